@@ -1,0 +1,47 @@
+//! One user turn: the loop of reply, judgement, question, step, observation.
+//!
+//! [`Turn`](turn::Turn) decides and is pure; [`drive`](drive::drive) waits. What a
+//! turn needs of the world it asks of its [`Host`].
+
+use std::future::Future;
+
+use crate::model::ModelError;
+use crate::protocol::{Ask, Cut, Decision, Event, Message, Observation, Usage};
+use crate::safety::Cleared;
+
+pub mod drive;
+pub mod turn;
+
+/// What a turn asks of the world. A session is one; a test is another.
+pub trait Host: Send {
+    /// Calls the model with what was said since the turn began. Streams to the
+    /// surfaces by itself; answers with the whole text.
+    fn reply(&mut self, call: Call) -> impl Future<Output = Result<Answer, ModelError>> + Send;
+
+    /// Puts a question and waits for its decision.
+    fn ask(&mut self, ask: Ask) -> impl Future<Output = Decision> + Send;
+
+    /// Runs a cleared step.
+    fn run(&mut self, step: Cleared) -> impl Future<Output = Observation> + Send;
+
+    /// Tells the surfaces.
+    fn tell(&mut self, event: Event) -> impl Future<Output = ()> + Send;
+}
+
+/// One call of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What the turn adds behind the session's history: the user's words first, then
+    /// the model's own replies, tool results and `continue`s.
+    pub messages: Vec<Message>,
+    /// Set when the last reply was no valid one and is asked for again.
+    pub repair: bool,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    pub text: String,
+    pub usage: Usage,
+    pub cut: Option<Cut>,
+}

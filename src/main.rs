@@ -1,0 +1,5 @@
+//! The program: one call.
+
+fn main() -> std::process::ExitCode {
+    avocet::app::entry()
+}

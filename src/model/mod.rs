@@ -1,0 +1,50 @@
+//! Talks to models. A [`Model`] turns messages into a stream of [`Chunk`]s; dropping
+//! the stream is the cancel, and frees the connection.
+//!
+//! Not in here: what the text means (`protocol::reply`), and what is sent
+//! (`context::window`).
+
+use futures_util::stream::BoxStream;
+use serde_json::Value;
+
+use crate::protocol::{Cut, Message, Params, Usage};
+use crate::words::Say;
+
+mod error;
+
+pub use error::ModelError;
+
+/// Something that answers messages.
+pub trait Model: Send + Sync {
+    /// The model's name, as the server knows it.
+    fn name(&self) -> &str;
+
+    /// Starts one call. Faults are items of the stream; after an error it ends.
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>>;
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    pub messages: Vec<Message>,
+    pub params: Params,
+    /// The JSON Schema the answer should follow, sent where the server takes one.
+    pub schema: Option<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chunk {
+    /// More of the answer.
+    Text(String),
+    /// More of the model's reasoning, where the server tells it apart.
+    Thought(String),
+    /// The call failed before anything was shown, and is made again after a wait.
+    Retrying {
+        attempt: u32,
+        of: u32,
+        wait_ms: u64,
+        why: Say,
+    },
+    Usage(Usage),
+    /// The answer is complete, or was cut by the server.
+    Finished(Option<Cut>),
+}

@@ -1,0 +1,72 @@
+//! A question that holds the turn, and the decisions that answer it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Risk, Step, Work};
+use crate::words::Say;
+
+/// Names one question; an answer to another one is ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct AskId(pub u64);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    pub id: AskId,
+    pub question: Question,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// May this step run?
+    Step {
+        step: Step,
+        risk: Risk,
+        /// The absolute program that would run; `None` for tools.
+        resolved: Option<String>,
+        /// The absolute folder it would run in.
+        cwd: String,
+        /// The model's own words for why, and what it expects to come of it.
+        why: String,
+        expected: String,
+        /// Which of the reply's steps this is, counted from 1, and how many there are.
+        number: usize,
+        of: usize,
+        /// For a shell line: its simple commands, each with its own judgement.
+        pieces: Vec<Piece>,
+        /// The exact rule "don't ask again" would add; `None` where it is not offered.
+        rule: Option<String>,
+    },
+    /// The turn paused by itself; shall it go on?
+    Pause { why: Say },
+}
+
+/// One simple command of a shell line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Piece {
+    pub text: String,
+    pub risk: Risk,
+}
+
+/// How long an approval is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    Session,
+    Project,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Run this once, or go on after a pause.
+    Approve,
+    /// Run it, and what its rule covers, without asking again.
+    Remember(Scope),
+    /// Run this instead. It is judged again, and the model is told.
+    Edit(Work),
+    /// Do not run it; the words, if any, go to the model.
+    Reject { word: Option<String> },
+    /// Do not run it, and end the turn.
+    Stop,
+}

@@ -1,0 +1,191 @@
+//! What a session tells its surfaces.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ask, AskId, Facts, Observation, Risk, Step, Work};
+use crate::words::Say;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A turn began with these words.
+    TurnStarted {
+        turn: u64,
+        text: String,
+        origin: Origin,
+    },
+    /// The model is being called; a new reply begins.
+    ReplyStarted,
+    /// More of the growing `message`. Neighbours may be merged.
+    Delta {
+        text: String,
+    },
+    /// The model thinks aloud (reasoning text); shown dim, never kept as the answer.
+    Thought {
+        text: String,
+    },
+    /// A call failed and is tried again after a wait.
+    Retrying {
+        attempt: u32,
+        of: u32,
+        wait_ms: u64,
+        why: Say,
+    },
+    /// The reply was no valid answer; it is thrown away and asked for once more.
+    Repairing {
+        fault: Say,
+    },
+    /// The reply is whole. `message` replaces what was streamed.
+    Replied(Replied),
+    /// A step was cleared and runs now.
+    StepStarted {
+        step: Step,
+        risk: Risk,
+    },
+    /// More output of the running step, decoded, not cleaned.
+    StepOutput {
+        id: String,
+        text: String,
+    },
+    /// What came of a step, also of one that did not run.
+    Observed(Box<Observation>),
+    Asked(Box<Ask>),
+    /// The answer to `Op::Judge`, for exactly this work.
+    Judged {
+        ask: AskId,
+        work: Work,
+        risk: Risk,
+    },
+    /// The question is settled or gone, by whatever way.
+    Answered {
+        ask: AskId,
+    },
+    /// What waits in the queue now.
+    Queued {
+        texts: Vec<String>,
+    },
+    TurnEnded {
+        turn: u64,
+        ending: Ending,
+        usage: Usage,
+        elapsed_ms: u64,
+    },
+    Facts(Box<Facts>),
+    Notice(Notice),
+    /// The conversation was emptied.
+    Cleared,
+    /// The session is over; nothing follows.
+    Closed,
+}
+
+/// Where the words of a turn came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    Typed,
+    Queue,
+    /// `!cmd`: a shell line, no model.
+    Shell,
+}
+
+/// A whole reply, as it is shown and kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Replied {
+    pub message: String,
+    /// `data.format` of a chat; false: show it as it is.
+    pub markdown: bool,
+    pub suggestions: Vec<String>,
+    /// True for a reply of type `error`.
+    pub error: bool,
+    /// Set when the stream ended before the reply did.
+    pub cut: Option<Cut>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cut {
+    Cancelled,
+    /// The connection broke or the server said an error half-way.
+    Broken,
+    /// The server's own limit of tokens.
+    Length,
+    /// The server filtered the answer.
+    Filtered,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The model gave its answer.
+    Done,
+    /// The model answered with an error of its own.
+    Error,
+    Cancelled,
+    /// The person stopped at a question.
+    Stopped,
+    /// A limit was reached and nobody said to go on.
+    Limit {
+        why: Say,
+    },
+    /// The model or its server failed.
+    Failed {
+        why: Say,
+    },
+}
+
+/// Counts as the server gave them, or estimated where it gave none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub estimated: bool,
+}
+
+impl Usage {
+    #[must_use]
+    pub fn plus(self, other: Usage) -> Usage {
+        Usage {
+            input_tokens: self.input_tokens + other.input_tokens,
+            output_tokens: self.output_tokens + other.output_tokens,
+            estimated: self.estimated || other.estimated,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Info,
+    Warning,
+    Error,
+}
+
+/// A sentence to the person that is no part of the conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Notice {
+    pub level: Level,
+    pub say: Say,
+    /// What to do about it.
+    pub hint: Option<Say>,
+}
+
+impl Notice {
+    pub fn info(say: impl Into<Say>) -> Notice {
+        Notice { level: Level::Info, say: say.into(), hint: None }
+    }
+
+    pub fn warning(say: impl Into<Say>) -> Notice {
+        Notice { level: Level::Warning, say: say.into(), hint: None }
+    }
+
+    pub fn error(say: impl Into<Say>) -> Notice {
+        Notice { level: Level::Error, say: say.into(), hint: None }
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<Say>) -> Notice {
+        self.hint = Some(hint.into());
+        self
+    }
+}

@@ -1,0 +1,37 @@
+//! The vocabulary everyone shares, as plain data: no I/O, no clock, no decisions.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | session | one conversation in one folder |
+//! | turn | all that follows one line of a person, until the model ends it |
+//! | reply | one answer of the model: `chat`, `cmd` or `error` |
+//! | step | one thing a `cmd` reply proposes: a program with its args, or a tool |
+//! | risk | what `safety` found: a tier, and the reasons for it |
+//! | ask | a question that holds the turn until a person decides |
+//! | observation | what came of a step; it goes back to the model |
+//! | op | what a surface wants of a session |
+//! | event | what a session tells its surfaces |
+//! | surface | the screen, the command line, a chat platform |
+//!
+//! A session reads [`Op`]s and writes [`Event`]s; nothing else crosses.
+
+mod ask;
+mod event;
+mod facts;
+mod message;
+mod observation;
+mod op;
+pub mod partial;
+pub mod reply;
+mod risk;
+mod step;
+
+pub use ask::{Ask, AskId, Decision, Piece, Question, Scope};
+pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
+pub use facts::{Facts, ToolFact};
+pub use message::{Message, Params, Role};
+pub use observation::{Observation, Outcome, Parsed};
+pub use op::{ExportFormat, Op, Report};
+pub use reply::Reply;
+pub use risk::{Effect, Reason, Risk, Tier};
+pub use step::{Mode, Requires, Step, Work};

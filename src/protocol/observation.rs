@@ -1,0 +1,134 @@
+//! What came of a step, and the `tool_result` the model reads (001 §10.2).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Risk, Step, Work};
+use crate::words::{Lang, Say};
+
+/// How a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Ran,
+    /// A person said no.
+    Declined,
+    /// The policy said no.
+    Refused,
+    TimedOut,
+    Cancelled,
+    /// It ran as a person rewrote it; the observation shows what ran.
+    Edited,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Ran => "ran",
+            Outcome::Declined => "declined",
+            Outcome::Refused => "refused",
+            Outcome::TimedOut => "timed_out",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Edited => "edited",
+        }
+    }
+}
+
+/// What was read out of the output locally: `kind` and its fields, as sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parsed {
+    /// `search_matches`, `file_list`, `git_status`, `git_log`, `git_diff_stat`,
+    /// `diagnostics`, `test_summary`, `json`, `plugin_output` or `text`.
+    pub kind: String,
+    /// How many there were before the list was capped.
+    pub total: usize,
+    pub items: Vec<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The step as it ran: after a person's edit, the edited one.
+    pub step: Step,
+    /// The absolute folder it ran in.
+    pub cwd: String,
+    /// `None` when it did not run or was killed by a signal.
+    pub exit_code: Option<i32>,
+    pub duration_ms: u64,
+    pub stdout: String,
+    pub stderr: String,
+    /// True when bytes of either stream are not shown here.
+    pub truncated: bool,
+    pub parsed: Option<Parsed>,
+    pub risk: Risk,
+    pub outcome: Outcome,
+    /// What a person or the machine wants said about it: a word with a rejection,
+    /// why it did not start, which signal ended it, that it was edited.
+    pub note: Option<Say>,
+}
+
+impl Observation {
+    /// An observation of a step that did not run.
+    pub fn not_run(
+        step: Step,
+        cwd: impl Into<String>,
+        risk: Risk,
+        outcome: Outcome,
+    ) -> Observation {
+        Observation {
+            step,
+            cwd: cwd.into(),
+            exit_code: None,
+            duration_ms: 0,
+            stdout: String::new(),
+            stderr: String::new(),
+            truncated: false,
+            parsed: None,
+            risk,
+            outcome,
+            note: None,
+        }
+    }
+
+    /// True when it ran and exited with 0.
+    pub fn succeeded(&self) -> bool {
+        matches!(self.outcome, Outcome::Ran | Outcome::Edited) && self.exit_code == Some(0)
+    }
+
+    /// The object the model reads: the fields of 001 §10.2 in their order, then
+    /// `risk`, `outcome` and, where there is one, `note`.
+    pub fn tool_result(&self) -> Value {
+        let mut out = json!({
+            "_event": "tool_result",
+            "tool": match &self.step.work {
+                Work::Exec { .. } => "cmd",
+                other => other.tool(),
+            },
+            "id": self.step.id,
+            "cwd": self.cwd,
+        });
+        match &self.step.work {
+            Work::Exec { program, args } => {
+                out["program"] = json!(program);
+                out["args"] = json!(args);
+            }
+            Work::Tool { input, .. } => out["input"] = input.clone(),
+            Work::Shell { line } => out["line"] = json!(line),
+        }
+        out["exitCode"] = json!(self.exit_code);
+        out["durationMs"] = json!(self.duration_ms);
+        out["stdoutTail"] = json!(self.stdout);
+        out["stderrTail"] = json!(self.stderr);
+        out["truncated"] = json!(self.truncated);
+        out["parsed"] = json!(self.parsed);
+        out["risk"] = json!({
+            "tier": self.risk.tier,
+            "rule": self.risk.rule,
+            "reason": self.risk.why().map(|say| say.text(Lang::En)),
+        });
+        out["outcome"] = json!(self.outcome);
+        if let Some(note) = &self.note {
+            out["note"] = json!(note.text(Lang::En));
+        }
+        out
+    }
+}

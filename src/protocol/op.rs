@@ -1,0 +1,81 @@
+//! What a surface wants of a session.
+
+use serde::{Deserialize, Serialize};
+
+use super::{AskId, Decision, Mode, Work};
+use crate::words::Lang;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// A message for the model: starts a turn, or waits in the queue while one runs.
+    Submit {
+        text: String,
+    },
+    /// A line for the user's shell. `keep`: the output goes into the context as well.
+    Shell {
+        line: String,
+        keep: bool,
+    },
+    /// What waits in the queue from now on, in order.
+    SetQueue {
+        texts: Vec<String>,
+    },
+    Decide {
+        ask: AskId,
+        decision: Decision,
+    },
+    /// What would `work` be judged, in place of the step that `ask` holds?
+    Judge {
+        ask: AskId,
+        work: Work,
+    },
+    /// Ends the running turn; does nothing when none runs.
+    Stop,
+    /// A fresh conversation; what was remembered for the session is kept.
+    New,
+    SetModel {
+        name: String,
+    },
+    SetMode {
+        mode: Mode,
+    },
+    SetLang {
+        lang: Lang,
+    },
+    /// Adds a rule (`git push *`) to what this session runs without asking.
+    Allow {
+        rule: String,
+    },
+    /// Adds a rule to what this session refuses.
+    Deny {
+        rule: String,
+    },
+    /// Writes the conversation to a file; `None`: a name is made.
+    Export {
+        format: ExportFormat,
+        path: Option<String>,
+    },
+    /// Collects something that needs a look at the world, then says it.
+    Report {
+        report: Report,
+    },
+    /// Ends the session after the running turn was cancelled.
+    Shutdown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExportFormat {
+    Md,
+    Json,
+    Html,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Report {
+    Doctor,
+    /// The models the server offers.
+    Models,
+}

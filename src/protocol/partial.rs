@@ -1,0 +1,1 @@
+//! Takes the growing `message` out of a reply whose JSON is not finished yet.

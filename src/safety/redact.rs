@@ -1,0 +1,1 @@
+//! Masks secrets in text before it leaves the machine or is kept.

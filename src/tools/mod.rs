@@ -1,0 +1,68 @@
+//! What steps are done with. A [`Tool`] takes a [`Cleared`] step, so none can be
+//! called around the policy, and it never fails: a program that does not start, a
+//! non-zero exit and a timeout are observations the model should read.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use crate::protocol::{Observation, Work};
+use crate::safety::Cleared;
+use crate::words::Word;
+
+pub mod exec;
+pub mod parse;
+pub mod world;
+
+pub trait Tool: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// One line for people (`/tools`).
+    fn about(&self) -> Word;
+
+    /// One line for the model's system prompt.
+    fn prompt(&self) -> &'static str;
+
+    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation>;
+}
+
+/// How a running step is watched from outside.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    pub cancel: CancellationToken,
+    /// Decoded output as it comes; what is sent here is bounded by the tool.
+    pub output: UnboundedSender<String>,
+}
+
+/// The tools of a session, by name.
+#[derive(Clone, Default)]
+pub struct Toolbox {
+    tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Toolbox {
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Toolbox {
+        Toolbox { tools }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
+        self.tools.iter().map(AsRef::as_ref)
+    }
+
+    /// The tool that does this work; `None` when there is none of that name.
+    pub fn find(&self, work: &Work) -> Option<&Arc<dyn Tool>> {
+        let name = match work {
+            Work::Shell { .. } => "exec",
+            other => other.tool(),
+        };
+        self.tools.iter().find(|tool| tool.name() == name)
+    }
+}
+
+impl std::fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter().map(Tool::name)).finish()
+    }
+}

@@ -1,0 +1,4 @@
+//! Words of `agent`.
+
+words! { "agent":
+}

@@ -1,0 +1,4 @@
+//! Words of `cli`.
+
+words! { "cli":
+}

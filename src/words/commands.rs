@@ -1,0 +1,4 @@
+//! Words of `commands`.
+
+words! { "commands":
+}

@@ -1,0 +1,4 @@
+//! Words of `config`.
+
+words! { "config":
+}

@@ -1,0 +1,4 @@
+//! Words of `exec`.
+
+words! { "exec":
+}

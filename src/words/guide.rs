@@ -1,0 +1,4 @@
+//! Words of `guide`.
+
+words! { "guide":
+}

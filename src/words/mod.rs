@@ -1,0 +1,303 @@
+//! The catalogue: every sentence a person reads, in English and in Chinese.
+//!
+//! A row holds both languages side by side, so a missing translation does not
+//! compile, and a sentence is named by a constant, so a missing key does not either.
+//! Deeper shelves answer with a [`Say`] (a word and its values); only a surface turns
+//! it into text, in the language that is set at that moment.
+//!
+//! The rows live here and not in files under `assets/`, because a key that is a Rust
+//! name is checked by the compiler and two files can drift apart. Text for the model
+//! is not in here: it lies in `assets/prompts`.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Makes the rows of one area: constants, and the table the tests walk.
+macro_rules! words {
+    ($area:literal: $($(#[$doc:meta])* $name:ident: $en:literal, $zh:literal;)*) => {
+        $($(#[$doc])* pub const $name: $crate::words::Word =
+            $crate::words::Word { key: concat!($area, ".", stringify!($name)), en: $en, zh: $zh };)*
+        pub(super) const ALL: &[$crate::words::Word] = &[$($name),*];
+    };
+}
+
+pub mod agent;
+pub mod cli;
+pub mod commands;
+pub mod config;
+pub mod exec;
+pub mod guide;
+pub mod model;
+pub mod protocol;
+pub mod safety;
+pub mod screen;
+pub mod session;
+
+/// Every area of the catalogue.
+const AREAS: &[&[Word]] = &[
+    agent::ALL,
+    cli::ALL,
+    commands::ALL,
+    config::ALL,
+    exec::ALL,
+    guide::ALL,
+    model::ALL,
+    protocol::ALL,
+    safety::ALL,
+    screen::ALL,
+    session::ALL,
+];
+
+/// All rows of the catalogue.
+pub fn all() -> impl Iterator<Item = Word> {
+    AREAS.iter().flat_map(|area| area.iter().copied())
+}
+
+/// The language people are spoken to in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lang {
+    #[default]
+    En,
+    Zh,
+}
+
+impl Lang {
+    /// `en`, `zh`, and what `LANG` holds (`zh_CN.UTF-8`); `None` for anything else.
+    pub fn parse(name: &str) -> Option<Lang> {
+        let name = name.to_ascii_lowercase();
+        match name.split(['_', '-', '.', '@']).next() {
+            Some("en" | "c" | "posix") => Some(Lang::En),
+            Some("zh") => Some(Lang::Zh),
+            _ => None,
+        }
+    }
+
+    pub fn code(self) -> &'static str {
+        match self {
+            Lang::En => "en",
+            Lang::Zh => "zh",
+        }
+    }
+}
+
+/// One sentence of the catalogue, with `{placeholders}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    pub key: &'static str,
+    pub en: &'static str,
+    pub zh: &'static str,
+}
+
+impl Word {
+    /// The sentence with one placeholder filled.
+    pub fn with(self, name: &'static str, value: impl Into<Value>) -> Say {
+        Say::from(self).with(name, value)
+    }
+
+    /// The sentence as it stands.
+    pub fn text(self, lang: Lang) -> &'static str {
+        match lang {
+            Lang::En => self.en,
+            Lang::Zh => self.zh,
+        }
+    }
+}
+
+/// What fills a placeholder: text as it is, or another sentence of the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    Text(String),
+    Say(Box<Say>),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text)
+    }
+}
+
+impl From<Say> for Value {
+    fn from(say: Say) -> Value {
+        Value::Say(Box::new(say))
+    }
+}
+
+impl From<Word> for Value {
+    fn from(word: Word) -> Value {
+        Value::from(Say::from(word))
+    }
+}
+
+macro_rules! value_from_number {
+    ($($number:ty)*) => {
+        $(impl From<$number> for Value {
+            fn from(number: $number) -> Value {
+                Value::Text(number.to_string())
+            }
+        })*
+    };
+}
+value_from_number!(u16 u32 u64 usize i32 i64);
+
+/// A sentence with its values: what deeper shelves hand up instead of text.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+pub struct Say {
+    #[serde(rename = "key", serialize_with = "key_only")]
+    word: Word,
+    values: Vec<(String, Value)>,
+}
+
+impl Say {
+    /// The same sentence with one more placeholder filled.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Say {
+        self.values.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The row of the catalogue this sentence stands in.
+    pub fn word(&self) -> Word {
+        self.word
+    }
+
+    /// The sentence in one language. Values are put in once and never looked into
+    /// again, so a value that holds `{name}` stays as it is.
+    pub fn text(&self, lang: Lang) -> String {
+        let mut out = String::new();
+        let mut rest = self.word.text(lang);
+        while let Some((before, after)) = rest.split_once('{') {
+            out.push_str(before);
+            match after.split_once('}') {
+                Some((name, tail)) => {
+                    self.put(name, lang, &mut out);
+                    rest = tail;
+                }
+                None => {
+                    out.push('{');
+                    rest = after;
+                }
+            }
+        }
+        out.push_str(rest);
+        out
+    }
+
+    fn put(&self, name: &str, lang: Lang, out: &mut String) {
+        match self.values.iter().find(|(known, _)| known == name) {
+            Some((_, Value::Text(text))) => out.push_str(text),
+            Some((_, Value::Say(say))) => out.push_str(&say.text(lang)),
+            None => {
+                out.push('{');
+                out.push_str(name);
+                out.push('}');
+            }
+        }
+    }
+}
+
+impl From<Word> for Say {
+    fn from(word: Word) -> Say {
+        Say { word, values: Vec::new() }
+    }
+}
+
+/// English, for logs and for `std::error::Error`; surfaces use [`Say::text`].
+impl fmt::Display for Say {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(Lang::En))
+    }
+}
+
+impl fmt::Debug for Say {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Say({:?})", self.text(Lang::En))
+    }
+}
+
+fn key_only<S: serde::Serializer>(word: &Word, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(word.key)
+}
+
+impl<'de> Deserialize<'de> for Say {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Say, D::Error> {
+        #[derive(Deserialize)]
+        struct Wire {
+            key: String,
+            values: Vec<(String, Value)>,
+        }
+        let wire = Wire::deserialize(deserializer)?;
+        let word = all()
+            .find(|word| word.key == wire.key)
+            .ok_or_else(|| serde::de::Error::custom(format!("no word `{}`", wire.key)))?;
+        Ok(Say { word, values: wire.values })
+    }
+}
+
+/// What can be said to a person: errors, endings, reasons.
+pub trait Spoken {
+    fn say(&self) -> Say;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn placeholders(text: &str) -> BTreeSet<&str> {
+        text.split('{')
+            .skip(1)
+            .filter_map(|part| part.split_once('}').map(|(name, _)| name))
+            .collect()
+    }
+
+    #[test]
+    fn every_key_stands_once() {
+        let mut seen = BTreeSet::new();
+        for word in all() {
+            assert!(seen.insert(word.key), "{} stands twice", word.key);
+        }
+    }
+
+    #[test]
+    fn both_languages_are_there_and_name_the_same_placeholders() {
+        for word in all() {
+            assert!(!word.en.trim().is_empty(), "{}: no English", word.key);
+            assert!(!word.zh.trim().is_empty(), "{}: no Chinese", word.key);
+            assert_eq!(placeholders(word.en), placeholders(word.zh), "{}", word.key);
+        }
+    }
+
+    #[test]
+    fn a_value_that_looks_like_a_placeholder_stays_as_it_is() {
+        let word = Word { key: "t", en: "{a} and {b}", zh: "{a}与{b}" };
+        let say = word.with("a", "{b}").with("b", "x");
+        assert_eq!(say.text(Lang::En), "{b} and x");
+        assert_eq!(say.text(Lang::Zh), "{b}与x");
+    }
+
+    #[test]
+    fn a_sentence_survives_a_round_trip_through_json() {
+        let word = all().next().expect("the catalogue has rows");
+        let say = word.with("a", "x").with("b", Say::from(word));
+        let json = serde_json::to_string(&say).expect("plain data");
+        assert_eq!(serde_json::from_str::<Say>(&json).expect("plain data"), say);
+    }
+
+    #[test]
+    fn the_language_is_read_from_what_lang_holds() {
+        assert_eq!(Lang::parse("zh_CN.UTF-8"), Some(Lang::Zh));
+        assert_eq!(Lang::parse("en_US"), Some(Lang::En));
+        assert_eq!(Lang::parse("C.UTF-8"), Some(Lang::En));
+        assert_eq!(Lang::parse("fr_FR"), None);
+    }
+}

@@ -1,0 +1,4 @@
+//! Words of `model`.
+
+words! { "model":
+}

@@ -1,0 +1,4 @@
+//! Words of `protocol`.
+
+words! { "protocol":
+}

@@ -1,0 +1,4 @@
+//! Words of `safety`.
+
+words! { "safety":
+}

@@ -1,0 +1,4 @@
+//! Words of `screen`.
+
+words! { "screen":
+}

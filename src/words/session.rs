@@ -1,0 +1,4 @@
+//! Words of `session`.
+
+words! { "session":
+}
