@@ -35,6 +35,8 @@ pub mod context;
 pub mod prompt;
 pub mod safety;
 
-// Words: plain data.
+// Protocol: the plain data that crosses between the shelves.
 pub mod protocol;
+
+// Words: the sentences people read.
 pub mod words;

@@ -17,6 +17,7 @@ pub struct Ask {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one a question, and boxed where it travels")]
 pub enum Question {
     /// May this step run?
     Step {

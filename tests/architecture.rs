@@ -1,0 +1,209 @@
+//! Holds the tree to the rules that `src/lib.rs` states: shelves, doors, and sizes.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files that may be longer than [`LONGEST`], because they are tables.
+const TABLES: &[&str] = &["src/safety/rules/", "src/words/", "src/commands/table.rs"];
+const LONGEST: usize = 600;
+
+/// Words that may stand only below the folders behind them.
+const DOORS: &[(&[&str], &[&str])] = &[
+    (&["process::Command", "process_wrap"], &["src/tools/exec"]),
+    (&["reqwest", "eventsource_stream"], &["src/model"]),
+    (&["ratatui", "crossterm", "tui_textarea"], &["src/tui"]),
+    (&["env::var", "env::vars", "env::var_os"], &["src/config"]),
+    (&["process::exit"], &[]),
+];
+
+/// Modules that only decide: no waiting, no I/O, no clock.
+const PURE: &[&str] = &[
+    "src/protocol/",
+    "src/words/",
+    "src/safety/",
+    "src/context/",
+    "src/prompt/",
+    "src/agent/turn",
+    "src/tui/update.rs",
+];
+const IMPURE: &[&str] = &[
+    "async fn",
+    ".await",
+    "tokio::",
+    "std::fs",
+    "std::net",
+    "std::process",
+    "Instant::now",
+    "SystemTime::now",
+    "File::open",
+];
+
+#[derive(Debug)]
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The lines before the unit tests.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text
+            .lines()
+            .enumerate()
+            .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
+            .map(|(number, line)| (number + 1, line))
+            .filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+
+    /// `src/tui/modal/approve.rs` is of module `tui`.
+    fn module(&self) -> &str {
+        let inside = self.path.strip_prefix("src/").unwrap();
+        inside.split('/').next().unwrap().trim_end_matches(".rs")
+    }
+
+    fn is_unit_test(&self) -> bool {
+        self.path.ends_with("/tests.rs")
+    }
+}
+
+fn sources() -> Vec<Source> {
+    fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, out);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                out.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    walk(&root.join("src"), &mut paths);
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|path| Source {
+            text: fs::read_to_string(&path).unwrap(),
+            path: path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/"),
+        })
+        .collect()
+}
+
+/// The shelf of each module, counted from the top, as `src/lib.rs` lists them.
+fn shelves() -> BTreeMap<String, usize> {
+    let map = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let mut shelf = 0;
+    let mut out = BTreeMap::new();
+    for line in map.lines() {
+        if line.starts_with("// ") {
+            shelf += 1;
+        } else if let Some(name) = line.strip_prefix("pub mod ") {
+            out.insert(name.trim_end_matches(';').to_owned(), shelf);
+        }
+    }
+    out
+}
+
+/// The modules of this crate that a line names: `crate::x`, `use crate::{x, y::z}`.
+fn named(line: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
+    line.split("crate::")
+        .skip(1)
+        .flat_map(|rest| match rest.strip_prefix('{') {
+            Some(list) => list
+                .split([',', '}'])
+                .map(|part| part.trim().split("::").next().unwrap_or("").to_owned())
+                .collect::<Vec<_>>(),
+            None => {
+                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+                vec![rest.split_at(end.unwrap_or(rest.len())).0.to_owned()]
+            }
+        })
+        .filter(|name| known.contains_key(name))
+        .collect()
+}
+
+#[test]
+fn a_module_uses_only_shelves_below_its_own() {
+    let shelves = shelves();
+    assert!(shelves.len() > 10, "src/lib.rs lists the modules");
+    let mut wrong = Vec::new();
+    for source in sources().iter().filter(|source| !source.is_unit_test()) {
+        let module = source.module();
+        let Some(own) = shelves.get(module) else { continue };
+        for (number, line) in source.code() {
+            for other in named(line, &shelves) {
+                if other != module && shelves[&other] <= *own {
+                    wrong.push(format!("{}:{number}: {module} uses {other}", source.path));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not on a lower shelf:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    for source in sources() {
+        if !source.is_unit_test() {
+            assert!(source.text.starts_with("//!"), "{} has no `//!`", source.path);
+        }
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_one_sitting() {
+    for source in sources() {
+        let table = TABLES.iter().any(|table| source.path.starts_with(table));
+        let lines = source.text.lines().count();
+        assert!(table || lines <= LONGEST, "{} has {lines} lines", source.path);
+    }
+}
+
+#[test]
+fn each_way_to_the_world_has_one_door() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        for (words, doors) in DOORS {
+            if doors.iter().any(|door| source.path.starts_with(door)) {
+                continue;
+            }
+            for (number, line) in source.code() {
+                if words.iter().any(|word| line.contains(word)) {
+                    wrong.push(format!("{}:{number}: {}", source.path, line.trim()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "past a door:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_decides_does_not_wait() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        if PURE.iter().any(|pure| source.path.starts_with(pure)) {
+            for (number, line) in source.code() {
+                if IMPURE.iter().any(|word| line.contains(word)) {
+                    wrong.push(format!("{}:{number}: {}", source.path, line.trim()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not pure:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_safety_makes_a_cleared_step() {
+    for source in sources() {
+        if !source.path.starts_with("src/safety/") {
+            for (number, line) in source.code() {
+                let made = line.contains("Cleared(") && !line.contains("Event::");
+                assert!(!made, "{}:{number} makes a cleared step", source.path);
+            }
+        }
+    }
+}
