@@ -25,5 +25,6 @@ words! { "session":
     MODELS: "Models at {url}", "{url} 上的模型";
     DOCTOR: "Doctor", "体检";
     TURN_CRASHED: "The turn broke off because of a fault in Avocet: {why}. The conversation goes on.", "这一轮因 Avocet 内部错误中断：{why}。对话可以继续。";
+    SHELL_BUSY: "`{line}` was not run: a turn is running. Stop it with Esc, then try again.", "`{line}` 没有运行：当前一轮还在进行。请先按 Esc 停止，再试一次。";
     NO_TOOL: "There is no tool `{tool}`.", "没有名为 `{tool}` 的工具。";
 }
