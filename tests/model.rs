@@ -384,6 +384,14 @@ async fn nobody_there_is_said_at_once() {
 }
 
 #[tokio::test]
+async fn a_secure_address_of_a_plain_server_is_one_sentence() {
+    let server = Server::start(vec![]);
+    let secure = server.base_url().replace("http:", "https:");
+    let chunks = call(&OpenAi::new(endpoint(secure.clone())).unwrap()).await;
+    assert!(matches!(fault(&chunks), ModelError::Unreachable { url, .. } if *url == secure));
+}
+
+#[tokio::test]
 async fn dropping_the_stream_frees_the_connection() {
     let server = Server::start(vec![
         Reply::text("Hello, world", 4).hang_after(1),
@@ -442,6 +450,17 @@ async fn what_a_server_refuses_is_left_out_and_not_tried_twice() {
     let counts: Vec<bool> = seen.iter().map(|s| s.json().get("stream_options").is_some()).collect();
     assert_eq!(counts, [true, true, true, false, false]);
     assert_eq!(seen[4].json()["model"], "other");
+}
+
+#[tokio::test]
+async fn a_server_that_complains_vaguely_is_asked_plainly_once() {
+    let vague = || Reply::status(422).body("Extra inputs are not permitted");
+    let server = Server::start(vec![vague(), Reply::text("ok", 1), vague(), vague(), vague()]);
+    let model = client(&server);
+    assert_eq!(text(&call(&model).await), "ok");
+    assert!(matches!(fault(&call(&model).await), ModelError::Rejected { status: 422, .. }));
+    assert!(matches!(fault(&call(&client(&server)).await), ModelError::Rejected { .. }));
+    assert_eq!(server.requests().len(), 5);
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use futures_util::stream::{self, Stream, StreamExt};
 use jiff::Timestamp;
 use reqwest::header::{HeaderValue, LOCATION};
 use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response, redirect};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::ModelError;
 use super::address::{Address, bare};
@@ -174,7 +174,8 @@ impl Server {
     async fn begin(&self, response: Response, cap: usize) -> Vec<u8> {
         let mut body = Vec::new();
         let mut chunks = Box::pin(response.bytes_stream());
-        while let Ok(Some(Ok(chunk))) = timeout(self.timeouts.connect, chunks.next()).await {
+        let until = Instant::now() + self.timeouts.connect;
+        while let Ok(Some(Ok(chunk))) = timeout_at(until, chunks.next()).await {
             body.extend(chunk.iter().take(cap - body.len()));
             if body.len() == cap {
                 break;
@@ -231,18 +232,19 @@ impl fmt::Debug for Server {
 fn build(connect: Duration, local: bool) -> reqwest::Result<Client> {
     // An error means that a provider is installed already, which is what we want.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = || -> ClientBuilder {
+    let builder = || {
         let builder = Client::builder()
             .user_agent(concat!("avocet/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect)
             .redirect(redirect::Policy::none());
         if local { builder.no_proxy() } else { builder }
     };
-    builder().build().or_else(|_| {
-        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
-        let roots = roots.filter_map(|der| Certificate::from_der(der).ok());
-        builder().tls_certs_only(roots).build()
-    })
+    builder().build().or_else(|_| with_own_roots(builder()).build())
+}
+
+fn with_own_roots(builder: ClientBuilder) -> ClientBuilder {
+    let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
+    builder.tls_certs_only(roots.filter_map(|der| Certificate::from_der(der).ok()))
 }
 
 /// Why no connection came about, from the chain of causes.
@@ -267,4 +269,23 @@ fn why(error: &reqwest::Error) -> Unreached {
         cause = error.source();
     }
     Unreached::Other(clean(&last, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_can_be_built_where_no_certificates_are_installed() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        assert!(with_own_roots(Client::builder()).build().is_ok());
+    }
+
+    #[test]
+    fn the_usual_waits_scale_with_the_idle_time() {
+        let seconds = Duration::from_secs;
+        let usual = Timeouts { connect: seconds(10), first_byte: seconds(60), idle: seconds(90) };
+        assert_eq!(Timeouts::default(), usual);
+        assert_eq!(Timeouts::idle(seconds(300)).first_byte, seconds(200));
+    }
 }

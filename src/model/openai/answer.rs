@@ -10,6 +10,9 @@ use super::super::sse::Event;
 use super::super::{Chunk, ModelError, status};
 use crate::protocol::{Cut, Usage};
 
+/// A byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// What a body turns out to be, from its first visible byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -19,10 +22,13 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// `None` while only white space came. The label of the answer is not asked:
+    /// `None` while only white space came, or the beginning of a mark. The label of the answer is not asked:
     /// servers send streams as text and errors as streams.
     pub fn of(head: &[u8]) -> Option<Kind> {
-        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        if MARK.len() > head.len() && MARK.starts_with(head) {
+            return None;
+        }
+        let head = head.strip_prefix(MARK).unwrap_or(head);
         match head.iter().find(|byte| !byte.is_ascii_whitespace())? {
             b'{' | b'[' => Some(Kind::Json),
             b'<' => Some(Kind::Html),

@@ -15,7 +15,7 @@ use reqwest::Response;
 use tokio::time::timeout;
 
 use self::answer::{Kind, Reader};
-use self::request::Ladder;
+use self::request::{Ladder, Step};
 use super::http::{self, Server, Timeouts};
 use super::sse::{self, EVENT_CAP, Event, Fault};
 use super::{Chunk, Model, ModelError, Request};
@@ -77,7 +77,13 @@ impl OpenAi {
             }
             let status = response.status().as_u16();
             let (error, said) = self.server.refusal(response, &self.model).await;
-            shape = shape.step_down(request, status, &said).ok_or(error)?;
+            shape = match shape.step_down(request, status, &said).ok_or(error)? {
+                Step::Guessed(shape) => shape,
+                Step::Named(shape) => {
+                    self.ladder.remember(shape);
+                    shape
+                }
+            };
         }
     }
 
@@ -91,8 +97,11 @@ impl OpenAi {
                 None => return Err(self.server.broken()),
                 Some(bytes) => head.extend_from_slice(&bytes),
             }
-            if let Some(kind) = Kind::of(&head) {
-                break kind;
+            match Kind::of(&head) {
+                Some(kind) => break kind,
+                // Blanks that keep the connection alive; a mark may still be open.
+                None if head.len() > 3 => head.clear(),
+                None => {}
             }
         };
         match kind {

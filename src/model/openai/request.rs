@@ -14,6 +14,15 @@ use super::super::said::Said;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shape(u8);
 
+/// What to ask for instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The server named the part it refuses.
+    Named(Shape),
+    /// It named none; whether this was it shows when it accepts.
+    Guessed(Shape),
+}
+
 impl Shape {
     const NO_SCHEMA: Shape = Shape(1);
     const NO_OBJECT: Shape = Shape(2);
@@ -31,26 +40,26 @@ impl Shape {
     }
 
     /// What to ask for after this refusal; `None` when nothing optional is to blame.
-    pub fn step_down(self, request: &Request, status: u16, said: &Said) -> Option<Shape> {
+    pub fn step_down(self, request: &Request, status: u16, said: &Said) -> Option<Step> {
         if !matches!(status, 400 | 415 | 422 | 500 | 501) {
             return None;
         }
         if self.asks_usage() && said.mentions(&["stream_options", "include_usage"]) {
-            return Some(self.and(Shape::NO_USAGE));
+            return Some(Step::Named(self.and(Shape::NO_USAGE)));
         }
         if request.params.max_tokens.is_some()
             && !self.has(Shape::NEW_LIMIT)
             && said.mentions(&["max_completion_tokens"])
         {
-            return Some(self.and(Shape::NEW_LIMIT));
+            return Some(Step::Named(self.and(Shape::NEW_LIMIT)));
         }
         if said.mentions(FORMAT) {
-            return self.next_format(request);
+            return self.next_format(request).map(Step::Named);
         }
         // Names nothing, but complains of something it does not know: once, plainly.
         let vague = status != 500 && (said.text.is_empty() || said.mentions(VAGUE));
         let plain = self.and(Shape::PLAIN);
-        (vague && plain.sent(request) != self.sent(request)).then_some(plain)
+        (vague && plain.sent(request) != self.sent(request)).then_some(Step::Guessed(plain))
     }
 
     fn next_format(self, request: &Request) -> Option<Shape> {
@@ -112,7 +121,7 @@ impl Ladder {
         Shape(self.0.load(Ordering::Relaxed))
     }
 
-    /// A request of this shape was accepted: what it leaves out stays out.
+    /// What this shape leaves out stays out.
     pub fn remember(&self, shape: Shape) {
         self.0.fetch_or(shape.0, Ordering::Relaxed);
     }
@@ -149,7 +158,7 @@ mod tests {
         }
     }
 
-    fn refused(shape: Shape, status: u16, message: &str) -> Option<Shape> {
+    fn refused(shape: Shape, status: u16, message: &str) -> Option<Step> {
         let said = Said { text: message.into(), ..Said::default() };
         shape.step_down(&request(), status, &said)
     }
@@ -176,9 +185,9 @@ mod tests {
     #[test]
     fn the_format_goes_down_one_rung_at_a_time() {
         let first = refused(Shape::default(), 400, "json_schema is not available");
-        assert_eq!(first, Some(Shape::NO_SCHEMA));
+        assert_eq!(first, Some(Step::Named(Shape::NO_SCHEMA)));
         let second = refused(Shape::NO_SCHEMA, 422, "'response_format.type' must be text");
-        assert_eq!(second, Some(Shape::NO_SCHEMA.and(Shape::NO_OBJECT)));
+        assert_eq!(second, Some(Step::Named(Shape::NO_SCHEMA.and(Shape::NO_OBJECT))));
         let bottom = Shape::NO_SCHEMA.and(Shape::NO_OBJECT);
         assert_eq!(refused(bottom, 400, "response_format"), None);
         assert!(body("m", &request(), bottom).get("response_format").is_none());
@@ -199,16 +208,16 @@ mod tests {
     #[test]
     fn a_vague_refusal_is_answered_plainly_and_only_once() {
         let plain = refused(Shape::default(), 400, "Unrecognized request argument");
-        assert_eq!(plain, Some(Shape::PLAIN));
+        assert_eq!(plain, Some(Step::Guessed(Shape::PLAIN)));
         assert_eq!(refused(Shape::PLAIN, 400, "Unrecognized request argument"), None);
     }
 
     #[test]
     fn usage_and_the_newer_name_of_the_limit_step_by_themselves() {
         let usage = refused(Shape::default(), 400, "unknown field stream_options");
-        assert_eq!(usage, Some(Shape::NO_USAGE));
+        assert_eq!(usage, Some(Step::Named(Shape::NO_USAGE)));
         let limit = refused(Shape::default(), 400, "Use 'max_completion_tokens' instead.");
-        assert_eq!(limit, Some(Shape::NEW_LIMIT));
+        assert_eq!(limit, Some(Step::Named(Shape::NEW_LIMIT)));
         let sent = body("m", &request(), Shape::NEW_LIMIT);
         assert_eq!((sent.get("max_tokens"), &sent["max_completion_tokens"]), (None, &json!(9)));
     }

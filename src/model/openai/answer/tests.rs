@@ -175,7 +175,9 @@ fn other_bodies_with_status_200_are_told_apart() {
 
 #[test]
 fn the_kind_is_seen_at_the_first_visible_byte() {
-    let cases: [(&[u8], Option<Kind>); 6] = [
+    let cases: [(&[u8], Option<Kind>); 8] = [
+        (b"", None),
+        (b"\xef\xbb", None),
         (b" \r\n", None),
         (b"\xef\xbb\xbf {", Some(Kind::Json)),
         (b"\n<!doctype", Some(Kind::Html)),
