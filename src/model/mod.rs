@@ -16,7 +16,7 @@ use crate::words::Say;
 mod address;
 mod discover;
 mod error;
-pub mod guide;
+mod guide;
 mod http;
 mod openai;
 mod retry;

@@ -2,7 +2,7 @@
 //!
 //! Reading fields is `eventsource-stream`'s. Alone it would panic on a byte order
 //! mark, copy the rest of its buffer for every line, end at one invalid byte and grow
-//! without bound. So it never sees the raw bytes: [`Lines`] hands it one whole line
+//! without bound. So it never sees the raw bytes: `Lines` hands it one whole line
 //! at a time, without the mark, with `\n` at its end, as valid UTF-8, and counts the
 //! bytes of the event. The cost is linear in the bytes, however they are cut.
 //!

@@ -36,7 +36,4 @@ words! { "model":
     WHY_SLOW: "it did not take the connection in time", "连接超时";
     WHY_TRUST: "its certificate is not trusted", "证书不受信任";
     WHY_OTHER: "{detail}", "{detail}";
-
-    /// Names a key when only settings know it.
-    KEY_SETTING: "`api_key_env`", "`api_key_env`";
 }

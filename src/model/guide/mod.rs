@@ -5,8 +5,8 @@
 //! the first run shows the real loop, the real tiers and the real questions. It sees
 //! only the messages of the request and always answers the same to the same.
 //!
-//! [`seen`] reads the messages, [`wish`] finds out what is wanted, [`plan`] chooses the
-//! next step or the answer, [`report`] words results.
+//! `seen` reads the messages, `wish` finds out what is wanted, `plan` chooses the
+//! next step or the answer, `report` words results.
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::{Value, json};

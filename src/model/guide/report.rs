@@ -62,6 +62,7 @@ pub(super) fn changes(findings: &[Finding], lang: Lang) -> Say {
     let branch = lines.next_if(|line| line.starts_with("## "));
     let branch = branch.and_then(|line| line.strip_prefix("## "));
     let branch = branch.map(|line| line.split("...").next().unwrap_or(line));
+    let branch = branch.map(|line| line.strip_prefix("No commits yet on ").unwrap_or(line));
     let files: Vec<&str> = lines.collect();
     if files.is_empty() {
         let offers = [words_of::TRY_HISTORY, words_of::TRY_LIST, words_of::TRY_TESTS];
@@ -78,10 +79,11 @@ pub(super) fn changes(findings: &[Finding], lang: Lang) -> Say {
         text.push_str(&format!("\n\n{}", total.trim()));
     }
     let mut say = Say::offering(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
-    // ` M path` and `?? path`: the name begins after two letters and a blank.
-    let name = files.iter().find_map(|line| line.get(3..).filter(|name| !name.contains(" -> ")));
-    say.suggestions
-        .splice(0..0, name.filter(|name| !name.ends_with('/')).map(|name| show(name, lang)));
+    // ` M path` and `?? path`: the name begins after two letters and a blank. Renamed
+    // and quoted names are left to the person.
+    let plain = |name: &&str| !name.contains(['"', ' ']) && !name.ends_with('/');
+    let name = files.iter().filter_map(|line| line.get(3..)).find(plain);
+    say.suggestions.splice(0..0, name.map(|name| show(name, lang)));
     say
 }
 

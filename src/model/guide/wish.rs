@@ -263,10 +263,20 @@ fn count(line: &Line<'_>) -> Option<Wish> {
 }
 
 fn show(line: &Line<'_>) -> Option<Wish> {
-    let file = line.file()?;
+    let file = line.file().or_else(|| only_word(line))?;
     let is_range = |text: &&str| text.contains('-') || text.contains("to") || text.contains('到');
     let behind = line.text.split_once(file.as_str()).map_or("", |(_, rest)| rest);
     Some(Wish::Show { lines: Some(behind).filter(is_range).and_then(range), file })
+}
+
+/// `show Procfile`: what follows the verb alone is the file.
+fn only_word(line: &Line<'_>) -> Option<String> {
+    let mut words = line.after.split_whitespace();
+    let word = words.next().filter(|_| words.next().is_none() && line.before.trim().is_empty())?;
+    let word = word.trim_end_matches(['?', '!', '.']);
+    let name = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    (name && !line.phrase.is_empty() && !word.starts_with('-') && !word.is_empty())
+        .then(|| word.to_owned())
 }
 
 /// The two numbers of `:10-40`, `lines 10 to 40`, `第10到40行`.
@@ -321,6 +331,7 @@ mod tests {
             ("show src/main.rs", file("src/main.rs", None)),
             ("show me the readme", file("README.md", None)),
             ("Cargo.toml", file("Cargo.toml", None)),
+            ("show Procfile", file("Procfile", None)),
             ("show src/lib.rs:10-40", file("src/lib.rs", Some((10, 40)))),
             ("show src/lib.rs lines 3 to 9", file("src/lib.rs", Some((3, 9)))),
             ("看看src/lib.rs的第3到9行", file("src/lib.rs", Some((3, 9)))),
