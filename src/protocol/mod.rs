@@ -26,6 +26,7 @@ pub mod partial;
 pub mod reply;
 mod risk;
 mod step;
+mod unescape;
 
 pub use ask::{Ask, AskId, Decision, Piece, Question, Scope};
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
