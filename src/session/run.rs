@@ -392,7 +392,9 @@ impl Session {
 
     async fn set_lang(&mut self, lang: Lang) {
         self.facts.lang = lang;
-        self.connect(Wanted::Same(lang)).await;
+        if self.voice.connected.provider == "guide" {
+            self.connect(Wanted::Guide(lang)).await;
+        }
         self.tell_facts().await;
     }
 
