@@ -157,6 +157,15 @@ fn the_command_line_wins_over_the_environment_over_the_file() {
 }
 
 #[test]
+fn a_key_is_never_among_what_is_shown() {
+    let variables = [("AVOCET_API_KEY", "sk-secret"), ("AVOCET_BASE_URL", "http://x/v1")];
+    let loaded = Desk::new().load_with(&variables, &[]);
+    assert_eq!(loaded.where_from("api_key"), Layer::Variable("AVOCET_API_KEY".into()));
+    assert!(!format!("{loaded:?} {:?}", loaded.all()).contains("sk-secret"));
+    assert_eq!(loaded.settings.connection.unwrap().api_key.unwrap().expose(), "sk-secret");
+}
+
+#[test]
 fn our_own_variables_stand_before_those_of_others() {
     let all = [
         ("OPENAI_BASE_URL", "http://openai"),
@@ -387,7 +396,8 @@ fn a_variable_that_makes_no_sense_is_named() {
 
 #[test]
 fn the_language_follows_the_locale_until_someone_says_otherwise() {
-    let cases: [(&str, &[(&str, &str)], Lang); 5] = [
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], Lang);
+    let cases: [Case<'_>; 5] = [
         ("", &[], Lang::En),
         ("", &[("LANG", "zh_CN.UTF-8")], Lang::Zh),
         ("", &[("LANG", "zh_CN.UTF-8"), ("LC_ALL", "C")], Lang::En),

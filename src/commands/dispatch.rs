@@ -72,7 +72,9 @@ fn check(command: &Command, args: &str) -> Option<Outcome> {
         Args::Required(_) if !args.is_empty() => return None,
         Args::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => return None,
         Args::None => w::NO_ARGS.with("name", command.name),
-        Args::Required(what) => w::MISSING.with("name", command.name).with("what", format!("<{what}>")),
+        Args::Required(what) => {
+            w::MISSING.with("name", command.name).with("what", format!("<{what}>"))
+        }
         Args::Choice(choices) if args.is_empty() => {
             w::MISSING.with("name", command.name).with("what", choices.join("|"))
         }

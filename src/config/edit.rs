@@ -8,7 +8,7 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::keys::KEYS;
-use super::problem::{self, Fault, Problem, Written};
+use super::problem::{self, Fault, Mismatch, Problem, Written};
 use super::saved;
 use super::strict::{self, Key, Value};
 use crate::words::{self, Say, Spoken};
@@ -22,8 +22,7 @@ pub enum EditError {
     /// The value typed is of the wrong kind.
     Value {
         key: String,
-        expected: Say,
-        found: Say,
+        mismatch: Box<Mismatch>,
     },
     NoKey {
         key: String,
@@ -45,10 +44,10 @@ impl Spoken for EditError {
         use words::config as w;
         match self {
             EditError::Problem(problem) => problem.say(),
-            EditError::Value { key, expected, found } => w::BAD_VALUE
+            EditError::Value { key, mismatch } => w::BAD_VALUE
                 .with("key", key.as_str())
-                .with("expected", expected.clone())
-                .with("found", found.clone()),
+                .with("expected", mismatch.expected.clone())
+                .with("found", mismatch.found.clone()),
             EditError::NoKey { key, near: None } => w::NO_KEY.with("key", key.as_str()),
             EditError::NoKey { key, near: Some(near) } => {
                 w::NO_KEY_NEAR.with("key", key.as_str()).with("near", near.as_str())
@@ -97,8 +96,7 @@ fn check(key: &str, value: &str) -> Result<Value, EditError> {
     }
     row.kind.parse(value).map_err(|found| EditError::Value {
         key: key.to_owned(),
-        expected: row.kind.expected(),
-        found,
+        mismatch: Box::new(Mismatch { expected: row.kind.expected(), found }),
     })
 }
 
@@ -136,10 +134,10 @@ fn put(table: &mut dyn TableLike, path: &str, value: &Value) -> Result<(), Fault
     let inner = table.entry(section).or_insert_with(|| section_item(rest));
     match inner.as_table_like_mut() {
         Some(inner) => put(inner, rest, value),
-        None => Err(Fault::Wrong {
-            expected: words::config::A_TABLE.with("key", section),
-            found: words::config::FOUND_VALUE.with("value", inner.to_string().trim()),
-        }),
+        None => Err(Fault::wrong(
+            words::config::A_TABLE.with("key", section),
+            words::config::FOUND_VALUE.with("value", inner.to_string().trim()),
+        )),
     }
 }
 

@@ -210,7 +210,7 @@ fn fall_back(problems: &[Problem], file: &Path, stack: &mut Stack) {
                 // A list that forbids cannot be made stricter by itself.
                 _ if matches!(
                     problem.fault,
-                    Fault::Wrong { .. } | Fault::Unknown { near: Some(_) }
+                    Fault::Wrong(_) | Fault::Unknown { near: Some(_) }
                 ) =>
                 {
                     strictest(|_| true, file, stack);
@@ -295,8 +295,13 @@ fn variables(environment: &Environment, stack: &mut Stack) -> Vec<Problem> {
     for key in KEYS {
         let set = key.variables.iter().find_map(|name| Some((*name, environment.get(name)?)));
         let Some((name, text)) = set else { continue };
-        // `NO_COLOR` counts by being there, whatever it holds.
-        let text = if name == "NO_COLOR" { "never" } else { text };
+        let text = match key.path {
+            // `NO_COLOR` counts by being there, whatever it holds.
+            "color" => "never",
+            // Values are shown to people; the key itself goes to the connection alone.
+            "api_key" => "…",
+            _ => text,
+        };
         match key.kind.parse(text) {
             Ok(value) => stack.set(key.path, value, Layer::Variable(name.to_owned())),
             Err(found) => problems.push(wrong(key, Written::Variable(name.to_owned()), found)),
@@ -318,6 +323,6 @@ fn command_line(line: &[(&'static str, String)], stack: &mut Stack) -> Vec<Probl
 }
 
 fn wrong(key: &Key, written: Written, found: Say) -> Problem {
-    let fault = Fault::Wrong { expected: key.kind.expected(), found };
+    let fault = Fault::wrong(key.kind.expected(), found);
     Problem { written, place: None, key: Some(key.path.to_owned()), fault }
 }

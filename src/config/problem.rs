@@ -56,10 +56,7 @@ pub enum Fault {
     /// A key that belongs elsewhere: the sentence says where.
     Elsewhere(Say),
     /// Of the wrong type, or out of range.
-    Wrong {
-        expected: Say,
-        found: Say,
-    },
+    Wrong(Box<Mismatch>),
     /// A name of the person's own that cannot be used.
     BadName,
     /// A project asked for something only the person may ask for.
@@ -72,7 +69,18 @@ pub enum Fault {
     },
 }
 
+/// What a value must be, and what it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mismatch {
+    pub expected: Say,
+    pub found: Say,
+}
+
 impl Fault {
+    pub fn wrong(expected: Say, found: Say) -> Fault {
+        Fault::Wrong(Box::new(Mismatch { expected, found }))
+    }
+
     pub fn unreadable(error: &io::Error) -> Fault {
         Fault::Unreadable { why: io_reason(error) }
     }
@@ -87,7 +95,7 @@ impl Fault {
             | Fault::Syntax { .. } => true,
             Fault::Unknown { .. }
             | Fault::Elsewhere(_)
-            | Fault::Wrong { .. }
+            | Fault::Wrong(_)
             | Fault::BadName
             | Fault::Loosens
             | Fault::NotForProjects
@@ -114,7 +122,7 @@ impl Problem {
         let of_safety = self.key.as_deref().is_some_and(|key| key.starts_with("safety."));
         match &self.fault {
             fault if fault.is_whole() => Some(words::config::HINT_WHOLE.into()),
-            Fault::Wrong { .. } if of_safety => Some(words::config::HINT_STRICTEST.into()),
+            Fault::Wrong(_) if of_safety => Some(words::config::HINT_STRICTEST.into()),
             _ => None,
         }
     }
@@ -150,9 +158,9 @@ impl Spoken for Problem {
             Fault::Unknown { near: None } => w::UNKNOWN.into(),
             Fault::Unknown { near: Some(near) } => w::UNKNOWN_NEAR.with("near", near.as_str()),
             Fault::Elsewhere(say) => w::ELSEWHERE.with("where", say.clone()),
-            Fault::Wrong { expected, found } => {
-                w::WRONG.with("expected", expected.clone()).with("found", found.clone())
-            }
+            Fault::Wrong(mismatch) => w::WRONG
+                .with("expected", mismatch.expected.clone())
+                .with("found", mismatch.found.clone()),
             Fault::BadName => w::BAD_NAME.into(),
             Fault::Loosens => w::LOOSENS.into(),
             Fault::NotForProjects => w::NOT_FOR_PROJECTS.into(),

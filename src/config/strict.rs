@@ -134,7 +134,7 @@ impl Reader<'_> {
             (None, Some(table)) if is_section(self.keys, &path) => self.table(&path, table),
             (None, None) if is_section(self.keys, &path) => {
                 let expected = words::config::A_TABLE.with("key", path.as_str());
-                let fault = Fault::Wrong { expected, found: found(item) };
+                let fault = Fault::wrong(expected, found(item));
                 self.problem(value_at, Some(path), fault);
             }
             (None, _) => {
@@ -158,7 +158,7 @@ impl Reader<'_> {
                 self.out.found.push(Found { path, value, place });
             }
             Err(found) => {
-                let fault = Fault::Wrong { expected: key.kind.expected(), found };
+                let fault = Fault::wrong(key.kind.expected(), found);
                 self.problem(value_at, Some(path), fault);
             }
         }
