@@ -49,7 +49,7 @@ pub struct ModelOptions {
     #[arg(long, global = true, value_name = "NAME")]
     pub profile: Option<String>,
     /// Which of the profile's two models.
-    #[arg(long, global = true, value_name = "low|high", value_parser = ["low", "high"])]
+    #[arg(long, global = true, value_name = "low|high", value_parser = ["low", "high"], hide_possible_values = true)]
     pub mode: Option<String>,
     /// The bot that gives the system prompt and the sampling.
     #[arg(long, global = true, value_name = "NAME")]
@@ -82,7 +82,7 @@ pub struct RunOptions {
 #[command(next_help_heading = "Look")]
 pub struct LookOptions {
     /// The language people are spoken to in.
-    #[arg(long, global = true, value_name = "en|zh", value_parser = ["en", "zh"])]
+    #[arg(long, global = true, value_name = "en|zh", value_parser = ["en", "zh"], hide_possible_values = true)]
     pub lang: Option<String>,
     /// The theme of the screen.
     #[arg(long, global = true, value_name = "NAME")]
@@ -156,6 +156,7 @@ pub enum Config {
     /// Show a setting, or all of them.
     #[command(after_help = "Example:\n  avocet config get --where safety.allow_network")]
     Get {
+        /// Dotted, as in `safety.allow_network`.
         key: Option<String>,
         /// Say which layer the value comes from.
         #[arg(long = "where")]
@@ -166,13 +167,18 @@ pub enum Config {
   avocet config set profiles.default.base_url http://127.0.0.1:11434/v1
   avocet config set safety.allowed_programs +just,-curl")]
     Set {
+        /// Dotted, as in `safety.allow_network`; `avocet config get` lists all.
         key: String,
+        /// The new value; a list is written with commas.
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
     /// Take a setting out of the file.
     #[command(after_help = "Example:\n  avocet config unset theme")]
-    Unset { key: String },
+    Unset {
+        /// Dotted, as in `safety.allow_network`.
+        key: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

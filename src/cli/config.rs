@@ -89,3 +89,74 @@ fn entry(key: &str, value: Option<&Value>, layer: &Layer, lang: Lang) -> serde_j
     });
     json!({ "key": key, "value": value, "from": layer.say().text(lang) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Environment, Paths, Sources, load};
+
+    /// What a command answers to a person with this file, and the file afterwards.
+    fn asked(text: &str, command: &Config, json: bool) -> (String, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::under(folder.path(), folder.path().to_owned());
+        std::fs::write(paths.settings(), text).unwrap();
+        let environment = Environment::of([("AVOCET_MODEL", "m")]);
+        let sources = Sources { paths: &paths, environment: &environment, line: &[], project: &[] };
+        let answer = run(command, &paths.settings(), &load(sources), json, Lang::En);
+        let shown = match answer {
+            Ok(Answer::Out(text)) => text,
+            Ok(Answer::Told(say)) => say.text(Lang::En),
+            Err(error) => format!("error: {}", error.say().text(Lang::En)),
+        };
+        let place = paths.settings().display().to_string();
+        (shown.replace(&place, "FILE"), std::fs::read_to_string(paths.settings()).unwrap())
+    }
+
+    fn get(key: &str, place: bool) -> Config {
+        Config::Get { key: Some(key.into()), place }
+    }
+
+    #[test]
+    fn a_value_is_shown_bare_with_its_layer_or_as_json() {
+        let file = "mode = \"low\"";
+        let cases = [
+            (get("mode", false), false, "low\n"),
+            (get("mode", true), false, "low\tyour settings, FILE\n"),
+            (get("model", true), false, "m\tthe variable AVOCET_MODEL\n"),
+            (get("safety.max_auto_steps_per_turn", true), false, "25\tbuilt in\n"),
+            (
+                get("safety.lift", false),
+                true,
+                "{\"key\":\"safety.lift\",\"value\":[],\"from\":\"built in\"}\n",
+            ),
+            (get("base_url", false), false, "`base_url` has no value."),
+            (get("mdoe", false), false, "error: There is no setting `mdoe`. Did you mean `mode`?"),
+            (Config::Path, false, "FILE\n"),
+        ];
+        for (command, json, expected) in cases {
+            assert_eq!(asked(file, &command, json).0, expected, "{command:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_key_all_values_are_listed_as_a_file_would_hold_them() {
+        let all = Config::Get { key: None, place: false };
+        let (shown, _) = asked("[profiles.a]\nhigh = \"x\"", &all, false);
+        for line in ["mode = \"high\"", "profiles.a.high = \"x\"", "safety.allow_write = true"] {
+            assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
+        }
+    }
+
+    #[test]
+    fn a_change_says_what_it_did_and_where() {
+        let set = Config::Set { key: "mode".into(), value: "low".into() };
+        let (said, file) = asked("# mine\n", &set, false);
+        assert_eq!(
+            (said.as_str(), file.as_str()),
+            ("`mode` is now low, in FILE.", "mode = \"low\"\n# mine\n")
+        );
+        let unset = Config::Unset { key: "mode".into() };
+        assert_eq!(asked(&file, &unset, false).0, "`mode` was taken out of FILE.");
+        assert!(asked("", &unset, false).0.contains("nothing was changed"));
+    }
+}
