@@ -141,7 +141,7 @@ impl Cleaner {
             self.joins = 0;
         }
         self.marks = 0;
-        self.last = (c != '\n').then_some(c);
+        self.last = (!matches!(c, '\n' | '\t')).then_some(c);
         out.push(c);
     }
 

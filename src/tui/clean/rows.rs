@@ -103,8 +103,10 @@ impl Rows {
 
 impl Edge {
     fn of(cluster: &str, wide: usize) -> Edge {
+        if cluster == " " {
+            return Edge::Space;
+        }
         match cluster.chars().next() {
-            Some(' ') => Edge::Space,
             Some(c) if NO_START.contains(c) => Edge::Closes,
             Some(c) if NO_END.contains(c) => Edge::Opens,
             _ if wide > 1 => Edge::Wide,
