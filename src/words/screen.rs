@@ -2,6 +2,7 @@
 
 words! { "screen":
     // transcript
+    IMAGE: "image: ", "图片：";
     THEME_TOML: "This theme is not valid TOML: {why}.", "此主题不是有效的 TOML：{why}。";
     THEME_MISSING: "This theme gives no colour for `{name}`. Add it, for example `{name} = \"default\"`.", "此主题没有给出 `{name}` 的颜色。请补上，例如 `{name} = \"default\"`。";
     THEME_UNKNOWN: "This theme sets `{name}`, which means nothing here. The built-in themes show every name.", "此主题设置了 `{name}`，但没有这个名称。可用的名称见内置主题。";

@@ -1,0 +1,4 @@
+//! The conversation.
+mod markdown;
+mod paper;
+mod text;
