@@ -6,8 +6,6 @@
 //! long blocks are cut as well: code and plain text by lines, lists by items, anything
 //! else where it must.
 
-use std::ops::Range;
-
 use super::markdown::{Fence, Found, Kind, split};
 
 /// Lines of code or plain text in one piece.
@@ -370,7 +368,7 @@ fn floor(text: &str, at: usize) -> usize {
 /// The range of a piece that is frozen, for tests.
 #[cfg(test)]
 impl Text {
-    pub fn ranges(&self) -> Vec<Range<usize>> {
+    pub fn ranges(&self) -> Vec<std::ops::Range<usize>> {
         let mut start = 0;
         self.pieces
             .iter()

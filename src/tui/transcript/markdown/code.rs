@@ -5,6 +5,8 @@ use ratatui::text::{Line, Span};
 use super::super::paper::{Break, Paper, Para, prefixed};
 use crate::tui::clean;
 
+type Prefix = Vec<Span<'static>>;
+
 /// Sets lines of code; `label` is the language, where the block begins.
 pub(in super::super) fn set(
     code: &str,
@@ -24,16 +26,19 @@ pub(in super::super) fn set(
     if code.is_empty() {
         return out;
     }
-    let bar = bar(paper, width);
+    let (bar, more) = bars(paper, width);
     let inner = width.saturating_sub(if bar.is_empty() { 0 } else { 2 }).max(1);
     for line in code.strip_suffix('\n').unwrap_or(code).split('\n') {
         let para = Para::styled(line, theme.markup.block).expanded();
-        out.extend(para.rows(inner, Break::Columns).into_iter().map(|row| prefixed(&bar, row)));
+        let rows = para.rows(inner, Break::Columns).into_iter().enumerate();
+        out.extend(rows.map(|(at, row)| prefixed(if at == 0 { &bar } else { &more }, row)));
     }
     out
 }
 
-/// The line at the left; none where it would take the room of the code.
-fn bar(paper: &Paper<'_>, width: usize) -> Vec<Span<'static>> {
-    if width < 8 { Vec::new() } else { vec![Span::styled("│ ", paper.theme.border)] }
+/// The line at the left, and the one of rows that go on; none where they would take
+/// the room of the code.
+pub(in super::super) fn bars(paper: &Paper<'_>, width: usize) -> (Prefix, Prefix) {
+    let bar = |text: &'static str| vec![Span::styled(text, paper.theme.border)];
+    if width < 8 { (Vec::new(), Vec::new()) } else { (bar("│ "), bar("┆ ")) }
 }
