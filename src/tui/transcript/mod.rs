@@ -65,9 +65,8 @@ impl Transcript {
     pub fn apply(&mut self, event: &Event) {
         let before = self.story.blocks.len();
         self.story.apply(event);
-        let after = self.story.blocks.len();
-        if after < before {
-            self.shrunk(after);
+        if let Some(len) = self.story.take_cut() {
+            self.shrunk(len);
         }
         if self.steps == Fold::Open {
             self.story.blocks.iter_mut().skip(before).for_each(|block| unfold(block, Fold::Open));
@@ -333,7 +332,7 @@ impl Transcript {
         self.mark = Place { row: mark.row.min(height), ..mark };
     }
 
-    /// Blocks behind `len` are gone or others.
+    /// Blocks from `len` on are gone or others.
     fn shrunk(&mut self, len: usize) {
         self.sheets.forget(len);
         if self.top.is_some_and(|top| top.block >= len) {

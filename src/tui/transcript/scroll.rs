@@ -83,6 +83,12 @@ impl Sheets {
         self.kept.retain(|_, sheet| sheet.frame + 1 >= frame);
     }
 
+    /// How many parts are kept in rows.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
     /// Forgets what stands in or behind `block`.
     pub fn forget(&mut self, block: usize) {
         self.kept.retain(|(kept, _), _| *kept < block);

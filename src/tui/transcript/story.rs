@@ -25,6 +25,8 @@ pub(super) struct Story {
     thought: Option<Stream>,
     /// Where the words of this turn came from.
     origin: Option<Origin>,
+    /// Blocks from here on are gone or others than they were.
+    cut: Option<usize>,
 }
 
 /// A block that grows.
@@ -56,13 +58,18 @@ impl Story {
                 self.ended(ending, *usage, *elapsed_ms);
             }
             Event::Notice(notice) => self.notice(notice.clone()),
-            Event::Cleared => *self = Story::default(),
+            Event::Cleared => *self = Story { cut: Some(0), ..Story::default() },
             Event::Judged { .. }
             | Event::Answered { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Closed => {}
         }
+    }
+
+    /// From where on blocks are gone or others, since this was asked last.
+    pub fn take_cut(&mut self) -> Option<usize> {
+        self.cut.take()
     }
 
     pub fn notice(&mut self, notice: Notice) {
@@ -86,6 +93,15 @@ impl Story {
     fn push(&mut self, body: Body) -> usize {
         self.blocks.push(Block::new(body));
         self.blocks.len() - 1
+    }
+
+    fn cut_to(&mut self, len: usize) {
+        self.blocks.truncate(len);
+        self.cut = Some(self.cut.map_or(len, |cut| cut.min(len)));
+    }
+
+    fn cut_last(&mut self) {
+        self.cut_to(self.blocks.len().saturating_sub(1));
     }
 
     fn turn(&mut self, text: &str, origin: Origin) {
@@ -143,14 +159,14 @@ impl Story {
     /// The line that counts retries is there as long as they last.
     fn drop_retry(&mut self) {
         if matches!(self.blocks.last(), Some(Block { body: Body::Retry { .. }, .. })) {
-            self.blocks.pop();
+            self.cut_last();
         }
     }
 
     fn repair(&mut self, fault: &Say) {
         self.end_thought();
         if let Some(stream) = self.answer.take() {
-            self.blocks.truncate(stream.block);
+            self.cut_to(stream.block);
         }
         self.push(Body::Repair { fault: fault.clone() });
     }
@@ -162,7 +178,7 @@ impl Story {
         let form = if replied.markdown { Form::Markdown } else { Form::Plain };
         let state = if replied.error { AnswerState::Error } else { AnswerState::Whole };
         match self.answer.take() {
-            Some(stream) if source.is_empty() => self.blocks.truncate(stream.block),
+            Some(stream) if source.is_empty() => self.cut_to(stream.block),
             Some(stream) => {
                 if let Some(block) = self.blocks.get_mut(stream.block) {
                     if let Body::Answer(answer) = &mut block.body {
@@ -246,7 +262,7 @@ impl Story {
             _ => false,
         };
         if said {
-            self.blocks.pop();
+            self.cut_last();
         }
         for Block { body, changes, .. } in self.blocks.iter_mut().rev() {
             match body {

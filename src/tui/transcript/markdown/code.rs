@@ -16,7 +16,7 @@ pub(in super::super) fn set(
 ) -> Vec<Line<'static>> {
     let theme = paper.theme;
     let mut out = Vec::new();
-    if let Some(label) = label.filter(|label| !label.is_empty()) {
+    if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {
         let room = width.saturating_sub(3);
         out.push(Line::from(vec![
             Span::styled("┌─ ", theme.border),
