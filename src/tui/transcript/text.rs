@@ -169,6 +169,12 @@ impl Text {
         u64::from(self.edition) << 40 | tail
     }
 
+    /// Where the frozen pieces end.
+    #[cfg(test)]
+    fn ends(&self) -> Vec<usize> {
+        self.pieces.iter().map(Piece::end).collect()
+    }
+
     fn has_tail(&self) -> bool {
         let tail = self.source.get(self.frozen..).unwrap_or_default();
         match self.form {
@@ -363,18 +369,6 @@ fn nth_line_end(text: &str, n: usize) -> Option<usize> {
 /// The nearest place at or before `at` where a character starts.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
-}
-
-/// The range of a piece that is frozen, for tests.
-#[cfg(test)]
-impl Text {
-    pub fn ranges(&self) -> Vec<std::ops::Range<usize>> {
-        let mut start = 0;
-        self.pieces
-            .iter()
-            .map(|piece| std::mem::replace(&mut start, piece.end())..piece.end())
-            .collect()
-    }
 }
 
 #[cfg(test)]
