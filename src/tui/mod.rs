@@ -1,1 +1,5 @@
 //! stub
+
+pub mod clean;
+pub mod theme;
+pub mod transcript;
