@@ -1,1 +1,4 @@
 //! stub
+
+pub mod clean;
+pub mod theme;
