@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::safety::clean::{Escaped, escape};
 use crate::words::{Say, screen as words};
 
 /// Characters that need no quotes.
@@ -23,8 +24,9 @@ pub struct Token {
 
 /// One argument, quoted so that its spaces, line ends and unseen characters show.
 pub fn quote(word: &str) -> Token {
-    if word.chars().any(unseen) {
-        return escaped(word);
+    let escaped = escape(word);
+    if escaped.text != word {
+        return ansi_quoted(&escaped);
     }
     let plain = |c: char| c.is_alphanumeric() || PLAIN.contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -38,32 +40,24 @@ pub fn join<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| quote(word).text).collect::<Vec<_>>().join(" ")
 }
 
-/// True for characters that hide, move or fake what is around them.
-fn unseen(c: char) -> bool {
-    c.is_control()
-        || (c.is_whitespace() && c != ' ')
-        || matches!(u32::from(c),
-            0xAD | 0x34F | 0x61C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
-            | 0x200B..=0x200F | 0x2028..=0x202F | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F
-            | 0xFEFF | 0xFFA0 | 0xFFF9..=0xFFFD | 0xE0000..=0xE0FFF)
-}
-
-/// The form `$'…'`, with each unseen character as a visible escape.
-fn escaped(word: &str) -> Token {
+/// The form `$'…'`. What is already escaped is kept; quotes and other backslashes are
+/// escaped here.
+fn ansi_quoted(escaped: &Escaped) -> Token {
     let mut token = Token { text: "$'".to_owned(), marks: Vec::new() };
-    for c in word.chars() {
-        let start = token.text.len();
-        match c {
-            '\n' => token.text.push_str("\\n"),
-            '\t' => token.text.push_str("\\t"),
-            '\r' => token.text.push_str("\\r"),
-            '\'' | '\\' => token.text.extend(['\\', c]),
-            c if unseen(c) => token.text.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
-            c => token.text.push(c),
+    let mut done = 0;
+    for mark in escaped.marks.iter().cloned().chain([escaped.text.len()..escaped.text.len()]) {
+        for c in escaped.text.get(done..mark.start).unwrap_or_default().chars() {
+            if matches!(c, '\'' | '\\') {
+                token.text.push('\\');
+            }
+            token.text.push(c);
         }
-        if unseen(c) {
+        let start = token.text.len();
+        token.text.push_str(escaped.text.get(mark.clone()).unwrap_or_default());
+        if !mark.is_empty() {
             token.marks.push(start..token.text.len());
         }
+        done = mark.end;
     }
     token.text.push('\'');
     token
@@ -129,29 +123,30 @@ fn ansi(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
     while let Some(c) = rest.next() {
         match c {
             '\'' => return Ok(()),
-            '\\' => word.push(escape(rest)?),
+            '\\' => word.push(escaped_char(rest)?),
             c => word.push(c),
         }
     }
     Err(words::ARGV_OPEN_QUOTE.with("quote", "$'"))
 }
 
-fn escape(rest: &mut Rest<'_>) -> Result<char, Say> {
-    match rest.next() {
-        Some('n') => Ok('\n'),
-        Some('t') => Ok('\t'),
-        Some('r') => Ok('\r'),
-        Some(c @ ('\'' | '\\' | '"')) => Ok(c),
-        Some('u') if rest.next_if_eq(&'{').is_some() => {
-            let hex: String = rest.by_ref().take_while(|c| *c != '}').take(8).collect();
-            u32::from_str_radix(&hex, 16)
-                .ok()
-                .and_then(char::from_u32)
-                .ok_or_else(|| words::ARGV_BAD_ESCAPE.with("escape", format!("\\u{{{hex}}}")))
+fn escaped_char(rest: &mut Rest<'_>) -> Result<char, Say> {
+    let c = rest.next().ok_or(words::ARGV_OPEN_ESCAPE)?;
+    let hex: String = match c {
+        'n' => return Ok('\n'),
+        't' => return Ok('\t'),
+        'r' => return Ok('\r'),
+        '\'' | '\\' | '"' => return Ok(c),
+        'x' => rest.by_ref().take(2).collect(),
+        'u' if rest.next_if_eq(&'{').is_some() => {
+            rest.by_ref().take_while(|c| *c != '}').take(8).collect()
         }
-        Some(c) => Err(words::ARGV_BAD_ESCAPE.with("escape", format!("\\{c}"))),
-        None => Err(words::ARGV_OPEN_ESCAPE.into()),
-    }
+        _ => String::new(),
+    };
+    u32::from_str_radix(&hex, 16)
+        .ok()
+        .and_then(char::from_u32)
+        .ok_or_else(|| words::ARGV_BAD_ESCAPE.with("escape", format!("\\{c}{hex}")))
 }
 
 #[cfg(test)]
