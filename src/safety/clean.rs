@@ -179,7 +179,8 @@ pub fn is_binary(text: &str) -> bool {
         .chars()
         .take(1024)
         .fold((0, 0), |(seen, bad), c| (seen + 1, bad + usize::from(odd(&c))));
-    bad * 10 > seen
+    // A single broken character does not make a short text a program.
+    bad >= 4 && bad * 10 > seen
 }
 
 /// A text of which every character can be seen.

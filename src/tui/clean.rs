@@ -18,7 +18,7 @@ mod rows;
 pub use rows::{cut, rows};
 
 /// Columns to the next tab stop.
-const TAB: usize = 4;
+pub(super) const TAB: usize = 4;
 const GAP: &str = "...";
 
 /// One line in one style: line breaks shown as `\n`, tabs as spaces.
