@@ -280,19 +280,14 @@ pub fn printenv(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
 }
 
 /// `ps e`: the environment of processes, BSD options included.
-pub fn ps(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+pub fn ps(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let harmless = ["aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf"];
-    for (at, arg) in call.args.iter().enumerate() {
-        let bare = !arg.starts_with('-') && !arg.bytes().all(|b| b.is_ascii_digit() || b == b',');
-        let listed = at > 0 && call.args.get(at - 1).is_some_and(|a| PS_VALUES.contains(&a.as_str()));
-        if bare && !listed && !harmless.contains(&arg.as_str()) {
-            call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
-        }
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b',');
+    let odd = |(_, text): &(usize, &str)| !number(text) && !harmless.contains(text);
+    if let Some((at, _)) = operands(tokens).find(odd) {
+        call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
     }
 }
-
-const PS_VALUES: &[&str] =
-    &["-o", "-C", "-u", "-U", "-p", "-g", "-G", "-t", "--sort", "-q", "--pid", "--format", "--user"];
 
 /// Reads some formats of `git`: `%G?` and `%(signature)` start the program that checks
 /// signatures.
@@ -408,6 +403,71 @@ pub fn removes(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 pub fn links(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     for (at, text) in operands(tokens) {
         call.reads(text, at, findings);
+    }
+}
+
+/// Words that stop the machine, for the programs that manage it.
+pub fn power(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let words = [
+        "poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "hybrid-sleep", "emergency",
+        "suspend-then-hibernate", "rescue", "default", "isolate", "exit", "soft-reboot", "switch-root",
+    ];
+    if let Some((at, _)) = operands(tokens).find(|(_, text)| words.contains(text)) {
+        call.find("power", Tier::L2, words::POWER, at, POWER, findings);
+    }
+}
+
+/// `timedatectl set-time`, `sysctl a=b`.
+pub fn sets(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let set = |(_, text): &(usize, &str)| text.starts_with("set-") || (call.name == "sysctl" && text.contains('='));
+    if let Some((at, _)) = operands(tokens).find(set) {
+        call.find("set", Tier::L2, words::CHANGES_SYSTEM, at, POWER, findings);
+    }
+}
+
+/// `diskutil` verbs that lose what was on a disk.
+pub fn disk(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let verbs = ["erase", "partition", "secureerase", "reformat", "zero", "random", "apfs", "merge", "split", "resize", "unmount", "eject"];
+    if let Some((at, _)) = operands(tokens).next().filter(|(_, text)| {
+        let text = text.to_ascii_lowercase();
+        verbs.iter().any(|verb| text.starts_with(verb))
+    }) {
+        call.find("erase", Tier::L2, words::DISK, at, DELETES, findings);
+    }
+}
+
+/// Sub-commands of cloud tools that take things down, or change them without asking.
+pub fn destroys(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    let verbs = [
+        "destroy", "delete", "rm", "rb", "remove", "uninstall", "drain", "purge", "down", "teardown",
+        "terminate-instances", "--delete", "nuke", "undeploy", "deregister",
+    ];
+    let unasked = ["-auto-approve", "--auto-approve", "--force", "-force", "--destroy", "-destroy"];
+    let grave = |arg: &String| {
+        verbs.contains(&arg.as_str()) || unasked.iter().any(|u| arg.starts_with(u)) || arg.starts_with("delete-")
+    };
+    if let Some(at) = call.args.iter().position(grave) {
+        call.find("destroy", Tier::L2, words::CLOUD_DESTROYS, at, &[Effect::Network, Effect::Irreversible], findings);
+    }
+}
+
+/// `docker volume rm`, `docker system prune`.
+pub fn prune(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let volume = call.id.ends_with(".volume");
+    let grave = |text: &str| text == "prune" || (volume && matches!(text, "rm" | "remove"));
+    if let Some((at, _)) = operands(tokens).find(|(_, text)| grave(text)) {
+        call.find("prune", Tier::L2, words::CLOUD_DESTROYS, at, DELETES, findings);
+    }
+}
+
+/// `gh repo delete`, `gh auth token`.
+pub fn forge(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    let at = |word: &str| call.args.iter().position(|arg| arg == word);
+    if let Some(at) = at("delete").or_else(|| at("DELETE")).or_else(|| at("-XDELETE")) {
+        call.find("delete", Tier::L2, words::CLOUD_DESTROYS, at, &[Effect::Network, Effect::Irreversible], findings);
+    }
+    if let Some(at) = at("token").or_else(|| at("--show-token")) {
+        call.find("token", Tier::L1, words::SHOWS_SECRETS, at, &[Effect::Secret], findings);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{Kind, Scene};
+use super::Scene;
 
 /// What a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,11 +91,6 @@ pub fn looks_like_path(text: &str) -> bool {
         && (text.contains('/') || text.starts_with(['~', '.']) || is_sensitive_name(text))
 }
 
-/// Whether the folder is there and lies in the workspace.
-pub fn is_workspace_folder(path: &Path, scene: Scene<'_>) -> bool {
-    scene.world.kind(path) == Kind::Folder && path.starts_with(&scene.place.workspace)
-}
-
 fn locate(path: &Path, scene: Scene<'_>) -> Class {
     let place = scene.place;
     if path == Path::new("/dev/null") {
@@ -151,9 +146,8 @@ fn is_public(path: &Path) -> bool {
 }
 
 fn is_user(text: &str) -> bool {
-    !text.is_empty()
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.'))
-        && !text.starts_with('.')
 }
 
 const SENSITIVE_NAMES: &[&str] = &[

@@ -196,3 +196,40 @@ pub fn git_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
         }
     }
 }
+
+/// `taskset MASK COMMAND`, `chrt PRIORITY COMMAND`: the command is the first word that
+/// is no number.
+pub fn after_numbers(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let number = |text: &str| {
+        text.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'x' | b',' | b'-' | b':'))
+            && text.bytes().any(|b| b.is_ascii_digit())
+    };
+    let numbers =
+        tokens.iter().filter_map(Token::operand).take_while(|text| number(text)).count();
+    unwrap(call, tokens, numbers, findings);
+}
+
+/// `flock FILE COMMAND` and `flock FILE -c LINE`.
+pub fn flock(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let command = tokens.iter().filter(|token| token.operand().is_some()).nth(1);
+    match command.and_then(|token| token.operand().map(|text| (token.at, text))) {
+        Some((at, "-c" | "--command")) => {
+            if let Some(line) = call.args.get(at + 1) {
+                string(line, at + 1, call, findings);
+            }
+        }
+        Some(_) | None => unwrap(call, tokens, 1, findings),
+    }
+    dash_c(call, tokens, findings);
+}
+
+/// `npm exec -c LINE`.
+pub fn npm(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    for (at, arg) in call.args.iter().enumerate() {
+        if let Some(line) = arg.strip_prefix("--call=") {
+            string(line, at, call, findings);
+        } else if let ("-c" | "--call", Some(line)) = (arg.as_str(), call.args.get(at + 1)) {
+            string(line, at + 1, call, findings);
+        }
+    }
+}
