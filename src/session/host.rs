@@ -14,10 +14,10 @@ use crate::context::window::{self, Bounds, History};
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
 use crate::protocol::{
-    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, reply,
+    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Usage, reply,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Place, Policy, World};
+use crate::safety::{Cleared, Place, Policy, Scene, World};
 use crate::tools::{Toolbox, Watch};
 use crate::words::session as words;
 
@@ -54,16 +54,43 @@ pub struct TurnHost {
     pub outbox: Outbox,
     pub notes: mpsc::UnboundedSender<Note>,
     pub decisions: mpsc::UnboundedReceiver<(AskId, Decision)>,
+    /// Bytes of the request that is being answered.
+    pub sent: usize,
+    pub bench: Bench,
+}
+
+/// What steps are judged by.
+pub struct Bench {
     /// The policy as it is now: a rule may be added while the turn runs.
-    pub policy: watch::Receiver<Policy>,
-    pub place: Place,
-    pub world: Arc<dyn World>,
+    changes: watch::Receiver<Policy>,
+    policy: Policy,
+    place: Place,
+    world: Arc<dyn World>,
+}
+
+impl Bench {
+    pub fn new(mut changes: watch::Receiver<Policy>, place: Place, world: Arc<dyn World>) -> Bench {
+        let policy = changes.borrow_and_update().clone();
+        Bench { changes, policy, place, world }
+    }
+
+    fn scene(&mut self) -> Scene<'_> {
+        if self.changes.has_changed().unwrap_or(false) {
+            self.policy = self.changes.borrow_and_update().clone();
+        }
+        Scene { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
+    }
 }
 
 impl Host for TurnHost {
+    fn scene(&mut self) -> Scene<'_> {
+        self.bench.scene()
+    }
+
     async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
         let messages =
             window::request(&self.desk.system, &self.desk.history, &call.messages, Bounds::default());
+        self.sent = messages.iter().map(|message| message.content.len()).sum();
         let request = Request {
             messages: messages.into_iter().map(|message| self.masked(message)).collect(),
             params: self.desk.params.clone(),
@@ -86,8 +113,7 @@ impl Host for TurnHost {
                 None => break Decision::Stop,
             }
         };
-        self.note(Note::Answered);
-        self.outbox.send(Event::Answered { ask: id }).await;
+        self.tell(Event::Answered { ask: id }).await;
         decision
     }
 
@@ -104,7 +130,14 @@ impl Host for TurnHost {
         ) {
             self.note(Note::Record(Box::new(event.clone())));
         }
+        if matches!(event, Event::Answered { .. }) {
+            self.note(Note::Answered);
+        }
         self.outbox.send(event).await;
+    }
+
+    fn remember(&mut self, rule: String, scope: Scope) {
+        self.note(Note::Remember { rule, scope });
     }
 }
 
@@ -143,6 +176,9 @@ impl TurnHost {
             }
         }
         self.outbox.flush().await;
+        if answer.usage == Usage::default() {
+            answer.usage = estimate(&answer.text, self.sent);
+        }
         Ok(answer)
     }
 
@@ -163,6 +199,12 @@ impl TurnHost {
             Chunk::Finished(cut) => answer.cut = cut,
         }
     }
+}
+
+/// Tokens of an answer whose server counts none: about four bytes each.
+fn estimate(text: &str, sent: usize) -> Usage {
+    let tokens = |bytes: usize| u64::try_from(bytes / 4).unwrap_or(u64::MAX);
+    Usage { input_tokens: tokens(sent), output_tokens: tokens(text.len()), estimated: true }
 }
 
 /// Runs one cleared step, passing its output on as it comes.

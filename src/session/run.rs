@@ -8,7 +8,7 @@ use futures_util::future::{BoxFuture, FusedFuture};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::host::{Desk, Note, TurnHost};
+use super::host::{Bench, Desk, Note, TurnHost};
 use super::outbox::Outbox;
 use super::state::{self, After, Past, Queue, Running, Voice};
 use super::{Found, Guard, Parts, Wanted, report, rules, shell};
@@ -44,7 +44,7 @@ pub(super) struct Session {
 pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) {
     let (note_sender, mut notes) = mpsc::unbounded_channel();
     let greeting = std::mem::take(&mut parts.greeting);
-    let mut discover = search(parts.reach.discover.take()).fuse();
+    let mut discover = search(parts.reach.discover.take()).boxed().fuse();
     let mut session = Session::new(parts, outbox, note_sender);
     session.open(greeting).await;
     loop {
@@ -237,9 +237,12 @@ impl Session {
             outbox: self.outbox.clone(),
             notes: self.notes.clone(),
             decisions,
-            policy: self.policy.subscribe(),
-            place: self.guard.place.clone(),
-            world: Arc::clone(&self.guard.world),
+            sent: 0,
+            bench: Bench::new(
+                self.policy.subscribe(),
+                self.guard.place.clone(),
+                Arc::clone(&self.guard.world),
+            ),
         };
         (host, sender)
     }

@@ -56,7 +56,13 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
         elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
     host.tell(ended).await;
-    Ended { ending, messages, ..Ended::default() }
+    Ended {
+        ending,
+        messages,
+        usage: Usage::default(),
+        next_step: line.step + 1,
+        next_ask: line.ask.0 + 1,
+    }
 }
 
 async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<Observation>) {
@@ -65,9 +71,19 @@ async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<O
             let cleared = held.approve();
             (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
         }
-        Decision::Reject { .. } | Decision::Edit(_) => {
-            (Ending::Done, Some(not_run(held.judged(), Outcome::Declined)))
+        Decision::Edit(work) => {
+            let step = Step { work, ..held.judged().step.clone() };
+            // What was rewritten was seen with its tier before the yes.
+            let seen = match safety::assess_shell(step, host.scene()) {
+                Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
+                Verdict::Ask(held) => {
+                    run_step(&host.desk, &mut host.outbox, held.approve()).await
+                }
+                Verdict::Refuse(refused) => not_run(refused.judged(), Outcome::Refused),
+            };
+            (Ending::Done, Some(seen))
         }
+        Decision::Reject { .. } => (Ending::Done, Some(not_run(held.judged(), Outcome::Declined))),
         Decision::Stop => (Ending::Stopped, Some(not_run(held.judged(), Outcome::Declined))),
     }
 }
