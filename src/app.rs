@@ -18,7 +18,7 @@ use crate::cli::print::{self, Options, Wires};
 use crate::cli::report::{self, Voice};
 use crate::cli::schema::Schema;
 use crate::cli::{Cli, Exit, input};
-use crate::config::History;
+use crate::config::history::History;
 use crate::protocol::Notice;
 use crate::words::{Spoken, cli as words};
 use crate::{session, tui};
@@ -95,26 +95,30 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
     };
     let ended = runtime.block_on(async {
         let handle = session::start(built);
-        let kept = keep_history(history);
-        tui::run(config, handle.ops, handle.events, kept).await
+        tui::run(config, handle.ops, handle.events).await
     });
     runtime.shutdown_background();
     match ended {
-        Ok(_) => Exit::Done,
+        Ok(left) => {
+            keep(history, &left.sent);
+            left_by(left.cause)
+        }
         Err(error) => ground.broken(&error),
     }
 }
 
-/// Writes what is sent to the history, off the screen's thread.
-fn keep_history(mut history: History) -> tokio::sync::mpsc::UnboundedSender<String> {
-    let (sender, mut lines) = tokio::sync::mpsc::unbounded_channel::<String>();
-    tokio::task::spawn_blocking(move || {
-        while let Some(line) = lines.blocking_recv() {
-            // A history that cannot be written is a pity, not a fault to stop for.
-            let _ = history.add(&line);
-        }
-    });
-    sender
+fn keep(mut history: History, sent: &[String]) {
+    for line in sent {
+        // A history that cannot be written is a pity, not a fault to stop for.
+        let _ = history.add(line);
+    }
+}
+
+fn left_by(cause: tui::Cause) -> Exit {
+    match cause {
+        tui::Cause::Left | tui::Cause::SessionClosed => Exit::Done,
+        tui::Cause::Signal(_) | tui::Cause::TerminalGone => Exit::Interrupted,
+    }
 }
 
 /// One turn without a screen.
@@ -132,7 +136,10 @@ impl Headless {
         ground.say_problems();
         let message = match self.message() {
             Ok(Some(message)) => message,
-            Ok(None) => return ground.fail(&Notice::error(words::NO_MESSAGE), Exit::WrongUse),
+            Ok(None) => {
+                let notice = Notice::error(words::NO_PROMPT).hint(words::NO_PROMPT_HINT);
+                return ground.fail(&notice, Exit::WrongUse);
+            }
             Err(error) => return ground.broken(&error),
         };
         let schema = match self.schema.as_deref().map(Schema::read).transpose() {

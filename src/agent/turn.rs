@@ -13,10 +13,10 @@ use super::{Answer, Call};
 use crate::model::ModelError;
 use crate::protocol::reply::{Found, Reading, Reply, read};
 use crate::protocol::{
-    Ask, AskId, Cut, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question,
+    Ask, AskId, Cut, Decision, Ending, Event, Observation, Origin, Outcome, Question,
     Replied, Scope, Step, Tier, Usage, Work, partial,
 };
-use crate::safety::{self, Cleared, Held, Judged, Rule, Scene, Verdict};
+use crate::safety::{self, Cleared, Held, Judged, Scene, Verdict};
 use crate::words::{Say, Spoken, agent as words};
 
 mod limits;
@@ -323,12 +323,7 @@ impl Turn {
 
     fn ask(&mut self, door: Door) -> Action {
         let judged = door.judged();
-        let rule = match judged.risk.tier {
-            Tier::L1 if !judged.risk.lifted => {
-                Rule::suggest(&judged.step.work).map(|rule| rule.to_string())
-            }
-            Tier::L0 | Tier::L1 | Tier::L2 => None,
-        };
+        let rule = judged.rule().map(|rule| rule.to_string());
         let question = Question::Step {
             step: judged.step.clone(),
             risk: judged.risk.clone(),
@@ -497,10 +492,4 @@ impl Turn {
 
 fn edit_note(original: &Work) -> Say {
     words::EDITED.with("step", limits::one_line(original))
-}
-
-/// The messages a turn is sent with, for tests and for [`Call`].
-#[cfg(test)]
-fn last(call: &Call) -> &Message {
-    &call.messages[call.messages.len() - 1]
 }

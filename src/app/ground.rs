@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use super::Failure;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit};
-use crate::config::{Color, Environment, Loaded, Paths, Sources, load, paths::project_files};
+use crate::config::paths::project_files;
+use crate::config::settings::Color;
+use crate::config::{Environment, Loaded, Paths, Sources, load};
 use crate::protocol::Notice;
 use crate::safety;
 use crate::tui::theme::Depth;
@@ -69,7 +71,7 @@ impl Ground {
     }
 
     pub fn broken(&self, error: &io::Error) -> Exit {
-        self.fail(&Notice::error(words::BROKEN.with("why", error.to_string())), Exit::Failed)
+        self.fail(&Notice::error(words::PROGRAM_BROKEN.with("why", error.to_string())), Exit::Failed)
     }
 
     pub fn theme(&self) -> String {
@@ -100,7 +102,7 @@ impl Ground {
 
 /// Foreign text made safe for a terminal.
 pub fn clean(text: &str) -> String {
-    safety::clean::clean(text)
+    safety::clean::clean(text, safety::clean::Source::Text)
 }
 
 fn voice(lang: Lang) -> Voice {

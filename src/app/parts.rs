@@ -8,7 +8,7 @@ use super::reach::{self, Knowledge};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::{bot, problem};
-use crate::protocol::{Facts, Notice, Params, ToolFact};
+use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
 use crate::session::{Guard, Parts, Persona, Reach, Ways};
@@ -52,7 +52,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
     let Some(name) = bot else { return Ok(Persona::default()) };
     let bot = bot::load(&ground.paths, name).map_err(|error| error.say())?;
-    Ok(Persona { prompt: bot.system_prompt, params: Params { ..bot.params } })
+    Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
 }
 
 /// Everything of the environment that looks like a secret, and our own keys.

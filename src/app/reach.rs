@@ -46,7 +46,7 @@ impl Knowledge {
                 Some(connection) => {
                     self.by_settings(connection, connection.model(*mode), Lang::En)
                 }
-                None => Err(words::NO_SERVER.into()),
+                None => Err(words::NO_CONNECTION.into()),
             },
             Wanted::Guide(lang) => Ok(guide(*lang)),
         })
@@ -66,7 +66,7 @@ impl Knowledge {
                 self.server(&found.base_url, key, &key_name, name)
             }
             (None, Some(connection)) => self.by_settings(connection, name, Lang::En),
-            (None, None) => Err(words::NO_SERVER.into()),
+            (None, None) => Err(words::NO_CONNECTION.into()),
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::protocol::{Requires, Risk, Step, Tier, Work};
+use crate::protocol::{Requires, Risk, Row, Step, Tier, Work};
 use crate::safety::{self, Judged, Place, Policy, Scene, Verdict, World};
 use crate::tools::world::System;
 use crate::words::{Lang, safety as words};
@@ -216,6 +216,23 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> 
             return Ok(whole);
         }
     }
+}
+
+/// Every program of the tables, by the tier it gets when nothing else is found.
+pub fn list() -> Vec<Row> {
+    let tiers = [
+        (Tier::L0, words::LIST_L0),
+        (Tier::L1, words::LIST_L1),
+        (Tier::L2, words::LIST_L2),
+    ];
+    let mut rows = Vec::new();
+    for (tier, heading) in tiers {
+        rows.push(Row::heading(heading));
+        for known in safety::known().filter(|known| known.tier == tier) {
+            rows.push(Row::pair(known.names, known.why));
+        }
+    }
+    rows
 }
 
 /// The folders of a session in `folder`, links resolved.

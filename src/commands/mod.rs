@@ -8,7 +8,7 @@
 use crate::config::near;
 pub use crate::protocol::Row;
 use crate::protocol::{Facts, Notice, Op};
-use crate::words::{Lang, Say, Value, Word};
+use crate::words::{Lang, Say, Word};
 
 mod complete;
 mod configuration;

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::protocol::{Effect, Piece, Requires, Risk, Step, Tier, Work};
-use crate::words::safety as words;
+use crate::words::{Word, safety as words};
 
 use self::findings::{Findings, quoted};
 use self::judge::{Ground, Seat};
@@ -225,6 +225,21 @@ pub fn assess_shell(line: &str, scene: Scene<'_>) -> Verdict {
         }
         Tier::L2 => Verdict::Ask(Held(judged)),
     }
+}
+
+/// One row of the policy tables, as people are shown it.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Names that share the row, separated by blanks.
+    pub names: &'static str,
+    /// The tier when nothing else is found.
+    pub tier: Tier,
+    pub why: Word,
+}
+
+/// Every program the tables know.
+pub fn known() -> impl Iterator<Item = Known> {
+    rules::all().map(|spec| Known { names: spec.names, tier: spec.tier, why: spec.why })
 }
 
 /// Tools beside `exec` that may be proposed, and the tier they start from.

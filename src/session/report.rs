@@ -27,7 +27,7 @@ pub fn models(
         Ok(names) => {
             let row = |name: &String| {
                 let mark = if name == current { "*" } else { "" };
-                Row::pair(mark, name.as_str())
+                Row::pair(name.as_str(), mark)
             };
             let page =
                 Page { title: words::MODELS.with("url", url), rows: names.iter().map(row).collect() };

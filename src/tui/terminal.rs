@@ -209,3 +209,8 @@ fn restore_on_panic(taken: Taken) {
         }
     }));
 }
+/// Columns and rows; `None` where there is no terminal.
+pub fn size() -> Option<(u16, u16)> {
+    crossterm::terminal::size().ok()
+}
+

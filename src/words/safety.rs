@@ -178,4 +178,7 @@ words! { "safety":
     EXPLAIN_ARG: "argument {number}", "参数 {number}";
     BATCH_NOT_JSON: "This line is not a JSON object with the fields asked for: {error}", "此行不是包含所需字段的 JSON 对象：{error}";
     BATCH_TOO_LONG: "This line is longer than 4 MiB.", "此行超过 4 MiB。";
+    LIST_L0: "L0: runs by itself while its flags and paths stay harmless", "L0：参数与路径都无害时自动运行";
+    LIST_L1: "L1: asks", "L1：先询问";
+    LIST_L2: "L2: refused", "L2：拒绝";
 }

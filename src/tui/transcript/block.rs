@@ -4,12 +4,12 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::markdown;
-use super::page::{self, Row};
+use super::page;
 use super::paper::{Break, Paper, Para, prefixed};
 use super::step::Step;
 use super::text::{Part, Text};
 use super::time;
-use crate::protocol::{Cut, Ending, Level, Notice, Origin, Usage};
+use crate::protocol::{Row, Cut, Ending, Level, Notice, Origin, Usage};
 use crate::tui::clean;
 use crate::words::{Say, screen};
 

@@ -9,7 +9,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::protocol::{Event, Notice};
+use crate::protocol::{Row, Event, Notice};
 use crate::tui::theme::Theme;
 use crate::words::{Lang, Say};
 
@@ -24,7 +24,6 @@ mod story;
 mod text;
 mod time;
 
-pub use page::Row;
 pub use scroll::Scroll;
 
 use block::{Body, Fold};

@@ -1,10 +1,9 @@
 //! From events to blocks. No columns in here.
 
 use super::block::{Answer, AnswerState, Block, Body};
-use super::page::Row;
 use super::step::{Done, State, Step};
 use super::text::{Form, Text};
-use crate::protocol::{
+use crate::protocol::{Row, 
     Ask, Cut, Ending, Event, Notice, Observation, Origin, Question, Replied, Risk,
     Step as Proposed, Usage,
 };
