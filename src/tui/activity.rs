@@ -40,7 +40,6 @@ enum Doing {
         attempt: u32,
         of: u32,
         until: Millis,
-        why: String,
     },
     Repairing,
     Stopping,
@@ -77,7 +76,7 @@ impl Activity {
     }
 
     /// What an event says about it. Once stopping, only the end counts.
-    pub fn apply(&mut self, event: &Event, now: Millis, lang: Lang) {
+    pub fn apply(&mut self, event: &Event, now: Millis) {
         let doing = match event {
             Event::TurnStarted { .. } => {
                 self.turn = now;
@@ -86,12 +85,9 @@ impl Activity {
             Event::ReplyStarted | Event::Thought { .. } | Event::Answered { .. } => Doing::Thinking,
             Event::Observed(_) | Event::Replied(_) => Doing::Thinking,
             Event::Delta { .. } => Doing::Writing,
-            Event::Retrying { attempt, of, wait_ms, why } => Doing::Retrying {
-                attempt: *attempt,
-                of: *of,
-                until: now + wait_ms,
-                why: why.text(lang),
-            },
+            Event::Retrying { attempt, of, wait_ms, why: _ } => {
+                Doing::Retrying { attempt: *attempt, of: *of, until: now + wait_ms }
+            }
             Event::Repairing { .. } => Doing::Repairing,
             Event::StepStarted { step, risk } => running(step, risk.tier),
             Event::Asked(_) => Doing::Asking,
@@ -129,9 +125,8 @@ impl Activity {
                 words::DOING_RUNNING.with("command", command.clone()).text(lang),
                 theme.tier(*tier),
             ),
-            Doing::Retrying { attempt, of, until, why } => (
+            Doing::Retrying { attempt, of, until } => (
                 words::DOING_RETRYING
-                    .with("why", why.clone())
                     .with("attempt", *attempt)
                     .with("of", *of)
                     .with("seconds", until.saturating_sub(now).div_ceil(1_000))

@@ -11,11 +11,11 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
+use super::clean;
 use super::keys::Action;
-use super::paint;
+use super::paint::{self, Pen, Rule};
 use super::theme::Theme;
-use super::{clean, paint::Rule};
-use crate::commands::{Args, COMMANDS, Call, Candidate, complete};
+use crate::commands::{self, Args, Call, Candidate, Command, complete};
 use crate::words::{Lang, screen as words};
 
 /// Candidates that are visible at once.
@@ -77,7 +77,7 @@ impl Palette {
         self.stage = stage(input);
         self.found = match self.stage {
             Stage::Closed => Vec::new(),
-            Stage::Name | Stage::Choice | Stage::Free => find(input, complete(input, call)),
+            Stage::Name | Stage::Choice | Stage::Free => find(input, complete(call, input)),
         };
         if input.is_empty() {
             self.draft = None;
@@ -99,15 +99,15 @@ impl Palette {
         self.draft.take()
     }
 
-    pub fn act(&mut self, action: Action, input: &str) -> Answer {
+    pub fn act(&mut self, action: Action) -> Answer {
         match action {
             Action::Next => self.step(1),
             Action::Previous => self.step(self.found.len().saturating_sub(1)),
             Action::Complete => match self.current() {
-                Some(found) => Answer::Fill(filled(input, &found.candidate)),
+                Some(found) => Answer::Fill(format!("{} ", found.candidate.text)),
                 None => Answer::Stay,
             },
-            Action::Accept => self.accept(input),
+            Action::Accept => self.accept(),
             _ => {
                 self.close();
                 Answer::Closed(self.draft.take())
@@ -127,14 +127,14 @@ impl Palette {
 
     /// Enter: runs what is whole, and goes on to the argument where one is needed.
     /// What was typed counts when it may be anything and nobody chose.
-    fn accept(&self, input: &str) -> Answer {
+    fn accept(&self) -> Answer {
         let Some(found) = self.current() else { return Answer::Send };
-        let text = filled(input, &found.candidate);
+        let text = found.candidate.text.clone();
         match self.stage {
             Stage::Closed => Answer::Send,
             Stage::Free if self.chosen.is_none() => Answer::Send,
-            Stage::Name if needs_argument(&text) => Answer::Fill(text),
-            Stage::Name | Stage::Choice | Stage::Free => Answer::Run(text.trim_end().to_owned()),
+            Stage::Name if needs_argument(&text) => Answer::Fill(format!("{text} ")),
+            Stage::Name | Stage::Choice | Stage::Free => Answer::Run(text),
         }
     }
 
@@ -154,11 +154,11 @@ impl Palette {
             .right(Span::styled(format!("{}/{}", now + 1, self.found.len()), theme.dim))
             .draw(area, buf);
         let first = (now + 1).saturating_sub(shown).min(self.found.len() - shown);
-        let columns = Columns::of(&self.found, area.width);
+        let columns = Columns::of(&self.found, area.width, lang);
         for (row, found) in self.found.iter().enumerate().skip(first).take(shown) {
             let y = area.y + 1 + u16::try_from(row - first).unwrap_or(0);
             let line = Rect { y, height: 1, ..area };
-            found.draw(line, buf, theme, &columns, row == now);
+            found.draw(line, buf, &Pen { theme, lang, now: 0 }, &columns, row == now);
         }
     }
 }
@@ -170,13 +170,14 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(found: &[Found], width: u16) -> Columns {
+    fn of(found: &[Found], width: u16, lang: Lang) -> Columns {
         let width = usize::from(width);
         let widest = |of: &dyn Fn(&Candidate) -> usize| {
             found.iter().map(|found| of(&found.candidate)).max().unwrap_or(0)
         };
         let name = widest(&|c| clean::width(&c.text) + 1 + clean::width(&c.hint));
-        let category = widest(&|c| clean::width(&c.category));
+        let category =
+            widest(&|c| c.category.map_or(0, |category| clean::width(category.name().text(lang))));
         Columns {
             about: (name + 6).min(width / 2),
             category: (width >= 76 && category > 0).then(|| width.saturating_sub(category + 2)),
@@ -185,7 +186,8 @@ impl Columns {
 }
 
 impl Found {
-    fn draw(&self, area: Rect, buf: &mut Buffer, theme: &Theme, columns: &Columns, chosen: bool) {
+    fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, columns: &Columns, chosen: bool) {
+        let theme = pen.theme;
         let (sigil, base) = if chosen { ("❯ ", theme.selection) } else { ("  ", theme.text) };
         if chosen {
             buf.set_style(area, theme.selection);
@@ -197,10 +199,12 @@ impl Found {
         name.push(Span::styled(clean::flat(&self.candidate.hint), quiet));
         paint::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
         let end = columns.category.unwrap_or(area.width.into());
-        let about = clean::elide_end(&self.candidate.about, end.saturating_sub(columns.about + 2));
+        let about = self.candidate.about.map_or("", |about| about.text(pen.lang));
+        let about = clean::elide_end(about, end.saturating_sub(columns.about + 2));
         paint::line(area, buf, columns.about, end, &Line::styled(about, quiet));
         if let Some(at) = columns.category {
-            let category = Line::styled(clean::flat(&self.candidate.category), quiet);
+            let category = self.candidate.category.map_or("", |it| it.name().text(pen.lang));
+            let category = Line::styled(category, quiet);
             paint::line(area, buf, at, area.width.into(), &category);
         }
     }
@@ -228,60 +232,49 @@ fn stage(input: &str) -> Stage {
     }
     match rest.split_once(char::is_whitespace) {
         None => Stage::Name,
-        Some((name, _)) => match row(name).map(|row| &row.args) {
+        Some((name, _)) => match row(name).map(|row| row.args) {
             Some(Args::Choice(_)) => Stage::Choice,
             _ => Stage::Free,
         },
     }
 }
 
-fn row(name: &str) -> Option<&'static crate::commands::Command> {
-    COMMANDS.iter().find(|row| row.name == name || row.aliases.contains(&name))
+fn row(name: &str) -> Option<&'static Command> {
+    commands::find(name)
 }
 
-fn needs_argument(text: &str) -> bool {
-    let name = text.trim().trim_start_matches('/');
-    matches!(row(name).map(|row| &row.args), Some(Args::Required(_) | Args::Choice(_)))
-}
-
-/// The input with the candidate in place of what was typed for it.
-fn filled(input: &str, candidate: &Candidate) -> String {
-    match input.split_once(char::is_whitespace) {
-        None => format!("/{} ", candidate.text.trim_start_matches('/')),
-        Some((name, _)) => format!("{name} {}", candidate.text),
+fn needs_argument(line: &str) -> bool {
+    let name = line.trim().trim_start_matches('/');
+    match row(name).map(|row| row.args) {
+        Some(Args::Required(_) | Args::Choice(_)) => true,
+        Some(Args::None | Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..))
+        | None => false,
     }
 }
 
-/// The candidates that fit, best first, with the letters that were typed.
+/// The candidates, which come best first, with the letters that were typed.
 fn find(input: &str, candidates: Vec<Candidate>) -> Vec<Found> {
-    let typed = match input.split_once(char::is_whitespace) {
-        None => input.trim_start_matches('/'),
-        Some((_, args)) => args.trim_start(),
-    };
+    let (before, typed) = typed(input);
     let pattern = Pattern::new(typed, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
     let mut matcher = Matcher::new(Config::DEFAULT);
-    let mut scored: Vec<(u32, Found)> = candidates
+    candidates
         .into_iter()
         .take(MOST)
-        .filter_map(|candidate| score(&pattern, &mut matcher, candidate, typed))
-        .collect();
-    if !typed.is_empty() {
-        scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    }
-    scored.into_iter().map(|(_, found)| found).collect()
+        .map(|candidate| {
+            let (mut chars, mut marks) = (Vec::new(), Vec::new());
+            let name: String = candidate.text.chars().skip(before).collect();
+            pattern.indices(Utf32Str::new(&name, &mut chars), &mut matcher, &mut marks);
+            let before = u32::try_from(before).unwrap_or(0);
+            marks.iter_mut().for_each(|at| *at += before);
+            Found { candidate, marks }
+        })
+        .collect()
 }
 
-fn score(
-    pattern: &Pattern,
-    matcher: &mut Matcher,
-    candidate: Candidate,
-    typed: &str,
-) -> Option<(u32, Found)> {
-    let (mut chars, mut marks) = (Vec::new(), Vec::new());
-    let name = candidate.text.trim_start_matches('/');
-    let score = pattern.indices(Utf32Str::new(name, &mut chars), matcher, &mut marks)?;
-    let prefix = if name.starts_with(typed) { 1_000 } else { 0 };
-    let slash = u32::from(candidate.text.starts_with('/'));
-    marks.iter_mut().for_each(|at| *at += slash);
-    Some((score + prefix, Found { candidate, marks }))
+/// What is being completed, and how many characters stand before it.
+fn typed(input: &str) -> (usize, &str) {
+    match input.split_once(char::is_whitespace) {
+        None => (1, input.trim_start_matches('/')),
+        Some((name, args)) => (name.chars().count() + 1, args.trim_start()),
+    }
 }

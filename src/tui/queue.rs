@@ -14,26 +14,43 @@ use crate::words::screen as words;
 const SHOWN: usize = 3;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Queue(Vec<String>);
+pub struct Queue {
+    texts: Vec<String>,
+    /// Commands that run when the turn is over. They are never sent as text.
+    later: Vec<String>,
+}
 
 impl Queue {
     pub fn set(&mut self, texts: Vec<String>) {
-        self.0 = texts;
+        self.texts = texts;
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.texts.is_empty() && self.later.is_empty()
     }
 
-    /// The last message, to be edited, and what the session must know about it.
-    pub fn take_last(&mut self) -> Option<(String, Op)> {
-        let text = self.0.pop()?;
-        Some((text, Op::SetQueue { texts: self.0.clone() }))
+    /// A command for when the turn is over.
+    pub fn later(&mut self, line: String) {
+        self.later.push(line);
+    }
+
+    /// The commands that waited for the end of the turn.
+    pub fn take_later(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.later)
+    }
+
+    /// The last one, to be edited, and what the session must know about it.
+    pub fn take_last(&mut self) -> Option<(String, Option<Op>)> {
+        if let Some(line) = self.later.pop() {
+            return Some((line, None));
+        }
+        let text = self.texts.pop()?;
+        Some((text, Some(Op::SetQueue { texts: self.texts.clone() })))
     }
 
     pub fn rows(&self) -> u16 {
-        let hidden = usize::from(self.0.len() > SHOWN);
-        u16::try_from(self.0.len().min(SHOWN) + hidden).unwrap_or(0)
+        let all = self.texts.len() + self.later.len();
+        u16::try_from(all.min(SHOWN) + usize::from(all > SHOWN)).unwrap_or(0)
     }
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
@@ -41,12 +58,15 @@ impl Queue {
         let column = clean::width(label) + 2;
         let room = usize::from(area.width).saturating_sub(column + 3);
         let mut lines: Vec<Line<'static>> = self
-            .0
+            .texts
             .iter()
+            .chain(&self.later)
             .take(SHOWN)
             .map(|text| Line::styled(clean::elide_end(text, room), pen.theme.text))
             .collect();
-        if let Some(more) = self.0.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        if let Some(more) =
+            (self.texts.len() + self.later.len()).checked_sub(SHOWN).filter(|more| *more > 0)
+        {
             let more = words::QUEUE_MORE.with("n", more).text(pen.lang);
             lines.push(Line::from(Span::styled(more, pen.theme.dim)));
         }

@@ -29,6 +29,8 @@ pub struct Config {
     pub draft: String,
     /// The first message, sent at once.
     pub first: Option<String>,
+    /// The models the server offers, where somebody asked it already.
+    pub models: Vec<String>,
     /// What the start has to say: a broken settings file, a server that was found.
     pub notices: Vec<Notice>,
 }
@@ -43,6 +45,8 @@ pub struct State {
     pub(super) modals: Modals,
     pub(super) activity: Activity,
     pub(super) facts: Facts,
+    /// The models the server offers, as far as they are known.
+    pub(super) models: Vec<String>,
     pub(super) dress: Dress,
     pub(super) person: Person,
     pub(super) mouse: Mouse,
@@ -85,7 +89,8 @@ pub enum Mouse {
 
 impl State {
     pub fn new(config: Config) -> State {
-        let Config { lang, theme, depth, facts, history, draft, first: _, notices } = config;
+        let Config { lang, theme, depth, facts, history, draft, first: _, models, notices } =
+            config;
         let mut composer = Composer::new(history);
         if !draft.is_empty() {
             composer.set(&draft, lang);
@@ -103,6 +108,7 @@ impl State {
             modals: Modals::default(),
             activity: Activity::default(),
             facts,
+            models,
             dress: Dress { theme: themed(&theme, depth), depth, lang, title: String::new() },
             person: Person::default(),
             mouse: Mouse::default(),
@@ -122,7 +128,13 @@ impl State {
     }
 
     pub(super) fn call(&self) -> Call<'_> {
-        Call { facts: &self.facts, lang: self.dress.lang, reach: Surface::Screen }
+        Call {
+            facts: &self.facts,
+            models: &self.models,
+            themes: Theme::names(),
+            surface: Surface::Local,
+            busy: self.activity.is_busy(),
+        }
     }
 }
 

@@ -6,10 +6,11 @@ use super::modal::Modal;
 use super::start;
 use super::state::State;
 use super::theme::Theme;
-use crate::commands::{self, Act, Outcome};
+use super::transcript::Row;
+use crate::commands::{self, Act, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
-use crate::protocol::{Notice, Op};
-use crate::words::{Lang, screen as words};
+use crate::protocol::{Notice, Op, Report};
+use crate::words::{Lang, Say, Value, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
     if state.composer.shown().trim().is_empty() {
@@ -29,11 +30,19 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
         Intent::Empty => Vec::new(),
         Intent::Message { text } => vec![Effect::Send(Op::Submit { text: whole(&text) })],
         Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
-        Intent::Command { name, args } => {
-            let outcome = commands::dispatch(&name, &whole(&args), &state.call());
-            follow(state, outcome, at)
-        }
+        Intent::Command { name, args } => command(state, &format!("/{name} {}", whole(&args)), at),
     }
+}
+
+fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {
+    let outcome = commands::dispatch(&state.call(), line);
+    follow(state, outcome, at)
+}
+
+/// The turn is over: what waited for that runs now.
+pub fn later(state: &mut State, at: Millis) -> Vec<Effect> {
+    let lines = state.queue.take_later();
+    lines.iter().flat_map(|line| command(state, line, at)).collect()
 }
 
 /// What a command's answer changes here, and what it asks of others.
@@ -50,8 +59,11 @@ fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
             Vec::new()
         }
         Outcome::Page { title, rows } => {
-            state.transcript.page(title, rows);
+            state.transcript.page(title, rows.into_iter().map(row).collect());
             Vec::new()
+        }
+        Outcome::Do(Act::Help(Some(topic))) => {
+            follow(state, commands::help_page(Some(&topic), Surface::Local), at)
         }
         Outcome::Do(act) => perform(state, act),
         Outcome::Many(outcomes) => {
@@ -64,12 +76,44 @@ fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
 fn perform(state: &mut State, act: Act) -> Vec<Effect> {
     match act {
         Act::Quit => return vec![Effect::Quit],
-        Act::Help(topic) => state.modals.open(Modal::help(topic)),
+        Act::Help(_) => state.modals.open(Modal::help()),
         Act::Lang(lang) => set_lang(state, lang),
-        Act::Theme(name) => set_theme(state, &name),
+        Act::Theme(Some(name)) => set_theme(state, &name),
+        Act::Theme(None) => offer(state, "/theme "),
+        Act::Models if state.models.is_empty() => {
+            state.transcript.notice(Notice::info(words::MODELS_ASKED));
+            return vec![Effect::Send(Op::Report { report: Report::Models })];
+        }
+        Act::Models => offer(state, "/model "),
+        Act::Later(line) => state.queue.later(line),
         Act::Copy(back) => return copy(state, back),
     }
     Vec::new()
+}
+
+/// Puts the start of a command into the input, so that the palette offers the rest.
+fn offer(state: &mut State, line: &str) {
+    state.composer.set(line, state.dress.lang);
+    let mut palette = std::mem::take(&mut state.palette);
+    palette.refresh(line, &state.call());
+    state.palette = palette;
+}
+
+/// A line of a page, as the transcript sets it.
+fn row(row: commands::Row) -> Row {
+    match row {
+        commands::Row::Heading(text) => Row::Head(said(text)),
+        commands::Row::Pair { label, value } => Row::Pair(said(label), value),
+        commands::Row::Line(Value::Text(text)) if text.is_empty() => Row::Gap,
+        commands::Row::Line(text) => Row::Say(said(text)),
+    }
+}
+
+fn said(value: Value) -> Say {
+    match value {
+        Value::Say(say) => *say,
+        Value::Text(_) => words::AS_IT_IS.with("text", value),
+    }
 }
 
 pub fn set_lang(state: &mut State, lang: Lang) {
@@ -95,7 +139,7 @@ fn set_theme(state: &mut State, name: &str) {
 
 /// The clipboard is the terminal's: it is asked, and it does not answer.
 fn copy(state: &mut State, back: usize) -> Vec<Effect> {
-    let Some(text) = state.transcript.answer(back).map(str::to_owned) else {
+    let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
         state.transcript.notice(Notice::warning(words::NOTHING_TO_COPY));
         return Vec::new();
     };

@@ -105,8 +105,7 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
 }
 
 fn palette_key(state: &mut State, action: Action, at: Millis) -> Vec<Effect> {
-    let input = state.composer.shown();
-    match state.palette.act(action, &input) {
+    match state.palette.act(action) {
         palette::Answer::Stay => Vec::new(),
         palette::Answer::Fill(text) => {
             state.composer.set(&text, state.dress.lang);
@@ -137,7 +136,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Mouse => return vec![hand_over_mouse(state)],
         Action::Send => return enter(state, at),
         Action::Up => return up(state),
-        Action::Help => state.modals.open(Modal::help(None)),
+        Action::Help => state.modals.open(Modal::help()),
         Action::Steps => state.transcript.toggle_steps(),
         Action::Scroll(by) => scroll(state, by),
         Action::Palette => open_palette(state),
@@ -201,7 +200,7 @@ fn up(state: &mut State) -> Vec<Effect> {
         && let Some((text, op)) = state.queue.take_last()
     {
         state.composer.set(&text, lang);
-        return vec![Effect::Send(op)];
+        return op.map(Effect::Send).into_iter().collect();
     }
     state.composer.up(lang);
     state.palette.close();
@@ -302,7 +301,7 @@ fn scroll(state: &mut State, by: Scrolled) {
 
 /// An event of the session: the areas that show it, each its own part.
 fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect> {
-    state.activity.apply(&event, at, state.dress.lang);
+    state.activity.apply(&event, at);
     state.transcript.apply(&event);
     match event {
         protocol::Event::Asked(ask) => {
@@ -316,9 +315,11 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::TurnEnded { elapsed_ms, .. } => {
             state.modals.turn_ended(at);
             state.chips.set(state.transcript.suggestions());
+            let mut effects = submit::later(state, at);
             if elapsed_ms >= LONG_TURN {
-                return ring(state);
+                effects.extend(ring(state));
             }
+            return effects;
         }
         protocol::Event::Facts(facts) => {
             state.facts = *facts;

@@ -70,12 +70,14 @@ words! { "screen":
     NOTHING_TO_COPY: "There is no answer to copy yet.", "还没有可复制的回答。";
     COPIED: "Copied {n} characters.", "已复制 {n} 个字符。";
     COPIED_HOW: "They went through the terminal (OSC 52), which does not say whether it took them. If the clipboard is empty, allow it there; in tmux: `set -g set-clipboard on`.", "内容经由终端（OSC 52）送出，终端不会回报是否收下。若剪贴板为空，请在终端中允许；tmux 请设 `set -g set-clipboard on`。";
+    AS_IT_IS: "{text}", "{text}";
+    MODELS_ASKED: "Asking the server for its models.", "正在向服务器查询可用模型。";
     // screen: what runs
     DOING_THINKING: "Thinking", "思考中";
     DOING_WRITING: "Answering", "回答中";
     DOING_RUNNING: "Running {command}", "正在运行 {command}";
     DOING_ASKING: "Waiting for your decision", "等待你的决定";
-    DOING_RETRYING: "{why} Try {attempt} of {of} in {seconds} s", "{why}{seconds} 秒后进行第 {attempt}/{of} 次尝试";
+    DOING_RETRYING: "Trying again in {seconds} s, {attempt} of {of}", "{seconds} 秒后重试，第 {attempt}/{of} 次";
     DOING_REPAIRING: "The reply could not be read, asking again", "回复无法解析，正在重新请求";
     DOING_STOPPING: "Stopping", "正在停止";
     QUEUE_LABEL: "queued", "排队中";
@@ -96,7 +98,6 @@ words! { "screen":
     PALETTE_TITLE: "commands", "命令";
     HELP_TITLE: "Help", "帮助";
     HELP_MORE: "{n} more below", "下方还有 {n} 行";
-    HELP_NOTHING: "Nothing here has to do with `{topic}`. /help shows everything.", "没有与 `{topic}` 有关的内容。/help 显示全部。";
     PLACE_INPUT: "Keys: writing", "按键：输入";
     PLACE_EMPTY_INPUT: "Keys: while the input is empty", "按键：输入为空时";
     PLACE_ANYWHERE: "Keys: everywhere", "按键：任何地方";
@@ -144,10 +145,10 @@ words! { "screen":
     EFFECT_RESOURCE: "use much of the machine", "大量占用机器资源";
     EFFECT_TERMINAL: "take over the terminal", "接管终端";
     EFFECT_IRREVERSIBLE: "do what cannot be undone", "造成不可撤销的后果";
-    TIER_L0: "L0 runs by itself", "L0 自动运行";
-    TIER_L1: "L1 needs your yes", "L1 需要你同意";
-    TIER_L2: "L2 high risk", "L2 高风险";
-    TIER_LIFTED: "L2 high risk, allowed to ask by your settings", "L2 高风险，你的设置允许询问";
+    ASK_TIER_L0: "L0 runs by itself", "L0 自动运行";
+    ASK_TIER_L1: "L1 needs your yes", "L1 需要你同意";
+    ASK_TIER_L2: "L2 high risk", "L2 高风险";
+    ASK_TIER_LIFTED: "L2 high risk, allowed to ask by your settings", "L2 高风险，你的设置允许询问";
     PICK_REJECT: "Reject", "拒绝";
     PICK_REJECT_SHORT: "Reject", "拒绝";
     PICK_WORD: "Reject with a word to the model", "拒绝，并对模型说一句";

@@ -9,7 +9,7 @@ use ratatui::widgets::{Clear, Widget as _};
 
 use super::Answer;
 use super::choice;
-use crate::commands::{Args, COMMANDS, Command};
+use crate::commands::{Command, Surface, by_category};
 use crate::tui::keys::{self, Action, KEYS, Place, Scrolled};
 use crate::tui::paint::Pen;
 use crate::tui::paint::{self, Rule};
@@ -23,8 +23,6 @@ const READABLE: usize = 96;
 
 #[derive(Debug, Default)]
 pub struct Help {
-    /// Only what has to do with this.
-    topic: Option<String>,
     offset: usize,
     /// Rows there were, and rows that fit, at the last drawing.
     rows: usize,
@@ -32,11 +30,6 @@ pub struct Help {
 }
 
 impl Help {
-    pub fn new(topic: Option<String>) -> Help {
-        let topic = topic.map(|topic| topic.trim().trim_start_matches('/').to_lowercase());
-        Help { topic: topic.filter(|topic| !topic.is_empty()), ..Help::default() }
-    }
-
     pub fn key(&mut self, key: &KeyEvent) -> Answer {
         let action = keys::action(Place::Page, key).or_else(|| keys::action(Place::Anywhere, key));
         match action {
@@ -104,84 +97,55 @@ impl Help {
     }
 
     fn rows(&self, width: u16, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        let wide = width >= WIDE && self.topic.is_none();
         let room = usize::from(width.saturating_sub(4));
-        let column = if wide { (room - 4) / 2 } else { room }.min(READABLE);
-        let commands = self.commands(column, pen);
-        let keys = self.keys(column, pen);
-        if commands.is_empty() && keys.is_empty() {
-            let topic = self.topic.as_deref().unwrap_or_default();
-            let say = words::HELP_NOTHING.with("topic", clean::elide_end(topic, 40));
-            return vec![Line::styled(say.text(pen.lang), pen.theme.text)];
+        if width < WIDE {
+            let column = room.min(READABLE);
+            return [commands(column, pen), keys(column, pen)].concat();
         }
-        if !wide {
-            return [commands, keys].concat();
-        }
-        let high = commands.len().max(keys.len());
-        (0..high)
+        let column = ((room - 4) / 2).min(READABLE);
+        let (left, right) = (commands(column, pen), keys(column, pen));
+        (0..left.len().max(right.len()))
             .map(|row| {
-                let mut line = commands.get(row).cloned().unwrap_or_default();
+                let mut line = left.get(row).cloned().unwrap_or_default();
                 let gap = (column + 4).saturating_sub(line.width());
                 line.spans.push(Span::raw(" ".repeat(gap)));
-                line.spans.extend(keys.get(row).cloned().unwrap_or_default().spans);
+                line.spans.extend(right.get(row).cloned().unwrap_or_default().spans);
                 line
             })
             .collect()
     }
+}
 
-    /// Commands by category, in the order of their table.
-    fn commands(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        let mut list = List::default();
-        let mut category = String::new();
-        for command in COMMANDS {
-            let name = category_name(command, pen);
-            let usage = usage(command);
-            let about = with_aliases(command, pen);
-            if self.hides(&[&usage, &about, &name]) {
-                continue;
-            }
-            if category != name {
-                list.head(&name);
-                category = name;
-            }
-            list.row(usage, about);
+/// Commands by category, in the order of their table.
+fn commands(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    let mut list = List::default();
+    for (category, commands) in by_category(Surface::Local) {
+        list.head(category.name().text(pen.lang));
+        for command in commands {
+            list.row(command.usage(), with_aliases(command, pen));
         }
-        list.rows(width, pen)
     }
+    list.rows(width, pen)
+}
 
-    /// Keys by the place they count in.
-    fn keys(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        let mut list = List::default();
-        for (place, title) in PLACES {
-            let title = title.text(pen.lang);
-            let mut rows: Vec<(String, String)> = KEYS
-                .iter()
-                .filter(|key| key.place == *place)
-                .filter_map(|key| {
-                    let names: Vec<_> = key.chords.iter().map(keys::Chord::name).collect();
-                    Some((names.join(", "), key.about?.text(pen.lang).to_owned()))
-                })
-                .collect();
-            if *place == Place::Question {
-                rows.extend(
-                    choice::letters().into_iter().map(|(letter, label)| {
-                        (letter.to_string(), label.text(pen.lang).to_owned())
-                    }),
-                );
+/// Keys by the place they count in.
+fn keys(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    let mut list = List::default();
+    for (place, title) in PLACES {
+        list.head(title.text(pen.lang));
+        for key in KEYS.iter().filter(|key| key.place == *place) {
+            if let Some(about) = key.about {
+                let names: Vec<_> = key.chords.iter().map(keys::Chord::name).collect();
+                list.row(names.join(", "), about.text(pen.lang).to_owned());
             }
-            rows.retain(|(keys, about)| !self.hides(&[keys, about, title]));
-            if !rows.is_empty() {
-                list.head(title);
-            }
-            rows.into_iter().for_each(|(keys, about)| list.row(keys, about));
         }
-        list.rows(width, pen)
+        if *place == Place::Question {
+            for (letter, label) in choice::letters() {
+                list.row(letter.to_string(), label.text(pen.lang).to_owned());
+            }
+        }
     }
-
-    fn hides(&self, texts: &[&str]) -> bool {
-        let Some(topic) = &self.topic else { return false };
-        !texts.iter().any(|text| text.to_lowercase().contains(topic))
-    }
+    list.rows(width, pen)
 }
 
 const HINTS: &[status::Hint] = &[
@@ -197,16 +161,6 @@ const PLACES: &[(Place, Word)] = &[
     (Place::Palette, words::PLACE_PALETTE),
 ];
 
-fn usage(command: &Command) -> String {
-    let args = match &command.args {
-        Args::None => String::new(),
-        Args::Optional(hint) => format!(" [{hint}]"),
-        Args::Required(hint) => format!(" <{hint}>"),
-        Args::Choice(choices) => format!(" {}", choices.join("|")),
-    };
-    format!("/{}{args}", command.name)
-}
-
 fn with_aliases(command: &Command, pen: &Pen<'_>) -> String {
     let about = command.about.text(pen.lang);
     match command.aliases {
@@ -216,10 +170,6 @@ fn with_aliases(command: &Command, pen: &Pen<'_>) -> String {
             format!("{about}  ({})", names.join(" "))
         }
     }
-}
-
-fn category_name(command: &Command, _pen: &Pen<'_>) -> String {
-    format!("{:?}", command.category)
 }
 
 /// Headed rows of two columns.

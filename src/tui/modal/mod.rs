@@ -78,8 +78,8 @@ impl Modal {
         }
     }
 
-    pub fn help(topic: Option<String>) -> Modal {
-        Modal::Help(Help::new(topic))
+    pub fn help() -> Modal {
+        Modal::Help(Help::default())
     }
 
     fn asking(&mut self) -> Option<&mut Asking> {
