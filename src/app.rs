@@ -91,6 +91,7 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         history: history.entries().to_vec(),
         draft: String::new(),
         first: prompt,
+        models: Vec::new(),
         notices: ground.notices(),
     };
     let ended = runtime.block_on(async {

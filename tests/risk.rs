@@ -86,7 +86,8 @@ impl Ground {
     }
 
     fn filled(&self, text: &str) -> String {
-        text.replace("{WS}", &self.ws.to_string_lossy()).replace("{HOME}", &self.home.to_string_lossy())
+        text.replace("{WS}", &self.ws.to_string_lossy())
+            .replace("{HOME}", &self.home.to_string_lossy())
     }
 
     fn risk_in(&self, cwd: &Path, program: &str, args: Vec<String>) -> Risk {
@@ -139,7 +140,10 @@ fn every_case_of_the_corpus_gets_a_tier_it_accepts() {
         };
         let forbidden = case.must_not.as_deref() == Some(tier);
         if !accepted || forbidden || (case.core && risk.tier != Tier::L0) {
-            wrong.push(format!("{}: {} {:?} is {tier} by {}", case.id, case.program, case.args, risk.rule));
+            wrong.push(format!(
+                "{}: {} {:?} is {tier} by {}",
+                case.id, case.program, case.args, risk.rule
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -13,8 +13,8 @@ use super::{Answer, Call};
 use crate::model::ModelError;
 use crate::protocol::reply::{Found, Reading, Reply, read};
 use crate::protocol::{
-    Ask, AskId, Cut, Decision, Ending, Event, Observation, Origin, Outcome, Question,
-    Replied, Scope, Step, Tier, Usage, Work, partial,
+    Ask, AskId, Cut, Decision, Ending, Event, Observation, Origin, Outcome, Question, Replied,
+    Scope, Step, Tier, Usage, Work, partial,
 };
 use crate::safety::{self, Cleared, Held, Judged, Scene, Verdict};
 use crate::words::{Say, Spoken, agent as words};
@@ -283,9 +283,8 @@ impl Turn {
 
     /// Drops what stands behind the first step that will be refused.
     fn cut_before_refused(&mut self, scene: Scene<'_>) {
-        let refused = |step: &Step| {
-            matches!(safety::assess(step.clone(), scene), Verdict::Refuse(_))
-        };
+        let refused =
+            |step: &Step| matches!(safety::assess(step.clone(), scene), Verdict::Refuse(_));
         if let Some(first) = self.batch.todo.iter().position(refused) {
             let behind = self.batch.todo.split_off(first + 1);
             self.batch.of -= behind.len();

@@ -81,7 +81,9 @@ fn ask_for_models(ground: &Ground) -> io::Result<Offer> {
 /// What the server of the settings says when it is asked for its models.
 async fn offer(connection: Option<Connection>) -> Offer {
     match connection {
-        Some(Connection { provider: Provider::OpenAi, base_url, api_key, key_variable, .. }) => {
+        Some(Connection {
+            provider: Provider::OpenAi, base_url, api_key, key_variable, ..
+        }) => {
             let key = api_key.as_ref().map(|key| key.expose());
             match list_models(&base_url, key, &key_variable).await {
                 Ok(models) => Offer::Models(models),

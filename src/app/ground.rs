@@ -71,7 +71,10 @@ impl Ground {
     }
 
     pub fn broken(&self, error: &io::Error) -> Exit {
-        self.fail(&Notice::error(words::PROGRAM_BROKEN.with("why", error.to_string())), Exit::Failed)
+        self.fail(
+            &Notice::error(words::PROGRAM_BROKEN.with("why", error.to_string())),
+            Exit::Failed,
+        )
     }
 
     pub fn theme(&self) -> String {
@@ -113,7 +116,8 @@ fn voice(lang: Lang) -> Voice {
 /// The language of what can go wrong before the settings are read.
 fn early_lang(cli: &Cli, environment: &Environment) -> Lang {
     let named = cli.look.lang.as_deref();
-    let named = named.or_else(|| environment.get("AVOCET_LANG")).or_else(|| environment.get("LANG"));
+    let named =
+        named.or_else(|| environment.get("AVOCET_LANG")).or_else(|| environment.get("LANG"));
     named.and_then(Lang::parse).unwrap_or_default()
 }
 

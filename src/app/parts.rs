@@ -30,9 +30,8 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let fail = |say: Say, exit| Failure { notice: Notice::error(say), exit, voice: ground.voice() };
     let persona = persona(ground, bot).map_err(|say| fail(say, Exit::WrongUse))?;
     let knowledge = Knowledge::new(ground);
-    let first = knowledge
-        .first(settings.mode, settings.lang)
-        .map_err(|say| fail(say, Exit::WrongUse))?;
+    let first =
+        knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
     let redactor = Arc::new(redactor(ground));
     let world = System::new(&ground.folder, &ground.paths.home, &[]);
@@ -43,8 +42,8 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     if no_model && surface == For::Print {
         greeting.push(Notice::info(words::GUIDE).hint(words::GUIDE_HINT));
     }
-    let discover = (no_model && surface == For::Screen)
-        .then(|| reach::search(ground.environment.clone()));
+    let discover =
+        (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
     Ok(Parts { facts, reach: Reach { first, discover, ways }, guard, tools, persona, greeting })
 }

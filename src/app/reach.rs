@@ -8,7 +8,8 @@ use futures_util::future::BoxFuture;
 use super::ground::Ground;
 use crate::config::{Connection, Environment, Provider};
 use crate::model::{
-    Endpoint, Guide, LOCAL, Model, ModelError, Pace, Retry, Scripted, Timeouts, discover, list_models,
+    Endpoint, Guide, LOCAL, Model, ModelError, Pace, Retry, Scripted, Timeouts, discover,
+    list_models,
 };
 use crate::protocol::Mode;
 use crate::session::{Connect, Connected, Found, Wanted};
@@ -43,9 +44,7 @@ impl Knowledge {
         Arc::new(move |wanted| match wanted {
             Wanted::Model { name, found } => self.named(name, found.as_ref()),
             Wanted::Mode(mode) => match &self.connection {
-                Some(connection) => {
-                    self.by_settings(connection, connection.model(*mode), Lang::En)
-                }
+                Some(connection) => self.by_settings(connection, connection.model(*mode), Lang::En),
                 None => Err(words::NO_CONNECTION.into()),
             },
             Wanted::Guide(lang) => Ok(guide(*lang)),

@@ -220,11 +220,8 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> 
 
 /// Every program of the tables, by the tier it gets when nothing else is found.
 pub fn list() -> Vec<Row> {
-    let tiers = [
-        (Tier::L0, words::LIST_L0),
-        (Tier::L1, words::LIST_L1),
-        (Tier::L2, words::LIST_L2),
-    ];
+    let tiers =
+        [(Tier::L0, words::LIST_L0), (Tier::L1, words::LIST_L1), (Tier::L2, words::LIST_L2)];
     let mut rows = Vec::new();
     for (tier, heading) in tiers {
         rows.push(Row::heading(heading));

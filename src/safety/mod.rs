@@ -133,8 +133,14 @@ impl Judged {
 
 /// Reasons that a remembered yes would not answer.
 const FIRM: &[&str] = &[
-    "folder.untrusted", "malformed.hidden", "shell.string", "shell.opaque", "cwd.outside",
-    "requires.confirm", "program.added", "program.path",
+    "folder.untrusted",
+    "malformed.hidden",
+    "shell.string",
+    "shell.opaque",
+    "cwd.outside",
+    "requires.confirm",
+    "program.added",
+    "program.path",
 ];
 
 impl Held {
@@ -283,7 +289,13 @@ fn tool(name: &str, findings: &mut Findings) {
     let known = TOOLS.iter().find(|(known, _)| *known == name);
     match known {
         Some((known, tier)) => {
-            findings.add(*known, *tier, words::RUNS_PROGRAM_GIVEN.with("program", *known), None, &[Effect::Exec]);
+            findings.add(
+                *known,
+                *tier,
+                words::RUNS_PROGRAM_GIVEN.with("program", *known),
+                None,
+                &[Effect::Exec],
+            );
         }
         None => {
             let say = words::TOOL_UNKNOWN.with("tool", quoted(name));
@@ -311,8 +323,20 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
 fn required(requires: Requires, findings: &mut Findings) {
     let said = [
         (requires.confirm, "requires.confirm", Tier::L1, words::REQUIRES_CONFIRM, None),
-        (requires.elevated, "requires.elevated", Tier::L2, words::REQUIRES_ELEVATED, Some(Effect::Elevate)),
-        (requires.network, "requires.network", Tier::L1, words::REQUIRES_NETWORK, Some(Effect::Network)),
+        (
+            requires.elevated,
+            "requires.elevated",
+            Tier::L2,
+            words::REQUIRES_ELEVATED,
+            Some(Effect::Elevate),
+        ),
+        (
+            requires.network,
+            "requires.network",
+            Tier::L1,
+            words::REQUIRES_NETWORK,
+            Some(Effect::Network),
+        ),
         (requires.write, "requires.write", Tier::L1, words::REQUIRES_WRITE, Some(Effect::Write)),
     ];
     for (_, rule, tier, why, effect) in said.into_iter().filter(|(asked, ..)| *asked) {
@@ -325,7 +349,9 @@ fn limits(policy: &Policy, findings: &mut Findings) -> bool {
     if policy.network == Limit::Refuse && findings.has(Effect::Network) {
         findings.add("limit.network", Tier::L2, words::LIMIT_NETWORK, None, &[]);
     }
-    if policy.write == Limit::Refuse && (findings.has(Effect::Write) || findings.has(Effect::Delete)) {
+    if policy.write == Limit::Refuse
+        && (findings.has(Effect::Write) || findings.has(Effect::Delete))
+    {
         findings.add("limit.write", Tier::L2, words::LIMIT_WRITE, None, &[]);
     }
     let mut lifted = false;

@@ -95,7 +95,10 @@ fn check_examples(spec: &table::Spec, wrong: &mut Vec<String>) {
     for keeps in spec.examples.keeps {
         let found = line(keeps);
         if found.tier != spec.tier {
-            wrong.push(format!("keeps {:?}: `{keeps}` is {:?} by {}", spec.tier, found.tier, found.rule));
+            wrong.push(format!(
+                "keeps {:?}: `{keeps}` is {:?} by {}",
+                spec.tier, found.tier, found.rule
+            ));
         }
     }
     for raised in spec.examples.raised {

@@ -346,7 +346,9 @@ impl Session {
     }
 
     async fn judge(&mut self, ask: AskId, work: Work) {
-        let Some(held) = self.running.as_ref().and_then(|running| running.held(ask)) else { return };
+        let Some(held) = self.running.as_ref().and_then(|running| running.held(ask)) else {
+            return;
+        };
         let step = Step { work: work.clone(), ..held.clone() };
         let scene = self.scene();
         let verdict = match &work {

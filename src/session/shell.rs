@@ -7,8 +7,8 @@ use super::host::{TurnHost, run_step};
 use crate::agent::Host;
 use crate::agent::drive::Ended;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question,
-    Usage, Work,
+    Ask, AskId, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question, Usage,
+    Work,
 };
 use crate::safety::{self, Held, Verdict};
 
@@ -34,7 +34,9 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
             (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
         }
         Verdict::Ask(held) => asked(line.ask, held, &mut host).await,
-        Verdict::Refuse(refused) => (Ending::Done, Some(not_run(refused.judged(), Outcome::Refused))),
+        Verdict::Refuse(refused) => {
+            (Ending::Done, Some(not_run(refused.judged(), Outcome::Refused)))
+        }
     };
     let messages = match &seen {
         Some(seen) if line.keep => kept(seen),
@@ -70,9 +72,7 @@ async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<O
             // What was rewritten was seen with its tier before the yes.
             let seen = match safety::assess_shell(&line, host.scene()) {
                 Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
-                Verdict::Ask(held) => {
-                    run_step(&host.desk, &mut host.outbox, held.approve()).await
-                }
+                Verdict::Ask(held) => run_step(&host.desk, &mut host.outbox, held.approve()).await,
                 Verdict::Refuse(refused) => not_run(refused.judged(), Outcome::Refused),
             };
             (Ending::Done, Some(seen))

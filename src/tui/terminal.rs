@@ -213,4 +213,3 @@ fn restore_on_panic(taken: Taken) {
 pub fn size() -> Option<(u16, u16)> {
     crossterm::terminal::size().ok()
 }
-

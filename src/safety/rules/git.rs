@@ -3,9 +3,9 @@
 //! A sub-command that is not here may be an alias that runs a program. What the
 //! repository itself configures is not looked at in these rows.
 
-use super::super::{checks, wrappers};
 use super::super::table::Operands::{Loose, None, PatternThenReads, Text};
 use super::super::table::{Danger, Spec};
+use super::super::{checks, wrappers};
 use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Outside, Write};
 use crate::words::safety as words;
 

@@ -9,7 +9,7 @@ use super::paper::{Break, Paper, Para, prefixed};
 use super::step::Step;
 use super::text::{Part, Text};
 use super::time;
-use crate::protocol::{Row, Cut, Ending, Level, Notice, Origin, Usage};
+use crate::protocol::{Cut, Ending, Level, Notice, Origin, Row, Usage};
 use crate::tui::clean;
 use crate::words::{Say, screen};
 

@@ -9,7 +9,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::protocol::{Row, Event, Notice};
+use crate::protocol::{Event, Notice, Row};
 use crate::tui::theme::Theme;
 use crate::words::{Lang, Say};
 

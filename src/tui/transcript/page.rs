@@ -4,8 +4,8 @@ use ratatui::text::Line;
 
 use super::block::{hanging, sentence};
 use super::paper::{Break, Paper, Para};
-use crate::tui::clean;
 use crate::protocol::Row;
+use crate::tui::clean;
 use crate::words::Say;
 
 /// Labels wider than this do not push the values of all others to the right.
