@@ -44,7 +44,7 @@ impl Bench {
     }
 
     fn settings(&self, text: &str) {
-        let folder = self.root.path().join("avocet/config");
+        let folder = self.root.path().join("avocet");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("config.toml"), text).unwrap();
     }
@@ -182,7 +182,7 @@ fn yes_does_not_answer_for_what_is_refused() {
     let output = bench.run(&["-y", "--model", &model, "-p", "remove it"]);
     exits(&output, 3);
     assert!(bench.work().join("keep.txt").exists());
-    assert!(err(&output).contains("L2"), "{}", err(&output));
+    assert!(err(&output).contains("Refused"), "{}", err(&output));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn bad_answers_of_a_server_are_each_said_in_words() {
     let cases: [(&str, Vec<Reply>); 4] = [
         ("key", vec![Reply::status(401).body(r#"{"error":{"message":"bad key"}}"#)]),
         (
-            "HTML",
+            "web page",
             vec![
                 Reply::status(200).header("content-type", "text/html").body("<html>Sign in</html>"),
             ],
@@ -285,7 +285,7 @@ fn standard_input_is_added_to_the_prompt() {
 fn a_bot_gives_its_prompt_and_its_sampling() {
     let bench = Bench::new();
     bench.settings("");
-    let bots = bench.root.path().join("avocet/config/bots");
+    let bots = bench.root.path().join("avocet/bots");
     fs::create_dir_all(&bots).unwrap();
     let bot = "system_prompt = \"You are a strict reviewer.\"\ntemperature = 0.25\n";
     fs::write(bots.join("reviewer.toml"), bot).unwrap();
@@ -362,7 +362,7 @@ fn a_broken_settings_file_is_named_with_its_line_and_stays_as_it_was() {
     let output = bench.run(&["--model", &bench.script(&[DONE]), "-p", "hi"]);
     assert!(err(&output).contains("config.toml"), "{}", err(&output));
     assert!(err(&output).contains('2'), "{}", err(&output));
-    let kept = fs::read_to_string(bench.root.path().join("avocet/config/config.toml")).unwrap();
+    let kept = fs::read_to_string(bench.root.path().join("avocet/config.toml")).unwrap();
     assert_eq!(kept, "lang = \"en\"\nmode = = 3\n");
 }
 
