@@ -67,6 +67,16 @@ impl Story {
         }
     }
 
+    /// Freezes what is over in the texts that grow.
+    pub fn settle(&mut self) {
+        for stream in [&self.answer, &self.thought].into_iter().flatten() {
+            let body = self.blocks.get_mut(stream.block).map(|block| &mut block.body);
+            if let Some(Body::Answer(Answer { text, .. }) | Body::Thought { text, .. }) = body {
+                text.settle();
+            }
+        }
+    }
+
     /// From where on blocks are gone or others, since this was asked last.
     pub fn take_cut(&mut self) -> Option<usize> {
         self.cut.take()
