@@ -3,6 +3,7 @@
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
 use crate::protocol::{ExportFormat, Mode, Report, ToolFact, Usage};
+use crate::words::Value;
 use crate::words;
 
 const THEMES: &[&str] = &["dark", "light"];
