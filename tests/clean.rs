@@ -142,7 +142,10 @@ fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
     let mut notice = Transcript::default();
     notice.notice(Notice::error(screen::THEME_TOML.with("why", text)));
     let mut page = Transcript::default();
-    page.page(screen::HINT, vec![avocet::protocol::Row::line(text), avocet::protocol::Row::pair(screen::HINT, text)]);
+    page.page(
+        screen::HINT,
+        vec![avocet::protocol::Row::line(text), avocet::protocol::Row::pair(screen::HINT, text)],
+    );
     vec![
         ("a whole reply", whole),
         ("a plain reply", plain),

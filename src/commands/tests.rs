@@ -3,8 +3,8 @@
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
 use crate::protocol::{ExportFormat, Mode, Report, ToolFact, Usage};
-use crate::words::Value;
 use crate::words;
+use crate::words::Value;
 
 const THEMES: &[&str] = &["dark", "light"];
 

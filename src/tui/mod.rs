@@ -25,6 +25,7 @@ mod composer;
 mod keys;
 mod modal;
 mod paint;
+mod painter;
 mod palette;
 mod queue;
 mod start;
