@@ -133,8 +133,14 @@ impl Judged {
 
 /// Reasons that a remembered yes would not answer.
 const FIRM: &[&str] = &[
-    "folder.untrusted", "malformed.hidden", "shell.string", "shell.opaque", "cwd.outside",
-    "requires.confirm", "program.added", "program.path",
+    "folder.untrusted",
+    "malformed.hidden",
+    "shell.string",
+    "shell.opaque",
+    "cwd.outside",
+    "requires.confirm",
+    "program.added",
+    "program.path",
 ];
 
 impl Held {
@@ -211,10 +217,13 @@ pub fn assess(step: Step, scene: Scene<'_>) -> Verdict {
 /// Judges a line the user typed for their own shell (`!cmd`).
 ///
 /// It is the user's own word, so L0 and L1 run as they are, and an L2 is a question
-/// instead of a refusal: its risk is shown as the L2 it is, and it needs their yes. Only
-/// a line that is no text for a shell at all (a NUL in it) is refused. Nothing a model
-/// sends may come here.
+/// instead of a refusal: its risk is shown as the L2 it is, and it needs their yes. A
+/// program that is not on the list is an L1 here; the list is about what a model may
+/// propose. Only a line that is no text for a shell at all (a NUL in it) is refused.
+/// Nothing a model sends may come here.
 pub fn assess_shell(line: &str, scene: Scene<'_>) -> Verdict {
+    let policy = Policy { unknown_program: Unknown::Confirm, ..scene.policy.clone() };
+    let scene = Scene { policy: &policy, ..scene };
     let work = Work::Shell { line: line.to_owned() };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let (judged, _) = judge_step(step, scene);
@@ -268,7 +277,13 @@ fn tool(name: &str, findings: &mut Findings) {
     let known = TOOLS.iter().find(|(known, _)| *known == name);
     match known {
         Some((known, tier)) => {
-            findings.add(*known, *tier, words::RUNS_PROGRAM_GIVEN.with("program", *known), None, &[Effect::Exec]);
+            findings.add(
+                *known,
+                *tier,
+                words::RUNS_PROGRAM_GIVEN.with("program", *known),
+                None,
+                &[Effect::Exec],
+            );
         }
         None => {
             let say = words::TOOL_UNKNOWN.with("tool", quoted(name));
@@ -296,8 +311,20 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
 fn required(requires: Requires, findings: &mut Findings) {
     let said = [
         (requires.confirm, "requires.confirm", Tier::L1, words::REQUIRES_CONFIRM, None),
-        (requires.elevated, "requires.elevated", Tier::L2, words::REQUIRES_ELEVATED, Some(Effect::Elevate)),
-        (requires.network, "requires.network", Tier::L1, words::REQUIRES_NETWORK, Some(Effect::Network)),
+        (
+            requires.elevated,
+            "requires.elevated",
+            Tier::L2,
+            words::REQUIRES_ELEVATED,
+            Some(Effect::Elevate),
+        ),
+        (
+            requires.network,
+            "requires.network",
+            Tier::L1,
+            words::REQUIRES_NETWORK,
+            Some(Effect::Network),
+        ),
         (requires.write, "requires.write", Tier::L1, words::REQUIRES_WRITE, Some(Effect::Write)),
     ];
     for (_, rule, tier, why, effect) in said.into_iter().filter(|(asked, ..)| *asked) {
@@ -310,7 +337,9 @@ fn limits(policy: &Policy, findings: &mut Findings) -> bool {
     if policy.network == Limit::Refuse && findings.has(Effect::Network) {
         findings.add("limit.network", Tier::L2, words::LIMIT_NETWORK, None, &[]);
     }
-    if policy.write == Limit::Refuse && (findings.has(Effect::Write) || findings.has(Effect::Delete)) {
+    if policy.write == Limit::Refuse
+        && (findings.has(Effect::Write) || findings.has(Effect::Delete))
+    {
         findings.add("limit.write", Tier::L2, words::LIMIT_WRITE, None, &[]);
     }
     let mut lifted = false;

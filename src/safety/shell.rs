@@ -51,7 +51,8 @@ pub fn read(line: &str) -> Script {
 
 /// The names of the programs a line would start, in the order they stand.
 pub fn programs_of(line: &str) -> Vec<String> {
-    let names = read(line).commands.into_iter().filter_map(|simple| simple.words.into_iter().next());
+    let names =
+        read(line).commands.into_iter().filter_map(|simple| simple.words.into_iter().next());
     names.filter(|word| !word.expands).map(|word| word.text).collect()
 }
 
@@ -548,12 +549,15 @@ impl Reader<'_> {
         word.expands |= plain && word.text.contains('{') && word.text.contains([',', '.']);
         // A pattern in the place of the program may find anything.
         let program = open.next == Place::Words && open.simple.words.is_empty();
-        let pattern = word.text.contains(['*', '?', '[']) && !["[", "[["].contains(&word.text.as_str());
+        let pattern =
+            word.text.contains(['*', '?', '[']) && !["[", "[["].contains(&word.text.as_str());
         word.expands |= program && plain && pattern;
         match open.next {
             Place::Words => {
                 if open.simple.words.is_empty() && plain && word.text == "[[" {
-                    self.until(words::SHELL_UNFINISHED, |r| r.peek(0) == Some(']') && r.peek(1) == Some(']'));
+                    self.until(words::SHELL_UNFINISHED, |r| {
+                        r.peek(0) == Some(']') && r.peek(1) == Some(']')
+                    });
                     self.at += 2;
                 } else if !(open.simple.words.is_empty() && assigns(&word, &mut open.simple)) {
                     open.simple.words.push(word);
@@ -647,9 +651,8 @@ impl Reader<'_> {
 }
 
 /// Words that give a line its form and run nothing.
-const FORM: &[&str] = &[
-    "if", "then", "else", "elif", "while", "until", "do", "!", "{", "}", "fi", "done", "esac",
-];
+const FORM: &[&str] =
+    &["if", "then", "else", "elif", "while", "until", "do", "!", "{", "}", "fi", "done", "esac"];
 
 /// Whether the word sets a variable; then its name is kept.
 fn assigns(word: &Word, simple: &mut Simple) -> bool {

@@ -3,7 +3,9 @@
 use super::super::checks;
 use super::super::table::Operands::Text;
 use super::super::table::{Danger, Spec};
-use crate::protocol::Effect::{Elevate, Exec, Irreversible, Network, Outside, Read, Terminal, Write};
+use crate::protocol::Effect::{
+    Elevate, Exec, Irreversible, Network, Outside, Read, Terminal, Write,
+};
 use crate::words::safety as words;
 
 #[rustfmt::skip]

@@ -89,7 +89,16 @@ fn substitutions_are_found_wherever_they_stand() {
 
 #[test]
 fn what_is_not_understood_is_opaque() {
-    for line in ["echo 'a", "echo \"a", "echo $(a", "f() { a; }", "case x in a) b;; esac", "a)", "$'rm' x", "a \\"] {
+    for line in [
+        "echo 'a",
+        "echo \"a",
+        "echo $(a",
+        "f() { a; }",
+        "case x in a) b;; esac",
+        "a)",
+        "$'rm' x",
+        "a \\",
+    ] {
         assert!(read(line).opaque.is_some(), "{line}");
     }
 }
