@@ -255,6 +255,12 @@ fn operands(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut F
             last.into_iter().for_each(|(at, text)| call.writes(text, *at, findings));
             loose(call, tokens, findings);
         }
+        Operands::Named => {
+            let parts = words.iter().flat_map(|(at, text)| {
+                text.split([':', '=', ',']).filter(|part| !part.is_empty()).map(|part| (*at, part))
+            });
+            parts.for_each(|(at, part)| call.reads(part, at, findings));
+        }
         Operands::Loose => {
             words.iter().for_each(|(at, text)| loosely(call, text, *at, findings));
             loose(call, tokens, findings);

@@ -217,10 +217,13 @@ pub fn assess(step: Step, scene: Scene<'_>) -> Verdict {
 /// Judges a line the user typed for their own shell (`!cmd`).
 ///
 /// It is the user's own word, so L0 and L1 run as they are, and an L2 is a question
-/// instead of a refusal: its risk is shown as the L2 it is, and it needs their yes. Only
-/// a line that is no text for a shell at all (a NUL in it) is refused. Nothing a model
-/// sends may come here.
+/// instead of a refusal: its risk is shown as the L2 it is, and it needs their yes. A
+/// program that is not on the list is an L1 here; the list is about what a model may
+/// propose. Only a line that is no text for a shell at all (a NUL in it) is refused.
+/// Nothing a model sends may come here.
 pub fn assess_shell(line: &str, scene: Scene<'_>) -> Verdict {
+    let policy = Policy { unknown_program: Unknown::Confirm, ..scene.policy.clone() };
+    let scene = Scene { policy: &policy, ..scene };
     let work = Work::Shell { line: line.to_owned() };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
     let (judged, _) = judge_step(step, scene);

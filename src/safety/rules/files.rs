@@ -1,7 +1,7 @@
 //! Looking at files and folders.
 
 use super::super::checks;
-use super::super::table::Operands::{Loose, PatternThenReads, Reads, Text};
+use super::super::table::Operands::{Named, PatternThenReads, Reads, Text};
 use super::super::table::{Danger, Spec};
 use crate::protocol::Effect::{Exec, Outside, Resource, Write};
 use crate::words::safety as words;
@@ -146,7 +146,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("dirname").flags("-z --zero").operands(Text).keeps(&["dirname src/main.rs"]),
     Spec::read("which").flags("-a -s").operands(Text).keeps(&["which git", "which -a git"]).raised(&["which --read-alias git"]),
     Spec::read("whereis").flags("-b -m -s -u").operands(Text).keeps(&["whereis git"]).raised(&["whereis -B /x -f git"]),
-    Spec::read("test [").flags("*").operands(Loose).keeps(&["test -f a.txt", "[ -d src ]", "test 1 -eq 1"]).raised(&["test -f ~/.ssh/id_rsa", "[ -e /etc/shadow ]"]),
+    Spec::read("test [").flags("*").operands(Named).keeps(&["test -f a.txt", "[ -d src ]", "test 1 -eq 1"]).raised(&["test -f ~/.ssh/id_rsa", "[ -e /etc/shadow ]"]),
     Spec::read("find").flags("*").operands(Text).check(checks::find)
         .keeps(&["find . -name *.rs -type f", "find", "find src -maxdepth 2 -not -name x -print0", "find . ( -name a -o -name b ) -prune",
                  "find . -mtime -1 -printf %p", "find . -newer a.txt", "find . -newermt 2024-01-01", "find . -size +1M -ls"])
