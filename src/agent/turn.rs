@@ -16,7 +16,7 @@ use crate::protocol::{
     Ask, AskId, Cut, Decision, Ending, Event, Notice, Observation, Origin, Outcome, Question,
     Replied, Scope, Step, Tier, Usage, Work,
 };
-use crate::safety::{self, Cleared, Held, Judged, Rule, Scene, Verdict};
+use crate::safety::{self, Cleared, Held, Judged, Scene, Verdict};
 use crate::words::{Say, Spoken, Word, agent as words};
 
 mod limits;
@@ -355,12 +355,7 @@ impl Turn {
 
     fn ask(&mut self, door: Door) -> Action {
         let judged = door.judged();
-        let rule = match judged.risk.tier {
-            Tier::L1 if !judged.risk.lifted => {
-                Rule::suggest(&judged.step.work).map(|rule| rule.to_string())
-            }
-            Tier::L0 | Tier::L1 | Tier::L2 => None,
-        };
+        let rule = judged.rule().map(|rule| rule.to_string());
         let question = Question::Step {
             step: judged.step.clone(),
             risk: judged.risk.clone(),

@@ -10,20 +10,29 @@ pub struct Page {
     pub rows: Vec<Row>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// One line of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Row {
-    Heading(Say),
-    /// Shown in two aligned columns.
+    Heading(Value),
+    /// A label and what it stands at; the values of a page stand below each other.
     Pair {
         label: Value,
         value: Value,
     },
-    Text(Say),
+    Line(Value),
 }
 
 impl Row {
+    pub fn heading(text: impl Into<Value>) -> Row {
+        Row::Heading(text.into())
+    }
+
     pub fn pair(label: impl Into<Value>, value: impl Into<Value>) -> Row {
         Row::Pair { label: label.into(), value: value.into() }
+    }
+
+    pub fn line(text: impl Into<Value>) -> Row {
+        Row::Line(text.into())
     }
 }

@@ -106,7 +106,12 @@ impl<'a> Reader<'a, '_> {
         self.out.push(Token { at: self.at, part });
     }
 
-    fn flag(&mut self, name: impl Into<Cow<'a, str>>, value: Option<&'a str>, known: Option<Takes>) {
+    fn flag(
+        &mut self,
+        name: impl Into<Cow<'a, str>>,
+        value: Option<&'a str>,
+        known: Option<Takes>,
+    ) {
         self.push(Part::Flag { name: name.into(), value, known });
     }
 
@@ -247,10 +252,14 @@ mod tests {
 
     #[test]
     fn clusters_values_and_operands_are_told_apart() {
-        assert_eq!(tokens("-ruk2 a -oX b", &SORT), [
-            "0:-r()", "0:-u()", "0:-k(2)", "1:a", "2:-o(X)", "3:b"
-        ]);
-        assert_eq!(tokens("-k -u --key --unique -- -r", &SORT), ["0:-k(-u)", "2:--key(--unique)", "5:-r"]);
+        assert_eq!(
+            tokens("-ruk2 a -oX b", &SORT),
+            ["0:-r()", "0:-u()", "0:-k(2)", "1:a", "2:-o(X)", "3:b"]
+        );
+        assert_eq!(
+            tokens("-k -u --key --unique -- -r", &SORT),
+            ["0:-k(-u)", "2:--key(--unique)", "5:-r"]
+        );
         assert_eq!(tokens("--color x --color=x", &SORT), ["0:--color()", "1:x", "2:--color(x)"]);
     }
 

@@ -56,9 +56,18 @@ fn find_places(call: &Call<'_>, findings: &mut Findings) -> usize {
         match word.as_str() {
             "-H" | "-P" | "--" => {}
             "-L" => {
-                call.find("follow", Tier::L1, words::FOLLOWS_LINKS.with("arg", "-L"), at, OUT, findings);
+                call.find(
+                    "follow",
+                    Tier::L1,
+                    words::FOLLOWS_LINKS.with("arg", "-L"),
+                    at,
+                    OUT,
+                    findings,
+                );
             }
-            word if word.starts_with('-') && word.len() > 1 || ["(", ")", "!", ","].contains(&word) => {
+            word if word.starts_with('-') && word.len() > 1
+                || ["(", ")", "!", ","].contains(&word) =>
+            {
                 return at;
             }
             place => call.reads(place, at, findings),
@@ -91,16 +100,82 @@ fn is_newer(word: &str) -> bool {
 const DELETES: &[Effect] = &[Effect::Delete, Effect::Irreversible];
 const OUT: &[Effect] = &[Effect::Outside];
 const FIND_BARE: &[&str] = &[
-    "(", ")", "!", ",", "-not", "-a", "-and", "-o", "-or", "-true", "-false", "-empty", "-readable",
-    "-writable", "-executable", "-nouser", "-nogroup", "-prune", "-print", "-print0", "-ls",
-    "-depth", "-d", "-mount", "-xdev", "-daystart", "-noleaf", "-quit", "-ignore_readdir_race",
-    "-noignore_readdir_race", "-nowarn", "-warn", "-O0", "-O1", "-O2", "-O3", "-E", "-X", "-x", "-s",
+    "(",
+    ")",
+    "!",
+    ",",
+    "-not",
+    "-a",
+    "-and",
+    "-o",
+    "-or",
+    "-true",
+    "-false",
+    "-empty",
+    "-readable",
+    "-writable",
+    "-executable",
+    "-nouser",
+    "-nogroup",
+    "-prune",
+    "-print",
+    "-print0",
+    "-ls",
+    "-depth",
+    "-d",
+    "-mount",
+    "-xdev",
+    "-daystart",
+    "-noleaf",
+    "-quit",
+    "-ignore_readdir_race",
+    "-noignore_readdir_race",
+    "-nowarn",
+    "-warn",
+    "-O0",
+    "-O1",
+    "-O2",
+    "-O3",
+    "-E",
+    "-X",
+    "-x",
+    "-s",
 ];
 const FIND_WORD: &[&str] = &[
-    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-type",
-    "-xtype", "-size", "-mtime", "-ctime", "-atime", "-mmin", "-cmin", "-amin", "-user", "-group",
-    "-uid", "-gid", "-perm", "-links", "-inum", "-maxdepth", "-mindepth", "-regextype", "-fstype",
-    "-lname", "-ilname", "-used", "-context", "-printf", "-D",
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-type",
+    "-xtype",
+    "-size",
+    "-mtime",
+    "-ctime",
+    "-atime",
+    "-mmin",
+    "-cmin",
+    "-amin",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-perm",
+    "-links",
+    "-inum",
+    "-maxdepth",
+    "-mindepth",
+    "-regextype",
+    "-fstype",
+    "-lname",
+    "-ilname",
+    "-used",
+    "-context",
+    "-printf",
+    "-D",
 ];
 const FIND_FILE: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile"];
 
@@ -134,7 +209,11 @@ fn is_plain_sed(part: &str) -> bool {
     let rest = rest.trim_start().trim_start_matches('!').trim_start();
     match rest.strip_prefix('s') {
         Some(body) => is_plain_substitution(body),
-        None => rest.is_empty() && part.is_empty() || ["p", "d", "q", "=", "l", "P", "D", "n", "N", "g", "G", "h", "H", "x"].contains(&rest),
+        None => {
+            rest.is_empty() && part.is_empty()
+                || ["p", "d", "q", "=", "l", "P", "D", "n", "N", "g", "G", "h", "H", "x"]
+                    .contains(&rest)
+        }
     }
 }
 
@@ -188,7 +267,8 @@ fn is_plain_jq(filter: &str) -> bool {
             rest = tail;
         } else if c.is_ascii_alphabetic() || c == '_' {
             let key = tail.trim_start().starts_with(':') && !tail.starts_with("::");
-            let variable = before == '$' && word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
+            let variable =
+                before == '$' && word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
             let plain = before == '.' || key || variable || before == '@';
             if !plain && (before == '$' || !JQ_WORDS.contains(&word)) {
                 return false;
@@ -226,17 +306,111 @@ fn jq_string(text: &str) -> Option<&str> {
 }
 
 const JQ_WORDS: &[&str] = &[
-    "keys", "keys_unsorted", "length", "utf8bytelength", "map", "map_values", "select", "to_entries",
-    "from_entries", "with_entries", "has", "in", "inside", "type", "sort", "sort_by", "group_by",
-    "unique", "unique_by", "add", "any", "all", "first", "last", "nth", "join", "split", "test",
-    "match", "capture", "scan", "sub", "gsub", "startswith", "endswith", "contains", "tostring",
-    "tonumber", "not", "and", "or", "empty", "flatten", "reverse", "min", "max", "min_by", "max_by",
-    "values", "nulls", "strings", "numbers", "objects", "arrays", "booleans", "iterables", "scalars",
-    "index", "rindex", "indices", "range", "recurse", "paths", "leaf_paths", "del", "ascii_downcase",
-    "ascii_upcase", "if", "then", "else", "elif", "end", "true", "false", "null", "as", "reduce",
-    "foreach", "ltrimstr", "rtrimstr", "trim", "tojson", "fromjson", "limit", "floor", "ceil",
-    "round", "sqrt", "abs", "error", "try", "catch", "ascii", "implode", "explode", "todate",
-    "fromdate", "now", "transpose", "splits", "walk", "path", "isvalid", "infinite", "nan",
+    "keys",
+    "keys_unsorted",
+    "length",
+    "utf8bytelength",
+    "map",
+    "map_values",
+    "select",
+    "to_entries",
+    "from_entries",
+    "with_entries",
+    "has",
+    "in",
+    "inside",
+    "type",
+    "sort",
+    "sort_by",
+    "group_by",
+    "unique",
+    "unique_by",
+    "add",
+    "any",
+    "all",
+    "first",
+    "last",
+    "nth",
+    "join",
+    "split",
+    "test",
+    "match",
+    "capture",
+    "scan",
+    "sub",
+    "gsub",
+    "startswith",
+    "endswith",
+    "contains",
+    "tostring",
+    "tonumber",
+    "not",
+    "and",
+    "or",
+    "empty",
+    "flatten",
+    "reverse",
+    "min",
+    "max",
+    "min_by",
+    "max_by",
+    "values",
+    "nulls",
+    "strings",
+    "numbers",
+    "objects",
+    "arrays",
+    "booleans",
+    "iterables",
+    "scalars",
+    "index",
+    "rindex",
+    "indices",
+    "range",
+    "recurse",
+    "paths",
+    "leaf_paths",
+    "del",
+    "ascii_downcase",
+    "ascii_upcase",
+    "if",
+    "then",
+    "else",
+    "elif",
+    "end",
+    "true",
+    "false",
+    "null",
+    "as",
+    "reduce",
+    "foreach",
+    "ltrimstr",
+    "rtrimstr",
+    "trim",
+    "tojson",
+    "fromjson",
+    "limit",
+    "floor",
+    "ceil",
+    "round",
+    "sqrt",
+    "abs",
+    "error",
+    "try",
+    "catch",
+    "ascii",
+    "implode",
+    "explode",
+    "todate",
+    "fromdate",
+    "now",
+    "transpose",
+    "splits",
+    "walk",
+    "path",
+    "isvalid",
+    "infinite",
+    "nan",
 ];
 
 /// `date`: an operand that is no format sets the clock.
@@ -265,7 +439,9 @@ pub fn kill(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
 
 /// `pkill`, `killall`: a pattern that fits every name.
 pub fn kill_by_name(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    if let Some((at, _)) = operands(tokens).find(|(_, text)| ["", ".", ".*", "*", "^"].contains(text)) {
+    if let Some((at, _)) =
+        operands(tokens).find(|(_, text)| ["", ".", ".*", "*", "^"].contains(text))
+    {
         call.find("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
     }
 }
@@ -273,26 +449,23 @@ pub fn kill_by_name(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findin
 /// `printenv NAME` for a name that tells nothing.
 pub fn printenv(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let names: Vec<_> = operands(tokens).collect();
-    let harmless = ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
+    let harmless =
+        ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
     if names.is_empty() || names.iter().any(|(_, name)| !harmless.contains(name)) {
         call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings);
     }
 }
 
 /// `ps e`: the environment of processes, BSD options included.
-pub fn ps(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
-    let harmless = ["aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf"];
-    for (at, arg) in call.args.iter().enumerate() {
-        let bare = !arg.starts_with('-') && !arg.bytes().all(|b| b.is_ascii_digit() || b == b',');
-        let listed = at > 0 && call.args.get(at - 1).is_some_and(|a| PS_VALUES.contains(&a.as_str()));
-        if bare && !listed && !harmless.contains(&arg.as_str()) {
-            call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
-        }
+pub fn ps(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let harmless =
+        ["aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf"];
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b',');
+    let odd = |(_, text): &(usize, &str)| !number(text) && !harmless.contains(text);
+    if let Some((at, _)) = operands(tokens).find(odd) {
+        call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
     }
 }
-
-const PS_VALUES: &[&str] =
-    &["-o", "-C", "-u", "-U", "-p", "-g", "-G", "-t", "--sort", "-q", "--pid", "--format", "--user"];
 
 /// Reads some formats of `git`: `%G?` and `%(signature)` start the program that checks
 /// signatures.
@@ -302,7 +475,14 @@ pub fn git_format(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings
             && matches!(name.as_ref(), "--format" | "--pretty" | "--sort")
             && (value.contains("%G") || value.contains("signature") || value.contains("trust"))
         {
-            call.find("signature", Tier::L1, words::GIT_SIGNATURE, token.at, &[Effect::Exec], findings);
+            call.find(
+                "signature",
+                Tier::L1,
+                words::GIT_SIGNATURE,
+                token.at,
+                &[Effect::Exec],
+                findings,
+            );
         }
     }
 }
@@ -320,7 +500,8 @@ pub fn git_tag(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 fn git_list(call: &Call<'_>, tokens: &[Token<'_>], why: Word, findings: &mut Findings) {
     git_format(call, tokens, findings);
     let list = "-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at";
-    let lists = tokens.iter().any(|token| token.flag().is_some_and(|f| list.split('|').any(|l| l == f)));
+    let lists =
+        tokens.iter().any(|token| token.flag().is_some_and(|f| list.split('|').any(|l| l == f)));
     if let (false, Some((at, name))) = (lists, operands(tokens).next()) {
         let say = why.with("name", quoted(name));
         call.find("create", Tier::L1, say, at, &[Effect::Write], findings);
@@ -330,7 +511,14 @@ fn git_list(call: &Call<'_>, tokens: &[Token<'_>], why: Word, findings: &mut Fin
 /// `git symbolic-ref HEAD x` moves it.
 pub fn git_symbolic_ref(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).nth(1) {
-        call.find("set", Tier::L1, words::GIT_WRITES.with("program", "git symbolic-ref"), at, &[Effect::Write], findings);
+        call.find(
+            "set",
+            Tier::L1,
+            words::GIT_WRITES.with("program", "git symbolic-ref"),
+            at,
+            &[Effect::Write],
+            findings,
+        );
     }
 }
 
@@ -359,10 +547,14 @@ pub fn needs_quiet(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
 
 /// `git checkout -- .` throws away everything that was not committed.
 pub fn git_discard(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    let unstages = args::hit(tokens, "-S|--staged").is_some() && args::hit(tokens, "-W|--worktree").is_none();
+    let unstages =
+        args::hit(tokens, "-S|--staged").is_some() && args::hit(tokens, "-W|--worktree").is_none();
     let everything = operands(tokens).find(|(_, text)| {
         let text = text.strip_suffix('/').unwrap_or(text);
-        [".", ":", ":/", "*", "..", ":/."].contains(&text) || text.starts_with(":(top)") || text.starts_with(":(exclude") || text.starts_with(":!")
+        [".", ":", ":/", "*", "..", ":/."].contains(&text)
+            || text.starts_with(":(top)")
+            || text.starts_with(":(exclude")
+            || text.starts_with(":!")
     });
     if let (false, Some((at, _))) = (unstages, everything) {
         call.find("all", Tier::L2, words::GIT_DISCARDS_ALL, at, DELETES, findings);
@@ -385,10 +577,32 @@ pub fn git_push(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
 /// `docker run` with the machine's own insides handed over.
 pub fn docker(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
-        let root = arg.starts_with("/:") || arg.contains("=/:") || arg.contains("src=/,") || arg.contains("source=/,");
-        let host = ["--privileged", "--pid=host", "--net=host", "--network=host", "--ipc=host", "--userns=host"];
-        if root || arg.contains("docker.sock") || arg.starts_with("--device") || host.contains(&arg.as_str()) || arg.starts_with("--cap-add") {
-            call.find("host", Tier::L2, words::CONTAINER_HOST.with("arg", quoted(arg)), at, POWER, findings);
+        let root = arg.starts_with("/:")
+            || arg.contains("=/:")
+            || arg.contains("src=/,")
+            || arg.contains("source=/,");
+        let host = [
+            "--privileged",
+            "--pid=host",
+            "--net=host",
+            "--network=host",
+            "--ipc=host",
+            "--userns=host",
+        ];
+        if root
+            || arg.contains("docker.sock")
+            || arg.starts_with("--device")
+            || host.contains(&arg.as_str())
+            || arg.starts_with("--cap-add")
+        {
+            call.find(
+                "host",
+                Tier::L2,
+                words::CONTAINER_HOST.with("arg", quoted(arg)),
+                at,
+                POWER,
+                findings,
+            );
         }
     }
 }
@@ -398,7 +612,9 @@ pub fn removes(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let recursive = args::hit(tokens, "-r|-R|--recursive").is_some();
     for (at, text) in operands(tokens) {
         let text = if text == "/" { text } else { text.trim_end_matches(['/', '*', '.']) };
-        if recursive && ["/", "", "~", "$HOME", "${HOME}", "/home", "/usr", "/etc", "/var"].contains(&text) {
+        if recursive
+            && ["/", "", "~", "$HOME", "${HOME}", "/home", "/usr", "/etc", "/var"].contains(&text)
+        {
             call.find("root", Tier::L2, words::REMOVES_ROOT, at, DELETES, findings);
         }
     }
@@ -411,11 +627,147 @@ pub fn links(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     }
 }
 
+/// Words that stop the machine, for the programs that manage it.
+pub fn power(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let words = [
+        "poweroff",
+        "reboot",
+        "halt",
+        "kexec",
+        "suspend",
+        "hibernate",
+        "hybrid-sleep",
+        "emergency",
+        "suspend-then-hibernate",
+        "rescue",
+        "default",
+        "isolate",
+        "exit",
+        "soft-reboot",
+        "switch-root",
+    ];
+    if let Some((at, _)) = operands(tokens).find(|(_, text)| words.contains(text)) {
+        call.find("power", Tier::L2, words::POWER, at, POWER, findings);
+    }
+}
+
+/// `timedatectl set-time`, `sysctl a=b`.
+pub fn sets(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let set = |(_, text): &(usize, &str)| {
+        text.starts_with("set-") || (call.name == "sysctl" && text.contains('='))
+    };
+    if let Some((at, _)) = operands(tokens).find(set) {
+        call.find("set", Tier::L2, words::CHANGES_SYSTEM, at, POWER, findings);
+    }
+}
+
+/// `diskutil` verbs that lose what was on a disk.
+pub fn disk(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let verbs = [
+        "erase",
+        "partition",
+        "secureerase",
+        "reformat",
+        "zero",
+        "random",
+        "apfs",
+        "merge",
+        "split",
+        "resize",
+        "unmount",
+        "eject",
+    ];
+    if let Some((at, _)) = operands(tokens).next().filter(|(_, text)| {
+        let text = text.to_ascii_lowercase();
+        verbs.iter().any(|verb| text.starts_with(verb))
+    }) {
+        call.find("erase", Tier::L2, words::DISK, at, DELETES, findings);
+    }
+}
+
+/// Sub-commands of cloud tools that take things down, or change them without asking.
+pub fn destroys(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    let verbs = [
+        "destroy",
+        "delete",
+        "rm",
+        "rb",
+        "remove",
+        "uninstall",
+        "drain",
+        "purge",
+        "down",
+        "teardown",
+        "terminate-instances",
+        "--delete",
+        "nuke",
+        "undeploy",
+        "deregister",
+    ];
+    let unasked = ["-auto-approve", "--auto-approve", "--force", "-force", "--destroy", "-destroy"];
+    let grave = |arg: &String| {
+        verbs.contains(&arg.as_str())
+            || unasked.iter().any(|u| arg.starts_with(u))
+            || arg.starts_with("delete-")
+    };
+    if let Some(at) = call.args.iter().position(grave) {
+        call.find(
+            "destroy",
+            Tier::L2,
+            words::CLOUD_DESTROYS,
+            at,
+            &[Effect::Network, Effect::Irreversible],
+            findings,
+        );
+    }
+}
+
+/// `docker volume rm`, `docker system prune`.
+pub fn prune(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let volume = call.id.ends_with(".volume");
+    let grave = |text: &str| text == "prune" || (volume && matches!(text, "rm" | "remove"));
+    if let Some((at, _)) = operands(tokens).find(|(_, text)| grave(text)) {
+        call.find("prune", Tier::L2, words::CLOUD_DESTROYS, at, DELETES, findings);
+    }
+}
+
+/// `gh repo delete`, `gh auth token`.
+pub fn forge(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    let at = |word: &str| call.args.iter().position(|arg| arg == word);
+    if let Some(at) = at("delete").or_else(|| at("DELETE")).or_else(|| at("-XDELETE")) {
+        call.find(
+            "delete",
+            Tier::L2,
+            words::CLOUD_DESTROYS,
+            at,
+            &[Effect::Network, Effect::Irreversible],
+            findings,
+        );
+    }
+    if let Some(at) = at("token").or_else(|| at("--show-token")) {
+        call.find("token", Tier::L1, words::SHOWS_SECRETS, at, &[Effect::Secret], findings);
+    }
+}
+
 /// `sort -o`-like options that write to their value.
 pub fn output(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     for token in tokens {
         if let Part::Flag { name, value: Some(value), .. } = &token.part
-            && matches!(name.as_ref(), "-o" | "--output" | "-O" | "--output-document" | "-t" | "--target-directory" | "-C" | "--directory" | "-d" | "-P" | "--directory-prefix" | "-D" | "--output-dir")
+            && matches!(
+                name.as_ref(),
+                "-o" | "--output"
+                    | "-O"
+                    | "--output-document"
+                    | "-t"
+                    | "--target-directory"
+                    | "-C"
+                    | "--directory"
+                    | "-d"
+                    | "-P"
+                    | "--directory-prefix"
+                    | "-D"
+                    | "--output-dir"
+            )
         {
             call.writes(value, token.at, findings);
         }
@@ -428,20 +780,80 @@ mod tests {
 
     #[test]
     fn sed_scripts_that_only_print_are_told_from_those_that_write() {
-        for good in ["1,40p", "5p", "$p", "/foo/p", "/a\\/b/,/c/p", "s/a/b/", "s/a/b/gI", "1,3d;5q", "2,$p", "10q", "1~2p", "/x/!d", "="] {
-            assert!(good.split(';').all(is_plain_sed) , "{good}");
+        for good in [
+            "1,40p",
+            "5p",
+            "$p",
+            "/foo/p",
+            "/a\\/b/,/c/p",
+            "s/a/b/",
+            "s/a/b/gI",
+            "1,3d;5q",
+            "2,$p",
+            "10q",
+            "1~2p",
+            "/x/!d",
+            "=",
+        ] {
+            assert!(good.split(';').all(is_plain_sed), "{good}");
         }
-        for bad in ["w out", "s/a/b/w out", "s/a/b/e", "1e id", "e id", "r /etc/passwd", "1!w x", "s|a|b|w x", "/x/w out", "s/a/b/;w x", "p}", "{p", "1,3{w x", "R f", "W f", "y/a/b/"] {
+        for bad in [
+            "w out",
+            "s/a/b/w out",
+            "s/a/b/e",
+            "1e id",
+            "e id",
+            "r /etc/passwd",
+            "1!w x",
+            "s|a|b|w x",
+            "/x/w out",
+            "s/a/b/;w x",
+            "p}",
+            "{p",
+            "1,3{w x",
+            "R f",
+            "W f",
+            "y/a/b/",
+        ] {
             assert!(!bad.split(';').all(is_plain_sed), "{bad}");
         }
     }
 
     #[test]
     fn jq_filters_that_reach_the_environment_are_raised() {
-        for good in [".", ".a.b[0]", ".scripts | keys", "map(.x) | length", ".[] | select(.name == \"env\")", "{a: .b, c: 1}", ".env", ".a as $x | $x", "to_entries[] | .key", "[.[] | .\"a b\"]"] {
+        for good in [
+            ".",
+            ".a.b[0]",
+            ".scripts | keys",
+            "map(.x) | length",
+            ".[] | select(.name == \"env\")",
+            "{a: .b, c: 1}",
+            ".env",
+            ".a as $x | $x",
+            "to_entries[] | .key",
+            "[.[] | .\"a b\"]",
+        ] {
             assert!(is_plain_jq(good), "{good}");
         }
-        for bad in ["env", "$ENV", "$ENV.PATH", "env.PATH", "\"\\(env)\"", "input", "inputs", "import \"a\" as a; .", "include \"x\"; .", "m::f", ". # x", "$__prog_args", "getpath([\"a\"])", "halt", "input_filename", "{a: env}", "`"] {
+        for bad in [
+            "env",
+            "$ENV",
+            "$ENV.PATH",
+            "env.PATH",
+            "\"\\(env)\"",
+            "input",
+            "inputs",
+            "import \"a\" as a; .",
+            "include \"x\"; .",
+            "m::f",
+            ". # x",
+            "$__prog_args",
+            "getpath([\"a\"])",
+            "halt",
+            "input_filename",
+            "{a: env}",
+            "`",
+        ] {
             assert!(!is_plain_jq(bad), "{bad}");
         }
     }

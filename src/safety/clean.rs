@@ -1,1 +1,327 @@
 //! What foreign text may show: no control character of it reaches the terminal.
+//!
+//! Two forms. [`Cleaner`] is for reading: whole terminal sequences fall out (colours
+//! of commands too), and every other character that hides, moves or reorders text
+//! becomes a visible escape such as `\x1b` or `\u{202e}`. [`escape`] is for deciding:
+//! nothing falls out, what is shown can be read back to the exact text, and the
+//! places are named so that they can be highlighted. Neither knows widths of screens
+//! or styles.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+mod chars;
+
+use chars::{is_combining, is_emoji, is_hidden, is_lookalike_space, is_private};
+
+/// Marks that may stand on one letter; more of them only paint over other lines.
+const MARKS: u8 = 8;
+/// Characters of an unfinished sequence that are kept to be shown if it never ends.
+const HELD: usize = 4096;
+
+/// Where a text comes from: it decides what a lone carriage return means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// A model, a file, a name: a carriage return ends a line.
+    #[default]
+    Text,
+    /// A command: it goes back to the start of its line, and the last writing wins.
+    Command,
+}
+
+/// Cleans a text that may come in pieces, cut anywhere between two characters.
+#[derive(Default)]
+pub struct Cleaner {
+    source: Source,
+    sequence: Sequence,
+    returned: bool,
+    /// A joiner that is kept only if the next character is an emoji.
+    joiner: bool,
+    last: Option<char>,
+    marks: u8,
+    joins: u8,
+    /// The next character belongs to the cluster of the last.
+    joined: bool,
+}
+
+impl Cleaner {
+    pub fn new(source: Source) -> Cleaner {
+        Cleaner { source, ..Cleaner::default() }
+    }
+
+    /// Appends the safe form of `chunk` to `out`. For [`Source::Command`] the last
+    /// line of `out` may be taken back, so `out` must be what this cleaner wrote.
+    pub fn push(&mut self, chunk: &str, out: &mut String) {
+        out.reserve(chunk.len());
+        for c in chunk.chars() {
+            if !self.sequence.open() && c != '\x1b' {
+                self.plain(c, out);
+                continue;
+            }
+            match self.sequence.feed(c) {
+                Fed::Inside | Fed::Ended => {}
+                Fed::Broken => {
+                    self.give_up(out);
+                    self.plain(c, out);
+                }
+            }
+        }
+    }
+
+    /// The text is over: what was held back is shown.
+    pub fn finish(&mut self, out: &mut String) {
+        self.give_up(out);
+        self.settle(None, out);
+    }
+
+    /// A sequence that never ended is no sequence: its characters are text.
+    fn give_up(&mut self, out: &mut String) {
+        let held = self.sequence.take();
+        for c in held.chars() {
+            if c == '\x1b' {
+                self.settle(None, out);
+                self.visible(c, out);
+            } else {
+                self.plain(c, out);
+            }
+        }
+    }
+
+    /// One character outside of any sequence.
+    fn plain(&mut self, c: char, out: &mut String) {
+        self.settle(Some(c), out);
+        match c {
+            ' '..='~' | '\n' | '\t' => self.base(c, out),
+            '\r' => self.returned = true,
+            '\x07' => {}
+            '\u{200d}' if self.last.is_some_and(is_emoji) && self.joins < MARKS => {
+                self.joiner = true;
+            }
+            '\u{fe0e}' | '\u{fe0f}' if self.last.is_some_and(takes_variant) => {
+                self.combine(c, out);
+            }
+            '\u{1f3fb}'..='\u{1f3ff}' if self.last.is_some_and(is_emoji) => self.combine(c, out),
+            c if is_hidden(c) => self.visible(c, out),
+            c if is_combining(c) => self.combine(c, out),
+            c => self.base(c, out),
+        }
+    }
+
+    /// Decides what was waiting for `next`: a joiner, a carriage return.
+    fn settle(&mut self, next: Option<char>, out: &mut String) {
+        if std::mem::take(&mut self.joiner) {
+            if next.is_some_and(is_emoji) {
+                out.push('\u{200d}');
+                self.joins += 1;
+                self.joined = true;
+            } else {
+                self.visible('\u{200d}', out);
+            }
+        }
+        if std::mem::take(&mut self.returned) && !matches!(next, Some('\n' | '\r')) {
+            self.carry_back(next, out);
+        }
+    }
+
+    /// A carriage return that is no part of a line's end.
+    fn carry_back(&mut self, next: Option<char>, out: &mut String) {
+        match self.source {
+            Source::Text => self.base('\n', out),
+            Source::Command if next.is_none() => {}
+            Source::Command => {
+                let start = out.rfind('\n').map_or(0, |at| at + 1);
+                out.truncate(start);
+                self.last = None;
+            }
+        }
+    }
+
+    fn base(&mut self, c: char, out: &mut String) {
+        if !std::mem::take(&mut self.joined) {
+            self.joins = 0;
+        }
+        self.marks = 0;
+        self.last = (!matches!(c, '\n' | '\t')).then_some(c);
+        out.push(c);
+    }
+
+    /// A mark on the last letter; without a letter it is shown as what it is.
+    fn combine(&mut self, c: char, out: &mut String) {
+        if self.last.is_none() {
+            return self.visible(c, out);
+        }
+        if self.marks < MARKS {
+            self.marks += 1;
+            out.push(c);
+        }
+    }
+
+    fn visible(&mut self, c: char, out: &mut String) {
+        write_escape(c, out);
+        self.last = None;
+        self.marks = 0;
+    }
+}
+
+/// Cleans a whole text.
+pub fn clean(text: &str, source: Source) -> String {
+    let mut cleaner = Cleaner::new(source);
+    let mut out = String::new();
+    cleaner.push(text, &mut out);
+    cleaner.finish(&mut out);
+    out
+}
+
+/// True for what is no text: a command printed the bytes of a program or an image.
+pub fn is_binary(text: &str) -> bool {
+    let odd = |c: &char| matches!(c, '\0' | '\u{fffd}');
+    let (seen, bad) = text
+        .chars()
+        .take(1024)
+        .fold((0, 0), |(seen, bad), c| (seen + 1, bad + usize::from(odd(&c))));
+    // Latin-1 has a few of them, an image has little else.
+    bad >= 4 && bad * 10 > seen * 3
+}
+
+/// A text of which every character can be seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Escaped {
+    pub text: String,
+    /// Byte ranges of `text` that stand for one unseen or misleading character each.
+    pub marks: Vec<Range<usize>>,
+}
+
+/// Shows a text so that it can be read back exactly: line breaks, controls, odd
+/// spaces and marks without a letter become escapes; a backslash is doubled where it
+/// would read as one.
+pub fn escape(text: &str) -> Escaped {
+    let mut out = Escaped::default();
+    let mut marks = MARKS;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let start = out.text.len();
+        if is_combining(c) && !is_hidden(c) && marks < MARKS {
+            marks += 1;
+            out.text.push(c);
+        } else if hides(c) {
+            marks = MARKS;
+            write_escape(c, &mut out.text);
+            out.marks.push(start..out.text.len());
+        } else {
+            marks = 0;
+            out.text.push(c);
+            let reads_as_one = |next: &char| "\\ntrxu".contains(*next) || hides(*next);
+            if c == '\\' && chars.peek().is_some_and(reads_as_one) {
+                out.text.push('\\');
+                out.marks.push(start..out.text.len());
+            }
+        }
+    }
+    out
+}
+
+fn hides(c: char) -> bool {
+    c.is_control() || is_hidden(c) || is_combining(c) || is_lookalike_space(c) || is_private(c)
+}
+
+fn takes_variant(c: char) -> bool {
+    is_emoji(c) || c.is_ascii_digit() || matches!(c, '#' | '*')
+}
+
+fn write_escape(c: char, out: &mut String) {
+    let _ = match c {
+        '\n' => out.write_str("\\n"),
+        '\t' => out.write_str("\\t"),
+        '\r' => out.write_str("\\r"),
+        c if c.is_ascii() => write!(out, "\\x{:02x}", u32::from(c)),
+        c => write!(out, "\\u{{{:x}}}", u32::from(c)),
+    };
+}
+
+/// What one more character did to an unfinished sequence.
+enum Fed {
+    Inside,
+    /// It was whole: it falls out.
+    Ended,
+    /// It cannot go on: what was held is text.
+    Broken,
+}
+
+/// A terminal sequence while it arrives.
+#[derive(Default)]
+struct Sequence {
+    parser: vte::Parser,
+    held: String,
+}
+
+impl Sequence {
+    fn open(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    fn feed(&mut self, c: char) -> Fed {
+        let string = self.is_string();
+        let over = self.held.len() >= HELD;
+        if c == '\n' || (string && over) || (!string && !c.is_ascii()) {
+            return Fed::Broken;
+        }
+        if !over {
+            self.held.push(c);
+        }
+        let mut seen = Seen::default();
+        self.parser.advance(&mut seen, c.encode_utf8(&mut [0; 4]).as_bytes());
+        if seen.ended && c != '\x1b' {
+            self.held.clear();
+            return Fed::Ended;
+        }
+        Fed::Inside
+    }
+
+    /// OSC, DCS, PM, APC and SOS carry text; all others end by themselves.
+    fn is_string(&self) -> bool {
+        matches!(self.held.chars().nth(1), Some(']' | 'P' | '^' | '_' | 'X'))
+    }
+
+    fn take(&mut self) -> String {
+        self.parser = vte::Parser::new();
+        std::mem::take(&mut self.held)
+    }
+}
+
+/// Sees the end of a sequence.
+#[derive(Default)]
+struct Seen {
+    ended: bool,
+}
+
+impl vte::Perform for Seen {
+    fn execute(&mut self, byte: u8) {
+        // CAN and SUB end whatever is open.
+        self.ended |= matches!(byte, 0x18 | 0x1a);
+    }
+
+    fn unhook(&mut self) {
+        self.ended = true;
+    }
+
+    fn osc_dispatch(&mut self, _: &[&[u8]], _: bool) {
+        self.ended = true;
+    }
+
+    fn csi_dispatch(&mut self, _: &vte::Params, _: &[u8], _: bool, _: char) {
+        self.ended = true;
+    }
+
+    fn esc_dispatch(&mut self, _: &[u8], _: bool, _: u8) {
+        self.ended = true;
+    }
+}
+
+impl std::fmt::Debug for Cleaner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cleaner").field("held", &self.sequence.held).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

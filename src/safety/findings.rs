@@ -45,8 +45,7 @@ impl Findings {
 
     /// Whether something above L0 was already said about this argument.
     pub fn warned(&self, arg: Option<usize>) -> bool {
-        arg.is_some()
-            && self.list.iter().any(|f| f.reason.arg == arg && f.reason.tier > Tier::L0)
+        arg.is_some() && self.list.iter().any(|f| f.reason.arg == arg && f.reason.tier > Tier::L0)
     }
 
     pub fn has(&self, effect: Effect) -> bool {

@@ -6,7 +6,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{Kind, Scene};
+use super::Scene;
 
 /// What a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,11 +91,6 @@ pub fn looks_like_path(text: &str) -> bool {
         && (text.contains('/') || text.starts_with(['~', '.']) || is_sensitive_name(text))
 }
 
-/// Whether the folder is there and lies in the workspace.
-pub fn is_workspace_folder(path: &Path, scene: Scene<'_>) -> bool {
-    scene.world.kind(path) == Kind::Folder && path.starts_with(&scene.place.workspace)
-}
-
 fn locate(path: &Path, scene: Scene<'_>) -> Class {
     let place = scene.place;
     if path == Path::new("/dev/null") {
@@ -125,9 +120,9 @@ fn is_secret(path: &Path, home: &Path) -> bool {
             || rest.to_str().is_some_and(|rest| rest.starts_with('.') && rest.ends_with("_history"))
     });
     // A folder `.ssh` anywhere is somebody's.
-    let anywhere = path.components().any(|part| {
-        SECRET_FOLDERS.iter().any(|folder| part.as_os_str() == *folder)
-    });
+    let anywhere = path
+        .components()
+        .any(|part| SECRET_FOLDERS.iter().any(|folder| part.as_os_str() == *folder));
     of_home || anywhere || is_system_secret(path)
 }
 
@@ -151,17 +146,40 @@ fn is_public(path: &Path) -> bool {
 }
 
 fn is_user(text: &str) -> bool {
-    !text.is_empty()
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.'))
-        && !text.starts_with('.')
 }
 
 const SENSITIVE_NAMES: &[&str] = &[
-    ".envrc", ".npmrc", ".yarnrc.yml", ".pypirc", ".netrc", "_netrc", ".git-credentials",
-    ".htpasswd", ".pgpass", ".my.cnf", ".dockercfg", ".dockerconfigjson", ".vault-token",
-    ".boto", ".s3cfg", ".terraformrc", "credentials", "credentials.tfrc.json", "kubeconfig",
-    "wallet.dat", "keystore", "master.key", ".token", "secring.gpg", "auth.json", ".authinfo",
-    ".authinfo.gpg", ".rediscli_auth", ".credentials.json",
+    ".envrc",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".netrc",
+    "_netrc",
+    ".git-credentials",
+    ".htpasswd",
+    ".pgpass",
+    ".my.cnf",
+    ".dockercfg",
+    ".dockerconfigjson",
+    ".vault-token",
+    ".boto",
+    ".s3cfg",
+    ".terraformrc",
+    "credentials",
+    "credentials.tfrc.json",
+    "kubeconfig",
+    "wallet.dat",
+    "keystore",
+    "master.key",
+    ".token",
+    "secring.gpg",
+    "auth.json",
+    ".authinfo",
+    ".authinfo.gpg",
+    ".rediscli_auth",
+    ".credentials.json",
 ];
 const SENSITIVE_ENDINGS: &[&str] = &[
     "pem", "key", "p12", "pfx", "kdbx", "jks", "keystore", "ppk", "tfstate", "ovpn", "tfvars",
@@ -183,29 +201,101 @@ const SENSITIVE_PAIRS: &[(&str, &str)] = &[
 ];
 const SECRET_FOLDERS: &[&str] = &[".ssh", ".aws", ".gnupg", ".azure", ".password-store"];
 const HOME_SECRETS: &[&str] = &[
-    ".kube", ".docker", ".config/gh", ".config/gcloud", ".config/hub", ".config/glab-cli",
-    ".config/op", ".config/rclone", ".config/doctl", ".config/heroku", ".config/git/credentials",
-    ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/Signal",
-    ".config/Slack", ".config/discord", ".mozilla", ".thunderbird", ".cache/mozilla",
-    ".cache/google-chrome", ".local/share/keyrings", ".local/share/kwalletd", ".gitconfig.local",
-    ".pki", ".cert", ".electrum", ".bitcoin", ".ethereum", ".terraform.d", ".config/avocet",
-    ".local/share/avocet", ".local/state/avocet", "Library/Keychains", "Library/Cookies",
-    "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox",
-    "Library/Messages", ".claude", ".codex", ".gemini", ".slothtool", ".r9s", ".viminfo", ".lesshst",
-    ".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history",
+    ".kube",
+    ".docker",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/hub",
+    ".config/glab-cli",
+    ".config/op",
+    ".config/rclone",
+    ".config/doctl",
+    ".config/heroku",
+    ".config/git/credentials",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/Signal",
+    ".config/Slack",
+    ".config/discord",
+    ".mozilla",
+    ".thunderbird",
+    ".cache/mozilla",
+    ".cache/google-chrome",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".gitconfig.local",
+    ".pki",
+    ".cert",
+    ".electrum",
+    ".bitcoin",
+    ".ethereum",
+    ".terraform.d",
+    ".config/avocet",
+    ".local/share/avocet",
+    ".local/state/avocet",
+    "Library/Keychains",
+    "Library/Cookies",
+    "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Firefox",
+    "Library/Messages",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".slothtool",
+    ".r9s",
+    ".viminfo",
+    ".lesshst",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
 ];
 const SYSTEM_SECRETS: &[&str] = &[
-    "/root", "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers",
-    "/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private", "/etc/krb5.keytab", "/etc/wireguard",
-    "/etc/NetworkManager/system-connections", "/var/lib/secrets", "/run/secrets",
-    "/var/run/secrets", "/var/run/docker.sock", "/run/docker.sock", "/etc/kubernetes",
-    "/var/lib/kubelet", "/sys/kernel", "/sys/firmware", "/boot", "/etc/pki/tls/private",
-    "/private/etc/master.passwd", "/etc/master.passwd", "/private/var/db", "/etc/letsencrypt",
+    "/root",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssh",
+    "/etc/ssl/private",
+    "/etc/krb5.keytab",
+    "/etc/wireguard",
+    "/etc/NetworkManager/system-connections",
+    "/var/lib/secrets",
+    "/run/secrets",
+    "/var/run/secrets",
+    "/var/run/docker.sock",
+    "/run/docker.sock",
+    "/etc/kubernetes",
+    "/var/lib/kubelet",
+    "/sys/kernel",
+    "/sys/firmware",
+    "/boot",
+    "/etc/pki/tls/private",
+    "/private/etc/master.passwd",
+    "/etc/master.passwd",
+    "/private/var/db",
+    "/etc/letsencrypt",
 ];
 const PUBLIC: &[&str] = &[
-    "/etc/os-release", "/usr/lib/os-release", "/etc/lsb-release", "/etc/debian_version",
-    "/etc/redhat-release", "/etc/alpine-release", "/etc/hosts", "/etc/timezone", "/etc/issue",
-    "/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime",
+    "/etc/os-release",
+    "/usr/lib/os-release",
+    "/etc/lsb-release",
+    "/etc/debian_version",
+    "/etc/redhat-release",
+    "/etc/alpine-release",
+    "/etc/hosts",
+    "/etc/timezone",
+    "/etc/issue",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/version",
+    "/proc/loadavg",
+    "/proc/uptime",
     "/proc/filesystems",
 ];
 const PUBLIC_FOLDERS: &[&str] =

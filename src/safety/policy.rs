@@ -154,7 +154,8 @@ impl Rule {
         let program = self.program.rsplit('/').next().unwrap_or(&self.program);
         let wraps = rules::find(program)
             .is_some_and(|(spec, _)| matches!(spec.grammar.operands, Operands::Command(_)));
-        let bare = self.args.is_empty() && rules::find(program).is_some_and(|(s, _)| !s.subs.is_empty());
+        let bare =
+            self.args.is_empty() && rules::find(program).is_some_and(|(s, _)| !s.subs.is_empty());
         let interprets = INTERPRETERS.iter().any(|name| program.starts_with(name));
         let code = self.args.iter().all(|arg| arg.starts_with('-'));
         wraps || bare || ANYTHING.contains(&program) || (interprets && code)
@@ -177,17 +178,84 @@ const MOST_ARG: usize = 200;
 
 /// Programs that run what they are given.
 const ANYTHING: &[&str] = &[
-    "sh", "bash", "zsh", "dash", "ash", "ksh", "fish", "csh", "tcsh", "pwsh", "powershell", "env",
-    "xargs", "sudo", "su", "doas", "find", "fd", "fdfind", "awk", "gawk", "mawk", "nawk", "npx",
-    "bunx", "pnpx", "uvx", "pipx", "rm", "ssh", "docker", "podman", "kubectl", "eval", "tmux",
-    "screen", "sed", "perl", "vim", "vi", "nvim", "emacs", "make",
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ash",
+    "ksh",
+    "fish",
+    "csh",
+    "tcsh",
+    "pwsh",
+    "powershell",
+    "env",
+    "xargs",
+    "sudo",
+    "su",
+    "doas",
+    "find",
+    "fd",
+    "fdfind",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "npx",
+    "bunx",
+    "pnpx",
+    "uvx",
+    "pipx",
+    "rm",
+    "ssh",
+    "docker",
+    "podman",
+    "kubectl",
+    "eval",
+    "tmux",
+    "screen",
+    "sed",
+    "perl",
+    "vim",
+    "vi",
+    "nvim",
+    "emacs",
+    "make",
 ];
-const INTERPRETERS: &[&str] =
-    &["python", "node", "perl", "ruby", "php", "lua", "deno", "bun", "Rscript", "osascript", "java"];
+const INTERPRETERS: &[&str] = &[
+    "python",
+    "node",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "deno",
+    "bun",
+    "Rscript",
+    "osascript",
+    "java",
+];
 /// What sends something away is asked about each time.
 const UPLOADS: &[&str] = &[
-    "git push", "npm publish", "yarn publish", "pnpm publish", "cargo publish", "gh", "glab", "scp",
-    "rsync", "curl", "wget", "sftp", "ftp", "nc", "aws", "gcloud", "az", "terraform", "twine",
+    "git push",
+    "npm publish",
+    "yarn publish",
+    "pnpm publish",
+    "cargo publish",
+    "gh",
+    "glab",
+    "scp",
+    "rsync",
+    "curl",
+    "wget",
+    "sftp",
+    "ftp",
+    "nc",
+    "aws",
+    "gcloud",
+    "az",
+    "terraform",
+    "twine",
 ];
 
 /// The words of a rule, and whether a part of each was quoted; `None` when a quote is
@@ -240,7 +308,8 @@ mod tests {
 
     #[test]
     fn a_rule_is_read_back_as_it_is_written() {
-        for text in ["git push *", "git push", "npm run 'build all' *", "echo '*'", "a 'it'\\''s'"] {
+        for text in ["git push *", "git push", "npm run 'build all' *", "echo '*'", "a 'it'\\''s'"]
+        {
             assert_eq!(rule(text).to_string(), text);
             assert_eq!(rule(&rule(text).to_string()), rule(text));
         }

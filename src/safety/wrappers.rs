@@ -46,7 +46,9 @@ pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     });
     match command {
         Some((at, _)) => call.inner(at, findings),
-        None => call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings),
+        None => {
+            call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings)
+        }
     }
     if tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, .. })) {
         unwrap(call, tokens, 0, findings);
@@ -56,7 +58,9 @@ pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 /// `sh -c STRING`: the string is looked into, the rest is a script or a terminal.
 pub fn shell_string(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let asked = tokens.iter().any(|token| {
-        token.flag().is_some_and(|f| matches!(f, "-c" | "--command" | "-Command" | "-EncodedCommand"))
+        token
+            .flag()
+            .is_some_and(|f| matches!(f, "-c" | "--command" | "-Command" | "-EncodedCommand"))
     });
     let operand = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
     if let (true, Some((at, text))) = (asked, operand) {
@@ -125,8 +129,21 @@ pub fn is_harmless_variable(name: &str) -> bool {
 }
 
 const HARMLESS: &[&str] = &[
-    "LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS",
-    "LINES", "TERM", "CI", "RUST_BACKTRACE", "TIME_STYLE", "BLOCK_SIZE", "POSIXLY_CORRECT",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "LINES",
+    "TERM",
+    "CI",
+    "RUST_BACKTRACE",
+    "TIME_STYLE",
+    "BLOCK_SIZE",
+    "POSIXLY_CORRECT",
 ];
 
 #[rustfmt::skip]
@@ -171,7 +188,8 @@ pub fn section(call: &Call<'_>, at: usize, end: usize, findings: &mut Findings) 
 pub fn fd_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let exec = |token: &&Token<'_>| {
         token.flag().is_some_and(|f| {
-            matches!(f, "-x" | "-X") || (f.len() > 3 && ("--exec".starts_with(f) || "--exec-batch".starts_with(f)))
+            matches!(f, "-x" | "-X")
+                || (f.len() > 3 && ("--exec".starts_with(f) || "--exec-batch".starts_with(f)))
         })
     };
     let Some(token) = tokens.iter().find(exec) else { return };
@@ -193,6 +211,42 @@ pub fn git_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
             && matches!(name.as_ref(), "-x" | "--exec")
         {
             string(value, token.at, call, findings);
+        }
+    }
+}
+
+/// `taskset MASK COMMAND`, `chrt PRIORITY COMMAND`: the command is the first word that
+/// is no number.
+pub fn after_numbers(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let number = |text: &str| {
+        text.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'x' | b',' | b'-' | b':'))
+            && text.bytes().any(|b| b.is_ascii_digit())
+    };
+    let numbers = tokens.iter().filter_map(Token::operand).take_while(|text| number(text)).count();
+    unwrap(call, tokens, numbers, findings);
+}
+
+/// `flock FILE COMMAND` and `flock FILE -c LINE`.
+pub fn flock(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let command = tokens.iter().filter(|token| token.operand().is_some()).nth(1);
+    match command.and_then(|token| token.operand().map(|text| (token.at, text))) {
+        Some((at, "-c" | "--command")) => {
+            if let Some(line) = call.args.get(at + 1) {
+                string(line, at + 1, call, findings);
+            }
+        }
+        Some(_) | None => unwrap(call, tokens, 1, findings),
+    }
+    dash_c(call, tokens, findings);
+}
+
+/// `npm exec -c LINE`.
+pub fn npm(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    for (at, arg) in call.args.iter().enumerate() {
+        if let Some(line) = arg.strip_prefix("--call=") {
+            string(line, at, call, findings);
+        } else if let ("-c" | "--call", Some(line)) = (arg.as_str(), call.args.get(at + 1)) {
+            string(line, at + 1, call, findings);
         }
     }
 }

@@ -69,7 +69,10 @@ fn html(record: &[Event], lang: Lang) -> String {
                 body.push_str(&format!("<pre class=\"you\">{}</pre>\n", escape(text)));
             }
             Event::Replied(replied) if !replied.message.is_empty() => {
-                body.push_str(&format!("<pre class=\"answer\">{}</pre>\n", escape(&replied.message)));
+                body.push_str(&format!(
+                    "<pre class=\"answer\">{}</pre>\n",
+                    escape(&replied.message)
+                ));
             }
             Event::Observed(seen) => body.push_str(&format!(
                 "<details><summary><code>{}</code> {} {}</summary><pre>{}</pre></details>\n",

@@ -88,8 +88,12 @@ impl Host for TurnHost {
     }
 
     async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
-        let messages =
-            window::request(&self.desk.system, &self.desk.history, &call.messages, Bounds::default());
+        let messages = window::request(
+            &self.desk.system,
+            &self.desk.history,
+            &call.messages,
+            Bounds::default(),
+        );
         self.sent = messages.iter().map(|message| message.content.len()).sum();
         let request = Request {
             messages: messages.into_iter().map(|message| self.masked(message)).collect(),
@@ -126,7 +130,10 @@ impl Host for TurnHost {
     async fn tell(&mut self, event: Event) {
         if matches!(
             event,
-            Event::TurnStarted { .. } | Event::Replied(_) | Event::Observed(_) | Event::TurnEnded { .. }
+            Event::TurnStarted { .. }
+                | Event::Replied(_)
+                | Event::Observed(_)
+                | Event::TurnEnded { .. }
         ) {
             self.note(Note::Record(Box::new(event.clone())));
         }

@@ -77,8 +77,8 @@ pub enum Wanted {
     Model { name: String, found: Option<Found> },
     /// The profile's model for a mode.
     Mode(crate::protocol::Mode),
-    /// What answers now, in another language (the guide speaks one at a time).
-    Same(crate::words::Lang),
+    /// The offline guide, which speaks one language at a time.
+    Guide(crate::words::Lang),
 }
 
 /// A model that can be called, and how it is spoken of.
@@ -110,7 +110,7 @@ pub struct Guard {
     pub world: Arc<dyn World>,
     pub redactor: Arc<Redactor>,
     /// Keeps a rule for this folder; an error says why it could not.
-    pub keep_rule: Arc<dyn Fn(&Rule) -> Result<(), Say> + Send + Sync>,
+    pub keep_rule: Box<dyn FnMut(&Rule) -> Result<(), Say> + Send>,
 }
 
 /// Who answers: the bot's part of the system prompt and its sampling.

@@ -15,11 +15,7 @@ use crate::words::{Spoken, session as words};
 const NAMED: usize = 6;
 
 /// The models of a server as a page, and as names to complete.
-pub fn models(
-    url: &str,
-    current: &str,
-    answer: Result<Vec<String>, ModelError>,
-) -> Vec<Event> {
+pub fn models(url: &str, current: &str, answer: Result<Vec<String>, ModelError>) -> Vec<Event> {
     match answer {
         Ok(names) if names.is_empty() => {
             vec![Event::Notice(Notice::info(words::NO_MODELS))]
@@ -27,10 +23,12 @@ pub fn models(
         Ok(names) => {
             let row = |name: &String| {
                 let mark = if name == current { "*" } else { "" };
-                Row::pair(mark, name.as_str())
+                Row::pair(name.as_str(), mark)
             };
-            let page =
-                Page { title: words::MODELS.with("url", url), rows: names.iter().map(row).collect() };
+            let page = Page {
+                title: words::MODELS.with("url", url),
+                rows: names.iter().map(row).collect(),
+            };
             vec![Event::Page(Box::new(page)), Event::Models { names }]
         }
         Err(error) => vec![Event::Notice(Notice::error(error.say()))],
@@ -50,17 +48,14 @@ pub fn offer(found: &Found) -> Option<Notice> {
         return Some(notice);
     }
     let names: Vec<&str> = found.models.iter().take(NAMED).map(String::as_str).collect();
-    Some(notice.hint(
-        words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", ")),
-    ))
+    Some(
+        notice
+            .hint(words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", "))),
+    )
 }
 
 /// Writes the conversation; a file that is there already is left as it is.
-pub async fn export(
-    session: &mut Session,
-    format: ExportFormat,
-    path: Option<String>,
-) -> Notice {
+pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
     if session.past.record().is_empty() {
         return Notice::info(words::EXPORT_EMPTY);
     }
@@ -73,9 +68,9 @@ pub async fn export(
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Notice::error(words::EXPORT_EXISTS.with("path", shown))
         }
-        Err(error) => Notice::error(
-            words::EXPORT_FAILED.with("path", shown).with("why", error.to_string()),
-        ),
+        Err(error) => {
+            Notice::error(words::EXPORT_FAILED.with("path", shown).with("why", error.to_string()))
+        }
     }
 }
 

@@ -346,11 +346,13 @@ impl Session {
     }
 
     async fn judge(&mut self, ask: AskId, work: Work) {
-        let Some(held) = self.running.as_ref().and_then(|running| running.held(ask)) else { return };
+        let Some(held) = self.running.as_ref().and_then(|running| running.held(ask)) else {
+            return;
+        };
         let step = Step { work: work.clone(), ..held.clone() };
         let scene = self.scene();
         let verdict = match &work {
-            Work::Shell { .. } => safety::assess_shell(step, scene),
+            Work::Shell { line } => safety::assess_shell(line, scene),
             Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
         };
         let risk = verdict.judged().risk.clone();
@@ -392,7 +394,9 @@ impl Session {
 
     async fn set_lang(&mut self, lang: Lang) {
         self.facts.lang = lang;
-        self.connect(Wanted::Same(lang)).await;
+        if self.voice.connected.provider == "guide" {
+            self.connect(Wanted::Guide(lang)).await;
+        }
         self.tell_facts().await;
     }
 

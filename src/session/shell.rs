@@ -7,8 +7,8 @@ use super::host::{TurnHost, run_step};
 use crate::agent::Host;
 use crate::agent::drive::Ended;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question, Requires,
-    Step, Usage, Work,
+    Ask, AskId, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question, Usage,
+    Work,
 };
 use crate::safety::{self, Held, Verdict};
 
@@ -28,19 +28,15 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
     let started = Instant::now();
     let text = if line.keep { format!("!{}", line.line) } else { format!("!!{}", line.line) };
     host.tell(Event::TurnStarted { turn: line.turn, text, origin: Origin::Shell }).await;
-    let step = Step {
-        id: format!("cmd_{:03}", line.step),
-        work: Work::Shell { line: line.line.clone() },
-        requires: Requires::default(),
-        cwd: None,
-    };
-    let verdict = safety::assess_shell(step, host.scene());
+    let verdict = safety::assess_shell(&line.line, host.scene());
     let (ending, seen) = match verdict {
         Verdict::Run(cleared) => {
             (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
         }
         Verdict::Ask(held) => asked(line.ask, held, &mut host).await,
-        Verdict::Refuse(refused) => (Ending::Done, Some(not_run(refused.judged(), Outcome::Refused))),
+        Verdict::Refuse(refused) => {
+            (Ending::Done, Some(not_run(refused.judged(), Outcome::Refused)))
+        }
     };
     let messages = match &seen {
         Some(seen) if line.keep => kept(seen),
@@ -72,20 +68,22 @@ async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<O
             (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
         }
         Decision::Edit(work) => {
-            let step = Step { work, ..held.judged().step.clone() };
+            let Work::Shell { line } = work else { return declined(&held) };
             // What was rewritten was seen with its tier before the yes.
-            let seen = match safety::assess_shell(step, host.scene()) {
+            let seen = match safety::assess_shell(&line, host.scene()) {
                 Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
-                Verdict::Ask(held) => {
-                    run_step(&host.desk, &mut host.outbox, held.approve()).await
-                }
+                Verdict::Ask(held) => run_step(&host.desk, &mut host.outbox, held.approve()).await,
                 Verdict::Refuse(refused) => not_run(refused.judged(), Outcome::Refused),
             };
             (Ending::Done, Some(seen))
         }
-        Decision::Reject { .. } => (Ending::Done, Some(not_run(held.judged(), Outcome::Declined))),
+        Decision::Reject { .. } => declined(&held),
         Decision::Stop => (Ending::Stopped, Some(not_run(held.judged(), Outcome::Declined))),
     }
+}
+
+fn declined(held: &Held) -> (Ending, Option<Observation>) {
+    (Ending::Done, Some(not_run(held.judged(), Outcome::Declined)))
 }
 
 fn question(held: &Held) -> Question {

@@ -1,7 +1,7 @@
 //! Reads facts out of a command's output, so that the model gets a short list instead
 //! of a long text.
 //!
-//! Pure. [`RECOGNISERS`] says which program's output is read by what; the first reader
+//! Pure. `RECOGNISERS` says which program's output is read by what; the first reader
 //! that answers wins, and one that is not sure answers `None`. Nothing here judges
 //! success: the exit code stands beside it in the observation.
 

@@ -1,1 +1,42 @@
-//! stub
+//! The screen.
+//!
+//! Its rules:
+//! - [`update::update`] is pure: an [`event::Event`] comes in, [`event::Effect`]s go
+//!   out. Only [`run::run`] waits, and it waits for nothing but the next event: never
+//!   for the model, a child or a file.
+//! - Each area has its own file with its state, its keys and its drawing; `state`,
+//!   `update` and `view` only route.
+//! - A modal is visible by being on the stack of [`modal`].
+//! - Keys stand in one table, [`keys`]; help is drawn from it.
+//! - Colours are named by meaning, [`theme`]; nothing is said by colour alone.
+//! - Foreign text passes [`clean`] on its way to a cell; widths come from there too.
+
+pub mod event;
+pub mod run;
+pub mod state;
+pub mod update;
+pub mod view;
+
+mod activity;
+mod argv;
+mod chips;
+pub mod clean;
+mod composer;
+mod keys;
+mod modal;
+mod paint;
+mod palette;
+mod queue;
+mod start;
+mod status;
+mod submit;
+pub mod terminal;
+pub mod theme;
+mod title;
+pub mod transcript;
+
+pub use event::{Effect, Event, Input, Millis};
+pub use run::{Cause, Exit, run};
+pub use state::{Config, State};
+pub use update::update;
+pub use view::view;

@@ -1,4 +1,99 @@
 //! Words of `cli`.
 
 words! { "cli":
+    ERROR: "error", "错误";
+    WARNING: "warning", "警告";
+    HINT: "hint", "提示";
+
+    // Wrong use.
+    TWO_PROMPTS: "There are two prompts. Put the whole message in one pair of quotes.", "给了两条消息。请把整条消息放在一对引号里。";
+    PROMPT_AND_COMMAND: "A message does not go with this command. Put it in quotes, or leave it out.", "此命令不能同时带消息。请把消息放在引号里，或去掉它。";
+    TWO_BOTS: "Two different bots are named. Name one of them.", "指定了两个不同的机器人。请只指定一个。";
+    NO_TERMINAL: "The screen needs a terminal. For an answer without it use `avocet -p \"…\"`.", "全屏界面需要终端。不用界面时请使用 `avocet -p \"…\"`。";
+    ONLY_HEADLESS: "`{option}` works with `-p` and with piped text only.", "`{option}` 只能与 `-p` 或管道输入一起使用。";
+    NO_PROMPT: "There is nothing to answer.", "没有要回答的内容。";
+    NO_PROMPT_HINT: "Give a message, as in `avocet -p \"what changed?\"`, or pipe text in.", "请给出消息，例如 `avocet -p \"改了什么？\"`，或通过管道输入文本。";
+    INPUT_CUT: "The piped text was longer than {limit} bytes; only its beginning is used.", "管道输入超过 {limit} 字节，只使用开头部分。";
+
+    // On the way to an answer.
+    STEP: "$ {step}", "$ {step}";
+    STEP_EXIT: "  exit code {code}", "  退出码 {code}";
+    STEP_NO_EXIT: "  ended without an exit code", "  结束时没有退出码";
+    STEP_TIMED_OUT: "  stopped after {ms} ms: it took too long", "  运行 {ms} 毫秒后停止：用时过长";
+    STEP_CANCELLED: "  cancelled", "  已取消";
+    STEP_DECLINED: "Not run, because it needs a yes: {step} ({why})", "未运行，因为需要同意：{step}（{why}）";
+    STEP_DECLINED_HINT: "With `-y` steps like this one run without asking.", "加上 `-y`，这类步骤会直接运行。";
+    STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
+    SAID_YES: "Allowed by -y: {step} ({why})", "由 -y 允许：{step}（{why}）";
+    NO_REASON: "no reason is given", "没有给出原因";
+    REPAIRING: "The reply could not be understood and is asked for again: {fault}", "回复无法理解，正在重新请求：{fault}";
+    RETRYING: "Trying again in {wait} ms, attempt {attempt} of {of}: {why}", "{wait} 毫秒后重试，第 {attempt} 次，共 {of} 次：{why}";
+    PAUSED_HINT: "Without the screen nobody can say go on. Run it on the screen; for more steps a turn raise `safety.max_auto_steps_per_turn`.", "没有界面时无人可以确认继续。请在界面中运行；若要每回合更多步骤，请调高 `safety.max_auto_steps_per_turn`。";
+
+    // How it ends.
+    MODEL_ERROR: "The model answered with an error: {text}", "模型回答了一个错误：{text}";
+    SESSION_LOST: "The session ended before the answer was complete.", "回答完成之前会话就结束了。";
+    OUT_LOST: "The answer could not be written: {why}.", "回答无法写出：{why}。";
+
+    // --output-schema
+    SCHEMA_UNREADABLE: "The schema {file} cannot be read: {why}.", "无法读取模式文件 {file}：{why}。";
+    NO_TEXT_FILE: "it is no text file of at most 1 MiB", "它不是不超过 1 MiB 的文本文件";
+    SCHEMA_WRONG: "{file} is not a JSON Schema that can be used: {why}", "{file} 不是可用的 JSON Schema：{why}";
+    ANSWER_NO_JSON: "The answer is not JSON: {why}.", "回答不是 JSON：{why}。";
+    ANSWER_MISFIT: "The answer does not fit the schema at `{path}`: {why}.", "回答在 `{path}` 处不符合模式：{why}。";
+
+    // config
+    CONFIG_SET: "`{key}` is now {value}, in {file}.", "`{key}` 现在是 {value}，写在 {file}。";
+    CONFIG_UNSET: "`{key}` was taken out of {file}.", "已从 {file} 中去掉 `{key}`。";
+    CONFIG_WAS_UNSET: "`{key}` does not stand in {file}; nothing was changed.", "{file} 中没有 `{key}`，未作改动。";
+    CONFIG_NO_VALUE: "`{key}` has no value.", "`{key}` 没有值。";
+
+    // model list
+    NO_SERVER: "No server is set up. `avocet config set profiles.default.base_url URL` names one.", "没有设置服务器。用 `avocet config set profiles.default.base_url 地址` 指定一个。";
+    NO_MODELS: "The server offers no models.", "服务器没有提供模型。";
+    BUILT_IN_MODELS: "Built in", "内置";
+    MODEL_GUIDE: "the offline guide, not a language model", "离线向导，不是语言模型";
+    MODEL_SCRIPTED: "replies read from a file, one after the other", "从文件逐条读取的回复";
+
+    // doctor
+    DOCTOR_PROGRAM: "Avocet", "Avocet";
+    DOCTOR_VERSION: "version", "版本";
+    DOCTOR_FOLDER: "folder", "目录";
+    DOCTOR_TRUST: "trust", "信任";
+    TRUSTED: "this folder is trusted", "此目录受信任";
+    NOT_TRUSTED: "this folder is not trusted; `--trust DIR` trusts it for one run", "此目录不受信任；用 `--trust 目录` 可在一次运行中信任它";
+    DOCTOR_FILES: "Files", "文件";
+    DOCTOR_SETTINGS_FILE: "settings", "设置";
+    DOCTOR_BOTS: "bots", "机器人";
+    DOCTOR_DATA: "data", "数据";
+    DOCTOR_LOG: "log", "日志";
+    DOCTOR_SETTINGS: "Settings", "设置";
+    DOCTOR_WRONG: "wrong", "有误";
+    DOCTOR_VALUE: "{value} ({from})", "{value}（{from}）";
+    DOCTOR_ALL_BUILT_IN: "everything is as built in", "全部为内置值";
+    DOCTOR_MODEL: "Model", "模型";
+    DOCTOR_PROVIDER: "provider", "类型";
+    DOCTOR_SERVER: "server", "服务器";
+    DOCTOR_KEY: "key", "密钥";
+    KEY_SET: "taken from {name}", "取自 {name}";
+    KEY_NOT_SET: "none; {name} is not set", "无；{name} 未设置";
+    DOCTOR_MODELS: "models", "模型";
+    LOW_AND_HIGH: "low: {low}, high: {high}", "low：{low}，high：{high}";
+    DOCTOR_ANSWER: "answer", "应答";
+    NOT_ASKED: "not asked", "未询问";
+    REACHED: "reached; it offers {count} models", "已连通，提供 {count} 个模型";
+    DOCTOR_TERMINAL: "Terminal", "终端";
+    DOCTOR_SIZE: "size", "大小";
+    SIZE: "{columns} columns, {rows} rows", "{columns} 列，{rows} 行";
+    NO_SIZE: "not a terminal", "不是终端";
+    NOT_SET: "not set", "未设置";
+    DOCTOR_PROGRAMS: "Programs are looked up in", "在这些目录中查找程序";
+    DOCTOR_LINE: "{text}", "{text}";
+    DOCTOR_PAIR: "{label}: {value}", "{label}：{value}";
+    NO_TERM: "The screen needs a terminal that can move its cursor, and `TERM` says there is none. Set `TERM`, or use `avocet -p \"…\"`.", "全屏界面需要能移动光标的终端，而 `TERM` 表明没有。请设置 `TERM`，或使用 `avocet -p \"…\"`。";
+    NO_PROGRAM: "There is no program to judge. Put it behind `--`: `avocet policy explain -- git push`.", "没有要判断的程序。请写在 `--` 后面：`avocet policy explain -- git push`。";
+    NO_FOLDER: "`{folder}` is no folder. Name one that exists with `--cwd`.", "`{folder}` 不是文件夹。请用 `--cwd` 指定一个存在的文件夹。";
+    NO_FOLDER_HERE: "The folder this was started in is gone. Name another with `--cwd`.", "启动时所在的文件夹已不存在。请用 `--cwd` 另外指定。";
+    PROGRAM_BROKEN: "Avocet could not go on: {why}.", "Avocet 无法继续：{why}。";
+    NO_CONNECTION: "No server is named. Start with `avocet --base-url URL --model NAME`, or write a profile into `config.toml`.", "没有指定服务器。请用 `avocet --base-url 网址 --model 名称` 启动，或在 `config.toml` 中写一个 profile。";
 }

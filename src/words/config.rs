@@ -1,4 +1,85 @@
 //! Words of `config`.
 
 words! { "config":
+    NO_HOME: "There is no home folder to keep settings in. Set `AVOCET_HOME` to a folder of your own.", "找不到存放设置的主目录。请把 `AVOCET_HOME` 设为你自己的一个目录。";
+
+    // Where something stands.
+    AT_PLACE: "{file}, line {line}, column {column}", "{file} 第 {line} 行第 {column} 列";
+    AT_VARIABLE: "The variable `{name}`", "环境变量 `{name}`";
+    AT_COMMAND_LINE: "The command line", "命令行";
+
+    // What is wrong with it. `{place}` is one of the above, or a file.
+    UNREADABLE: "{place}: cannot be read: {why}.", "{place}：无法读取：{why}。";
+    NOT_A_FILE: "{place}: is not a regular file, so it was not read.", "{place}：不是普通文件，因此没有读取。";
+    NOT_TEXT: "{place}: is not UTF-8 text, so it was not read.", "{place}：不是 UTF-8 文本，因此没有读取。";
+    TOO_LONG: "{place}: is longer than {limit} bytes, so it was not read.", "{place}：超过 {limit} 字节，因此没有读取。";
+    SYNTAX: "{place}: this is not valid TOML: {why}.", "{place}：不是有效的 TOML：{why}。";
+    UNKNOWN: "{place}: there is no key `{key}`.", "{place}：没有名为 `{key}` 的键。";
+    UNKNOWN_NEAR: "{place}: there is no key `{key}`. Did you mean `{near}`?", "{place}：没有名为 `{key}` 的键。是不是想写 `{near}`？";
+    ELSEWHERE: "{place}: `{key}` does not belong here. {where}", "{place}：`{key}` 不应写在这里。{where}";
+    WRONG: "{place}: `{key}` must be {expected}, not {found}.", "{place}：`{key}` 应为{expected}，而这里是{found}。";
+    BAD_NAME: "{place}: `{key}` is not a usable name. Use letters, digits, `-` and `_`.", "{place}：`{key}` 不能用作名称。请使用字母、数字、`-` 和 `_`。";
+    LOOSENS: "{place}: a project may only tighten safety, so its `{key}` does not count.", "{place}：项目只能收紧安全设置，因此其中的 `{key}` 不生效。";
+    NOT_FOR_PROJECTS: "{place}: a project may only set safety keys, so its `{key}` does not count.", "{place}：项目只能设置安全相关的键，因此其中的 `{key}` 不生效。";
+    NO_PROFILE: "{place}: there is no profile `{key}`. There are: {known}.", "{place}：没有名为 `{key}` 的配置档。现有：{known}。";
+    NO_PROFILE_AT_ALL: "{place}: there is no profile `{key}`. Describe it in the settings file under `[profiles.{key}]`.", "{place}：没有名为 `{key}` 的配置档。请在设置文件的 `[profiles.{key}]` 下描述它。";
+
+    HINT_WHOLE: "Until it is mended it does not count, and safety stands at its strictest. The file was left as it is.", "修好之前它不生效，安全设置取最严格的值。文件保持原样。";
+    HINT_STRICTEST: "Until it is mended this key stands at its strictest.", "修好之前，这个键取最严格的值。";
+
+    // What a value must be; these stand inside a sentence.
+    A_TEXT: "a text in quotes", "带引号的文本";
+    A_CHOICE: "one of {choices}", "以下之一：{choices}";
+    A_FLAG: "`true` or `false`", "`true` 或 `false`";
+    A_COUNT: "a whole number from {min} to {max}", "{min} 到 {max} 之间的整数";
+    A_NUMBER: "a number from {min} to {max}", "{min} 到 {max} 之间的数";
+    A_TABLE: "a table, as in `[{key}]`", "表，例如 `[{key}]`";
+    A_LIST_OF_PROGRAMS: "a list of programs, as in `[\"+just\", \"-curl\"]`", "程序列表，例如 `[\"+just\", \"-curl\"]`";
+    A_LIST_OF_RULE_IDS: "a list of rule ids, as in `[\"git.reset.hard\"]`", "规则编号列表，例如 `[\"git.reset.hard\"]`";
+    A_LIST_OF_RULES: "a list of rules, as in `[\"git push *\"]`", "规则列表，例如 `[\"git push *\"]`";
+
+    // What stands there instead; inside a sentence as well.
+    FOUND_VALUE: "`{value}`", "`{value}`";
+    FOUND_FLAG: "`true` or `false`", "`true` 或 `false`";
+    FOUND_DATE: "a date", "日期";
+    FOUND_LIST: "a list", "列表";
+    FOUND_TABLE: "a table", "表";
+    FOUND_MANY: "a list of {count} items", "含 {count} 项的列表";
+
+    // Where a key belongs.
+    MODEL_IN_PROFILE: "In the settings file a model is the `low` or `high` of a profile; for one run use `--model`.", "在设置文件里，模型写作某个配置档的 `low` 或 `high`；只用一次可加 `--model`。";
+    BASE_URL_IN_PROFILE: "In the settings file it is the `base_url` of a profile; for one run use `--base-url`.", "在设置文件里，它写作某个配置档的 `base_url`；只用一次可加 `--base-url`。";
+    KEY_IN_ENVIRONMENT: "A key is kept in the environment: name its variable with `api_key_env` in a profile.", "密钥应放在环境变量里：在配置档中用 `api_key_env` 写出变量名。";
+    PROMPT_IN_BOT: "Write the text itself as `system_prompt`.", "请把文本直接写进 `system_prompt`。";
+    MODEL_OUTSIDE_BOT: "A bot does not choose the model: use `--model`, `AVOCET_MODEL` or a profile in the settings file.", "机器人不决定模型：请用 `--model`、`AVOCET_MODEL` 或设置文件中的配置档。";
+    BASE_URL_OUTSIDE_BOT: "A bot does not choose the server: use `--base-url`, `AVOCET_BASE_URL` or a profile in the settings file.", "机器人不决定服务器：请用 `--base-url`、`AVOCET_BASE_URL` 或设置文件中的配置档。";
+
+    // Which layer a value came from.
+    FROM_BUILT_IN: "built in", "内置";
+    FROM_USER: "your settings, {file}", "你的设置，{file}";
+    FROM_PROJECT: "the project, {file}", "项目，{file}";
+    FROM_VARIABLE: "the variable {name}", "环境变量 {name}";
+    FROM_COMMAND_LINE: "the command line", "命令行";
+    FROM_STRICTEST: "the strictest value, because {file} cannot be understood", "最严格的值，因为 {file} 无法理解";
+
+    // Changing a key.
+    BAD_VALUE: "`{key}` must be {expected}, not {found}.", "`{key}` 应为{expected}，而不是{found}。";
+    NO_KEY: "There is no setting `{key}`. `avocet config get` lists them all.", "没有名为 `{key}` 的设置。`avocet config get` 会列出全部设置。";
+    NO_KEY_NEAR: "There is no setting `{key}`. Did you mean `{near}`?", "没有名为 `{key}` 的设置。是不是想写 `{near}`？";
+    KEY_ELSEWHERE: "`{key}` cannot be set in the file. {where}", "`{key}` 不能写进设置文件。{where}";
+    NOT_SAVED: "{file} could not be written: {why}.", "{file} 无法写入：{why}。";
+
+    // Bots.
+    BAD_BOT_NAME: "`{name}` is not a usable name for a bot. Names begin with a letter or digit and hold letters, digits, `.`, `_` and `-`.", "`{name}` 不能用作机器人名称。名称以字母或数字开头，只含字母、数字、`.`、`_` 和 `-`。";
+    NO_BOT: "There is no bot `{name}`. Bots are TOML files in {folder}.", "没有名为 `{name}` 的机器人。机器人是 {folder} 下的 TOML 文件。";
+    NO_BOT_NEAR: "There is no bot `{name}`. Did you mean {near}?", "没有名为 `{name}` 的机器人。是不是想用 {near}？";
+
+    APPROVALS_BROKEN: "The rules remembered for this folder could not be read, so none counts: {file}.", "为此目录记住的规则无法读取，因此都不生效：{file}。";
+
+    // Why the system said no; these stand inside a sentence.
+    IO_NOT_FOUND: "there is no such file or folder", "文件或目录不存在";
+    IO_PERMISSION: "permission denied", "没有权限";
+    IO_FULL: "the disk is full", "磁盘已满";
+    IO_READ_ONLY: "the file system is read-only", "文件系统只读";
+    IO_OTHER: "{why}", "{why}";
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::model::ModelError;
 use crate::protocol::{Level, Message, Risk, Role};
-use crate::safety::{Kind, Place, Policy, Program, World};
+use crate::safety::{Kind, Place, Policy, Program, Rule, World};
 use crate::words::Lang;
 
 /// A machine that has every program and an empty folder.

@@ -3,9 +3,9 @@
 //! A sub-command that is not here may be an alias that runs a program. What the
 //! repository itself configures is not looked at in these rows.
 
-use super::super::{checks, wrappers};
 use super::super::table::Operands::{Loose, None, PatternThenReads, Text};
 use super::super::table::{Danger, Spec};
+use super::super::{checks, wrappers};
 use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Outside, Write};
 use crate::words::safety as words;
 
@@ -191,8 +191,8 @@ const SUBS: &[Spec] = &[
     Spec::ask("add stage", words::GIT_WRITES, &[Write]).keeps(&["git add .", "git add -A"]),
     Spec::ask("commit merge cherry-pick revert am rebase pull", words::GIT_RUNS, &[Write, Exec, Network])
         .dangers(&[Danger::ask("exec", &["-x=|--exec="], words::STARTS_PROGRAM, &[Exec])]).check(wrappers::git_exec).keeps(&["git commit -m x", "git rebase main", "git pull", "git rebase -x id main"]),
-    Spec::ask("mv apply init update-index read-tree write-tree hash-object mktree merge-file merge-index commit-tree pack-refs repack format-patch rm-notes replace \
-               sparse-checkout bundle archive mergetool difftool maintenance credential filter-notes interpret-trailers fast-import index-pack unpack-objects request-pull checkout-index gc-auto switch-notes mailinfo mailsplit stripspace pack-objects fmt-merge-msg merge-tree commit-graph multi-pack-index bugreport diagnose", words::GIT_WRITES, &[Write, Exec])
+    Spec::ask("mv apply init update-index read-tree write-tree hash-object mktree merge-file merge-index commit-tree pack-refs repack format-patch replace \
+               sparse-checkout bundle archive mergetool difftool maintenance credential interpret-trailers fast-import index-pack unpack-objects request-pull checkout-index mailinfo mailsplit stripspace pack-objects fmt-merge-msg merge-tree commit-graph multi-pack-index bugreport diagnose", words::GIT_WRITES, &[Write, Exec])
         .check(checks::output).keeps(&["git mv a b", "git apply x.patch", "git init", "git archive HEAD"]),
     Spec::ask("help instaweb gui gitk citool web--browse", words::OPENS_PAGER, &[Exec]).keeps(&["git help -w status"]),
     Spec::ask("fsck verify-pack", words::TAKES_LONG, &[Write]).keeps(&["git fsck"]),

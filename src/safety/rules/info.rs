@@ -3,7 +3,9 @@
 use super::super::checks;
 use super::super::table::Operands::Text;
 use super::super::table::{Danger, Spec};
-use crate::protocol::Effect::{Elevate, Exec, Irreversible, Network, Outside, Read, Secret, Terminal, Write};
+use crate::protocol::Effect::{
+    Elevate, Exec, Irreversible, Network, Outside, Read, Terminal, Write,
+};
 use crate::words::safety as words;
 
 #[rustfmt::skip]
@@ -46,15 +48,20 @@ pub(super) const ROWS: &[Spec] = &[
         .operands(Text).dangers(&[Danger::ask("kill", &["-K|--kill|-D=|--diag=|-F=|--filter=|-N=|-r|--resolve"], words::OPTION_VALUES, &[Network])])
         .keeps(&["ss -tlnp"]).raised(&["ss -K dst x", "ss -D out", "ss -F x"]),
     Spec::read("lsof").flags("-n -P -l -t -U -R -w").values("-i=?text -p=text -u=text -c=text -a=text -s=?text").operands(super::super::table::Operands::Reads(usize::MAX)).keeps(&["lsof -nP -i:8080"]).raised(&["lsof -D x", "lsof /etc/shadow"]),
-    Spec::ask("env printenv", words::PRINTS_ENVIRONMENT, &[Secret]),
     Spec::read("objdump readelf nm size").flags("-d -D -h -f -p -r -R -s -S -t -T -x -a -C -g -u -l -e -n -V -A -c --disassemble --syms --headers --demangle --all-headers --dynamic-syms --wide -W")
         .values("-j=text -M=text").operands(super::super::table::Operands::Reads(usize::MAX)).keeps(&["objdump -d a.bin", "nm a.bin"]).raised(&["objdump --dwarf=follow-links a.bin", "nm --plugin x a.bin", "nm .env"]),
     Spec::ask("ldd", words::RUNS_PROGRAM_GIVEN, &[Exec]).keeps(&["ldd ./a.bin"]),
-    Spec::ask("man info apropos whatis tldr less more most vim vi nvim nano emacs ed ex view pico micro hx helix code subl open xdg-open start top htop btop atop glances tig lazygit mc ranger nnn w3m lynx links elinks watchman dialog whiptail gdb lldb strace-log screenfetch neofetch fzf sensible-editor sensible-pager editor pager select-editor run-mailcap see mail mutt irssi weechat", words::OPENS_PAGER, &[Exec, Terminal])
+    Spec::ask("man info apropos whatis tldr less more most vim vi nvim nano emacs ed ex view pico micro hx helix code subl open xdg-open start top htop btop atop glances tig lazygit mc ranger nnn w3m lynx links elinks watchman dialog whiptail gdb lldb screenfetch neofetch fzf sensible-editor sensible-pager editor pager select-editor run-mailcap see mail mutt irssi weechat", words::OPENS_PAGER, &[Exec, Terminal])
         .check(super::super::wrappers::dash_c).keeps(&["man ls", "less a.txt", "vim a.txt", "nano a.txt"]),
-    Spec::ask("lspci lsusb dmesg last lastlog w who users journalctl loginctl timedatectl localectl hostnamectl sysctl ipcs dpkg-query ulimit getent lsns findmnt blkid hwinfo inxi xdpyinfo xrandr sw_vers system_profiler scutil ioreg vm_stat defaults", words::TELLS_MACHINE, &[Read])
-        .dangers(&[Danger::refuse("set", &["--vacuum-size=|--vacuum-time=|--rotate|-w|--write|-p|--load|-C|--clear"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
-        .keeps(&["who", "lspci"]).raised(&["sysctl -w a=b", "journalctl --vacuum-time=1d", "dmesg -C"]),
+    Spec::ask("lspci lsusb last lastlog w who users timedatectl localectl hostnamectl ipcs dpkg-query getent lsns findmnt blkid hwinfo inxi xdpyinfo xrandr sw_vers system_profiler scutil ioreg vm_stat defaults", words::TELLS_MACHINE, &[Read])
+        .check(checks::sets)
+        .keeps(&["who", "lspci", "timedatectl"]).raised(&["timedatectl set-time 12:00", "hostnamectl set-hostname x"]),
+    Spec::ask("dmesg journalctl", words::TELLS_MACHINE, &[Read])
+        .dangers(&[Danger::refuse("clear", &["-C|--clear|-c|--read-clear|--vacuum-size=|--vacuum-time=|--vacuum-files=|--rotate|-D|--console-off"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
+        .keeps(&["dmesg", "journalctl -u x"]).raised(&["journalctl --vacuum-time=1d", "dmesg -C"]),
+    Spec::ask("sysctl", words::TELLS_MACHINE, &[Read]).check(checks::sets)
+        .dangers(&[Danger::refuse("set", &["-w|--write|-p|--load|--system"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
+        .keeps(&["sysctl kernel.hostname"]).raised(&["sysctl -w a=b", "sysctl a=b", "sysctl -p"]),
     Spec::ask("mktemp", words::WRITES_FILES, &[Write]).keeps(&["mktemp"]),
     Spec::ask("sleep yes", words::TAKES_LONG, &[crate::protocol::Effect::Resource]).keeps(&["sleep 5"]),
 ];

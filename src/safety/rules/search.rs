@@ -33,5 +33,5 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["rg -n TODO src", "rg fn", "rg -e a -e b .", "rg --files", "rg --files src", "rg -g *.rs -C2 x", "rg -tjs x packages", "rg -uu x", "rg --json x .", "rg -- --pre src", "rg --version"])
         .raised(&["rg --pre ./evil.sh x", "rg --pre=./evil.sh x", "rg --hostname-bin ./x y", "rg -z x", "rg -nz x", "rg -L x", "rg x /etc", "rg -f .env x",
                   "rg x .env", "rg -g .env x", "rg --files ..", "rg x link_ssh", "rg --search-zip foo", "rg -g *.pem . .", "rg --nobody x"]),
-    Spec::ask("ag ack ugrep ug pt sift ast-grep sg", words::RUNS_PROJECT_SETTINGS, &[Exec]).keeps(&["ag x", "ack --pager=x y"]),
+    Spec::ask("ag ack ugrep ug pt sift ast-grep", words::RUNS_PROJECT_SETTINGS, &[Exec]).keeps(&["ag x", "ack --pager=x y"]),
 ];

@@ -3,7 +3,7 @@
 use super::super::table::Operands::Command;
 use super::super::table::{Danger, Spec};
 use super::super::wrappers;
-use crate::protocol::Effect::{Elevate, Exec, Network, Read, Secret, Write};
+use crate::protocol::Effect::{Exec, Write};
 use crate::words::safety as words;
 
 #[rustfmt::skip]
@@ -23,25 +23,24 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["time ls", "time -p ls"]).raised(&["time rm -rf build", "time -o x ls", "time -o x rm -rf y"]),
 
     // These are asked about, and what they hide decides beyond that.
-    Spec::ask("nohup setsid stdbuf unbuffer command caffeinate catchsegv chronic eatmydata fakeroot dbus-run-session dbus-launch xvfb-run gtk-launch cgexec systemd-cat softlimit ltrace setpriv setarch linux32 linux64 i386 x86_64 faketime uname26 numactl prlimit torsocks proot tini dumb-init gosu-lite pidproxy daemonize start-stop-daemon valgrind heaptrack rr perf bwrap firejail unshare nsenter systemd-run sandbox-exec capsh aa-exec runcon ltrace-run script-runner run-parts detach parallel-run retry moreutils-ts ts-exec dotenv dotenvx foreman overmind honcho cross-env runuser-lite arch-chroot-lite stap uftrace strace truss dtruss ktrace scanmem rlwrap ld.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux.so.2 ld-musl-x86_64.so.1 qemu-x86_64 qemu-aarch64 qemu-arm qemu-i386 binfmt wine box64 exec", words::RUNS_WRAPPED, &[Exec]).posix()
+    Spec::ask("nohup setsid stdbuf unbuffer command caffeinate catchsegv chronic eatmydata fakeroot dbus-run-session dbus-launch xvfb-run gtk-launch cgexec systemd-cat softlimit ltrace setpriv setarch linux32 linux64 i386 x86_64 faketime uname26 numactl prlimit torsocks proot tini dumb-init pidproxy daemonize start-stop-daemon valgrind heaptrack rr perf bwrap firejail unshare nsenter systemd-run sandbox-exec capsh aa-exec runcon run-parts detach retry dotenv dotenvx foreman overmind honcho cross-env stap uftrace strace truss dtruss ktrace scanmem rlwrap ld.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux.so.2 ld-musl-x86_64.so.1 qemu-x86_64 qemu-aarch64 qemu-arm qemu-i386 binfmt wine box64 exec", words::RUNS_WRAPPED, &[Exec]).posix()
         .values("-o=text -i=text -e=text -n=text -p=text -u=text -g=text -s=text -E=text --unit=text --uid=text --gid=text --setenv=text")
         .operands(Command(0))
         .keeps(&["nohup ls", "setsid ls"]).raised(&["setsid rm -rf build", "nohup rm -rf build", "stdbuf -oL rm -rf build", "proot rm -rf build", "bwrap --dev-bind / / rm -rf x", "command rm -rf x", "strace -f -e trace=execve rm -rf x", "systemd-run --user rm -rf x"]),
-    Spec::ask("ionice chrt taskset", words::RUNS_WRAPPED, &[Exec]).posix().flags("-a -b -f -i -o -r -t -d -R").values("-c=text -n=text -p=text -P=text -u=text --class=text --classdata=text --cpu-list=text").operands(Command(0))
-        .check(wrappers::anywhere).keeps(&["ionice -c 3 ls"]).raised(&["ionice -c3 rm -rf build", "taskset 0x1 rm -rf build", "taskset -c 0 rm -rf build", "chrt 10 rm -rf x", "chrt -b 0 rm -rf x"]),
-    Spec::ask("flock", words::RUNS_WRAPPED, &[Exec]).posix().flags("-s -x -e -n -u -o -F -v --shared --exclusive --nonblock --close --verbose").values("-w=text --timeout=text -E=text -c=text --command=text").operands(Command(1)).check(wrappers::dash_c)
-        .keeps(&["flock x ls"]).raised(&["flock x rm -rf build", "flock x -c rm_-rf_build", "flock -n x rm -rf build"]),
+    Spec::ask("ionice chrt taskset", words::RUNS_WRAPPED, &[Exec]).posix().flags("-a -b -f -i -o -r -t -d -R").values("-c=text -n=text -p=text -P=text -u=text --class=text --classdata=text --cpu-list=text")
+        .check(wrappers::after_numbers).keeps(&["ionice -c 3 ls"]).raised(&["ionice -c3 rm -rf build", "taskset 0x1 rm -rf build", "taskset -c 0 rm -rf build", "chrt 10 rm -rf x", "chrt -b 0 rm -rf x"]),
+    Spec::ask("flock", words::RUNS_WRAPPED, &[Exec]).posix().flags("-s -x -e -n -u -o -F -v --shared --exclusive --nonblock --close --verbose").values("-w=text --timeout=text -E=text -c=text --command=text").check(wrappers::flock)
+        .keeps(&["flock x ls"]).raised(&["flock x rm -rf build", "flock x -c 'rm -rf build'", "flock -n x rm -rf build"]),
     Spec::ask("xargs gxargs", words::RUNS_FOR_LINES, &[Exec]).posix().flags("-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty")
         .values("-a=path --arg-file=path -d=text --delimiter=text -E=text -e=?text -I=text -i=?text --replace=?text -L=text -l=?text --max-lines=?text -n=text --max-args=text -P=text --max-procs=text -s=text --max-chars=text -S=text -R=text -J=text --process-slot-var=text").operands(Command(0))
-        .keeps(&["xargs", "xargs ls", "xargs -n 1 cat"]).raised(&["xargs rm -rf", "xargs -0 rm -rf", "xargs -I{} rm -rf {}", "xargs -n1 sh -c rm_-rf_x", "xargs -P4 -n 1 sudo ls"]),
-    Spec::ask("watch parallel", words::RUNS_FOR_LINES, &[Exec]).posix().flags("-d -t -e -g -c -x -b -p -0 -k -q -v").values("-n=text --interval=text -j=text --jobs=text -I=text -a=text").operands(Command(0)).check(wrappers::joined)
-        .keeps(&["watch ls", "parallel ls"]).raised(&["watch rm -rf build", "watch -n 1 rm_-rf_build", "parallel rm -rf {}"]),
-    Spec::ask("busybox toybox sbase-box coreutils", words::RUNS_WRAPPED, &[Exec]).posix().operands(Command(0)).keeps(&["busybox ls"]).raised(&["busybox rm -rf build", "busybox sh -c rm_-rf_build"]),
-    Spec::ask("script scriptreplay", words::RUNS_WRAPPED, &[Exec, Write]).flags("-q -a -e -f --quiet --append --return --flush").values("-c=text --command=text -t=?text -E=text -O=text -I=text -B=text -T=text").check(wrappers::dash_c).keeps(&["script out"]).raised(&["script -qc rm_-rf_build /dev/null", "script -c rm_-rf_x"]),
+        .keeps(&["xargs", "xargs ls", "xargs -n 1 cat"]).raised(&["xargs rm -rf", "xargs -0 rm -rf", "xargs -I{} rm -rf {}", "xargs -n1 sh -c 'rm -rf x'", "xargs -P4 -n 1 sudo ls"]),
+    Spec::ask("watch parallel", words::RUNS_FOR_LINES, &[Exec]).posix().flags("-d -t -e -g -c -x -b -p -0 -k -q -v").values("-n=text --interval=text -j=text --jobs=text -I=text -a=text").check(wrappers::joined)
+        .keeps(&["watch ls", "parallel ls", "watch 'ls -la'"]).raised(&["watch rm -rf build", "watch -n 1 'rm -rf build'", "parallel rm -rf {}"]),
+    Spec::ask("busybox toybox sbase-box coreutils", words::RUNS_WRAPPED, &[Exec]).posix().operands(Command(0)).keeps(&["busybox ls"]).raised(&["busybox rm -rf build", "busybox sh -c 'rm -rf build'"]),
+    Spec::ask("script scriptreplay", words::RUNS_WRAPPED, &[Exec, Write]).flags("-q -a -e -f --quiet --append --return --flush").values("-c=text --command=text -t=?text -E=text -O=text -I=text -B=text -T=text").check(wrappers::dash_c).keeps(&["script out"]).raised(&["script -qc 'rm -rf build' /dev/null", "script -c 'rm -rf x'"]),
     Spec::ask("sh bash zsh dash ash ksh mksh fish csh tcsh rbash nu xonsh elvish oil osh yash rc es", words::RUNS_SHELL, &[Exec]).posix()
         .flags("-c -l -i -e -x -u -v -n -s -f -p -r --login --norc --noprofile --posix --command").values("-o=text -O=text --rcfile=text --init-file=text").check(wrappers::shell_string)
         .quiet(&["--version"])
         .keeps(&["bash script.sh", "sh -c ls", "bash -lc ls", "bash"])
-        .raised(&["bash -c rm_-rf_build", "sh -c ls_&&_rm_-rf_build", "bash -lc sudo_ls", "bash -x -c rm_-rf_x", "zsh -ec rm_-rf_x", "bash -c echo_$(rm_-rf_x)", "sh -c sh_-c_'rm_-rf_x'", "bash -c if_true;_then_rm_-rf_x;_fi", "bash -O extglob -c rm_-rf_x", "bash -c x=1_rm_-rf_y"]),
-    Spec::ask("vim-shell rlfe socat-exec mosh-server dtach-exec nix-run", words::RUNS_WRAPPED, &[Exec, Network, Secret, Elevate, Read]).keeps(&["rlfe x"]),
+        .raised(&["bash -c 'rm -rf build'", "sh -c 'ls && rm -rf build'", "bash -lc 'sudo ls'", "bash -x -c 'rm -rf x'", "zsh -ec 'rm -rf x'", "bash -c 'echo $(rm -rf x)'", "bash -c 'if true; then rm -rf x; fi'", "bash -O extglob -c 'rm -rf x'", "bash -c 'x=1 rm -rf y'"]),
 ];

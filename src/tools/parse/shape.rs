@@ -19,7 +19,7 @@ pub(super) fn read(run: &Run<'_>) -> Option<Items> {
                 .map(|(key, value)| json!({ "key": clip(key), "value": summary(value) }))
                 .collect(),
         ),
-        Value::Array(values) => Some(values.iter().map(|value| element(value)).collect()),
+        Value::Array(values) => Some(values.iter().map(element).collect()),
         _ => None,
     }
 }

@@ -1,0 +1,455 @@
+//! What can be typed after `avocet`, and what is meant by it. Parsing works nothing, so
+//! it cannot half fail; help is in English, as the names of the options are.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::words::{self, Say, Spoken};
+
+/// A coding agent for the terminal: it proposes, you decide, nothing else runs.
+#[derive(Clone, Debug, PartialEq, Eq, Parser)]
+#[command(name = "avocet", version, max_term_width = 100)]
+#[command(after_help = "Examples:
+  avocet                                  start in this folder
+  avocet \"why does the build fail?\"       start with a message
+  git diff | avocet -p \"review this\"      one answer on standard output
+  avocet doctor                           check settings, model and terminal")]
+pub struct Cli {
+    /// The first message.
+    pub prompt: Option<String>,
+
+    /// Answer once on standard output, without the screen; piped text is added to PROMPT.
+    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1)]
+    pub print: Option<Option<String>>,
+
+    #[command(flatten)]
+    pub model: ModelOptions,
+    #[command(flatten)]
+    pub run: RunOptions,
+    #[command(flatten)]
+    pub look: LookOptions,
+
+    #[command(subcommand)]
+    pub command: Option<Sub>,
+}
+
+/// Who answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Model")]
+pub struct ModelOptions {
+    /// The model: a name the server knows, `guide`, or `scripted:FILE`.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The server, up to and with `/v1`.
+    #[arg(long, global = true, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The profile of the settings file.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Which of the profile's two models.
+    #[arg(long, global = true, value_name = "low|high", value_parser = ["low", "high"], hide_possible_values = true)]
+    pub mode: Option<String>,
+    /// The bot that gives the system prompt and the sampling.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub bot: Option<String>,
+}
+
+/// Where and how it works.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Run")]
+pub struct RunOptions {
+    /// The folder to work in.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Trust exactly this folder, for this run.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub trust: Option<PathBuf>,
+    /// Say yes to steps that ask (tier L1); never to those that are refused.
+    #[arg(short, long, global = true)]
+    pub yes: bool,
+    /// Write JSON: the events of a run, one object a line.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Check the final answer against a JSON Schema.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub output_schema: Option<PathBuf>,
+}
+
+/// How it speaks and looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Look")]
+pub struct LookOptions {
+    /// The language people are spoken to in.
+    #[arg(long, global = true, value_name = "en|zh", value_parser = ["en", "zh"], hide_possible_values = true)]
+    pub lang: Option<String>,
+    /// The theme of the screen.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// No colours.
+    #[arg(long, global = true)]
+    pub no_color: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Sub {
+    /// Talk with a bot; piped text is the message, and the answer goes to standard output.
+    #[command(after_help = "Example:\n  git diff | avocet chat reviewer")]
+    Chat {
+        /// The name of a file in the bots folder, without `.toml`.
+        // An id of its own: `--bot` has the other.
+        #[arg(id = "named_bot", value_name = "BOT")]
+        bot: Option<String>,
+    },
+    /// Ask the safety policy what it would say; nothing is run.
+    #[command(subcommand, after_help = "Example:\n  avocet policy explain -- git push --force")]
+    Policy(Policy),
+    /// The models that can be used.
+    #[command(subcommand, after_help = "Example:\n  avocet model list")]
+    Model(Model),
+    /// Read and change the settings.
+    #[command(subcommand, after_help = "Example:\n  avocet config set mode low")]
+    Config(Config),
+    /// Check settings, model and terminal.
+    #[command(after_help = "Example:\n  avocet doctor --json")]
+    Doctor,
+    /// Write a completion script for a shell.
+    #[command(
+        after_help = "Example:\n  avocet completions bash > ~/.local/share/bash-completion/completions/avocet"
+    )]
+    Completions { shell: Shell },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Policy {
+    /// Judge one command, or many as JSON lines.
+    #[command(after_help = "Examples:
+  avocet policy explain -- rm -rf build
+  avocet policy explain --json -- git status
+  avocet policy explain --batch - < steps.jsonl")]
+    Explain {
+        /// Read JSON lines from a file, or from standard input for `-`, and answer each.
+        #[arg(long, value_name = "FILE|-", conflicts_with = "words")]
+        batch: Option<PathBuf>,
+        /// The program and its arguments, behind `--`.
+        #[arg(last = true, value_name = "PROGRAM ARGS", required_unless_present = "batch")]
+        words: Vec<String>,
+    },
+    /// List the programs and rules the policy knows.
+    #[command(after_help = "Example:\n  avocet policy list")]
+    List,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub enum Model {
+    /// List what the server offers, and the built-in models.
+    #[command(after_help = "Example:\n  avocet model list --base-url http://127.0.0.1:11434/v1")]
+    List,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Config {
+    /// Say where the settings file lies.
+    #[command(after_help = "Example:\n  avocet config path")]
+    Path,
+    /// Show a setting, or all of them.
+    #[command(after_help = "Example:\n  avocet config get --where safety.allow_network")]
+    Get {
+        /// Dotted, as in `safety.allow_network`.
+        key: Option<String>,
+        /// Say which layer the value comes from.
+        #[arg(long = "where")]
+        place: bool,
+    },
+    /// Change a setting; comments in the file stay.
+    #[command(after_help = "Examples:
+  avocet config set profiles.default.base_url http://127.0.0.1:11434/v1
+  avocet config set safety.allowed_programs +just,-curl")]
+    Set {
+        /// Dotted, as in `safety.allow_network`; `avocet config get` lists all.
+        key: String,
+        /// The new value; a list is written with commas.
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Take a setting out of the file.
+    #[command(after_help = "Example:\n  avocet config unset theme")]
+    Unset {
+        /// Dotted, as in `safety.allow_network`.
+        key: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    #[value(name = "powershell")]
+    PowerShell,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The full screen, perhaps with a first message.
+    Screen {
+        prompt: Option<String>,
+        bot: Option<String>,
+    },
+    /// One turn without the screen.
+    Print {
+        prompt: Option<String>,
+        bot: Option<String>,
+        /// True when standard input is not a terminal and is added to the prompt.
+        piped: bool,
+    },
+    Policy(Policy),
+    Model(Model),
+    Config(Config),
+    Doctor,
+    Completions(Shell),
+}
+
+/// Which ends of the program are terminals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    pub stdin: bool,
+    pub stdout: bool,
+}
+
+/// Wrong use that the parser cannot see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.say())]
+pub enum WrongUse {
+    TwoPrompts,
+    TwoBots,
+    /// A prompt before a command that takes none.
+    PromptAndCommand,
+    /// The screen was wanted where there is no terminal.
+    NoTerminal,
+    /// An option of headless runs with something else.
+    OnlyHeadless {
+        option: &'static str,
+    },
+}
+
+impl Spoken for WrongUse {
+    fn say(&self) -> Say {
+        use words::cli as w;
+        match self {
+            WrongUse::TwoPrompts => w::TWO_PROMPTS.into(),
+            WrongUse::TwoBots => w::TWO_BOTS.into(),
+            WrongUse::PromptAndCommand => w::PROMPT_AND_COMMAND.into(),
+            WrongUse::NoTerminal => w::NO_TERMINAL.into(),
+            WrongUse::OnlyHeadless { option } => w::ONLY_HEADLESS.with("option", *option),
+        }
+    }
+}
+
+impl Cli {
+    /// Understands what was typed, the program's name first. The error is clap's own
+    /// page, which is also how `--help` and `--version` answer: see `report::usage`.
+    pub fn parse_from_args(
+        args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(args)
+    }
+
+    /// The settings that options stand for, as `config::Sources::line` takes them.
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        let ModelOptions { model, base_url, profile, mode, .. } = &self.model;
+        let LookOptions { lang, theme, no_color } = &self.look;
+        let color = no_color.then(|| "never".to_owned());
+        let given = [
+            ("model", model),
+            ("base_url", base_url),
+            ("profile", profile),
+            ("mode", mode),
+            ("lang", lang),
+            ("theme", theme),
+            ("color", &color),
+        ];
+        given.into_iter().filter_map(|(key, value)| Some((key, value.clone()?))).collect()
+    }
+
+    /// What is meant. Piped text, a redirected answer and `-p` mean a run without the
+    /// screen.
+    pub fn way(self, ends: Ends) -> Result<Way, WrongUse> {
+        let schema = self.run.output_schema.is_some();
+        let json = self.run.json;
+        let way = self.meant(ends)?;
+        match &way {
+            Way::Print { .. } => {}
+            _ if schema => return Err(WrongUse::OnlyHeadless { option: "--output-schema" }),
+            Way::Screen { .. } if json => {
+                return Err(WrongUse::OnlyHeadless { option: "--json" });
+            }
+            Way::Screen { .. } if !ends.stdout => return Err(WrongUse::NoTerminal),
+            _ => {}
+        }
+        Ok(way)
+    }
+
+    fn meant(self, ends: Ends) -> Result<Way, WrongUse> {
+        let given_bot = self.model.bot;
+        let prompted = self.prompt.is_some() || self.print.is_some();
+        let bot = match self.command {
+            None => given_bot,
+            Some(Sub::Chat { bot: named }) => match (named, given_bot) {
+                (Some(named), Some(given)) if named != given => return Err(WrongUse::TwoBots),
+                (named, given) => named.or(given),
+            },
+            Some(_) if prompted => return Err(WrongUse::PromptAndCommand),
+            Some(Sub::Policy(policy)) => return Ok(Way::Policy(policy)),
+            Some(Sub::Model(model)) => return Ok(Way::Model(model)),
+            Some(Sub::Config(config)) => return Ok(Way::Config(config)),
+            Some(Sub::Doctor) => return Ok(Way::Doctor),
+            Some(Sub::Completions { shell }) => return Ok(Way::Completions(shell)),
+        };
+        let headless = self.print.is_some() || !ends.stdin;
+        let prompt = match (self.print.flatten(), self.prompt) {
+            (Some(_), Some(_)) => return Err(WrongUse::TwoPrompts),
+            (print, prompt) => print.or(prompt),
+        };
+        Ok(match headless || (!ends.stdout && prompt.is_some()) {
+            true => Way::Print { prompt, bot, piped: !ends.stdin },
+            false => Way::Screen { prompt, bot },
+        })
+    }
+}
+
+/// The completion script of a shell.
+pub fn completions(shell: Shell) -> Vec<u8> {
+    let shell = match shell {
+        Shell::Bash => clap_complete::Shell::Bash,
+        Shell::Zsh => clap_complete::Shell::Zsh,
+        Shell::Fish => clap_complete::Shell::Fish,
+        Shell::PowerShell => clap_complete::Shell::PowerShell,
+    };
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "avocet", &mut script);
+    script
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMINAL: Ends = Ends { stdin: true, stdout: true };
+    const PIPED: Ends = Ends { stdin: false, stdout: false };
+
+    fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
+        Cli::parse_from_args(std::iter::once("avocet").chain(line.iter().copied()))
+    }
+
+    fn way(line: &[&str], ends: Ends) -> Result<Way, WrongUse> {
+        parse(line).unwrap().way(ends)
+    }
+
+    #[test]
+    fn the_table_of_options_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example_in_its_help() {
+        fn walk(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Example"), "{} has no example", command.get_name());
+            for line in help.lines().filter(|line| line.contains("avocet")) {
+                assert!(line.starts_with("  "), "{line}");
+            }
+            command.get_subcommands().for_each(walk);
+        }
+        walk(&Cli::command());
+    }
+
+    #[test]
+    fn what_is_typed_means_the_screen_or_one_turn() {
+        let screen = |prompt: Option<&str>, bot: Option<&str>| {
+            Ok(Way::Screen { prompt: prompt.map(Into::into), bot: bot.map(Into::into) })
+        };
+        let print = |prompt: Option<&str>, bot: Option<&str>, piped| {
+            Ok(Way::Print { prompt: prompt.map(Into::into), bot: bot.map(Into::into), piped })
+        };
+        let only_out = Ends { stdin: true, stdout: false };
+        let cases: &[(&[&str], Ends, Result<Way, WrongUse>)] = &[
+            (&[], TERMINAL, screen(None, None)),
+            (&["fix it"], TERMINAL, screen(Some("fix it"), None)),
+            (&["--bot", "b"], TERMINAL, screen(None, Some("b"))),
+            (&["chat", "b"], TERMINAL, screen(None, Some("b"))),
+            (&["chat", "b", "--bot", "b"], TERMINAL, screen(None, Some("b"))),
+            (&["chat", "b", "--bot", "c"], TERMINAL, Err(WrongUse::TwoBots)),
+            (&["-p", "hi"], TERMINAL, print(Some("hi"), None, false)),
+            (&["-p", "doctor"], TERMINAL, print(Some("doctor"), None, false)),
+            (&["-p"], PIPED, print(None, None, true)),
+            (&["-p", "--json", "hi"], PIPED, print(Some("hi"), None, true)),
+            (&["-p", "a", "b"], TERMINAL, Err(WrongUse::TwoPrompts)),
+            (&["hi", "doctor"], TERMINAL, Err(WrongUse::PromptAndCommand)),
+            (&["hi", "chat", "b"], TERMINAL, screen(Some("hi"), Some("b"))),
+            (&["chat", "b"], PIPED, print(None, Some("b"), true)),
+            (&["hi"], PIPED, print(Some("hi"), None, true)),
+            (&["hi"], only_out, print(Some("hi"), None, false)),
+            (&[], only_out, Err(WrongUse::NoTerminal)),
+            (&["--json"], TERMINAL, Err(WrongUse::OnlyHeadless { option: "--json" })),
+        ];
+        for (line, ends, expected) in cases {
+            assert_eq!(&way(line, *ends), expected, "{line:?} {ends:?}");
+        }
+    }
+
+    #[test]
+    fn an_option_counts_on_either_side_of_a_name() {
+        for line in [["-y", "chat", "b"], ["chat", "-y", "b"], ["chat", "b", "-y"]] {
+            assert!(parse(&line).unwrap().run.yes, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn options_become_settings() {
+        let cli = parse(&["--model", "m", "--mode", "low", "--no-color", "--lang", "zh"]).unwrap();
+        let expected = [("model", "m"), ("mode", "low"), ("lang", "zh"), ("color", "never")];
+        assert_eq!(cli.settings(), expected.map(|(key, value)| (key, value.to_owned())));
+    }
+
+    #[test]
+    fn a_judged_command_stands_behind_two_dashes_word_for_word() {
+        let explain = |batch: Option<&str>, words: &[&str]| {
+            Ok(Way::Policy(Policy::Explain {
+                batch: batch.map(Into::into),
+                words: words.iter().map(|word| (*word).to_owned()).collect(),
+            }))
+        };
+        let line = ["policy", "explain", "--json", "--", "git", "log", "--json", "-p"];
+        assert_eq!(way(&line, TERMINAL), explain(None, &["git", "log", "--json", "-p"]));
+        assert!(parse(&line).unwrap().run.json);
+        assert_eq!(way(&["policy", "explain", "--batch", "-"], PIPED), explain(Some("-"), &[]));
+    }
+
+    #[test]
+    fn wrong_use_is_told_apart_from_a_wish_for_help() {
+        for line in [&["--nope"][..], &["--mode", "fast"], &["policy", "explain"], &["config"]] {
+            assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line:?}");
+        }
+        for line in [["--help"], ["--version"]] {
+            assert_eq!(parse(&line).unwrap_err().exit_code(), 0, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_may_begin_with_a_dash() {
+        let expected = Config::Set { key: "safety.allowed_programs".into(), value: "-curl".into() };
+        let line = ["config", "set", "safety.allowed_programs", "-curl"];
+        assert_eq!(way(&line, TERMINAL), Ok(Way::Config(expected)));
+    }
+
+    #[test]
+    fn each_shell_gets_a_script() {
+        for shell in Shell::value_variants() {
+            let script = String::from_utf8(completions(*shell)).unwrap();
+            assert!(script.contains("completions"), "{shell:?}");
+        }
+    }
+}

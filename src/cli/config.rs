@@ -1,0 +1,162 @@
+//! `avocet config …`: what each answers, as text. Changing the file is
+//! [`config::edit`](crate::config::edit)'s.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::args::Config;
+use crate::config::edit::{self, EditError};
+use crate::config::strict::Value;
+use crate::config::{Layer, Loaded};
+use crate::words::{Lang, Say, Spoken, cli as w};
+
+/// What is written: an answer for standard output, a word for standard error.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Out(String),
+    Told(Say),
+}
+
+/// Does what was asked. `file` is the user's settings file.
+pub fn run(
+    command: &Config,
+    file: &Path,
+    loaded: &Loaded,
+    json: bool,
+    lang: Lang,
+) -> Result<Answer, EditError> {
+    let shown = || file.display().to_string();
+    match command {
+        Config::Path => Ok(Answer::Out(format!("{}\n", shown()))),
+        Config::Get { key: Some(key), place } => get(loaded, key, *place, json, lang),
+        Config::Get { key: None, place } => Ok(Answer::Out(list(loaded, *place, json, lang))),
+        Config::Set { key, value } => {
+            let value = edit::set(file, key, value)?;
+            let say = w::CONFIG_SET.with("key", key.as_str()).with("value", value.shown());
+            Ok(Answer::Told(say.with("file", shown())))
+        }
+        Config::Unset { key } => {
+            let word = match edit::unset(file, key)? {
+                true => w::CONFIG_UNSET,
+                false => w::CONFIG_WAS_UNSET,
+            };
+            Ok(Answer::Told(word.with("key", key.as_str()).with("file", shown())))
+        }
+    }
+}
+
+fn get(
+    loaded: &Loaded,
+    key: &str,
+    place: bool,
+    json: bool,
+    lang: Lang,
+) -> Result<Answer, EditError> {
+    edit::find(key)?;
+    let value = loaded.get(key);
+    let layer = loaded.where_from(key);
+    let text = match &value {
+        _ if json => format!("{}\n", entry(key, value.as_ref(), &layer, lang)),
+        Some(value) if place => format!("{}\t{}\n", value.shown(), layer.say().text(lang)),
+        Some(value) => format!("{}\n", value.shown()),
+        None => return Ok(Answer::Told(w::CONFIG_NO_VALUE.with("key", key))),
+    };
+    Ok(Answer::Out(text))
+}
+
+fn list(loaded: &Loaded, place: bool, json: bool, lang: Lang) -> String {
+    let mut out = String::new();
+    for (key, value, layer) in loaded.all() {
+        out += &match (json, place) {
+            (true, _) => format!("{}\n", entry(&key, Some(&value), &layer, lang)),
+            (false, true) => {
+                format!("{key} = {}\t{}\n", value.toml(), layer.say().text(lang))
+            }
+            (false, false) => format!("{key} = {}\n", value.toml()),
+        };
+    }
+    out
+}
+
+fn entry(key: &str, value: Option<&Value>, layer: &Layer, lang: Lang) -> serde_json::Value {
+    let value = value.map(|value| match value {
+        Value::Text(text) => json!(text),
+        Value::Flag(flag) => json!(flag),
+        Value::Count(count) => json!(count),
+        Value::Number(number) => json!(number),
+        Value::List(items) => json!(items),
+    });
+    json!({ "key": key, "value": value, "from": layer.say().text(lang) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Environment, Paths, Sources, load};
+
+    /// What a command answers to a person with this file, and the file afterwards.
+    fn asked(text: &str, command: &Config, json: bool) -> (String, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::under(folder.path(), folder.path().to_owned());
+        std::fs::write(paths.settings(), text).unwrap();
+        let environment = Environment::of([("AVOCET_MODEL", "m")]);
+        let sources = Sources { paths: &paths, environment: &environment, line: &[], project: &[] };
+        let answer = run(command, &paths.settings(), &load(sources), json, Lang::En);
+        let shown = match answer {
+            Ok(Answer::Out(text)) => text,
+            Ok(Answer::Told(say)) => say.text(Lang::En),
+            Err(error) => format!("error: {}", error.say().text(Lang::En)),
+        };
+        let place = paths.settings().display().to_string();
+        (shown.replace(&place, "FILE"), std::fs::read_to_string(paths.settings()).unwrap())
+    }
+
+    fn get(key: &str, place: bool) -> Config {
+        Config::Get { key: Some(key.into()), place }
+    }
+
+    #[test]
+    fn a_value_is_shown_bare_with_its_layer_or_as_json() {
+        let file = "mode = \"low\"";
+        let cases = [
+            (get("mode", false), false, "low\n"),
+            (get("mode", true), false, "low\tyour settings, FILE\n"),
+            (get("model", true), false, "m\tthe variable AVOCET_MODEL\n"),
+            (get("safety.max_auto_steps_per_turn", true), false, "25\tbuilt in\n"),
+            (
+                get("safety.lift", false),
+                true,
+                "{\"key\":\"safety.lift\",\"value\":[],\"from\":\"built in\"}\n",
+            ),
+            (get("base_url", false), false, "`base_url` has no value."),
+            (get("mdoe", false), false, "error: There is no setting `mdoe`. Did you mean `mode`?"),
+            (Config::Path, false, "FILE\n"),
+        ];
+        for (command, json, expected) in cases {
+            assert_eq!(asked(file, &command, json).0, expected, "{command:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_key_all_values_are_listed_as_a_file_would_hold_them() {
+        let all = Config::Get { key: None, place: false };
+        let (shown, _) = asked("[profiles.a]\nhigh = \"x\"", &all, false);
+        for line in ["mode = \"high\"", "profiles.a.high = \"x\"", "safety.allow_write = true"] {
+            assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
+        }
+    }
+
+    #[test]
+    fn a_change_says_what_it_did_and_where() {
+        let set = Config::Set { key: "mode".into(), value: "low".into() };
+        let (said, file) = asked("# mine\n", &set, false);
+        assert_eq!(
+            (said.as_str(), file.as_str()),
+            ("`mode` is now low, in FILE.", "mode = \"low\"\n# mine\n")
+        );
+        let unset = Config::Unset { key: "mode".into() };
+        assert_eq!(asked(&file, &unset, false).0, "`mode` was taken out of FILE.");
+        assert!(asked("", &unset, false).0.contains("nothing was changed"));
+    }
+}

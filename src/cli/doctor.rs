@@ -1,0 +1,212 @@
+//! `avocet doctor` and `/doctor`: what the program found about itself, as rows. A
+//! function of plain facts: looking is done by whoever calls.
+
+use std::path::PathBuf;
+
+use super::Exit;
+use super::model::Offer;
+use crate::commands::Row;
+use crate::config::{Connection, Layer, Loaded, Paths, Provider};
+use crate::protocol::{Level, Notice};
+use crate::words::{Spoken, Value, cli as w};
+
+/// What was found.
+#[derive(Debug)]
+pub struct Findings<'a> {
+    pub paths: &'a Paths,
+    pub loaded: &'a Loaded,
+    /// What the server said when it was asked.
+    pub offer: &'a Offer,
+    pub terminal: &'a Terminal,
+    /// The folder of the session, and whether it is trusted.
+    pub folder: PathBuf,
+    pub trusted: bool,
+    /// The folders programs are looked up in.
+    pub programs: &'a [PathBuf],
+}
+
+/// What the terminal says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terminal {
+    /// `TERM`, empty when it is not set.
+    pub kind: String,
+    /// Columns and rows; `None` when it is no terminal.
+    pub size: Option<(u16, u16)>,
+    /// `COLORTERM`, empty when it is not set.
+    pub color: String,
+    /// `LANG` or what stands in for it.
+    pub locale: String,
+}
+
+/// The findings as rows.
+pub fn rows(found: &Findings<'_>) -> Vec<Row> {
+    let mut rows = vec![
+        Row::heading(w::DOCTOR_PROGRAM),
+        Row::pair(w::DOCTOR_VERSION, env!("CARGO_PKG_VERSION")),
+        Row::pair(w::DOCTOR_FOLDER, found.folder.display().to_string()),
+        Row::pair(w::DOCTOR_TRUST, if found.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
+    ];
+    rows.extend(files(found.paths));
+    rows.extend(settings(found.loaded));
+    rows.extend(model(found));
+    rows.extend(terminal(found.terminal));
+    rows.push(Row::heading(w::DOCTOR_PROGRAMS));
+    rows.extend(found.programs.iter().map(|folder| Row::line(folder.display().to_string())));
+    rows
+}
+
+/// Failed when something keeps a session from working as it was meant to.
+pub fn exit(found: &Findings<'_>) -> Exit {
+    match (found.offer, found.loaded.problems.is_empty()) {
+        (Offer::Failed(_), _) => Exit::Model,
+        (_, false) => Exit::Failed,
+        (Offer::NoServer | Offer::Models(_), true) => Exit::Done,
+    }
+}
+
+/// The rows as notices, for where only notices can be shown.
+pub fn notices(rows: &[Row]) -> Vec<Notice> {
+    let notice = |row: &Row| {
+        let say = match row {
+            Row::Heading(text) | Row::Line(text) => w::DOCTOR_LINE.with("text", text.clone()),
+            Row::Pair { label, value } => {
+                w::DOCTOR_PAIR.with("label", label.clone()).with("value", value.clone())
+            }
+        };
+        Notice { level: Level::Info, say, hint: None }
+    };
+    rows.iter().map(notice).collect()
+}
+
+fn files(paths: &Paths) -> Vec<Row> {
+    let shown = |path: PathBuf| path.display().to_string();
+    vec![
+        Row::heading(w::DOCTOR_FILES),
+        Row::pair(w::DOCTOR_SETTINGS_FILE, shown(paths.settings())),
+        Row::pair(w::DOCTOR_BOTS, paths.bots().map(shown).join(", ")),
+        Row::pair(w::DOCTOR_DATA, shown(paths.data.clone())),
+        Row::pair(w::DOCTOR_LOG, shown(paths.log())),
+    ]
+}
+
+/// What is wrong first, then each value that somebody set, with the layer that won.
+fn settings(loaded: &Loaded) -> Vec<Row> {
+    let mut rows = vec![Row::heading(w::DOCTOR_SETTINGS)];
+    let wrong = loaded.problems.iter().map(|problem| Row::pair(w::DOCTOR_WRONG, problem.say()));
+    rows.extend(wrong);
+    let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != Layer::BuiltIn);
+    rows.extend(set.map(|(key, value, layer)| {
+        let value = w::DOCTOR_VALUE.with("value", value.shown());
+        Row::pair(key, value.with("from", layer.say()))
+    }));
+    if rows.len() == 1 {
+        rows.push(Row::line(w::DOCTOR_ALL_BUILT_IN));
+    }
+    rows
+}
+
+fn model(found: &Findings<'_>) -> Vec<Row> {
+    let mut rows = vec![Row::heading(w::DOCTOR_MODEL)];
+    match &found.loaded.settings.connection {
+        None => rows.push(Row::line(w::NO_SERVER)),
+        Some(Connection { provider: Provider::Guide | Provider::Scripted(_), high, .. }) => {
+            rows.push(Row::pair(w::DOCTOR_PROVIDER, high.as_str()));
+        }
+        Some(connection) => rows.extend(server(connection, found.offer)),
+    }
+    rows
+}
+
+fn server(connection: &Connection, offer: &Offer) -> Vec<Row> {
+    let Connection { provider, base_url, api_key, key_variable, low, high } = connection;
+    let key = match api_key {
+        Some(_) => w::KEY_SET,
+        None => w::KEY_NOT_SET,
+    };
+    let answer: Value = match offer {
+        Offer::NoServer => w::NOT_ASKED.into(),
+        Offer::Models(models) => w::REACHED.with("count", models.len()).into(),
+        Offer::Failed(why) => why.clone().into(),
+    };
+    vec![
+        Row::pair(w::DOCTOR_PROVIDER, provider.name()),
+        Row::pair(w::DOCTOR_SERVER, base_url.as_str()),
+        Row::pair(w::DOCTOR_KEY, key.with("name", key_variable.as_str())),
+        Row::pair(
+            w::DOCTOR_MODELS,
+            w::LOW_AND_HIGH.with("low", low.as_str()).with("high", high.as_str()),
+        ),
+        Row::pair(w::DOCTOR_ANSWER, answer),
+    ]
+}
+
+fn terminal(terminal: &Terminal) -> Vec<Row> {
+    let size: Value = match terminal.size {
+        Some((columns, rows)) => w::SIZE.with("columns", columns).with("rows", rows).into(),
+        None => w::NO_SIZE.into(),
+    };
+    let or_not_set = |text: &str| match text {
+        "" => Value::from(w::NOT_SET),
+        text => Value::from(text),
+    };
+    vec![
+        Row::heading(w::DOCTOR_TERMINAL),
+        Row::pair("TERM", or_not_set(&terminal.kind)),
+        Row::pair(w::DOCTOR_SIZE, size),
+        Row::pair("COLORTERM", or_not_set(&terminal.color)),
+        Row::pair("LANG", or_not_set(&terminal.locale)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::page;
+    use crate::cli::report::Voice;
+    use crate::config::{Environment, Sources, load};
+    use crate::words::Lang;
+
+    fn page_of(text: &str, offer: &Offer, lang: Lang) -> (String, Exit) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("config.toml"), text).unwrap();
+        let paths = Paths::under(folder.path(), folder.path().to_owned());
+        let environment = Environment::of([("AVOCET_API_KEY", "sk-secret")]);
+        let sources = Sources { paths: &paths, environment: &environment, line: &[], project: &[] };
+        let loaded = load(sources);
+        let terminal = Terminal { size: Some((80, 24)), ..Terminal::default() };
+        let found = Findings {
+            paths: &paths,
+            loaded: &loaded,
+            offer,
+            terminal: &terminal,
+            folder: "/work".into(),
+            trusted: true,
+            programs: &["/usr/bin".into()],
+        };
+        let mut out = Vec::new();
+        let rows = rows(&found);
+        page::write(&mut out, &rows, Voice { lang, clean: str::to_owned }).unwrap();
+        assert_eq!(notices(&rows).len(), rows.len());
+        (String::from_utf8(out).unwrap(), exit(&found))
+    }
+
+    const SERVER: &str = "[profiles.default]\nbase_url = \"http://x/v1\"\nhigh = \"m\"";
+
+    #[test]
+    fn it_says_what_was_set_by_whom_and_shows_no_key() {
+        let (page, exit) = page_of(SERVER, &Offer::Models(vec!["m".into()]), Lang::En);
+        assert!(page.contains("http://x/v1 (your settings, "), "{page}");
+        assert!(page.contains("AVOCET_API_KEY") && !page.contains("sk-secret"), "{page}");
+        assert!(page.contains("80 columns, 24 rows") && page.contains("/usr/bin"), "{page}");
+        assert_eq!(exit, Exit::Done);
+    }
+
+    #[test]
+    fn what_is_wrong_is_listed_and_decides_the_exit_code() {
+        let (page, exit) = page_of("mode = 3", &Offer::NoServer, Lang::Zh);
+        assert!(page.contains("第 1 行第 8 列"), "{page}");
+        assert_eq!(exit, Exit::Failed);
+        let failed = Offer::Failed(w::NO_SERVER.into());
+        assert_eq!(page_of(SERVER, &failed, Lang::En).1, Exit::Model);
+    }
+}

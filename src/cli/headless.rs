@@ -1,0 +1,275 @@
+//! One turn without a screen, as a pure machine: what each event of the session means
+//! for the two streams, for the session, and for how the program ends.
+//!
+//! The answer goes to standard output when the turn is over and nothing else does: a
+//! reply on the way to it is told on standard error, because only the end of a turn
+//! shows which reply was the answer. [`print`](super::print) writes and waits.
+
+use super::print::Options;
+use super::{Exit, shown};
+use crate::protocol::{
+    Ask, AskId, Decision, Ending, Event, Notice, Observation, Op, Outcome, Question, Replied, Risk,
+    Step, Tier,
+};
+use crate::words::{Say, cli as w};
+
+/// What the driver must do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// A line of the answer, for standard output.
+    Out(String),
+    /// What was said on the way, for standard error.
+    Tell(Said),
+    Send(Op),
+    End(Exit),
+}
+
+/// What goes to standard error.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// The model's own words, as they are.
+    Text(String),
+    Line(Say),
+    Notice(Notice),
+}
+
+/// The state of the one turn.
+#[derive(Debug)]
+pub struct Headless<'a> {
+    options: &'a Options,
+    /// The last reply: the answer, if the turn ends with it.
+    reply: Option<Replied>,
+    /// The tier of a step that did not run and that nothing later made up for.
+    blocked: Option<Tier>,
+    stop: Stop,
+}
+
+/// Why the turn was stopped from here, if it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    No,
+    /// It paused at a limit, and nobody is there to say go on.
+    Paused,
+    Interrupted,
+}
+
+impl<'a> Headless<'a> {
+    pub fn new(options: &'a Options) -> Headless<'a> {
+        Headless { options, reply: None, blocked: None, stop: Stop::No }
+    }
+
+    /// A person pressed Ctrl-C.
+    pub fn interrupt(&mut self) -> Vec<Effect> {
+        let again = self.stop == Stop::Interrupted;
+        self.stop = Stop::Interrupted;
+        match again {
+            true => vec![Effect::End(Exit::Interrupted)],
+            false => vec![Effect::Send(Op::Stop)],
+        }
+    }
+
+    /// The session is gone before the turn was over.
+    pub fn lost(&self) -> Vec<Effect> {
+        match self.stop {
+            Stop::Interrupted => vec![Effect::End(Exit::Interrupted)],
+            Stop::No | Stop::Paused => {
+                let notice = Notice::error(w::SESSION_LOST);
+                vec![Effect::Tell(Said::Notice(notice)), Effect::End(Exit::Failed)]
+            }
+        }
+    }
+
+    pub fn next(&mut self, event: &Event) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if self.options.json {
+            effects.extend(serde_json::to_string(event).ok().map(Effect::Out));
+        }
+        let told = self.happened(event);
+        // In JSON everything was told by the event itself, except how it ends.
+        let ended = told.iter().any(|effect| matches!(effect, Effect::End(_)));
+        let kept = |effect: &Effect| {
+            let is_told = matches!(effect, Effect::Tell(_));
+            !self.options.json || ended && !matches!(effect, Effect::Out(_)) || !ended && !is_told
+        };
+        effects.extend(told.into_iter().filter(kept));
+        effects
+    }
+
+    fn happened(&mut self, event: &Event) -> Vec<Effect> {
+        match event {
+            Event::ReplyStarted => self.on_the_way(),
+            Event::Replied(reply) => {
+                self.reply = Some(reply.clone());
+                vec![]
+            }
+            Event::Repairing { fault } => {
+                self.reply = None;
+                told(w::REPAIRING.with("fault", fault.clone()))
+            }
+            Event::Retrying { attempt, of, wait_ms, why } => told(
+                w::RETRYING
+                    .with("attempt", *attempt)
+                    .with("of", *of)
+                    .with("wait", *wait_ms)
+                    .with("why", why.clone()),
+            ),
+            Event::StepStarted { step, .. } => {
+                let mut effects = self.on_the_way();
+                effects.extend(told(w::STEP.with("step", shown::work(&step.work))));
+                effects
+            }
+            Event::Observed(observation) => {
+                let mut effects = self.on_the_way();
+                effects.extend(self.observed(observation));
+                effects
+            }
+            Event::Asked(ask) => {
+                let mut effects = self.on_the_way();
+                effects.extend(self.asked(ask));
+                effects
+            }
+            Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
+            Event::TurnEnded { ending, .. } => self.ended(ending),
+            Event::Closed => self.lost(),
+            Event::TurnStarted { .. }
+            | Event::Delta { .. }
+            | Event::Thought { .. }
+            | Event::StepOutput { .. }
+            | Event::Judged { .. }
+            | Event::Answered { .. }
+            | Event::Queued { .. }
+            | Event::Facts(_)
+            | Event::Page(_)
+            | Event::Models { .. }
+            | Event::Cleared => vec![],
+        }
+    }
+
+    /// The reply was not the answer: more follows.
+    fn on_the_way(&mut self) -> Vec<Effect> {
+        match self.reply.take() {
+            Some(reply) if !reply.message.is_empty() => {
+                vec![Effect::Tell(Said::Text(reply.message))]
+            }
+            Some(_) | None => vec![],
+        }
+    }
+
+    fn asked(&mut self, ask: &Ask) -> Vec<Effect> {
+        match &ask.question {
+            Question::Step { step, risk, .. } => self.asked_for_step(ask.id, step, risk),
+            Question::Pause { why } => {
+                self.stop = Stop::Paused;
+                let notice = Notice::warning(why.clone()).hint(w::PAUSED_HINT);
+                vec![Effect::Tell(Said::Notice(notice)), decide(ask.id, Decision::Stop)]
+            }
+        }
+    }
+
+    /// `-y` says yes to what asks by itself, not to what a setting lifted out of L2.
+    fn asked_for_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<Effect> {
+        let may = self.options.yes && risk.tier <= Tier::L1 && !risk.lifted;
+        if !may {
+            return vec![decide(ask, Decision::Reject { word: None })];
+        }
+        let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
+        let line = w::SAID_YES.with("step", shown::work(&step.work)).with("why", why);
+        vec![Effect::Tell(Said::Line(line)), decide(ask, Decision::Approve)]
+    }
+
+    fn observed(&mut self, observation: &Observation) -> Vec<Effect> {
+        let Observation { step, risk, outcome, .. } = observation;
+        self.blocked = match outcome {
+            Outcome::Declined | Outcome::Refused => Some(risk.tier),
+            // A later step makes up for one that did not run when it was no lesser one;
+            // for a refused step there is no equal, so any that worked does.
+            Outcome::Ran | Outcome::Edited if observation.succeeded() => {
+                self.blocked.filter(|blocked| *blocked < Tier::L2 && risk.tier < *blocked)
+            }
+            Outcome::Ran | Outcome::Edited | Outcome::TimedOut | Outcome::Cancelled => self.blocked,
+        };
+        let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
+        let about = |word: crate::words::Word| {
+            Notice::warning(word.with("step", shown::work(&step.work)).with("why", why.clone()))
+        };
+        match outcome {
+            Outcome::Ran | Outcome::Edited => match observation.exit_code {
+                Some(0) => vec![],
+                Some(code) => told(w::STEP_EXIT.with("code", code)),
+                None => told(w::STEP_NO_EXIT),
+            },
+            Outcome::Declined => notice(about(w::STEP_DECLINED).hint(w::STEP_DECLINED_HINT)),
+            Outcome::Refused => notice(about(w::STEP_REFUSED)),
+            Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
+            Outcome::Cancelled => told(w::STEP_CANCELLED),
+        }
+    }
+
+    fn ended(&mut self, ending: &Ending) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let exit = match (self.stop, ending) {
+            (Stop::Interrupted, _) | (_, Ending::Cancelled) => Exit::Interrupted,
+            (Stop::No | Stop::Paused, Ending::Done) => {
+                effects.extend(self.answer());
+                return effects;
+            }
+            (Stop::Paused, _) => Exit::Limit,
+            (Stop::No, Ending::Limit { why }) => {
+                effects.extend(notice(Notice::error(why.clone()).hint(w::PAUSED_HINT)));
+                Exit::Limit
+            }
+            (Stop::No, Ending::Failed { why }) => {
+                effects.extend(self.on_the_way());
+                effects.extend(notice(Notice::error(why.clone())));
+                Exit::Model
+            }
+            (Stop::No, Ending::Error) => {
+                let text = self.reply.take().map(|reply| reply.message).unwrap_or_default();
+                effects.extend(notice(Notice::error(w::MODEL_ERROR.with("text", text))));
+                self.unless_blocked(Exit::Failed)
+            }
+            (Stop::No, Ending::Stopped) => Exit::Blocked,
+        };
+        effects.extend(self.on_the_way());
+        effects.push(Effect::End(exit));
+        effects
+    }
+
+    fn answer(&mut self) -> Vec<Effect> {
+        let message = self.reply.take().map(|reply| reply.message).unwrap_or_default();
+        let Some(schema) = &self.options.schema else {
+            return vec![Effect::Out(message), Effect::End(self.unless_blocked(Exit::Done))];
+        };
+        match schema.check(&message) {
+            Ok(json) => {
+                let out = Effect::Out(json.to_owned());
+                vec![out, Effect::End(self.unless_blocked(Exit::Done))]
+            }
+            // What does not fit must not be taken for an answer by whoever reads it.
+            Err(why) => vec![
+                Effect::Tell(Said::Text(message)),
+                Effect::Tell(Said::Notice(Notice::error(why))),
+                Effect::End(Exit::Failed),
+            ],
+        }
+    }
+
+    fn unless_blocked(&self, exit: Exit) -> Exit {
+        match self.blocked {
+            Some(_) => Exit::Blocked,
+            None => exit,
+        }
+    }
+}
+
+fn decide(ask: AskId, decision: Decision) -> Effect {
+    Effect::Send(Op::Decide { ask, decision })
+}
+
+fn told(say: impl Into<Say>) -> Vec<Effect> {
+    vec![Effect::Tell(Said::Line(say.into()))]
+}
+
+fn notice(notice: Notice) -> Vec<Effect> {
+    vec![Effect::Tell(Said::Notice(notice))]
+}

@@ -1,0 +1,78 @@
+//! Text that is piped in, and how it joins the prompt.
+
+use std::io::{self, Read};
+
+/// The most that is taken of standard input, in bytes.
+pub const LONGEST: usize = 256 * 1024;
+
+/// Piped text, decoded lossily.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piped {
+    pub text: String,
+    /// True when there was more, which was not read.
+    pub cut: bool,
+}
+
+/// Reads until the end or until there is enough.
+pub fn read(input: impl Read) -> io::Result<Piped> {
+    let mut bytes = Vec::new();
+    input.take(LONGEST as u64 + 1).read_to_end(&mut bytes)?;
+    let cut = bytes.len() > LONGEST;
+    bytes.truncate(LONGEST);
+    if cut {
+        // Not in the middle of a character.
+        let broken = bytes.utf8_chunks().last().is_some_and(|last| !last.invalid().is_empty());
+        if broken {
+            let tail = bytes.utf8_chunks().last().map_or(0, |last| last.invalid().len());
+            bytes.truncate(LONGEST - tail);
+        }
+    }
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if cut {
+        text.push_str("\n[the input was longer and is cut here]");
+    }
+    Ok(Piped { text, cut })
+}
+
+/// The message: the prompt, then what was piped in. `None` when both are blank.
+pub fn message(prompt: Option<&str>, piped: Option<&str>) -> Option<String> {
+    let prompt = prompt.map(str::trim).filter(|text| !text.is_empty());
+    let piped = piped.map(|text| text.trim_end_matches(['\r', '\n']));
+    let piped = piped.filter(|text| !text.trim().is_empty());
+    match (prompt, piped) {
+        (Some(prompt), Some(piped)) => Some(format!("{prompt}\n\n{piped}")),
+        (prompt, piped) => prompt.or(piped).map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn piped_text_follows_the_prompt() {
+        assert_eq!(message(Some("look"), Some("a\nb\n")).unwrap(), "look\n\na\nb");
+        assert_eq!(message(None, Some("a\n")).unwrap(), "a");
+        assert_eq!(message(Some(" look "), Some("\n")).unwrap(), "look");
+        assert_eq!(message(Some(" "), None), None);
+    }
+
+    #[test]
+    fn an_endless_input_is_cut_and_says_so() {
+        let piped = read(io::repeat(b'x')).unwrap();
+        assert!(piped.cut && piped.text.ends_with("is cut here]"));
+        assert!(piped.text.len() < LONGEST + 100);
+    }
+
+    #[test]
+    fn a_cut_never_splits_a_character() {
+        let text = format!("x{}", "中".repeat(LONGEST / 3 + 1));
+        assert!(!read(text.as_bytes()).unwrap().text.contains('\u{fffd}'));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_decoded_lossily() {
+        let piped = read(&b"a\xffb"[..]).unwrap();
+        assert_eq!(piped, Piped { text: "a\u{fffd}b".into(), cut: false });
+    }
+}

@@ -1,0 +1,99 @@
+//! `avocet model list`: what the server offers, and the built-in models.
+
+use serde_json::json;
+
+use crate::config::{Connection, Provider, Settings};
+use crate::protocol::Mode;
+use crate::words::{Lang, Say, cli as w};
+
+use crate::commands::Row;
+
+/// What asking the server for its models came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Offer {
+    /// No server is named anywhere.
+    NoServer,
+    Models(Vec<String>),
+    Failed(Say),
+}
+
+/// The models as rows; those of the profile are marked.
+pub fn rows(settings: &Settings, offer: &Offer) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if let Some(Connection { provider: Provider::OpenAi, base_url, .. }) = &settings.connection {
+        rows.push(Row::heading(base_url.as_str()));
+    }
+    match offer {
+        Offer::NoServer => rows.push(Row::line(w::NO_SERVER)),
+        Offer::Failed(why) => rows.push(Row::line(why.clone())),
+        Offer::Models(models) if models.is_empty() => rows.push(Row::line(w::NO_MODELS)),
+        Offer::Models(models) => {
+            rows.extend(
+                models.iter().map(|model| Row::pair(model.as_str(), mark(settings, model))),
+            );
+        }
+    }
+    rows.push(Row::heading(w::BUILT_IN_MODELS));
+    rows.push(Row::pair("guide", w::MODEL_GUIDE));
+    rows.push(Row::pair("scripted:FILE", w::MODEL_SCRIPTED));
+    rows
+}
+
+/// The same, one JSON object.
+pub fn json(settings: &Settings, offer: &Offer, lang: Lang) -> serde_json::Value {
+    let connection = settings.connection.as_ref();
+    let (models, problem) = match offer {
+        Offer::NoServer => (None, None),
+        Offer::Models(models) => (Some(models), None),
+        Offer::Failed(why) => (None, Some(why.text(lang))),
+    };
+    json!({
+        "base_url": connection.map(|connection| &connection.base_url),
+        "low": connection.map(|connection| &connection.low),
+        "high": connection.map(|connection| &connection.high),
+        "models": models,
+        "problem": problem,
+        "built_in": ["guide", "scripted:FILE"],
+    })
+}
+
+/// `low`, `high` or both, for the models of the profile in force.
+fn mark(settings: &Settings, model: &str) -> String {
+    let Some(connection) = &settings.connection else { return String::new() };
+    let modes = [Mode::Low, Mode::High].into_iter();
+    let modes = modes.filter(|mode| connection.model(*mode) == model).map(Mode::name);
+    modes.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Environment, Paths, Sources, load};
+
+    fn settings() -> Settings {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::under(folder.path(), folder.path().to_owned());
+        let variables = [("AVOCET_BASE_URL", "http://x/v1"), ("AVOCET_MODEL", "b")];
+        let environment = Environment::of(variables);
+        load(Sources { paths: &paths, environment: &environment, line: &[], project: &[] }).settings
+    }
+
+    #[test]
+    fn the_models_in_force_are_marked() {
+        let offer = Offer::Models(vec!["a".into(), "b".into()]);
+        let rows = rows(&settings(), &offer);
+        assert_eq!(
+            rows[..3],
+            [Row::heading("http://x/v1"), Row::pair("a", ""), Row::pair("b", "low, high")]
+        );
+    }
+
+    #[test]
+    fn a_server_that_does_not_answer_is_said_and_the_built_in_models_stay() {
+        let offer = Offer::Failed(w::NO_SERVER.into());
+        let rows = rows(&settings(), &offer);
+        assert!(rows.contains(&Row::line(w::NO_SERVER)));
+        assert!(rows.contains(&Row::pair("guide", w::MODEL_GUIDE)));
+        assert!(json(&settings(), &offer, Lang::En)["problem"].is_string());
+    }
+}

@@ -1,0 +1,108 @@
+//! Writes rows as aligned lines, or as JSON.
+
+use std::io::{self, Write};
+
+use serde_json::{Value as Json, json};
+use unicode_width::UnicodeWidthStr;
+
+use super::report::{self, Voice};
+use crate::commands::Row;
+use crate::words::{Lang, Value};
+
+/// Labels wider than this do not push the values further right, in columns.
+const WIDEST: usize = 32;
+
+/// Writes rows with their values below each other.
+pub fn write(out: &mut impl Write, rows: &[Row], voice: Voice) -> io::Result<()> {
+    let shown = |value: &Value| (voice.clean)(&text(value, voice.lang)).replace('\n', " ");
+    let labels = rows.iter().filter_map(|row| match row {
+        Row::Pair { label, .. } => Some(shown(label).width()),
+        Row::Heading(_) | Row::Line(_) => None,
+    });
+    let width = labels.max().unwrap_or(0).min(WIDEST);
+    let mut page = String::new();
+    for row in rows {
+        match row {
+            Row::Heading(heading) => {
+                let gap = if page.is_empty() { "" } else { "\n" };
+                page += &format!("{gap}{}\n", shown(heading));
+            }
+            Row::Pair { label, value } => {
+                let label = shown(label);
+                let pad = " ".repeat(width.saturating_sub(label.width()));
+                page += format!("  {label}{pad}  {}", shown(value)).trim_end();
+                page.push('\n');
+            }
+            Row::Line(line) => page += &format!("  {}\n", shown(line)),
+        }
+    }
+    report::answer(out, page)
+}
+
+/// The rows as one JSON object: headings name objects, lines go into `lines`. Names are
+/// English in either language, because programs read them.
+pub fn json(rows: &[Row], lang: Lang) -> Json {
+    let mut page = serde_json::Map::new();
+    let mut section: Option<String> = None;
+    for row in rows {
+        let target = match &section {
+            Some(name) => page.get_mut(name).and_then(Json::as_object_mut),
+            None => Some(&mut page),
+        };
+        match (row, target) {
+            (Row::Heading(heading), _) => {
+                let name = text(heading, Lang::En);
+                page.insert(name.clone(), json!({}));
+                section = Some(name);
+            }
+            (Row::Pair { label, value }, Some(target)) => {
+                target.insert(text(label, Lang::En), Json::from(text(value, lang)));
+            }
+            (Row::Line(line), Some(target)) => {
+                let lines = target.entry("lines").or_insert_with(|| json!([]));
+                if let Some(lines) = lines.as_array_mut() {
+                    lines.push(Json::from(text(line, lang)));
+                }
+            }
+            (Row::Pair { .. } | Row::Line(_), None) => {}
+        }
+    }
+    Json::Object(page)
+}
+
+fn text(value: &Value, lang: Lang) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::Say(say) => say.text(lang),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::commands as w;
+
+    fn rows() -> Vec<Row> {
+        vec![
+            Row::heading(w::STATUS_TITLE),
+            Row::pair(w::STATUS_MODEL, "m"),
+            Row::pair("模型名", "n\nn"),
+            Row::line("end"),
+        ]
+    }
+
+    #[test]
+    fn values_stand_below_each_other_also_behind_wide_letters() {
+        let mut out = Vec::new();
+        write(&mut out, &rows(), Voice { lang: Lang::En, clean: str::to_owned }).unwrap();
+        let expected = "This session\n  model   m\n  模型名  n n\n  end\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn json_has_the_same_names() {
+        let expected =
+            json!({ "This session": { "model": "m", "模型名": "n\nn", "lines": ["end"] } });
+        assert_eq!(json(&rows(), Lang::En), expected);
+    }
+}

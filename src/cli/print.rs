@@ -1,0 +1,154 @@
+//! Runs one turn without a screen: sends the message, follows the events, writes the
+//! answer to one stream and everything else to the other.
+//!
+//! What each event means is decided in `headless`; this file writes
+//! and waits.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{Receiver, Sender};
+
+use super::headless::{Effect, Headless, Said};
+use super::report::{self, Voice};
+use super::schema::Schema;
+use super::{Clean, Exit};
+use crate::protocol::{Event, Notice, Op};
+use crate::words::cli as w;
+
+#[derive(Debug)]
+pub struct Options {
+    /// Events as JSON instead of the answer as text.
+    pub json: bool,
+    /// `-y`: yes to steps that ask.
+    pub yes: bool,
+    pub schema: Option<Schema>,
+    /// How standard error is spoken to.
+    pub voice: Voice,
+    /// How the answer is made safe for standard output; a pipe gets it as it is.
+    pub clean: Clean,
+}
+
+/// The ends of the session, and Ctrl-C.
+#[derive(Debug)]
+pub struct Wires {
+    pub ops: Sender<Op>,
+    pub events: Receiver<Event>,
+    /// One for each press. A closed one means that nobody can interrupt.
+    pub interrupts: Receiver<()>,
+    /// How long a turn may take to end after Ctrl-C: [`GRACE`], unless a test is in a hurry.
+    pub grace: Duration,
+}
+
+/// Children get their signals in this time.
+pub const GRACE: Duration = Duration::from_secs(8);
+
+/// Runs the turn. The session is told to shut down in the end, whatever the end was.
+pub async fn run(
+    message: String,
+    mut wires: Wires,
+    options: &Options,
+    out: impl Write,
+    err: impl Write,
+) -> Exit {
+    let mut turn = Headless::new(options);
+    let mut streams = Streams { out, err, options };
+    let mut effects = vec![Effect::Send(Op::Submit { text: message })];
+    let mut grace: Option<Instant> = None;
+    let exit = loop {
+        if let Some(exit) = perform(effects, &wires.ops, &mut streams).await {
+            break exit;
+        }
+        let left = grace.map_or(wires.grace, |end| end.saturating_duration_since(Instant::now()));
+        effects = tokio::select! {
+            event = wires.events.recv() => match event {
+                Some(event) => turn.next(&event),
+                None => turn.lost(),
+            },
+            Some(()) = wires.interrupts.recv() => {
+                grace.get_or_insert_with(|| Instant::now() + wires.grace);
+                turn.interrupt()
+            }
+            () = tokio::time::sleep(left), if grace.is_some() => {
+                vec![Effect::End(Exit::Interrupted)]
+            }
+        };
+    };
+    // A session that is gone already has nothing to shut down.
+    let _ = wires.ops.try_send(Op::Shutdown);
+    exit
+}
+
+/// Feeds [`Wires::interrupts`] from Ctrl-C for as long as someone listens.
+pub fn interrupts() -> Receiver<()> {
+    let (sender, receiver) = tokio::sync::mpsc::channel(4);
+    tokio::spawn(async move {
+        while tokio::signal::ctrl_c().await.is_ok() && sender.send(()).await.is_ok() {}
+    });
+    receiver
+}
+
+async fn perform<O: Write, E: Write>(
+    effects: Vec<Effect>,
+    ops: &Sender<Op>,
+    streams: &mut Streams<'_, O, E>,
+) -> Option<Exit> {
+    for effect in effects {
+        match effect {
+            Effect::Out(line) => {
+                if let Some(exit) = streams.out(&line) {
+                    return Some(exit);
+                }
+            }
+            Effect::Tell(said) => streams.tell(&said),
+            // A session that is gone closes its events too, which is where it is seen.
+            Effect::Send(op) => drop(ops.send(op).await),
+            Effect::End(exit) => return Some(exit),
+        }
+    }
+    None
+}
+
+struct Streams<'a, O, E> {
+    out: O,
+    err: E,
+    options: &'a Options,
+}
+
+impl<O: Write, E: Write> Streams<'_, O, E> {
+    /// Writes a line of the answer. A reader that left has seen enough; any other fault
+    /// means that the answer is lost.
+    fn out(&mut self, line: &str) -> Option<Exit> {
+        let line = match self.options.json {
+            true => line.to_owned(),
+            false => (self.options.clean)(line),
+        };
+        let end = if line.ends_with('\n') { "" } else { "\n" };
+        let written = write!(self.out, "{line}{end}").and_then(|()| self.out.flush());
+        match written {
+            Ok(()) => None,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Some(Exit::Done),
+            Err(error) => {
+                let why = crate::config::problem::io_reason(&error);
+                self.tell(&Said::Notice(Notice::error(w::OUT_LOST.with("why", why))));
+                Some(Exit::Failed)
+            }
+        }
+    }
+
+    /// Tells what happens. If standard error is closed, nobody wanted to know.
+    fn tell(&mut self, said: &Said) {
+        let voice = self.options.voice;
+        let _ = match said {
+            Said::Text(text) => writeln!(self.err, "{}", (voice.clean)(text)),
+            Said::Line(say) => writeln!(self.err, "{}", (voice.clean)(&say.text(voice.lang))),
+            Said::Notice(notice) => {
+                report::notice(&mut self.err, notice, voice);
+                Ok(())
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;

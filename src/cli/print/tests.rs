@@ -1,0 +1,362 @@
+//! Whole headless turns, from scripted events to the two streams and the exit code.
+
+use tokio::sync::mpsc;
+
+use super::*;
+use crate::protocol::{
+    Ask, AskId, Decision, Ending, Level, Observation, Outcome, Question, Reason, Replied, Requires,
+    Risk, Step, Tier, Usage, Work,
+};
+use crate::words::{Lang, Say};
+
+/// What came of a run.
+#[derive(Debug)]
+struct Ran {
+    exit: Exit,
+    out: String,
+    err: String,
+    ops: Vec<Op>,
+}
+
+fn options() -> Options {
+    let voice = Voice { lang: Lang::En, clean: str::to_owned };
+    Options { json: false, yes: false, schema: None, voice, clean: str::to_owned }
+}
+
+fn yes() -> Options {
+    Options { yes: true, ..options() }
+}
+
+fn json() -> Options {
+    Options { json: true, ..options() }
+}
+
+fn schema(text: &str) -> Options {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("schema.json");
+    std::fs::write(&file, text).unwrap();
+    Options { schema: Some(Schema::read(&file).unwrap()), ..options() }
+}
+
+/// Plays the events to a headless turn that writes into `out`.
+fn play_into(
+    options: &Options,
+    events: Vec<Event>,
+    presses: usize,
+    out: impl Write,
+) -> (Exit, String, Vec<Op>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let (ops, mut seen) = mpsc::channel(64);
+        let (sender, receiver) = mpsc::channel(64);
+        let (presser, interrupts) = mpsc::channel(8);
+        for event in events {
+            sender.send(event).await.unwrap();
+        }
+        for _ in 0..presses {
+            presser.send(()).await.unwrap();
+        }
+        // With a press, the session stays: the end must come from the press.
+        let stays = (presses > 0).then_some(sender);
+        let wires = Wires { ops, events: receiver, interrupts, grace: Duration::from_millis(20) };
+        let mut err = Vec::new();
+        let exit = run("do it".into(), wires, options, out, &mut err).await;
+        drop(stays);
+        let mut ops = Vec::new();
+        while let Ok(op) = seen.try_recv() {
+            ops.push(op);
+        }
+        (exit, String::from_utf8(err).unwrap(), ops)
+    })
+}
+
+fn play(options: &Options, events: Vec<Event>) -> Ran {
+    let mut out = Vec::new();
+    let (exit, err, ops) = play_into(options, events, 0, &mut out);
+    Ran { exit, out: String::from_utf8(out).unwrap(), err, ops }
+}
+
+fn replied(message: &str) -> Event {
+    Event::Replied(Replied { message: message.into(), ..Replied::default() })
+}
+
+fn ended(ending: Ending) -> Event {
+    Event::TurnEnded { turn: 1, ending, usage: Usage::default(), elapsed_ms: 5 }
+}
+
+fn say(text: &str) -> Say {
+    w::MODEL_ERROR.with("text", text)
+}
+
+fn step(line: &str) -> Step {
+    let mut words = line.split(' ');
+    let program = words.next().unwrap();
+    let args: Vec<&str> = words.collect();
+    let work = Work::exec(program, &args);
+    Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None }
+}
+
+fn risk(tier: Tier) -> Risk {
+    let reason = Reason { rule: "git.push".into(), tier, say: say("it pushes"), arg: None };
+    Risk { tier, rule: "git.push".into(), reasons: vec![reason], effects: vec![], lifted: false }
+}
+
+fn observed(tier: Tier, outcome: Outcome) -> Event {
+    let mut seen = Observation::not_run(step("git push"), "/w", risk(tier), outcome);
+    if outcome == Outcome::Ran {
+        seen.exit_code = Some(0);
+    }
+    Event::Observed(Box::new(seen))
+}
+
+fn asked(risk: Risk) -> Event {
+    let question = Question::Step {
+        step: step("git push"),
+        risk,
+        resolved: None,
+        cwd: "/w".into(),
+        why: String::new(),
+        expected: String::new(),
+        number: 1,
+        of: 1,
+        pieces: vec![],
+        rule: None,
+    };
+    Event::Asked(Box::new(Ask { id: AskId(7), question }))
+}
+
+fn decision(ran: &Ran) -> Option<&Decision> {
+    ran.ops.iter().find_map(|op| match op {
+        Op::Decide { ask: AskId(7), decision } => Some(decision),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_answer_alone_goes_to_standard_output() {
+    let ran = play(
+        &options(),
+        vec![
+            Event::ReplyStarted,
+            replied("I look first."),
+            Event::StepStarted { step: step("git status"), risk: risk(Tier::L0) },
+            observed(Tier::L0, Outcome::Ran),
+            Event::ReplyStarted,
+            Event::Delta { text: "All ".into() },
+            replied("All is well."),
+            ended(Ending::Done),
+        ],
+    );
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "All is well.\n"));
+    assert_eq!(ran.err, "I look first.\n$ git status\n");
+    assert_eq!(ran.ops, [Op::Submit { text: "do it".into() }, Op::Shutdown]);
+}
+
+#[test]
+fn a_step_that_asks_is_declined_and_the_end_says_so() {
+    let ran = play(
+        &options(),
+        vec![
+            replied("I push."),
+            asked(risk(Tier::L1)),
+            observed(Tier::L1, Outcome::Declined),
+            replied("I could not push."),
+            ended(Ending::Done),
+        ],
+    );
+    assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Blocked, "I could not push.\n"));
+    assert!(ran.err.contains("git push") && ran.err.contains("hint: "), "{}", ran.err);
+}
+
+#[test]
+fn yes_allows_what_asks_by_itself_and_nothing_graver() {
+    let lifted = Risk { lifted: true, ..risk(Tier::L1) };
+    let approve = Some(Decision::Approve);
+    let reject = Some(Decision::Reject { word: None });
+    for (risk, expected) in [
+        (risk(Tier::L0), &approve),
+        (risk(Tier::L1), &approve),
+        (risk(Tier::L2), &reject),
+        (lifted, &reject),
+    ] {
+        let ran = play(&yes(), vec![asked(risk.clone()), ended(Ending::Done)]);
+        assert_eq!(decision(&ran), expected.as_ref(), "{risk:?}");
+    }
+    let ran = play(
+        &yes(),
+        vec![asked(risk(Tier::L1)), observed(Tier::L1, Outcome::Ran), ended(Ending::Done)],
+    );
+    assert_eq!(ran.exit, Exit::Done);
+    assert!(ran.err.contains("it pushes"), "what was allowed is shown: {}", ran.err);
+}
+
+#[test]
+fn a_step_that_did_not_run_counts_until_one_makes_up_for_it() {
+    use Outcome::{Declined, Ran, Refused};
+    let cases: &[(&[(Tier, Outcome)], Exit)] = &[
+        (&[(Tier::L0, Ran)], Exit::Done),
+        (&[(Tier::L1, Declined)], Exit::Blocked),
+        (&[(Tier::L2, Refused)], Exit::Blocked),
+        (&[(Tier::L1, Declined), (Tier::L0, Ran)], Exit::Blocked),
+        (&[(Tier::L1, Declined), (Tier::L1, Ran)], Exit::Done),
+        (&[(Tier::L2, Refused), (Tier::L0, Ran)], Exit::Done),
+        (&[(Tier::L0, Ran), (Tier::L2, Refused)], Exit::Blocked),
+    ];
+    for (steps, expected) in cases {
+        let mut events: Vec<Event> =
+            steps.iter().map(|(tier, outcome)| observed(*tier, *outcome)).collect();
+        events.push(ended(Ending::Done));
+        assert_eq!(play(&options(), events).exit, *expected, "{steps:?}");
+    }
+}
+
+#[test]
+fn each_ending_has_its_exit_code() {
+    let cases = [
+        (Ending::Done, Exit::Done, 0),
+        (Ending::Error, Exit::Failed, 1),
+        (Ending::Stopped, Exit::Blocked, 3),
+        (Ending::Limit { why: say("25 steps") }, Exit::Limit, 4),
+        (Ending::Failed { why: say("no server") }, Exit::Model, 5),
+        (Ending::Cancelled, Exit::Interrupted, 130),
+    ];
+    for (ending, expected, code) in cases {
+        let ran = play(&options(), vec![replied("x"), ended(ending.clone())]);
+        assert_eq!((ran.exit, ran.exit.code()), (expected, code), "{ending:?}");
+        assert_eq!(ran.out.is_empty(), ending != Ending::Done, "{ending:?}");
+    }
+}
+
+#[test]
+fn what_failed_is_said_as_an_error() {
+    let ran = play(&options(), vec![ended(Ending::Failed { why: say("no server") })]);
+    assert!(ran.err.starts_with("error: ") && ran.err.contains("no server"), "{}", ran.err);
+}
+
+#[test]
+fn a_pause_at_a_limit_stops_the_turn_even_with_yes() {
+    let question = Question::Pause { why: say("25 steps") };
+    let pause = Event::Asked(Box::new(Ask { id: AskId(7), question }));
+    let ran = play(&yes(), vec![pause, ended(Ending::Stopped)]);
+    assert_eq!(decision(&ran), Some(&Decision::Stop));
+    assert_eq!(ran.exit, Exit::Limit);
+}
+
+#[test]
+fn json_is_one_event_a_line_and_nothing_else() {
+    let events = vec![
+        Event::ReplyStarted,
+        Event::Delta { text: "a\nb".into() },
+        replied("a\nb"),
+        Event::Notice(Notice::warning(say("x"))),
+        ended(Ending::Done),
+    ];
+    let ran = play(&json(), events.clone());
+    let back: Vec<Event> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((back, ran.err.as_str()), (events, ""));
+    assert_eq!(ran.exit, Exit::Done);
+}
+
+#[test]
+fn in_json_the_reason_of_a_failure_is_still_said() {
+    let ran = play(&json(), vec![ended(Ending::Failed { why: say("no server") })]);
+    assert_eq!(ran.out.lines().count(), 1);
+    assert!(ran.err.contains("no server"), "{}", ran.err);
+}
+
+const NUMBER: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}"#;
+
+#[test]
+fn an_answer_that_fits_the_schema_is_its_json() {
+    let ran = play(&schema(NUMBER), vec![replied("```json\n{\"n\":1}\n```"), ended(Ending::Done)]);
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "{\"n\":1}\n"));
+}
+
+#[test]
+fn an_answer_that_does_not_fit_is_no_answer() {
+    let ran = play(&schema(NUMBER), vec![replied("{\"n\":\"one\"}"), ended(Ending::Done)]);
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Failed, ""));
+    assert!(ran.err.contains("`/n`") && ran.err.contains("integer"), "{}", ran.err);
+    let options = Options { json: true, ..schema(NUMBER) };
+    let ran = play(&options, vec![replied("{}"), ended(Ending::Done)]);
+    assert_eq!(ran.exit, Exit::Failed);
+    assert!(ran.err.contains("error: "), "{}", ran.err);
+}
+
+#[test]
+fn an_interrupt_stops_the_turn_and_a_second_one_does_not_wait() {
+    let (exit, _, ops) = play_into(&options(), vec![], 2, io::sink());
+    assert_eq!(exit, Exit::Interrupted);
+    assert!(ops.contains(&Op::Stop) && ops.last() == Some(&Op::Shutdown), "{ops:?}");
+}
+
+#[test]
+fn a_turn_that_does_not_end_after_an_interrupt_is_left_after_a_while() {
+    let (exit, _, ops) = play_into(&options(), vec![], 1, io::sink());
+    assert_eq!(exit, Exit::Interrupted);
+    assert!(ops.contains(&Op::Stop));
+}
+
+#[test]
+fn a_session_that_is_gone_is_said() {
+    for events in [vec![], vec![Event::Closed]] {
+        let ran = play(&options(), events);
+        assert_eq!(ran.exit, Exit::Failed);
+        assert!(ran.err.starts_with("error: "), "{}", ran.err);
+    }
+}
+
+/// A stream that fails in one way.
+struct Broken(io::ErrorKind);
+
+impl Write for Broken {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_error_and_a_full_disk_is_one() {
+    let events = || vec![replied("x"), ended(Ending::Done)];
+    let (exit, err, _) = play_into(&options(), events(), 0, Broken(io::ErrorKind::BrokenPipe));
+    assert_eq!((exit, err.as_str()), (Exit::Done, ""));
+    let (exit, err, _) = play_into(&options(), events(), 0, Broken(io::ErrorKind::StorageFull));
+    assert_eq!(exit, Exit::Failed);
+    assert!(err.contains("the disk is full"), "{err}");
+}
+
+#[test]
+fn foreign_text_is_made_safe_on_both_streams() {
+    let clean: Clean = |text| text.replace('\x1b', "␛");
+    let voice = Voice { lang: Lang::Zh, clean };
+    let options = Options { clean, voice, ..options() };
+    let ran = play(
+        &options,
+        vec![
+            replied("\x1b[2J on the way"),
+            Event::StepStarted { step: step("echo \x1b[31m"), risk: risk(Tier::L0) },
+            Event::Notice(Notice::warning(say("\x1b]0;x"))),
+            replied("\x1b[2J answer"),
+            ended(Ending::Done),
+        ],
+    );
+    assert!(!ran.out.contains('\x1b') && !ran.err.contains('\x1b'), "{ran:?}");
+    assert!(ran.out.contains("␛[2J answer"));
+}
+
+#[test]
+fn a_notice_keeps_its_level() {
+    for (level, label) in
+        [(Level::Error, "error: "), (Level::Warning, "warning: "), (Level::Info, "The")]
+    {
+        let notice = Notice { level, say: say("x"), hint: None };
+        let ran = play(&options(), vec![Event::Notice(notice), ended(Ending::Done)]);
+        assert!(ran.err.starts_with(label), "{}", ran.err);
+    }
+}

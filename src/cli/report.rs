@@ -1,0 +1,76 @@
+//! Says what went wrong on the way: `error: …`, a blank line, `hint: …`.
+
+use std::io::{self, Write};
+
+use super::{Clean, Exit};
+use crate::protocol::{Level, Notice};
+use crate::words::{Lang, cli as w};
+
+/// How sentences are written: in which language, and made safe for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Voice {
+    pub lang: Lang,
+    pub clean: Clean,
+}
+
+/// Writes a notice. A stream that is closed is no error: there is nobody to tell.
+pub fn notice(out: &mut impl Write, notice: &Notice, voice: Voice) {
+    let label = match notice.level {
+        Level::Info => None,
+        Level::Warning => Some(w::WARNING),
+        Level::Error => Some(w::ERROR),
+    };
+    let sentence = (voice.clean)(&notice.say.text(voice.lang));
+    let _ = match label {
+        Some(label) => writeln!(out, "{}: {sentence}", label.text(voice.lang)),
+        None => writeln!(out, "{sentence}"),
+    };
+    if let Some(hint) = &notice.hint {
+        let hint = (voice.clean)(&hint.text(voice.lang));
+        let _ = writeln!(out, "\n{}: {hint}", w::HINT.text(voice.lang));
+    }
+}
+
+/// Writes the page that came instead of a parsed command line: help to standard output,
+/// wrong use to standard error.
+pub fn usage(page: &clap::Error) -> Exit {
+    // The only thing that can fail is a closed pipe.
+    let _ = page.print();
+    match page.exit_code() {
+        0 => Exit::Done,
+        _ => Exit::WrongUse,
+    }
+}
+
+/// Writes an answer. A closed pipe is no error; any other fault is the caller's to say.
+pub fn answer(out: &mut impl Write, text: impl AsRef<[u8]>) -> io::Result<()> {
+    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(notice_: &Notice, lang: Lang) -> String {
+        let mut out = Vec::new();
+        notice(&mut out, notice_, Voice { lang, clean: |text| text.replace('\x1b', "␛") });
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn an_error_and_its_hint_stand_a_line_apart() {
+        let notice = Notice::error(w::NO_PROMPT).hint(w::NO_PROMPT_HINT);
+        let text = written(&notice, Lang::En);
+        assert!(text.starts_with("error: ") && text.contains("\n\nhint: "), "{text}");
+        assert!(written(&notice, Lang::Zh).starts_with("错误: "));
+    }
+
+    #[test]
+    fn foreign_text_in_a_sentence_is_made_safe() {
+        let notice = Notice::error(w::SCHEMA_UNREADABLE.with("file", "\x1b[2J").with("why", "x"));
+        assert!(!written(&notice, Lang::En).contains('\x1b'));
+    }
+}

@@ -1,0 +1,147 @@
+//! Checks a final answer against a JSON Schema (`--output-schema`).
+
+use std::fmt;
+use std::path::Path;
+
+use boon::{Compiler, Draft, SchemaIndex, Schemas, ValidationError};
+use serde_json::Value;
+
+use crate::config::{problem::Fault, saved};
+use crate::words::{Say, Spoken, cli as w};
+
+/// A schema that is ready to check answers.
+pub struct Schema {
+    schemas: Schemas,
+    index: SchemaIndex,
+    text: Value,
+}
+
+/// Why there is no schema.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct SchemaError(Say);
+
+impl Spoken for SchemaError {
+    fn say(&self) -> Say {
+        self.0.clone()
+    }
+}
+
+impl Schema {
+    pub fn read(file: &Path) -> Result<Schema, SchemaError> {
+        let name = file.display().to_string();
+        let text = match saved::read(file) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Err(unreadable(&name, crate::words::config::IO_NOT_FOUND)),
+            Err(Fault::Unreadable { why }) => return Err(unreadable(&name, why)),
+            Err(_) => return Err(unreadable(&name, w::NO_TEXT_FILE)),
+        };
+        Schema::parse(&name, &text)
+    }
+
+    fn parse(name: &str, text: &str) -> Result<Schema, SchemaError> {
+        let wrong = |why: String| SchemaError(w::SCHEMA_WRONG.with("file", name).with("why", why));
+        let text: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        compiler.set_default_draft(Draft::V2020_12);
+        // The name is ours, so that a path with odd letters makes no odd address.
+        let why = |error: boon::CompileError| wrong(one_line(&format!("{error:#}")));
+        compiler.add_resource("schema.json", text.clone()).map_err(why)?;
+        let index = compiler.compile("schema.json", &mut schemas).map_err(why)?;
+        Ok(Schema { schemas, index, text })
+    }
+
+    /// The schema itself, for whoever tells the model about it.
+    pub fn value(&self) -> &Value {
+        &self.text
+    }
+
+    /// The JSON of an answer that fits: the whole of it, or the one fenced block it is.
+    /// The error names the path and the problem.
+    pub fn check<'a>(&self, answer: &'a str) -> Result<&'a str, Say> {
+        let json = unfenced(answer.trim());
+        let value: Value = serde_json::from_str(json)
+            .map_err(|error| w::ANSWER_NO_JSON.with("why", error.to_string()))?;
+        match self.schemas.validate(&value, self.index) {
+            Ok(()) => Ok(json),
+            Err(error) => Err(misfit(&error)),
+        }
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schema").field("text", &self.text).finish_non_exhaustive()
+    }
+}
+
+fn unreadable(file: &str, why: impl Into<crate::words::Value>) -> SchemaError {
+    SchemaError(w::SCHEMA_UNREADABLE.with("file", file).with("why", why))
+}
+
+/// The deepest first cause: where it is, and what is wrong there.
+fn misfit(error: &ValidationError<'_, '_>) -> Say {
+    let mut deepest = error;
+    while let Some(cause) = deepest.causes.first() {
+        deepest = cause;
+    }
+    let path = deepest.instance_location.to_string();
+    let path = if path.is_empty() { "/".to_owned() } else { path };
+    w::ANSWER_MISFIT.with("path", path).with("why", one_line(&deepest.kind.to_string()))
+}
+
+/// The inside of a text that is one fenced block and nothing else.
+fn unfenced(text: &str) -> &str {
+    let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let inside = inside.and_then(|rest| rest.split_once('\n'));
+    match inside {
+        Some((language, json)) if !json.contains("```") && language.len() < 20 => json.trim(),
+        _ => text,
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ").chars().take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Lang;
+
+    const PERSON: &str = r#"{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"tags":{"type":"array","items":{"type":"integer"}}}}"#;
+
+    fn checked(answer: &str) -> Result<String, String> {
+        let schema = Schema::parse("s.json", PERSON).unwrap();
+        schema.check(answer).map(str::to_owned).map_err(|say| say.text(Lang::En))
+    }
+
+    #[test]
+    fn an_answer_that_fits_is_its_json() {
+        assert_eq!(checked(" {\"name\":\"x\"}\n").unwrap(), "{\"name\":\"x\"}");
+        assert_eq!(checked("```json\n{\"name\":\"x\"}\n```").unwrap(), "{\"name\":\"x\"}");
+    }
+
+    #[test]
+    fn an_answer_that_does_not_fit_names_path_and_problem() {
+        let cases = [
+            ("{\"name\":\"x\",\"tags\":[1,\"a\"]}", "`/tags/1`", "integer"),
+            ("{}", "`/`", "name"),
+            ("{\"name\":1}", "`/name`", "string"),
+            ("hello", "not JSON", "line 1"),
+        ];
+        for (answer, path, what) in cases {
+            let said = checked(answer).unwrap_err();
+            assert!(said.contains(path) && said.contains(what), "{answer}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_said() {
+        for text in ["{", "{\"type\":\"strnig\"}", "{\"$ref\":\"#/nowhere\"}"] {
+            let error = Schema::parse("s.json", text).unwrap_err();
+            assert!(error.say().text(Lang::En).contains("s.json"), "{text}");
+        }
+        assert!(Schema::read(Path::new("/nowhere/s.json")).is_err());
+    }
+}

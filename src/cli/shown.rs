@@ -1,0 +1,41 @@
+//! A step as one line on the command line.
+
+use crate::protocol::Work;
+
+/// The program with its arguments, each that needs it in quotes; a tool with its input.
+pub fn work(work: &Work) -> String {
+    match work {
+        Work::Exec { program, args } => {
+            let words = std::iter::once(program).chain(args);
+            words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        }
+        Work::Tool { name, input } => format!("{name} {input}"),
+        Work::Shell { line } => line.clone(),
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,^~".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    // A newline in an argument must not look like the end of the line.
+    let escaped = word.replace('\'', r"'\''");
+    let letters = escaped.chars().map(|c| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    });
+    format!("'{}'", letters.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_argument_can_be_told_from_its_neighbours() {
+        let args = ["commit", "-m", "it's\nme", "", "a b", "中文"];
+        let expected = r"git commit -m 'it'\''s\nme' '' 'a b' 中文";
+        assert_eq!(work(&Work::exec("git", &args)), expected);
+    }
+}

@@ -1,0 +1,105 @@
+//! What could be meant by a line that is still being typed.
+
+use super::dispatch::find_in;
+use super::table::COMMANDS;
+use super::{Args, Call, Category, Command, Source};
+use crate::words::Word;
+
+/// One way to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The whole line as it would be.
+    pub text: String,
+    /// What may follow: `<message>`.
+    pub hint: String,
+    pub about: Option<Word>,
+    pub category: Option<Category>,
+}
+
+/// The candidates for `line`, which begins with `/`: names while the name is typed,
+/// values behind it. The best come first; those of equal rank in the order of the table.
+pub fn complete(call: &Call<'_>, line: &str) -> Vec<Candidate> {
+    let line = line.trim_start();
+    let typed = line.strip_prefix('/').unwrap_or(line);
+    match typed.split_once(char::is_whitespace) {
+        None => names(call, &typed.to_lowercase()),
+        Some((name, args)) => find_in(COMMANDS, name)
+            .filter(|command| command.reach.covers(call.surface))
+            .map(|command| values(call, command, name, args.trim_start()))
+            .unwrap_or_default(),
+    }
+}
+
+fn names(call: &Call<'_>, typed: &str) -> Vec<Candidate> {
+    let reachable = COMMANDS.iter().filter(|command| command.reach.covers(call.surface));
+    let mut found: Vec<(Rank, &Command)> = reachable
+        .filter_map(|command| {
+            Some((command.names().filter_map(|n| rank(n, typed)).min()?, command))
+        })
+        .collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found
+        .into_iter()
+        .map(|(_, command)| Candidate {
+            text: format!("/{}", command.name),
+            hint: command.args.hint(),
+            about: Some(command.about),
+            category: Some(command.category),
+        })
+        .collect()
+}
+
+fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Candidate> {
+    let values: Vec<String> = match command.args {
+        Args::None | Args::Optional(_) | Args::Required(_) => Vec::new(),
+        Args::Choice(choices) | Args::ChoiceThen(choices, _) => {
+            choices.iter().map(|choice| (*choice).to_owned()).collect()
+        }
+        Args::OptionalOf(_, Source::Models) => call.models.to_vec(),
+        Args::OptionalOf(_, Source::Themes) => {
+            call.themes.iter().map(|theme| (*theme).to_owned()).collect()
+        }
+        Args::OptionalOf(_, Source::Commands) => {
+            COMMANDS.iter().map(|command| command.name.to_owned()).collect()
+        }
+    };
+    let typed = typed.to_lowercase();
+    let mut found: Vec<(Rank, String)> = values
+        .into_iter()
+        .filter_map(|value| Some((rank(&value.to_lowercase(), &typed)?, value)))
+        .collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found
+        .into_iter()
+        .map(|(_, value)| Candidate {
+            text: format!("/{name} {value}"),
+            hint: String::new(),
+            about: None,
+            category: None,
+        })
+        .collect()
+}
+
+/// How well a name fits, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Same,
+    Begins,
+    Holds,
+    /// The letters stand in it, in their order.
+    Scattered,
+}
+
+fn rank(name: &str, typed: &str) -> Option<Rank> {
+    if name == typed {
+        return Some(Rank::Same);
+    }
+    if name.starts_with(typed) {
+        return Some(Rank::Begins);
+    }
+    if name.contains(typed) {
+        return Some(Rank::Holds);
+    }
+    let mut letters = name.chars();
+    typed.chars().all(|wanted| letters.any(|letter| letter == wanted)).then_some(Rank::Scattered)
+}

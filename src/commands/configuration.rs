@@ -1,0 +1,62 @@
+//! Commands that change how this session behaves.
+
+use super::{Act, Call, Outcome, refusal};
+use crate::protocol::{Mode, Notice, Op};
+use crate::words::{Lang, commands as w};
+
+pub(super) fn model(call: &Call<'_>, name: &str) -> Outcome {
+    if name.is_empty() {
+        return Outcome::Do(Act::Models);
+    }
+    let same = |known: &&String| known.to_lowercase() == name.to_lowercase();
+    let known = call.models.iter().find(same);
+    let set = Outcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
+    if known.is_some() || call.models.is_empty() {
+        return set;
+    }
+    // The server's list may be old: it is asked all the same, and will say so itself.
+    let notice = Notice::warning(w::MODEL_NOT_LISTED.with("name", super::short(name)));
+    Outcome::Many(vec![Outcome::Say(notice), set])
+}
+
+pub(super) fn mode(_: &Call<'_>, name: &str) -> Outcome {
+    let mode = Mode::parse(&name.to_lowercase()).unwrap_or_default();
+    Outcome::Send(Op::SetMode { mode })
+}
+
+pub(super) fn lang(_: &Call<'_>, name: &str) -> Outcome {
+    let lang = Lang::parse(name).unwrap_or_default();
+    Outcome::Many(vec![Outcome::Do(Act::Lang(lang)), Outcome::Send(Op::SetLang { lang })])
+}
+
+pub(super) fn theme(call: &Call<'_>, name: &str) -> Outcome {
+    let name = name.to_lowercase();
+    match name.as_str() {
+        "" => Outcome::Do(Act::Theme(None)),
+        known if known == "auto" || call.themes.contains(&known) => {
+            Outcome::Do(Act::Theme(Some(name)))
+        }
+        _ => {
+            let themes = call.themes.join(", ");
+            let known = call.themes.iter().copied();
+            refusal(w::NO_THEME, &name, known, w::THEMES.with("themes", themes))
+        }
+    }
+}
+
+pub(super) fn allow(_: &Call<'_>, rule: &str) -> Outcome {
+    rule_op(rule, |rule| Op::Allow { rule })
+}
+
+pub(super) fn deny(_: &Call<'_>, rule: &str) -> Outcome {
+    rule_op(rule, |rule| Op::Deny { rule })
+}
+
+/// A rule names a program: `*` alone would be everything.
+fn rule_op(rule: &str, op: fn(String) -> Op) -> Outcome {
+    let program = rule.split_whitespace().next().unwrap_or("");
+    match program.contains('*') {
+        true => Outcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).hint(w::RULE_EXAMPLE)),
+        false => Outcome::Send(op(rule.split_whitespace().collect::<Vec<_>>().join(" "))),
+    }
+}

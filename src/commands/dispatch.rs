@@ -1,0 +1,87 @@
+//! From a typed line to an outcome: finds the row, checks what the row says, calls its
+//! function. What is wrong becomes a sentence, never a message to the model.
+
+use super::table::COMMANDS;
+use super::{Act, Args, Busy, Call, Command, Outcome, refusal, short};
+use crate::protocol::Notice;
+use crate::words::commands as w;
+
+/// The row of a name or alias, with or without its slash; names come before aliases.
+pub fn find(name: &str) -> Option<&'static Command> {
+    find_in(COMMANDS, name)
+}
+
+/// Does what a line that begins with `/` says.
+pub fn dispatch(call: &Call<'_>, line: &str) -> Outcome {
+    dispatch_in(COMMANDS, call, line)
+}
+
+pub(super) fn find_in<'t>(table: &'t [Command], name: &str) -> Option<&'t Command> {
+    let name = name.strip_prefix('/').unwrap_or(name).to_lowercase();
+    table
+        .iter()
+        .find(|command| command.name == name)
+        .or_else(|| table.iter().find(|command| command.aliases.contains(&name.as_str())))
+}
+
+pub(super) fn dispatch_in(table: &[Command], call: &Call<'_>, line: &str) -> Outcome {
+    let (name, args) = split(line);
+    if name.is_empty() {
+        return Outcome::Do(Act::Help(None));
+    }
+    let Some(command) = find_in(table, name) else { return unknown(table, call, name) };
+    if !command.reach.covers(call.surface) {
+        return Outcome::Say(Notice::error(w::OUT_OF_REACH.with("name", command.name)));
+    }
+    if let Some(wrong) = check(command, args) {
+        return wrong;
+    }
+    match (command.busy, call.busy) {
+        (Busy::Now, _) | (_, false) => (command.run)(call, args),
+        (Busy::Wait, true) => Outcome::Many(vec![
+            Outcome::Say(Notice::info(w::WAITS.with("name", command.name))),
+            Outcome::Do(Act::Later(line.to_owned())),
+        ]),
+        (Busy::Refuse, true) => {
+            let notice = Notice::error(w::BUSY.with("name", command.name));
+            Outcome::Say(notice.hint(w::BUSY_HINT))
+        }
+    }
+}
+
+/// The name without its slash, and what follows it, trimmed.
+pub(super) fn split(line: &str) -> (&str, &str) {
+    let line = line.trim();
+    let line = line.strip_prefix('/').unwrap_or(line);
+    match line.split_once(char::is_whitespace) {
+        Some((name, args)) => (name, args.trim()),
+        None => (line, ""),
+    }
+}
+
+fn unknown(table: &[Command], call: &Call<'_>, name: &str) -> Outcome {
+    let known = table.iter().filter(|command| command.reach.covers(call.surface));
+    refusal(w::UNKNOWN, name, known.flat_map(Command::names), w::UNKNOWN_HINT)
+}
+
+/// What is wrong with the arguments, said with the usage line.
+fn check(command: &Command, args: &str) -> Option<Outcome> {
+    let say = match command.args {
+        Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..) => return None,
+        Args::None if args.is_empty() => return None,
+        Args::Required(_) if !args.is_empty() => return None,
+        Args::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => return None,
+        Args::None => w::NO_ARGS.with("name", command.name),
+        Args::Required(what) => {
+            w::MISSING.with("name", command.name).with("what", format!("<{what}>"))
+        }
+        Args::Choice(choices) if args.is_empty() => {
+            w::MISSING.with("name", command.name).with("what", choices.join("|"))
+        }
+        Args::Choice(choices) => w::NO_CHOICE
+            .with("name", command.name)
+            .with("choices", choices.join(", "))
+            .with("found", short(args)),
+    };
+    Some(Outcome::Say(Notice::error(say).hint(w::USAGE.with("usage", command.usage()))))
+}

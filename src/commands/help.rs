@@ -1,0 +1,66 @@
+//! Help, made from the table.
+
+use super::table::COMMANDS;
+use super::{Category, Command, Outcome, Row, Surface, dispatch, refusal};
+use crate::words::{Lang, commands as w};
+
+/// The commands a surface reaches, by category; empty categories are left out.
+pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static Command>)> {
+    let of = |category| {
+        let reachable = COMMANDS.iter().filter(move |command| command.reach.covers(surface));
+        reachable.filter(move |command| command.category == category).collect::<Vec<_>>()
+    };
+    let all = Category::ALL.into_iter().map(|category| (category, of(category)));
+    all.filter(|(_, commands)| !commands.is_empty()).collect()
+}
+
+/// Help about one command, or about all; a topic nobody knows is refused with the
+/// nearest names.
+pub fn page(topic: Option<&str>, surface: Surface<'_>) -> Outcome {
+    let Some(topic) = topic else { return all(surface) };
+    match dispatch::find_in(COMMANDS, topic) {
+        Some(command) => one(command),
+        None => {
+            let known = COMMANDS.iter().flat_map(Command::names);
+            refusal(w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
+        }
+    }
+}
+
+fn all(surface: Surface<'_>) -> Outcome {
+    let mut rows = Vec::new();
+    for (category, commands) in by_category(surface) {
+        rows.push(Row::heading(category.name()));
+        rows.extend(commands.iter().map(|command| Row::pair(command.usage(), command.about)));
+    }
+    Outcome::Page { title: w::HELP_TITLE.into(), rows }
+}
+
+fn one(command: &Command) -> Outcome {
+    let mut rows = vec![Row::line(command.about), Row::pair(w::HELP_USAGE, command.usage())];
+    if !command.aliases.is_empty() {
+        rows.push(Row::pair(w::HELP_ALIASES, slashed(command.aliases)));
+    }
+    rows.push(Row::pair(w::HELP_CATEGORY, command.category.name()));
+    Outcome::Page { title: w::HELP_ABOUT.with("name", command.name), rows }
+}
+
+/// The README's table of commands, in Markdown.
+pub fn readme_table() -> String {
+    let mut out = String::from("| Command | Also | What it does |\n|---|---|---|\n");
+    for (category, commands) in by_category(Surface::Local) {
+        out += &format!("| **{}** | | |\n", category.name().text(Lang::En));
+        for command in commands {
+            let usage = command.usage().replace('|', "\\|");
+            let about = command.about.text(Lang::En);
+            let also = command.aliases.iter().map(|alias| format!("`/{alias}`"));
+            let also = also.collect::<Vec<_>>().join(", ");
+            out += &format!("| `{usage}` | {also} | {about} |\n");
+        }
+    }
+    out
+}
+
+fn slashed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,59 @@
+//! Commands about the conversation itself.
+
+use super::{Act, Call, Outcome};
+use crate::protocol::{ExportFormat, Notice, Op};
+use crate::words::commands as w;
+
+pub(super) fn new(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Send(Op::New)
+}
+
+pub(super) fn stop(call: &Call<'_>, _: &str) -> Outcome {
+    match call.busy {
+        true => Outcome::Send(Op::Stop),
+        false => Outcome::Say(Notice::info(w::NOTHING_RUNS)),
+    }
+}
+
+/// A message waits its turn by itself: the session queues what is submitted while it is
+/// busy. When it is not, there is nothing to wait for.
+pub(super) fn queue(_: &Call<'_>, message: &str) -> Outcome {
+    Outcome::Send(Op::Submit { text: message.to_owned() })
+}
+
+pub(super) fn copy(_: &Call<'_>, number: &str) -> Outcome {
+    match number {
+        "" => Outcome::Do(Act::Copy(1)),
+        number => match number.parse() {
+            Ok(number) if number > 0 => Outcome::Do(Act::Copy(number)),
+            _ => Outcome::Say(Notice::error(w::NO_NUMBER.with("found", super::short(number)))),
+        },
+    }
+}
+
+/// The format is the first word when it is one, else the file's ending, else Markdown.
+pub(super) fn export(_: &Call<'_>, args: &str) -> Outcome {
+    let (first, rest) = args.split_once(char::is_whitespace).unwrap_or((args, ""));
+    let (format, file) = match format(first) {
+        Some(format) => (format, rest.trim()),
+        None => {
+            let ending = args.rsplit_once('.').and_then(|(_, ending)| self::format(ending));
+            (ending.unwrap_or(ExportFormat::Md), args)
+        }
+    };
+    let path = (!file.is_empty()).then(|| file.to_owned());
+    Outcome::Send(Op::Export { format, path })
+}
+
+fn format(name: &str) -> Option<ExportFormat> {
+    match name.to_lowercase().as_str() {
+        "md" => Some(ExportFormat::Md),
+        "json" => Some(ExportFormat::Json),
+        "html" => Some(ExportFormat::Html),
+        _ => None,
+    }
+}
+
+pub(super) fn exit(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Do(Act::Quit)
+}

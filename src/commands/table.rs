@@ -1,0 +1,34 @@
+//! The table of slash commands: one row a command, and nothing about it elsewhere.
+
+use super::Args::{self, Choice, ChoiceThen, Optional, OptionalOf, Required};
+use super::Busy::{Now, Refuse, Wait};
+use super::Category::{Configuration, Exit, Info, Session, Tools};
+use super::Reach::{Everywhere, LocalOnly};
+use super::{Command, Source, configuration, info, session};
+use crate::words::commands as w;
+
+#[rustfmt::skip]
+pub const COMMANDS: &[Command] = &[
+    Command { name: "new",         aliases: &["reset", "clear"], about: w::ABOUT_NEW,         category: Session,       args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::new },
+    Command { name: "stop",        aliases: &["interrupt"],      about: w::ABOUT_STOP,        category: Session,       args: Args::None,                              reach: Everywhere, busy: Now,    run: session::stop },
+    Command { name: "queue",       aliases: &[],                 about: w::ABOUT_QUEUE,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::queue },
+    Command { name: "copy",        aliases: &[],                 about: w::ABOUT_COPY,        category: Session,       args: Optional("n"),                           reach: LocalOnly,  busy: Now,    run: session::copy },
+    Command { name: "export",      aliases: &[],                 about: w::ABOUT_EXPORT,      category: Session,       args: ChoiceThen(&["md", "json", "html"], "file"), reach: LocalOnly, busy: Wait, run: session::export },
+
+    Command { name: "model",       aliases: &[],                 about: w::ABOUT_MODEL,       category: Configuration, args: OptionalOf("name", Source::Models),      reach: Everywhere, busy: Wait,   run: configuration::model },
+    Command { name: "mode",        aliases: &[],                 about: w::ABOUT_MODE,        category: Configuration, args: Choice(&["low", "high"]),                reach: Everywhere, busy: Wait,   run: configuration::mode },
+    Command { name: "lang",        aliases: &[],                 about: w::ABOUT_LANG,        category: Configuration, args: Choice(&["en", "zh"]),                   reach: Everywhere, busy: Now,    run: configuration::lang },
+    Command { name: "theme",       aliases: &[],                 about: w::ABOUT_THEME,       category: Configuration, args: OptionalOf("name", Source::Themes),      reach: LocalOnly,  busy: Now,    run: configuration::theme },
+    Command { name: "allow",       aliases: &[],                 about: w::ABOUT_ALLOW,       category: Configuration, args: Required("rule"),                        reach: LocalOnly,  busy: Now,    run: configuration::allow },
+    Command { name: "deny",        aliases: &[],                 about: w::ABOUT_DENY,        category: Configuration, args: Required("rule"),                        reach: Everywhere, busy: Now,    run: configuration::deny },
+    Command { name: "permissions", aliases: &[],                 about: w::ABOUT_PERMISSIONS, category: Configuration, args: Args::None,                              reach: Everywhere, busy: Now,    run: info::permissions },
+
+    Command { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::tools },
+
+    Command { name: "help",        aliases: &[],                 about: w::ABOUT_HELP,        category: Info,          args: OptionalOf("topic", Source::Commands),   reach: Everywhere, busy: Now,    run: info::help },
+    Command { name: "status",      aliases: &[],                 about: w::ABOUT_STATUS,      category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::status },
+    Command { name: "doctor",      aliases: &[],                 about: w::ABOUT_DOCTOR,      category: Info,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: info::doctor },
+    Command { name: "version",     aliases: &[],                 about: w::ABOUT_VERSION,     category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::version },
+
+    Command { name: "exit",        aliases: &["quit", "q"],      about: w::ABOUT_EXIT,        category: Exit,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: session::exit },
+];

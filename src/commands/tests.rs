@@ -1,0 +1,259 @@
+//! What commands do with what is typed.
+
+use super::dispatch::{dispatch_in, find_in};
+use super::*;
+use crate::protocol::{ExportFormat, Mode, Report, ToolFact, Usage};
+use crate::words;
+
+const THEMES: &[&str] = &["dark", "light"];
+
+struct Desk {
+    facts: Facts,
+    models: Vec<String>,
+    busy: bool,
+    surface: Surface<'static>,
+}
+
+fn desk() -> Desk {
+    let facts = Facts { model: "large".into(), max_steps: 25, ..Facts::default() };
+    let models = vec!["Large".to_owned(), "small".to_owned()];
+    Desk { facts, models, busy: false, surface: Surface::Local }
+}
+
+fn busy() -> Desk {
+    Desk { busy: true, ..desk() }
+}
+
+fn far() -> Desk {
+    Desk { surface: Surface::Gateway { open: &[] }, ..desk() }
+}
+
+impl Desk {
+    fn call(&self) -> Call<'_> {
+        let Desk { facts, models, busy, surface } = self;
+        Call { facts, models, themes: THEMES, surface: *surface, busy: *busy }
+    }
+
+    fn types(&self, line: &str) -> Outcome {
+        dispatch(&self.call(), line)
+    }
+
+    /// The sentence and the hint that come back, in English.
+    fn told(&self, line: &str) -> String {
+        told(self.types(line))
+    }
+
+    fn offers(&self, line: &str) -> Vec<String> {
+        complete(&self.call(), line).into_iter().map(|candidate| candidate.text).collect()
+    }
+}
+
+fn told(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Say(Notice { say, hint, .. }) => {
+            let hint = hint.map(|hint| format!(" {}", hint.text(Lang::En)));
+            format!("{}{}", say.text(Lang::En), hint.unwrap_or_default())
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// A page as text, one line a row.
+fn shown(outcome: Outcome) -> Vec<String> {
+    let text = |value: &Value| words::commands::USAGE.with("usage", value.clone()).text(Lang::En);
+    let text = |value: &Value| text(value).trim_start_matches("Usage: ").to_owned();
+    let Outcome::Page { rows, .. } = outcome else { return vec![told(outcome)] };
+    rows.iter()
+        .map(|row| match row {
+            Row::Heading(heading) => format!("# {}", text(heading)),
+            Row::Pair { label, value } => format!("{}: {}", text(label), text(value)),
+            Row::Line(line) => text(line),
+        })
+        .collect()
+}
+
+#[test]
+fn each_command_does_what_its_row_says() {
+    let cases = [
+        ("/new", Outcome::Send(Op::New)),
+        ("/clear", Outcome::Send(Op::New)),
+        ("/RESET", Outcome::Send(Op::New)),
+        (
+            "/queue  then this\nand that ",
+            Outcome::Send(Op::Submit { text: "then this\nand that".into() }),
+        ),
+        ("/copy", Outcome::Do(Act::Copy(1))),
+        ("/copy 3", Outcome::Do(Act::Copy(3))),
+        ("/model", Outcome::Do(Act::Models)),
+        ("/model large", Outcome::Send(Op::SetModel { name: "Large".into() })),
+        ("/mode Low", Outcome::Send(Op::SetMode { mode: Mode::Low })),
+        ("/theme", Outcome::Do(Act::Theme(None))),
+        ("/theme light", Outcome::Do(Act::Theme(Some("light".into())))),
+        ("/allow git  push *", Outcome::Send(Op::Allow { rule: "git push *".into() })),
+        ("/deny git push", Outcome::Send(Op::Deny { rule: "git push".into() })),
+        ("/help", Outcome::Do(Act::Help(None))),
+        ("/", Outcome::Do(Act::Help(None))),
+        ("/help model", Outcome::Do(Act::Help(Some("model".into())))),
+        ("/doctor", Outcome::Send(Op::Report { report: Report::Doctor })),
+        ("/q", Outcome::Do(Act::Quit)),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(desk().types(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_language_is_changed_on_both_sides() {
+    let expected = Outcome::Many(vec![
+        Outcome::Do(Act::Lang(Lang::Zh)),
+        Outcome::Send(Op::SetLang { lang: Lang::Zh }),
+    ]);
+    assert_eq!(desk().types("/lang zh"), expected);
+}
+
+#[test]
+fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
+    let cases = [
+        ("/export", ExportFormat::Md, None),
+        ("/export json", ExportFormat::Json, None),
+        ("/export html my notes.md", ExportFormat::Html, Some("my notes.md")),
+        ("/export notes.json", ExportFormat::Json, Some("notes.json")),
+        ("/export my notes", ExportFormat::Md, Some("my notes")),
+    ];
+    for (line, format, path) in cases {
+        let path = path.map(str::to_owned);
+        assert_eq!(desk().types(line), Outcome::Send(Op::Export { format, path }), "{line}");
+    }
+}
+
+#[test]
+fn what_is_typed_wrong_is_said_with_what_to_type() {
+    let cases = [
+        ("/stauts", "There is no command `/stauts`. Did you mean status?"),
+        ("/weather Beijing", "There is no command `/weather`. `/help` lists the commands."),
+        ("/status now", "`/status` takes nothing behind it. Usage: /status"),
+        ("/queue", "`/queue` needs <message> behind it. Usage: /queue <message>"),
+        ("/mode", "`/mode` needs low|high behind it. Usage: /mode low|high"),
+        ("/mode fast", "`/mode` takes one of low, high, not `fast`. Usage: /mode low|high"),
+        ("/theme lihgt", "There is no theme `lihgt`. Did you mean light?"),
+        ("/theme neon", "There is no theme `neon`. There are: dark, light."),
+        ("/copy 0", "`0` is not the number of an answer: 1 is the last one."),
+        ("/copy last", "`last` is not the number of an answer: 1 is the last one."),
+        (
+            "/allow *",
+            "A rule begins with the name of a program. For example: `git push *`, or exactly `git push`.",
+        ),
+        ("/stop", "Nothing is running."),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(desk().told(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_model_the_server_does_not_list_is_tried_with_a_word() {
+    let Outcome::Many(outcomes) = desk().types("/model huge") else { panic!("two outcomes") };
+    assert_eq!(outcomes[1], Outcome::Send(Op::SetModel { name: "huge".into() }));
+}
+
+#[test]
+fn while_a_turn_runs_each_row_says_what_happens() {
+    assert_eq!(busy().types("/stop"), Outcome::Send(Op::Stop));
+    assert!(busy().told("/new").starts_with("`/new` does not work while a turn runs."));
+    let Outcome::Many(outcomes) = busy().types("/mode low") else { panic!("two outcomes") };
+    assert_eq!(outcomes[1], Outcome::Do(Act::Later("/mode low".into())));
+    assert_eq!(desk().types("/mode low"), Outcome::Send(Op::SetMode { mode: Mode::Low }));
+    // A line that is wrong is said at once, not when the turn is over.
+    assert!(busy().told("/mode fast").contains("takes one of"));
+}
+
+#[test]
+fn what_must_work_at_once_does() {
+    for name in ["stop", "queue", "help", "status", "copy", "exit"] {
+        assert_eq!(find(name).map(|command| command.busy), Some(Busy::Now), "{name}");
+    }
+}
+
+#[test]
+fn a_command_out_of_reach_is_neither_run_nor_offered() {
+    assert_eq!(far().told("/exit"), "`/exit` cannot be used from here.");
+    assert!(!far().offers("/").contains(&"/exit".to_owned()));
+    assert!(desk().offers("/").contains(&"/exit".to_owned()));
+    let categories = by_category(far().surface);
+    assert!(categories.iter().all(|(category, _)| *category != Category::Exit));
+}
+
+#[test]
+fn a_setting_opens_a_local_command_to_a_gateway() {
+    let gate = "display.tool_progress";
+    let open = &["display.tool_progress"];
+    assert!(!Reach::LocalUnless(gate).covers(Surface::Gateway { open: &[] }));
+    assert!(Reach::LocalUnless(gate).covers(Surface::Gateway { open }));
+    assert!(Reach::LocalUnless(gate).covers(Surface::Local));
+    assert!(!Reach::GatewayOnly.covers(Surface::Local));
+}
+
+#[test]
+fn a_name_wins_over_an_alias() {
+    let row = |name, aliases| Command { name, aliases, ..table::COMMANDS[0] };
+    let table = [row("long", &["short"]), row("short", &[])];
+    assert_eq!(find_in(&table, "/short").map(|command| command.name), Some("short"));
+    assert_eq!(dispatch_in(&table, &desk().call(), "/short"), Outcome::Send(Op::New));
+}
+
+#[test]
+fn completion_goes_from_the_best_to_the_scattered() {
+    assert_eq!(desk().offers("/mode"), ["/mode", "/model"]);
+    assert_eq!(desk().offers("/cl"), ["/new"], "by its alias");
+    assert_eq!(desk().offers("/prm"), ["/permissions"]);
+    assert_eq!(desk().offers("/nothing like it"), [""; 0]);
+    assert_eq!(desk().offers("/").len(), table::COMMANDS.len());
+}
+
+#[test]
+fn arguments_complete_from_what_is_known_at_that_moment() {
+    assert_eq!(desk().offers("/mode "), ["/mode low", "/mode high"]);
+    assert_eq!(desk().offers("/model la"), ["/model Large"]);
+    assert_eq!(desk().offers("/theme l"), ["/theme light"]);
+    assert_eq!(desk().offers("/export j"), ["/export json"]);
+    assert_eq!(desk().offers("/help sta"), ["/help status"]);
+    assert_eq!(desk().offers("/queue x"), [""; 0]);
+}
+
+#[test]
+fn the_status_page_shows_what_there_is_and_no_empty_line() {
+    let mut desk = desk();
+    desk.facts.usage = Usage { input_tokens: 10, output_tokens: 2, estimated: true };
+    let page = shown(desk.types("/status"));
+    assert!(page.contains(&"model: large".to_owned()), "{page:?}");
+    assert!(page.contains(&"tokens: about 10 in, 2 out".to_owned()), "{page:?}");
+    assert!(!page.iter().any(|line| line.starts_with("bot")), "{page:?}");
+}
+
+#[test]
+fn the_permissions_page_shows_tiers_rules_and_limits() {
+    let mut desk = desk();
+    desk.facts.allowed = vec!["git push *".into()];
+    let page = shown(desk.types("/permissions"));
+    assert_eq!(page[4..8], ["# Run without asking", "git push *", "# Refused", "no rules"]);
+    assert!(page.contains(&"A turn pauses and asks after 25 steps.".to_owned()), "{page:?}");
+}
+
+#[test]
+fn the_tools_page_lists_each_tool() {
+    let mut desk = desk();
+    assert_eq!(shown(desk.types("/tools")), ["There are none."]);
+    let about = words::commands::ABOUT_EXIT.into();
+    desk.facts.tools = vec![ToolFact { name: "exec".into(), about }];
+    assert_eq!(shown(desk.types("/tools")), ["exec: Leave"]);
+}
+
+#[test]
+fn help_explains_one_command_or_lists_all() {
+    let all = shown(help_page(None, Surface::Local));
+    assert_eq!(all.len(), table::COMMANDS.len() + Category::ALL.len());
+    let one = shown(help_page(Some("/quit"), Surface::Local));
+    assert_eq!(one, ["Leave", "usage: /exit", "also: /quit, /q", "category: Exit"]);
+    let none = told(help_page(Some("quite"), Surface::Local));
+    assert_eq!(none, "There is no help about `quite`. Did you mean quit?");
+}

@@ -1,0 +1,171 @@
+//! Changes one key of the settings file and leaves the rest as it was: order, blank
+//! lines, comments, keys this version does not know.
+//!
+//! A file that is not TOML is left alone and reported; it is never written over.
+
+use std::path::Path;
+
+use toml_edit::{DocumentMut, Item, Table, TableLike};
+
+use super::keys::KEYS;
+use super::problem::{self, Fault, Mismatch, Problem, Written};
+use super::saved;
+use super::strict::{self, Key, Value};
+use crate::words::{self, Say, Spoken};
+
+/// Why a key was not changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", self.say())]
+pub enum EditError {
+    /// The file or the key is wrong as it stands.
+    Problem(Box<Problem>),
+    /// The value typed is of the wrong kind.
+    Value {
+        key: String,
+        mismatch: Box<Mismatch>,
+    },
+    NoKey {
+        key: String,
+        near: Option<String>,
+    },
+    /// The key belongs elsewhere than in the file.
+    Elsewhere {
+        key: String,
+        place: Say,
+    },
+    NotSaved {
+        file: String,
+        why: Say,
+    },
+}
+
+impl Spoken for EditError {
+    fn say(&self) -> Say {
+        use words::config as w;
+        match self {
+            EditError::Problem(problem) => problem.say(),
+            EditError::Value { key, mismatch } => w::BAD_VALUE
+                .with("key", key.as_str())
+                .with("expected", mismatch.expected.clone())
+                .with("found", mismatch.found.clone()),
+            EditError::NoKey { key, near: None } => w::NO_KEY.with("key", key.as_str()),
+            EditError::NoKey { key, near: Some(near) } => {
+                w::NO_KEY_NEAR.with("key", key.as_str()).with("near", near.as_str())
+            }
+            EditError::Elsewhere { key, place } => {
+                w::KEY_ELSEWHERE.with("key", key.as_str()).with("where", place.clone())
+            }
+            EditError::NotSaved { file, why } => {
+                w::NOT_SAVED.with("file", file.as_str()).with("why", why.clone())
+            }
+        }
+    }
+}
+
+/// Writes `value`, as a person typed it, under `key`. Answers with the value as it was
+/// understood.
+pub fn set(file: &Path, key: &str, value: &str) -> Result<Value, EditError> {
+    let value = check(key, value)?;
+    let mut document = open(file)?;
+    put(document.as_table_mut(), key, &value).map_err(|fault| not_a_table(file, key, fault))?;
+    save(file, &document)?;
+    Ok(value)
+}
+
+/// Takes `key` out; true when it was there.
+pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
+    find(key)?;
+    let mut document = open(file)?;
+    let there = take(document.as_table_mut(), key);
+    if there {
+        save(file, &document)?;
+    }
+    Ok(there)
+}
+
+/// The row of a key; the error names the nearest one.
+pub fn find(key: &str) -> Result<&'static Key, EditError> {
+    strict::find(KEYS, key)
+        .ok_or_else(|| EditError::NoKey { key: key.to_owned(), near: strict::nearest(KEYS, key) })
+}
+
+fn check(key: &str, value: &str) -> Result<Value, EditError> {
+    let row = find(key)?;
+    if let Some(place) = row.elsewhere {
+        return Err(EditError::Elsewhere { key: key.to_owned(), place: place.into() });
+    }
+    row.kind.parse(value).map_err(|found| EditError::Value {
+        key: key.to_owned(),
+        mismatch: Box::new(Mismatch { expected: row.kind.expected(), found }),
+    })
+}
+
+fn open(file: &Path) -> Result<DocumentMut, EditError> {
+    let text = saved::read(file)
+        .map_err(|fault| EditError::Problem(Box::new(Problem::of_file(file, fault))))?
+        .unwrap_or_default();
+    text.parse::<DocumentMut>().map_err(|_| {
+        let mut problems = strict::read(file, &text, KEYS).problems;
+        let whole = problems.iter().position(|problem| problem.fault.is_whole());
+        let problem = whole.map_or_else(
+            || Problem::of_file(file, Fault::NotText),
+            |index| problems.swap_remove(index),
+        );
+        EditError::Problem(Box::new(problem))
+    })
+}
+
+/// Puts a value where its dotted path says, making tables on the way. A comment behind
+/// the old value stays.
+fn put(table: &mut dyn TableLike, path: &str, value: &Value) -> Result<(), Fault> {
+    let Some((section, rest)) = path.split_once('.') else {
+        let mut new = value.toml();
+        if let Some(old) = table.get(path).and_then(Item::as_value) {
+            *new.decor_mut() = old.decor().clone();
+        }
+        match table.get_mut(path) {
+            Some(item) => *item = Item::Value(new),
+            None => {
+                table.insert(path, Item::Value(new));
+            }
+        }
+        return Ok(());
+    };
+    let inner = table.entry(section).or_insert_with(|| section_item(rest));
+    match inner.as_table_like_mut() {
+        Some(inner) => put(inner, rest, value),
+        None => Err(Fault::wrong(
+            words::config::A_TABLE.with("key", section),
+            words::config::FOUND_VALUE.with("value", inner.to_string().trim()),
+        )),
+    }
+}
+
+/// A table that only holds tables needs no header of its own.
+fn section_item(rest: &str) -> Item {
+    let mut table = Table::new();
+    table.set_implicit(rest.contains('.'));
+    Item::Table(table)
+}
+
+fn take(table: &mut dyn TableLike, path: &str) -> bool {
+    match path.split_once('.') {
+        None => table.remove(path).is_some(),
+        Some((section, rest)) => table
+            .get_mut(section)
+            .and_then(Item::as_table_like_mut)
+            .is_some_and(|inner| take(inner, rest)),
+    }
+}
+
+fn not_a_table(file: &Path, key: &str, fault: Fault) -> EditError {
+    let written = Written::File(file.to_owned());
+    EditError::Problem(Box::new(Problem { written, place: None, key: Some(key.to_owned()), fault }))
+}
+
+fn save(file: &Path, document: &DocumentMut) -> Result<(), EditError> {
+    saved::write(file, &document.to_string()).map_err(|error| EditError::NotSaved {
+        file: file.display().to_string(),
+        why: problem::io_reason(&error),
+    })
+}

@@ -1,0 +1,135 @@
+//! The lines a person typed, kept from one start to the next: a file that is only added
+//! to, one JSON string a line, so that many windows can write at once and a damaged line
+//! costs that line alone.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::saved;
+
+/// Entries kept in memory and after a clean-up.
+const MOST: usize = 1000;
+/// An entry longer than this is not kept, in bytes.
+const LONGEST: usize = 32 * 1024;
+/// A file longer than this is cut down to its newest entries, in bytes.
+const FULL: u64 = 2 * 1024 * 1024;
+
+#[derive(Clone, Debug)]
+pub struct History {
+    file: PathBuf,
+    entries: Vec<String>,
+}
+
+impl History {
+    /// Reads what is there; a file that cannot be read is an empty history.
+    pub fn open(file: PathBuf) -> History {
+        let (entries, full) = read(&file).unwrap_or_default();
+        let history = History { file, entries };
+        if full {
+            // Not being able to tidy up is no reason to bother anyone.
+            let _ = history.tidy();
+        }
+        history
+    }
+
+    /// Oldest first.
+    pub fn entries(&self) -> &[String] {
+        &self.entries
+    }
+
+    /// Adds a line, unless it is blank, too long, or the one before it again.
+    pub fn add(&mut self, entry: &str) -> io::Result<()> {
+        let again = self.entries.last().is_some_and(|last| last == entry);
+        if entry.trim().is_empty() || entry.len() > LONGEST || again {
+            return Ok(());
+        }
+        self.entries.push(entry.to_owned());
+        if self.entries.len() > MOST {
+            self.entries.remove(0);
+        }
+        // One write a line, so that two windows do not mix theirs.
+        saved::append(&self.file)?.write_all(line(entry).as_bytes())
+    }
+
+    fn tidy(&self) -> io::Result<()> {
+        let text: String = self.entries.iter().map(|entry| line(entry)).collect();
+        saved::write(&self.file, &text)
+    }
+}
+
+fn line(entry: &str) -> String {
+    format!("{}\n", serde_json::Value::from(entry))
+}
+
+/// The newest entries, and whether the file is due for a clean-up.
+fn read(path: &Path) -> io::Result<(Vec<String>, bool)> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut file = fs::File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(FULL)))?;
+    let mut bytes = Vec::new();
+    file.take(FULL).read_to_end(&mut bytes)?;
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let mut entries: Vec<String> =
+        lines.filter_map(|line| serde_json::from_slice::<String>(line).ok()).collect();
+    entries.retain(|entry| entry.len() <= LONGEST);
+    entries.drain(..entries.len().saturating_sub(MOST));
+    Ok((entries, length > FULL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("state/history");
+        (folder, file)
+    }
+
+    #[test]
+    fn lines_come_back_as_they_were_typed_also_with_newlines() {
+        let (_folder, file) = at();
+        let mut history = History::open(file.clone());
+        for entry in ["one", "two\nlines", "三", "三", "  "] {
+            history.add(entry).unwrap();
+        }
+        assert_eq!(History::open(file).entries(), ["one", "two\nlines", "三"]);
+    }
+
+    #[test]
+    fn a_damaged_line_costs_that_line_alone() {
+        let (_folder, file) = at();
+        let mut history = History::open(file.clone());
+        history.add("one").unwrap();
+        saved::append(&file).unwrap().write_all(b"\"half\n\xff\xfe\n{}\n").unwrap();
+        history.add("two").unwrap();
+        assert_eq!(History::open(file).entries(), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_full_file_is_cut_down_to_its_newest_entries() {
+        let (_folder, file) = at();
+        let mut history = History::open(file.clone());
+        for number in 0..200 {
+            history.add(&format!("{number} {}", "x".repeat(LONGEST - 8))).unwrap();
+        }
+        assert!(fs::metadata(&file).unwrap().len() > FULL);
+        let newest = history.entries().last().cloned();
+        let reopened = History::open(file.clone());
+        assert_eq!(reopened.entries().last().cloned(), newest);
+        assert!(fs::metadata(&file).unwrap().len() <= FULL);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, file) = at();
+        History::open(file.clone()).add("x").unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

@@ -1,0 +1,70 @@
+//! Names that are nearly right, for "did you mean".
+
+/// The known names that are nearest to `name`, at most three, nearest first; none when
+/// all of them are far. A name that goes on where `name` ends counts as near.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let far = (name.chars().count() / 3).clamp(1, 3);
+    let mut near: Vec<(usize, &str)> = known
+        .into_iter()
+        .map(|known| (distance(name, known), known))
+        .map(|(distance, known)| {
+            let begins = name.len() >= 2 && known.starts_with(name);
+            (if begins { distance.min(far) } else { distance }, known)
+        })
+        .filter(|(distance, _)| *distance <= far)
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    near.truncate(3);
+    near.into_iter().map(|(_, known)| known).collect()
+}
+
+/// How many letters must be put in, taken out, replaced or swapped with a neighbour.
+pub fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(LONGEST).collect();
+    let b: Vec<char> = b.chars().take(LONGEST).collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let mut least = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
+/// Names are short; what is longer is compared by its beginning.
+const LONGEST: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_put_in_taken_out_replaced_or_swapped_are_counted() {
+        let cases = [
+            ("", "", 0),
+            ("a", "", 1),
+            ("mode", "mdoe", 1),
+            ("mode", "modes", 1),
+            ("中文", "中", 1),
+        ];
+        for (a, b, expected) in cases {
+            assert_eq!(distance(a, b), expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_come_first_and_the_far_not_at_all() {
+        let known = ["model", "mode", "help", "status"];
+        assert_eq!(nearest("mdoe", known), ["mode"]);
+        assert_eq!(nearest("stat", known), ["status"]);
+        assert_eq!(nearest("weather", known), [""; 0]);
+    }
+}

@@ -1,0 +1,137 @@
+//! Where everything lies: the platform's own folders, or all of it under
+//! `AVOCET_HOME`. Nothing in here reads or makes a file.
+
+use std::path::{Path, PathBuf};
+
+use directories::{BaseDirs, ProjectDirs};
+
+use super::Environment;
+use crate::words::{self, Say, Spoken};
+
+/// The folders of this person, absolute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// Settings, bots, themes: what a person writes.
+    pub config: PathBuf,
+    /// What the program keeps and would be missed.
+    pub data: PathBuf,
+    /// What the program keeps and would not: history of input, logs.
+    pub state: PathBuf,
+    pub home: PathBuf,
+}
+
+/// Neither `AVOCET_HOME` nor a home folder is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no home folder")]
+pub struct NoHome;
+
+impl Spoken for NoHome {
+    fn say(&self) -> Say {
+        words::config::NO_HOME.into()
+    }
+}
+
+impl Paths {
+    pub fn find(environment: &Environment) -> Result<Paths, NoHome> {
+        let home = environment
+            .path("HOME")
+            .or_else(|| BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()));
+        match environment.path("AVOCET_HOME") {
+            Some(root) => {
+                let root = std::path::absolute(&root).unwrap_or(root);
+                Ok(Paths::under(&root, home.unwrap_or_else(|| root.clone())))
+            }
+            None => Paths::of_platform(home.ok_or(NoHome)?),
+        }
+    }
+
+    /// Everything below one folder.
+    pub fn under(root: &Path, home: PathBuf) -> Paths {
+        Paths { config: root.to_owned(), data: root.join("data"), state: root.join("state"), home }
+    }
+
+    fn of_platform(home: PathBuf) -> Result<Paths, NoHome> {
+        let dirs = ProjectDirs::from("", "", "avocet").ok_or(NoHome)?;
+        Ok(Paths {
+            config: dirs.config_dir().to_owned(),
+            data: dirs.data_dir().to_owned(),
+            // Only Linux has a state folder; elsewhere it is the local data folder.
+            state: dirs.state_dir().unwrap_or(dirs.data_local_dir()).to_owned(),
+            home,
+        })
+    }
+
+    pub fn settings(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// The folders bots are looked for in, the first one winning.
+    pub fn bots(&self) -> [PathBuf; 2] {
+        [self.config.join("bots"), self.home.join(".r9s").join("bots")]
+    }
+
+    pub fn themes(&self) -> PathBuf {
+        self.config.join("themes")
+    }
+
+    /// One file a project, each with the rules remembered for it.
+    pub fn approvals(&self) -> PathBuf {
+        self.data.join("approvals")
+    }
+
+    pub fn history(&self) -> PathBuf {
+        self.state.join("history")
+    }
+
+    pub fn log(&self) -> PathBuf {
+        self.state.join("avocet.log")
+    }
+}
+
+/// The settings files of a project, outermost first: `.avocet/config.toml` in `folder`
+/// and its ancestors up to the repository's root. Outside a repository, only in
+/// `folder`. Read them only when the folder is trusted.
+pub fn project_files(folder: &Path) -> Vec<PathBuf> {
+    let root = folder.ancestors().find(|ancestor| ancestor.join(".git").exists());
+    let root = root.unwrap_or(folder);
+    let mut files: Vec<PathBuf> = folder
+        .ancestors()
+        .take_while(|ancestor| ancestor.starts_with(root))
+        .map(|ancestor| ancestor.join(".avocet").join("config.toml"))
+        .filter(|file| file.symlink_metadata().is_ok())
+        .collect();
+    files.reverse();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn avocet_home_holds_everything() {
+        let environment = Environment::of([("AVOCET_HOME", "/tmp/a"), ("HOME", "/home/x")]);
+        let paths = Paths::find(&environment).unwrap();
+        assert_eq!(paths.settings(), Path::new("/tmp/a/config.toml"));
+        for inside in [paths.history(), paths.log(), paths.approvals(), paths.themes()] {
+            assert!(inside.starts_with("/tmp/a"), "{}", inside.display());
+        }
+        assert_eq!(paths.bots()[1], Path::new("/home/x/.r9s/bots"));
+    }
+
+    #[test]
+    fn a_projects_files_end_at_the_root_of_its_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("repo/a/b");
+        for place in [folder.path(), &folder.path().join("repo"), &deep] {
+            std::fs::create_dir_all(place.join(".avocet")).unwrap();
+            std::fs::write(place.join(".avocet/config.toml"), "").unwrap();
+        }
+        std::fs::create_dir(folder.path().join("repo/.git")).unwrap();
+        let files = project_files(&deep);
+        assert_eq!(
+            files,
+            [folder.path().join("repo/.avocet/config.toml"), deep.join(".avocet/config.toml")]
+        );
+    }
+}

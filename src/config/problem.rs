@@ -1,0 +1,184 @@
+//! What can be wrong with a file or a variable that a person wrote: said with file,
+//! line, column, key and what was expected.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::protocol::Notice;
+use crate::words::{self, Say, Spoken, Value};
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", self.say())]
+pub struct Problem {
+    pub written: Written,
+    /// Where in the file; `None` when it is about the whole of it.
+    pub place: Option<Place>,
+    /// The key, `safety.lift`; `None` when it is about the whole file.
+    pub key: Option<String>,
+    pub fault: Fault,
+}
+
+/// Who said it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    File(PathBuf),
+    Variable(String),
+    CommandLine,
+}
+
+/// A place in a text, both counted from 1; columns are characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    Unreadable {
+        why: Say,
+    },
+    NotAFile,
+    NotText,
+    TooLong {
+        /// Bytes.
+        limit: u64,
+    },
+    /// Not TOML; `why` is the parser's own sentence.
+    Syntax {
+        why: String,
+    },
+    /// No such key; with one of nearly this name, where there is one.
+    Unknown {
+        near: Option<String>,
+    },
+    /// A key that belongs elsewhere: the sentence says where.
+    Elsewhere(Say),
+    /// Of the wrong type, or out of range.
+    Wrong(Box<Mismatch>),
+    /// A name of the person's own that cannot be used.
+    BadName,
+    /// A project asked for something only the person may ask for.
+    Loosens,
+    /// A project set something that is no safety setting.
+    NotForProjects,
+    /// The profile in force is nowhere described.
+    NoProfile {
+        known: Vec<String>,
+    },
+}
+
+/// What a value must be, and what it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mismatch {
+    pub expected: Say,
+    pub found: Say,
+}
+
+impl Fault {
+    pub fn wrong(expected: Say, found: Say) -> Fault {
+        Fault::Wrong(Box::new(Mismatch { expected, found }))
+    }
+
+    pub fn unreadable(error: &io::Error) -> Fault {
+        Fault::Unreadable { why: io_reason(error) }
+    }
+
+    /// True when nothing of the file could be understood.
+    pub fn is_whole(&self) -> bool {
+        match self {
+            Fault::Unreadable { .. }
+            | Fault::NotAFile
+            | Fault::NotText
+            | Fault::TooLong { .. }
+            | Fault::Syntax { .. } => true,
+            Fault::Unknown { .. }
+            | Fault::Elsewhere(_)
+            | Fault::Wrong(_)
+            | Fault::BadName
+            | Fault::Loosens
+            | Fault::NotForProjects
+            | Fault::NoProfile { .. } => false,
+        }
+    }
+}
+
+impl Problem {
+    pub fn of_file(file: impl Into<PathBuf>, fault: Fault) -> Problem {
+        Problem { written: Written::File(file.into()), place: None, key: None, fault }
+    }
+
+    pub fn notice(&self) -> Notice {
+        let notice = Notice::warning(self.say());
+        match self.hint() {
+            Some(hint) => notice.hint(hint),
+            None => notice,
+        }
+    }
+
+    /// What the program does about it until it is mended.
+    pub fn hint(&self) -> Option<Say> {
+        let of_safety = self.key.as_deref().is_some_and(|key| key.starts_with("safety."));
+        match &self.fault {
+            fault if fault.is_whole() => Some(words::config::HINT_WHOLE.into()),
+            Fault::Wrong(_) if of_safety => Some(words::config::HINT_STRICTEST.into()),
+            _ => None,
+        }
+    }
+
+    fn place(&self) -> Value {
+        let file = match &self.written {
+            Written::Variable(name) => {
+                return words::config::AT_VARIABLE.with("name", name.as_str()).into();
+            }
+            Written::CommandLine => return words::config::AT_COMMAND_LINE.into(),
+            Written::File(file) => file.display().to_string(),
+        };
+        match self.place {
+            None => file.into(),
+            Some(Place { line, column }) => words::config::AT_PLACE
+                .with("file", file)
+                .with("line", line)
+                .with("column", column)
+                .into(),
+        }
+    }
+}
+
+impl Spoken for Problem {
+    fn say(&self) -> Say {
+        use words::config as w;
+        let say = match &self.fault {
+            Fault::Unreadable { why } => w::UNREADABLE.with("why", why.clone()),
+            Fault::NotAFile => w::NOT_A_FILE.into(),
+            Fault::NotText => w::NOT_TEXT.into(),
+            Fault::TooLong { limit } => w::TOO_LONG.with("limit", *limit),
+            Fault::Syntax { why } => w::SYNTAX.with("why", why.as_str()),
+            Fault::Unknown { near: None } => w::UNKNOWN.into(),
+            Fault::Unknown { near: Some(near) } => w::UNKNOWN_NEAR.with("near", near.as_str()),
+            Fault::Elsewhere(say) => w::ELSEWHERE.with("where", say.clone()),
+            Fault::Wrong(mismatch) => w::WRONG
+                .with("expected", mismatch.expected.clone())
+                .with("found", mismatch.found.clone()),
+            Fault::BadName => w::BAD_NAME.into(),
+            Fault::Loosens => w::LOOSENS.into(),
+            Fault::NotForProjects => w::NOT_FOR_PROJECTS.into(),
+            Fault::NoProfile { known } if known.is_empty() => w::NO_PROFILE_AT_ALL.into(),
+            Fault::NoProfile { known } => w::NO_PROFILE.with("known", known.join(", ")),
+        };
+        say.with("place", self.place()).with("key", self.key.as_deref().unwrap_or(""))
+    }
+}
+
+/// Why the system said no, in a person's words where it is a common one.
+pub fn io_reason(error: &io::Error) -> Say {
+    use words::config as w;
+    match error.kind() {
+        io::ErrorKind::NotFound => w::IO_NOT_FOUND.into(),
+        io::ErrorKind::PermissionDenied => w::IO_PERMISSION.into(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => w::IO_FULL.into(),
+        io::ErrorKind::ReadOnlyFilesystem => w::IO_READ_ONLY.into(),
+        _ => w::IO_OTHER.with("why", error.to_string()),
+    }
+}

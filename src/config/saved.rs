@@ -1,0 +1,125 @@
+//! Small files, read whole and written so that a crash leaves the old or the new one,
+//! never half of one. Not in here: what is in them.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::problem::Fault;
+
+/// The most that is read of a file; settings are a thousandth of it.
+pub const LONGEST: u64 = 1024 * 1024;
+
+/// The text of a file; `None` when there is none. Only a regular file is opened, so a
+/// pipe or a device in its place cannot hang the start.
+pub fn read(path: &Path) -> Result<Option<String>, Fault> {
+    let kind = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Fault::unreadable(&error)),
+        Ok(kind) => kind,
+    };
+    if !kind.is_file() {
+        return Err(Fault::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes))
+        .map_err(|error| Fault::unreadable(&error))?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(Fault::TooLong { limit: LONGEST });
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| Fault::NotText)
+}
+
+/// Writes a file in one go: a temporary file beside it, to the disk, then renamed over
+/// it. A link is followed, so that a linked settings file stays one; an existing file
+/// keeps its permissions, a new one is its owner's alone.
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = parent(&path);
+    make_folder(&folder)?;
+    let mut file = NamedTempFile::new_in(&folder)?;
+    file.write_all(text.as_bytes())?;
+    if let Ok(old) = fs::metadata(&path) {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(&path).map_err(|error| error.error)?;
+    // The rename itself reaches the disk with the folder; where folders cannot be
+    // opened, the file alone must do.
+    let _ = File::open(&folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+/// Opens a file for lines to be added, made for its owner alone.
+pub fn append(path: &Path) -> io::Result<File> {
+    make_folder(&parent(path))?;
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn parent(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(Path::new(".")).to_owned()
+}
+
+/// A folder that is made is its owner's alone.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_is_no_fault_and_a_folder_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read(&folder.path().join("none")), Ok(None));
+        assert_eq!(read(folder.path()), Err(Fault::NotAFile));
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_or_no_text_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, vec![b'x'; LONGEST as usize + 1]).unwrap();
+        assert_eq!(read(&path), Err(Fault::TooLong { limit: LONGEST }));
+        fs::write(&path, b"\xff\xfe").unwrap();
+        assert_eq!(read(&path), Err(Fault::NotText));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link_and_permissions_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write(&link, "new").unwrap();
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_is_its_owners_alone_and_leaves_nothing_beside_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/er/file");
+        write(&path, "x").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+}

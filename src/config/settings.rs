@@ -1,0 +1,293 @@
+//! The settings in force, typed: what the layers come to once they are put together.
+//!
+//! Reading them is [`load`](mod@super::load)'s; what they do is up to the parts they are
+//! given to.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Environment;
+use super::load::{Layer, Stack};
+use super::problem::{Fault, Problem, Written};
+use crate::protocol::Mode;
+use crate::safety::{Limit, Policy, Rule, Unknown};
+use crate::words::Lang;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The profile in force.
+    pub profile: String,
+    pub mode: Mode,
+    pub lang: Lang,
+    /// `auto`, or the name of a theme.
+    pub theme: String,
+    pub color: Color,
+    /// What goes into the log file; `None`: nothing is logged.
+    pub log: Option<String>,
+    /// The model asked for by an option or a variable, for both modes.
+    pub model: Option<String>,
+    /// `None` when nothing says how to reach a model.
+    pub connection: Option<Connection>,
+    pub limits: Limits,
+    policy: Policy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Color {
+    Auto,
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Steps a turn runs by itself before it asks to go on; 0: it asks at each.
+    pub max_auto_steps: usize,
+    /// How long a model may send nothing.
+    pub idle_timeout: Duration,
+    /// How long a step may run.
+    pub step_timeout: Duration,
+}
+
+/// How a model is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    pub provider: Provider,
+    /// Up to and with `/v1`; empty for a built-in model.
+    pub base_url: String,
+    pub api_key: Option<Secret>,
+    /// The variable the key came from, or would have come from: for "set X".
+    pub key_variable: String,
+    /// The models of the two modes; empty where the server must be asked.
+    pub low: String,
+    pub high: String,
+}
+
+impl Connection {
+    pub fn model(&self, mode: Mode) -> &str {
+        match mode {
+            Mode::Low => &self.low,
+            Mode::High => &self.high,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Provider {
+    OpenAi,
+    Guide,
+    Scripted(PathBuf),
+}
+
+impl Provider {
+    /// As `Facts` and the settings file name it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Provider::OpenAi => "openai",
+            Provider::Guide => "guide",
+            Provider::Scripted(_) => "scripted",
+        }
+    }
+
+    /// The built-in models that `--model` can name.
+    fn of_model(model: &str) -> Option<Provider> {
+        match model.split_once(':') {
+            Some(("scripted", file)) if !file.is_empty() => {
+                Some(Provider::Scripted(PathBuf::from(file)))
+            }
+            _ if model == "guide" => Some(Provider::Guide),
+            _ => None,
+        }
+    }
+}
+
+/// A key. It is never shown, and leaves only through [`Secret::expose`].
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(secret: impl Into<String>) -> Secret {
+        Secret(secret.into())
+    }
+
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// The server that keys named `OPENAI_API_KEY` are for when no other is named.
+const OPENAI: &str = "https://api.openai.com/v1";
+const OWN_KEY: &str = "AVOCET_API_KEY";
+
+impl Settings {
+    /// The built-in settings of a person without a file.
+    pub fn built_in() -> Settings {
+        Settings::of(&Stack::default(), &Environment::default(), &mut Vec::new())
+    }
+
+    /// The policy the settings describe. Rules remembered for a project come on top.
+    pub fn policy(&self) -> Policy {
+        self.policy.clone()
+    }
+
+    pub(super) fn of(
+        stack: &Stack,
+        environment: &Environment,
+        problems: &mut Vec<Problem>,
+    ) -> Settings {
+        let profile = stack.text("profile").unwrap_or_else(|| "default".to_owned());
+        check_profile(&profile, stack, problems);
+        Settings {
+            mode: stack.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
+            lang: lang(stack, environment),
+            theme: stack.text("theme").unwrap_or_else(|| "auto".to_owned()),
+            color: match stack.text("color").as_deref() {
+                Some("never") => Color::Never,
+                _ => Color::Auto,
+            },
+            log: stack.text("log").filter(|level| level != "off"),
+            model: stack.text("model"),
+            connection: connection(&profile, stack, environment),
+            limits: Limits {
+                max_auto_steps: usize::try_from(stack.count("safety.max_auto_steps_per_turn"))
+                    .unwrap_or(0),
+                idle_timeout: Duration::from_secs(stack.count("limits.idle_timeout_s")),
+                step_timeout: Duration::from_secs(stack.count("limits.step_timeout_s")),
+            },
+            policy: policy(stack),
+            profile,
+        }
+    }
+}
+
+/// A profile that was asked for and is nowhere described is a mistake worth a word.
+fn check_profile(profile: &str, stack: &Stack, problems: &mut Vec<Problem>) {
+    let source = match stack.layer("profile") {
+        Layer::BuiltIn => return,
+        Layer::Variable(name) => Written::Variable(name),
+        Layer::CommandLine => Written::CommandLine,
+        Layer::User(file) | Layer::Project(file) | Layer::Strictest(file) => Written::File(file),
+    };
+    let known = stack.profiles();
+    if profile != "default" && !known.iter().any(|name| name == profile) {
+        let fault = Fault::NoProfile { known };
+        problems.push(Problem {
+            written: source,
+            place: None,
+            key: Some(profile.to_owned()),
+            fault,
+        });
+    }
+}
+
+/// `auto` follows the locale of the terminal.
+fn lang(stack: &Stack, environment: &Environment) -> Lang {
+    let named = stack.text("lang").and_then(|lang| Lang::parse(&lang));
+    named.unwrap_or_else(|| {
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"];
+        let locale = locale.iter().find_map(|name| environment.get(name));
+        locale.and_then(Lang::parse).unwrap_or_default()
+    })
+}
+
+fn connection(profile: &str, stack: &Stack, environment: &Environment) -> Option<Connection> {
+    let of_profile = |key: &str| stack.text(&format!("profiles.{profile}.{key}"));
+    let model = stack.text("model");
+    let low = model.clone().or_else(|| of_profile("low")).or_else(|| of_profile("high"));
+    let high = model.clone().or_else(|| of_profile("high")).or_else(|| of_profile("low"));
+    let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
+
+    let named = stack.text("base_url");
+    if let Some(provider) = built_in_model(model.as_deref(), of_profile, named.is_some(), &high) {
+        let name = provider.name().to_owned();
+        return Some(Connection {
+            provider,
+            base_url: String::new(),
+            api_key: None,
+            key_variable: String::new(),
+            low: name.clone(),
+            high: name,
+        });
+    }
+    let to_profile = named.is_none().then(|| of_profile("base_url")).flatten();
+    let (api_key, key_variable) =
+        key(stack, environment, to_profile.is_some(), of_profile("api_key_env"));
+    let named_by_profile = of_profile("api_key_env").is_some_and(|name| name == key_variable);
+    let of_openai = api_key.is_some() && (named_by_profile || key_variable == "OPENAI_API_KEY");
+    let base_url = named.or(to_profile).or_else(|| of_openai.then(|| OPENAI.to_owned()))?;
+    let base_url = base_url.trim_end_matches('/').to_owned();
+    Some(Connection { provider: Provider::OpenAi, base_url, api_key, key_variable, low, high })
+}
+
+/// A built-in model: named by `--model`, or by the profile when no server is named over it.
+fn built_in_model(
+    model: Option<&str>,
+    of_profile: impl Fn(&str) -> Option<String>,
+    server_named: bool,
+    high: &str,
+) -> Option<Provider> {
+    match (model, of_profile("provider").as_deref()) {
+        (Some(model), _) if Provider::of_model(model).is_some() => Provider::of_model(model),
+        (None, Some("guide")) if !server_named => Some(Provider::Guide),
+        (None, Some("scripted")) if !server_named => Some(Provider::Scripted(high.into())),
+        _ => None,
+    }
+}
+
+/// The key for the server in force. A key that lies in the environment for other
+/// programs (`R9S_…`, `OPENAI_…`) is never sent to a server that the settings file
+/// names: that one gets `AVOCET_API_KEY` or the variable its profile names.
+fn key(
+    stack: &Stack,
+    environment: &Environment,
+    to_profile: bool,
+    of_profile: Option<String>,
+) -> (Option<Secret>, String) {
+    let (secret, server_named) = (
+        |name: String| (environment.get(&name).map(Secret::new), name),
+        stack.text("base_url").is_some(),
+    );
+    match (stack.layer("api_key"), of_profile) {
+        (Layer::Variable(name), _) if name == OWN_KEY => secret(name),
+        (_, Some(name)) if !server_named => secret(name),
+        (Layer::Variable(name), None) if !to_profile => secret(name),
+        (Layer::Variable(name), Some(_)) => secret(name),
+        _ => (None, OWN_KEY.to_owned()),
+    }
+}
+
+fn policy(stack: &Stack) -> Policy {
+    let limit = |path: &str| if stack.flag(path) { Limit::Ask } else { Limit::Refuse };
+    let rules = |path: &str| stack.list(path).iter().filter_map(|text| rule(text)).collect();
+    Policy {
+        allowed_programs: stack.list("safety.allowed_programs"),
+        unknown_program: match stack.text("safety.unknown_program").as_deref() {
+            Some("confirm") => Unknown::Confirm,
+            _ => Unknown::Refuse,
+        },
+        network: limit("safety.allow_network"),
+        write: limit("safety.allow_write"),
+        elevate: limit("safety.allow_sudo"),
+        lift: stack.list("safety.lift"),
+        allowed: rules("safety.allow"),
+        denied: rules("safety.deny"),
+    }
+}
+
+/// A rule as it is typed: words apart by spaces, a `*` at the end for "and more".
+fn rule(text: &str) -> Option<Rule> {
+    let mut words = text.split_whitespace().map(str::to_owned);
+    let program = words.next()?;
+    let mut args: Vec<String> = words.collect();
+    let open = args.last().is_some_and(|last| last == "*");
+    if open {
+        args.pop();
+    }
+    Some(Rule { program, args, open })
+}

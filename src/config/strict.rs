@@ -1,0 +1,360 @@
+//! Reads TOML against a table of keys: every key must be in the table and of its kind,
+//! and what is wrong is said with line and column. What is right is kept, so one wrong
+//! key does not cost the rest.
+//!
+//! Not in here: which keys there are ([`keys`](super::keys), [`bot`](super::bot)).
+
+use std::path::Path;
+
+use toml_edit::{Document, Item, TableLike};
+
+use super::near;
+use super::problem::{Fault, Place, Problem, Written};
+use crate::words::{self, Say, Word};
+
+/// One row of a table of keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Dotted; `*` stands for one name of the person's own.
+    pub path: &'static str,
+    pub kind: Kind,
+    /// The value when nobody says anything; empty: none.
+    pub built_in: &'static str,
+    /// What it falls to when what is written cannot be understood; `None`: as above.
+    pub strictest: Option<&'static str>,
+    /// Variables that set it, the first one winning.
+    pub variables: &'static [&'static str],
+    /// Set for a key that does not belong in a file: where it belongs.
+    pub elsewhere: Option<Word>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Text,
+    Choice(&'static [&'static str]),
+    Flag,
+    Count { min: u64, max: u64 },
+    Number { min: f64, max: f64 },
+    List(ListOf),
+}
+
+/// What the texts of a list are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListOf {
+    /// `name`, `+name`, `-name`, or an absolute path in their place.
+    Programs,
+    RuleIds,
+    /// `git push *`.
+    Rules,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Text(String),
+    Flag(bool),
+    Count(u64),
+    Number(f64),
+    List(Vec<String>),
+}
+
+/// A value that was read, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub path: String,
+    pub value: Value,
+    pub place: Option<Place>,
+}
+
+/// What a text says, and what is wrong with it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    pub found: Vec<Found>,
+    pub problems: Vec<Problem>,
+}
+
+/// The longest text a value may be, in bytes; a bot's prompt is the longest there is.
+const LONGEST: usize = 64 * 1024;
+const MOST_ITEMS: usize = 1000;
+
+/// Reads the text of `file`.
+pub fn read(file: &Path, text: &str, keys: &[Key]) -> Reading {
+    let mut reader = Reader { file, text, keys, out: Reading::default() };
+    // Editors of one system put a mark before the first character.
+    match Document::parse(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+        Ok(document) => reader.table("", document.as_table()),
+        Err(error) => {
+            let why = error.message().lines().collect::<Vec<_>>().join(", ");
+            let place = error.span().map(|span| span.start);
+            reader.problem(place, None, Fault::Syntax { why });
+        }
+    }
+    reader.out
+}
+
+/// The row of a key, by its dotted path.
+pub fn find<'k>(keys: &'k [Key], path: &str) -> Option<&'k Key> {
+    keys.iter().find(|key| covers(key.path, path))
+}
+
+/// The path in the table that is nearly `path`, for "did you mean".
+pub fn nearest(keys: &[Key], path: &str) -> Option<String> {
+    let whole = keys.iter().filter(|key| key.elsewhere.is_none()).map(|key| key.path);
+    let sections = whole.clone().filter_map(|path| Some(path.split_once('.')?.0));
+    let known: Vec<String> = whole.chain(sections).map(|known| fill(known, path)).collect();
+    near::nearest(path, known.iter().map(String::as_str)).first().map(|near| (*near).to_owned())
+}
+
+struct Reader<'a> {
+    file: &'a Path,
+    text: &'a str,
+    keys: &'a [Key],
+    out: Reading,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, prefix: &str, table: &dyn TableLike) {
+        for (name, item) in table.iter() {
+            let at = table.key(name).and_then(|key| key.span()).map(|span| span.start);
+            let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+            if is_name(name) {
+                self.item(at, path, item);
+            } else {
+                self.problem(at, Some(path), Fault::BadName);
+            }
+        }
+    }
+
+    fn item(&mut self, at: Option<usize>, path: String, item: &Item) {
+        let value_at = item.span().map(|span| span.start).or(at);
+        match (find(self.keys, &path), item.as_table_like()) {
+            (Some(Key { elsewhere: Some(word), .. }), _) => {
+                self.problem(at, Some(path), Fault::Elsewhere((*word).into()));
+            }
+            (Some(key), _) => self.value(key, at, value_at, path, item),
+            (None, Some(table)) if is_section(self.keys, &path) => self.table(&path, table),
+            (None, None) if is_section(self.keys, &path) => {
+                let expected = words::config::A_TABLE.with("key", path.as_str());
+                let fault = Fault::wrong(expected, found(item));
+                self.problem(value_at, Some(path), fault);
+            }
+            (None, _) => {
+                let near = nearest(self.keys, &path);
+                self.problem(at, Some(path), Fault::Unknown { near });
+            }
+        }
+    }
+
+    fn value(
+        &mut self,
+        key: &Key,
+        at: Option<usize>,
+        value_at: Option<usize>,
+        path: String,
+        item: &Item,
+    ) {
+        match key.kind.check(item) {
+            Ok(value) => {
+                let place = at.map(|at| place(self.text, at));
+                self.out.found.push(Found { path, value, place });
+            }
+            Err(found) => {
+                let fault = Fault::wrong(key.kind.expected(), found);
+                self.problem(value_at, Some(path), fault);
+            }
+        }
+    }
+
+    fn problem(&mut self, at: Option<usize>, key: Option<String>, fault: Fault) {
+        let place = at.map(|at| place(self.text, at));
+        let written = Written::File(self.file.to_owned());
+        self.out.problems.push(Problem { written, place, key, fault });
+    }
+}
+
+impl Kind {
+    /// A value as a person types it: in a variable, after `config set`, as an option.
+    /// A list is typed with commas between, or as TOML. The error says what was found.
+    pub fn parse(&self, text: &str) -> Result<Value, Say> {
+        let text = text.trim();
+        let item = match self {
+            Kind::Text | Kind::Choice(_) => Item::from(toml_edit::Value::from(text)),
+            Kind::List(_) if !text.starts_with('[') => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Item::from(toml_edit::Value::from(items.collect::<toml_edit::Array>()))
+            }
+            Kind::Flag | Kind::Count { .. } | Kind::Number { .. } | Kind::List(_) => {
+                match text.parse::<toml_edit::Value>() {
+                    Ok(value) => Item::from(value),
+                    Err(_) => return Err(shown(text)),
+                }
+            }
+        };
+        self.check(&item)
+    }
+
+    /// What a value must be.
+    pub fn expected(&self) -> Say {
+        use words::config as w;
+        match self {
+            Kind::Text => w::A_TEXT.into(),
+            Kind::Choice(choices) => w::A_CHOICE.with("choices", choices.join(", ")),
+            Kind::Flag => w::A_FLAG.into(),
+            Kind::Count { min, max } => w::A_COUNT.with("min", *min).with("max", *max),
+            Kind::Number { min, max } => {
+                w::A_NUMBER.with("min", min.to_string()).with("max", max.to_string())
+            }
+            Kind::List(ListOf::Programs) => w::A_LIST_OF_PROGRAMS.into(),
+            Kind::List(ListOf::RuleIds) => w::A_LIST_OF_RULE_IDS.into(),
+            Kind::List(ListOf::Rules) => w::A_LIST_OF_RULES.into(),
+        }
+    }
+
+    /// The value of an item; the error says what is there instead.
+    fn check(&self, item: &Item) -> Result<Value, Say> {
+        let value = match self {
+            Kind::Text => item.as_str().and_then(text),
+            Kind::Choice(choices) => {
+                item.as_str().filter(|text| choices.contains(text)).and_then(text)
+            }
+            Kind::Flag => item.as_bool().map(Value::Flag),
+            Kind::Count { min, max } => item
+                .as_integer()
+                .and_then(|count| u64::try_from(count).ok())
+                .filter(|count| (min..=max).contains(&count))
+                .map(Value::Count),
+            Kind::Number { min, max } => {
+                let whole = item.as_integer().map(|number| number as f64);
+                let number = item.as_float().or(whole);
+                number.filter(|number| (min..=max).contains(&number)).map(Value::Number)
+            }
+            Kind::List(of) => return list(*of, item),
+        };
+        value.ok_or_else(|| found(item))
+    }
+}
+
+impl Value {
+    /// As it would stand in a file.
+    pub fn toml(&self) -> toml_edit::Value {
+        match self {
+            Value::Text(text) => text.as_str().into(),
+            Value::Flag(flag) => (*flag).into(),
+            Value::Count(count) => i64::try_from(*count).unwrap_or(i64::MAX).into(),
+            Value::Number(number) => (*number).into(),
+            Value::List(items) => items.iter().collect::<toml_edit::Array>().into(),
+        }
+    }
+
+    /// As a person reads it: text without quotes, the rest as in a file.
+    pub fn shown(&self) -> String {
+        match self {
+            Value::Text(text) => text.clone(),
+            Value::Flag(_) | Value::Count(_) | Value::Number(_) | Value::List(_) => {
+                self.toml().to_string().trim().to_owned()
+            }
+        }
+    }
+}
+
+fn text(text: &str) -> Option<Value> {
+    (text.len() <= LONGEST).then(|| Value::Text(text.to_owned()))
+}
+
+fn list(of: ListOf, item: &Item) -> Result<Value, Say> {
+    let items = item.as_array().ok_or_else(|| found(item))?;
+    if items.len() > MOST_ITEMS {
+        return Err(words::config::FOUND_MANY.with("count", items.len()));
+    }
+    let texts = items.iter().map(|value| match value.as_str() {
+        Some(text) if of.takes(text) => Ok(text.to_owned()),
+        Some(text) => Err(shown(text)),
+        None => Err(found(&Item::from(value.clone()))),
+    });
+    texts.collect::<Result<Vec<_>, Say>>().map(Value::List)
+}
+
+impl ListOf {
+    fn takes(self, text: &str) -> bool {
+        let plain = text.len() <= 1000 && !text.chars().any(char::is_control);
+        plain
+            && match self {
+                ListOf::Programs => {
+                    let name = text.strip_prefix(['+', '-']).unwrap_or(text);
+                    let path = !name.contains('/') || name.starts_with('/');
+                    path && !name.is_empty() && !name.contains([' ', '*', '?'])
+                }
+                ListOf::RuleIds => {
+                    let of_id = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+                    !text.is_empty() && text.chars().all(of_id)
+                }
+                ListOf::Rules => text.split_whitespace().next().is_some_and(|name| name != "*"),
+            }
+    }
+}
+
+/// What stands there, in a word; a short text is shown.
+fn found(item: &Item) -> Say {
+    use words::config as w;
+    match item.as_str() {
+        Some(text) => shown(text),
+        None if item.is_bool() => w::FOUND_FLAG.into(),
+        None if item.is_integer() || item.is_float() => {
+            let number = item.as_value().map(ToString::to_string).unwrap_or_default();
+            w::FOUND_VALUE.with("value", number.trim())
+        }
+        None if item.is_datetime() => w::FOUND_DATE.into(),
+        None if item.is_array() || item.is_array_of_tables() => w::FOUND_LIST.into(),
+        None => w::FOUND_TABLE.into(),
+    }
+}
+
+fn shown(text: &str) -> Say {
+    let mut short: String = text.chars().take(40).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    words::config::FOUND_VALUE.with("value", short)
+}
+
+/// `profiles.*.high` covers `profiles.work.high`.
+fn covers(pattern: &str, path: &str) -> bool {
+    let mut parts = path.split('.');
+    let all = pattern.split('.').all(|wanted| {
+        parts.next().is_some_and(|part| wanted == part || (wanted == "*" && !part.is_empty()))
+    });
+    all && parts.next().is_none()
+}
+
+/// True when keys stand below this path.
+fn is_section(keys: &[Key], path: &str) -> bool {
+    let depth = path.split('.').count();
+    keys.iter().any(|key| {
+        let parts: Vec<&str> = key.path.split('.').collect();
+        parts.len() > depth
+            && covers(&parts.iter().take(depth).copied().collect::<Vec<_>>().join("."), path)
+    })
+}
+
+/// A pattern with its `*` replaced by what stands there in `path`.
+fn fill(pattern: &str, path: &str) -> String {
+    let mut parts = path.split('.');
+    let filled = pattern.split('.').map(|wanted| {
+        let part = parts.next().unwrap_or(wanted);
+        if wanted == "*" { part } else { wanted }
+    });
+    filled.collect::<Vec<_>>().join(".")
+}
+
+/// A name may hold letters, digits, `_` and `-`; a dot would make a path ambiguous.
+fn is_name(name: &str) -> bool {
+    let of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    !name.is_empty() && name.len() <= 64 && name.chars().all(of_name)
+}
+
+/// Counts lines and characters up to a byte.
+fn place(text: &str, at: usize) -> Place {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    Place { line, column }
+}

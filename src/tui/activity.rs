@@ -1,0 +1,176 @@
+//! What the session is doing at this moment, and for how long: the line over the
+//! input. It knows no clock: times come with the events.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::paint::{self, Pen};
+use super::theme::Theme;
+use super::{Millis, clean};
+use crate::protocol::{Event, Step, Tier};
+use crate::words::{Lang, screen as words};
+
+/// Between two frames of the spinner: eight a second.
+pub const FRAME: Millis = 125;
+/// Neutral in width everywhere, unlike most spinners.
+const SPINNER: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"];
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Activity {
+    doing: Doing,
+    /// When this began.
+    since: Millis,
+    /// When the turn began.
+    turn: Millis,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Doing {
+    #[default]
+    Idle,
+    Thinking,
+    Writing,
+    Running {
+        command: String,
+        tier: Tier,
+    },
+    Asking,
+    Retrying {
+        attempt: u32,
+        of: u32,
+        until: Millis,
+    },
+    Repairing,
+    Stopping,
+}
+
+impl Activity {
+    pub fn is_busy(&self) -> bool {
+        self.doing != Doing::Idle
+    }
+
+    /// True while something moves by itself and the line must be drawn again.
+    pub fn moves(&self) -> bool {
+        !matches!(self.doing, Doing::Idle | Doing::Asking)
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.doing == Doing::Stopping
+    }
+
+    /// Milliseconds since this began.
+    pub fn elapsed(&self, now: Millis) -> Millis {
+        now.saturating_sub(self.since)
+    }
+
+    pub fn spinner(&self, now: Millis) -> usize {
+        usize::try_from(now.saturating_sub(self.turn) / FRAME).unwrap_or(0)
+    }
+
+    /// The person asked to stop.
+    pub fn stopping(&mut self, now: Millis) {
+        if self.is_busy() {
+            self.become_(Doing::Stopping, now);
+        }
+    }
+
+    /// What an event says about it. Once stopping, only the end counts.
+    pub fn apply(&mut self, event: &Event, now: Millis) {
+        let doing = match event {
+            Event::TurnStarted { .. } => {
+                self.turn = now;
+                Doing::Thinking
+            }
+            Event::ReplyStarted | Event::Thought { .. } | Event::Answered { .. } => Doing::Thinking,
+            Event::Observed(_) | Event::Replied(_) => Doing::Thinking,
+            Event::Delta { .. } => Doing::Writing,
+            Event::Retrying { attempt, of, wait_ms, why: _ } => {
+                Doing::Retrying { attempt: *attempt, of: *of, until: now + wait_ms }
+            }
+            Event::Repairing { .. } => Doing::Repairing,
+            Event::StepStarted { step, risk } => running(step, risk.tier),
+            Event::Asked(_) => Doing::Asking,
+            Event::TurnEnded { .. } | Event::Closed => Doing::Idle,
+            Event::StepOutput { .. }
+            | Event::Judged { .. }
+            | Event::Queued { .. }
+            | Event::Facts(_)
+            | Event::Notice(_)
+            | Event::Page(_)
+            | Event::Models { .. }
+            | Event::Cleared => return,
+        };
+        let ends = doing == Doing::Idle || matches!(event, Event::TurnStarted { .. });
+        let held = self.doing == Doing::Stopping || self.doing == Doing::Idle;
+        if ends || !held {
+            self.become_(doing, now);
+        }
+    }
+
+    fn become_(&mut self, doing: Doing, now: Millis) {
+        if self.doing != doing {
+            (self.doing, self.since) = (doing, now);
+        }
+    }
+
+    /// What is said about it, and the seconds; nothing while idle.
+    pub fn line(&self, now: Millis, theme: &Theme, lang: Lang, width: usize) -> Line<'static> {
+        let (said, style) = match &self.doing {
+            Doing::Idle => return Line::default(),
+            Doing::Asking => (words::DOING_ASKING.text(lang).to_owned(), theme.warn),
+            Doing::Thinking => (words::DOING_THINKING.text(lang).to_owned(), theme.accent),
+            Doing::Writing => (words::DOING_WRITING.text(lang).to_owned(), theme.accent),
+            Doing::Repairing => (words::DOING_REPAIRING.text(lang).to_owned(), theme.warn),
+            Doing::Stopping => (words::DOING_STOPPING.text(lang).to_owned(), theme.warn),
+            Doing::Running { command, tier } => (
+                words::DOING_RUNNING.with("command", command.clone()).text(lang),
+                theme.tier(*tier),
+            ),
+            Doing::Retrying { attempt, of, until } => (
+                words::DOING_RETRYING
+                    .with("attempt", *attempt)
+                    .with("of", *of)
+                    .with("seconds", until.saturating_sub(now).div_ceil(1_000))
+                    .text(lang),
+                theme.warn,
+            ),
+        };
+        let sign = match self.doing {
+            Doing::Asking => "?",
+            _ => SPINNER.get(self.spinner(now) % SPINNER.len()).copied().unwrap_or("*"),
+        };
+        let time = duration(self.elapsed(now), lang);
+        let room = width.saturating_sub(clean::width(&time) + 5);
+        Line::from(vec![
+            Span::styled(format!("{sign} "), style),
+            Span::styled(clean::elide_middle(&said, room), theme.text),
+            Span::styled(format!("  {time}"), theme.dim),
+        ])
+    }
+
+    /// Draws the line; what is on the right (a hint, lines below) keeps its place.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, right: &Line<'_>) {
+        let width = usize::from(area.width);
+        let right_at = width.saturating_sub(right.width() + 1);
+        paint::line(area, buf, right_at, width.saturating_sub(1), right);
+        let room = right_at.saturating_sub(3);
+        paint::line(area, buf, 1, right_at, &self.line(pen.now, pen.theme, pen.lang, room));
+    }
+}
+
+fn running(step: &Step, tier: Tier) -> Doing {
+    Doing::Running { command: clean::command(&step.work), tier }
+}
+
+/// `4 s`, `2 min 05 s`.
+pub fn duration(ms: Millis, lang: Lang) -> String {
+    let seconds = ms / 1_000;
+    match seconds {
+        0..60 => words::SECONDS.with("s", seconds).text(lang),
+        _ => words::MINUTES
+            .with("m", seconds / 60)
+            .with("s", format!("{:02}", seconds % 60))
+            .text(lang),
+    }
+}

@@ -1,0 +1,217 @@
+//! A program and its arguments as one line a person can read and edit, and back.
+//!
+//! Not a shell: nothing is expanded, and whatever only a shell would understand (a
+//! pipe, a redirection) is refused, so that nobody takes it for one. What [`join`]
+//! writes, [`split`] reads back exactly, whatever the arguments hold.
+
+use std::ops::Range;
+
+use crate::safety::clean::{Escaped, escape};
+use crate::words::{Say, screen as words};
+
+/// Characters that need no quotes.
+const PLAIN: &str = "-_./,:=+@%^";
+/// What only a shell gives a meaning to, when it stands unquoted.
+const OPERATORS: &str = "|&;<>()`";
+
+/// One argument as it is shown: quoted where it must be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Token {
+    pub text: String,
+    /// Byte ranges of `text` that stand for characters one could not see.
+    pub marks: Vec<Range<usize>>,
+}
+
+/// One argument, quoted so that its spaces, line ends and unseen characters show.
+pub fn quote(word: &str) -> Token {
+    let escaped = escape(word);
+    if escaped.text != word {
+        return ansi_quoted(&escaped);
+    }
+    let plain = |c: char| c.is_alphanumeric() || PLAIN.contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return Token { text: word.to_owned(), marks: Vec::new() };
+    }
+    Token { text: format!("'{}'", word.replace('\'', r"'\''")), marks: Vec::new() }
+}
+
+/// A whole command as one line.
+pub fn join<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().map(|word| quote(word).text).collect::<Vec<_>>().join(" ")
+}
+
+/// The form `$'…'`. What is already escaped is kept; quotes and other backslashes are
+/// escaped here.
+fn ansi_quoted(escaped: &Escaped) -> Token {
+    let mut token = Token { text: "$'".to_owned(), marks: Vec::new() };
+    let mut done = 0;
+    for mark in escaped.marks.iter().cloned().chain([escaped.text.len()..escaped.text.len()]) {
+        for c in escaped.text.get(done..mark.start).unwrap_or_default().chars() {
+            if matches!(c, '\'' | '\\') {
+                token.text.push('\\');
+            }
+            token.text.push(c);
+        }
+        let start = token.text.len();
+        token.text.push_str(escaped.text.get(mark.clone()).unwrap_or_default());
+        if !mark.is_empty() {
+            token.marks.push(start..token.text.len());
+        }
+        done = mark.end;
+    }
+    token.text.push('\'');
+    token
+}
+
+/// Reads a line back into words.
+///
+/// # Errors
+/// A sentence for the person, when a quote stays open or the line wants a shell.
+pub fn split(line: &str) -> Result<Vec<String>, Say> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            c if c.is_whitespace() => words.extend(word.take()),
+            '\'' => single(&mut rest, word.get_or_insert_default())?,
+            '"' => double(&mut rest, word.get_or_insert_default())?,
+            '$' if rest.next_if_eq(&'\'').is_some() => {
+                ansi(&mut rest, word.get_or_insert_default())?;
+            }
+            '\\' => {
+                let next = rest.next().ok_or(words::ARGV_OPEN_ESCAPE)?;
+                word.get_or_insert_default().push(next);
+            }
+            c if OPERATORS.contains(c) => {
+                return Err(words::ARGV_NO_SHELL.with("sign", c.to_string()));
+            }
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+fn single(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
+    for c in rest.by_ref() {
+        match c {
+            '\'' => return Ok(()),
+            c => word.push(c),
+        }
+    }
+    Err(words::ARGV_OPEN_QUOTE.with("quote", "'"))
+}
+
+fn double(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => return Ok(()),
+            '\\' => match rest.next_if(|next| "\"\\$`".contains(*next)) {
+                Some(next) => word.push(next),
+                None => word.push('\\'),
+            },
+            c => word.push(c),
+        }
+    }
+    Err(words::ARGV_OPEN_QUOTE.with("quote", "\""))
+}
+
+fn ansi(rest: &mut Rest<'_>, word: &mut String) -> Result<(), Say> {
+    while let Some(c) = rest.next() {
+        match c {
+            '\'' => return Ok(()),
+            '\\' => word.push(escaped_char(rest)?),
+            c => word.push(c),
+        }
+    }
+    Err(words::ARGV_OPEN_QUOTE.with("quote", "$'"))
+}
+
+fn escaped_char(rest: &mut Rest<'_>) -> Result<char, Say> {
+    let c = rest.next().ok_or(words::ARGV_OPEN_ESCAPE)?;
+    let hex: String = match c {
+        'n' => return Ok('\n'),
+        't' => return Ok('\t'),
+        'r' => return Ok('\r'),
+        '\'' | '\\' | '"' => return Ok(c),
+        'x' => rest.by_ref().take(2).collect(),
+        'u' if rest.next_if_eq(&'{').is_some() => {
+            rest.by_ref().take_while(|c| *c != '}').take(8).collect()
+        }
+        _ => String::new(),
+    };
+    u32::from_str_radix(&hex, 16)
+        .ok()
+        .and_then(char::from_u32)
+        .ok_or_else(|| words::ARGV_BAD_ESCAPE.with("escape", format!("\\{c}{hex}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn spaces_and_line_ends_show() {
+        let cases = [
+            ("plain", "plain"),
+            ("", "''"),
+            ("two words", "'two words'"),
+            ("it's", r"'it'\''s'"),
+            ("a\nb", r"$'a\nb'"),
+            ("\u{202e}txt", r"$'\u{202e}txt'"),
+            ("--out=中文", "--out=中文"),
+            ("*.rs", "'*.rs'"),
+        ];
+        for (word, shown) in cases {
+            assert_eq!(quote(word).text, shown, "{word:?}");
+        }
+    }
+
+    #[test]
+    fn unseen_characters_are_marked() {
+        let token = quote("a\u{200b}b");
+        let marked: Vec<_> = token.marks.iter().map(|at| token.text.get(at.clone())).collect();
+        assert_eq!(marked, [Some(r"\u{200b}")]);
+    }
+
+    #[test]
+    fn a_line_is_read_the_way_a_person_means_it() {
+        let cases: [(&str, &[&str]); 6] = [
+            ("git commit -m 'a message'", &["git", "commit", "-m", "a message"]),
+            (r#"a "b \"c\" \d" e"#, &["a", r#"b "c" \d"#, "e"]),
+            (r"a\ b c", &["a b", "c"]),
+            ("''", &[""]),
+            ("   ", &[]),
+            ("a'b'\"c\"", &["abc"]),
+        ];
+        for (line, words) in cases {
+            assert_eq!(split(line).expect("a good line"), words, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_shell_understands_is_refused() {
+        for line in ["ls | wc", "a > b", "a && b", "a; b", "echo `id`", "'open", "a\\", r"$'\q'"] {
+            assert!(split(line).is_err(), "{line}");
+        }
+        assert_eq!(split("grep 'a|b' '>'").expect("quoted"), ["grep", "a|b", ">"]);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_words_the_line_reads_back(words in prop::collection::vec(any::<String>(), 0..6)) {
+            let line = join(words.iter().map(String::as_str));
+            prop_assert_eq!(split(&line).expect("our own line"), words);
+        }
+
+        #[test]
+        fn no_line_is_too_strange(line in any::<String>()) {
+            let _ = split(&line);
+        }
+    }
+}

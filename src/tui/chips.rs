@@ -1,0 +1,118 @@
+//! Suggestions under an answer and on the start screen: Tab walks them into an empty
+//! input, Alt with a digit takes one. They are only ever filled in, never sent.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::clean;
+use super::paint::{self, Pen};
+
+/// As many as there are digits.
+const MOST: usize = 9;
+const ROWS: u16 = 2;
+const GAP: usize = 3;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chips {
+    texts: Vec<String>,
+    /// The one that was filled in last.
+    filled: Option<usize>,
+}
+
+impl Chips {
+    /// New suggestions: cleaned, one line each.
+    pub fn set<T: AsRef<str>>(&mut self, texts: &[T]) {
+        self.texts = texts.iter().take(MOST).map(|text| clean::flat(text.as_ref())).collect();
+        self.texts.retain(|text| !text.trim().is_empty());
+        self.filled = None;
+    }
+
+    /// The suggestion with this number, counted from 1.
+    pub fn nth(&mut self, number: usize) -> Option<&str> {
+        let at = number.checked_sub(1)?;
+        let text = self.texts.get(at)?;
+        self.filled = Some(at);
+        Some(text)
+    }
+
+    /// The one after the one that was filled in last.
+    pub fn next(&mut self) -> Option<&str> {
+        let at = self.filled.map_or(0, |at| (at + 1) % self.texts.len().max(1));
+        self.nth(at + 1)
+    }
+
+    /// True when `input` is a suggestion as it was filled in.
+    pub fn is_filled(&self, input: &str) -> bool {
+        self.filled.and_then(|at| self.texts.get(at)).is_some_and(|text| text == input)
+    }
+
+    /// Rows needed in `width` columns: none without suggestions, two at most.
+    pub fn rows(&self, width: u16) -> u16 {
+        u16::try_from(self.layout(width).len()).unwrap_or(0)
+    }
+
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+        for (y, row) in (area.y..area.bottom()).zip(self.layout(area.width)) {
+            let mut line = Line::from(" ");
+            for (at, text) in row {
+                let style =
+                    if self.filled == Some(at) { pen.theme.selection } else { pen.theme.text };
+                line.spans.push(Span::styled(format!("{}", at + 1), pen.theme.accent));
+                line.spans.push(Span::raw(" "));
+                line.spans.push(Span::styled(text, style));
+                line.spans.push(Span::raw(" ".repeat(GAP)));
+            }
+            paint::line(Rect { y, height: 1, ..area }, buf, 0, area.width.into(), &line);
+        }
+    }
+
+    /// What stands in each row.
+    fn layout(&self, width: u16) -> Vec<Vec<(usize, String)>> {
+        let room = usize::from(width).saturating_sub(2);
+        let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
+        let mut used = room;
+        for (at, text) in self.texts.iter().enumerate() {
+            let text = clean::elide_end(text, room.saturating_sub(2).min(48));
+            let wide = clean::width(&text) + 2;
+            if used + GAP + wide > room {
+                if rows.len() == usize::from(ROWS) {
+                    break;
+                }
+                rows.push(Vec::new());
+                used = 0;
+            }
+            used += wide + if used == 0 { 0 } else { GAP };
+            if let Some(row) = rows.last_mut() {
+                row.push((at, text));
+            }
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tab_walks_around() {
+        let mut chips = Chips::default();
+        chips.set(&["one", "two"]);
+        assert_eq!(chips.next(), Some("one"));
+        assert!(chips.is_filled("one"));
+        assert_eq!(chips.next(), Some("two"));
+        assert_eq!(chips.next(), Some("one"));
+        assert_eq!(chips.nth(3), None);
+    }
+
+    #[test]
+    fn suggestions_take_two_rows_at_most() {
+        let mut chips = Chips::default();
+        chips.set(&["a rather long suggestion"; 9]);
+        assert_eq!(chips.rows(40), 2);
+        assert_eq!(chips.rows(0), chips.rows(1));
+        chips.set::<&str>(&[]);
+        assert_eq!(chips.rows(40), 0);
+    }
+}

@@ -1,0 +1,165 @@
+//! Foreign text on its way into cells: cleaned, measured, wrapped, shortened.
+//!
+//! What may be shown at all is decided by [`crate::safety::clean`]; this file knows
+//! columns. Widths are counted by grapheme cluster, here and nowhere else.
+
+use std::ops::Range;
+
+use ratatui::style::Style;
+use ratatui::text::Line;
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::protocol::Work;
+use crate::safety::clean::{Source, clean, escape};
+
+mod rows;
+
+pub use rows::{cut, rows};
+
+/// Columns to the next tab stop.
+pub(super) const TAB: usize = 4;
+const GAP: &str = "...";
+
+/// One line in one style: line breaks shown as `\n`, tabs as spaces.
+pub fn line(text: &str, style: Style) -> Line<'static> {
+    Line::styled(flat(text), style)
+}
+
+/// The text without anything that hides or moves; line breaks and tabs are kept.
+pub fn text(text: &str) -> String {
+    clean(text, Source::Text)
+}
+
+/// The same on one line: line breaks become `\n`, tabs spaces.
+pub fn flat(foreign: &str) -> String {
+    expand(&text(foreign).replace('\n', "\\n"))
+}
+
+/// How many columns a text takes.
+pub fn width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.graphemes(true).map(cells).sum() }
+}
+
+/// The columns of one grapheme cluster.
+fn cells(cluster: &str) -> usize {
+    cluster.width()
+}
+
+/// Lines of at most `width` columns: broken at spaces and between wide characters;
+/// no line starts with closing punctuation, none ends with opening.
+pub fn wrap(foreign: &str, width: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    for line in text(foreign).split('\n') {
+        let line = expand(line);
+        out.extend(rows(&line, width).into_iter().map(|row| fit(&line, row, width)));
+    }
+    out
+}
+
+/// One line of at most `width` columns; what is left out of the middle shows as `...`.
+pub fn elide_middle(foreign: &str, columns: usize) -> String {
+    let text = flat(foreign);
+    let gap = width(GAP);
+    if width(&text) <= columns {
+        return text;
+    }
+    if columns <= gap + 2 {
+        return head(&text, columns).to_owned();
+    }
+    let kept = columns - gap;
+    format!("{}{GAP}{}", head(&text, kept.div_ceil(2)), tail(&text, kept / 2))
+}
+
+/// One line of at most `width` columns; what is left out of the end shows as `...`.
+pub fn elide_end(foreign: &str, columns: usize) -> String {
+    let text = flat(foreign);
+    if width(&text) <= columns {
+        return text;
+    }
+    match columns.checked_sub(width(GAP) + 1) {
+        Some(kept) => format!("{}{GAP}", head(&text, kept + 1)),
+        None => head(&text, columns).to_owned(),
+    }
+}
+
+/// Tabs as spaces, up to the next stop.
+pub fn expand(line: &str) -> String {
+    if !line.contains('\t') {
+        return line.to_owned();
+    }
+    let mut out = String::new();
+    let mut column = 0;
+    for part in line.split_inclusive('\t') {
+        let plain = part.strip_suffix('\t').unwrap_or(part);
+        out.push_str(plain);
+        column += width(plain);
+        if plain.len() < part.len() {
+            let spaces = TAB - column % TAB;
+            out.extend(std::iter::repeat_n(' ', spaces));
+            column += spaces;
+        }
+    }
+    out
+}
+
+/// A step's work as one would type it: for reading, never for running.
+pub fn command(work: &Work) -> String {
+    match work {
+        Work::Exec { program, args } => {
+            let mut out = quote(program);
+            for arg in args {
+                out.push(' ');
+                out.push_str(&quote(arg));
+            }
+            out
+        }
+        Work::Tool { name, input } => format!("{} {}", flat(name), flat(&input.to_string())),
+        Work::Shell { line } => flat(line),
+    }
+}
+
+/// One argument as a shell reads it; unseen characters make it `$'…'`.
+pub fn quote(arg: &str) -> String {
+    let bare = |c: char| c.is_alphanumeric() || "_@%+=:,./-^".contains(c);
+    let escaped = escape(arg);
+    if !escaped.marks.is_empty() {
+        format!("$'{}'", escaped.text.replace('\'', "\\'"))
+    } else if !arg.is_empty() && arg.chars().all(bare) {
+        arg.to_owned()
+    } else {
+        format!("'{}'", arg.replace('\'', "'\\''"))
+    }
+}
+
+/// One row out of its line, never wider than `width`: a character that is wider than
+/// the whole screen is shown as `?`.
+fn fit(line: &str, row: Range<usize>, columns: usize) -> String {
+    let row = line.get(row).unwrap_or_default();
+    if width(row) <= columns { row.to_owned() } else { "?".repeat(columns.min(1)) }
+}
+
+/// The longest start of `text` in `columns`.
+fn head(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    let fits = |cluster: &&str| {
+        used += cells(cluster);
+        used <= columns
+    };
+    let end: usize = text.graphemes(true).take_while(fits).map(str::len).sum();
+    text.get(..end).unwrap_or_default()
+}
+
+/// The longest end of `text` in `columns`.
+fn tail(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    let fits = |cluster: &&str| {
+        used += cells(cluster);
+        used <= columns
+    };
+    let len: usize = text.graphemes(true).rev().take_while(fits).map(str::len).sum();
+    text.get(text.len() - len..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,365 @@
+//! The input: many lines, soft-wrapped, with undo, kill and yank, history and folded
+//! pastes. What the text means is decided by others.
+//!
+//! The text widget is wrapped here and nowhere else. Its own key map is not used: the
+//! keys stand in [`super::keys`].
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::widgets::Widget as _;
+use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
+
+use super::clean;
+use super::keys::Edit;
+use super::theme::Theme;
+use crate::words::Lang;
+
+mod fold;
+mod history;
+
+pub use fold::Folds;
+pub use history::History;
+
+/// The mark before the first line, and the room before the others.
+const SIGIL: &str = "❯ ";
+
+#[derive(Debug)]
+pub struct Composer {
+    text: TextArea<'static>,
+    folds: Folds,
+    history: History,
+}
+
+/// What was in the input when it was taken out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// As it stood there, big pastes folded.
+    pub shown: String,
+    pub folds: Folds,
+}
+
+/// What stands beside the text: a hint while it is empty, and the mark before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Dress<'a> {
+    pub theme: &'a Theme,
+    pub hint: &'a str,
+    pub sigil: Style,
+}
+
+impl Composer {
+    pub fn new(history: Vec<String>) -> Composer {
+        let mut text = TextArea::default();
+        text.set_wrap_mode(WrapMode::WordOrGlyph);
+        text.set_cursor_render_mode(CursorRenderMode::Hidden);
+        text.set_cursor_line_style(Style::default());
+        text.set_undo_coalescing(true);
+        text.set_max_histories(500);
+        Composer { text, folds: Folds::default(), history: History::new(history) }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// As it stands there, big pastes folded.
+    pub fn shown(&self) -> String {
+        self.text.lines().join("\n")
+    }
+
+    /// With every paste in its place.
+    pub fn whole(&self) -> String {
+        self.folds.expand(&self.shown())
+    }
+
+    /// A character that was typed. False when the key types nothing.
+    pub fn typed(&mut self, key: &KeyEvent) -> bool {
+        let KeyCode::Char(c) = key.code else { return false };
+        if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) || c.is_control() {
+            return false;
+        }
+        self.text.insert_char(c);
+        self.changed();
+        true
+    }
+
+    pub fn edit(&mut self, edit: Edit) {
+        let text = &mut self.text;
+        match edit {
+            Edit::Break => text.insert_newline(),
+            Edit::Back => _ = text.delete_char(),
+            Edit::Delete => _ = text.delete_next_char(),
+            Edit::Left => text.move_cursor(CursorMove::Back),
+            Edit::Right => text.move_cursor(CursorMove::Forward),
+            Edit::WordLeft => text.move_cursor(CursorMove::WordBack),
+            Edit::WordRight => text.move_cursor(CursorMove::WordForward),
+            Edit::LineStart => text.move_cursor(CursorMove::Head),
+            Edit::LineEnd => text.move_cursor(CursorMove::End),
+            Edit::DeleteWordBack => _ = text.delete_word(),
+            Edit::DeleteWord => _ = text.delete_next_word(),
+            Edit::KillToStart => _ = text.delete_line_by_head(),
+            Edit::KillToEnd => _ = text.delete_line_by_end(),
+            Edit::Yank => _ = text.paste(),
+            Edit::Undo => _ = text.undo(),
+            Edit::Redo => _ = text.redo(),
+        }
+        match edit {
+            Edit::Left
+            | Edit::Right
+            | Edit::WordLeft
+            | Edit::WordRight
+            | Edit::LineStart
+            | Edit::LineEnd => {}
+            Edit::Break
+            | Edit::Back
+            | Edit::Delete
+            | Edit::DeleteWordBack
+            | Edit::DeleteWord
+            | Edit::KillToStart
+            | Edit::KillToEnd
+            | Edit::Yank
+            | Edit::Undo
+            | Edit::Redo => self.changed(),
+        }
+    }
+
+    /// A line break instead of sending, when the line ends with a backslash.
+    pub fn break_at_backslash(&mut self) -> bool {
+        let (row, column) = self.text.cursor();
+        let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
+        if !line.ends_with('\\') || line.chars().count() != column {
+            return false;
+        }
+        self.text.delete_char();
+        self.text.insert_newline();
+        self.changed();
+        true
+    }
+
+    /// One row up; at the first one, one entry back in the history. False when there
+    /// is nothing further.
+    pub fn up(&mut self, lang: Lang) -> bool {
+        if self.moved(CursorMove::Up) {
+            return true;
+        }
+        let entry = self.history.back(&self.folds.expand(&self.shown()));
+        self.recall(entry, lang)
+    }
+
+    pub fn down(&mut self, lang: Lang) -> bool {
+        if self.moved(CursorMove::Down) {
+            return true;
+        }
+        let entry = self.history.forward();
+        self.recall(entry, lang)
+    }
+
+    /// Text from the clipboard: line ends as we know them, nothing that moves a
+    /// cursor, and folded when it is big.
+    pub fn paste(&mut self, text: &str, lang: Lang) {
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        match self.folds.fold(&text, lang) {
+            Some(mark) => _ = self.text.insert_str(mark),
+            None => {
+                let seen = |c: &char| matches!(c, '\n' | '\t') || !c.is_control();
+                self.text.insert_str(text.chars().filter(seen).collect::<String>());
+            }
+        }
+        self.changed();
+    }
+
+    /// Puts a text in place of what stands there; undo brings that back.
+    pub fn set(&mut self, text: &str, lang: Lang) {
+        self.text.clear();
+        self.paste(text, lang);
+    }
+
+    /// Empties the input; undo brings the text back.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.changed();
+    }
+
+    /// Takes everything out and keeps it in the history.
+    pub fn take(&mut self) -> Taken {
+        let shown = self.shown();
+        let folds = std::mem::take(&mut self.folds);
+        self.history.push(folds.expand(&shown));
+        self.text.set_lines(vec![String::new()], (0, 0));
+        Taken { shown, folds }
+    }
+
+    /// What was sent since the start, oldest first.
+    pub fn sent(&self) -> &[String] {
+        self.history.fresh()
+    }
+
+    /// Rows the text needs in `width` columns, the mark counted in.
+    pub fn rows(&mut self, width: u16) -> u16 {
+        self.text.measure(width.saturating_sub(indent()).max(1)).content_rows.max(1)
+    }
+
+    /// Draws the text and says where the caret is.
+    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, dress: &Dress<'_>) -> Option<Position> {
+        let inner = Rect {
+            x: area.x + indent().min(area.width),
+            width: area.width.saturating_sub(indent()),
+            ..area
+        };
+        if inner.is_empty() {
+            return None;
+        }
+        buf.set_stringn(area.x, area.y, SIGIL, area.width.into(), dress.sigil);
+        if self.is_empty() {
+            let hint = clean::elide_end(dress.hint, inner.width.into());
+            buf.set_stringn(inner.x, inner.y, hint, inner.width.into(), dress.theme.dim);
+            return Some(inner.as_position());
+        }
+        self.text.set_style(dress.theme.text);
+        self.dress_folds(dress.theme.accent);
+        (&self.text).render(inner, buf);
+        self.text.rendered_cursor_position()
+    }
+
+    fn dress_folds(&mut self, style: Style) {
+        self.text.clear_custom_highlight();
+        let ranges: Vec<_> = self
+            .text
+            .lines()
+            .iter()
+            .enumerate()
+            .flat_map(|(row, line)| {
+                self.folds.places(line).into_iter().map(move |(from, to)| ((row, from), (row, to)))
+            })
+            .collect();
+        for range in ranges {
+            self.text.custom_highlight(range, style.add_modifier(Modifier::BOLD), 1);
+        }
+    }
+
+    fn moved(&mut self, by: CursorMove) -> bool {
+        let before = self.text.cursor();
+        self.text.move_cursor(by);
+        self.text.cursor() != before
+    }
+
+    fn recall(&mut self, entry: Option<String>, lang: Lang) -> bool {
+        let Some(entry) = entry else { return false };
+        let history = std::mem::take(&mut self.history);
+        self.set(&entry, lang);
+        self.history = history;
+        true
+    }
+
+    /// After each change: folded pastes stay whole, and Up starts from here again.
+    fn changed(&mut self) {
+        self.history.settle();
+        let ranges: Vec<_> = self
+            .text
+            .lines()
+            .iter()
+            .enumerate()
+            .flat_map(|(row, line)| {
+                self.folds.places(line).into_iter().map(move |(from, to)| AtomicRange {
+                    row,
+                    start_col: chars_before(line, from),
+                    end_col: chars_before(line, to),
+                })
+            })
+            .collect();
+        if self.text.try_set_atomic_ranges(ranges).is_err() {
+            self.text.clear_atomic_ranges();
+        }
+    }
+}
+
+fn chars_before(line: &str, at: usize) -> usize {
+    line.get(..at).unwrap_or_default().chars().count()
+}
+
+/// Columns of the mark.
+fn indent() -> u16 {
+    u16::try_from(clean::width(SIGIL)).unwrap_or(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn composer(text: &str) -> Composer {
+        let mut composer = Composer::new(vec!["one".into(), "two".into()]);
+        composer.paste(text, Lang::En);
+        composer
+    }
+
+    fn caret(composer: &mut Composer, width: u16, height: u16) -> Option<(u16, u16)> {
+        let theme = Theme::default();
+        let area = Rect::new(0, 0, width, height);
+        let dress = Dress { theme: &theme, hint: "", sigil: Style::default() };
+        let mut buf = Buffer::empty(area);
+        composer.draw(area, &mut buf, &dress).map(|at| (at.x, at.y))
+    }
+
+    #[test]
+    fn the_caret_stands_behind_wide_characters() {
+        assert_eq!(caret(&mut composer("中文"), 20, 1), Some((6, 0)));
+        assert_eq!(caret(&mut composer("a🦀b"), 20, 1), Some((6, 0)));
+        assert_eq!(caret(&mut composer(""), 20, 1), Some((2, 0)));
+    }
+
+    #[test]
+    fn a_screen_without_room_draws_nothing() {
+        assert_eq!(caret(&mut composer("中文"), 2, 1), None);
+        assert_eq!(caret(&mut composer("中文"), 0, 0), None);
+        assert!(caret(&mut composer("中文"), 3, 1).is_some());
+    }
+
+    #[test]
+    fn a_folded_paste_is_deleted_as_one() {
+        let mut composer = composer("see ");
+        composer.paste(&"x\r\n".repeat(50), Lang::En);
+        assert_eq!(composer.shown(), "see [pasted 50 lines]");
+        composer.edit(Edit::Back);
+        assert_eq!(composer.shown(), "see ");
+        composer.edit(Edit::Undo);
+        assert_eq!(composer.whole(), format!("see {}", "x\n".repeat(50)));
+    }
+
+    #[test]
+    fn up_and_down_walk_the_history_from_the_edges() {
+        let mut composer = composer("a\nb");
+        assert!(composer.up(Lang::En));
+        assert_eq!(composer.shown(), "a\nb", "one row up first");
+        composer.up(Lang::En);
+        assert_eq!(composer.shown(), "two");
+        composer.up(Lang::En);
+        assert_eq!(composer.shown(), "one");
+        assert!(!composer.up(Lang::En));
+        composer.down(Lang::En);
+        composer.down(Lang::En);
+        assert_eq!(composer.shown(), "a\nb");
+    }
+
+    #[test]
+    fn a_trailing_backslash_breaks_the_line() {
+        let mut composer = composer("one\\");
+        assert!(composer.break_at_backslash());
+        assert_eq!(composer.shown(), "one\n");
+        assert!(!composer.break_at_backslash());
+    }
+
+    #[test]
+    fn a_cleared_text_comes_back_by_undo() {
+        let mut composer = composer("a draft");
+        composer.clear();
+        assert!(composer.is_empty());
+        composer.edit(Edit::Undo);
+        assert_eq!(composer.shown(), "a draft");
+    }
+
+    #[test]
+    fn control_characters_are_not_pasted() {
+        assert_eq!(composer("a\x1b[31mb\x07").shown(), "a[31mb");
+    }
+}

@@ -1,0 +1,119 @@
+//! Big pastes as one unit: `[pasted 132 lines]` stands in the input, the text itself
+//! waits here until it is sent.
+
+use crate::words::{Lang, screen as words};
+
+/// From here on a paste is folded: editing costs time with every character there is.
+const LINES: usize = 10;
+const CHARS: usize = 2_000;
+
+/// What was pasted, by the mark that stands for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folds(Vec<Fold>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fold {
+    mark: String,
+    text: String,
+}
+
+impl Folds {
+    /// The mark for a text that is too big to stand in the input, else `None`.
+    pub fn fold(&mut self, text: &str, lang: Lang) -> Option<String> {
+        let lines = text.lines().count();
+        let chars = text.chars().count();
+        if lines <= LINES && chars <= CHARS {
+            return None;
+        }
+        let size = match lines {
+            0..=LINES => words::PASTED_CHARS.with("n", chars),
+            _ => words::PASTED_LINES.with("n", lines),
+        };
+        let mark = self.unused(&size.text(lang));
+        self.0.push(Fold { mark: mark.clone(), text: text.to_owned() });
+        Some(mark)
+    }
+
+    /// `[pasted 132 lines]`, and `[pasted 132 lines 2]` when there is one already.
+    fn unused(&self, size: &str) -> String {
+        let taken = |mark: &String| self.0.iter().any(|fold| fold.mark == *mark);
+        let first = format!("[{size}]");
+        let numbered = (2..).map(|n| format!("[{size} {n}]"));
+        std::iter::once(first).chain(numbered).find(|mark| !taken(mark)).unwrap_or_default()
+    }
+
+    /// Where marks stand in one line: bytes from and to.
+    pub fn places(&self, line: &str) -> Vec<(usize, usize)> {
+        let mut places: Vec<_> = self
+            .0
+            .iter()
+            .flat_map(|fold| line.match_indices(&fold.mark).map(|(at, mark)| (at, at + mark.len())))
+            .collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// The text with every mark replaced by what it stands for. What was put in is
+    /// not looked into again.
+    pub fn expand(&self, shown: &str) -> String {
+        let mut out = String::new();
+        let mut done = 0;
+        for (start, end) in self.places(shown) {
+            let Some(fold) = self.0.iter().find(|fold| shown.get(start..end) == Some(&fold.mark))
+            else {
+                continue;
+            };
+            out.push_str(shown.get(done..start).unwrap_or_default());
+            out.push_str(&fold.text);
+            done = end;
+        }
+        out.push_str(shown.get(done..).unwrap_or_default());
+        out
+    }
+
+    /// True when the text begins with a mark: whatever was pasted is then a message,
+    /// even if its first character is a `/` or a `!`.
+    pub fn leads(&self, shown: &str) -> bool {
+        self.0.iter().any(|fold| shown.trim_start().starts_with(&fold.mark))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_big_paste_becomes_one_unit_and_comes_back_whole() {
+        let mut folds = Folds::default();
+        let text = "line\n".repeat(132);
+        let mark = folds.fold(&text, Lang::En).expect("big");
+        assert_eq!(mark, "[pasted 132 lines]");
+        assert_eq!(folds.expand(&format!("look: {mark} ok?")), format!("look: {text} ok?"));
+    }
+
+    #[test]
+    fn two_pastes_of_one_size_stay_apart() {
+        let mut folds = Folds::default();
+        let one = folds.fold(&"a\n".repeat(20), Lang::En).expect("big");
+        let two = folds.fold(&"b\n".repeat(20), Lang::En).expect("big");
+        assert_eq!(two, "[pasted 20 lines 2]");
+        assert_eq!(
+            folds.expand(&format!("{two}{one}")),
+            format!("{}{}", "b\n".repeat(20), "a\n".repeat(20))
+        );
+    }
+
+    #[test]
+    fn a_mark_inside_a_paste_is_only_text() {
+        let mut folds = Folds::default();
+        let one = folds.fold(&"a\n".repeat(20), Lang::En).expect("big");
+        let two = folds.fold(&format!("{one}\n").repeat(30), Lang::En).expect("big");
+        assert_eq!(folds.expand(&two), format!("{one}\n").repeat(30));
+    }
+
+    #[test]
+    fn a_small_paste_stays_as_it_is() {
+        assert_eq!(Folds::default().fold("ten\nlines", Lang::En), None);
+        assert!(Folds::default().fold(&"x".repeat(2_001), Lang::En).is_some());
+    }
+}

@@ -1,0 +1,110 @@
+//! What was sent before, walked with Up and Down. Keeping it across restarts is the
+//! caller's: it hands the entries in and takes the new ones at the end.
+
+/// Entries kept; older ones fall out.
+const KEPT: usize = 1_000;
+
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    entries: Vec<String>,
+    /// Entries that were there at the start.
+    known: usize,
+    place: Place,
+}
+
+/// Where Up and Down stand.
+#[derive(Clone, Debug, Default)]
+enum Place {
+    /// At the text being written.
+    #[default]
+    Draft,
+    /// At an entry; the text being written waits.
+    Entry { at: usize, draft: String },
+}
+
+impl History {
+    pub fn new(mut entries: Vec<String>) -> History {
+        let over = entries.len().saturating_sub(KEPT);
+        entries.drain(..over);
+        History { known: entries.len(), entries, place: Place::Draft }
+    }
+
+    /// One entry back; `None` at the oldest. `now` is what stands in the input.
+    pub fn back(&mut self, now: &str) -> Option<String> {
+        let (at, draft) = match &self.place {
+            Place::Draft => (self.entries.len().checked_sub(1)?, now.to_owned()),
+            Place::Entry { at, draft } => (at.checked_sub(1)?, draft.clone()),
+        };
+        self.place = Place::Entry { at, draft };
+        self.entries.get(at).cloned()
+    }
+
+    /// One entry on, at the end the text that was being written.
+    pub fn forward(&mut self) -> Option<String> {
+        match std::mem::take(&mut self.place) {
+            Place::Draft => None,
+            Place::Entry { at, draft } => match self.entries.get(at + 1) {
+                Some(entry) => {
+                    self.place = Place::Entry { at: at + 1, draft };
+                    Some(entry.clone())
+                }
+                None => Some(draft),
+            },
+        }
+    }
+
+    /// Keeps what was sent; the same twice in a row counts once.
+    pub fn push(&mut self, text: String) {
+        self.place = Place::Draft;
+        if self.entries.last() == Some(&text) {
+            return;
+        }
+        self.entries.push(text);
+        if self.entries.len() > KEPT {
+            self.entries.remove(0);
+            self.known = self.known.saturating_sub(1);
+        }
+    }
+
+    /// Back at the text being written: it was changed.
+    pub fn settle(&mut self) {
+        self.place = Place::Draft;
+    }
+
+    /// What was sent since the start, oldest first.
+    pub fn fresh(&self) -> &[String] {
+        self.entries.get(self.known..).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn back_and_forward_return_to_the_draft() {
+        let mut history = History::new(vec!["one".into(), "two".into()]);
+        assert_eq!(history.back("dra"), Some("two".into()));
+        assert_eq!(history.back("two"), Some("one".into()));
+        assert_eq!(history.back("one"), None);
+        assert_eq!(history.forward(), Some("two".into()));
+        assert_eq!(history.forward(), Some("dra".into()));
+        assert_eq!(history.forward(), None);
+    }
+
+    #[test]
+    fn only_what_is_new_is_handed_back() {
+        let mut history = History::new(vec!["old".into()]);
+        history.push("new".into());
+        history.push("new".into());
+        assert_eq!(history.fresh(), ["new"]);
+    }
+
+    #[test]
+    fn a_long_history_loses_its_oldest() {
+        let mut history = History::new((0..2_000).map(|n| n.to_string()).collect());
+        history.push("last".into());
+        assert_eq!(history.entries.len(), KEPT);
+        assert_eq!(history.fresh(), ["last"]);
+    }
+}

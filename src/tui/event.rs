@@ -1,0 +1,59 @@
+//! What happens to the screen, and what it wants done: plain data on both sides of
+//! [`super::update::update`].
+
+use crossterm::event::{KeyEvent, MouseEvent};
+
+use crate::protocol::{self, Op};
+
+/// Milliseconds since the screen began: the clock is the driver's.
+pub type Millis = u64;
+
+/// Something that happened, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    pub at: Millis,
+    pub input: Input,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    Key(KeyEvent),
+    Paste(String),
+    Mouse(MouseEvent),
+    /// The terminal has another size now; the next drawing will know it.
+    Resized,
+    FocusGained,
+    FocusLost,
+    Session(Box<protocol::Event>),
+    /// Nothing happened but the time.
+    Tick,
+    /// The first message, sent as if it had been typed.
+    First(String),
+}
+
+/// What the driver must do after an update.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    Send(Op),
+    /// Leave the screen.
+    Quit,
+    /// Draw everything anew, trusting nothing of what is there.
+    Redraw,
+    /// Put this into the clipboard, by way of the terminal.
+    Copy(String),
+    Bell,
+    Title(String),
+    CaptureMouse,
+    ReleaseMouse,
+    Suspend,
+}
+
+impl Event {
+    pub fn session(at: Millis, event: protocol::Event) -> Event {
+        Event { at, input: Input::Session(Box::new(event)) }
+    }
+
+    pub fn key(at: Millis, key: impl Into<KeyEvent>) -> Event {
+        Event { at, input: Input::Key(key.into()) }
+    }
+}

@@ -1,0 +1,342 @@
+//! The keys: one table of what is pressed, where it counts, and what it does.
+//!
+//! The screen looks keys up here, and help is drawn from here, so the two cannot
+//! drift. Letters of a question (`y`, `n`, …) stand beside the question's choices.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::words::{Word, screen as words};
+
+/// Where a key counts. The first place that knows a key wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Anywhere,
+    Input,
+    /// The input while nothing stands in it.
+    EmptyInput,
+    Palette,
+    /// A question: may this run, shall it go on.
+    Question,
+    /// A page over the screen, such as help.
+    Page,
+}
+
+/// What a key does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Clear the input, stop the turn, then leave.
+    Interrupt,
+    /// Stop the turn, or close what is open.
+    Stop,
+    Leave,
+    Redraw,
+    Suspend,
+    Help,
+    Mouse,
+    Steps,
+    Scroll(Scrolled),
+    Palette,
+    Send,
+    Edit(Edit),
+    /// One up or down; at the edge of the input, through the history.
+    Up,
+    Down,
+    /// The next suggestion, or the nth.
+    Suggest,
+    SuggestNth,
+    /// In a list of choices.
+    Next,
+    Previous,
+    Complete,
+    Accept,
+    /// Show the part of a question that did not fit.
+    More,
+    Close,
+}
+
+/// How the transcript moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scrolled {
+    LineUp,
+    LineDown,
+    PageUp,
+    PageDown,
+    Top,
+    Bottom,
+    TurnUp,
+    TurnDown,
+}
+
+/// What changes in a text, or where its caret goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    Break,
+    Back,
+    Delete,
+    Left,
+    Right,
+    WordLeft,
+    WordRight,
+    LineStart,
+    LineEnd,
+    DeleteWordBack,
+    DeleteWord,
+    KillToStart,
+    KillToEnd,
+    Yank,
+    Undo,
+    Redo,
+}
+
+/// One combination, as a terminal reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chord {
+    code: KeyCode,
+    modifiers: KeyModifiers,
+}
+
+/// A row: the keys that do one thing in one place. Rows without a word are other ways
+/// to the same and stay out of help.
+#[derive(Debug)]
+pub struct Key {
+    pub place: Place,
+    pub chords: &'static [Chord],
+    pub action: Action,
+    pub about: Option<Word>,
+}
+
+const fn key(code: KeyCode) -> Chord {
+    Chord { code, modifiers: KeyModifiers::NONE }
+}
+
+const fn shift(code: KeyCode) -> Chord {
+    Chord { code, modifiers: KeyModifiers::SHIFT }
+}
+
+const fn ctrl(c: char) -> Chord {
+    Chord { code: KeyCode::Char(c), modifiers: KeyModifiers::CONTROL }
+}
+
+const fn ctrl_key(code: KeyCode) -> Chord {
+    Chord { code, modifiers: KeyModifiers::CONTROL }
+}
+
+const fn alt(c: char) -> Chord {
+    Chord { code: KeyCode::Char(c), modifiers: KeyModifiers::ALT }
+}
+
+const fn alt_key(code: KeyCode) -> Chord {
+    Chord { code, modifiers: KeyModifiers::ALT }
+}
+
+use Action::{
+    Accept, Close, Complete, Interrupt, Leave, More, Mouse, Next, Previous, Redraw, Send, Steps,
+    Stop, Suggest, SuggestNth, Suspend,
+};
+use Edit::{
+    Back, Break, Delete, DeleteWord, DeleteWordBack, KillToEnd, KillToStart, Left, LineEnd,
+    LineStart, Redo, Right, Undo, WordLeft, WordRight, Yank,
+};
+use KeyCode::{Backspace, Char, Down, End, Enter, Esc, F, Home, PageDown, PageUp, Tab, Up};
+use Place::{Anywhere, EmptyInput, Input, Page, Palette, Question};
+use Scrolled as S;
+
+#[rustfmt::skip]
+pub const KEYS: &[Key] = &[
+    row(EmptyInput, &[ctrl('d')], Leave, words::KEY_LEAVE),
+    row(EmptyInput, &[key(Char('?')), key(Char('？'))], Action::Help, words::KEY_HELP),
+    row(EmptyInput, &[key(Tab)], Suggest, words::KEY_SUGGEST),
+    row(EmptyInput, &[key(Home)], Action::Scroll(S::Top), words::KEY_TOP),
+    row(EmptyInput, &[key(End)], Action::Scroll(S::Bottom), words::KEY_BOTTOM),
+
+    row(Input, &[key(Enter)], Send, words::KEY_SEND),
+    row(Input, &[ctrl('j'), alt_key(Enter), shift(Enter)], Action::Edit(Break), words::KEY_BREAK),
+    row(Input, &[key(Up)], Action::Up, words::KEY_UP),
+    row(Input, &[key(Down)], Action::Down, words::KEY_DOWN),
+    also(Input, &[ctrl_key(Enter)], Action::Edit(Break)),
+    also(Input, &[ctrl('n')], Action::Down),
+    row(Input, &[key(KeyCode::Left), ctrl('b')], Action::Edit(Left), words::KEY_LEFT),
+    row(Input, &[key(KeyCode::Right), ctrl('f')], Action::Edit(Right), words::KEY_RIGHT),
+    row(Input, &[ctrl_key(KeyCode::Left), alt('b')], Action::Edit(WordLeft), words::KEY_WORD_LEFT),
+    row(Input, &[ctrl_key(KeyCode::Right), alt('f')], Action::Edit(WordRight), words::KEY_WORD_RIGHT),
+    also(Input, &[alt_key(KeyCode::Left)], Action::Edit(WordLeft)),
+    also(Input, &[alt_key(KeyCode::Right)], Action::Edit(WordRight)),
+    row(Input, &[key(Home), ctrl('a')], Action::Edit(LineStart), words::KEY_LINE_START),
+    row(Input, &[key(End), ctrl('e')], Action::Edit(LineEnd), words::KEY_LINE_END),
+    also(Input, &[key(Backspace), shift(Backspace), ctrl('h')], Action::Edit(Back)),
+    also(Input, &[key(KeyCode::Delete), ctrl('d')], Action::Edit(Delete)),
+    row(Input, &[ctrl('w'), alt_key(Backspace)], Action::Edit(DeleteWordBack), words::KEY_DELETE_WORD_BACK),
+    also(Input, &[ctrl_key(Backspace)], Action::Edit(DeleteWordBack)),
+    row(Input, &[alt('d'), ctrl_key(KeyCode::Delete)], Action::Edit(DeleteWord), words::KEY_DELETE_WORD),
+    row(Input, &[ctrl('u')], Action::Edit(KillToStart), words::KEY_KILL_TO_START),
+    row(Input, &[ctrl('k')], Action::Edit(KillToEnd), words::KEY_KILL_TO_END),
+    row(Input, &[ctrl('y')], Action::Edit(Yank), words::KEY_YANK),
+    row(Input, &[ctrl('_'), alt('z')], Action::Edit(Undo), words::KEY_UNDO),
+    also(Input, &[ctrl('7'), ctrl('/')], Action::Edit(Undo)),
+    row(Input, &[alt('Z'), alt('_')], Action::Edit(Redo), words::KEY_REDO),
+    row(Input, &[alt('1'), alt('9')], SuggestNth, words::KEY_SUGGEST_NTH),
+    also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8')], SuggestNth),
+
+    row(Palette, &[key(Down), ctrl('n')], Next, words::KEY_NEXT),
+    row(Palette, &[key(Up), ctrl('p')], Previous, words::KEY_PREVIOUS),
+    row(Palette, &[key(Tab)], Complete, words::KEY_COMPLETE),
+    row(Palette, &[key(Enter)], Accept, words::KEY_ACCEPT),
+    row(Palette, &[key(Esc)], Close, words::KEY_CLOSE),
+
+    row(Question, &[key(Down), key(KeyCode::Right), key(Tab)], Next, words::KEY_NEXT),
+    row(Question, &[key(Up), key(KeyCode::Left)], Previous, words::KEY_PREVIOUS),
+    also(Question, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
+    row(Question, &[key(Enter)], Accept, words::KEY_CHOOSE),
+    row(Question, &[key(Char(' ')), key(Char('　'))], More, words::KEY_MORE),
+    row(Question, &[key(Esc)], Close, words::KEY_REJECT),
+
+    row(Page, &[key(Esc), key(Char('q')), key(Char('?'))], Close, words::KEY_CLOSE),
+    also(Page, &[key(F(1)), ctrl('c'), key(Enter)], Close),
+    also(Page, &[key(Down), key(Char('j'))], Next),
+    also(Page, &[key(Up), key(Char('k'))], Previous),
+    also(Page, &[key(Char(' '))], Action::Scroll(S::PageDown)),
+    also(Page, &[key(Home)], Action::Scroll(S::Top)),
+    also(Page, &[key(End)], Action::Scroll(S::Bottom)),
+
+    row(Anywhere, &[ctrl('c')], Interrupt, words::KEY_INTERRUPT),
+    row(Anywhere, &[key(Esc)], Stop, words::KEY_STOP),
+    row(Anywhere, &[ctrl('p')], Action::Palette, words::KEY_PALETTE),
+    row(Anywhere, &[key(F(1))], Action::Help, words::KEY_HELP),
+    row(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
+    row(Anywhere, &[key(PageUp)], Action::Scroll(S::PageUp), words::KEY_PAGE_UP),
+    row(Anywhere, &[key(PageDown)], Action::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
+    row(Anywhere, &[ctrl_key(Home)], Action::Scroll(S::Top), words::KEY_TOP),
+    row(Anywhere, &[ctrl_key(End)], Action::Scroll(S::Bottom), words::KEY_BOTTOM),
+    row(Anywhere, &[shift(Up)], Action::Scroll(S::LineUp), words::KEY_LINE_UP),
+    row(Anywhere, &[shift(Down)], Action::Scroll(S::LineDown), words::KEY_LINE_DOWN),
+    row(Anywhere, &[ctrl_key(Up), alt_key(Up)], Action::Scroll(S::TurnUp), words::KEY_TURN_UP),
+    row(Anywhere, &[ctrl_key(Down), alt_key(Down)], Action::Scroll(S::TurnDown), words::KEY_TURN_DOWN),
+    row(Anywhere, &[key(F(2))], Mouse, words::KEY_MOUSE),
+    row(Anywhere, &[ctrl('l')], Redraw, words::KEY_REDRAW),
+    row(Anywhere, &[ctrl('z')], Suspend, words::KEY_SUSPEND),
+];
+
+const fn row(place: Place, chords: &'static [Chord], action: Action, about: Word) -> Key {
+    Key { place, chords, action, about: Some(about) }
+}
+
+const fn also(place: Place, chords: &'static [Chord], action: Action) -> Key {
+    Key { place, chords, action, about: None }
+}
+
+/// What a key does in one place; `None` when the place does not know it.
+pub fn action(place: Place, event: &KeyEvent) -> Option<Action> {
+    KEYS.iter()
+        .filter(|key| key.place == place)
+        .find(|key| key.chords.iter().any(|chord| chord.matches(event)))
+        .map(|key| key.action)
+}
+
+impl Chord {
+    /// Shift is part of the character, so it does not count for characters.
+    fn matches(&self, event: &KeyEvent) -> bool {
+        let asked = KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT;
+        let mut held = event.modifiers & asked;
+        if let Char(_) = event.code {
+            held -= KeyModifiers::SHIFT;
+        }
+        self.code == event.code && self.modifiers == held
+    }
+
+    /// `Ctrl-J`, as people write it.
+    pub fn name(&self) -> String {
+        let mut name = String::new();
+        for (modifier, word) in [
+            (KeyModifiers::CONTROL, "Ctrl-"),
+            (KeyModifiers::ALT, "Alt-"),
+            (KeyModifiers::SHIFT, "Shift-"),
+        ] {
+            if self.modifiers.contains(modifier) {
+                name.push_str(word);
+            }
+        }
+        match self.code {
+            Char(' ' | '　') => name.push_str("Space"),
+            Char(c) if !self.modifiers.is_empty() && c.is_uppercase() => {
+                name.push_str("Shift-");
+                name.push(c);
+            }
+            Char(c) if !self.modifiers.is_empty() => name.extend(c.to_uppercase()),
+            Char(c) => name.push(c),
+            F(n) => name.push_str(&format!("F{n}")),
+            Up => name.push_str("Up"),
+            Down => name.push_str("Down"),
+            KeyCode::Left => name.push_str("Left"),
+            KeyCode::Right => name.push_str("Right"),
+            PageUp => name.push_str("PgUp"),
+            PageDown => name.push_str("PgDn"),
+            other => name.push_str(&format!("{other:?}")),
+        }
+        name
+    }
+}
+
+/// The character a question's choice is picked by: lower-cased width folded, so that
+/// `ｙ` and `１` of an input method count as `y` and `1`. Case is kept.
+pub fn letter(event: &KeyEvent) -> Option<char> {
+    let Char(c) = event.code else { return None };
+    if event.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+        return None;
+    }
+    let folded = match u32::from(c) {
+        wide @ 0xFF01..=0xFF5E => char::from_u32(wide - 0xFEE0),
+        _ => Some(c),
+    };
+    folded.map(|c| match event.modifiers.contains(KeyModifiers::SHIFT) {
+        true => c.to_ascii_uppercase(),
+        false => c,
+    })
+}
+
+/// The digit of a key, whatever is held with it.
+pub fn digit(event: &KeyEvent) -> Option<usize> {
+    let Char(c) = event.code else { return None };
+    c.to_digit(10).and_then(|digit| usize::try_from(digit).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_place_knows_a_key_twice() {
+        for (at, one) in KEYS.iter().enumerate() {
+            for other in KEYS.iter().skip(at + 1).filter(|other| other.place == one.place) {
+                for chord in one.chords {
+                    assert!(!other.chords.contains(chord), "{} in {:?}", chord.name(), one.place);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_is_written_as_people_write_it() {
+        let names: Vec<_> =
+            [ctrl('j'), alt('Z'), shift(Enter), key(F(1)), key(Char('?')), key(PageUp)]
+                .iter()
+                .map(Chord::name)
+                .collect();
+        assert_eq!(names, ["Ctrl-J", "Alt-Shift-Z", "Shift-Enter", "F1", "?", "PgUp"]);
+    }
+
+    #[test]
+    fn wide_letters_of_an_input_method_count() {
+        let cases = [('ｙ', Some('y')), ('１', Some('1')), ('Ｙ', Some('Y')), ('n', Some('n'))];
+        for (typed, meant) in cases {
+            assert_eq!(letter(&KeyEvent::from(Char(typed))), meant);
+        }
+        assert_eq!(letter(&KeyEvent::new(Char('y'), KeyModifiers::CONTROL)), None);
+    }
+
+    #[test]
+    fn shift_belongs_to_the_character() {
+        let undo = KeyEvent::new(Char('Z'), KeyModifiers::ALT | KeyModifiers::SHIFT);
+        assert_eq!(action(Input, &undo), Some(Action::Edit(Redo)));
+        assert_eq!(action(EmptyInput, &KeyEvent::from(Char('?'))), Some(Action::Help));
+    }
+}

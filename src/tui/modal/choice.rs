@@ -1,0 +1,178 @@
+//! The choices of a question: by letter, by digit, by arrows. The safe one is first
+//! and chosen until somebody moves.
+
+use crossterm::event::KeyEvent;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use crate::tui::keys;
+use crate::tui::paint::Pen;
+use crate::words::{Word, screen as words};
+
+/// What a person can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    Reject,
+    Run,
+    Session,
+    Project,
+    Edit,
+    Word,
+    Stop,
+    GoOn,
+}
+
+/// One row: its letter, what it says, and what it says where there is little room.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    pub letter: char,
+    pub pick: Pick,
+    pub label: Word,
+    pub short: Word,
+}
+
+const fn choice(letter: char, pick: Pick, label: Word, short: Word) -> Choice {
+    Choice { letter, pick, label, short }
+}
+
+const REJECT: Choice = choice('n', Pick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
+const RUN: Choice = choice('y', Pick::Run, words::PICK_RUN, words::PICK_RUN_SHORT);
+/// What is grave takes a capital letter, so that no habit answers it.
+const RUN_GRAVE: Choice = choice('Y', Pick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
+const SESSION: Choice = choice('s', Pick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
+const PROJECT: Choice = choice('p', Pick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
+const EDIT: Choice = choice('e', Pick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
+const WORD: Choice = choice('w', Pick::Word, words::PICK_WORD, words::PICK_WORD_SHORT);
+const STOP: Choice = choice('x', Pick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
+const HALT: Choice = choice('n', Pick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
+const GO_ON: Choice = choice('y', Pick::GoOn, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
+
+/// How much care an approval takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    Plain,
+    /// An L2: only its capital letter runs it.
+    Grave,
+}
+
+/// Choices in their order, and the one that Enter takes.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    rows: Vec<Choice>,
+    chosen: usize,
+}
+
+impl Choices {
+    /// May this step run? `remember`: a rule can be kept.
+    pub fn for_step(care: Care, remember: bool) -> Choices {
+        let rows = match (care, remember) {
+            (Care::Grave, _) => vec![REJECT, WORD, STOP, EDIT, RUN_GRAVE],
+            (Care::Plain, false) => vec![REJECT, WORD, STOP, EDIT, RUN],
+            (Care::Plain, true) => vec![REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT],
+        };
+        Choices { rows, chosen: 0 }
+    }
+
+    /// Shall this shell line run?
+    pub fn for_shell(care: Care) -> Choices {
+        let run = if care == Care::Grave { RUN_GRAVE } else { RUN };
+        Choices { rows: vec![REJECT, EDIT, run], chosen: 0 }
+    }
+
+    /// Shall the turn go on?
+    pub fn for_pause() -> Choices {
+        Choices { rows: vec![HALT, GO_ON], chosen: 0 }
+    }
+
+    pub fn next(&mut self) {
+        self.chosen = (self.chosen + 1) % self.rows.len().max(1);
+    }
+
+    pub fn previous(&mut self) {
+        self.chosen = (self.chosen + self.rows.len().saturating_sub(1)) % self.rows.len().max(1);
+    }
+
+    /// What Enter takes.
+    pub fn chosen(&self) -> Option<Choice> {
+        self.rows.get(self.chosen).copied()
+    }
+
+    /// What a letter or a digit picks. Whether it was the exact letter is for the
+    /// caller to ask: it matters for what is grave.
+    pub fn picked(&self, key: &KeyEvent) -> Option<Choice> {
+        let typed = keys::letter(key)?;
+        if let Some(digit) = typed.to_digit(10) {
+            let at = usize::try_from(digit).ok()?.checked_sub(1)?;
+            return self.rows.get(at).copied();
+        }
+        self.rows.iter().find(|row| row.letter.eq_ignore_ascii_case(&typed)).copied()
+    }
+
+    /// In columns, with the full labels.
+    pub fn grid(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        let cells: Vec<_> = (0..self.rows.len()).map(|at| self.cell(at, Room::Full, pen)).collect();
+        let widest = cells.iter().map(Line::width).max().unwrap_or(0) + 4;
+        if widest + widest > width || cells.len() < 4 {
+            return cells;
+        }
+        let high = cells.len().div_ceil(2).max(4);
+        (0..high)
+            .map(|row| {
+                let mut line = cells.get(row).cloned().unwrap_or_default();
+                if let Some(other) = cells.get(row + high) {
+                    let gap = widest.saturating_sub(line.width());
+                    line.spans.push(Span::raw(" ".repeat(gap)));
+                    line.spans.extend(other.spans.clone());
+                }
+                line
+            })
+            .collect()
+    }
+
+    /// One behind the other, with the short labels.
+    pub fn flow(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        let mut lines: Vec<Line<'static>> = Vec::new();
+        for at in 0..self.rows.len() {
+            let cell = self.cell(at, Room::Little, pen);
+            match lines.last_mut() {
+                Some(line) if line.width() + 1 + cell.width() <= width => {
+                    line.spans.push(Span::raw(" "));
+                    line.spans.extend(cell.spans);
+                }
+                _ => lines.push(cell),
+            }
+        }
+        lines
+    }
+
+    fn cell(&self, at: usize, room: Room, pen: &Pen<'_>) -> Line<'static> {
+        let Some(row) = self.rows.get(at) else { return Line::default() };
+        let chosen = at == self.chosen;
+        let (sigil, style) =
+            if chosen { ("❯ ", pen.theme.selection) } else { ("  ", pen.theme.text) };
+        let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
+        let letter = if chosen { style.add_modifier(Modifier::BOLD) } else { letter };
+        let label = match room {
+            Room::Full => row.label,
+            Room::Little => row.short,
+        };
+        Line::from(vec![
+            Span::styled(sigil, pen.theme.accent),
+            Span::styled(format!("{} ", row.letter), letter),
+            Span::styled(format!(" {} ", label.text(pen.lang)), style),
+        ])
+    }
+}
+
+enum Room {
+    Full,
+    Little,
+}
+
+/// The letters in the order of their digits, for help and for narrow hints.
+pub fn letters() -> Vec<(char, Word)> {
+    [REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT, RUN_GRAVE]
+        .iter()
+        .map(|row| (row.letter, row.label))
+        .collect()
+}

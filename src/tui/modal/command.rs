@@ -1,0 +1,335 @@
+//! A step as rows one can judge by: every argument apart, nothing stripped, what the
+//! reasons point at marked; then where, what it may do, and why it asks.
+
+use std::ops::Range;
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use serde_json::Value;
+
+use crate::protocol::{Effect, Reason, Risk, Tier, Work};
+use crate::safety::clean::escape;
+use crate::tui::paint::Pen;
+use crate::tui::{argv, clean, paint};
+use crate::words::{Word, screen as words};
+
+/// An argument longer than this is shown without its middle, unless a reason points
+/// at it.
+const LONG: usize = 600;
+/// Characters kept at either end of one.
+const ENDS: usize = 200;
+const REASONS: usize = 6;
+
+/// A text with a style for each part of it, on its way into rows.
+#[derive(Debug, Default)]
+struct Styled {
+    text: String,
+    marks: Vec<Range<usize>>,
+    style: Style,
+}
+
+/// The rows of a step's work.
+pub fn work(work: &Work, risk: &Risk, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    match work {
+        Work::Exec { program, args } => exec(program, args, risk, width, pen),
+        Work::Shell { line } => shown(line, pen.theme.text).rows(width, pen),
+        Work::Tool { name, input } => tool(name, input, width, pen),
+    }
+}
+
+/// On one row where it fits and reads well, else one argument a row.
+fn exec(
+    program: &str,
+    args: &[String],
+    risk: &Risk,
+    width: usize,
+    pen: &Pen<'_>,
+) -> Vec<Line<'static>> {
+    let bold = pen.theme.text.add_modifier(Modifier::BOLD);
+    let tokens: Vec<Styled> = std::iter::once(token(program, bold, true))
+        .chain(args.iter().enumerate().map(|(at, arg)| {
+            let pointed = points_at(risk, at);
+            token(
+                arg,
+                pointed.map_or(pen.theme.text, |tier| pointed_style(tier, pen)),
+                pointed.is_some(),
+            )
+        }))
+        .collect();
+    let total: usize = tokens.iter().map(|token| clean::width(&token.text) + 1).sum();
+    if total <= width + 1 {
+        let mut line = Line::default();
+        for token in tokens {
+            if !line.spans.is_empty() {
+                line.spans.push(Span::raw(" "));
+            }
+            line.spans.extend(token.spans(0..token.text.len(), pen));
+        }
+        return vec![line];
+    }
+    let mut rows = Vec::new();
+    for (at, token) in tokens.into_iter().enumerate() {
+        let indent = if at == 0 { "" } else { "  " };
+        for row in token.rows(width.saturating_sub(indent.len()), pen) {
+            let mut spans = vec![Span::raw(indent)];
+            spans.extend(row.spans);
+            rows.push(Line::from(spans));
+        }
+    }
+    rows
+}
+
+/// The gravest reason that points at an argument.
+fn points_at(risk: &Risk, arg: usize) -> Option<Tier> {
+    risk.reasons
+        .iter()
+        .filter(|reason| reason.arg == Some(arg) && reason.tier > Tier::L0)
+        .map(|reason| reason.tier)
+        .max()
+}
+
+fn pointed_style(tier: Tier, pen: &Pen<'_>) -> Style {
+    pen.theme.tier(tier).add_modifier(Modifier::UNDERLINED)
+}
+
+fn token(word: &str, style: Style, whole: bool) -> Styled {
+    let argv::Token { text, marks } = argv::quote(word);
+    let token = Styled { text, marks, style };
+    if whole { token } else { token.without_middle() }
+}
+
+/// A text in which everything can be seen.
+fn shown(text: &str, style: Style) -> Styled {
+    let escaped = escape(text);
+    Styled { text: escaped.text, marks: escaped.marks, style }
+}
+
+/// The fields of a tool's input, one below the other; long texts line by line.
+fn tool(name: &str, input: &Value, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    let bold = pen.theme.text.add_modifier(Modifier::BOLD);
+    let mut rows = vec![Line::styled(clean::flat(name), bold)];
+    let Some(fields) = input.as_object() else {
+        rows.extend(shown(&input.to_string(), pen.theme.text).rows(width, pen));
+        return rows;
+    };
+    let column = fields.keys().map(|key| clean::width(key) + 2).max().unwrap_or(0).min(width / 3);
+    for (key, value) in fields {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let lines: Vec<_> = text
+            .split('\n')
+            .flat_map(|line| {
+                shown(line, pen.theme.text).rows(width.saturating_sub(column + 2), pen)
+            })
+            .collect();
+        let label = format!("  {}", clean::elide_end(key, column));
+        rows.extend(paint::labelled(&label, pen.theme.dim, column + 2, lines));
+    }
+    rows
+}
+
+/// The facts under the command: a label each, in one column.
+pub struct Facts {
+    column: usize,
+    width: usize,
+    rows: Vec<Line<'static>>,
+}
+
+impl Facts {
+    pub fn new(width: usize, pen: &Pen<'_>) -> Facts {
+        let labels = [
+            words::ASK_PROGRAM,
+            words::ASK_FOLDER,
+            words::ASK_EFFECTS,
+            words::ASK_REASONS,
+            words::ASK_RULE,
+            words::ASK_MODEL_SAYS,
+            words::ASK_EXPECTED,
+        ];
+        let widest = labels.iter().map(|label| clean::width(label.text(pen.lang))).max();
+        let column = (widest.unwrap_or(0) + 2).min(width / 2);
+        Facts { column, width: width.saturating_sub(column), rows: Vec::new() }
+    }
+
+    pub fn into_rows(self) -> Vec<Line<'static>> {
+        self.rows
+    }
+
+    pub fn blank(&mut self) {
+        self.rows.push(Line::default());
+    }
+
+    /// A text of ours or a path: everything in it can be seen.
+    pub fn text(&mut self, label: Word, text: &str, style: Style, pen: &Pen<'_>) {
+        let rows = shown(text, style).rows(self.width, pen);
+        self.put(label, rows, pen);
+    }
+
+    /// Words of the model: read, never trusted, and no more than a few rows.
+    pub fn said(&mut self, label: Word, text: &str, pen: &Pen<'_>) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let mut rows = clean::wrap(text.trim(), self.width);
+        if rows.len() > 4 {
+            rows.truncate(4);
+            if let Some(last) = rows.last_mut() {
+                *last = clean::elide_end(&format!("{last} ..."), self.width);
+            }
+        }
+        let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
+        self.put(label, rows, pen);
+    }
+
+    pub fn effects(&mut self, effects: &[Effect], pen: &Pen<'_>) {
+        let comma = words::ASK_COMMA.text(pen.lang);
+        let named: Vec<_> = effects.iter().map(|effect| name(*effect).text(pen.lang)).collect();
+        if !named.is_empty() {
+            let rows = clean::wrap(&named.join(comma), self.width);
+            let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
+            self.put(words::ASK_EFFECTS, rows, pen);
+        }
+    }
+
+    /// Each reason with the argument it points at and the id of its rule.
+    pub fn reasons(&mut self, work: &Work, risk: &Risk, pen: &Pen<'_>) {
+        let grave: Vec<_> = risk.reasons.iter().filter(|reason| reason.tier > Tier::L0).collect();
+        let rows: Vec<_> =
+            grave.iter().take(REASONS).flat_map(|reason| self.reason(work, reason, pen)).collect();
+        self.put(words::ASK_REASONS, rows, pen);
+        if let Some(more) = grave.len().checked_sub(REASONS).filter(|more| *more > 0) {
+            let more = words::ASK_MORE_REASONS.with("n", more).text(pen.lang);
+            self.put_unlabelled(vec![Line::styled(more, pen.theme.dim)]);
+        }
+    }
+
+    fn reason(&self, work: &Work, reason: &Reason, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        let say = reason.say.text(pen.lang);
+        let style = pen.theme.tier(reason.tier);
+        let mut rows: Vec<Line<'static>> = match pointed(work, reason) {
+            Some(arg) => {
+                let arg = clean::elide_middle(&argv::quote(arg).text, self.width / 3);
+                let text = format!("{arg}  {say}");
+                let mut rows: Vec<_> =
+                    clean::wrap(&text, self.width).into_iter().map(Line::from).collect();
+                if let Some(first) = rows.first_mut()
+                    && let Some(rest) = first.to_string().strip_prefix(&arg)
+                {
+                    *first = Line::from(vec![
+                        Span::styled(arg, style.add_modifier(Modifier::UNDERLINED)),
+                        Span::styled(rest.to_owned(), pen.theme.text),
+                    ]);
+                }
+                rows
+            }
+            None => clean::wrap(&say, self.width).into_iter().map(Line::from).collect(),
+        };
+        let rule = format!("  {}", clean::flat(&reason.rule));
+        match rows.last_mut() {
+            Some(last) if last.width() + clean::width(&rule) <= self.width => {
+                last.spans.push(Span::styled(rule, pen.theme.dim));
+            }
+            _ => rows.push(Line::styled(rule, pen.theme.dim)),
+        }
+        rows
+    }
+
+    fn put(&mut self, label: Word, rows: Vec<Line<'static>>, pen: &Pen<'_>) {
+        let label = clean::elide_end(label.text(pen.lang), self.column.saturating_sub(1));
+        self.rows.extend(paint::labelled(&label, pen.theme.dim, self.column, rows));
+    }
+
+    fn put_unlabelled(&mut self, rows: Vec<Line<'static>>) {
+        self.rows.extend(paint::labelled("", Style::default(), self.column, rows));
+    }
+}
+
+fn pointed<'a>(work: &'a Work, reason: &Reason) -> Option<&'a str> {
+    match work {
+        Work::Exec { args, .. } => args.get(reason.arg?).map(String::as_str),
+        Work::Tool { .. } | Work::Shell { .. } => None,
+    }
+}
+
+/// An effect, as it reads behind "may".
+fn name(effect: Effect) -> Word {
+    match effect {
+        Effect::Read => words::EFFECT_READ,
+        Effect::Write => words::EFFECT_WRITE,
+        Effect::Delete => words::EFFECT_DELETE,
+        Effect::Exec => words::EFFECT_EXEC,
+        Effect::Network => words::EFFECT_NETWORK,
+        Effect::Elevate => words::EFFECT_ELEVATE,
+        Effect::Secret => words::EFFECT_SECRET,
+        Effect::Outside => words::EFFECT_OUTSIDE,
+        Effect::Resource => words::EFFECT_RESOURCE,
+        Effect::Terminal => words::EFFECT_TERMINAL,
+        Effect::Irreversible => words::EFFECT_IRREVERSIBLE,
+    }
+}
+
+/// The tier in words, for the head of a question.
+pub fn badge(risk: &Risk) -> Word {
+    match (risk.tier, risk.lifted) {
+        (Tier::L0, _) => words::ASK_TIER_L0,
+        (Tier::L1, false) => words::ASK_TIER_L1,
+        (Tier::L1, true) => words::ASK_TIER_LIFTED,
+        (Tier::L2, _) => words::ASK_TIER_L2,
+    }
+}
+
+/// The colour of a judgement: a lifted one is as grave as it was.
+pub fn tone(risk: &Risk, pen: &Pen<'_>) -> Style {
+    pen.theme.tier(if risk.lifted { Tier::L2 } else { risk.tier })
+}
+
+impl Styled {
+    /// Rows of at most `width` columns, cut where they end.
+    fn rows(self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        clean::cut(&self.text, width.max(1))
+            .into_iter()
+            .map(|row| Line::from(self.spans(row, pen)))
+            .collect()
+    }
+
+    /// One part of it, with what could not be seen set apart.
+    fn spans(&self, part: Range<usize>, pen: &Pen<'_>) -> Vec<Span<'static>> {
+        let odd = pen.theme.danger.add_modifier(Modifier::REVERSED);
+        let mut spans = Vec::new();
+        let mut done = part.start;
+        let mut put = |from: usize, to: usize, style: Style| {
+            if let Some(text) = self.text.get(from..to).filter(|text| !text.is_empty()) {
+                spans.push(Span::styled(text.to_owned(), style));
+            }
+        };
+        for mark in &self.marks {
+            let (from, to) = (mark.start.max(part.start), mark.end.min(part.end));
+            if from < to {
+                put(done, from, self.style);
+                put(from, to, odd);
+                done = to;
+            }
+        }
+        put(done, part.end, self.style);
+        spans
+    }
+
+    /// Both ends, and how much is not shown between them.
+    fn without_middle(self) -> Styled {
+        let count = self.text.chars().count();
+        if count <= LONG {
+            return self;
+        }
+        let at = |n: usize| self.text.char_indices().nth(n).map_or(self.text.len(), |(at, _)| at);
+        let (head, tail) = (at(ENDS), at(count - ENDS));
+        let gap = format!(" [+{}] ", count - 2 * ENDS);
+        let start = self.text.get(..head).unwrap_or_default();
+        let end = self.text.get(tail..).unwrap_or_default();
+        let mut marks: Vec<_> =
+            self.marks.iter().filter(|mark| mark.end <= head).cloned().collect();
+        marks.push(head..head + gap.len());
+        let moved = self.marks.iter().filter(|mark| mark.start >= tail);
+        let by = head + gap.len();
+        marks.extend(moved.map(|mark| mark.start - tail + by..mark.end - tail + by));
+        Styled { text: format!("{start}{gap}{end}"), marks, style: self.style }
+    }
+}

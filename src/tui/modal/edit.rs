@@ -1,0 +1,110 @@
+//! A step as a text that a person changes: each change is judged anew, and only what
+//! was judged, and is not refused, can be run.
+
+use crate::protocol::{Risk, Tier, Work};
+use crate::tui::argv;
+use crate::tui::composer::Composer;
+use crate::words::{Lang, Say, screen as words};
+
+#[derive(Debug)]
+pub struct Editor {
+    pub field: Composer,
+    /// What the text means now.
+    work: Result<Work, Say>,
+    kind: Kind,
+    /// The last answer, and the work it was about.
+    judged: Option<(Work, Risk)>,
+}
+
+/// How the text is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Exec,
+    Shell,
+    Tool { name: String },
+}
+
+/// Where the judgement of what stands there is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Judgement<'a> {
+    /// It cannot be read.
+    Unreadable(&'a Say),
+    Awaited,
+    Here(&'a Risk),
+}
+
+impl Editor {
+    /// Begins with the step as it was proposed, which has been judged already.
+    pub fn new(work: &Work, risk: Option<&Risk>, lang: Lang) -> Editor {
+        let (kind, text) = match work {
+            Work::Exec { program, args } => {
+                let words = std::iter::once(program).chain(args).map(String::as_str);
+                (Kind::Exec, argv::join(words))
+            }
+            Work::Shell { line } => (Kind::Shell, line.clone()),
+            Work::Tool { name, input } => {
+                let text = serde_json::to_string_pretty(input).unwrap_or_default();
+                (Kind::Tool { name: name.clone() }, text)
+            }
+        };
+        let mut field = Composer::new(Vec::new());
+        field.paste(&text, lang);
+        let judged = risk.map(|risk| (work.clone(), risk.clone()));
+        Editor { field, work: Ok(work.clone()), kind, judged }
+    }
+
+    /// Reads the text again; the work, when it is another one that must be judged.
+    pub fn changed(&mut self) -> Option<Work> {
+        let now = self.kind.read(&self.field.whole());
+        if now == self.work {
+            return None;
+        }
+        self.work = now;
+        let work = self.work.as_ref().ok()?;
+        let known = self.judged.as_ref().is_some_and(|(judged, _)| judged == work);
+        (!known).then(|| work.clone())
+    }
+
+    pub fn judged(&mut self, work: Work, risk: Risk) {
+        self.judged = Some((work, risk));
+    }
+
+    pub fn judgement(&self) -> Judgement<'_> {
+        match (&self.work, &self.judged) {
+            (Err(fault), _) => Judgement::Unreadable(fault),
+            (Ok(work), Some((judged, risk))) if judged == work => Judgement::Here(risk),
+            (Ok(_), _) => Judgement::Awaited,
+        }
+    }
+
+    /// What would run.
+    pub fn work(&self) -> Option<&Work> {
+        self.work.as_ref().ok()
+    }
+
+    /// The work, when a yes to it counts: judged, exactly this, and not refused.
+    pub fn ready(&self) -> Option<&Work> {
+        match self.judgement() {
+            Judgement::Here(risk) if risk.tier < Tier::L2 => self.work(),
+            Judgement::Here(_) | Judgement::Awaited | Judgement::Unreadable(_) => None,
+        }
+    }
+}
+
+impl Kind {
+    fn read(&self, text: &str) -> Result<Work, Say> {
+        match self {
+            Kind::Exec => {
+                let mut words = argv::split(text)?.into_iter();
+                let program = words.next().ok_or(words::EDIT_EMPTY)?;
+                Ok(Work::Exec { program, args: words.collect() })
+            }
+            Kind::Shell if text.trim().is_empty() => Err(words::EDIT_EMPTY.into()),
+            Kind::Shell => Ok(Work::Shell { line: text.to_owned() }),
+            Kind::Tool { name } => match serde_json::from_str(text) {
+                Ok(input) => Ok(Work::Tool { name: name.clone(), input }),
+                Err(fault) => Err(words::EDIT_NOT_JSON.with("why", fault.to_string())),
+            },
+        }
+    }
+}

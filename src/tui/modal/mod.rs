@@ -1,0 +1,200 @@
+//! What stands over the screen: a stack of one enum. The last one gets the keys; a
+//! modal is visible by being on the stack.
+//!
+//! A question is opened by the session's event and closed by the session's event; its
+//! own answer only sends the decision.
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::Millis;
+use super::paint::Pen;
+use crate::protocol::{Ask, AskId, Op, Question, Risk, Work};
+use crate::words::Lang;
+
+mod approve;
+mod asking;
+mod choice;
+mod command;
+mod edit;
+mod help;
+mod pause;
+mod sheet;
+mod shell;
+
+use approve::{Approve, Held};
+use asking::Asking;
+use help::Help;
+use pause::Pause;
+use shell::Shell;
+
+#[derive(Debug)]
+pub enum Modal {
+    Approve(Box<Approve>),
+    Shell(Box<Shell>),
+    Pause(Box<Pause>),
+    Help(Help),
+}
+
+/// What came of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Stay,
+    Close,
+    Send(Op),
+    /// It means nothing here; it may mean something everywhere.
+    Pass,
+}
+
+impl Modal {
+    /// The modal for a question of the session.
+    pub fn asked(ask: Ask, now: Millis) -> Modal {
+        let Ask { id, question } = ask;
+        match question {
+            Question::Pause { why } => Modal::Pause(Box::new(Pause::new(id, why, now))),
+            Question::Step {
+                step,
+                risk,
+                resolved,
+                cwd,
+                why,
+                expected,
+                number,
+                of,
+                pieces,
+                rule,
+            } => {
+                let count = (number, of);
+                let held =
+                    Held { work: step.work, risk, resolved, cwd, why, expected, count, rule };
+                match held.work {
+                    Work::Shell { .. } => Modal::Shell(Box::new(Shell::new(id, held, pieces, now))),
+                    Work::Exec { .. } | Work::Tool { .. } => {
+                        Modal::Approve(Box::new(Approve::new(id, held, now)))
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn help() -> Modal {
+        Modal::Help(Help::default())
+    }
+
+    fn asking(&mut self) -> Option<&mut Asking> {
+        match self {
+            Modal::Approve(approve) => Some(&mut approve.asking),
+            Modal::Shell(shell) => Some(&mut shell.asking),
+            Modal::Pause(pause) => Some(&mut pause.asking),
+            Modal::Help(_) => None,
+        }
+    }
+
+    fn is_about(&mut self, ask: AskId) -> bool {
+        self.asking().is_some_and(|asking| asking.id == ask)
+    }
+
+    fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
+        match self {
+            Modal::Approve(approve) => approve.key(key, at, lang),
+            Modal::Shell(shell) => shell.key(key, at, lang),
+            Modal::Pause(pause) => pause.key(key, at, lang),
+            Modal::Help(help) => help.key(key),
+        }
+    }
+}
+
+/// The stack.
+#[derive(Debug, Default)]
+pub struct Modals(Vec<Modal>);
+
+impl Modals {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True while a question waits, also below another modal.
+    pub fn asks(&self) -> bool {
+        self.0.iter().any(|modal| !matches!(modal, Modal::Help(_)))
+    }
+
+    /// True when the top one is a question: the transcript is seen above it.
+    pub fn asks_on_top(&self) -> bool {
+        self.0.last().is_some_and(|modal| !matches!(modal, Modal::Help(_)))
+    }
+
+    pub fn open(&mut self, modal: Modal) {
+        self.0.push(modal);
+    }
+
+    pub fn pop(&mut self, now: Millis) {
+        self.0.pop();
+        self.uncover(now);
+    }
+
+    /// The question is settled, wherever it stands.
+    pub fn answered(&mut self, ask: AskId, now: Millis) {
+        self.0.retain_mut(|modal| !modal.is_about(ask));
+        self.uncover(now);
+    }
+
+    /// No question of a turn outlives it.
+    pub fn turn_ended(&mut self, now: Millis) {
+        self.0.retain_mut(|modal| modal.asking().is_none());
+        self.uncover(now);
+    }
+
+    pub fn judged(&mut self, ask: AskId, work: Work, risk: Risk) {
+        let asked = self.0.iter_mut().filter_map(Modal::asking).find(|asking| asking.id == ask);
+        if let Some(asking) = asked {
+            asking.judged(work, risk);
+        }
+    }
+
+    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
+        self.0.last_mut().map_or(Answer::Pass, |modal| modal.key(key, at, lang))
+    }
+
+    pub fn paste(&mut self, text: &str, lang: Lang) -> Answer {
+        let asking = self.0.last_mut().and_then(Modal::asking);
+        asking.map_or(Answer::Stay, |asking| asking.paste(text, lang))
+    }
+
+    /// The wheel over the modal.
+    pub fn wheel(&mut self, lines: i32) {
+        match self.0.last_mut() {
+            Some(Modal::Help(help)) => help.scroll(lines),
+            Some(Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_)) | None => {}
+        }
+    }
+
+    /// Rows the top one takes at the bottom of the screen; `None`: all of it.
+    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> Option<u16> {
+        match self.0.last_mut()? {
+            Modal::Approve(approve) => Some(approve.height(screen, pen)),
+            Modal::Shell(shell) => Some(shell.height(screen, pen)),
+            Modal::Pause(pause) => Some(pause.height(screen, pen)),
+            Modal::Help(_) => None,
+        }
+    }
+
+    /// Draws the top one over `screen`; the caret, where something is written.
+    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        match self.0.last_mut()? {
+            Modal::Approve(approve) => approve.draw(screen, buf, pen),
+            Modal::Shell(shell) => shell.draw(screen, buf, pen),
+            Modal::Pause(pause) => pause.draw(screen, buf, pen),
+            Modal::Help(help) => {
+                help.draw(screen, buf, pen);
+                None
+            }
+        }
+    }
+
+    fn uncover(&mut self, now: Millis) {
+        if let Some(asking) = self.0.last_mut().and_then(Modal::asking) {
+            asking.uncovered(now);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The sheet a question stands on: docked to the bottom edge, the transcript goes on
+//! above it, and nothing else can draw into it.
+//!
+//! It knows which rows a person must have had before their eyes and which of them
+//! were really drawn: what was not shown cannot be approved.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget as _};
+
+use crate::tui::paint::{self, Pen, Rule};
+use crate::words::screen as words;
+
+/// Below this no question can be put so that it can be judged.
+pub const NARROWEST: u16 = 24;
+const LOWEST: u16 = 5;
+/// Columns left free on either side.
+const MARGIN: u16 = 2;
+
+/// What stands on the sheet.
+#[derive(Debug, Default)]
+pub struct Page {
+    pub title: String,
+    pub badge: String,
+    pub tone: Style,
+    /// Beside the title: which of how many.
+    pub count: String,
+    /// What must be seen before a yes counts.
+    pub must: Vec<Line<'static>>,
+    /// What may be seen.
+    pub more: Vec<Line<'static>>,
+    pub foot: Foot,
+    /// The last line: which keys count.
+    pub hint: Line<'static>,
+}
+
+/// Below the body.
+#[derive(Debug, Default)]
+pub enum Foot {
+    /// Choices, spread out and close together.
+    Choices { grid: Vec<Line<'static>>, flow: Vec<Line<'static>> },
+    /// Room for a text field of so many rows; the caller draws it.
+    Field { label: String, rows: u16 },
+    #[default]
+    Nothing,
+}
+
+/// What has been shown of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sheet {
+    offset: usize,
+    seen: usize,
+    /// The page this is about: its width and its rows that must be seen.
+    of: (u16, usize),
+    /// Rows of the body that fit at the last drawing.
+    room: usize,
+    rows: usize,
+}
+
+/// How the height is divided.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    body: u16,
+    foot: u16,
+    spread: bool,
+    airy: bool,
+}
+
+impl Sheet {
+    /// True when everything that must be seen has been drawn.
+    pub fn seen(&self) -> bool {
+        self.room > 0 && self.seen >= self.of.1
+    }
+
+    /// Shows the next part, after the last one the first.
+    pub fn more(&mut self) {
+        let next = self.offset + self.room.max(1);
+        self.offset =
+            if next >= self.rows { 0 } else { next.min(self.rows.saturating_sub(self.room)) };
+    }
+
+    /// The page changed: nothing of it has been seen yet.
+    pub fn forget(&mut self) {
+        *self = Sheet::default();
+    }
+
+    /// Draws the page at the bottom of `screen`; answers with the area of the field.
+    pub fn draw(
+        &mut self,
+        screen: Rect,
+        buf: &mut Buffer,
+        page: &Page,
+        pen: &Pen<'_>,
+    ) -> Option<Rect> {
+        let area = docked(screen, page);
+        Clear.render(area, buf);
+        if too_small(screen) {
+            self.forget();
+            let calm = Line::styled(words::QUESTION_TOO_SMALL.text(pen.lang), pen.theme.warn);
+            paint::lines(area, buf, &[calm]);
+            return None;
+        }
+        page.head(area, buf, pen);
+        let plan = page.plan(area.height);
+        let inner = Rect {
+            x: area.x + MARGIN,
+            width: area.width.saturating_sub(MARGIN * 2),
+            y: area.y + 1 + u16::from(plan.airy),
+            height: plan.body,
+        };
+        self.body(inner, buf, page);
+        let below = inner.bottom() + u16::from(plan.airy);
+        let foot = Rect { y: below, height: plan.foot, ..inner };
+        let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inner };
+        paint::lines(hint, buf, std::slice::from_ref(&self.hint(page, pen)));
+        page.foot(foot, buf, &plan, pen)
+    }
+
+    fn body(&mut self, area: Rect, buf: &mut Buffer, page: &Page) {
+        if self.of != (area.width, page.must.len()) {
+            self.forget();
+            self.of = (area.width, page.must.len());
+        }
+        self.rows = page.must.len() + page.more.len();
+        self.room = area.height.into();
+        self.offset = self.offset.min(self.rows.saturating_sub(self.room));
+        let shown: Vec<_> =
+            page.must.iter().chain(&page.more).skip(self.offset).take(self.room).cloned().collect();
+        if self.offset <= self.seen {
+            self.seen = self.seen.max(self.offset + shown.len());
+        }
+        paint::lines(area, buf, &shown);
+    }
+
+    /// Where a part is hidden, that comes first.
+    fn hint(&self, page: &Page, pen: &Pen<'_>) -> Line<'static> {
+        let hidden = self.rows.saturating_sub(self.offset + self.room);
+        if hidden == 0 && self.offset == 0 {
+            return page.hint.clone();
+        }
+        let say = match hidden {
+            0 => words::QUESTION_BACK_TO_TOP.into(),
+            n => words::QUESTION_MORE_BELOW.with("n", n),
+        };
+        Line::styled(say.text(pen.lang), pen.theme.warn)
+    }
+}
+
+/// Rows a page asks for; the transcript keeps some of `screen`.
+pub fn height(screen: Rect, page: &Page) -> u16 {
+    if too_small(screen) {
+        return screen.height.min(1);
+    }
+    let kept = (screen.height / 4).min(12);
+    page.wanted().min(screen.height.saturating_sub(kept)).max(LOWEST.min(screen.height))
+}
+
+fn docked(screen: Rect, page: &Page) -> Rect {
+    let height = height(screen, page);
+    Rect { y: screen.bottom() - height, height, ..screen }
+}
+
+fn too_small(screen: Rect) -> bool {
+    screen.width < NARROWEST || screen.height < LOWEST
+}
+
+impl Page {
+    /// Width of the body on a screen of this width.
+    pub fn body_width(screen: u16) -> usize {
+        usize::from(screen.saturating_sub(MARGIN * 2))
+    }
+
+    fn wanted(&self) -> u16 {
+        let body = self.must.len() + self.more.len();
+        u16::try_from(body).unwrap_or(u16::MAX).saturating_add(self.foot_rows(true) + 5)
+    }
+
+    fn foot_rows(&self, spread: bool) -> u16 {
+        let rows = match &self.foot {
+            Foot::Choices { grid, .. } if spread => grid.len(),
+            Foot::Choices { flow, .. } => flow.len(),
+            Foot::Field { rows, .. } => usize::from(*rows) + 1,
+            Foot::Nothing => 0,
+        };
+        u16::try_from(rows).unwrap_or(0)
+    }
+
+    /// The roomiest way in which all fits; then the one in which what must be seen
+    /// fits; then the tightest.
+    fn plan(&self, height: u16) -> Plan {
+        let all = self.must.len() + self.more.len();
+        let ways = [(true, true), (true, false), (false, true), (false, false)];
+        let plans = ways.map(|(spread, airy)| {
+            let foot = self.foot_rows(spread);
+            // The head and the hint; when airy a blank around the body and after the foot.
+            let fixed = 2 + foot + if airy { 3 } else { 0 };
+            Plan { body: height.saturating_sub(fixed), foot, spread, airy }
+        });
+        let fits = |rows: usize| plans.iter().find(move |plan| usize::from(plan.body) >= rows);
+        let [.., tightest] = plans;
+        *fits(all).or_else(|| fits(self.must.len())).unwrap_or(&tightest)
+    }
+
+    fn head(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+        let bold = self.tone.add_modifier(Modifier::BOLD);
+        let mut rule = Rule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
+        if !self.count.is_empty() {
+            rule = rule.left(Span::styled(self.count.as_str(), pen.theme.dim));
+        }
+        if !self.badge.is_empty() {
+            rule = rule.right(Span::styled(self.badge.as_str(), bold));
+        }
+        rule.draw(area, buf);
+    }
+
+    fn foot(&self, area: Rect, buf: &mut Buffer, plan: &Plan, pen: &Pen<'_>) -> Option<Rect> {
+        match &self.foot {
+            Foot::Choices { grid, flow } => {
+                // The mark of the chosen one stands in the margin.
+                let area = Rect { x: area.x - MARGIN, width: area.width + MARGIN, ..area };
+                paint::lines(area, buf, if plan.spread { grid } else { flow });
+                None
+            }
+            Foot::Field { label, .. } => {
+                paint::lines(area, buf, &[Line::styled(label.clone(), pen.theme.dim)]);
+                let height = area.height.saturating_sub(1);
+                Some(Rect { y: area.y + 1, height, ..area })
+            }
+            Foot::Nothing => None,
+        }
+    }
+}
+
+/// Where a caret may stand: never outside its field.
+pub fn within(area: Rect, caret: Option<Position>) -> Option<Position> {
+    caret.filter(|at| area.contains(*at))
+}

@@ -1,0 +1,119 @@
+//! Small strokes that every area draws with: rules with something on them, and lines
+//! that stay between two columns.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::theme::Theme;
+use super::{Millis, clean};
+use crate::words::Lang;
+
+/// What every area draws with.
+#[derive(Clone, Copy, Debug)]
+pub struct Pen<'a> {
+    pub theme: &'a Theme,
+    pub lang: Lang,
+    pub now: Millis,
+}
+
+/// Draws a line between two columns of the first row of `area`, counted from its left.
+/// Nothing is drawn past either.
+pub fn line(area: Rect, buf: &mut Buffer, from: usize, to: usize, line: &Line<'_>) {
+    let from = u16::try_from(from).unwrap_or(u16::MAX).min(area.width);
+    let to = u16::try_from(to).unwrap_or(u16::MAX).min(area.width);
+    if area.height > 0 && from < to {
+        buf.set_line(area.x + from, area.y, line, to - from);
+    }
+}
+
+/// Lines one below the other, as many as there is room for.
+pub fn lines(area: Rect, buf: &mut Buffer, lines: &[Line<'_>]) {
+    for (y, text) in (area.y..area.bottom()).zip(lines) {
+        line(Rect { y, height: 1, ..area }, buf, 0, area.width.into(), text);
+    }
+}
+
+/// A label in its column, and a text beside it that keeps to its own.
+pub fn labelled(
+    label: &str,
+    label_style: Style,
+    column: usize,
+    text: Vec<Line<'static>>,
+) -> Vec<Line<'static>> {
+    let mut first = Some(label);
+    text.into_iter()
+        .map(|line| {
+            let label = first.take().unwrap_or_default();
+            let pad = column.saturating_sub(clean::width(label));
+            let mut spans =
+                vec![Span::styled(label.to_owned(), label_style), Span::raw(" ".repeat(pad))];
+            spans.extend(line.spans.into_iter().map(|span| span.patch_style(line.style)));
+            Line::from(spans)
+        })
+        .collect()
+}
+
+/// A horizontal rule with words on its left and right.
+#[derive(Debug)]
+pub struct Rule<'a> {
+    style: Style,
+    stroke: &'static str,
+    left: Vec<Span<'a>>,
+    right: Vec<Span<'a>>,
+}
+
+impl<'a> Rule<'a> {
+    pub fn new(style: Style) -> Rule<'a> {
+        Rule { style, stroke: "─", left: Vec::new(), right: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn heavy(mut self) -> Rule<'a> {
+        self.stroke = "━";
+        self
+    }
+
+    #[must_use]
+    pub fn left(mut self, span: Span<'a>) -> Rule<'a> {
+        self.left.push(span);
+        self
+    }
+
+    #[must_use]
+    pub fn right(mut self, span: Span<'a>) -> Rule<'a> {
+        self.right.push(span);
+        self
+    }
+
+    /// Draws it in the first row of `area`. What is on the left gives way.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer) {
+        if area.is_empty() {
+            return;
+        }
+        let width = usize::from(area.width);
+        let rule = self.stroke.repeat(width);
+        buf.set_stringn(area.x, area.y, rule, width, self.style);
+        let mut end = width.saturating_sub(2);
+        let right = spaced(&self.right);
+        if !self.right.is_empty() && right.width() + 4 < width {
+            let from = end - right.width().min(end);
+            line(area, buf, from, end, &right);
+            end = from.saturating_sub(1);
+        }
+        if !self.left.is_empty() {
+            line(area, buf, 2, end, &spaced(&self.left));
+        }
+    }
+}
+
+/// A blank before, between and after.
+fn spaced<'a>(spans: &[Span<'a>]) -> Line<'a> {
+    let mut out = vec![Span::raw(" ")];
+    for span in spans {
+        out.push(span.clone());
+        out.push(Span::raw(" "));
+    }
+    Line::from(out)
+}

@@ -1,0 +1,280 @@
+//! The list over the input while it begins with `/`: commands, then their arguments.
+//!
+//! What can be completed comes from [`crate::commands`]; this file finds, marks,
+//! chooses and draws.
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget as _};
+
+use super::clean;
+use super::keys::Action;
+use super::paint::{self, Pen, Rule};
+use super::theme::Theme;
+use crate::commands::{self, Args, Call, Candidate, Command, complete};
+use crate::words::{Lang, screen as words};
+
+/// Candidates that are visible at once.
+const ROWS: usize = 8;
+/// Candidates that are kept at all.
+const MOST: usize = 200;
+
+#[derive(Debug, Default)]
+pub struct Palette {
+    stage: Stage,
+    found: Vec<Found>,
+    /// What was chosen by hand; `None`: the first, because nobody moved.
+    chosen: Option<usize>,
+    /// What stood in the input when the palette was called over it.
+    draft: Option<String>,
+}
+
+/// What is being completed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Closed,
+    Name,
+    /// An argument out of a closed list.
+    Choice,
+    /// An argument that may also be something else.
+    Free,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Found {
+    candidate: Candidate,
+    /// Characters of its text that were typed.
+    marks: Vec<u32>,
+}
+
+/// What a key in the palette leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Stay,
+    /// Put this into the input.
+    Fill(String),
+    /// Put this into the input and send it.
+    Run(String),
+    /// Send what stands in the input.
+    Send,
+    /// Closed; put this back where it was.
+    Closed(Option<String>),
+}
+
+impl Palette {
+    pub fn is_open(&self) -> bool {
+        self.stage != Stage::Closed && !self.found.is_empty()
+    }
+
+    /// Finds again, after the input changed.
+    pub fn refresh(&mut self, input: &str, call: &Call<'_>) {
+        self.chosen = None;
+        self.stage = stage(input);
+        self.found = match self.stage {
+            Stage::Closed => Vec::new(),
+            Stage::Name | Stage::Choice | Stage::Free => find(input, complete(call, input)),
+        };
+        if input.is_empty() {
+            self.draft = None;
+        }
+    }
+
+    /// Opens over a text, which is kept until the palette closes.
+    pub fn keep(&mut self, draft: String) {
+        self.draft = Some(draft).filter(|draft| !draft.is_empty());
+    }
+
+    pub fn close(&mut self) {
+        self.stage = Stage::Closed;
+        self.found.clear();
+    }
+
+    /// What was kept, once.
+    pub fn take_draft(&mut self) -> Option<String> {
+        self.draft.take()
+    }
+
+    pub fn act(&mut self, action: Action) -> Answer {
+        match action {
+            Action::Next => self.step(1),
+            Action::Previous => self.step(self.found.len().saturating_sub(1)),
+            Action::Complete => match self.current() {
+                Some(found) => Answer::Fill(format!("{} ", found.candidate.text)),
+                None => Answer::Stay,
+            },
+            Action::Accept => self.accept(),
+            _ => {
+                self.close();
+                Answer::Closed(self.draft.take())
+            }
+        }
+    }
+
+    fn step(&mut self, by: usize) -> Answer {
+        let now = self.chosen.unwrap_or(0);
+        self.chosen = Some((now + by) % self.found.len().max(1));
+        Answer::Stay
+    }
+
+    fn current(&self) -> Option<&Found> {
+        self.found.get(self.chosen.unwrap_or(0))
+    }
+
+    /// Enter: runs what is whole, and goes on to the argument where one is needed.
+    /// What was typed counts when it may be anything and nobody chose.
+    fn accept(&self) -> Answer {
+        let Some(found) = self.current() else { return Answer::Send };
+        let text = found.candidate.text.clone();
+        match self.stage {
+            Stage::Closed => Answer::Send,
+            Stage::Free if self.chosen.is_none() => Answer::Send,
+            Stage::Name if needs_argument(&text) => Answer::Fill(format!("{text} ")),
+            Stage::Name | Stage::Choice | Stage::Free => Answer::Run(text),
+        }
+    }
+
+    /// Draws the list at the bottom of `above`, over whatever is there.
+    pub fn draw(&self, above: Rect, buf: &mut Buffer, theme: &Theme, lang: Lang) {
+        let room = usize::from(above.height.saturating_sub(1)).min(ROWS);
+        let shown = self.found.len().min(room);
+        if shown == 0 || above.width < 12 {
+            return;
+        }
+        let height = u16::try_from(shown + 1).unwrap_or(above.height);
+        let area = Rect { y: above.bottom() - height, height, ..above };
+        Clear.render(area, buf);
+        let now = self.chosen.unwrap_or(0);
+        Rule::new(theme.border)
+            .left(Span::styled(words::PALETTE_TITLE.text(lang), theme.accent))
+            .right(Span::styled(format!("{}/{}", now + 1, self.found.len()), theme.dim))
+            .draw(area, buf);
+        let first = (now + 1).saturating_sub(shown).min(self.found.len() - shown);
+        let columns = Columns::of(&self.found, area.width, lang);
+        for (row, found) in self.found.iter().enumerate().skip(first).take(shown) {
+            let y = area.y + 1 + u16::try_from(row - first).unwrap_or(0);
+            let line = Rect { y, height: 1, ..area };
+            found.draw(line, buf, &Pen { theme, lang, now: 0 }, &columns, row == now);
+        }
+    }
+}
+
+/// Where the columns of the list begin, counted from its left.
+struct Columns {
+    about: usize,
+    category: Option<usize>,
+}
+
+impl Columns {
+    fn of(found: &[Found], width: u16, lang: Lang) -> Columns {
+        let width = usize::from(width);
+        let widest = |of: &dyn Fn(&Candidate) -> usize| {
+            found.iter().map(|found| of(&found.candidate)).max().unwrap_or(0)
+        };
+        let name = widest(&|c| clean::width(&c.text) + 1 + clean::width(&c.hint));
+        let category =
+            widest(&|c| c.category.map_or(0, |category| clean::width(category.name().text(lang))));
+        Columns {
+            about: (name + 6).min(width / 2),
+            category: (width >= 76 && category > 0).then(|| width.saturating_sub(category + 2)),
+        }
+    }
+}
+
+impl Found {
+    fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, columns: &Columns, chosen: bool) {
+        let theme = pen.theme;
+        let (sigil, base) = if chosen { ("❯ ", theme.selection) } else { ("  ", theme.text) };
+        if chosen {
+            buf.set_style(area, theme.selection);
+        }
+        let quiet = if chosen { theme.selection } else { theme.dim };
+        let mut name = vec![Span::raw("  "), Span::styled(sigil, base)];
+        name.extend(self.marked(base, theme));
+        name.push(Span::raw(" "));
+        name.push(Span::styled(clean::flat(&self.candidate.hint), quiet));
+        paint::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
+        let end = columns.category.unwrap_or(area.width.into());
+        let about = self.candidate.about.map_or("", |about| about.text(pen.lang));
+        let about = clean::elide_end(about, end.saturating_sub(columns.about + 2));
+        paint::line(area, buf, columns.about, end, &Line::styled(about, quiet));
+        if let Some(at) = columns.category {
+            let category = self.candidate.category.map_or("", |it| it.name().text(pen.lang));
+            let category = Line::styled(category, quiet);
+            paint::line(area, buf, at, area.width.into(), &category);
+        }
+    }
+
+    /// The text, with what was typed in bold.
+    fn marked(&self, base: Style, theme: &Theme) -> Vec<Span<'static>> {
+        let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
+        let mut spans: Vec<Span<'static>> = Vec::new();
+        for (at, c) in (0_u32..).zip(self.candidate.text.chars()) {
+            let style = if self.marks.contains(&at) { hit } else { base };
+            match spans.last_mut() {
+                Some(span) if span.style == style => span.content.to_mut().push(c),
+                _ => spans.push(Span::styled(c.to_string(), style)),
+            }
+        }
+        spans
+    }
+}
+
+/// What the input asks to be completed.
+fn stage(input: &str) -> Stage {
+    let Some(rest) = input.strip_prefix('/') else { return Stage::Closed };
+    if input.contains('\n') {
+        return Stage::Closed;
+    }
+    match rest.split_once(char::is_whitespace) {
+        None => Stage::Name,
+        Some((name, _)) => match row(name).map(|row| row.args) {
+            Some(Args::Choice(_)) => Stage::Choice,
+            _ => Stage::Free,
+        },
+    }
+}
+
+fn row(name: &str) -> Option<&'static Command> {
+    commands::find(name)
+}
+
+fn needs_argument(line: &str) -> bool {
+    let name = line.trim().trim_start_matches('/');
+    match row(name).map(|row| row.args) {
+        Some(Args::Required(_) | Args::Choice(_)) => true,
+        Some(Args::None | Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..))
+        | None => false,
+    }
+}
+
+/// The candidates, which come best first, with the letters that were typed.
+fn find(input: &str, candidates: Vec<Candidate>) -> Vec<Found> {
+    let (before, typed) = typed(input);
+    let pattern = Pattern::new(typed, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    candidates
+        .into_iter()
+        .take(MOST)
+        .map(|candidate| {
+            let (mut chars, mut marks) = (Vec::new(), Vec::new());
+            let name: String = candidate.text.chars().skip(before).collect();
+            pattern.indices(Utf32Str::new(&name, &mut chars), &mut matcher, &mut marks);
+            let before = u32::try_from(before).unwrap_or(0);
+            marks.iter_mut().for_each(|at| *at += before);
+            Found { candidate, marks }
+        })
+        .collect()
+}
+
+/// What is being completed, and how many characters stand before it.
+fn typed(input: &str) -> (usize, &str) {
+    match input.split_once(char::is_whitespace) {
+        None => (1, input.trim_start_matches('/')),
+        Some((name, args)) => (name.chars().count() + 1, args.trim_start()),
+    }
+}

@@ -1,0 +1,76 @@
+//! What is seen before the first word: what this is, where one is, who answers, and
+//! that there is something to try below.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::paint::{self, Pen};
+use super::{clean, status};
+use crate::protocol::Facts;
+use crate::words::{Lang, Word, screen as words};
+
+/// What one could begin with.
+const SUGGESTIONS: &[Word] =
+    &[words::START_TRY_CHANGED, words::START_TRY_FIND, words::START_TRY_TESTS];
+
+pub fn suggestions(lang: Lang) -> Vec<&'static str> {
+    SUGGESTIONS.iter().map(|word| word.text(lang)).collect()
+}
+
+pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &Facts) {
+    let width = usize::from(area.width).saturating_sub(4);
+    let mut lines = lines(pen, facts, width);
+    let room = usize::from(area.height);
+    if lines.len() > room {
+        lines.retain(|line| line.width() > 0);
+    }
+    let above = room.saturating_sub(lines.len()).min(1);
+    let inner = Rect {
+        x: area.x + 2.min(area.width),
+        y: area.y + u16::try_from(above).unwrap_or(0),
+        width: u16::try_from(width).unwrap_or(0),
+        height: area.height.saturating_sub(u16::try_from(above).unwrap_or(0)),
+    };
+    paint::lines(inner, buf, &lines);
+}
+
+fn lines(pen: &Pen<'_>, facts: &Facts, width: usize) -> Vec<Line<'static>> {
+    let theme = pen.theme;
+    let mut lines = vec![Line::from(vec![
+        Span::styled("Avocet", theme.accent.add_modifier(Modifier::BOLD)),
+        Span::styled(concat!("  ", env!("CARGO_PKG_VERSION")), theme.dim),
+    ])];
+    let about = clean::wrap(words::START_ABOUT.text(pen.lang), width);
+    lines.extend(about.into_iter().map(|line| Line::styled(line, theme.text)));
+    lines.push(Line::default());
+    let mut place =
+        vec![Span::styled(clean::elide_middle(&facts.cwd, width.saturating_sub(12)), theme.text)];
+    if let Some(branch) = &facts.branch {
+        place.push(Span::styled(format!("   {}", clean::elide_middle(branch, 24)), theme.accent));
+    }
+    let labels = [words::START_FOLDER.text(pen.lang), words::START_MODEL.text(pen.lang)];
+    let column = labels.iter().map(|label| clean::width(label)).max().unwrap_or(0) + 3;
+    let [folder, model] = labels;
+    lines.extend(paint::labelled(folder, theme.dim, column, vec![Line::from(place)]));
+    lines.extend(paint::labelled(
+        model,
+        theme.dim,
+        column,
+        answers(pen, facts, width.saturating_sub(column)),
+    ));
+    lines
+}
+
+/// Who answers; without a model, how to get one.
+fn answers(pen: &Pen<'_>, facts: &Facts, width: usize) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::styled(status::model(facts, pen.lang), pen.theme.text)];
+    if status::is_guide(facts) {
+        let how = clean::wrap(words::START_CONNECT.text(pen.lang), width);
+        lines.extend(how.into_iter().map(|line| Line::styled(line, pen.theme.dim)));
+    } else if !facts.base_url.is_empty() {
+        lines.push(Line::styled(clean::elide_middle(&facts.base_url, width), pen.theme.dim));
+    }
+    lines
+}

@@ -1,0 +1,160 @@
+//! The bottom line: who answers, where, at what cost, and the keys that help now.
+//! When it gets narrow, the least needed part goes first.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::clean;
+use super::paint::{self, Pen};
+use crate::protocol::Facts;
+use crate::words::{Lang, Word, screen as words};
+
+const GAP: usize = 3;
+
+/// A key and what it does, as the bottom line names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    pub key: &'static str,
+    pub does: Word,
+}
+
+/// One part of the line. Parts with the lowest worth go first.
+struct Part {
+    worth: u8,
+    text: String,
+    style: Style,
+}
+
+/// Draws facts on the left and key hints on the right.
+pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &Facts, hints: &[Hint]) {
+    let width = usize::from(area.width).saturating_sub(2);
+    let right = hint_line(hints, pen, width / 2);
+    let room = width.saturating_sub(right.width() + GAP);
+    let left = fitting(parts(facts, pen), room);
+    paint::line(area, buf, 1, width + 1, &left);
+    let free = width.saturating_sub(left.width() + GAP);
+    if right.width() <= free {
+        paint::line(area, buf, width + 1 - right.width(), width + 1, &right);
+    }
+}
+
+/// Only hints, for a moment when the keys matter more than the facts.
+pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, hints: &[Hint]) {
+    let width = usize::from(area.width).saturating_sub(2);
+    paint::line(area, buf, 1, width + 1, &hint_line(hints, pen, width));
+}
+
+/// Hints that fit, the first ones first.
+fn hint_line(hints: &[Hint], pen: &Pen<'_>, room: usize) -> Line<'static> {
+    let mut line = Line::default();
+    for hint in hints {
+        let does = hint.does.text(pen.lang);
+        let gap = if line.spans.is_empty() { 0 } else { GAP };
+        if line.width() + gap + clean::width(hint.key) + 1 + clean::width(does) > room {
+            break;
+        }
+        line.spans.push(Span::raw(" ".repeat(gap)));
+        line.spans.push(Span::styled(hint.key, pen.theme.text));
+        line.spans.push(Span::styled(format!(" {does}"), pen.theme.dim));
+    }
+    line
+}
+
+fn parts(facts: &Facts, pen: &Pen<'_>) -> Vec<Part> {
+    let theme = pen.theme;
+    let part = |worth, text, style| Part { worth, text, style };
+    let mut parts = vec![part(9, model(facts, pen.lang), theme.text)];
+    if !is_guide(facts) {
+        let mode = words::STATUS_MODE.with("mode", facts.mode.name()).text(pen.lang);
+        parts.push(part(5, mode, theme.dim));
+    }
+    if let Some(bot) = &facts.bot {
+        parts.push(part(6, clean::flat(bot), theme.dim));
+    }
+    parts.push(part(7, clean::elide_middle(&folder(&facts.cwd), 32), theme.dim));
+    if let Some(branch) = &facts.branch {
+        parts.push(part(4, clean::elide_middle(branch, 24), theme.accent));
+    }
+    let usage = facts.usage;
+    if usage.input_tokens + usage.output_tokens > 0 {
+        let about = if usage.estimated { "~" } else { "" };
+        let tokens = words::STATUS_TOKENS
+            .with("in", format!("{about}{}", short(usage.input_tokens)))
+            .with("out", format!("{about}{}", short(usage.output_tokens)));
+        parts.push(part(3, tokens.text(pen.lang), theme.dim));
+    }
+    parts
+}
+
+fn fitting(mut parts: Vec<Part>, room: usize) -> Line<'static> {
+    let width = |parts: &[Part]| {
+        parts.iter().map(|part| clean::width(&part.text) + GAP).sum::<usize>().saturating_sub(GAP)
+    };
+    while parts.len() > 1 && width(&parts) > room {
+        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.worth);
+        if let Some((at, _)) = least {
+            parts.remove(at);
+        }
+    }
+    let mut line = Line::default();
+    for part in parts {
+        if !line.spans.is_empty() {
+            line.spans.push(Span::raw(" ".repeat(GAP)));
+        }
+        line.spans.push(Span::styled(clean::elide_end(&part.text, room), part.style));
+    }
+    line
+}
+
+/// The model's name, or that there is none.
+pub fn model(facts: &Facts, lang: Lang) -> String {
+    match is_guide(facts) {
+        true => words::STATUS_GUIDE.text(lang).to_owned(),
+        false => clean::elide_middle(&facts.model, 32),
+    }
+}
+
+pub fn is_guide(facts: &Facts) -> bool {
+    facts.provider == "guide"
+}
+
+/// The last two parts of a path: enough to know where one is.
+pub fn folder(cwd: &str) -> String {
+    let parts: Vec<_> = cwd.split('/').filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [.., parent, name] => clean::flat(&format!("{parent}/{name}")),
+        _ => clean::flat(cwd),
+    }
+}
+
+/// `812`, `1.2k`, `34k`, `1.2M`.
+fn short(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..10_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
+        10_000..1_000_000 => format!("{}k", n / 1_000),
+        _ => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_short() {
+        let cases = [(0, "0"), (812, "812"), (1_250, "1.2k"), (34_900, "34k"), (1_290_000, "1.2M")];
+        for (n, text) in cases {
+            assert_eq!(short(n), text);
+        }
+    }
+
+    #[test]
+    fn a_folder_is_named_by_its_last_two_parts() {
+        assert_eq!(folder("/home/me/code/shop"), "code/shop");
+        assert_eq!(folder("/srv"), "/srv");
+        assert_eq!(folder(""), "");
+    }
+}

@@ -1,0 +1,131 @@
+//! What Enter sends: a message, a command, a shell line. The words are read once, as
+//! they stand in the input; what was pasted is put in afterwards and never read.
+
+use super::event::{Effect, Millis};
+use super::modal::Modal;
+use super::start;
+use super::state::State;
+use super::theme::Theme;
+use crate::commands::{self, Act, Outcome, Surface};
+use crate::prompt::line::{self, Intent};
+use crate::protocol::{Notice, Op, Report};
+use crate::words::{Lang, screen as words};
+
+pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
+    if state.composer.shown().trim().is_empty() {
+        return Vec::new();
+    }
+    state.palette.close();
+    let draft = state.palette.take_draft();
+    let taken = state.composer.take();
+    if let Some(draft) = draft {
+        state.composer.set(&draft, state.dress.lang);
+    }
+    let whole = |text: &str| taken.folds.expand(text);
+    if taken.folds.leads(&taken.shown) {
+        return vec![Effect::Send(Op::Submit { text: whole(&taken.shown) })];
+    }
+    match line::read(&taken.shown) {
+        Intent::Empty => Vec::new(),
+        Intent::Message { text } => vec![Effect::Send(Op::Submit { text: whole(&text) })],
+        Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
+        Intent::Command { name, args } => command(state, &format!("/{name} {}", whole(&args)), at),
+    }
+}
+
+fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {
+    let outcome = commands::dispatch(&state.call(), line);
+    follow(state, outcome, at)
+}
+
+/// The turn is over: what waited for that runs now.
+pub fn later(state: &mut State, at: Millis) -> Vec<Effect> {
+    let lines = state.queue.take_later();
+    lines.iter().flat_map(|line| command(state, line, at)).collect()
+}
+
+/// What a command's answer changes here, and what it asks of others.
+fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
+    match outcome {
+        Outcome::Send(op) => {
+            if op == Op::Stop {
+                state.activity.stopping(at);
+            }
+            vec![Effect::Send(op)]
+        }
+        Outcome::Say(notice) => {
+            state.transcript.notice(notice);
+            Vec::new()
+        }
+        Outcome::Page { title, rows } => {
+            state.transcript.page(title, rows);
+            Vec::new()
+        }
+        Outcome::Do(Act::Help(Some(topic))) => {
+            follow(state, commands::help_page(Some(&topic), Surface::Local), at)
+        }
+        Outcome::Do(act) => perform(state, act),
+        Outcome::Many(outcomes) => {
+            outcomes.into_iter().flat_map(|outcome| follow(state, outcome, at)).collect()
+        }
+    }
+}
+
+/// What only a surface can do.
+fn perform(state: &mut State, act: Act) -> Vec<Effect> {
+    match act {
+        Act::Quit => return vec![Effect::Quit],
+        Act::Help(_) => state.modals.open(Modal::help()),
+        Act::Lang(lang) => set_lang(state, lang),
+        Act::Theme(Some(name)) => set_theme(state, &name),
+        Act::Theme(None) => offer(state, "/theme "),
+        Act::Models if state.models.is_empty() => {
+            state.transcript.notice(Notice::info(words::MODELS_ASKED));
+            return vec![Effect::Send(Op::Report { report: Report::Models })];
+        }
+        Act::Models => offer(state, "/model "),
+        Act::Later(line) => state.queue.later(line),
+        Act::Copy(back) => return copy(state, back),
+    }
+    Vec::new()
+}
+
+/// Puts the start of a command into the input, so that the palette offers the rest.
+fn offer(state: &mut State, line: &str) {
+    state.composer.set(line, state.dress.lang);
+    let mut palette = std::mem::take(&mut state.palette);
+    palette.refresh(line, &state.call());
+    state.palette = palette;
+}
+
+pub fn set_lang(state: &mut State, lang: Lang) {
+    if state.dress.lang == lang {
+        return;
+    }
+    state.dress.lang = lang;
+    if state.transcript.is_empty() {
+        state.chips.set(&start::suggestions(lang));
+    }
+}
+
+fn set_theme(state: &mut State, name: &str) {
+    match Theme::built_in(name, state.dress.depth) {
+        Some(theme) => state.dress.theme = theme,
+        None => {
+            let names = Theme::names().join(", ");
+            let say = words::NO_SUCH_THEME.with("name", name).with("names", names);
+            state.transcript.notice(Notice::error(say));
+        }
+    }
+}
+
+/// The clipboard is the terminal's: it is asked, and it does not answer.
+fn copy(state: &mut State, back: usize) -> Vec<Effect> {
+    let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
+        state.transcript.notice(Notice::warning(words::NOTHING_TO_COPY));
+        return Vec::new();
+    };
+    let say = words::COPIED.with("n", text.chars().count());
+    state.transcript.notice(Notice::info(say).hint(words::COPIED_HOW));
+    vec![Effect::Copy(text)]
+}

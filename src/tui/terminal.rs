@@ -1,0 +1,215 @@
+//! Takes the terminal over and gives it back, exactly as it was: at the end, after an
+//! error, a panic or a signal.
+//!
+//! Nothing here asks the terminal a question and waits for the answer: what it does
+//! not know it ignores.
+
+use std::fmt;
+use std::io::{self, BufWriter, Stdout, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::clipboard::CopyToClipboard;
+use crossterm::cursor::Show;
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
+    KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::style::ResetColor;
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    SetTitle, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{Command, execute, queue};
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
+use ratatui::{Frame, Terminal};
+
+/// A frame leaves in one write.
+const BUFFER: usize = 64 * 1024;
+
+/// Presses and the wheel, in the form that knows wide screens. Not every move of the
+/// mouse: that would wake us for nothing.
+struct CaptureMouse;
+struct ReleaseMouse;
+/// The title goes on the terminal's own stack, and comes back from it.
+struct PushTitle;
+struct PopTitle;
+
+macro_rules! sequence {
+    ($($name:ident: $text:literal;)*) => {
+        $(impl Command for $name {
+            fn write_ansi(&self, f: &mut impl fmt::Write) -> fmt::Result {
+                f.write_str($text)
+            }
+
+            #[cfg(windows)]
+            fn execute_winapi(&self) -> io::Result<()> {
+                Ok(())
+            }
+        })*
+    };
+}
+sequence! {
+    CaptureMouse: "\x1b[?1000h\x1b[?1006h";
+    ReleaseMouse: "\x1b[?1006l\x1b[?1000l";
+    PushTitle: "\x1b[22;0t";
+    PopTitle: "\x1b[23;0t";
+}
+
+/// The terminal while it is ours.
+#[derive(Debug)]
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    taken: Taken,
+}
+
+/// Whether the terminal is ours now; shared with the panic hook.
+#[derive(Clone, Debug, Default)]
+struct Taken(Arc<AtomicBool>);
+
+impl Screen {
+    /// Takes the terminal over.
+    ///
+    /// # Errors
+    /// When there is no terminal, or it cannot be switched.
+    pub fn enter() -> io::Result<Screen> {
+        let taken = Taken::default();
+        restore_on_panic(taken.clone());
+        let out = BufWriter::with_capacity(BUFFER, io::stdout());
+        let terminal = Terminal::new(CrosstermBackend::new(out))?;
+        let screen = Screen { terminal, taken };
+        screen.taken.take()?;
+        Ok(screen)
+    }
+
+    /// One whole frame, shown at once.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(draw)?;
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+    }
+
+    /// Forgets what is on the terminal, so that the next frame is drawn whole.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn forget(&mut self) -> io::Result<()> {
+        // Not `Terminal::clear`: it asks the terminal where its cursor is, and waits.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
+    }
+
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn title(&mut self, title: &str) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), SetTitle(title))
+    }
+
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn bell(&mut self) -> io::Result<()> {
+        self.terminal.backend_mut().write_all(b"\x07")?;
+        io::Write::flush(self.terminal.backend_mut())
+    }
+
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), CopyToClipboard::to_clipboard_from(text))
+    }
+
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn capture_mouse(&mut self) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), CaptureMouse)
+    }
+
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn release_mouse(&mut self) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), ReleaseMouse)
+    }
+
+    /// Gives the terminal back, stops the process until the shell lets it go on, and
+    /// takes the terminal over again.
+    ///
+    /// # Errors
+    /// When the terminal cannot be switched.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        self.taken.give_back();
+        #[cfg(unix)]
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
+        self.taken.take()?;
+        self.forget()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.taken.give_back();
+    }
+}
+
+impl Taken {
+    fn take(&self) -> io::Result<()> {
+        enable_raw_mode()?;
+        self.0.store(true, Ordering::SeqCst);
+        execute!(
+            io::stdout(),
+            PushTitle,
+            EnterAlternateScreen,
+            EnableBracketedPaste,
+            EnableFocusChange,
+            CaptureMouse,
+            // The flags belong to the alternate screen: after it, and back before it.
+            PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
+        )
+        .inspect_err(|_| self.give_back())
+    }
+
+    /// Once, however often it is called. Failures have nobody to tell: the terminal
+    /// may be gone.
+    fn give_back(&self) {
+        if !self.0.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        let _ = execute!(
+            io::stdout(),
+            EndSynchronizedUpdate,
+            PopKeyboardEnhancementFlags,
+            ReleaseMouse,
+            DisableFocusChange,
+            DisableBracketedPaste,
+            ResetColor,
+            LeaveAlternateScreen,
+            PopTitle,
+            Show,
+        );
+        let _ = disable_raw_mode();
+    }
+}
+
+/// A panic on this thread gives the terminal back before it is reported. On another
+/// thread the screen lives on, so the report goes to the log and not over the frame.
+fn restore_on_panic(taken: Taken) {
+    let before = std::panic::take_hook();
+    let ours = std::thread::current().id();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().id() == ours {
+            taken.give_back();
+            before(panic);
+        } else if taken.0.load(Ordering::SeqCst) {
+            tracing::error!("{panic}");
+        } else {
+            before(panic);
+        }
+    }));
+}
+/// Columns and rows; `None` where there is no terminal.
+pub fn size() -> Option<(u16, u16)> {
+    crossterm::terminal::size().ok()
+}

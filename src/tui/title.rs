@@ -1,0 +1,29 @@
+//! The window's title: where one is, and whether the session works or asks.
+
+use super::clean;
+use super::event::Effect;
+use super::state::State;
+use crate::words::screen as words;
+
+/// The title, when it is another one now.
+pub fn changed(state: &mut State) -> Option<Effect> {
+    let title = title(state);
+    if state.dress.title == title {
+        return None;
+    }
+    state.dress.title.clone_from(&title);
+    Some(Effect::Title(title))
+}
+
+fn title(state: &State) -> String {
+    let folder = state.facts.cwd.rsplit('/').find(|part| !part.is_empty()).unwrap_or("/");
+    // It leaves inside a terminal sequence: nothing in it may end one.
+    let folder: String = clean::flat(folder).chars().filter(|c| !c.is_control()).take(60).collect();
+    let lang = state.dress.lang;
+    let title = match (state.modals.asks(), state.activity.is_busy()) {
+        (true, _) => words::TITLE_ASKS,
+        (false, true) => words::TITLE_WORKS,
+        (false, false) => words::TITLE_IDLE,
+    };
+    title.with("folder", folder).text(lang)
+}

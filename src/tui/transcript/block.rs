@@ -1,0 +1,372 @@
+//! One thing in the transcript: what it keeps, and how it is set.
+
+use std::borrow::Cow;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::highlight::{self, Paints, Snippet};
+use super::markdown;
+use super::page;
+use super::paper::{Break, Paper, Para, prefixed};
+use super::step::Step;
+use super::text::{Part, Text};
+use super::time;
+use crate::protocol::{Cut, Ending, Level, Notice, Origin, Row, Usage};
+use crate::tui::clean;
+use crate::words::{Say, screen};
+
+/// Columns before the text of every block; its mark stands there.
+pub(super) const GUTTER: usize = 2;
+/// Rows of a running thought.
+const THOUGHT: usize = 3;
+/// Bytes of a running thought that are looked at for them.
+const THOUGHT_TAIL: usize = 2048;
+
+#[derive(Debug)]
+pub(super) struct Block {
+    pub body: Body,
+    /// Unfolded by the person, or folded against its nature.
+    pub fold: Fold,
+    /// Counts what changed it, beside the growth of a text.
+    pub changes: u32,
+    /// Rows of each part, as far as they were counted.
+    pub heights: Vec<Height>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// As the kind of block is shown by itself.
+    #[default]
+    Natural,
+    Open,
+    Closed,
+}
+
+/// Rows of one part under one way of setting it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Height {
+    pub stamp: u32,
+    pub rows: u32,
+    pub version: u64,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    Said { text: Text, origin: Origin },
+    Answer(Answer),
+    Thought { text: Text, done: bool },
+    Step(Box<Step>),
+    Notice(Notice),
+    Retry { attempt: u32, of: u32, wait_ms: u64, why: Say },
+    Repair { fault: Say },
+    Cut(Cut),
+    End { ending: Ending, usage: Usage, elapsed_ms: u64 },
+    Page { title: Say, rows: Vec<Row> },
+}
+
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub text: Text,
+    pub state: AnswerState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnswerState {
+    Growing,
+    /// The reply came to its end, or its stream did.
+    Whole,
+    /// Whole, and the model says that it failed.
+    Error,
+}
+
+impl Block {
+    pub fn new(body: Body) -> Block {
+        Block { body, fold: Fold::Natural, changes: 0, heights: Vec::new() }
+    }
+
+    /// Parts that are set alone.
+    pub fn parts(&self) -> usize {
+        match self.long() {
+            Some(text) => text.len(),
+            None => 1,
+        }
+    }
+
+    /// True when a blank row stands before the part, the first excepted.
+    pub fn gap(&self, part: usize) -> bool {
+        part > 0 && self.long().is_some_and(|text| text.gap(part))
+    }
+
+    /// Changes whenever the rows of the part may.
+    pub fn version(&self, part: usize) -> u64 {
+        let text = match (self.long(), self.text()) {
+            (Some(text), _) => text.version(part),
+            (None, Some(text)) => text.source().len() as u64,
+            (None, None) => 0,
+        };
+        text ^ u64::from(self.changes) << 52
+    }
+
+    /// Its rows change with time alone: they are never kept.
+    pub fn is_running(&self) -> bool {
+        matches!(&self.body, Body::Step(step) if step.is_running())
+    }
+
+    /// The row its mark stands in, of `rows`: what the person typed ends with how it
+    /// went, all others begin with it.
+    pub fn mark_row(&self, rows: usize) -> usize {
+        let below = matches!(&self.body, Body::Step(step) if step.is_below(self.fold));
+        if below { rows.saturating_sub(1) } else { 0 }
+    }
+
+    /// What stands in the gutter.
+    pub fn mark(&self, paper: &Paper<'_>) -> Option<Span<'static>> {
+        let theme = paper.theme;
+        let (mark, style) = match &self.body {
+            Body::Said { origin: Origin::Shell, .. } => ("!", theme.user),
+            Body::Said { .. } => ("›", theme.user),
+            Body::Answer(Answer { state: AnswerState::Error, .. }) => ("✗", theme.danger),
+            Body::Step(step) => step.mark(paper),
+            Body::Notice(Notice { level: Level::Warning, .. }) => ("!", theme.warn),
+            Body::Notice(Notice { level: Level::Error, .. }) => ("✗", theme.danger),
+            Body::End { ending: Ending::Failed { .. }, .. } => ("✗", theme.danger),
+            Body::End { ending: Ending::Limit { .. }, .. } | Body::Retry { .. } | Body::Cut(_) => {
+                ("!", theme.warn)
+            }
+            Body::Answer(_)
+            | Body::Thought { .. }
+            | Body::Notice(_)
+            | Body::Repair { .. }
+            | Body::End { .. }
+            | Body::Page { .. } => return None,
+        };
+        Some(Span::styled(mark, style))
+    }
+
+    /// The rows of one part, each at most `paper.width` columns.
+    pub fn set(&self, part: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let theme = paper.theme;
+        match &self.body {
+            Body::Said { text, .. } => set_text(text.part(part), theme.user, paper),
+            Body::Answer(answer) => {
+                let failed = answer.state == AnswerState::Error;
+                let style = if failed { theme.danger } else { theme.text };
+                set_text(answer.text.part(part), style, paper)
+            }
+            Body::Thought { text, .. } if self.long().is_some() => {
+                set_text(text.part(part), theme.dim, paper)
+            }
+            Body::Thought { text, done } => set_thought(text, *done, paper),
+            Body::Step(step) => step.set(self.fold, paper),
+            Body::Notice(notice) => set_notice(notice, paper),
+            Body::Retry { attempt, of, wait_ms, why } => {
+                let say = screen::RETRYING
+                    .with("why", why.clone())
+                    .with("wait", time::say(*wait_ms))
+                    .with("attempt", *attempt)
+                    .with("of", *of);
+                sentence(&say, theme.warn, paper)
+            }
+            Body::Repair { fault } => {
+                sentence(&screen::REPAIRING.with("fault", fault.clone()), theme.dim, paper)
+            }
+            Body::Cut(cut) => sentence(&cut_word(*cut).into(), theme.warn, paper),
+            Body::End { ending, usage, elapsed_ms } => set_end(ending, usage, *elapsed_ms, paper),
+            Body::Page { title, rows } => page::set(title, rows, paper),
+        }
+    }
+
+    /// The code of a part, if it has a language and is not painted as it stands.
+    pub fn uncoloured(&self, at: (usize, usize), paints: &Paints) -> Option<Snippet> {
+        let text = self.long()?;
+        let Part::Code { code, fence, .. } = text.part(at.1) else { return None };
+        let code = outdent(code, fence.indent);
+        if fence.language.is_empty() || !paints.is_due(at, &code) {
+            return None;
+        }
+        let before = outdent(text.code_before(at.1), fence.indent);
+        Some(highlight::snippet(at, &fence.language, &before, &code))
+    }
+
+    /// Folds what is open and opens what is folded; false for a block without folds.
+    pub fn toggle(&mut self) -> bool {
+        let Some(open) = self.is_open() else { return false };
+        self.refold(if open { Fold::Closed } else { Fold::Open });
+        true
+    }
+
+    /// Whether it is open; `None` for a block that does not fold.
+    pub fn is_open(&self) -> Option<bool> {
+        match &self.body {
+            Body::Step(step) => Some(step.is_open(self.fold)),
+            Body::Thought { .. } => Some(self.fold == Fold::Open),
+            Body::Said { .. }
+            | Body::Answer(_)
+            | Body::Notice(_)
+            | Body::Retry { .. }
+            | Body::Repair { .. }
+            | Body::Cut(_)
+            | Body::End { .. }
+            | Body::Page { .. } => None,
+        }
+    }
+
+    pub fn refold(&mut self, fold: Fold) {
+        if self.fold != fold {
+            self.fold = fold;
+            self.changed();
+        }
+    }
+
+    pub fn changed(&mut self) {
+        self.changes = self.changes.wrapping_add(1);
+    }
+
+    /// The text that is shown whole, in parts.
+    fn long(&self) -> Option<&Text> {
+        let folded = matches!(self.body, Body::Thought { .. }) && self.fold != Fold::Open;
+        self.text().filter(|_| !folded)
+    }
+
+    fn text(&self) -> Option<&Text> {
+        match &self.body {
+            Body::Said { text, .. } | Body::Thought { text, .. } => Some(text),
+            Body::Answer(answer) => Some(&answer.text),
+            Body::Step(_)
+            | Body::Notice(_)
+            | Body::Retry { .. }
+            | Body::Repair { .. }
+            | Body::Cut(_)
+            | Body::End { .. }
+            | Body::Page { .. } => None,
+        }
+    }
+}
+
+fn set_text(part: Part<'_>, style: Style, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    match part {
+        Part::Plain(text) => {
+            let text = text.strip_suffix('\n').unwrap_or(text);
+            Para::styled(text, style).expanded().rows(paper.measure(), Break::Words)
+        }
+        Part::Markdown(text) => markdown::set(text, paper, paper.width),
+        Part::Code { code, fence, head } => {
+            let label = head.then_some(fence.language.as_str());
+            markdown::set_code(&outdent(code, fence.indent), label, paper, paper.width)
+        }
+    }
+}
+
+/// Takes off up to `indent` spaces of each line.
+fn outdent(code: &str, indent: usize) -> Cow<'_, str> {
+    if indent == 0 {
+        return Cow::Borrowed(code);
+    }
+    let line = |line: &str| {
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        line.get(spaces.min(indent)..).unwrap_or_default().to_owned()
+    };
+    Cow::Owned(code.split_inclusive('\n').map(line).collect())
+}
+
+/// Running: its last rows. Done: one row with its first sentence.
+fn set_thought(text: &Text, done: bool, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    let (label, style) = (paper.word(screen::THOUGHT), paper.theme.dim);
+    if done {
+        let first = text.source().split(['\n', '。']).find(|line| !line.trim().is_empty());
+        let row = format!("{label}{}", first.unwrap_or_default().trim());
+        return vec![Line::styled(clean::elide_end(&row, paper.measure()), style)];
+    }
+    let source = text.source().trim_end();
+    let from = source.char_indices().rev().nth(THOUGHT_TAIL).map_or(0, |(at, _)| at);
+    let para = Para::styled(source.get(from..).unwrap_or_default(), style).expanded();
+    let rows = para.rows(paper.measure(), Break::Words);
+    let skipped = rows.len().saturating_sub(THOUGHT);
+    rows.into_iter().skip(skipped).collect()
+}
+
+fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    let theme = paper.theme;
+    let style = match notice.level {
+        Level::Info => theme.info,
+        Level::Warning => theme.warn,
+        Level::Error => theme.danger,
+    };
+    let mut rows = sentence(&notice.say, style, paper);
+    if let Some(hint) = &notice.hint {
+        let label = paper.word(screen::HINT);
+        let indent = clean::width(label);
+        rows.extend(hanging(label, indent, &paper.say(hint), theme.dim, paper));
+    }
+    rows
+}
+
+/// Short turns end by themselves; all others say how, how long and how much.
+fn set_end(
+    ending: &Ending,
+    usage: &Usage,
+    elapsed_ms: u64,
+    paper: &Paper<'_>,
+) -> Vec<Line<'static>> {
+    let theme = paper.theme;
+    let (say, style): (Option<Say>, Style) = match ending {
+        Ending::Done | Ending::Error => (None, theme.dim),
+        Ending::Cancelled | Ending::Stopped => (Some(screen::ENDED_STOPPED.into()), theme.dim),
+        Ending::Limit { why } => (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn),
+        Ending::Failed { why } => {
+            (Some(screen::ENDED_FAILED.with("why", why.clone())), theme.danger)
+        }
+    };
+    let mut rows = say.map_or_else(Vec::new, |say| sentence(&say, style, paper));
+    let mut cost = screen::ENDED_AFTER.with("time", time::say(elapsed_ms));
+    if usage.input_tokens + usage.output_tokens > 0 {
+        let word = if usage.estimated { screen::ENDED_ABOUT } else { screen::ENDED_COST };
+        cost = word
+            .with("time", time::say(elapsed_ms))
+            .with("input", time::grouped(usage.input_tokens))
+            .with("output", time::grouped(usage.output_tokens));
+    }
+    rows.extend(sentence(&cost, theme.dim, paper));
+    rows
+}
+
+fn cut_word(cut: Cut) -> crate::words::Word {
+    match cut {
+        Cut::Cancelled => screen::CUT_CANCELLED,
+        Cut::Broken => screen::CUT_BROKEN,
+        Cut::Length => screen::CUT_LENGTH,
+        Cut::Filtered => screen::CUT_FILTERED,
+    }
+}
+
+pub(super) fn sentence(say: &Say, style: Style, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    Para::styled(&paper.say(say), style).expanded().rows(paper.measure(), Break::Words)
+}
+
+/// A label, and text that stays to the right of it.
+pub(super) fn hanging(
+    label: &str,
+    indent: usize,
+    text: &str,
+    style: Style,
+    paper: &Paper<'_>,
+) -> Vec<Line<'static>> {
+    let indent = if indent + 8 > paper.measure() { 0 } else { indent };
+    let room = (paper.measure() - indent).max(1);
+    let pad = indent.saturating_sub(clean::width(label));
+    let first = vec![Span::styled(format!("{label}{}", " ".repeat(pad)), paper.theme.dim)];
+    let rest = vec![Span::raw(" ".repeat(indent))];
+    let mut para = Para::default();
+    if indent == 0 {
+        para.push(label, paper.theme.dim);
+    }
+    para.push(text, style);
+    let rows = para.expanded().rows(room, Break::Words).into_iter().enumerate();
+    rows.map(|(at, row)| match (indent, at) {
+        (0, _) => row,
+        (_, 0) => prefixed(&first, row),
+        _ => prefixed(&rest, row),
+    })
+    .collect()
+}

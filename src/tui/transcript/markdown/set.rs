@@ -1,0 +1,406 @@
+//! Sets one piece of Markdown in rows of at most `width` columns.
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::super::paper::{Break, Paper, Para, prefixed};
+use super::OPTIONS;
+use super::table::Table;
+use crate::tui::clean;
+use crate::words::screen;
+
+/// Lists and quotes inside each other; deeper ones are not indented further.
+const DEPTH: usize = 12;
+
+pub(in super::super) fn set(source: &str, paper: &Paper<'_>, width: usize) -> Vec<Line<'static>> {
+    let mut setter = Setter {
+        paper,
+        width,
+        rows: Vec::new(),
+        para: Para::default(),
+        styles: vec![paper.theme.text],
+        boxes: Vec::new(),
+        numbers: Vec::new(),
+        targets: Vec::new(),
+        inside: Inside::Text,
+        join: Join::None,
+    };
+    for event in Parser::new_ext(source, OPTIONS) {
+        setter.event(event);
+    }
+    setter.flush();
+    setter.rows
+}
+
+/// What is read now.
+enum Inside {
+    Text,
+    Code { label: String, code: String },
+    Table(Table),
+}
+
+/// What stands between the last row or word and the next.
+#[derive(Clone, Copy, PartialEq)]
+enum Join {
+    None,
+    /// A line break of the source, which is a space or nothing.
+    Soft,
+    /// A blank row before the next block.
+    Blank,
+}
+
+/// An item or a quote: what its first row and all others begin with.
+struct Inset {
+    first: Option<Vec<Span<'static>>>,
+    rest: Vec<Span<'static>>,
+}
+
+struct Setter<'a> {
+    paper: &'a Paper<'a>,
+    width: usize,
+    rows: Vec<Line<'static>>,
+    para: Para,
+    styles: Vec<Style>,
+    boxes: Vec<Inset>,
+    /// The next number of each open list.
+    numbers: Vec<Option<u64>>,
+    /// Where each open link leads, and where its text starts.
+    targets: Vec<(String, usize)>,
+    inside: Inside,
+    join: Join,
+}
+
+impl Setter<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => self.text(&text),
+            Event::Code(code) => self.code(&code),
+            Event::Html(html) => self.html_line(&html),
+            Event::InlineHtml(html) => self.html(&html),
+            Event::SoftBreak => self.join = Join::Soft,
+            Event::HardBreak => self.para.push("\n", self.style()),
+            Event::Rule => self.rule(),
+            Event::TaskListMarker(done) => self.task(done),
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
+                self.text(&text);
+            }
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        let markup = &self.paper.theme.markup;
+        match tag {
+            Tag::Heading { level, .. } => {
+                self.begin();
+                self.styles.push(match level {
+                    HeadingLevel::H1 => markup.heading.add_modifier(Modifier::UNDERLINED),
+                    HeadingLevel::H2 => markup.heading,
+                    _ => markup.heading.patch(markup.emph),
+                });
+            }
+            Tag::BlockQuote(_) => {
+                self.begin();
+                self.inset(None, vec![Span::styled("│ ", self.paper.theme.border)]);
+                self.styles.push(markup.quote);
+            }
+            Tag::CodeBlock(kind) => {
+                self.begin();
+                let info = match &kind {
+                    CodeBlockKind::Fenced(info) => info.split_whitespace().next(),
+                    CodeBlockKind::Indented => None,
+                };
+                let label = info.unwrap_or_default().to_owned();
+                self.inside = Inside::Code { label, code: String::new() };
+            }
+            Tag::List(first) => {
+                self.flush();
+                if self.boxes.is_empty() {
+                    self.begin();
+                }
+                self.numbers.push(first);
+            }
+            Tag::Item => self.item(),
+            Tag::Table(alignments) => {
+                self.begin();
+                self.inside = Inside::Table(Table { alignments, rows: Vec::new() });
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Inside::Table(table) = &mut self.inside {
+                    table.rows.push(Vec::new());
+                }
+                if matches!(tag, Tag::TableHead) {
+                    self.lean(markup.strong);
+                }
+            }
+            Tag::Emphasis => self.lean(markup.emph),
+            Tag::Strong => self.lean(markup.strong),
+            Tag::Strikethrough => self.lean(markup.struck),
+            Tag::Link { dest_url, .. } => {
+                self.joined("");
+                self.targets.push((clean::flat(&dest_url), self.para.text().len()));
+                self.lean(markup.link);
+            }
+            Tag::Image { dest_url, .. } => self.image(&dest_url),
+            Tag::TableCell => {}
+            _ => self.begin(),
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) => {
+                self.finish();
+                self.styles.pop();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.boxes.pop();
+                self.styles.pop();
+                self.join = Join::Blank;
+            }
+            TagEnd::CodeBlock => self.code_block(),
+            TagEnd::List(_) => {
+                self.flush();
+                self.numbers.pop();
+                if self.boxes.is_empty() {
+                    self.join = Join::Blank;
+                }
+            }
+            TagEnd::Item => {
+                self.flush();
+                self.bare_marker();
+                self.boxes.pop();
+            }
+            TagEnd::Table => self.table(),
+            TagEnd::TableHead => {
+                self.styles.pop();
+            }
+            TagEnd::TableRow => {}
+            TagEnd::TableCell => self.cell(),
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+                self.styles.pop();
+            }
+            TagEnd::Link | TagEnd::Image => {
+                self.styles.pop();
+                self.target();
+            }
+            _ => self.finish(),
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or_default()
+    }
+
+    /// Adds a style on top of the one around it.
+    fn lean(&mut self, style: Style) {
+        self.styles.push(self.style().patch(style));
+    }
+
+    fn text(&mut self, text: &str) {
+        if let Inside::Code { code, .. } = &mut self.inside {
+            return code.push_str(text);
+        }
+        self.joined(text);
+        self.para.push(text, self.style());
+    }
+
+    /// A line break of the source is a space, but not between two wide characters.
+    fn joined(&mut self, next: &str) {
+        if self.join != Join::Soft {
+            return;
+        }
+        self.join = Join::None;
+        let wide =
+            |c: Option<char>| c.is_some_and(|c| clean::width(c.encode_utf8(&mut [0; 4])) > 1);
+        let both = wide(self.para.text().chars().last()) && wide(next.chars().next());
+        if !both && !self.para.is_empty() {
+            self.para.push(" ", self.style());
+        }
+    }
+
+    fn code(&mut self, code: &str) {
+        self.joined(code);
+        let style = self.style().patch(self.paper.theme.markup.code);
+        // Without colours the marks have to stay.
+        let plain = self.paper.theme.markup.code == Style::new();
+        let text = if plain { format!("`{code}`") } else { code.to_owned() };
+        self.para.push(&text, style);
+    }
+
+    fn html(&mut self, html: &str) {
+        if matches!(html.trim(), "<br>" | "<br/>" | "<br />") {
+            return self.para.push("\n", self.style());
+        }
+        self.joined(html);
+        self.para.push(html, self.paper.theme.dim);
+    }
+
+    /// A line of a block of HTML: as it is written, so that nothing of it is hidden.
+    fn html_line(&mut self, html: &str) {
+        if !self.para.is_empty() {
+            self.para.push("\n", self.style());
+        }
+        self.para.push(html.trim_end_matches('\n'), self.paper.theme.dim);
+    }
+
+    fn rule(&mut self) {
+        self.begin();
+        let (prefix, width) = self.prefix();
+        let rule = Line::styled("─".repeat(width), self.paper.theme.border);
+        self.rows.push(prefixed(&prefix, rule));
+        self.join = Join::Blank;
+    }
+
+    fn item(&mut self) {
+        self.begin();
+        let marker = match self.numbers.last_mut() {
+            Some(Some(number)) => {
+                let marker = format!("{number}. ");
+                *number += 1;
+                marker
+            }
+            _ => "- ".to_owned(),
+        };
+        let rest = vec![Span::raw(" ".repeat(marker.len()))];
+        self.inset(Some(vec![Span::styled(marker, self.paper.theme.markup.marker)]), rest);
+    }
+
+    fn task(&mut self, done: bool) {
+        let theme = self.paper.theme;
+        let (mark, style) = if done { ("[x] ", theme.ok) } else { ("[ ] ", theme.markup.marker) };
+        if let Some(Inset { first: first @ Some(_), rest }) = self.boxes.last_mut() {
+            *first = Some(vec![Span::styled(mark, style)]);
+            *rest = vec![Span::raw(" ".repeat(mark.len()))];
+        }
+    }
+
+    /// An item without any text still shows its marker.
+    fn bare_marker(&mut self) {
+        if self.boxes.last().is_some_and(|inset| inset.first.is_some()) {
+            let (prefix, _) = self.prefix();
+            self.rows.push(prefixed(&prefix, Line::default()));
+        }
+    }
+
+    fn inset(&mut self, first: Option<Vec<Span<'static>>>, rest: Vec<Span<'static>>) {
+        let taken: usize = self.boxes.iter().map(Inset::columns).sum();
+        let more: usize = rest.iter().map(Span::width).sum();
+        let fits = self.boxes.len() < DEPTH && taken + more <= self.width / 2;
+        self.boxes.push(match fits {
+            true => Inset { first, rest },
+            false => Inset { first: None, rest: Vec::new() },
+        });
+    }
+
+    fn image(&mut self, dest: &str) {
+        let theme = self.paper.theme;
+        self.joined("");
+        self.para.push(self.paper.word(screen::IMAGE), theme.dim);
+        // The text of a picture is never its target: both are shown.
+        self.targets.push((clean::flat(dest), usize::MAX));
+        self.lean(theme.markup.link);
+    }
+
+    /// A link shows where it leads, unless its text says so already.
+    fn target(&mut self) {
+        let Some((target, start)) = self.targets.pop() else { return };
+        let text = self.para.text().get(start..).unwrap_or_default();
+        let bare = |url: &str| {
+            let url = url.strip_prefix("mailto:").unwrap_or(url);
+            url.trim_end_matches('/').to_owned()
+        };
+        if !target.is_empty() && bare(text) != bare(&target) {
+            self.para.push(&format!(" ({target})"), self.paper.theme.dim);
+        }
+    }
+
+    fn cell(&mut self) {
+        self.join = Join::None;
+        let cell = std::mem::take(&mut self.para);
+        if let Inside::Table(Table { rows, .. }) = &mut self.inside
+            && let Some(row) = rows.last_mut()
+        {
+            row.push(cell);
+        }
+    }
+
+    fn table(&mut self) {
+        if let Inside::Table(table) = std::mem::replace(&mut self.inside, Inside::Text) {
+            self.put(|paper, width| table.set(paper, width));
+        }
+    }
+
+    fn code_block(&mut self) {
+        if let Inside::Code { label, code } = std::mem::replace(&mut self.inside, Inside::Text) {
+            let code = clean::text(&code);
+            self.put(|paper, width| super::set_code(&code, Some(&label), paper, width));
+        }
+    }
+
+    /// Rows of a block that sets itself.
+    fn put(&mut self, set: impl FnOnce(&Paper<'_>, usize) -> Vec<Line<'static>>) {
+        let (prefix, width) = self.prefix();
+        let rest = self.rest();
+        for (at, row) in set(self.paper, width).into_iter().enumerate() {
+            self.rows.push(prefixed(if at == 0 { &prefix } else { &rest }, row));
+        }
+        self.join = Join::Blank;
+    }
+
+    /// Before a block: what was open is set, and a blank row if one is due.
+    fn begin(&mut self) {
+        self.flush();
+        let join = std::mem::replace(&mut self.join, Join::None);
+        if join == Join::Blank && !self.rows.is_empty() {
+            let mut blank = Line::default();
+            for inset in self.boxes.iter().filter(|inset| inset.first.is_none()) {
+                blank.spans.extend(inset.rest.iter().cloned());
+            }
+            self.rows.push(blank);
+        }
+    }
+
+    /// After a block of text.
+    fn finish(&mut self) {
+        self.flush();
+        self.join = Join::Blank;
+    }
+
+    fn flush(&mut self) {
+        if self.join == Join::Soft {
+            self.join = Join::None;
+        }
+        if self.para.is_empty() {
+            return;
+        }
+        let para = std::mem::take(&mut self.para).expanded();
+        let (prefix, width) = self.prefix();
+        let rest = self.rest();
+        let width = width.min(self.paper.measure());
+        for (at, row) in para.rows(width, Break::Words).into_iter().enumerate() {
+            self.rows.push(prefixed(if at == 0 { &prefix } else { &rest }, row));
+        }
+    }
+
+    /// The start of the next row, and the columns left behind it.
+    fn prefix(&mut self) -> (Vec<Span<'static>>, usize) {
+        let taken: usize = self.boxes.iter().map(Inset::columns).sum();
+        let next = |inset: &mut Inset| inset.first.take().unwrap_or_else(|| inset.rest.clone());
+        let prefix = self.boxes.iter_mut().flat_map(next).collect();
+        (prefix, self.width.saturating_sub(taken).max(1))
+    }
+
+    fn rest(&self) -> Vec<Span<'static>> {
+        self.boxes.iter().flat_map(|inset| inset.rest.iter().cloned()).collect()
+    }
+}
+
+impl Inset {
+    fn columns(&self) -> usize {
+        self.rest.iter().map(Span::width).sum()
+    }
+}

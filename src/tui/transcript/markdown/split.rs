@@ -1,0 +1,114 @@
+//! Finds the blocks of the top level in a text that may still grow.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+
+use super::OPTIONS;
+
+/// One block of the top level.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) struct Found {
+    /// Where its first line starts, in bytes.
+    pub start: usize,
+    /// Where its last line ends, behind the line break.
+    pub end: usize,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) enum Kind {
+    Code(Fence),
+    /// Where its items start.
+    List(Vec<usize>),
+    Other,
+}
+
+/// The opening line of a fenced block.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) struct Fence {
+    pub language: String,
+    pub mark: char,
+    /// How many marks; as many close it.
+    pub len: usize,
+    /// Spaces before it, which every line of the code may have as well.
+    pub indent: usize,
+}
+
+impl Fence {
+    /// Reads an opening line.
+    pub fn open(line: &str) -> Option<Fence> {
+        let trimmed = line.trim_start_matches(' ');
+        let indent = line.len() - trimmed.len();
+        let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let info = trimmed.trim_start_matches(mark);
+        let len = trimmed.len() - info.len();
+        let language = info.split_whitespace().next().unwrap_or_default();
+        let language: String = language.chars().take(32).collect();
+        (indent < 4 && len >= 3).then_some(Fence { language, mark, len, indent })
+    }
+
+    pub fn is_closed_by(&self, line: &str) -> bool {
+        let trimmed = line.trim_start_matches(' ');
+        let rest = trimmed.trim_start_matches(self.mark);
+        line.len() - trimmed.len() < 4
+            && trimmed.len() - rest.len() >= self.len
+            && rest.trim().is_empty()
+    }
+}
+
+/// The blocks of `text`, in order. What lies between them is blank.
+pub(in super::super) fn split(text: &str) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    let mut depth = 0usize;
+    for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                match (depth, &tag) {
+                    (0, _) => found.push(block(text, &tag, range)),
+                    (1, Tag::Item) => item(text, found.last_mut(), range.start),
+                    _ => {}
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ if depth == 0 => {
+                let (start, end) = lines(text, range);
+                found.push(Found { start, end, kind: Kind::Other });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn block(text: &str, tag: &Tag<'_>, range: Range<usize>) -> Found {
+    let (start, end) = lines(text, range);
+    let kind = match tag {
+        Tag::List(_) => Kind::List(Vec::new()),
+        Tag::CodeBlock(CodeBlockKind::Fenced(_)) => {
+            let line = text.get(start..).and_then(|text| text.lines().next());
+            line.and_then(Fence::open).map_or(Kind::Other, Kind::Code)
+        }
+        _ => Kind::Other,
+    };
+    Found { start, end, kind }
+}
+
+fn item(text: &str, list: Option<&mut Found>, start: usize) {
+    if let Some(Found { kind: Kind::List(items), .. }) = list {
+        items.push(line_start(text, start));
+    }
+}
+
+/// The range, widened to whole lines.
+fn lines(text: &str, range: Range<usize>) -> (usize, usize) {
+    let whole = text.get(..range.end).is_some_and(|text| text.ends_with('\n'));
+    let rest = text.get(range.end..).filter(|_| !whole);
+    let more = rest.map_or(0, |rest| rest.find('\n').map_or(rest.len(), |at| at + 1));
+    (line_start(text, range.start), range.end + more)
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)
+}

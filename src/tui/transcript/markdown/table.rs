@@ -1,0 +1,150 @@
+//! Tables that fit: columns shrink and their cells wrap; where even that is too
+//! narrow, every row becomes a small list of `name: value`.
+
+use pulldown_cmark::Alignment;
+use ratatui::text::{Line, Span};
+
+use super::super::paper::{Break, Paper, Para};
+
+/// Between two columns.
+const BETWEEN: usize = 3;
+/// No column is made narrower than this for the sake of another.
+const NARROW: usize = 8;
+/// Columns beyond these are not set as a table.
+const COLUMNS: usize = 32;
+
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub alignments: Vec<Alignment>,
+    /// The head is the first.
+    pub rows: Vec<Vec<Para>>,
+}
+
+impl Table {
+    pub fn set(&self, paper: &Paper<'_>, width: usize) -> Vec<Line<'static>> {
+        match self.widths(width) {
+            Some(widths) => self.grid(&widths, paper),
+            None => self.stack(paper, width),
+        }
+    }
+
+    /// The columns' widths; `None` where they do not fit.
+    fn widths(&self, width: usize) -> Option<Vec<usize>> {
+        let columns = self.rows.iter().map(Vec::len).max().filter(|n| *n > 0 && *n <= COLUMNS)?;
+        let room = width.checked_sub(BETWEEN * (columns - 1))?;
+        let most = |of: fn(&Para) -> usize| -> Vec<usize> {
+            (0..columns)
+                .map(|at| {
+                    self.rows.iter().filter_map(|row| row.get(at)).map(of).max().unwrap_or(0).max(1)
+                })
+                .collect()
+        };
+        let mut widths = most(Para::widest);
+        let least: Vec<usize> =
+            most(Para::widest_word).iter().map(|word| (*word).min(NARROW)).collect();
+        if least.iter().sum::<usize>() > room {
+            return None;
+        }
+        // The widest gives way first, a column at a time.
+        while widths.iter().sum::<usize>() > room {
+            let at =
+                (0..columns).filter(|at| widths[*at] > least[*at]).max_by_key(|at| widths[*at])?;
+            let excess = widths.iter().sum::<usize>() - room;
+            let second = (0..columns)
+                .filter(|other| *other != at)
+                .map(|other| widths[other])
+                .filter(|other| *other < widths[at])
+                .max()
+                .unwrap_or(0);
+            let step = excess.min(widths[at] - least[at]).min((widths[at] - second).max(1));
+            widths[at] -= step;
+        }
+        Some(widths)
+    }
+
+    fn grid(&self, widths: &[usize], paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let rows: Vec<_> = self.rows.iter().map(|row| self.grid_row(row, widths, paper)).collect();
+        // Rows of several lines would run into each other.
+        let ruled = rows.iter().skip(1).any(|lines| lines.len() > 1);
+        let mut out = Vec::new();
+        for (at, lines) in rows.into_iter().enumerate() {
+            if at == 1 || (ruled && at > 1) {
+                out.push(rule(widths, paper));
+            }
+            out.extend(lines);
+        }
+        out
+    }
+
+    fn grid_row(&self, row: &[Para], widths: &[usize], paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let empty = Para::default();
+        let cells: Vec<Vec<Line<'static>>> = widths
+            .iter()
+            .enumerate()
+            .map(|(at, width)| row.get(at).unwrap_or(&empty).rows(*width, Break::Words))
+            .collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        (0..height)
+            .map(|line| {
+                let mut spans = Vec::new();
+                for (at, width) in widths.iter().enumerate() {
+                    if at > 0 {
+                        spans.push(Span::styled(" │ ", paper.theme.border));
+                    }
+                    let text = cells[at].get(line).cloned().unwrap_or_default();
+                    self.pad(at, text, *width, at + 1 == widths.len(), &mut spans);
+                }
+                Line::from(spans)
+            })
+            .collect()
+    }
+
+    fn pad(
+        &self,
+        column: usize,
+        text: Line<'static>,
+        width: usize,
+        last: bool,
+        spans: &mut Vec<Span<'static>>,
+    ) {
+        let free = width.saturating_sub(text.width());
+        let before = match self.alignments.get(column) {
+            Some(Alignment::Right) => free,
+            Some(Alignment::Center) => free / 2,
+            Some(Alignment::Left | Alignment::None) | None => 0,
+        };
+        spans.push(Span::raw(" ".repeat(before)));
+        spans.extend(text.spans);
+        if !last {
+            spans.push(Span::raw(" ".repeat(free - before)));
+        }
+    }
+
+    /// One `name: value` a line, a rule between rows.
+    fn stack(&self, paper: &Paper<'_>, width: usize) -> Vec<Line<'static>> {
+        let mut out = Vec::new();
+        let Some((head, rows)) = self.rows.split_first() else { return out };
+        if rows.is_empty() {
+            return head.iter().flat_map(|cell| cell.rows(width, Break::Words)).collect();
+        }
+        for (at, row) in rows.iter().enumerate() {
+            if at > 0 {
+                out.push(Line::styled("─".repeat(width.min(8)), paper.theme.border));
+            }
+            for (column, cell) in row.iter().enumerate() {
+                let mut line = head.get(column).cloned().unwrap_or_default();
+                if !line.is_empty() {
+                    line.push(": ", paper.theme.dim);
+                }
+                line.append(cell);
+                out.extend(line.rows(width, Break::Words));
+            }
+        }
+        out
+    }
+}
+
+fn rule(widths: &[usize], paper: &Paper<'_>) -> Line<'static> {
+    let parts: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+    Line::styled(parts.join("─┼─"), paper.theme.border)
+}

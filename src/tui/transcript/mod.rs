@@ -1,0 +1,359 @@
+//! The conversation as it is shown: what was said, answered, thought, run and noticed.
+//!
+//! [`story`] turns events into blocks, [`block`] sets one in rows, [`scroll`] finds the
+//! rows that are in view. Nothing else is ever laid out: a frame costs what is seen of
+//! it, however long the conversation is. Sources are kept once; rows are kept only
+//! near the view; how tall a finished part is, is remembered until the width changes.
+//! No I/O and no clock: what moves (a spinner, a running time) is handed in.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::protocol::{Event, Notice, Row};
+use crate::tui::theme::Theme;
+use crate::words::{Lang, Say};
+
+mod block;
+mod highlight;
+mod markdown;
+mod output;
+mod page;
+mod paper;
+mod scroll;
+mod step;
+mod story;
+mod text;
+mod time;
+
+pub use highlight::{Highlighter, Painted, Snippet};
+pub use scroll::Scroll;
+
+use block::{Body, Fold};
+use scroll::{Place, Setting, Sheets, end, gap, gutter};
+use story::Story;
+
+/// More unseen rows than this are not counted.
+const UNSEEN: usize = 999;
+
+/// What drawing reads beside the conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    pub theme: &'a Theme,
+    pub lang: Lang,
+    /// Frame number of what turns; 0 when nothing does.
+    pub spinner: usize,
+    /// How long the running step or call has been running.
+    pub elapsed_ms: u64,
+}
+
+/// The conversation, and where one looks at it.
+#[derive(Debug, Default)]
+pub struct Transcript {
+    story: Story,
+    sheets: Sheets,
+    /// The row at the top of the view; `None`: the end is followed.
+    top: Option<Place>,
+    /// The first row that was never in view, while the end is not.
+    mark: Place,
+    unseen: usize,
+    /// The last frame's first screen row, and the block of each row.
+    shown: (u16, Vec<usize>),
+    steps: Fold,
+}
+
+impl Transcript {
+    /// Takes what a session tells; what it does not show is ignored.
+    pub fn apply(&mut self, event: &Event) {
+        let before = self.story.blocks.len();
+        self.story.apply(event);
+        if let Some(len) = self.story.take_cut() {
+            self.shrunk(len);
+        }
+        if self.steps == Fold::Open {
+            self.story.blocks.iter_mut().skip(before).for_each(|block| unfold(block, Fold::Open));
+        }
+    }
+
+    /// A sentence of the surface itself, such as what a command answered.
+    pub fn notice(&mut self, notice: Notice) {
+        self.story.notice(notice);
+    }
+
+    /// A titled block of lines.
+    pub fn page(&mut self, title: impl Into<Say>, body: Vec<Row>) {
+        self.story.page(title.into(), body);
+    }
+
+    /// Looks elsewhere. Before the first frame there is nowhere to look.
+    pub fn scroll(&mut self, by: Scroll) {
+        let height = i32::from(self.sheets.setting.height);
+        match by {
+            Scroll::Lines(rows) => self.move_by(rows),
+            Scroll::Pages(pages) => {
+                self.move_by(pages.saturating_mul(height.saturating_sub(1).max(1)));
+            }
+            Scroll::Top => self.look_at(Place::default()),
+            Scroll::Bottom => self.top = None,
+            Scroll::Turn(turns) => self.turn(turns),
+        }
+    }
+
+    /// Opens all steps and thoughts, or folds them again.
+    pub fn toggle_steps(&mut self) {
+        self.steps = match self.steps {
+            Fold::Natural | Fold::Closed => Fold::Open,
+            Fold::Open => Fold::Natural,
+        };
+        let fold = self.steps;
+        self.story.blocks.iter_mut().for_each(|block| unfold(block, fold));
+    }
+
+    /// Opens or folds what is shown at a row of the screen, as the mouse counts it;
+    /// false when there is nothing to fold.
+    pub fn click(&mut self, row: u16) -> bool {
+        let (first, blocks) = &self.shown;
+        let at = row.checked_sub(*first).and_then(|row| blocks.get(usize::from(row)));
+        let block = at.copied().and_then(|at| self.story.blocks.get_mut(at));
+        block.is_some_and(block::Block::toggle)
+    }
+
+    /// What the last answer offers to say next, while nothing followed it.
+    pub fn suggestions(&self) -> &[String] {
+        &self.story.suggestions
+    }
+
+    /// The source of a whole answer; 0 is the last one.
+    pub fn answer(&self, back: usize) -> Option<&str> {
+        self.story.answers().nth(back)
+    }
+
+    /// True when the end is in view and stays there.
+    pub fn following(&self) -> bool {
+        self.top.is_none()
+    }
+
+    /// Rows that came below the view since it left the end; 999 is "or more".
+    pub fn unseen(&self) -> usize {
+        self.unseen
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.story.blocks.is_empty()
+    }
+
+    /// Code near the view that waits for its colours, one piece at a time: have a
+    /// [`Highlighter`] paint it on another thread, then hand it to
+    /// [`Transcript::colour`].
+    pub fn uncoloured(&self) -> Option<Snippet> {
+        self.sheets
+            .near()
+            .into_iter()
+            .find_map(|at| self.story.blocks.get(at.0)?.uncoloured(at, &self.sheets.paints))
+    }
+
+    /// Takes the colours of code.
+    pub fn colour(&mut self, painted: Painted) {
+        self.sheets.paint(painted);
+    }
+
+    /// Draws the rows in view.
+    pub fn view(&mut self, area: Rect, buf: &mut Buffer, look: &Look<'_>) {
+        let (width, height) = (area.width, area.height);
+        if width == 0 || height == 0 {
+            return;
+        }
+        let narrower = width != self.sheets.setting.width;
+        let theme = look.theme.clone();
+        let setting = Setting { width, height, lang: look.lang, theme };
+        self.sheets.begin(setting, look.spinner, look.elapsed_ms);
+        self.story.settle();
+        if narrower {
+            self.keep_place();
+        }
+        let top = self.first_row();
+        let bottom = self.draw(top, area, buf);
+        self.count_unseen(bottom);
+        self.sheets.end();
+    }
+
+    /// The row at the top of the view. Less than a screen below it: the end is followed.
+    fn first_row(&mut self) -> Place {
+        let lowest = self.lowest();
+        if let Some(top) = self.top {
+            let (top, _) = self.sheets.down(&mut self.story.blocks, top, 0);
+            if top < lowest {
+                self.top = Some(top);
+                return top;
+            }
+            self.top = None;
+        }
+        lowest
+    }
+
+    /// The row at the top when the last one is at the bottom.
+    fn lowest(&mut self) -> Place {
+        let blocks = &mut self.story.blocks;
+        let end = end(blocks);
+        self.sheets.up(blocks, end, usize::from(self.sheets.setting.height)).0
+    }
+
+    /// Draws from `top` on; answers with the place behind the last row.
+    fn draw(&mut self, top: Place, area: Rect, buf: &mut Buffer) -> Place {
+        let mut shown = Vec::with_capacity(usize::from(area.height));
+        let (mut place, mut y) = (top, area.top());
+        while y < area.bottom() && place.block < self.story.blocks.len() {
+            let at = (place.block, place.part);
+            let height = self.sheets.height(&mut self.story.blocks, at);
+            if place.row < height {
+                y = self.draw_part(place, Rect { y, height: area.bottom() - y, ..area }, buf);
+                let drawn = usize::from(y - area.top()) - shown.len();
+                shown.extend(std::iter::repeat_n(place.block, drawn));
+                place.row += drawn;
+            }
+            if place.row >= height {
+                (place, _) =
+                    self.sheets.down(&mut self.story.blocks, Place { row: height, ..place }, 0);
+            }
+        }
+        self.shown = (area.top(), shown);
+        place
+    }
+
+    /// Draws one part from `place` on; answers with the next free row of the screen.
+    fn draw_part(&mut self, place: Place, area: Rect, buf: &mut Buffer) -> u16 {
+        let at = (place.block, place.part);
+        let blank = gap(&self.story.blocks, at);
+        let rows = self.sheets.rows(&mut self.story.blocks, at);
+        let paper = self.sheets.paper();
+        let Some(block) = self.story.blocks.get(place.block) else { return area.y };
+        let mark_row = blank + block.mark_row(rows.len());
+        let gutter = gutter(usize::from(area.width)) as u16;
+        let mut y = area.y;
+        for row in place.row..blank + rows.len() {
+            if y >= area.bottom() {
+                break;
+            }
+            let line = row.checked_sub(blank).and_then(|row| rows.get(row));
+            if let Some(line) = line {
+                buf.set_line(area.x + gutter, y, line, area.width - gutter);
+            }
+            if row == mark_row
+                && place.part == 0
+                && gutter > 0
+                && let Some(mark) = block.mark(&paper)
+            {
+                buf.set_span(area.x, y, &mark, gutter);
+            }
+            y += 1;
+        }
+        y
+    }
+
+    fn move_by(&mut self, rows: i32) {
+        if self.sheets.setting.height == 0 {
+            return;
+        }
+        let steps = rows.unsigned_abs() as usize;
+        let top = match self.top {
+            Some(top) => top,
+            None => self.lowest(),
+        };
+        let blocks = &mut self.story.blocks;
+        let (top, _) = match rows {
+            0.. => self.sheets.down(blocks, top, steps),
+            _ => self.sheets.up(blocks, top, steps),
+        };
+        self.look_at(top);
+    }
+
+    /// Puts a row at the top, unless the end would then be in view.
+    fn look_at(&mut self, top: Place) {
+        if self.sheets.setting.height == 0 {
+            return;
+        }
+        let lowest = self.lowest();
+        let was_following = self.top.is_none();
+        self.top = (top < lowest).then_some(top);
+        if was_following {
+            self.mark = self.tail();
+        }
+    }
+
+    /// To the words of the person `turns` further.
+    fn turn(&mut self, turns: i32) {
+        let top = match self.top {
+            Some(top) => top,
+            None => self.lowest(),
+        };
+        let blocks = &self.story.blocks;
+        let said: Vec<usize> = (0..blocks.len())
+            .filter(|at| {
+                blocks.get(*at).is_some_and(|block| matches!(block.body, Body::Said { .. }))
+            })
+            .collect();
+        let start = |at: usize| Place { block: at, part: 0, row: gap(blocks, (at, 0)) };
+        let steps = turns.unsigned_abs() as usize;
+        let found = match turns {
+            0 => return,
+            1.. => said.iter().map(|at| start(*at)).filter(|at| *at > top).nth(steps - 1),
+            _ => said.iter().rev().map(|at| start(*at)).filter(|at| *at < top).nth(steps - 1),
+        };
+        match found {
+            Some(place) => self.look_at(place),
+            None if turns > 0 => self.top = None,
+            None => self.look_at(Place::default()),
+        }
+    }
+
+    /// The last part that has rows, behind its last row.
+    fn tail(&mut self) -> Place {
+        let blocks = &mut self.story.blocks;
+        let Some(block) = blocks.len().checked_sub(1) else { return Place::default() };
+        let part = blocks.last().map_or(0, |block| block.parts().saturating_sub(1));
+        let row = self.sheets.height(blocks, (block, part));
+        Place { block, part, row }
+    }
+
+    fn count_unseen(&mut self, bottom: Place) {
+        if self.top.is_none() {
+            self.unseen = 0;
+            return;
+        }
+        let (mark, over) = self.sheets.down(&mut self.story.blocks, self.mark, 0);
+        let behind = over > 0 || mark.block >= self.story.blocks.len();
+        // Behind the last row means at its end: it may grow.
+        self.mark = if behind { self.tail() } else { mark.max(bottom) };
+        let (_, missing) = self.sheets.down(&mut self.story.blocks, self.mark, UNSEEN);
+        self.unseen = UNSEEN.saturating_sub(missing);
+    }
+
+    /// At another width the same part stays at the top, as far in as it was.
+    fn keep_place(&mut self) {
+        let blocks = &mut self.story.blocks;
+        let (Some(top), mark) = (self.top, self.mark) else { return };
+        let height = self.sheets.height(blocks, (top.block, top.part));
+        self.top = Some(Place { row: top.row.min(height.saturating_sub(1)), ..top });
+        let height = self.sheets.height(blocks, (mark.block, mark.part));
+        self.mark = Place { row: mark.row.min(height), ..mark };
+    }
+
+    /// Blocks from `len` on are gone or others.
+    fn shrunk(&mut self, len: usize) {
+        self.sheets.forget(len);
+        if self.top.is_some_and(|top| top.block >= len) {
+            self.top = None;
+        }
+        if self.mark.block >= len {
+            self.mark = end(&self.story.blocks);
+        }
+    }
+}
+
+fn unfold(block: &mut block::Block, fold: Fold) {
+    if block.is_open().is_some() {
+        block.refold(fold);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! What a command printed: cleaned, and no more of it than one looks at.
+
+use std::collections::VecDeque;
+
+use ratatui::text::{Line, Span};
+
+use super::block::sentence;
+use super::markdown::bars;
+use super::paper::{Break, Paper, Para, prefixed};
+use super::time;
+use crate::safety::clean::{Cleaner, Source, clean, is_binary};
+use crate::tui::clean::elide_end;
+use crate::words::screen;
+
+/// Rows of a running command.
+const RUNNING: usize = 4;
+/// Bytes of a running command's output that are kept.
+const KEPT: usize = 8 * 1024;
+/// Lines kept of a finished one, at each end.
+const HEAD: usize = 60;
+const TAIL: usize = 120;
+/// Characters kept of one line.
+const LINE: usize = 2_000;
+
+/// The end of what a running command printed.
+#[derive(Debug)]
+pub(super) struct Tail {
+    cleaner: Cleaner,
+    text: String,
+}
+
+impl Default for Tail {
+    fn default() -> Tail {
+        Tail { cleaner: Cleaner::new(Source::Command), text: String::new() }
+    }
+}
+
+impl Tail {
+    pub fn push(&mut self, chunk: &str) {
+        self.cleaner.push(chunk, &mut self.text);
+        if self.text.len() > 2 * KEPT {
+            let from = self.text.len() - KEPT;
+            let cut = (from..self.text.len()).find(|at| self.text.is_char_boundary(*at));
+            self.text = self.text.split_off(cut.unwrap_or_default());
+        }
+    }
+
+    pub fn set(&self, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        if is_binary(&self.text) {
+            return Vec::new();
+        }
+        let lines: Vec<&str> = self.text.lines().rev().take(RUNNING).collect();
+        lines.into_iter().rev().map(|line| one(line, paper)).collect()
+    }
+}
+
+/// The start and the end of a finished output.
+#[derive(Debug, Default)]
+pub(super) struct Excerpt {
+    head: String,
+    tail: String,
+    /// Lines between them.
+    left_out: usize,
+    /// Set for what is no text: how many bytes there were.
+    binary: Option<usize>,
+}
+
+impl Excerpt {
+    pub fn of(output: &str) -> Excerpt {
+        if is_binary(output) {
+            return Excerpt { binary: Some(output.len()), ..Excerpt::default() };
+        }
+        let text = clean(output, Source::Command);
+        let mut out = Excerpt::default();
+        let mut last: VecDeque<&str> = VecDeque::new();
+        for (at, line) in text.trim_end().split('\n').enumerate() {
+            let line = first_chars(line);
+            if at < HEAD {
+                out.head.push_str(line);
+                out.head.push('\n');
+                continue;
+            }
+            if last.len() == TAIL {
+                last.pop_front();
+                out.left_out += 1;
+            }
+            last.push_back(line);
+        }
+        out.tail = last.into_iter().flat_map(|line| [line, "\n"]).collect();
+        if out.head == "\n" {
+            out.head.clear();
+        }
+        out
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.head.is_empty() && self.binary.is_none()
+    }
+
+    /// All that is kept, or its two ends in at most about `most` rows.
+    pub fn set(&self, most: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        if let Some(bytes) = self.binary {
+            let say = screen::OUTPUT_BINARY.with("n", time::grouped(bytes as u64));
+            return sentence(&say, paper.theme.dim, paper);
+        }
+        let lines: Vec<&str> = self.head.lines().chain(self.tail.lines()).collect();
+        let (head, tail) = match lines.len() > most {
+            true => (most / 2, most - most / 2),
+            false => (self.head.lines().count(), self.tail.lines().count()),
+        };
+        let left_out = self.left_out + lines.len() - head - tail;
+        let mut rows = Vec::new();
+        for line in lines.iter().take(head) {
+            rows.extend(all(line, paper));
+        }
+        if left_out > 0 {
+            let say = screen::OUTPUT_LEFT_OUT.with("n", time::grouped(left_out as u64));
+            rows.extend(sentence(&say, paper.theme.dim, paper));
+        }
+        for line in lines.iter().skip(lines.len() - tail) {
+            rows.extend(all(line, paper));
+        }
+        rows
+    }
+
+    /// The last lines, one row each.
+    pub fn last(&self, rows: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let lines = self.head.lines().chain(self.tail.lines()).filter(|line| !line.is_empty());
+        let lines: Vec<&str> = lines.collect();
+        let skipped = lines.len().saturating_sub(rows);
+        lines.into_iter().skip(skipped).map(|line| one(line, paper)).collect()
+    }
+}
+
+/// One row, its end left out where it is too long.
+fn one(line: &str, paper: &Paper<'_>) -> Line<'static> {
+    let (bar, _) = bars(paper, paper.width);
+    let room = paper.measure().saturating_sub(bar.iter().map(Span::width).sum()).max(1);
+    prefixed(&bar, Line::styled(elide_end(line, room), paper.theme.dim))
+}
+
+/// All rows of a line.
+fn all(line: &str, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    let para = Para::styled(line, paper.theme.dim).expanded();
+    let (first, more) = bars(paper, paper.width);
+    let room = paper.width.saturating_sub(first.iter().map(Span::width).sum()).max(1);
+    let rows = para.rows(room, Break::Columns).into_iter().enumerate();
+    rows.map(|(at, row)| prefixed(if at == 0 { &first } else { &more }, row)).collect()
+}
+
+fn first_chars(line: &str) -> &str {
+    let end = line.char_indices().nth(LINE).map_or(line.len(), |(at, _)| at);
+    line.get(..end).unwrap_or_default()
+}

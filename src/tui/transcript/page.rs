@@ -1,0 +1,50 @@
+//! A titled block of lines, such as the answer of `/status`.
+
+use ratatui::text::Line;
+
+use super::block::{hanging, sentence};
+use super::paper::{Break, Paper, Para};
+use crate::protocol::Row;
+use crate::tui::clean;
+use crate::words::Say;
+
+/// Labels wider than this do not push the values of all others to the right.
+const LABEL: usize = 28;
+
+pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Line<'static>> {
+    let theme = paper.theme;
+    let indent = rows.iter().filter_map(|row| label_width(row, paper)).max().unwrap_or_default();
+    let mut out = sentence(title, theme.markup.heading, paper);
+    for row in rows {
+        match row {
+            Row::Heading(text) => {
+                if out.len() > 1 {
+                    out.push(Line::default());
+                }
+                let text = clean::flat(&text.text(paper.lang));
+                let para = Para::styled(&text, theme.markup.strong);
+                out.extend(para.rows(paper.width, Break::Words));
+            }
+            Row::Line(text) => {
+                let text = clean::text(&text.text(paper.lang));
+                let para = Para::styled(&text, theme.text).expanded();
+                out.extend(para.rows(paper.width, Break::Columns));
+            }
+            Row::Pair { label, value } => {
+                let label = clean::flat(&label.text(paper.lang));
+                let value = clean::text(&value.text(paper.lang));
+                let indent = indent.max(clean::width(&label) + 2);
+                out.extend(hanging(&label, indent, &value, theme.text, paper));
+            }
+        }
+    }
+    out
+}
+
+fn label_width(row: &Row, paper: &Paper<'_>) -> Option<usize> {
+    match row {
+        Row::Pair { label, .. } => Some(clean::width(&clean::flat(&label.text(paper.lang))) + 2)
+            .filter(|width| *width <= LABEL),
+        Row::Heading(_) | Row::Line(_) => None,
+    }
+}

@@ -1,0 +1,235 @@
+//! Places in the transcript, counted in parts and rows, never in rows from the top:
+//! so nobody has to know how tall everything above is.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ratatui::text::Line;
+
+use super::block::{Block, Body, GUTTER, Height};
+use super::highlight::{Painted, Paints};
+use super::paper::Paper;
+use crate::tui::theme::Theme;
+use crate::words::Lang;
+
+/// Where to look next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scroll {
+    /// Rows, down is positive.
+    Lines(i32),
+    /// Screens, less one row each.
+    Pages(i32),
+    Top,
+    /// To the end, and stay there while text arrives.
+    Bottom,
+    /// To the words of the person, so many turns further.
+    Turn(i32),
+}
+
+/// A row: of a part of a block. Ordered as they stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub block: usize,
+    pub part: usize,
+    pub row: usize,
+}
+
+/// How everything is set at the moment: a change makes all heights unknown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Setting {
+    /// Columns of the area, and rows.
+    pub width: u16,
+    pub height: u16,
+    pub lang: Lang,
+    pub theme: Theme,
+}
+
+/// Rows that were set, as long as they are near the view.
+#[derive(Debug, Default)]
+pub(super) struct Sheets {
+    pub setting: Setting,
+    /// Names the setting as far as it changes heights; 0 before the first.
+    stamp: u32,
+    frame: u64,
+    /// What moves: the spinner's frame, and how long a step has run.
+    now: (usize, u64),
+    kept: HashMap<(usize, usize), Sheet>,
+    pub paints: Paints,
+}
+
+#[derive(Debug)]
+struct Sheet {
+    version: u64,
+    frame: u64,
+    rows: Rc<Vec<Line<'static>>>,
+}
+
+impl Sheets {
+    /// Begins a frame.
+    pub fn begin(&mut self, setting: Setting, spinner: usize, elapsed_ms: u64) {
+        self.now = (spinner, elapsed_ms);
+        let same = (self.setting.width, self.setting.lang) == (setting.width, setting.lang);
+        if !same {
+            self.stamp = self.stamp.wrapping_add(1);
+        }
+        if !same || self.setting.theme != setting.theme {
+            self.kept.clear();
+        }
+        self.setting = setting;
+        self.frame += 1;
+    }
+
+    /// Lets go of what neither this frame nor the last one touched.
+    pub fn end(&mut self) {
+        let frame = self.frame;
+        self.kept.retain(|_, sheet| sheet.frame + 1 >= frame);
+    }
+
+    /// The parts that were in view or near it, from above.
+    pub fn near(&self) -> Vec<(usize, usize)> {
+        let mut near: Vec<_> = self.kept.keys().copied().collect();
+        near.sort_unstable();
+        near
+    }
+
+    /// Takes colours; the part is set again.
+    pub fn paint(&mut self, painted: Painted) {
+        self.kept.remove(&painted.at);
+        self.paints.put(painted);
+    }
+
+    /// How many parts are kept in rows.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Forgets what stands in or behind `block`.
+    pub fn forget(&mut self, block: usize) {
+        self.kept.retain(|(kept, _), _| *kept < block);
+        self.paints.forget(block);
+    }
+
+    pub fn paper(&self) -> Paper<'_> {
+        let (spinner, elapsed_ms) = self.now;
+        let area = usize::from(self.setting.width);
+        let margin = if area >= 60 { 2 } else { 0 };
+        let width = area.saturating_sub(gutter(area) + margin).max(1);
+        let (theme, lang) = (&self.setting.theme, self.setting.lang);
+        Paper { theme, lang, width, spinner, elapsed_ms, paint: None }
+    }
+
+    /// The rows of a part without the blank row before it.
+    pub fn rows(&mut self, blocks: &mut [Block], at: (usize, usize)) -> Rc<Vec<Line<'static>>> {
+        let Some(block) = blocks.get_mut(at.0) else { return Rc::default() };
+        if block.is_running() {
+            return Rc::new(block.set(at.1, &self.paper()));
+        }
+        let version = block.version(at.1);
+        if let Some(sheet) = self.kept.get_mut(&at).filter(|sheet| sheet.version == version) {
+            sheet.frame = self.frame;
+            return Rc::clone(&sheet.rows);
+        }
+        let paper = Paper { paint: self.paints.get(at), ..self.paper() };
+        let rows = Rc::new(block.set(at.1, &paper));
+        note_height(block, at.1, Height { stamp: self.stamp, version, rows: rows.len() as u32 });
+        let sheet = Sheet { version, frame: self.frame, rows: Rc::clone(&rows) };
+        self.kept.insert(at, sheet);
+        rows
+    }
+
+    /// How many rows a part takes, the blank row before it included.
+    pub fn height(&mut self, blocks: &mut [Block], at: (usize, usize)) -> usize {
+        let Some(block) = blocks.get(at.0) else { return 0 };
+        let known = block.heights.get(at.1).copied().unwrap_or_default();
+        let same = known.stamp == self.stamp && known.version == block.version(at.1);
+        let rows = match same && self.stamp > 0 && !block.is_running() {
+            true => known.rows as usize,
+            false => self.rows(blocks, at).len(),
+        };
+        if rows == 0 { 0 } else { rows + gap(blocks, at) }
+    }
+
+    /// The place `rows` further up, and how many of them there were not.
+    pub fn up(&mut self, blocks: &mut [Block], mut place: Place, rows: usize) -> (Place, usize) {
+        let mut left = rows;
+        loop {
+            if left <= place.row {
+                place.row -= left;
+                return (place, 0);
+            }
+            left -= place.row;
+            place.row = 0;
+            let Some((block, part)) = before(blocks, (place.block, place.part)) else {
+                return (place, left);
+            };
+            place = Place { block, part, row: self.height(blocks, (block, part)) };
+        }
+    }
+
+    /// The place `rows` further down, at most the end.
+    pub fn down(&mut self, blocks: &mut [Block], mut place: Place, rows: usize) -> (Place, usize) {
+        let mut left = rows;
+        while place.block < blocks.len() {
+            // A part may have become shorter than the row in it: then it is passed.
+            let height = self.height(blocks, (place.block, place.part));
+            place.row += left;
+            if place.row < height {
+                return (place, 0);
+            }
+            left = place.row - height;
+            let (block, part) = after(blocks, (place.block, place.part));
+            place = Place { block, part, row: 0 };
+        }
+        (place, left)
+    }
+}
+
+/// Columns left of the text.
+pub(super) fn gutter(area: usize) -> usize {
+    if area < 8 { 0 } else { GUTTER }
+}
+
+/// The place behind everything.
+pub(super) fn end(blocks: &[Block]) -> Place {
+    Place { block: blocks.len(), part: 0, row: 0 }
+}
+
+/// One blank row between blocks; steps stand close together.
+pub(super) fn gap(blocks: &[Block], (at, part): (usize, usize)) -> usize {
+    let Some(block) = blocks.get(at) else { return 0 };
+    if part > 0 {
+        return usize::from(block.gap(part));
+    }
+    let Some(last) = at.checked_sub(1).and_then(|at| blocks.get(at)) else { return 0 };
+    let close = match (&last.body, &block.body) {
+        (Body::Step(above), Body::Step(_)) => !above.is_open(last.fold),
+        (Body::Said { .. }, Body::Step(step)) => step.is_open(block.fold) && step.is_typed(),
+        _ => false,
+    };
+    usize::from(!close)
+}
+
+fn before(blocks: &[Block], (block, part): (usize, usize)) -> Option<(usize, usize)> {
+    if part > 0 && block < blocks.len() {
+        return Some((block, part - 1));
+    }
+    let above = block.checked_sub(1)?;
+    Some((above, blocks.get(above)?.parts().saturating_sub(1)))
+}
+
+fn after(blocks: &[Block], (block, part): (usize, usize)) -> (usize, usize) {
+    match blocks.get(block) {
+        Some(here) if part + 1 < here.parts() => (block, part + 1),
+        _ => (block + 1, 0),
+    }
+}
+
+fn note_height(block: &mut Block, part: usize, height: Height) {
+    if block.heights.len() <= part {
+        block.heights.resize(part + 1, Height::default());
+    }
+    if let Some(known) = block.heights.get_mut(part) {
+        *known = height;
+    }
+}

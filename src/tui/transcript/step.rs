@@ -1,0 +1,312 @@
+//! A step: one row with what ran and how it went; opened, all that is kept of it.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::block::{Fold, hanging, sentence};
+use super::output::{Excerpt, Tail};
+use super::paper::{Break, Paper, Para, prefixed};
+use super::time;
+use crate::protocol::{Observation, Origin, Outcome, Risk, Tier, Work};
+use crate::tui::clean;
+use crate::words::{Say, Word, screen};
+
+/// Frames of a running step, one column each in every terminal.
+const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛"];
+/// Rows of a failure's last output in the folded form.
+const FAILURE: usize = 3;
+/// Rows of output of a line the person typed.
+const TYPED: usize = 40;
+/// Columns a command is not squeezed below for what stands at the right.
+const COMMAND: usize = 24;
+/// What `parsed` may count, and the word for it.
+const COUNTS: &[(&str, Word)] = &[
+    ("search_matches", screen::COUNT_MATCHES),
+    ("file_list", screen::COUNT_FILES),
+    ("git_log", screen::COUNT_COMMITS),
+    ("diagnostics", screen::COUNT_PROBLEMS),
+];
+
+#[derive(Debug)]
+pub(super) struct Step {
+    pub id: String,
+    pub work: Work,
+    pub risk: Risk,
+    /// Typed by the person, or proposed.
+    pub origin: Origin,
+    pub state: State,
+}
+
+#[derive(Debug)]
+pub(super) enum State {
+    /// A person is asked.
+    Asked,
+    Running(Box<Tail>),
+    Done(Box<Done>),
+    /// The turn ended before anything came of it.
+    Lost,
+}
+
+/// What is kept of an observation.
+#[derive(Debug)]
+pub(super) struct Done {
+    cwd: String,
+    exit_code: Option<i32>,
+    duration_ms: u64,
+    stdout: Excerpt,
+    stderr: Excerpt,
+    truncated: bool,
+    count: Option<(Word, usize)>,
+    outcome: Outcome,
+    note: Option<Say>,
+}
+
+impl Done {
+    pub fn new(seen: &Observation) -> Done {
+        let count = seen.parsed.as_ref().and_then(|parsed| {
+            let (_, word) = COUNTS.iter().find(|(kind, _)| *kind == parsed.kind)?;
+            Some((*word, parsed.total))
+        });
+        Done {
+            cwd: seen.cwd.clone(),
+            exit_code: seen.exit_code,
+            duration_ms: seen.duration_ms,
+            stdout: Excerpt::of(&seen.stdout),
+            stderr: Excerpt::of(&seen.stderr),
+            truncated: seen.truncated,
+            count,
+            outcome: seen.outcome,
+            note: seen.note.clone(),
+        }
+    }
+
+    fn ran(&self) -> bool {
+        matches!(self.outcome, Outcome::Ran | Outcome::Edited)
+    }
+
+    fn succeeded(&self) -> bool {
+        self.ran() && self.exit_code == Some(0)
+    }
+}
+
+impl Step {
+    pub fn is_running(&self) -> bool {
+        matches!(self.state, State::Running(_))
+    }
+
+    pub fn is_open(&self, fold: Fold) -> bool {
+        fold == Fold::Open || (fold == Fold::Natural && self.is_typed())
+    }
+
+    pub fn is_typed(&self) -> bool {
+        self.origin == Origin::Shell
+    }
+
+    /// What the person typed stands right above: it is not said twice, and how it went
+    /// stands behind its output.
+    pub fn is_below(&self, fold: Fold) -> bool {
+        self.is_typed() && fold != Fold::Closed
+    }
+
+    pub fn mark(&self, paper: &Paper<'_>) -> (&'static str, Style) {
+        let theme = paper.theme;
+        match &self.state {
+            State::Asked => ("?", theme.warn),
+            State::Running(_) => (SPINNER[paper.spinner % SPINNER.len()], theme.accent),
+            State::Lost => ("-", theme.dim),
+            State::Done(done) if done.succeeded() => ("✓", theme.ok),
+            State::Done(done) => match done.outcome {
+                Outcome::Ran | Outcome::Edited | Outcome::TimedOut => ("✗", theme.danger),
+                Outcome::Refused => ("!", theme.danger),
+                Outcome::Declined | Outcome::Cancelled => ("-", theme.dim),
+            },
+        }
+    }
+
+    pub fn set(&self, fold: Fold, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let open = self.is_open(fold);
+        let typed = self.is_below(fold);
+        let mut rows = Vec::new();
+        if !typed {
+            rows = self.head(open, paper);
+        }
+        match &self.state {
+            State::Asked | State::Lost => {}
+            State::Running(tail) => rows.extend(tail.set(paper)),
+            State::Done(done) if typed && fold == Fold::Natural => {
+                rows.extend(done.output(TYPED, paper));
+            }
+            State::Done(done) if open => rows.extend(self.details(done, paper)),
+            State::Done(done) => rows.extend(self.brief(done, paper)),
+        }
+        if typed {
+            rows.extend(self.facts_below(paper));
+        }
+        rows
+    }
+
+    /// The command, and at the right how it went.
+    fn head(&self, open: bool, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let facts = self.facts(paper);
+        let taken: usize = facts.iter().map(Span::width).sum();
+        let width = paper.measure();
+        let command = clean::command(&self.work);
+        let room = width.saturating_sub(taken + 2);
+        let beside = clean::width(&command).min(COMMAND) <= room;
+        let shown = if open && clean::width(&command) > room {
+            Para::styled(&command, paper.theme.text).rows(width, Break::Words)
+        } else {
+            let room = if beside { room } else { width };
+            vec![Line::styled(clean::elide_middle(&command, room), paper.theme.text)]
+        };
+        let fits = shown.len() == 1 && shown.iter().all(|row| row.width() <= room);
+        let mut rows = shown;
+        match rows.last_mut() {
+            Some(row) if fits => {
+                let pad = width - taken - row.width();
+                row.spans.push(Span::raw(" ".repeat(pad)));
+                row.spans.extend(facts);
+            }
+            _ => rows.extend(self.facts_below(paper)),
+        }
+        rows
+    }
+
+    fn facts_below(&self, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let mut para = Para::default();
+        for fact in self.facts(paper) {
+            para.push(&fact.content, fact.style);
+        }
+        para.rows(paper.measure(), Break::Words)
+    }
+
+    /// How it went, its tier, how long it took: words, then colour.
+    fn facts(&self, paper: &Paper<'_>) -> Vec<Span<'static>> {
+        let theme = paper.theme;
+        let mut facts: Vec<(String, Style)> = Vec::new();
+        let mut time = None;
+        match &self.state {
+            State::Asked => facts.push((paper.word(screen::STEP_WAITS).into(), theme.warn)),
+            State::Lost => facts.push((paper.word(screen::STEP_CANCELLED).into(), theme.dim)),
+            State::Running(_) => time = Some(paper.elapsed_ms),
+            State::Done(done) => {
+                facts.extend(outcome(done, paper));
+                time = (done.duration_ms > 0 || done.ran()).then_some(done.duration_ms);
+            }
+        }
+        let tier = match self.risk.tier {
+            Tier::L0 => screen::TIER_L0,
+            Tier::L1 => screen::TIER_L1,
+            Tier::L2 => screen::TIER_L2,
+        };
+        if !self.is_typed() || self.risk.tier == Tier::L2 {
+            facts.push((paper.word(tier).into(), theme.tier(self.risk.tier)));
+        }
+        if let Some(ms) = time {
+            facts.push((time::say(ms).text(paper.lang), theme.dim));
+        }
+        let comma = paper.word(screen::COMMA);
+        let mut out = Vec::new();
+        for (at, (text, style)) in facts.into_iter().enumerate() {
+            if at > 0 {
+                out.push(Span::styled(comma, theme.dim));
+            }
+            out.push(Span::styled(text, style));
+        }
+        out
+    }
+
+    /// Folded: why it did not run, or the end of what went wrong.
+    fn brief(&self, done: &Done, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let mut rows = Vec::new();
+        if done.outcome == Outcome::Refused
+            && let Some(why) = self.risk.why()
+        {
+            rows.extend(note(&paper.say(why), paper));
+        }
+        if let Some(say) = &done.note {
+            rows.extend(note(&paper.say(say), paper));
+        }
+        if done.ran() && !done.succeeded() {
+            let output = if done.stderr.is_empty() { &done.stdout } else { &done.stderr };
+            rows.extend(output.last(FAILURE, paper));
+        }
+        rows
+    }
+
+    /// Opened: where, why, what it printed, how it ended.
+    fn details(&self, done: &Done, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let mut rows = Vec::new();
+        let mut pair = |word: Word, text: String| {
+            let label = paper.word(word);
+            rows.extend(hanging(label, 12, &text, paper.theme.text, paper));
+        };
+        if !done.cwd.is_empty() {
+            pair(screen::STEP_FOLDER, clean::flat(&done.cwd));
+        }
+        for reason in &self.risk.reasons {
+            let rule = screen::STEP_RULE
+                .with("why", reason.say.clone())
+                .with("rule", reason.rule.as_str());
+            pair(screen::STEP_REASON, paper.say(&rule));
+        }
+        if let Some(code) = done.exit_code {
+            pair(screen::STEP_EXIT_LABEL, code.to_string());
+        }
+        if let Some(say) = &done.note {
+            pair(screen::STEP_NOTE, paper.say(say));
+        }
+        rows.extend(done.output(usize::MAX, paper));
+        rows
+    }
+}
+
+impl Done {
+    /// What it printed, each stream with its name where there are two.
+    fn output(&self, most: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+        let mut rows = self.stdout.set(most, paper);
+        if !self.stderr.is_empty() {
+            rows.extend(sentence(&screen::STEP_STDERR.into(), paper.theme.dim, paper));
+            rows.extend(self.stderr.set(most, paper));
+        }
+        if self.truncated {
+            rows.extend(sentence(&screen::STEP_TRUNCATED.into(), paper.theme.dim, paper));
+        }
+        rows
+    }
+}
+
+/// What is to be said of how it ended; a plain success says nothing.
+fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
+    let theme = paper.theme;
+    let mut facts = Vec::new();
+    let word = match done.outcome {
+        Outcome::Ran => None,
+        Outcome::Declined => Some((screen::STEP_DECLINED, theme.text)),
+        Outcome::Refused => Some((screen::STEP_REFUSED, theme.danger)),
+        Outcome::TimedOut => Some((screen::STEP_TIMED_OUT, theme.danger)),
+        Outcome::Cancelled => Some((screen::STEP_CANCELLED, theme.text)),
+        Outcome::Edited => Some((screen::STEP_EDITED, theme.text)),
+    };
+    facts.extend(word.map(|(word, style)| (paper.word(word).to_owned(), style)));
+    match done.exit_code {
+        Some(0) => {}
+        Some(code) => {
+            let say = screen::STEP_EXIT.with("code", code);
+            facts.push((say.text(paper.lang), theme.danger));
+        }
+        None if done.ran() => facts.push((paper.word(screen::STEP_KILLED).into(), theme.danger)),
+        None => {}
+    }
+    if let Some((word, total)) = done.count {
+        facts.push((word.with("n", time::grouped(total as u64)).text(paper.lang), theme.dim));
+    }
+    facts
+}
+
+fn note(text: &str, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    let para = Para::styled(text, paper.theme.dim).expanded();
+    let indent = [Span::raw("  ")];
+    let rows = para.rows(paper.measure().saturating_sub(2).max(1), Break::Words);
+    rows.into_iter().map(|row| prefixed(&indent, row)).collect()
+}

@@ -1,0 +1,329 @@
+//! From events to blocks. No columns in here.
+
+use super::block::{Answer, AnswerState, Block, Body};
+use super::step::{Done, State, Step};
+use super::text::{Form, Text};
+use crate::protocol::{
+    Ask, Cut, Ending, Event, Notice, Observation, Origin, Question, Replied, Risk, Row,
+    Step as Proposed, Usage,
+};
+use crate::safety::clean::{Cleaner, Source};
+use crate::tui::clean;
+use crate::words::Say;
+
+/// Turns shorter than this end without a line of their own.
+const LONG_TURN_MS: u64 = 20_000;
+
+/// The blocks, and what of them still grows.
+#[derive(Debug, Default)]
+pub(super) struct Story {
+    pub blocks: Vec<Block>,
+    pub suggestions: Vec<String>,
+    answer: Option<Stream>,
+    thought: Option<Stream>,
+    /// Where the words of this turn came from.
+    origin: Option<Origin>,
+    /// Blocks from here on are gone or others than they were.
+    cut: Option<usize>,
+}
+
+/// A block that grows.
+#[derive(Debug)]
+struct Stream {
+    block: usize,
+    cleaner: Cleaner,
+}
+
+impl Story {
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::TurnStarted { text, origin, .. } => self.turn(text, *origin),
+            Event::ReplyStarted => self.reply(),
+            Event::Delta { text } => self.delta(text),
+            Event::Thought { text } => self.think(text),
+            Event::Retrying { attempt, of, wait_ms, why } => {
+                self.retry(*attempt, *of, *wait_ms, why);
+            }
+            Event::Repairing { fault } => self.repair(fault),
+            Event::Replied(replied) => self.replied(replied),
+            Event::StepStarted { step, risk } => {
+                self.step(step, risk, State::Running(Box::default()));
+            }
+            Event::StepOutput { id, text } => self.output(id, text),
+            Event::Observed(seen) => self.observed(seen),
+            Event::Asked(ask) => self.asked(ask),
+            Event::TurnEnded { ending, usage, elapsed_ms, .. } => {
+                self.ended(ending, *usage, *elapsed_ms);
+            }
+            Event::Notice(notice) => self.notice(notice.clone()),
+            Event::Page(page) => self.page(page.title.clone(), page.rows.clone()),
+            Event::Cleared => *self = Story { cut: Some(0), ..Story::default() },
+            Event::Judged { .. }
+            | Event::Answered { .. }
+            | Event::Queued { .. }
+            | Event::Facts(_)
+            | Event::Models { .. }
+            | Event::Closed => {}
+        }
+    }
+
+    /// Freezes what is over in the texts that grow.
+    pub fn settle(&mut self) {
+        for stream in [&self.answer, &self.thought].into_iter().flatten() {
+            let body = self.blocks.get_mut(stream.block).map(|block| &mut block.body);
+            if let Some(Body::Answer(Answer { text, .. }) | Body::Thought { text, .. }) = body {
+                text.settle();
+            }
+        }
+    }
+
+    /// From where on blocks are gone or others, since this was asked last.
+    pub fn take_cut(&mut self) -> Option<usize> {
+        self.cut.take()
+    }
+
+    pub fn notice(&mut self, notice: Notice) {
+        self.push(Body::Notice(notice));
+    }
+
+    pub fn page(&mut self, title: Say, rows: Vec<Row>) {
+        self.push(Body::Page { title, rows });
+    }
+
+    /// The sources of whole answers, the last first.
+    pub fn answers(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().rev().filter_map(|block| match &block.body {
+            Body::Answer(Answer { text, state }) if *state != AnswerState::Growing => {
+                Some(text.source())
+            }
+            _ => None,
+        })
+    }
+
+    fn push(&mut self, body: Body) -> usize {
+        self.blocks.push(Block::new(body));
+        self.blocks.len() - 1
+    }
+
+    fn cut_to(&mut self, len: usize) {
+        self.blocks.truncate(len);
+        self.cut = Some(self.cut.map_or(len, |cut| cut.min(len)));
+    }
+
+    fn cut_last(&mut self) {
+        self.cut_to(self.blocks.len().saturating_sub(1));
+    }
+
+    fn turn(&mut self, text: &str, origin: Origin) {
+        self.close(None);
+        self.suggestions.clear();
+        self.origin = Some(origin);
+        let text = match origin {
+            Origin::Shell => text.trim_start_matches('!').trim_start(),
+            Origin::Typed | Origin::Queue => text,
+        };
+        let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
+        self.push(Body::Said { text, origin });
+    }
+
+    fn reply(&mut self) {
+        self.close(None);
+        self.suggestions.clear();
+    }
+
+    fn delta(&mut self, chunk: &str) {
+        self.end_thought();
+        self.drop_retry();
+        let stream = self.answer.get_or_insert_with(|| {
+            let text = Text::new(Form::Markdown);
+            let state = AnswerState::Growing;
+            self.blocks.push(Block::new(Body::Answer(Answer { text, state })));
+            Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(Source::Text) }
+        });
+        if let Some(Body::Answer(answer)) = self.blocks.get_mut(stream.block).map(|b| &mut b.body) {
+            grow(&mut answer.text, stream, chunk);
+        }
+    }
+
+    fn think(&mut self, chunk: &str) {
+        self.drop_retry();
+        let stream = self.thought.get_or_insert_with(|| {
+            let text = Text::new(Form::Plain);
+            self.blocks.push(Block::new(Body::Thought { text, done: false }));
+            Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(Source::Text) }
+        });
+        if let Some(Body::Thought { text, .. }) =
+            self.blocks.get_mut(stream.block).map(|b| &mut b.body)
+        {
+            grow(text, stream, chunk);
+        }
+    }
+
+    fn retry(&mut self, attempt: u32, of: u32, wait_ms: u64, why: &Say) {
+        // What was streamed stays, and says that it was cut.
+        self.close(Some(Cut::Broken));
+        self.drop_retry();
+        self.push(Body::Retry { attempt, of, wait_ms, why: why.clone() });
+    }
+
+    /// The line that counts retries is there as long as they last.
+    fn drop_retry(&mut self) {
+        if matches!(self.blocks.last(), Some(Block { body: Body::Retry { .. }, .. })) {
+            self.cut_last();
+        }
+    }
+
+    fn repair(&mut self, fault: &Say) {
+        self.end_thought();
+        if let Some(stream) = self.answer.take() {
+            self.cut_to(stream.block);
+        }
+        self.push(Body::Repair { fault: fault.clone() });
+    }
+
+    fn replied(&mut self, replied: &Replied) {
+        self.end_thought();
+        self.drop_retry();
+        let source = clean::text(replied.message.trim_matches('\n'));
+        let form = if replied.markdown { Form::Markdown } else { Form::Plain };
+        let state = if replied.error { AnswerState::Error } else { AnswerState::Whole };
+        match self.answer.take() {
+            Some(stream) if source.is_empty() => self.cut_to(stream.block),
+            Some(stream) => {
+                if let Some(block) = self.blocks.get_mut(stream.block) {
+                    if let Body::Answer(answer) = &mut block.body {
+                        answer.text.replace(source, form);
+                        answer.state = state;
+                    }
+                    block.changed();
+                }
+            }
+            None if source.is_empty() => {}
+            None => {
+                let text = Text::whole(source, form);
+                self.push(Body::Answer(Answer { text, state }));
+            }
+        }
+        if let Some(cut) = replied.cut {
+            self.push(Body::Cut(cut));
+        }
+        self.suggestions = replied.suggestions.iter().map(|text| clean::flat(text)).collect();
+    }
+
+    fn step(&mut self, proposed: &Proposed, risk: &Risk, state: State) {
+        self.suggestions.clear();
+        self.end_thought();
+        match self.find(&proposed.id) {
+            Some((block, step)) => {
+                step.work = proposed.work.clone();
+                step.risk = risk.clone();
+                step.state = state;
+                *block = block.wrapping_add(1);
+            }
+            None => {
+                let step = Step {
+                    id: proposed.id.clone(),
+                    work: proposed.work.clone(),
+                    risk: risk.clone(),
+                    origin: self.origin.unwrap_or(Origin::Typed),
+                    state,
+                };
+                self.push(Body::Step(Box::new(step)));
+            }
+        }
+    }
+
+    /// The step of this id that is not done, and its block's count of changes.
+    fn find(&mut self, id: &str) -> Option<(&mut u32, &mut Step)> {
+        self.blocks.iter_mut().rev().find_map(|Block { body, changes, .. }| match body {
+            Body::Step(step) if step.id == id && !matches!(step.state, State::Done(_)) => {
+                Some((changes, step.as_mut()))
+            }
+            _ => None,
+        })
+    }
+
+    fn output(&mut self, id: &str, chunk: &str) {
+        if let Some((_, Step { state: State::Running(tail), .. })) = self.find(id) {
+            tail.push(chunk);
+        }
+    }
+
+    fn observed(&mut self, seen: &Observation) {
+        self.step(&seen.step, &seen.risk, State::Done(Box::new(Done::new(seen))));
+    }
+
+    fn asked(&mut self, ask: &Ask) {
+        match &ask.question {
+            Question::Step { step, risk, .. } => self.step(step, risk, State::Asked),
+            Question::Pause { .. } => {}
+        }
+    }
+
+    fn ended(&mut self, ending: &Ending, usage: Usage, elapsed_ms: u64) {
+        self.close(None);
+        self.drop_retry();
+        // The ending says already why the answer is not whole.
+        let said = match self.blocks.last().map(|block| &block.body) {
+            Some(Body::Cut(Cut::Cancelled)) => {
+                matches!(ending, Ending::Cancelled | Ending::Stopped)
+            }
+            Some(Body::Cut(Cut::Broken)) => matches!(ending, Ending::Failed { .. }),
+            _ => false,
+        };
+        if said {
+            self.cut_last();
+        }
+        for Block { body, changes, .. } in self.blocks.iter_mut().rev() {
+            match body {
+                Body::Said { .. } => break,
+                Body::Step(step) if !matches!(step.state, State::Done(_)) => {
+                    step.state = State::Lost;
+                    *changes = changes.wrapping_add(1);
+                }
+                _ => {}
+            }
+        }
+        let usual = matches!(ending, Ending::Done | Ending::Error);
+        if !usual || (elapsed_ms >= LONG_TURN_MS && self.origin != Some(Origin::Shell)) {
+            self.push(Body::End { ending: ending.clone(), usage, elapsed_ms });
+        }
+        self.origin = None;
+    }
+
+    /// Nothing grows any more; `cut`: what grew was not over.
+    fn close(&mut self, cut: Option<Cut>) {
+        self.end_thought();
+        let Some(mut stream) = self.answer.take() else { return };
+        let Some(block) = self.blocks.get_mut(stream.block) else { return };
+        block.changed();
+        if let Body::Answer(answer) = &mut block.body {
+            stream.cleaner.finish(answer.text.grow());
+            answer.text.finish();
+            answer.state = AnswerState::Whole;
+        }
+        if let Some(cut) = cut {
+            self.push(Body::Cut(cut));
+        }
+    }
+
+    fn end_thought(&mut self) {
+        let Some(mut stream) = self.thought.take() else { return };
+        let Some(block) = self.blocks.get_mut(stream.block) else { return };
+        block.changed();
+        if let Body::Thought { text, done } = &mut block.body {
+            stream.cleaner.finish(text.grow());
+            text.finish();
+            *done = true;
+        }
+    }
+}
+
+/// Adds a piece of a stream; blank lines at its start are no text yet.
+fn grow(text: &mut Text, stream: &mut Stream, chunk: &str) {
+    let chunk = match text.source().is_empty() {
+        true => chunk.trim_start_matches(['\n', '\r']),
+        false => chunk,
+    };
+    stream.cleaner.push(chunk, text.grow());
+}

@@ -1,0 +1,153 @@
+//! What one sees of a conversation, fed by events alone.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::*;
+use crate::protocol::{
+    Cut, Ending, Observation, Origin, Outcome, Reason, Replied, Risk, Step, Tier, Usage, Work,
+};
+use crate::tui::theme::Depth;
+use crate::words::screen;
+
+mod colours;
+mod pictures;
+mod places;
+
+/// One screen over a transcript.
+struct Screen {
+    transcript: Transcript,
+    theme: Theme,
+    lang: Lang,
+    width: u16,
+    height: u16,
+}
+
+impl Screen {
+    fn new(width: u16, height: u16) -> Screen {
+        let theme = Theme::built_in("dark", Depth::True).unwrap();
+        Screen { transcript: Transcript::default(), theme, lang: Lang::En, width, height }
+    }
+
+    fn shown(events: impl IntoIterator<Item = Event>) -> Screen {
+        let mut screen = Screen::new(80, 40);
+        screen.take(events);
+        screen
+    }
+
+    fn take(&mut self, events: impl IntoIterator<Item = Event>) {
+        for event in events {
+            self.transcript.apply(&event);
+        }
+    }
+
+    fn buffer(&mut self) -> Buffer {
+        let area = Rect::new(0, 0, self.width, self.height);
+        let mut buf = Buffer::empty(area);
+        let look = Look { theme: &self.theme, lang: self.lang, spinner: 3, elapsed_ms: 12_400 };
+        self.transcript.view(area, &mut buf, &look);
+        buf
+    }
+
+    /// The rows without the spaces at their ends, down to the last one used.
+    fn rows(&mut self) -> Vec<String> {
+        let buf = self.buffer();
+        let mut rows: Vec<String> = (0..self.height).map(|y| row(&buf, y)).collect();
+        while rows.last().is_some_and(String::is_empty) {
+            rows.pop();
+        }
+        rows
+    }
+
+    fn text(&mut self) -> String {
+        self.rows().join("\n")
+    }
+}
+
+fn row(buf: &Buffer, y: u16) -> String {
+    let mut out = String::new();
+    let mut skip = 0;
+    for x in 0..buf.area.width {
+        let symbol = buf.cell((x, y)).map_or("", |cell| cell.symbol());
+        if skip == 0 {
+            out.push_str(symbol);
+            skip = crate::tui::clean::width(symbol).saturating_sub(1);
+        } else {
+            skip -= 1;
+        }
+    }
+    out.trim_end().to_owned()
+}
+
+fn said(text: &str) -> Event {
+    Event::TurnStarted { turn: 1, text: text.into(), origin: Origin::Typed }
+}
+
+fn delta(text: &str) -> Event {
+    Event::Delta { text: text.into() }
+}
+
+fn thought(text: &str) -> Event {
+    Event::Thought { text: text.into() }
+}
+
+fn replied(message: &str) -> Event {
+    Event::Replied(Replied { message: message.into(), markdown: true, ..Replied::default() })
+}
+
+fn step(id: &str, program: &str, args: &[&str]) -> Step {
+    let work = Work::exec(program, args);
+    Step { id: id.into(), work, requires: crate::protocol::Requires::default(), cwd: None }
+}
+
+fn risk(tier: Tier) -> Risk {
+    let say = match tier {
+        Tier::L0 => screen::COUNT_FILES.with("n", 3),
+        Tier::L1 => screen::COUNT_MATCHES.with("n", 4),
+        Tier::L2 => screen::CUT_BROKEN.into(),
+    };
+    let reasons = vec![Reason { rule: "some.rule".into(), tier, say, arg: None }];
+    Risk { tier, rule: "some.rule".into(), reasons, effects: vec![], lifted: false }
+}
+
+fn started(step: Step, tier: Tier) -> Event {
+    Event::StepStarted { step, risk: risk(tier) }
+}
+
+fn output(id: &str, text: &str) -> Event {
+    Event::StepOutput { id: id.into(), text: text.into() }
+}
+
+fn seen(step: Step, tier: Tier, outcome: Outcome) -> Observation {
+    Observation {
+        duration_ms: 1_240,
+        ..Observation::not_run(step, "/home/ana/avocet", risk(tier), outcome)
+    }
+}
+
+fn observed(observation: Observation) -> Event {
+    Event::Observed(Box::new(observation))
+}
+
+fn ran(step: Step, exit_code: i32, stdout: &str, stderr: &str) -> Event {
+    observed(Observation {
+        exit_code: Some(exit_code),
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+        ..seen(step, Tier::L0, Outcome::Ran)
+    })
+}
+
+fn ended(ending: Ending) -> Event {
+    let usage = Usage { input_tokens: 3_210, output_tokens: 842, estimated: false };
+    Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 72_000 }
+}
+
+fn cut(message: &str, cut: Cut) -> Event {
+    Event::Replied(Replied {
+        message: message.into(),
+        markdown: true,
+        cut: Some(cut),
+        ..Replied::default()
+    })
+}

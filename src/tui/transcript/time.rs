@@ -1,0 +1,63 @@
+//! Durations and counts as people read them.
+
+use crate::words::{Say, screen};
+
+/// `0.4 s`, `12 s`, `3 m 5 s`, `2 h 1 m`.
+pub(super) fn say(ms: u64) -> Say {
+    let seconds = ms / 1000;
+    match seconds {
+        0..10 => {
+            let tenths = (ms + 50) / 100;
+            match tenths % 10 {
+                0 => screen::TIME_SECONDS.with("s", tenths / 10),
+                tenth => screen::TIME_SECONDS.with("s", format!("{}.{tenth}", tenths / 10)),
+            }
+        }
+        10..60 => screen::TIME_SECONDS.with("s", seconds),
+        60..3600 => screen::TIME_MINUTES.with("m", seconds / 60).with("s", seconds % 60),
+        _ => screen::TIME_HOURS.with("h", seconds / 3600).with("m", seconds / 60 % 60),
+    }
+}
+
+/// `1,234,567`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Lang;
+
+    #[test]
+    fn a_duration_reads_naturally() {
+        let cases = [
+            (0, "0 s"),
+            (349, "0.3 s"),
+            (9_960, "10 s"),
+            (59_999, "59 s"),
+            (72_000, "1 m 12 s"),
+            (7_260_000, "2 h 1 m"),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(say(ms).text(Lang::En), expected);
+        }
+        assert_eq!(say(72_000).text(Lang::Zh), "1 分 12 秒");
+    }
+
+    #[test]
+    fn a_large_number_is_grouped() {
+        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
+        for (number, expected) in cases {
+            assert_eq!(grouped(number), expected);
+        }
+    }
+}

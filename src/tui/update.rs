@@ -1,0 +1,351 @@
+//! What an event changes. Pure: no I/O, no clock, no channel; it routes to the area
+//! the event belongs to and answers with what the driver must do.
+
+use crossterm::event::{
+    KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+
+use super::event::{Effect, Event, Input, Millis};
+use super::keys::{self, Action, Place, Scrolled};
+use super::modal::{Answer, Modal};
+use super::palette;
+use super::state::{Attention, Mouse, State};
+use super::submit;
+use super::transcript::Scroll;
+use super::{start, title};
+use crate::protocol::{self, Op};
+
+/// A second Ctrl-C counts for this long.
+const LEAVING: Millis = 3_000;
+/// A turn longer than this rings when it ends and nobody looks.
+const LONG_TURN: Millis = 20_000;
+/// Lines the wheel moves by.
+const WHEEL: i32 = 3;
+
+pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
+    let Event { at, input } = event;
+    let mut effects = match input {
+        Input::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
+        Input::Key(key) => key_pressed(state, &key, at),
+        Input::Paste(text) => pasted(state, &text),
+        Input::Mouse(mouse) => moused(state, mouse),
+        Input::Resized => Vec::new(),
+        Input::FocusGained => attend(state, Attention::Here),
+        Input::FocusLost => attend(state, Attention::Elsewhere),
+        Input::Session(event) => happened(state, *event, at),
+        Input::Tick => ticked(state, at),
+        Input::First(text) => {
+            state.composer.set(&text, state.dress.lang);
+            submit::send(state, at)
+        }
+    };
+    effects.extend(title::changed(state));
+    effects
+}
+
+fn attend(state: &mut State, attention: Attention) -> Vec<Effect> {
+    state.person.attention = attention;
+    Vec::new()
+}
+
+fn ticked(state: &mut State, at: Millis) -> Vec<Effect> {
+    if state.person.leaving_until.is_some_and(|until| until <= at) {
+        state.person.leaving_until = None;
+    }
+    Vec::new()
+}
+
+/// A key goes to what is on top: a modal, the palette, the input, then to what it
+/// means everywhere.
+fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+    let leaving = state.person.leaving_until.take();
+    if !state.modals.is_empty() {
+        return modal_key(state, key, at);
+    }
+    if state.palette.is_open()
+        && let Some(action) = keys::action(Place::Palette, key)
+    {
+        return palette_key(state, action, at);
+    }
+    let action = Some(Place::EmptyInput)
+        .filter(|_| state.composer.is_empty())
+        .and_then(|place| keys::action(place, key))
+        .or_else(|| keys::action(Place::Input, key))
+        .or_else(|| keys::action(Place::Anywhere, key));
+    match action {
+        Some(Action::Interrupt) => interrupt(state, leaving, at),
+        Some(action) => act(state, action, key, at),
+        None => {
+            if state.composer.typed(key) {
+                input_changed(state);
+            }
+            Vec::new()
+        }
+    }
+}
+
+fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+    match state.modals.key(key, at, state.dress.lang) {
+        Answer::Stay => Vec::new(),
+        Answer::Close => {
+            state.modals.pop(at);
+            Vec::new()
+        }
+        Answer::Send(op) => {
+            if matches!(op, Op::Decide { decision: protocol::Decision::Stop, .. }) {
+                state.activity.stopping(at);
+            }
+            vec![Effect::Send(op)]
+        }
+        Answer::Pass => match keys::action(Place::Anywhere, key) {
+            Some(Action::Palette | Action::Stop | Action::Interrupt) | None => Vec::new(),
+            Some(action) => act(state, action, key, at),
+        },
+    }
+}
+
+fn palette_key(state: &mut State, action: Action, at: Millis) -> Vec<Effect> {
+    match state.palette.act(action) {
+        palette::Answer::Stay => Vec::new(),
+        palette::Answer::Fill(text) => {
+            state.composer.set(&text, state.dress.lang);
+            input_changed(state);
+            Vec::new()
+        }
+        palette::Answer::Run(text) => {
+            state.composer.set(&text, state.dress.lang);
+            submit::send(state, at)
+        }
+        palette::Answer::Send => submit::send(state, at),
+        palette::Answer::Closed(draft) => {
+            if let Some(draft) = draft {
+                state.composer.set(&draft, state.dress.lang);
+            }
+            Vec::new()
+        }
+    }
+}
+
+/// What a key does, once it is known.
+fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+    match action {
+        Action::Stop => return stop(state, at),
+        Action::Leave => return vec![Effect::Quit],
+        Action::Redraw => return vec![Effect::Redraw],
+        Action::Suspend => return vec![Effect::Suspend],
+        Action::Mouse => return vec![hand_over_mouse(state)],
+        Action::Send => return enter(state, at),
+        Action::Up => return up(state),
+        Action::Help => state.modals.open(Modal::help()),
+        Action::Steps => state.transcript.toggle_steps(),
+        Action::Scroll(by) => scroll(state, by),
+        Action::Palette => open_palette(state),
+        Action::Edit(edit) => {
+            state.composer.edit(edit);
+            input_changed(state);
+        }
+        Action::Down => {
+            state.composer.down(state.dress.lang);
+            state.palette.close();
+        }
+        Action::Suggest => suggest(state, None),
+        Action::SuggestNth => suggest(state, keys::digit(key)),
+        Action::Interrupt
+        | Action::Next
+        | Action::Previous
+        | Action::Complete
+        | Action::Accept
+        | Action::More
+        | Action::Close => {}
+    }
+    Vec::new()
+}
+
+/// Ctrl-C: clears the input, then stops the turn, then asks to leave.
+fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Effect> {
+    if !state.composer.is_empty() {
+        state.composer.clear();
+        input_changed(state);
+        return Vec::new();
+    }
+    if state.activity.is_busy() && !state.activity.is_stopping() {
+        return stop(state, at);
+    }
+    if leaving.is_some_and(|until| at < until) {
+        return vec![Effect::Quit];
+    }
+    state.person.leaving_until = Some(at + LEAVING);
+    Vec::new()
+}
+
+fn stop(state: &mut State, at: Millis) -> Vec<Effect> {
+    if !state.activity.is_busy() {
+        return Vec::new();
+    }
+    state.activity.stopping(at);
+    vec![Effect::Send(Op::Stop)]
+}
+
+fn enter(state: &mut State, at: Millis) -> Vec<Effect> {
+    if state.composer.break_at_backslash() {
+        return Vec::new();
+    }
+    submit::send(state, at)
+}
+
+/// Up on an empty input takes back what waits; else a row up, or the history.
+fn up(state: &mut State) -> Vec<Effect> {
+    let lang = state.dress.lang;
+    if state.composer.is_empty()
+        && let Some((text, op)) = state.queue.take_last()
+    {
+        state.composer.set(&text, lang);
+        return op.map(Effect::Send).into_iter().collect();
+    }
+    state.composer.up(lang);
+    state.palette.close();
+    Vec::new()
+}
+
+/// Tab walks the suggestions while the input holds nothing else.
+fn suggest(state: &mut State, number: Option<usize>) {
+    let shown = state.composer.shown();
+    if !(shown.is_empty() || state.chips.is_filled(&shown)) || state.activity.is_busy() {
+        return;
+    }
+    let text = match number {
+        Some(number) => state.chips.nth(number),
+        None => state.chips.next(),
+    };
+    if let Some(text) = text.map(str::to_owned) {
+        state.composer.set(&text, state.dress.lang);
+    }
+}
+
+fn open_palette(state: &mut State) {
+    state.palette.keep(state.composer.whole());
+    state.composer.set("/", state.dress.lang);
+    input_changed(state);
+}
+
+/// After each change of the input by hand.
+fn input_changed(state: &mut State) {
+    let shown = state.composer.shown();
+    let draft = match shown.is_empty() {
+        true => state.palette.take_draft(),
+        false => None,
+    };
+    if let Some(draft) = draft {
+        state.composer.set(&draft, state.dress.lang);
+    }
+    let mut palette = std::mem::take(&mut state.palette);
+    palette.refresh(&state.composer.shown(), &state.call());
+    state.palette = palette;
+}
+
+fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
+    state.person.leaving_until = None;
+    let lang = state.dress.lang;
+    if state.modals.is_empty() {
+        state.composer.paste(text, lang);
+        input_changed(state);
+        return Vec::new();
+    }
+    match state.modals.paste(text, lang) {
+        Answer::Send(op) => vec![Effect::Send(op)],
+        Answer::Stay | Answer::Close | Answer::Pass => Vec::new(),
+    }
+}
+
+fn moused(state: &mut State, mouse: MouseEvent) -> Vec<Effect> {
+    let lines = match mouse.kind {
+        MouseEventKind::ScrollUp => -WHEEL,
+        MouseEventKind::ScrollDown => WHEEL,
+        MouseEventKind::Down(MouseButton::Left) if mouse.modifiers == KeyModifiers::NONE => {
+            if state.modals.is_empty() {
+                state.transcript.click(mouse.row);
+            }
+            return Vec::new();
+        }
+        _ => return Vec::new(),
+    };
+    if state.modals.is_empty() || state.modals.asks_on_top() {
+        state.transcript.scroll(Scroll::Lines(lines));
+    } else {
+        state.modals.wheel(lines);
+    }
+    Vec::new()
+}
+
+fn hand_over_mouse(state: &mut State) -> Effect {
+    let (mouse, effect) = match state.mouse {
+        Mouse::Ours => (Mouse::Terminals, Effect::ReleaseMouse),
+        Mouse::Terminals => (Mouse::Ours, Effect::CaptureMouse),
+    };
+    state.mouse = mouse;
+    effect
+}
+
+fn scroll(state: &mut State, by: Scrolled) {
+    state.transcript.scroll(match by {
+        Scrolled::LineUp => Scroll::Lines(-1),
+        Scrolled::LineDown => Scroll::Lines(1),
+        Scrolled::PageUp => Scroll::Pages(-1),
+        Scrolled::PageDown => Scroll::Pages(1),
+        Scrolled::Top => Scroll::Top,
+        Scrolled::Bottom => Scroll::Bottom,
+        Scrolled::TurnUp => Scroll::Turn(-1),
+        Scrolled::TurnDown => Scroll::Turn(1),
+    });
+}
+
+/// An event of the session: the areas that show it, each its own part.
+fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect> {
+    state.activity.apply(&event, at);
+    state.transcript.apply(&event);
+    match event {
+        protocol::Event::Asked(ask) => {
+            state.modals.open(Modal::asked(*ask, at));
+            return ring(state);
+        }
+        protocol::Event::Answered { ask } => state.modals.answered(ask, at),
+        protocol::Event::Judged { ask, work, risk } => state.modals.judged(ask, work, risk),
+        protocol::Event::Queued { texts } => state.queue.set(texts),
+        protocol::Event::TurnStarted { .. } => state.chips.set::<&str>(&[]),
+        protocol::Event::TurnEnded { elapsed_ms, .. } => {
+            state.modals.turn_ended(at);
+            state.chips.set(state.transcript.suggestions());
+            let mut effects = submit::later(state, at);
+            if elapsed_ms >= LONG_TURN {
+                effects.extend(ring(state));
+            }
+            return effects;
+        }
+        protocol::Event::Facts(facts) => {
+            state.facts = *facts;
+            submit::set_lang(state, state.facts.lang);
+        }
+        protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
+        protocol::Event::Models { names } => state.models = names,
+        protocol::Event::Closed => return vec![Effect::Quit],
+        protocol::Event::ReplyStarted
+        | protocol::Event::Delta { .. }
+        | protocol::Event::Thought { .. }
+        | protocol::Event::Retrying { .. }
+        | protocol::Event::Repairing { .. }
+        | protocol::Event::Replied(_)
+        | protocol::Event::StepStarted { .. }
+        | protocol::Event::StepOutput { .. }
+        | protocol::Event::Observed(_)
+        | protocol::Event::Page(_)
+        | protocol::Event::Notice(_) => {}
+    }
+    Vec::new()
+}
+
+fn ring(state: &State) -> Vec<Effect> {
+    match state.person.attention {
+        Attention::Here => Vec::new(),
+        Attention::Elsewhere => vec![Effect::Bell],
+    }
+}

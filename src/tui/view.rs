@@ -1,0 +1,237 @@
+//! Divides the screen and lets each area draw itself.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::composer::Dress;
+use super::event::Millis;
+use super::paint::{self, Pen, Rule};
+use super::state::{Mouse, State};
+use super::status::{self, Hint};
+use super::transcript::Look;
+use super::{clean, start};
+use crate::words::screen as words;
+
+/// Below this there is room for a sentence at most.
+const SMALLEST: (u16, u16) = (20, 4);
+/// Below this height rules and blanks give way.
+const LOW: u16 = 14;
+
+/// The areas, from top to bottom. Those without room have no height.
+#[derive(Clone, Copy, Debug, Default)]
+struct Areas {
+    transcript: Rect,
+    queue: Rect,
+    chips: Rect,
+    activity: Rect,
+    /// The input with its rules.
+    input: Rect,
+    status: Rect,
+}
+
+pub fn view(state: &mut State, frame: &mut Frame<'_>, now: Millis) {
+    let screen = frame.area();
+    let theme = state.dress.theme.clone();
+    let lang = state.dress.lang;
+    let pen = Pen { theme: &theme, lang, now };
+    frame.buffer_mut().set_style(screen, theme.text);
+    if screen.width < SMALLEST.0 || screen.height < SMALLEST.1 {
+        too_small(screen, frame, &pen);
+        return;
+    }
+    let caret = match state.modals.height(screen, &pen) {
+        Some(height) => {
+            let rest = Rect { height: screen.height.saturating_sub(height), ..screen };
+            draw_transcript(state, rest, frame, &pen);
+            state.modals.draw(screen, frame.buffer_mut(), &pen)
+        }
+        None if !state.modals.is_empty() => state.modals.draw(screen, frame.buffer_mut(), &pen),
+        None => draw_main(state, screen, frame, &pen),
+    };
+    if let Some(caret) = caret.filter(|caret| screen.contains(*caret)) {
+        frame.set_cursor_position(caret);
+    }
+}
+
+fn too_small(screen: Rect, frame: &mut Frame<'_>, pen: &Pen<'_>) {
+    let say = clean::elide_end(words::TOO_SMALL.text(pen.lang), screen.width.into());
+    paint::lines(screen, frame.buffer_mut(), &[Line::styled(say, pen.theme.dim)]);
+}
+
+fn draw_main(
+    state: &mut State,
+    screen: Rect,
+    frame: &mut Frame<'_>,
+    pen: &Pen<'_>,
+) -> Option<Position> {
+    let areas = divide(state, screen);
+    draw_transcript(state, areas.transcript, frame, pen);
+    let buf = frame.buffer_mut();
+    state.queue.draw(areas.queue, buf, pen);
+    state.chips.draw(areas.chips, buf, pen);
+    let right = below(state, pen);
+    if areas.activity.height > 0 {
+        state.activity.draw(areas.activity, buf, pen, &right);
+    }
+    let caret = draw_input(state, areas.input, frame, pen);
+    draw_status(state, &areas, frame, pen, &right);
+    if state.palette.is_open() {
+        let above = Rect { height: areas.input.y - screen.y, ..screen };
+        state.palette.draw(above, frame.buffer_mut(), pen.theme, pen.lang);
+    }
+    caret
+}
+
+fn divide(state: &mut State, screen: Rect) -> Areas {
+    let low = screen.height < LOW;
+    let rules = if low { 0 } else { 2 };
+    let rows = state.composer.rows(input_width(screen)).min((screen.height / 3).max(1));
+    let status = 1;
+    let activity = u16::from(!low);
+    let mut room = screen.height.saturating_sub(rows + rules + status + activity);
+    let mut take = |wanted: u16| {
+        let given = wanted.min(room / 2);
+        room -= given;
+        given
+    };
+    let queue = take(state.queue.rows());
+    let idle = !state.activity.is_busy();
+    let chips = if idle { take(state.chips.rows(screen.width)) } else { 0 };
+    let mut y = screen.y;
+    let mut next = |height: u16| {
+        let area = Rect { y, height, ..screen };
+        y += height;
+        area
+    };
+    Areas {
+        transcript: next(room),
+        queue: next(queue),
+        chips: next(chips),
+        activity: next(activity),
+        input: next(rows + rules),
+        status: next(status),
+    }
+}
+
+/// One column is left free on either side.
+fn input_width(screen: Rect) -> u16 {
+    screen.width.saturating_sub(2)
+}
+
+fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &Pen<'_>) {
+    if area.is_empty() {
+        return;
+    }
+    if state.transcript.is_empty() && !state.activity.is_busy() {
+        start::draw(area, frame.buffer_mut(), pen, &state.facts);
+        return;
+    }
+    let look = Look {
+        theme: pen.theme,
+        lang: pen.lang,
+        spinner: state.activity.spinner(pen.now),
+        elapsed_ms: state.activity.elapsed(pen.now),
+    };
+    state.transcript.view(area, frame.buffer_mut(), &look);
+}
+
+fn draw_input(
+    state: &mut State,
+    area: Rect,
+    frame: &mut Frame<'_>,
+    pen: &Pen<'_>,
+) -> Option<Position> {
+    let buf = frame.buffer_mut();
+    let shell = state.composer.shown().starts_with('!');
+    let tone = if shell { pen.theme.warn } else { pen.theme.accent };
+    let mut inner = Rect { x: area.x + 1, width: input_width(area), ..area };
+    let rows = state.composer.rows(input_width(area));
+    if area.height > rows.min(area.height.saturating_sub(2)) && area.height > 2 {
+        let mut rule = Rule::new(pen.theme.border);
+        if shell {
+            rule = rule.left(Span::styled(words::INPUT_SHELL.text(pen.lang), pen.theme.warn));
+        }
+        rule.draw(area, buf);
+        Rule::new(pen.theme.border).draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
+        inner = Rect { y: area.y + 1, height: area.height - 2, ..inner };
+    }
+    let hint = match state.activity.is_busy() {
+        true => words::INPUT_HINT_BUSY,
+        false => words::INPUT_HINT,
+    };
+    let dress = Dress {
+        theme: pen.theme,
+        hint: hint.text(pen.lang),
+        sigil: tone.add_modifier(Modifier::BOLD),
+    };
+    state.composer.draw(inner, buf, &dress)
+}
+
+/// On the right over the input: what cannot be seen from here, or how to stop.
+fn below(state: &State, pen: &Pen<'_>) -> Line<'static> {
+    let unseen = state.transcript.unseen();
+    if unseen > 0 {
+        let say = words::LINES_BELOW.with("n", unseen).text(pen.lang);
+        return Line::styled(say, pen.theme.accent);
+    }
+    if !state.transcript.following() {
+        return Line::styled(words::SCROLLED_BACK.text(pen.lang), pen.theme.dim);
+    }
+    match state.activity.moves() {
+        true => Line::styled(words::ESC_STOPS.text(pen.lang), pen.theme.dim),
+        false => Line::default(),
+    }
+}
+
+fn draw_status(
+    state: &State,
+    areas: &Areas,
+    frame: &mut Frame<'_>,
+    pen: &Pen<'_>,
+    right: &Line<'_>,
+) {
+    let buf = frame.buffer_mut();
+    let area = areas.status;
+    if state.person.leaving_until.is_some() {
+        let say = clean::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
+        paint::line(area, buf, 1, area.width.into(), &Line::styled(say, pen.theme.warn));
+    } else if state.palette.is_open() {
+        status::draw_hints(area, buf, pen, PALETTE);
+    } else if areas.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
+        state.activity.draw(area, buf, pen, right);
+    } else if state.mouse == Mouse::Terminals {
+        status::draw_hints(area, buf, pen, RELEASED);
+    } else {
+        status::draw(area, buf, pen, &state.facts, hints(state));
+    }
+}
+
+/// The keys that help at this moment.
+fn hints(state: &State) -> &'static [Hint] {
+    match (state.activity.is_busy(), state.composer.is_empty()) {
+        (true, _) if !state.queue.is_empty() => BUSY_QUEUE,
+        (true, _) => BUSY,
+        (false, true) => EMPTY,
+        (false, false) => WRITING,
+    }
+}
+
+const PALETTE: &[Hint] = &[
+    Hint { key: "Enter", does: words::HINT_RUN },
+    Hint { key: "Tab", does: words::HINT_COMPLETE },
+    Hint { key: "Up/Down", does: words::HINT_MOVE },
+    Hint { key: "Esc", does: words::HINT_CLOSE },
+];
+const RELEASED: &[Hint] = &[Hint { key: "F2", does: words::HINT_MOUSE_BACK }];
+const BUSY: &[Hint] =
+    &[Hint { key: "Enter", does: words::HINT_QUEUE }, Hint { key: "Esc", does: words::HINT_STOP }];
+const BUSY_QUEUE: &[Hint] =
+    &[Hint { key: "Up", does: words::HINT_TAKE_BACK }, Hint { key: "Esc", does: words::HINT_STOP }];
+const EMPTY: &[Hint] =
+    &[Hint { key: "/", does: words::HINT_COMMANDS }, Hint { key: "?", does: words::HINT_HELP }];
+const WRITING: &[Hint] = &[
+    Hint { key: "Enter", does: words::HINT_SEND },
+    Hint { key: "Ctrl-J", does: words::HINT_BREAK },
+];

@@ -1,0 +1,221 @@
+//! Hostile bytes, by every way they can come, drawn on a real screen: nothing of them
+//! may control it, and nothing that is text may be lost.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use avocet::protocol::{
+    Event, Notice, Observation, Origin, Outcome, Replied, Requires, Risk, Step, Tier, Work,
+};
+use avocet::tui::theme::{Depth, Theme};
+use avocet::tui::transcript::{Look, Row, Scroll, Transcript};
+use avocet::words::{Lang, screen};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde_json::Value;
+
+/// Longer files are not cut at every character.
+const SHORT: usize = 1_000;
+
+struct Payload {
+    file: String,
+    text: String,
+    proposal: bool,
+    raw_never: Vec<String>,
+    must_show: Vec<String>,
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/inject")
+}
+
+fn payloads() -> Vec<Payload> {
+    let expect = fs::read_to_string(folder().join("expect.json")).unwrap();
+    let expect: Value = serde_json::from_str(&expect).unwrap();
+    let strings = |value: &Value| -> Vec<String> {
+        let list = value.as_array().cloned().unwrap_or_default();
+        list.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    };
+    let payload = |entry: &Value| {
+        let file = entry["file"].as_str().unwrap().to_owned();
+        let bytes = fs::read(folder().join(&file)).unwrap();
+        let raw = |hex: String| {
+            let bytes = hex.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
+            let bytes = bytes.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();
+            String::from_utf8(bytes).unwrap()
+        };
+        Payload {
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+            proposal: strings(&entry["channels"]).contains(&"proposal".to_owned()),
+            raw_never: strings(&entry["raw_never"]).into_iter().map(raw).collect(),
+            must_show: strings(&entry["must_show"]),
+            file,
+        }
+    };
+    expect["payloads"].as_array().unwrap().iter().map(payload).collect()
+}
+
+/// All of a transcript, screen by screen; fails on a cell that could control anything.
+fn drawn(transcript: &mut Transcript, width: u16) -> String {
+    let area = Rect::new(0, 0, width, 50);
+    let theme = Theme::built_in("dark", Depth::True).unwrap();
+    let look = Look { theme: &theme, lang: Lang::En, spinner: 0, elapsed_ms: 0 };
+    let mut out = String::new();
+    transcript.view(area, &mut Buffer::empty(area), &look);
+    transcript.scroll(Scroll::Top);
+    loop {
+        let mut buf = Buffer::empty(area);
+        transcript.view(area, &mut buf, &look);
+        for cell in &buf.content {
+            for c in cell.symbol().chars() {
+                let hides = matches!(
+                    c,
+                    '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{feff}'
+                        | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e0fff}'
+                );
+                assert!(!c.is_control() && !hides, "{c:?} in {:?}", cell.symbol());
+            }
+            let marks = cell.symbol().chars().count();
+            assert!(marks <= 20, "{marks} characters in one cell");
+        }
+        for row in buf.content.chunks(usize::from(width)) {
+            row.iter().for_each(|cell| out.push_str(cell.symbol()));
+            out.push('\n');
+        }
+        if transcript.following() || out.len() > 2_000_000 {
+            return out;
+        }
+        transcript.scroll(Scroll::Pages(1));
+    }
+}
+
+fn step(work: Work) -> Step {
+    Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None }
+}
+
+fn risk() -> Risk {
+    Risk { tier: Tier::L1, rule: "r".into(), reasons: vec![], effects: vec![], lifted: false }
+}
+
+fn streamed(chunks: &[&str]) -> Transcript {
+    let mut transcript = Transcript::default();
+    for chunk in chunks {
+        transcript.apply(&Event::Delta { text: (*chunk).to_owned() });
+    }
+    transcript
+}
+
+fn printed(chunks: &[&str]) -> Transcript {
+    let mut transcript = Transcript::default();
+    let step = step(Work::exec("cat", &["file"]));
+    transcript.apply(&Event::StepStarted { step: step.clone(), risk: risk() });
+    for chunk in chunks {
+        let text = (*chunk).to_owned();
+        transcript.apply(&Event::StepOutput { id: "cmd_001".into(), text });
+    }
+    transcript
+}
+
+/// Every other way into the transcript.
+fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
+    let mut whole = Transcript::default();
+    let reply = |markdown| Replied { message: text.into(), markdown, ..Replied::default() };
+    whole.apply(&Event::Replied(reply(true)));
+    let mut plain = Transcript::default();
+    plain.apply(&Event::Replied(reply(false)));
+    let mut said = Transcript::default();
+    said.apply(&Event::TurnStarted { turn: 1, text: text.into(), origin: Origin::Queue });
+    let mut thought = Transcript::default();
+    thought.apply(&Event::Thought { text: text.into() });
+    thought.toggle_steps();
+    let mut observed = printed(&[]);
+    let seen = Observation {
+        stdout: text.into(),
+        stderr: text.into(),
+        exit_code: Some(1),
+        ..Observation::not_run(step(Work::exec("cat", &["file"])), text, risk(), Outcome::Ran)
+    };
+    observed.apply(&Event::Observed(Box::new(seen)));
+    observed.toggle_steps();
+    let mut notice = Transcript::default();
+    notice.notice(Notice::error(screen::THEME_TOML.with("why", text)));
+    let mut page = Transcript::default();
+    page.page(screen::HINT, vec![Row::text(text), Row::pair(screen::HINT, text)]);
+    vec![
+        ("a whole reply", whole),
+        ("a plain reply", plain),
+        ("words", said),
+        ("a thought", thought),
+        ("an observation", observed),
+        ("a notice", notice),
+        ("a page", page),
+    ]
+}
+
+fn check(payload: &Payload, way: &str, shown: &str) {
+    for raw in &payload.raw_never {
+        assert!(!shown.contains(raw.as_str()), "{} by {way}: {raw:?} is there", payload.file);
+    }
+    for text in &payload.must_show {
+        assert!(
+            shown.contains(text.as_str()),
+            "{} by {way}: no {text:?} in\n{shown}",
+            payload.file
+        );
+    }
+}
+
+#[test]
+fn hostile_bytes_control_nothing_and_lose_nothing() {
+    for payload in payloads().iter().filter(|payload| !payload.proposal) {
+        for (way, mut transcript) in ways(&payload.text) {
+            check(payload, way, &drawn(&mut transcript, 80));
+            drawn(&mut transcript, 7);
+        }
+    }
+}
+
+#[test]
+fn it_does_not_matter_where_a_stream_is_cut() {
+    for payload in payloads().iter().filter(|payload| !payload.proposal) {
+        let text = &payload.text;
+        let cuts: Vec<usize> = match text.len() {
+            0..SHORT => text.char_indices().map(|(at, _)| at).collect(),
+            _ => text.char_indices().map(|(at, _)| at).take(8).collect(),
+        };
+        for cut in cuts {
+            let (first, second) = text.split_at(cut);
+            check(payload, "a stream", &drawn(&mut streamed(&[first, second]), 80));
+            let shown = drawn(&mut printed(&[first, second]), 120);
+            if text.len() < SHORT && text.lines().count() < 4 {
+                check(payload, "an output", &shown);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_proposal_shows_what_it_hides() {
+    for payload in payloads().iter().filter(|payload| payload.proposal) {
+        let reply: Value = serde_json::from_str(&payload.text).unwrap();
+        let command = &reply["data"]["commands"][0];
+        let args: Vec<&str> =
+            command["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let work = Work::exec(command["program"].as_str().unwrap(), &args);
+        let mut transcript = Transcript::default();
+        transcript.apply(&Event::StepStarted { step: step(work), risk: risk() });
+        // A NUL may be written in any of the usual forms.
+        let shown = drawn(&mut transcript, 100).replace("\\x00", "\\0");
+        check(payload, "a proposal", &shown);
+    }
+}
+
+#[test]
+fn what_markdown_spells_out_is_cleaned_as_well() {
+    let text =
+        "a&#27;[2Jb &#x202e;c `\u{1b}[31m` [d](http://x/&#8238;&#27;) <e\u{9b}> ![f](g&#10;h)";
+    let shown = drawn(&mut streamed(&[text]), 80);
+    assert!(shown.contains("\\u{202e}c"), "{shown}");
+}

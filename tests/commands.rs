@@ -1,0 +1,102 @@
+//! The table of slash commands: sound in itself, and the same in the README.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use avocet::commands::table::COMMANDS;
+use avocet::commands::{Args, Call, Command, Outcome, Surface, dispatch, find, readme_table};
+use avocet::protocol::{Facts, Level};
+use avocet::words::Lang;
+
+#[test]
+fn no_name_or_alias_stands_twice() {
+    let mut seen = BTreeSet::new();
+    for name in COMMANDS.iter().flat_map(Command::names) {
+        assert!(seen.insert(name), "`{name}` stands twice");
+    }
+}
+
+#[test]
+fn every_name_fits_every_platform() {
+    for name in COMMANDS.iter().flat_map(Command::names) {
+        let of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!((1..=32).contains(&name.len()) && name.chars().all(of_name), "`{name}`");
+    }
+}
+
+#[test]
+fn every_description_is_one_short_line() {
+    for command in COMMANDS {
+        for lang in [Lang::En, Lang::Zh] {
+            let about = command.about.text(lang);
+            let length = about.chars().count();
+            assert!((1..=100).contains(&length) && !about.contains('\n'), "{}", command.name);
+            assert!(!about.ends_with(['.', '。']), "{}: a line, not a sentence", command.name);
+        }
+    }
+}
+
+fn is_wrong(line: &str) -> bool {
+    let facts = Facts::default();
+    let call = Call {
+        facts: &facts,
+        models: &[],
+        themes: &["dark"],
+        surface: Surface::Local,
+        busy: false,
+    };
+    matches!(dispatch(&call, line), Outcome::Say(notice) if notice.level == Level::Error)
+}
+
+#[test]
+fn every_row_checks_exactly_what_its_usage_line_promises() {
+    for command in COMMANDS {
+        let (bare, more) = (format!("/{}", command.name), format!("/{} 中 x", command.name));
+        assert!(command.usage().starts_with(&bare));
+        match command.args {
+            Args::None => assert!(!is_wrong(&bare) && is_wrong(&more), "{bare}"),
+            Args::Required(_) => assert!(is_wrong(&bare) && !is_wrong(&more), "{bare}"),
+            Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..) => {
+                assert!(!is_wrong(&bare), "{bare}");
+            }
+            Args::Choice(choices) => {
+                assert!(is_wrong(&bare) && is_wrong(&more), "{bare}");
+                for choice in choices {
+                    assert!(!is_wrong(&format!("{bare} {choice}")), "{bare} {choice}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_commands_of_a_first_session_are_there() {
+    let wanted = "help new reset clear exit quit q model mode stop interrupt queue status \
+                  permissions allow deny lang theme tools copy export doctor version";
+    for name in wanted.split_whitespace() {
+        assert!(find(name).is_some(), "/{name}");
+    }
+}
+
+/// `UPDATE=1 cargo test --test commands` writes the table into the README.
+#[test]
+fn the_readme_shows_the_table_as_it_is() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let (before, rest) = readme.split_once("<!-- commands -->").unwrap();
+    let (shown, after) = rest.split_once("<!-- /commands -->").unwrap();
+    let table = format!("\n{}", readme_table());
+    if update() {
+        let text = format!("{before}<!-- commands -->{table}<!-- /commands -->{after}");
+        fs::write(&path, text).unwrap();
+    } else {
+        assert_eq!(shown, table, "run `UPDATE=1 cargo test --test commands`");
+    }
+}
+
+fn update() -> bool {
+    avocet::config::Environment::of_process().get("UPDATE").is_some()
+}

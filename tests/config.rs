@@ -1,0 +1,475 @@
+//! Settings from real files: what counts, what won, and what is said about the rest.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use avocet::config::strict::Value;
+use avocet::config::{
+    Environment, Layer, Loaded, Paths, Provider, Sources, edit, load, paths::project_files,
+};
+use avocet::protocol::Mode;
+use avocet::safety::{Limit, Rule, Unknown};
+use avocet::words::{Lang, Spoken};
+
+/// A person with a home and a project, each in a folder of its own.
+struct Desk {
+    root: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("project/.avocet")).unwrap();
+        fs::create_dir(root.path().join("config")).unwrap();
+        Desk { root }
+    }
+
+    fn with(text: &str) -> Desk {
+        let desk = Desk::new();
+        fs::write(desk.file(), text).unwrap();
+        desk
+    }
+
+    fn paths(&self) -> Paths {
+        Paths::under(&self.root.path().join("config"), self.root.path().join("home"))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.paths().settings()
+    }
+
+    fn project(&self, text: &str) -> &Desk {
+        fs::write(self.root.path().join("project/.avocet/config.toml"), text).unwrap();
+        self
+    }
+
+    fn load(&self) -> Loaded {
+        self.load_with(&[], &[])
+    }
+
+    fn load_with(&self, variables: &[(&str, &str)], line: &[(&'static str, String)]) -> Loaded {
+        let environment = Environment::of(variables.iter().copied());
+        load(Sources { paths: &self.paths(), environment: &environment, line, project: &[] })
+    }
+
+    fn load_trusted(&self) -> Loaded {
+        let project = project_files(&self.root.path().join("project"));
+        let environment = Environment::default();
+        let paths = self.paths();
+        load(Sources { paths: &paths, environment: &environment, line: &[], project: &project })
+    }
+}
+
+fn said(loaded: &Loaded) -> Vec<String> {
+    loaded.problems.iter().map(|problem| problem.say().text(Lang::En)).collect()
+}
+
+fn option(key: &'static str, value: &str) -> (&'static str, String) {
+    (key, value.to_owned())
+}
+
+const WHOLE: &str = r#"
+profile = "work"
+mode = "low"
+lang = "zh"
+theme = "light"
+
+[profiles.work]
+base_url = "https://models.example/v1/"
+api_key_env = "WORK_KEY"
+low = "small"
+high = "large"
+
+[safety]
+allowed_programs = ["+just", "-curl"]
+unknown_program = "confirm"
+allow_network = false
+allow_sudo = true
+lift = ["git.reset.hard"]
+allow = ["git push *"]
+deny = ["git push"]
+max_auto_steps_per_turn = 7
+
+[limits]
+idle_timeout_s = 5
+"#;
+
+#[test]
+fn a_whole_file_is_understood() {
+    let loaded = Desk::with(WHOLE).load_with(&[("WORK_KEY", "sk-work")], &[]);
+    assert_eq!(said(&loaded), [""; 0]);
+    let settings = &loaded.settings;
+    assert_eq!((settings.mode, settings.lang), (Mode::Low, Lang::Zh));
+    assert_eq!(settings.theme, "light");
+    let connection = settings.connection.clone().unwrap();
+    assert_eq!(connection.base_url, "https://models.example/v1");
+    assert_eq!(connection.api_key.unwrap().expose(), "sk-work");
+    assert_eq!((connection.low.as_str(), connection.high.as_str()), ("small", "large"));
+    let policy = settings.policy();
+    assert_eq!(policy.allowed_programs, ["+just", "-curl"]);
+    assert_eq!(policy.unknown_program, Unknown::Confirm);
+    assert_eq!(
+        (policy.network, policy.write, policy.elevate),
+        (Limit::Refuse, Limit::Ask, Limit::Ask)
+    );
+    assert_eq!(policy.lift, ["git.reset.hard"]);
+    let rule = |open| Rule { program: "git".into(), args: vec!["push".into()], open };
+    assert_eq!((policy.allowed, policy.denied), (vec![rule(true)], vec![rule(false)]));
+    assert_eq!(settings.limits.max_auto_steps, 7);
+    assert_eq!(settings.limits.idle_timeout.as_secs(), 5);
+}
+
+#[test]
+fn nothing_at_all_is_fine_too() {
+    let loaded = Desk::new().load();
+    assert_eq!(said(&loaded), [""; 0]);
+    assert_eq!(loaded.settings.connection, None);
+    assert_eq!(loaded.settings.limits.max_auto_steps, 25);
+    assert_eq!(loaded.settings.policy(), avocet::safety::Policy::default());
+}
+
+#[test]
+fn the_command_line_wins_over_the_environment_over_the_file() {
+    let desk = Desk::with(
+        "mode = \"low\"\n[profiles.default]\nbase_url = \"http://file/v1\"\nhigh = \"of-file\"",
+    );
+    let file = desk.file();
+    let variables = [("AVOCET_MODEL", "of-environment"), ("AVOCET_BASE_URL", "http://env/v1")];
+    let line = [option("model", "of-line")];
+
+    let loaded = desk.load();
+    assert_eq!(loaded.settings.connection.unwrap().high, "of-file");
+    let loaded = desk.load_with(&variables, &[]);
+    let connection = loaded.settings.connection.clone().unwrap();
+    assert_eq!(
+        (connection.high.as_str(), connection.base_url.as_str()),
+        ("of-environment", "http://env/v1")
+    );
+    assert_eq!(loaded.where_from("model"), Layer::Variable("AVOCET_MODEL".into()));
+    let loaded = desk.load_with(&variables, &line);
+    assert_eq!(loaded.settings.connection.clone().unwrap().low, "of-line");
+    assert_eq!(loaded.where_from("model"), Layer::CommandLine);
+    assert_eq!(loaded.where_from("base_url"), Layer::Variable("AVOCET_BASE_URL".into()));
+    assert_eq!(loaded.where_from("mode"), Layer::User(file));
+    assert_eq!(loaded.where_from("theme"), Layer::BuiltIn);
+}
+
+#[test]
+fn a_key_is_never_among_what_is_shown() {
+    let variables = [("AVOCET_API_KEY", "sk-secret"), ("AVOCET_BASE_URL", "http://x/v1")];
+    let loaded = Desk::new().load_with(&variables, &[]);
+    assert_eq!(loaded.where_from("api_key"), Layer::Variable("AVOCET_API_KEY".into()));
+    assert!(!format!("{loaded:?} {:?}", loaded.all()).contains("sk-secret"));
+    assert_eq!(loaded.settings.connection.unwrap().api_key.unwrap().expose(), "sk-secret");
+}
+
+#[test]
+fn our_own_variables_stand_before_those_of_others() {
+    let all = [
+        ("OPENAI_BASE_URL", "http://openai"),
+        ("R9S_BASE_URL", "http://r9s"),
+        ("AVOCET_BASE_URL", "http://own"),
+    ];
+    for (count, expected) in [(1, "http://openai"), (2, "http://r9s"), (3, "http://own")] {
+        let loaded = Desk::new().load_with(&all[..count], &[]);
+        assert_eq!(loaded.settings.connection.unwrap().base_url, expected);
+    }
+    let loaded = Desk::new().load_with(&[("R9S_BASE_URL", "http://r9s"), ("R9S_MODEL", "m")], &[]);
+    assert_eq!(loaded.settings.connection.unwrap().high, "m");
+}
+
+/// Which key goes to which server: `(file, variables, server, key)`.
+#[test]
+fn a_key_that_lies_about_is_never_sent_to_a_server_of_the_settings_file() {
+    let named = "[profiles.default]\nbase_url = \"http://own/v1\"\napi_key_env = \"OWN\"";
+    let bare = "[profiles.default]\nbase_url = \"http://own/v1\"";
+    let openai = "https://api.openai.com/v1";
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], Option<&'a str>, Option<&'a str>);
+    let cases: &[Case<'_>] = &[
+        ("", &[], None, None),
+        ("", &[("OPENAI_API_KEY", "k")], Some(openai), Some("k")),
+        ("", &[("R9S_API_KEY", "k")], None, None),
+        ("", &[("R9S_API_KEY", "k"), ("R9S_BASE_URL", "http://r")], Some("http://r"), Some("k")),
+        (
+            "",
+            &[("OPENAI_API_KEY", "k"), ("AVOCET_BASE_URL", "http://a")],
+            Some("http://a"),
+            Some("k"),
+        ),
+        (bare, &[("OPENAI_API_KEY", "k")], Some("http://own/v1"), None),
+        (bare, &[("AVOCET_API_KEY", "a")], Some("http://own/v1"), Some("a")),
+        (named, &[("OPENAI_API_KEY", "k")], Some("http://own/v1"), None),
+        (named, &[("OPENAI_API_KEY", "k"), ("OWN", "o")], Some("http://own/v1"), Some("o")),
+        (named, &[("AVOCET_API_KEY", "a"), ("OWN", "o")], Some("http://own/v1"), Some("a")),
+        (named, &[("AVOCET_BASE_URL", "http://a"), ("OWN", "o")], Some("http://a"), None),
+    ];
+    for (file, variables, server, key) in cases {
+        let connection = Desk::with(file).load_with(variables, &[]).settings.connection;
+        let found = connection.as_ref().map(|connection| connection.base_url.as_str());
+        assert_eq!(found, *server, "{file} {variables:?}");
+        let found =
+            connection.as_ref().and_then(|connection| Some(connection.api_key.as_ref()?.expose()));
+        assert_eq!(found, *key, "{file} {variables:?}");
+    }
+}
+
+#[test]
+fn a_built_in_model_is_named_like_any_other() {
+    let provider = |file: &str, line: &[_]| {
+        Desk::with(file).load_with(&[], line).settings.connection.map(|found| found.provider)
+    };
+    assert_eq!(provider("", &[option("model", "guide")]), Some(Provider::Guide));
+    let scripted = Some(Provider::Scripted("a/b.txt".into()));
+    assert_eq!(provider("", &[option("model", "scripted:a/b.txt")]), scripted);
+    let file = "[profiles.default]\nprovider = \"scripted\"\nhigh = \"a/b.txt\"";
+    assert_eq!(provider(file, &[]), scripted);
+    assert_eq!(provider("[profiles.default]\nprovider = \"guide\"", &[]), Some(Provider::Guide));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_file_line_column_key_and_what_was_expected() {
+    let cases = [
+        ("mode = \"medium\"", "line 1, column 8: `mode` must be one of low, high, not `medium`."),
+        ("\n\ntheme = 3", "line 3, column 9: `theme` must be a text in quotes, not `3`."),
+        ("them = \"dark\"", "line 1, column 1: there is no key `them`. Did you mean `theme`?"),
+        ("weather = 1", "line 1, column 1: there is no key `weather`."),
+        (
+            "model = \"x\"",
+            "line 1, column 1: `model` does not belong here. In the settings file a model is the `low` or `high` of a profile; for one run use `--model`.",
+        ),
+        (
+            "[profiles.a]\nhihg = \"x\"",
+            "line 2, column 1: there is no key `profiles.a.hihg`. Did you mean `profiles.a.high`?",
+        ),
+        (
+            "[profiles.\"a.b\"]\nhigh = \"x\"",
+            "line 1, column 11: `profiles.a.b` is not a usable name. Use letters, digits, `-` and `_`.",
+        ),
+        (
+            "profiles = 3",
+            "line 1, column 12: `profiles` must be a table, as in `[profiles]`, not `3`.",
+        ),
+        (
+            "[safety]\nallow_sudo = \"yes\"",
+            "line 2, column 14: `safety.allow_sudo` must be `true` or `false`, not `yes`.",
+        ),
+        (
+            "[safety]\nallowed_programs = [\"*\"]",
+            "line 2, column 20: `safety.allowed_programs` must be a list of programs, as in `[\"+just\", \"-curl\"]`, not `*`.",
+        ),
+        (
+            "# 中文\n[limits]\nidle_timeout_s = 0",
+            "line 3, column 18: `limits.idle_timeout_s` must be a whole number from 1 to 3600, not `0`.",
+        ),
+        (
+            "profile = \"x\"",
+            "there is no profile `x`. Describe it in the settings file under `[profiles.x]`.",
+        ),
+    ];
+    for (text, expected) in cases {
+        let desk = Desk::with(text);
+        let said = said(&desk.load());
+        assert_eq!(said.len(), 1, "{text}: {said:?}");
+        assert!(said[0].starts_with(&desk.file().display().to_string()), "{}", said[0]);
+        assert!(said[0].ends_with(expected), "{text}\n{}", said[0]);
+    }
+}
+
+#[test]
+fn one_wrong_key_does_not_cost_the_rest() {
+    let loaded =
+        Desk::with("mode = 3\ntheme = \"light\"\n[nope]\na = 1\n[limits]\nidle_timeout_s = 9")
+            .load();
+    assert_eq!(loaded.problems.len(), 2);
+    assert_eq!(loaded.settings.theme, "light");
+    assert_eq!(loaded.settings.limits.idle_timeout.as_secs(), 9);
+    assert_eq!(loaded.settings.mode, Mode::High);
+}
+
+#[test]
+fn a_broken_safety_key_falls_to_its_strictest_value_alone() {
+    let desk = Desk::with(
+        "[safety]\nallow_network = \"no\"\nalow_write = false\nlift = \"git.reset.hard\"",
+    );
+    let loaded = desk.load();
+    let policy = loaded.settings.policy();
+    assert_eq!(policy.network, Limit::Refuse);
+    assert_eq!(policy.write, Limit::Refuse, "a misspelt key was meant to be the one it nearly is");
+    assert_eq!(policy.lift, [""; 0]);
+    assert_eq!(loaded.settings.limits.max_auto_steps, 25);
+    assert_eq!(loaded.where_from("safety.allow_network"), Layer::Strictest(desk.file()));
+}
+
+#[test]
+fn a_list_that_forbids_and_cannot_be_read_makes_all_of_safety_strict() {
+    for text in [
+        "[safety]\nallowed_programs = \"-curl\"",
+        "[safety]\ndeny = [3]",
+        "safety = 3",
+        "[safty]\nallow_network = false",
+    ] {
+        let policy = Desk::with(text).load().settings.policy();
+        assert_eq!((policy.network, policy.write), (Limit::Refuse, Limit::Refuse), "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_at_all_is_strict_and_stays_as_it_is() {
+    for bytes in [&b"mode = \"low\"\n[safety\n"[..], b"\xff\xfe", b"a = 1\na = 2\n"] {
+        let desk = Desk::new();
+        fs::write(desk.file(), bytes).unwrap();
+        let loaded = desk.load();
+        assert_eq!(loaded.problems.len(), 1);
+        assert!(loaded.problems[0].hint().is_some());
+        assert_eq!(loaded.settings.policy().network, Limit::Refuse);
+        assert_eq!(loaded.settings.limits.max_auto_steps, 0);
+        assert!(edit::set(&desk.file(), "mode", "low").is_err());
+        assert!(edit::unset(&desk.file(), "mode").is_err());
+        assert_eq!(fs::read(desk.file()).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn a_folder_in_place_of_the_file_is_said() {
+    let desk = Desk::new();
+    fs::create_dir(desk.file()).unwrap();
+    assert!(said(&desk.load())[0].contains("not a regular file"));
+}
+
+#[test]
+fn a_project_may_only_tighten_safety() {
+    let desk = Desk::with(
+        "[safety]\nallow_write = false\ndeny = [\"make\"]\nallowed_programs = [\"+just\"]\nlift = [\"git.reset.hard\"]",
+    );
+    desk.project("[safety]\nallow_network = false\nunknown_program = \"refuse\"\nmax_auto_steps_per_turn = 3\ndeny = [\"git push *\"]\nallowed_programs = [\"-curl\"]");
+    let loaded = desk.load_trusted();
+    assert_eq!(said(&loaded), [""; 0]);
+    let policy = loaded.settings.policy();
+    assert_eq!((policy.network, policy.write), (Limit::Refuse, Limit::Refuse));
+    assert_eq!(policy.denied.len(), 2);
+    assert_eq!(policy.allowed_programs, ["+just", "-curl"]);
+    assert_eq!(policy.lift, ["git.reset.hard"]);
+    assert_eq!(loaded.settings.limits.max_auto_steps, 3);
+}
+
+#[test]
+fn what_loosens_or_is_no_safety_in_a_project_does_not_count_and_is_said() {
+    let desk = Desk::with("[safety]\nallow_write = false\nmax_auto_steps_per_turn = 5");
+    for text in [
+        "[safety]\nallow_write = true",
+        "[safety]\nallow_sudo = true",
+        "[safety]\nunknown_program = \"confirm\"",
+        "[safety]\nlift = [\"git.reset.hard\"]",
+        "[safety]\nallow = [\"git push *\"]",
+        "[safety]\nallowed_programs = [\"+nc\"]",
+        "[safety]\nallowed_programs = [\"nc\"]",
+        "[safety]\nmax_auto_steps_per_turn = 6",
+        "theme = \"light\"",
+        "[profiles.default]\nbase_url = \"http://evil/v1\"",
+    ] {
+        let before = desk.load();
+        let loaded = desk.project(text).load_trusted();
+        assert_eq!(loaded.problems.len(), 1, "{text}");
+        assert_eq!(loaded.settings.policy(), before.settings.policy(), "{text}");
+        assert_eq!(loaded.settings.connection, before.settings.connection, "{text}");
+        assert_eq!(loaded.settings.limits, before.settings.limits, "{text}");
+        assert_eq!(loaded.settings.theme, before.settings.theme, "{text}");
+    }
+}
+
+#[test]
+fn a_project_file_that_cannot_be_read_is_strict() {
+    let desk = Desk::new();
+    let loaded = desk.project("[safety").load_trusted();
+    assert_eq!(loaded.settings.policy().write, Limit::Refuse);
+    assert!(said(&loaded)[0].contains("not valid TOML"), "{:?}", said(&loaded));
+}
+
+#[test]
+fn a_variable_that_makes_no_sense_is_named() {
+    let loaded = Desk::new().load_with(&[("AVOCET_MODE", "fast")], &[]);
+    let expected = "The variable `AVOCET_MODE`: `mode` must be one of low, high, not `fast`.";
+    assert_eq!(said(&loaded), [expected]);
+}
+
+#[test]
+fn the_language_follows_the_locale_until_someone_says_otherwise() {
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], Lang);
+    let cases: [Case<'_>; 5] = [
+        ("", &[], Lang::En),
+        ("", &[("LANG", "zh_CN.UTF-8")], Lang::Zh),
+        ("", &[("LANG", "zh_CN.UTF-8"), ("LC_ALL", "C")], Lang::En),
+        ("", &[("LANG", "en_US"), ("AVOCET_LANG", "zh")], Lang::Zh),
+        ("lang = \"en\"", &[("LANG", "zh_CN.UTF-8")], Lang::En),
+    ];
+    for (file, variables, expected) in cases {
+        let loaded = Desk::with(file).load_with(variables, &[]);
+        assert_eq!(loaded.settings.lang, expected, "{file} {variables:?}");
+    }
+}
+
+const COMMENTED: &str = "# mine\nmode = \"low\" # for now\n\n[profiles.default] # the one\nhigh = 'a'\nunknown_to_us = 1\n";
+
+#[test]
+fn an_edit_changes_its_key_and_nothing_else() {
+    let desk = Desk::with(COMMENTED);
+    edit::set(&desk.file(), "mode", "high").unwrap();
+    edit::set(&desk.file(), "profiles.default.high", "b").unwrap();
+    let expected = COMMENTED.replace("\"low\"", "\"high\"").replace("'a'", "\"b\"");
+    assert_eq!(fs::read_to_string(desk.file()).unwrap(), expected);
+}
+
+#[test]
+fn a_key_is_made_with_its_tables_and_taken_out_again() {
+    let desk = Desk::new();
+    fs::remove_dir(desk.root.path().join("config")).unwrap();
+    edit::set(&desk.file(), "profiles.work.base_url", "http://x/v1").unwrap();
+    edit::set(&desk.file(), "safety.deny", "git push *, make").unwrap();
+    edit::set(&desk.file(), "safety.max_auto_steps_per_turn", "3").unwrap();
+    let text = fs::read_to_string(desk.file()).unwrap();
+    let expected = "[profiles.work]\nbase_url = \"http://x/v1\"\n\n[safety]\ndeny = [\"git push *\", \"make\"]\nmax_auto_steps_per_turn = 3\n";
+    assert_eq!(text, expected);
+    assert_eq!(desk.load().get("safety.max_auto_steps_per_turn"), Some(Value::Count(3)));
+    assert!(edit::unset(&desk.file(), "safety.deny").unwrap());
+    assert!(!edit::unset(&desk.file(), "safety.deny").unwrap());
+    assert_eq!(desk.load().settings.policy().denied, []);
+}
+
+#[test]
+fn an_edit_that_makes_no_sense_is_refused_with_a_sentence() {
+    let cases = [
+        ("mdoe", "low", "There is no setting `mdoe`. Did you mean `mode`?"),
+        ("mode", "fast", "`mode` must be one of low, high, not `fast`."),
+        (
+            "api_key",
+            "sk-1",
+            "`api_key` cannot be set in the file. A key is kept in the environment: name its variable with `api_key_env` in a profile.",
+        ),
+        (
+            "safety.allow_sudo",
+            "maybe",
+            "`safety.allow_sudo` must be `true` or `false`, not `maybe`.",
+        ),
+        (
+            "safety.allowed_programs",
+            "*",
+            "`safety.allowed_programs` must be a list of programs, as in `[\"+just\", \"-curl\"]`, not `*`.",
+        ),
+    ];
+    let desk = Desk::with(COMMENTED);
+    for (key, value, expected) in cases {
+        let error = edit::set(&desk.file(), key, value).unwrap_err();
+        assert_eq!(error.say().text(Lang::En), expected);
+    }
+    assert_eq!(fs::read_to_string(desk.file()).unwrap(), COMMENTED);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_written_is_said() {
+    let file = Path::new("/dev/null/config.toml");
+    let error = edit::set(file, "mode", "low").unwrap_err();
+    assert!(error.say().text(Lang::En).contains("/dev/null/config.toml"));
+}
