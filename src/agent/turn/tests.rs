@@ -9,6 +9,10 @@ use crate::protocol::{Level, Message, Risk, Role};
 use crate::safety::{Kind, Place, Policy, Program, Rule, World};
 use crate::words::Lang;
 
+mod cancel;
+mod limits;
+mod replies;
+
 /// A machine that has every program and an empty folder.
 struct Machine;
 
@@ -153,10 +157,12 @@ fn ran(action: Action, code: Option<i32>, outcome: Outcome) -> Observation {
 
 fn line(action: &Action) -> String {
     match action {
-        Action::Run(cleared) => format!("run {}", limits::one_line(&cleared.judged().step.work)),
+        Action::Run(cleared) => {
+            format!("run {}", super::limits::one_line(&cleared.judged().step.work))
+        }
         Action::Ask(ask) => match &ask.question {
             Question::Step { step, number, of, risk, .. } => {
-                let step = limits::one_line(&step.work);
+                let step = super::limits::one_line(&step.work);
                 format!("ask {number}/{of} {} {step}", risk.tier.name())
             }
             Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
@@ -428,266 +434,6 @@ fn what_the_model_says_a_step_needs_only_makes_it_stricter() {
     let mut bench = begun();
     let text = r#"{"type":"cmd","message":"","data":{"commands":[{"program":"ls","requires":{"confirm":true}}]}}"#;
     assert_eq!(line(&bench.says(text)), "ask 1/1 L1 ls");
-}
-
-// Broken replies
-
-#[test]
-fn a_repaired_reply_is_asked_about_even_where_it_is_safe() {
-    let mut bench = begun();
-    let action = bench.says("{'type':'cmd','message':'m','data':{'commands':[{'program':'ls'}]}}");
-    assert_eq!(line(&action), "ask 1/1 L1 ls");
-}
-
-#[test]
-fn a_broken_reply_is_asked_for_once_more_and_then_forgotten() {
-    let mut bench = begun();
-    let broken =
-        r#"{"type":"cmd","message":"m","data":{"commands":[{"program":"head","args":[1]}]}}"#;
-    let action = bench.says(broken);
-    assert_eq!(line(&action), "call again");
-    let fault = "`data.commands[0].args` must be a list of strings, but `data.commands[0].args[0]` is a number.";
-    assert_eq!(sent(&action)[0]["fault"], fault);
-    assert!(bench.events().any(
-        |event| matches!(event, Event::Repairing { fault: said } if said.text(Lang::En) == fault)
-    ));
-    assert!(bench.replied().is_empty(), "nothing of it is shown as an answer");
-    assert_eq!(line(&bench.says(HI)), "end Done");
-    assert_eq!(bench.history(), [Message::user("do it"), Message::assistant(HI)]);
-}
-
-#[test]
-fn each_reply_has_its_own_second_chance() {
-    let mut bench = begun();
-    bench.says("prose");
-    let action = bench.proposes(&["ls"]);
-    bench.exits(action, 0);
-    assert_eq!(line(&bench.says("prose")), "call again");
-}
-
-#[test]
-fn prose_is_taken_as_the_answer_the_second_time() {
-    let mut bench = begun();
-    let prose = "Write `fn main() {}` and set {\"a\": 1} there.";
-    assert_eq!(line(&bench.says(prose)), "call again");
-    assert_eq!(line(&bench.says(prose)), "end Done");
-    assert_eq!(bench.replied()[0].message, prose);
-    assert_eq!(bench.history().len(), 2);
-}
-
-#[test]
-fn of_a_reply_that_stays_broken_only_its_message_is_shown() {
-    let broken = r#"{"type":"cmd","message":"I look.","data":{"commands":[]}}"#;
-    let mut bench = begun();
-    bench.says(broken);
-    let end = "failed: The model gave no valid reply twice in a row, so nothing of it was run. \
-        `data.commands` is empty; a `cmd` reply proposes at least one step.";
-    assert_eq!(line(&bench.says(broken)), end);
-    assert_eq!(bench.replied()[0].message, "I look.");
-    assert!(bench.outcomes().is_empty());
-}
-
-#[test]
-fn raw_json_is_never_shown() {
-    for text in [
-        r#"{"type":"cmd","data":{"commands":[]}}"#,
-        r#"{"typ"#,
-        r#"["x"]"#,
-        "```json\n{\"type\":\"cm",
-        "<think>{\"a\"",
-    ] {
-        let mut bench = begun();
-        bench.says(text);
-        assert!(line(&bench.says(text)).starts_with("failed: "), "{text}");
-        assert!(bench.replied().is_empty(), "{text}");
-        assert_eq!(bench.history(), [Message::user("do it")], "{text}");
-    }
-}
-
-#[test]
-fn a_reply_cut_off_is_shown_with_its_mark_and_nothing_of_it_runs() {
-    let whole = cmd(&["ls"]);
-    for text in [whole.as_str(), whole.split_at(whole.len() - 3).0] {
-        let mut bench = begun();
-        let action = bench.says_cut(text, Cut::Length);
-        assert!(line(&action).starts_with("failed: The answer reached the server's limit"));
-        let replied = bench.replied();
-        assert_eq!((replied[0].message.as_str(), replied[0].cut), ("why", Some(Cut::Length)));
-        assert!(bench.outcomes().is_empty());
-    }
-}
-
-#[test]
-fn a_chat_cut_off_keeps_its_mark_however_well_it_reads() {
-    for text in [HI, r#"{"type":"chat","message":"hi"#, "hi", "hi {\"type\":\"cm"] {
-        let mut bench = begun();
-        let action = bench.says_cut(text, Cut::Broken);
-        assert!(line(&action).starts_with("failed: The answer broke off"), "{text}");
-        let replied = bench.replied();
-        assert_eq!(
-            (replied[0].message.as_str(), replied[0].cut),
-            ("hi", Some(Cut::Broken)),
-            "{text}"
-        );
-    }
-}
-
-// Limits
-
-#[test]
-fn at_the_limit_the_turn_pauses_and_a_yes_starts_it_over() {
-    let mut bench = Bench::with_limit(2);
-    bench.next(Input::Begin);
-    let mut action = bench.proposes(&["ls", "pwd", "ls -l", "ls -a", "whoami"]);
-    action = bench.exits(action, 0);
-    action = bench.exits(action, 0);
-    let why = "2 steps have run in this turn, which is its limit.";
-    assert_eq!(line(&action), format!("pause: {why}"));
-    action = bench.decides(Decision::Approve);
-    assert_eq!(line(&action), "run ls -l");
-    action = bench.exits(action, 0);
-    action = bench.exits(action, 0);
-    assert_eq!(line(&action), format!("pause: {why}"));
-    let end = bench.decides(Decision::Reject { word: None });
-    assert_eq!(line(&end), format!("limit: {why}"));
-    assert_eq!(bench.outcomes().last().map(String::as_str), Some("cmd_005 cancelled"));
-    let last = bench.history().pop().expect("results");
-    assert_eq!(last.content.lines().count(), 5, "each step has its result");
-}
-
-#[test]
-fn the_limit_does_not_ask_where_nothing_is_left_to_run() {
-    let mut bench = Bench::with_limit(1);
-    bench.next(Input::Begin);
-    let action = bench.proposes(&["ls"]);
-    assert_eq!(line(&bench.exits(action, 0)), "call");
-    assert_eq!(line(&bench.says(HI)), "end Done");
-}
-
-#[test]
-fn with_a_limit_of_0_even_a_safe_step_asks() {
-    let mut bench = Bench::with_limit(0);
-    bench.next(Input::Begin);
-    let action = bench.proposes(&["ls", "git add ."]);
-    assert_eq!(line(&action), "ask 1/2 L0 ls");
-    let action = bench.decides(Decision::Approve);
-    let action = bench.exits(action, 0);
-    assert_eq!(line(&action), "ask 2/2 L1 git add .");
-}
-
-#[test]
-fn the_same_step_for_the_third_time_pauses() {
-    let mut bench = begun();
-    for _ in 0..2 {
-        let action = bench.proposes(&["git status"]);
-        bench.exits(action, 0);
-    }
-    let why = "The model proposes the same step for the third time: `git status`.";
-    assert_eq!(line(&bench.proposes(&["git status"])), format!("pause: {why}"));
-    assert_eq!(line(&bench.decides(Decision::Approve)), "run git status");
-}
-
-#[test]
-fn another_step_between_makes_it_no_loop() {
-    let mut bench = begun();
-    for _ in 0..4 {
-        let action = bench.proposes(&["ls", "pwd"]);
-        let action = bench.exits(action, 0);
-        assert_eq!(line(&bench.exits(action, 0)), "call");
-    }
-}
-
-#[test]
-fn three_failures_of_one_kind_pause() {
-    let mut bench = begun();
-    for n in 0..3 {
-        let action = bench.proposes(&[&format!("git log -{n}")]);
-        let mut seen = ran(action, Some(128), Outcome::Ran);
-        seen.stderr = "fatal".into();
-        let action = bench.next(Input::Observed(seen));
-        let expected = if n < 2 { "call" } else { "pause: `git` failed three times in a row." };
-        assert_eq!(line(&action), expected);
-    }
-    assert_eq!(line(&bench.decides(Decision::Approve)), "call");
-}
-
-#[test]
-fn three_refusals_pause_whatever_they_are_about() {
-    let mut bench = begun();
-    bench.proposes(&["sudo ls"]);
-    bench.proposes(&["rm -rf /"]);
-    let action = bench.proposes(&["git reset --hard"]);
-    assert_eq!(line(&action), "pause: Three steps in a row were refused.");
-    let action = bench.decides(Decision::Stop);
-    assert_eq!(line(&action), "limit: Three steps in a row were refused.");
-}
-
-#[test]
-fn searches_that_find_nothing_are_no_failures() {
-    let mut bench = begun();
-    for n in 0..4 {
-        let action = bench.proposes(&[&format!("rg word{n}")]);
-        assert_eq!(line(&bench.exits(action, 1)), "call");
-    }
-}
-
-// Stop and cancel
-
-#[test]
-fn stop_at_a_question_ends_the_turn_and_records_every_step() {
-    let mut bench = begun();
-    bench.proposes(&["git add .", "ls"]);
-    assert_eq!(line(&bench.decides(Decision::Stop)), "end Stopped");
-    assert_eq!(bench.outcomes(), ["cmd_001 declined", "cmd_002 cancelled"]);
-}
-
-#[test]
-fn a_cancel_at_any_moment_leaves_a_valid_history() {
-    type Moment = fn(&mut Bench) -> Action;
-    let moments: [(&str, Moment); 5] = [
-        ("while the model is called", |bench| bench.next(Input::Cancelled)),
-        ("while a broken reply is asked for again", |bench| {
-            bench.says("prose");
-            bench.next(Input::Cancelled)
-        }),
-        ("at a question", |bench| {
-            bench.proposes(&["git add .", "ls"]);
-            bench.next(Input::Cancelled)
-        }),
-        ("while a step runs", |bench| {
-            let action = bench.proposes(&["ls", "pwd"]);
-            bench.next(Input::Stopped(ran(action, None, Outcome::Cancelled)))
-        }),
-        ("in the middle of a reply", |bench| {
-            bench.says_cut(r#"{"type":"cmd","message":"I lo"#, Cut::Cancelled)
-        }),
-    ];
-    for (when, cancel) in moments {
-        let mut bench = begun();
-        assert_eq!(line(&cancel(&mut bench)), "end Cancelled", "{when}");
-        let history = bench.history();
-        assert!(history[0].content.starts_with("do it"), "{when}");
-        assert!(history.windows(2).all(|pair| pair[0].role != pair[1].role), "{when}: {history:?}");
-        let last = &history[history.len() - 1];
-        assert_eq!(last.role, Role::User, "{when}");
-        assert!(last.content.ends_with("{\"_event\":\"cancelled_by_user\"}"), "{when}: {last:?}");
-        let proposed = history.iter().filter(|m| m.content.contains("\"program\":\"ls\"")).count();
-        assert!(
-            proposed == 0 || last.content.contains("cmd_002"),
-            "{when}: every step has a result"
-        );
-    }
-}
-
-#[test]
-fn what_was_streamed_before_a_cancel_is_kept_with_its_mark() {
-    let mut bench = begun();
-    bench.says_cut(r#"{"type":"chat","message":"half an ans"#, Cut::Cancelled);
-    let replied = bench.replied();
-    assert_eq!(
-        (replied[0].message.as_str(), replied[0].cut),
-        ("half an ans", Some(Cut::Cancelled))
-    );
 }
 
 #[test]
