@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Host;
 use super::turn::{Action, Input, Told, Turn};
-use crate::protocol::{Ending, Event, Message, Usage};
+use super::{Answer, Host};
+use crate::protocol::{Cut, Ending, Event, Message, Usage};
 
 /// What is left of a turn for the session to keep.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,11 +34,14 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             }
         }
         input = match action {
-            Action::Call(call) => tokio::select! {
-                biased;
-                () = cancel.cancelled() => Input::Cancelled,
-                answer = host.reply(call) => Input::Replied(answer),
-            },
+            Action::Call(call) => {
+                let answer = tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => None,
+                    answer = host.reply(call) => Some(answer),
+                };
+                answer.map_or_else(|| broken_off(host.heard()), Input::Replied)
+            }
             Action::Ask(ask) => {
                 let id = ask.id;
                 let decision = tokio::select! {
@@ -71,5 +74,13 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                 return ended;
             }
         };
+    }
+}
+
+/// What came of a call before it was dropped stays, marked as cut off.
+fn broken_off(heard: Option<Answer>) -> Input {
+    match heard {
+        Some(answer) => Input::Replied(Ok(Answer { cut: Some(Cut::Cancelled), ..answer })),
+        None => Input::Cancelled,
     }
 }

@@ -21,6 +21,12 @@ pub trait Host: Send {
     /// surfaces by itself; answers with the whole text.
     fn reply(&mut self, call: Call) -> impl Future<Output = Result<Answer, ModelError>> + Send;
 
+    /// What had come of the last call when it was dropped by a cancel; `None` when
+    /// nothing had.
+    fn heard(&mut self) -> Option<Answer> {
+        None
+    }
+
     /// Puts a question and waits for its decision.
     fn ask(&mut self, ask: Ask) -> impl Future<Output = Decision> + Send;
 

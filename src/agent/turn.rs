@@ -2,22 +2,22 @@
 //!
 //! An [`Input`] says what happened, the [`Action`] that answers says what to do; what
 //! surfaces are told on the way is drained with [`Turn::told`]. The order of a reply's
-//! steps: all are judged before the first one runs; a refused one ends the list before
-//! it; each is judged again when its turn comes, since an earlier one may have changed
-//! the world.
+//! steps: all are judged before the first one runs, so that a refusal ahead is known;
+//! each is judged again when its turn comes, since an earlier one may have changed the
+//! world; a refused, declined or failed one ends the list.
 
 use std::collections::VecDeque;
 
 use super::drive::Ended;
 use super::{Answer, Call};
 use crate::model::ModelError;
-use crate::protocol::reply::{Found, Reading, Reply, read};
+use crate::protocol::reply::{Found, Proposal, Reading, Reply, read};
 use crate::protocol::{
-    Ask, AskId, Cut, Decision, Ending, Event, Observation, Origin, Outcome, Question, Replied,
-    Scope, Step, Tier, Usage, Work, partial,
+    Ask, AskId, Cut, Decision, Ending, Event, Notice, Observation, Origin, Outcome, Question,
+    Replied, Scope, Step, Tier, Usage, Work,
 };
 use crate::safety::{self, Cleared, Held, Judged, Scene, Verdict};
-use crate::words::{Say, Spoken, agent as words};
+use crate::words::{Say, Spoken, Word, agent as words};
 
 mod limits;
 mod said;
@@ -98,7 +98,7 @@ enum Waiting {
     Reply,
     /// A person decides about a step.
     Step {
-        door: Door,
+        door: Box<Door>,
         rule: Option<String>,
     },
     /// A person decides whether to go on.
@@ -182,18 +182,25 @@ impl Turn {
                 self.call()
             }
             Input::Replied(Ok(answer)) => self.replied(answer, scene),
-            Input::Replied(Err(error)) => Action::End(Ending::Failed { why: error.say() }),
+            Input::Replied(Err(error)) => self.end(Ending::Failed { why: error.say() }),
             Input::Decided(decision) => self.decided(decision, scene),
             Input::Observed(seen) => {
-                self.observed(seen);
+                if !self.observed(seen) {
+                    self.skip_rest(words::SKIPPED, scene);
+                }
                 self.go_on(scene)
             }
             Input::Stopped(seen) => {
                 self.observed(seen);
-                self.cancelled()
+                self.cancelled(scene)
             }
-            Input::Cancelled => self.cancelled(),
+            Input::Cancelled => self.cancelled(scene),
         }
+    }
+
+    fn end(&mut self, ending: Ending) -> Action {
+        self.said.forget_repair();
+        Action::End(ending)
     }
 
     // Replies
@@ -208,26 +215,28 @@ impl Turn {
 
     fn replied(&mut self, answer: Answer, scene: Scene<'_>) -> Action {
         self.usage = self.usage.plus(answer.usage);
-        match (read(&answer.text), answer.cut) {
-            (Reading::Valid { reply: Reply::Chat { message, markdown, suggestions }, .. }, _) => {
+        let reading = read(&answer.text);
+        if let Some(cut) = answer.cut {
+            return self.cut_off(&reading, &answer.text, cut);
+        }
+        match reading {
+            Reading::Valid { reply: Reply::Chat { message, markdown, suggestions }, .. } => {
                 self.said.chat(&message);
                 self.show(Replied { message, markdown, suggestions, ..Replied::default() });
-                Action::End(Ending::Done)
+                self.end(Ending::Done)
             }
-            (_, Some(cut)) => self.cut_off(&answer.text, cut),
-            (Reading::Valid { reply: Reply::Error { message }, .. }, None) => {
+            Reading::Valid { reply: Reply::Error { message }, .. } => {
                 self.said.error(&message);
                 self.show(Replied { message, error: true, markdown: true, ..Replied::default() });
-                Action::End(Ending::Error)
+                self.end(Ending::Error)
             }
-            (Reading::Valid { reply: Reply::Cmd { commands, .. }, .. }, None)
-                if commands.is_empty() =>
-            {
-                self.faulty(words::NO_COMMANDS.into(), answer.text)
+            Reading::Valid { reply: Reply::Cmd { message, cwd, commands, expected }, found } => {
+                let batch = Batch { why: message, expected, ..Batch::default() };
+                self.proposed(batch, cwd, commands, found, scene)
             }
-            (Reading::Valid { reply, found }, None) => self.proposed(reply, found, scene),
-            (Reading::Invalid { fault, text }, None) => self.faulty(fault, text),
-            (Reading::Fallback { text }, None) => self.faulty(words::NO_JSON.into(), text),
+            Reading::Invalid { .. } | Reading::Fallback { .. } => {
+                self.faulty(&reading, &answer.text)
+            }
         }
     }
 
@@ -236,61 +245,85 @@ impl Turn {
     }
 
     /// A reply that did not come to its end is shown, and nothing of it is done.
-    fn cut_off(&mut self, text: &str, cut: Cut) -> Action {
-        let message = partial::message(text).unwrap_or_default();
-        self.said.chat(&message);
+    fn cut_off(&mut self, reading: &Reading, text: &str, cut: Cut) -> Action {
+        let message = said::readable(reading, text).unwrap_or_default();
+        self.said.forget_repair();
+        if !message.is_empty() {
+            self.said.chat(&message);
+        }
         self.show(Replied { message, markdown: true, cut: Some(cut), ..Replied::default() });
         let why = match cut {
-            Cut::Cancelled => return Action::End(Ending::Cancelled),
+            Cut::Cancelled => {
+                self.said.cancelled();
+                return self.end(Ending::Cancelled);
+            }
             Cut::Broken => words::CUT_BROKEN,
             Cut::Length => words::CUT_LENGTH,
             Cut::Filtered => words::CUT_FILTERED,
         };
-        Action::End(Ending::Failed { why: why.into() })
+        self.end(Ending::Failed { why: why.into() })
     }
 
-    /// Asks once more; the second time the text is shown as it is.
-    fn faulty(&mut self, fault: Say, text: String) -> Action {
-        if self.said.is_repairing() {
-            self.said.chat(&text);
-            let message = partial::message(&text).unwrap_or(text);
-            self.show(Replied { message, markdown: true, ..Replied::default() });
-            return Action::End(Ending::Done);
+    /// Asks once more. The second time prose is taken as the answer it was meant to be;
+    /// of a broken reply its message is shown, but the turn has failed.
+    fn faulty(&mut self, reading: &Reading, text: &str) -> Action {
+        let fault = reading.fault().unwrap_or_else(|| words::CUT_BROKEN.into());
+        if !self.said.is_repairing() {
+            self.said.repair(text, &fault);
+            self.tell(Event::Repairing { fault });
+            return self.call();
         }
-        self.said.repair(&text, &fault);
-        self.tell(Event::Repairing { fault });
-        self.call()
+        let message = said::readable(reading, text);
+        if let Some(message) = message.clone() {
+            self.said.chat(&message);
+            self.show(Replied { message, markdown: true, ..Replied::default() });
+        }
+        match (reading, message) {
+            (Reading::Fallback { .. }, Some(_)) => self.end(Ending::Done),
+            _ => self.end(Ending::Failed { why: words::UNREADABLE.with("fault", fault) }),
+        }
     }
 
-    fn proposed(&mut self, reply: Reply, found: Found, scene: Scene<'_>) -> Action {
-        let Reply::Cmd { message, cwd, commands, expected } = reply else { return self.call() };
-        self.said.cmd(&message, cwd.as_deref(), &commands);
-        self.show(Replied { message: message.clone(), markdown: true, ..Replied::default() });
-        let mut todo = VecDeque::new();
+    fn proposed(
+        &mut self,
+        mut batch: Batch,
+        cwd: Option<String>,
+        commands: Vec<Proposal>,
+        found: Found,
+        scene: Scene<'_>,
+    ) -> Action {
+        self.said.cmd(&batch.why, cwd.as_deref(), &commands);
+        let message = batch.why.clone();
+        self.show(Replied { message, markdown: true, ..Replied::default() });
         for mut proposal in commands {
             // What had to be repaired is never acted on without a question.
             proposal.requires.confirm |= found == Found::Repaired;
             let id = format!("cmd_{:03}", self.next_step);
             self.next_step += 1;
             let cwd = cwd.clone();
-            todo.push_back(Step { id, work: proposal.work, requires: proposal.requires, cwd });
+            let Proposal { work, requires } = proposal;
+            batch.todo.push_back(Step { id, work, requires, cwd });
         }
-        let of = todo.len();
-        self.batch = Batch { todo, seen: Vec::new(), why: message, expected, of };
-        self.cut_before_refused(scene);
+        batch.of = batch.todo.len();
+        self.batch = batch;
+        self.announce_refusal(scene);
         self.go_on(scene)
     }
 
-    /// Drops what stands behind the first step that will be refused.
-    fn cut_before_refused(&mut self, scene: Scene<'_>) {
+    /// Says before the first step runs that a later one will not: who is asked about
+    /// the first may want to know.
+    fn announce_refusal(&mut self, scene: Scene<'_>) {
         let refused =
             |step: &Step| matches!(safety::assess(step.clone(), scene), Verdict::Refuse(_));
-        if let Some(first) = self.batch.todo.iter().position(refused) {
-            let behind = self.batch.todo.split_off(first + 1);
-            self.batch.of -= behind.len();
-            // They are reported once the refused one is.
-            self.batch.todo.extend(behind);
-            self.batch.of = self.batch.todo.len();
+        let ahead = self.batch.todo.iter().enumerate().skip(1).find(|(_, step)| refused(step));
+        let Some((index, step)) = ahead else { return };
+        let say = words::REFUSED_AHEAD
+            .with("number", index + 1)
+            .with("of", self.batch.of)
+            .with("step", limits::one_line(&step.work));
+        // Where the first is refused itself, nothing behind it matters.
+        if !self.batch.todo.front().is_some_and(refused) {
+            self.tell(Event::Notice(Notice::warning(say)));
         }
     }
 
@@ -309,7 +342,7 @@ impl Turn {
             Verdict::Ask(held) => self.ask(Door::Held(held)),
             Verdict::Refuse(refused) => {
                 self.not_run(refused.judged(), Outcome::Refused, None);
-                self.skip_rest(words::SKIPPED.into());
+                self.skip_rest(words::SKIPPED, scene);
                 self.go_on(scene)
             }
         }
@@ -335,7 +368,7 @@ impl Turn {
             pieces: judged.pieces.clone(),
             rule: rule.clone(),
         };
-        self.waiting = Waiting::Step { door, rule };
+        self.waiting = Waiting::Step { door: Box::new(door), rule };
         self.question(question)
     }
 
@@ -352,19 +385,19 @@ impl Turn {
 
     fn decided(&mut self, decision: Decision, scene: Scene<'_>) -> Action {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
-            Waiting::Step { door, rule } => self.decided_step(door, rule, decision, scene),
+            Waiting::Step { door, rule } => self.decided_step(*door, rule, decision, scene),
             Waiting::Pause { why } => match decision {
                 Decision::Approve | Decision::Remember(_) | Decision::Edit(_) => {
                     self.limits.start_over();
                     self.go_on(scene)
                 }
                 Decision::Reject { .. } | Decision::Stop => {
-                    self.stop_batch();
-                    Action::End(Ending::Limit { why })
+                    self.stop_batch(scene);
+                    self.end(Ending::Limit { why })
                 }
             },
-            // A decision nobody waits for changes nothing.
-            Waiting::Reply | Waiting::Run { .. } => self.call(),
+            // A decision nobody waits for: rather stop than guess what it was about.
+            Waiting::Reply | Waiting::Run { .. } => self.cancelled(scene),
         }
     }
 
@@ -390,13 +423,13 @@ impl Turn {
                     None => words::DECLINED.into(),
                 };
                 self.not_run(door.judged(), Outcome::Declined, Some(note));
-                self.skip_rest(words::SKIPPED.into());
+                self.skip_rest(words::SKIPPED, scene);
                 self.go_on(scene)
             }
             Decision::Stop => {
                 self.not_run(door.judged(), Outcome::Declined, Some(words::DECLINED.into()));
-                self.stop_batch();
-                Action::End(Ending::Stopped)
+                self.stop_batch(scene);
+                self.end(Ending::Stopped)
             }
         }
     }
@@ -405,43 +438,49 @@ impl Turn {
     fn edited(&mut self, original: &Judged, work: Work, scene: Scene<'_>) -> Action {
         let instead_of = original.step.work.clone();
         let step = Step { work, ..original.step.clone() };
-        self.limits.proposed(&step.work);
         match safety::assess(step, scene) {
             Verdict::Run(cleared) => self.run(cleared, Some(instead_of)),
             Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
             Verdict::Refuse(refused) => {
-                self.not_run(refused.judged(), Outcome::Refused, Some(edit_note(&instead_of)));
-                self.skip_rest(words::SKIPPED.into());
+                let note = words::EDITED.with("step", limits::one_line(&instead_of));
+                self.not_run(refused.judged(), Outcome::Refused, Some(note));
+                self.skip_rest(words::SKIPPED, scene);
                 self.go_on(scene)
             }
         }
     }
 
-    fn observed(&mut self, mut seen: Observation) {
-        if let Waiting::Run { instead_of: Some(original) } = &self.waiting
-            && seen.outcome == Outcome::Ran
-        {
-            seen.outcome = Outcome::Edited;
-            seen.note = Some(edit_note(original));
+    /// Takes in what came of a step; true when the rest of the list may follow.
+    fn observed(&mut self, mut seen: Observation) -> bool {
+        let waiting = std::mem::replace(&mut self.waiting, Waiting::Reply);
+        if let Waiting::Run { instead_of: Some(original) } = waiting {
+            let edited = words::EDITED.with("step", limits::one_line(&original));
+            seen.note = Some(match seen.note.take() {
+                Some(note) => words::EDITED_AND.with("edited", edited).with("note", note),
+                None => edited,
+            });
+            if seen.outcome == Outcome::Ran {
+                seen.outcome = Outcome::Edited;
+            }
         }
-        self.waiting = Waiting::Reply;
         self.limits.observed(&seen);
-        let goes_on = match seen.outcome {
+        let goes_on = match (seen.outcome, seen.exit_code) {
+            (Outcome::Ran | Outcome::Edited, Some(0)) => true,
             // A read that finds nothing exits with 1; a change that fails may be what
             // the next step stands on.
-            Outcome::Ran | Outcome::Edited => seen.succeeded() || seen.risk.tier == Tier::L0,
-            Outcome::Declined | Outcome::Refused | Outcome::TimedOut | Outcome::Cancelled => false,
+            (Outcome::Ran | Outcome::Edited, Some(_)) => seen.risk.tier == Tier::L0,
+            // It did not start, or a signal ended it.
+            (Outcome::Ran | Outcome::Edited, None) => false,
+            (Outcome::Declined | Outcome::Refused | Outcome::TimedOut | Outcome::Cancelled, _) => {
+                false
+            }
         };
         self.see(seen);
-        if !goes_on {
-            self.skip_rest(words::SKIPPED.into());
-        }
+        goes_on
     }
 
     fn not_run(&mut self, judged: &Judged, outcome: Outcome, note: Option<Say>) {
-        let cwd = judged.cwd.display().to_string();
-        let mut seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
-        seen.note = note;
+        let seen = said::not_run(judged, outcome, note);
         self.limits.observed(&seen);
         self.see(seen);
     }
@@ -452,14 +491,10 @@ impl Turn {
     }
 
     /// The rest of the list is not run, and the model is told so.
-    fn skip_rest(&mut self, why: Say) {
-        let Some(last) = self.batch.seen.last() else { return };
-        let (cwd, risk) = (last.cwd.clone(), last.risk.clone());
+    fn skip_rest(&mut self, why: Word, scene: Scene<'_>) {
         for step in std::mem::take(&mut self.batch.todo) {
-            let mut seen =
-                Observation::not_run(step, cwd.clone(), risk.clone(), Outcome::Cancelled);
-            seen.note = Some(why.clone());
-            self.see(seen);
+            let verdict = safety::assess(step, scene);
+            self.see(said::not_run(verdict.judged(), Outcome::Cancelled, Some(why.into())));
         }
     }
 
@@ -471,24 +506,27 @@ impl Turn {
         self.call()
     }
 
-    fn stop_batch(&mut self) {
-        self.skip_rest(words::CANCELLED.into());
+    fn stop_batch(&mut self, scene: Scene<'_>) {
+        self.skip_rest(words::CANCELLED, scene);
         let seen = std::mem::take(&mut self.batch.seen);
         self.said.results(&seen);
     }
 
-    fn cancelled(&mut self) -> Action {
-        self.stop_batch();
-        self.batch.todo.clear();
+    fn cancelled(&mut self, scene: Scene<'_>) -> Action {
+        match std::mem::replace(&mut self.waiting, Waiting::Reply) {
+            Waiting::Step { door, .. } => {
+                let note = Some(words::CANCELLED.into());
+                self.see(said::not_run(door.judged(), Outcome::Cancelled, note));
+            }
+            Waiting::Reply | Waiting::Pause { .. } | Waiting::Run { .. } => {}
+        }
+        self.stop_batch(scene);
+        self.said.forget_repair();
         self.said.cancelled();
-        Action::End(Ending::Cancelled)
+        self.end(Ending::Cancelled)
     }
 
     fn tell(&mut self, event: Event) {
         self.told.push(Told::Event(Box::new(event)));
     }
-}
-
-fn edit_note(original: &Work) -> Say {
-    words::EDITED.with("step", limits::one_line(original))
 }

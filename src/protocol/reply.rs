@@ -105,7 +105,10 @@ pub fn read(text: &str) -> Reading {
     match find(after_thought(text)) {
         Search::Object(object, found) => understood(&object, found, text),
         Search::Wrong(fault) => Reading::Invalid { fault, text: text.to_owned() },
-        Search::Nothing => Reading::Fallback { text: text.to_owned() },
+        Search::Nothing => {
+            let answer = Some(after_thought(text)).filter(|rest| !rest.is_empty());
+            Reading::Fallback { text: answer.unwrap_or(text).to_owned() }
+        }
     }
 }
 

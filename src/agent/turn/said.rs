@@ -6,8 +6,9 @@
 use serde_json::{Value, json};
 
 use crate::context::digest;
-use crate::protocol::reply::Proposal;
-use crate::protocol::{Message, Observation, Work};
+use crate::protocol::reply::{Proposal, Reading, Reply};
+use crate::protocol::{Message, Observation, Outcome, Role, Work, partial};
+use crate::safety::Judged;
 use crate::words::{Lang, Say};
 
 /// How much of a faulty reply is sent back with its fault, in bytes.
@@ -63,6 +64,13 @@ impl Said {
         self.messages.push(Message::user(event.to_string()));
     }
 
+    /// Takes a faulty reply and its fault away when no valid one came.
+    pub fn forget_repair(&mut self) {
+        if let Some(before) = self.before_repair.take() {
+            self.messages.truncate(before);
+        }
+    }
+
     /// One line a result, as 001 §10.2 has it.
     pub fn results(&mut self, seen: &[Observation]) {
         if !seen.is_empty() {
@@ -84,7 +92,7 @@ impl Said {
 
     fn behind_results(&mut self, event: &Value) {
         match self.messages.last_mut() {
-            Some(last) if last.role == crate::protocol::Role::User => {
+            Some(last) if last.role == Role::User => {
                 last.content.push('\n');
                 last.content.push_str(&event.to_string());
             }
@@ -93,11 +101,49 @@ impl Said {
     }
 
     fn assistant(&mut self, reply: &Value) {
-        if let Some(before) = self.before_repair.take() {
-            self.messages.truncate(before);
-        }
+        self.forget_repair();
         self.messages.push(Message::assistant(reply.to_string()));
     }
+}
+
+/// What a person can read of an answer that is not acted on: the message of a reply,
+/// or prose. Raw JSON is never shown; `None` when there is nothing else.
+pub fn readable(reading: &Reading, text: &str) -> Option<String> {
+    let message = match reading {
+        Reading::Valid { reply, .. } => match reply {
+            Reply::Chat { message, .. } | Reply::Cmd { message, .. } | Reply::Error { message } => {
+                Some(message.clone())
+            }
+        },
+        Reading::Invalid { .. } => partial::message(text).or_else(|| prose(before_json(text))),
+        Reading::Fallback { text } if is_open(text) => prose(before_json(text)),
+        Reading::Fallback { text } => prose(text),
+    };
+    message.filter(|message| !message.trim().is_empty())
+}
+
+fn prose(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.starts_with(['{', '[', '<'])).then(|| text.to_owned())
+}
+
+/// Whether JSON began in the text and broke off.
+fn is_open(text: &str) -> bool {
+    let count = |bracket| text.matches(bracket).count();
+    count('{') > count('}')
+}
+
+fn before_json(text: &str) -> &str {
+    let begins = ["```json", "{"];
+    let end = begins.iter().filter_map(|begin| text.find(begin)).min();
+    end.map_or(text, |end| text.split_at(end).0)
+}
+
+/// The observation of a step that was judged and did not run.
+pub fn not_run(judged: &Judged, outcome: Outcome, note: Option<Say>) -> Observation {
+    let cwd = judged.cwd.display().to_string();
+    let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
+    Observation { note, ..seen }
 }
 
 fn short(work: &Work) -> Value {
