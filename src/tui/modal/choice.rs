@@ -84,6 +84,11 @@ impl Choices {
         Choices { rows: vec![HALT, GO_ON], chosen: 0 }
     }
 
+    /// True when nothing is held that could be rejected.
+    pub fn only_halts(&self) -> bool {
+        self.rows.iter().all(|row| matches!(row.pick, Pick::Stop | Pick::GoOn))
+    }
+
     pub fn next(&mut self) {
         self.chosen = (self.chosen + 1) % self.rows.len().max(1);
     }
@@ -149,7 +154,7 @@ impl Choices {
         let Some(row) = self.rows.get(at) else { return Line::default() };
         let chosen = at == self.chosen;
         let (sigil, style) =
-            if chosen { ("❯ ", pen.theme.selection) } else { ("  ", pen.theme.text) };
+            if chosen { ("› ", pen.theme.selection) } else { ("  ", pen.theme.text) };
         let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
         let letter = if chosen { style.add_modifier(Modifier::BOLD) } else { letter };
         let label = match room {
@@ -169,7 +174,7 @@ enum Room {
     Little,
 }
 
-/// The letters in the order of their digits, for help and for narrow hints.
+/// The letters, for help.
 pub fn letters() -> Vec<(char, Word)> {
     [REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT, RUN_GRAVE]
         .iter()
