@@ -151,13 +151,13 @@ impl Palette {
         let area = Rect { y: above.bottom() - height, height, ..above };
         Clear.render(area, buf);
         let now = self.chosen.unwrap_or(0);
-        let mut rule = Rule::new(theme.border)
+        let category = self.current().and_then(|found| found.candidate.category);
+        let category = category.map_or("", |category| category.name().text(lang));
+        let count = format!("{category}  {}/{}", now + 1, self.found.len());
+        Rule::new(theme.border)
             .left(Span::styled(words::PALETTE_TITLE.text(lang), theme.accent))
-            .right(Span::styled(format!("{}/{}", now + 1, self.found.len()), theme.dim));
-        if let Some(category) = self.current().and_then(|found| found.candidate.category) {
-            rule = rule.left(Span::styled(category.name().text(lang), theme.dim));
-        }
-        rule.draw(area, buf);
+            .right(Span::styled(count.trim_start().to_owned(), theme.dim))
+            .draw(area, buf);
         let first = (now + 1).saturating_sub(shown).min(self.found.len() - shown);
         let columns = Columns::of(&self.found, area.width, lang);
         for (row, found) in self.found.iter().enumerate().skip(first).take(shown) {

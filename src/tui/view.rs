@@ -225,10 +225,8 @@ const PALETTE: &[Hint] = &[
     Hint { key: "Esc", does: words::HINT_CLOSE },
 ];
 const RELEASED: &[Hint] = &[Hint { key: "F2", does: words::HINT_MOUSE_BACK }];
-const BUSY: &[Hint] =
-    &[Hint { key: "Enter", does: words::HINT_QUEUE }, Hint { key: "Esc", does: words::HINT_STOP }];
-const BUSY_QUEUE: &[Hint] =
-    &[Hint { key: "Up", does: words::HINT_TAKE_BACK }, Hint { key: "Esc", does: words::HINT_STOP }];
+const BUSY: &[Hint] = &[Hint { key: "Enter", does: words::HINT_QUEUE }];
+const BUSY_QUEUE: &[Hint] = &[Hint { key: "Up", does: words::HINT_TAKE_BACK }];
 const EMPTY: &[Hint] =
     &[Hint { key: "/", does: words::HINT_COMMANDS }, Hint { key: "?", does: words::HINT_HELP }];
 const WRITING: &[Hint] = &[

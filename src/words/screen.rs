@@ -108,7 +108,6 @@ words! { "screen":
     HINT_SEND: "send", "发送";
     HINT_BREAK: "new line", "换行";
     HINT_QUEUE: "queue", "排队";
-    HINT_STOP: "stop", "停止";
     HINT_TAKE_BACK: "edit the last queued", "修改最后一条排队消息";
     HINT_COMMANDS: "commands", "命令";
     HINT_HELP: "help", "帮助";

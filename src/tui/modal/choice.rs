@@ -116,17 +116,19 @@ impl Choices {
     /// In columns, with the full labels.
     pub fn grid(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let cells: Vec<_> = (0..self.rows.len()).map(|at| self.cell(at, Room::Full, pen)).collect();
-        let widest = cells.iter().map(Line::width).max().unwrap_or(0) + 4;
-        if widest + widest > width || cells.len() < 4 {
+        let high = cells.len().div_ceil(2).max(4);
+        let (left, right) = cells.split_at(high.min(cells.len()));
+        let widest = |cells: &[Line<'_>]| cells.iter().map(Line::width).max().unwrap_or(0);
+        let column = widest(left) + 3;
+        if right.is_empty() || column + widest(right) > width + 2 {
             return cells;
         }
-        let high = cells.len().div_ceil(2).max(4);
-        (0..high)
-            .map(|row| {
-                let mut line = cells.get(row).cloned().unwrap_or_default();
-                if let Some(other) = cells.get(row + high) {
-                    let gap = widest.saturating_sub(line.width());
-                    line.spans.push(Span::raw(" ".repeat(gap)));
+        left.iter()
+            .enumerate()
+            .map(|(row, line)| {
+                let mut line = line.clone();
+                if let Some(other) = right.get(row) {
+                    line.spans.push(Span::raw(" ".repeat(column.saturating_sub(line.width()))));
                     line.spans.extend(other.spans.clone());
                 }
                 line

@@ -79,6 +79,12 @@ enum Air {
     None,
 }
 
+impl Plan {
+    fn total(self) -> u16 {
+        2 + self.body + self.foot + self.air.rows()
+    }
+}
+
 impl Air {
     fn rows(self) -> u16 {
         match self {
@@ -169,13 +175,21 @@ impl Sheet {
     }
 }
 
-/// Rows a page asks for; the transcript keeps some of `screen`.
+/// Rows a page takes of `screen`. The transcript keeps some, unless what must be seen
+/// needs them.
 pub fn height(screen: Rect, page: &Page) -> u16 {
     if too_small(screen) {
         return screen.height.min(1);
     }
-    let kept = (screen.height / 5).min(12);
-    page.wanted().min(screen.height.saturating_sub(kept)).max(LOWEST.min(screen.height))
+    let most = screen.height.saturating_sub((screen.height / 5).min(12));
+    let polite = page.plan(most);
+    let plan = match usize::from(polite.body) >= page.must.len() {
+        true => polite,
+        false => page.plan(screen.height),
+    };
+    let body = page.must.len() + page.more.len();
+    let unused = usize::from(plan.body).saturating_sub(body);
+    plan.total().saturating_sub(u16::try_from(unused).unwrap_or(0)).max(LOWEST)
 }
 
 fn docked(screen: Rect, page: &Page) -> Rect {
@@ -191,11 +205,6 @@ impl Page {
     /// Width of the body on a screen of this width.
     pub fn body_width(screen: u16) -> usize {
         usize::from(screen.saturating_sub(MARGIN * 2))
-    }
-
-    fn wanted(&self) -> u16 {
-        let body = self.must.len() + self.more.len();
-        u16::try_from(body).unwrap_or(u16::MAX).saturating_add(self.foot_rows(true) + 5)
     }
 
     fn foot_rows(&self, spread: bool) -> u16 {
