@@ -174,8 +174,8 @@ pub const KEYS: &[Key] = &[
     row(Input, &[ctrl('_'), alt('z')], Action::Edit(Undo), words::KEY_UNDO),
     also(Input, &[ctrl('7'), ctrl('/')], Action::Edit(Undo)),
     row(Input, &[alt('Z'), alt('_')], Action::Edit(Redo), words::KEY_REDO),
-    row(Input, &[alt('1'), alt('9')], SuggestNth, words::KEY_SUGGEST_NTH),
-    also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8')], SuggestNth),
+    row(Input, &[alt('1')], SuggestNth, words::KEY_SUGGEST_NTH),
+    also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 
     row(Palette, &[key(Down), ctrl('n')], Next, words::KEY_NEXT),
     row(Palette, &[key(Up), ctrl('p')], Previous, words::KEY_PREVIOUS),
