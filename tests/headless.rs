@@ -227,7 +227,12 @@ fn bad_answers_of_a_server_are_each_said_in_words() {
                 Reply::status(200).header("content-type", "text/html").body("<html>Sign in</html>"),
             ],
         ),
-        ("overloaded", vec![Reply::events(["data: {\"error\":{\"message\":\"overloaded\"}}\n\n"])]),
+        (
+            "the prompt is odd",
+            vec![Reply::events([
+                "data: {\"error\":{\"message\":\"the prompt is odd\",\"code\":400}}\n\n",
+            ])],
+        ),
         ("no model `m`", vec![Reply::status(404).body(r#"{"error":{"message":"no such model"}}"#)]),
     ];
     for (expected, replies) in cases {
