@@ -1,6 +1,6 @@
 //! The README says what is so: its pictures and tables are made from the program.
 //!
-//! `UPDATE=1 cargo test --test readme` rewrites them.
+//! `UPDATE=1 cargo test --test readme -- --test-threads=1` rewrites them.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -22,7 +22,7 @@ fn holds(mark: &str, expected: &str) {
     if std::env::vars_os().any(|(name, _)| name == "UPDATE") {
         fs::write(&path, format!("{before}{open}{expected}{close}{after}")).unwrap();
     } else {
-        assert_eq!(inside, expected, "UPDATE=1 cargo test --test readme");
+        assert_eq!(inside, expected, "UPDATE=1 cargo test --test readme -- --test-threads=1");
     }
 }
 
@@ -30,7 +30,7 @@ fn holds(mark: &str, expected: &str) {
 fn its_picture_is_a_frame_of_the_screen() {
     // `tests/screens.rs` holds this snapshot to what the screen draws.
     let snapshot = fs::read_to_string(file("tests/snapshots/approve_en.snap")).unwrap();
-    let frame = snapshot.splitn(3, "---\n").nth(2).unwrap();
+    let frame = snapshot.splitn(3, "---\n").last().unwrap();
     holds("screen", &format!("```text\n{}\n```\n", frame.trim_matches('\n')));
 }
 
