@@ -1,3 +1,5 @@
+//! The policy as people meet it, on a machine of the imagination.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
