@@ -468,3 +468,14 @@ proptest! {
         prop_assert_eq!(Some(risk.tier), risk.reasons.iter().map(|r| r.tier).max());
     }
 }
+
+#[test]
+fn a_folder_given_to_git_is_where_its_paths_begin() {
+    let world = Fake { links: [("/w/src/log", "/h/.ssh")].into_iter().collect() };
+    let (policy, place) = (Policy::default(), place());
+    let scene = Scene { policy: &policy, place: &place, world: &world };
+    let tier = |args: &[&str]| assess(step("git", args), scene).judged().risk.tier;
+    assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
+    assert_eq!(tier(&["diff", "log"]), Tier::L0);
+    assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);
+}

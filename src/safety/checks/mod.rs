@@ -82,7 +82,9 @@ pub fn ps(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
         ["aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf"];
     let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b',');
     let odd = |(_, text): &(usize, &str)| !number(text) && !harmless.contains(text);
-    if let Some((at, _)) = operands(tokens).find(odd) {
+    let format = |token: &&Token<'_>| matches!(token.part, Part::Flag { value: Some(v), .. } if v.contains("env"));
+    let at = operands(tokens).find(odd).map(|(at, _)| at);
+    if let Some(at) = at.or_else(|| tokens.iter().find(format).map(|token| token.at)) {
         call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
     }
 }
