@@ -257,89 +257,50 @@ fn no_wrapper_hides_a_command() {
     }
 }
 
+/// Reads, with `@` in place of a file.
+#[rustfmt::skip]
+const READERS: &[&str] = &[
+    "cat @", "cat README.md @", "head -n 5 @", "tail -c 9 @", "wc -l @", "nl @",
+    "tac @", "od -c @", "hexdump -C @", "xxd @", "strings @", "stat @",
+    "file @", "sha256sum @", "cmp a.txt @", "diff @ a.txt", "diff -u a.txt @", "comm a.txt @",
+    "cut -c1 @", "paste @", "sort @", "uniq @", "fold @", "join @ a.txt",
+    "base64 @", "grep x @", "grep -e x @", "grep -f @ a.txt", "grep -rn x -- @", "rg x @",
+    "rg -e x @", "rg -f @ x", "rg --files @", "sed -n p @", "sed -ne p @", "jq . @",
+    "ls @", "tree @", "du @", "find @", "fd x @", "git diff @",
+    "git -C @ status", "git log -- @", "git grep x @", "date -r @", "column -t @", "rev @",
+    "readlink @", "env cat @", "timeout 5 cat @", "test -f @", "diff --from-file=@ a.txt", "tree @/",
+    "cat ./@", "cat src/../@"
+];
+
+/// Files that are asked about, seen from the workspace.
+const SECRETS: &[&str] = &[
+    ".env",
+    "server.pem",
+    "link_key",
+    "link_ssh/id_rsa",
+    "notes_link.txt",
+    "link_etc/shadow",
+    ".git/config",
+    "../outside/secret.txt",
+    "../home/.netrc",
+];
+
+/// The same, wherever one stands.
+const FAR_SECRETS: &[&str] = &[
+    "/etc/shadow",
+    "~/.ssh/id_rsa",
+    "$HOME/.netrc",
+    "/proc/self/environ",
+    "{HOME}/.aws/credentials",
+];
+
 #[test]
 fn a_read_asks_when_its_file_is_a_secret_or_a_link_to_one() {
     let ground = Ground::new();
-    let readers = [
-        "cat @",
-        "cat README.md @",
-        "head -n 5 @",
-        "tail -c 9 @",
-        "wc -l @",
-        "nl @",
-        "tac @",
-        "od -c @",
-        "hexdump -C @",
-        "xxd @",
-        "strings @",
-        "stat @",
-        "file @",
-        "sha256sum @",
-        "cmp a.txt @",
-        "diff @ a.txt",
-        "diff -u a.txt @",
-        "comm a.txt @",
-        "cut -c1 @",
-        "paste @",
-        "sort @",
-        "uniq @",
-        "fold @",
-        "join @ a.txt",
-        "base64 @",
-        "grep x @",
-        "grep -e x @",
-        "grep -f @ a.txt",
-        "grep -rn x -- @",
-        "rg x @",
-        "rg -e x @",
-        "rg -f @ x",
-        "rg --files @",
-        "sed -n p @",
-        "sed -ne p @",
-        "jq . @",
-        "ls @",
-        "tree @",
-        "du @",
-        "find @",
-        "fd x @",
-        "git diff @",
-        "git -C @ status",
-        "git log -- @",
-        "git grep x @",
-        "date -r @",
-        "column -t @",
-        "rev @",
-        "readlink @",
-        "env cat @",
-        "timeout 5 cat @",
-        "test -f @",
-        "diff --from-file=@ a.txt",
-        "tree @/",
-        "cat ./@",
-        "cat src/../@",
-    ];
-    let secrets = [
-        ".env",
-        "server.pem",
-        "link_key",
-        "link_ssh/id_rsa",
-        "notes_link.txt",
-        "link_etc/shadow",
-        ".git/config",
-        "../outside/secret.txt",
-        "../home/.netrc",
-    ];
-    let absolute = [
-        "/etc/shadow",
-        "~/.ssh/id_rsa",
-        "$HOME/.netrc",
-        "/proc/self/environ",
-        "{HOME}/.aws/credentials",
-    ];
-    for reader in readers {
+    for reader in READERS {
         let fits =
             |secret: &&&str| !reader.contains("./@") || !secret.starts_with(['/', '~', '$', '{']);
-        for secret in secrets.iter().chain(&absolute).filter(fits) {
+        for secret in SECRETS.iter().chain(FAR_SECRETS).filter(fits) {
             let line = reader.replace('@', &ground.filled(secret));
             assert!(judge(&ground, &words(&line)) > Tier::L0, "{line}");
         }

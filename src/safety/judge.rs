@@ -308,7 +308,8 @@ fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mu
     match row {
         Some((at, sub, id)) => {
             options(call, tokens, findings);
-            judge_sub(sub, id, call, at, findings);
+            let ground = moved(call.ground, tokens);
+            judge_sub(sub, id, &Call { ground: &ground, ..call.clone() }, at, findings);
         }
         None => {
             base(spec, call, first.and_then(|(at, _)| call.seat.arg(at)), findings);
@@ -332,6 +333,19 @@ fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mu
             }
         }
     }
+}
+
+/// The ground after `-C FOLDER` in front of a sub-command.
+fn moved<'a>(ground: &Ground<'a>, tokens: &[Token<'_>]) -> Ground<'a> {
+    let mut moved = ground.clone();
+    for token in tokens {
+        if let Part::Flag { name, value: Some(folder), .. } = &token.part
+            && name == "-C"
+        {
+            moved.cwd = paths::absolute(folder, &moved.cwd, &ground.scene.place.home);
+        }
+    }
+    moved
 }
 
 fn judge_sub(sub: &Spec, id: &str, call: &Call<'_>, at: usize, findings: &mut Findings) {

@@ -1,3 +1,5 @@
+//! The policy as people meet it, on a machine of the imagination.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -465,4 +467,15 @@ proptest! {
         let risk = risk(name, &args);
         prop_assert_eq!(Some(risk.tier), risk.reasons.iter().map(|r| r.tier).max());
     }
+}
+
+#[test]
+fn a_folder_given_to_git_is_where_its_paths_begin() {
+    let world = Fake { links: [("/w/src/log", "/h/.ssh")].into_iter().collect() };
+    let (policy, place) = (Policy::default(), place());
+    let scene = Scene { policy: &policy, place: &place, world: &world };
+    let tier = |args: &[&str]| assess(step("git", args), scene).judged().risk.tier;
+    assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
+    assert_eq!(tier(&["diff", "log"]), Tier::L0);
+    assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);
 }

@@ -17,12 +17,12 @@ macro_rules! diff_flags {
          --ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines -b -w -W --function-context \
          --no-function-context --exit-code --quiet -q --no-ext-diff --no-textconv --pickaxe-all --pickaxe-regex --find-copies-harder --no-prefix \
          --default-prefix --ita-invisible-in-index --cached --staged --merge-base --no-color --no-color-moved --no-relative --cumulative -0 -1 -2 -3 --base --ours --theirs \
-         --irreversible-delete -D --cc --no-index-placeholder -t "
+         --irreversible-delete -D --cc -t "
     };
 }
 macro_rules! diff_values {
     () => {
-        "-U=text --unified=text --stat=?text --stat-width=text --stat-name-width=text --stat-count=text --dirstat=?text -X=?text --submodule=?text --color=?text \
+        "-U=text --unified=text --stat=?text --stat-width=text --stat-name-width=text --stat-count=text --dirstat=?text -X=?text --color=?text \
          --color-moved=?text --color-moved-ws=text --word-diff=?text --word-diff-regex=text --color-words=?text --ws-error-highlight=text \
          --abbrev=?text -B=?text --break-rewrites=?text -M=?text --find-renames=?text -C=?text --find-copies=?text --diff-filter=text -S=text -G=text \
          --relative=?text --inter-hunk-context=text --ignore-submodules=?text --src-prefix=text --dst-prefix=text --line-prefix=text --anchored=text \
@@ -34,11 +34,11 @@ macro_rules! diff_values {
 macro_rules! log_flags {
     () => {
         "-NUM --oneline --graph --all --branches --tags --remotes --decorate --no-decorate --merges --no-merges --first-parent --reverse --date-order \
-         --author-date-order --topo-order --follow --full-history --simplify-merges --simplify-by-decoration --no-walk --stdin-never --cherry --cherry-pick --cherry-mark \
+         --author-date-order --topo-order --follow --full-history --simplify-merges --simplify-by-decoration --no-walk  --cherry --cherry-pick --cherry-mark \
          --left-right --left-only --right-only --boundary --abbrev-commit --no-abbrev-commit --no-abbrev --relative-date --parents --children -g --walk-reflogs \
          --source --log-size --no-notes --no-mailmap --mailmap --use-mailmap --no-use-mailmap --no-expand-tabs --not --all-match --invert-grep -i --regexp-ignore-case \
          -E --extended-regexp -F --fixed-strings -P --perl-regexp --basic-regexp --sparse --dense --show-pulls --ancestry-path --exclude-first-parent-only \
-         --remove-empty --count --clear-decorations --no-graph --show-linear-break -c -m --no-diff-merges --dd --remerge-diff --unpacked --ignore-missing --objects --missing --timestamp --header --no-commit-header --commit-header "
+         --remove-empty --count --clear-decorations --no-graph --show-linear-break -c -m --no-diff-merges --dd --remerge-diff --unpacked --ignore-missing --objects --timestamp --header --no-commit-header --commit-header "
     };
 }
 macro_rules! log_values {
@@ -119,7 +119,7 @@ const SUBS: &[Spec] = &[
         .values("--short=?text --default=text --since=text --until=text --disambiguate=text --git-path=text --path-format=text --abbrev-ref=?text --glob=text --exclude=text --show-object-format=?text")
         .operands(Text).keeps(&["git rev-parse HEAD", "git rev-parse --abbrev-ref HEAD", "git rev-parse --show-toplevel"]).raised(&["git rev-parse --nobody"]),
     Spec::read("ls-files")
-        .flags("-c -d -m -o -i -s -k -u -v -f -t -z --cached --deleted --modified --others --ignored --stage --killed --unmerged --directory --no-empty-directory --eol --full-name --exclude-standard --error-unmatch --deduplicate --debug --sparse --recurse-submodules --resolve-undo")
+        .flags("-c -d -m -o -i -s -k -u -v -f -t -z --cached --deleted --modified --others --ignored --stage --killed --unmerged --directory --no-empty-directory --eol --full-name --exclude-standard --error-unmatch --deduplicate --debug --sparse --resolve-undo")
         .values("-x=text --exclude=text -X=path --exclude-from=path --exclude-per-directory=text --with-tree=text --abbrev=?text --format=text").operands(Named)
         .keeps(&["git ls-files", "git ls-files -o --exclude-standard", "git ls-files src"]).raised(&["git ls-files --nobody", "git ls-files -X .env"]),
     Spec::read("ls-tree").flags("-d -r -t -l -z --long --name-only --name-status --object-only --full-name --full-tree").values("--abbrev=?text --format=text").operands(Named).keeps(&["git ls-tree -r HEAD"]).raised(&["git ls-tree --nobody HEAD"]),
@@ -145,7 +145,6 @@ const SUBS: &[Spec] = &[
         .keeps(&["git diff-tree --no-commit-id --name-only -r HEAD"]).raised(&["git diff-index --textconv HEAD", "git diff-tree --output=x HEAD"]),
     Spec::read("cherry").flags("-v").values("--abbrev=text").operands(Text).keeps(&["git cherry -v main"]).raised(&["git cherry --nobody"]),
     Spec::read("check-ignore check-attr").flags("-q -v -n -z -a --quiet --verbose --non-matching --no-index --all --cached").operands(Named).keeps(&["git check-ignore -v target"]).raised(&["git check-ignore --stdin x"]),
-    Spec::read("range-diff").flags(concat!(diff_flags!(), "--no-dual-color --left-only --right-only")).values(concat!(diff_values!(), "--creation-factor=text")).operands(Text).dangers(DIFF_DANGERS).keeps(&["git range-diff main a b"]).raised(&["git range-diff --ext-diff a b c"]),
     Spec::read("show-branch").flags("-a -r --all --remotes --current --topo-order --date-order --sparse --more --list --merge-base --independent --no-name --sha1-name --topics").operands(Text).keeps(&["git show-branch"]).raised(&["git show-branch --nobody"]),
     Spec::read("grep")
         .flags("-a -I -i -w -v -h -H -E -G -F -P -n -c -l -L -z -o -q -p -W -r --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --fixed-strings --perl-regexp \
@@ -179,9 +178,8 @@ const SUBS: &[Spec] = &[
     Spec::read("reflog").posix().flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Text).dangers(DIFF_DANGERS).check(checks::git_reflog)
         .keeps(&["git reflog", "git reflog -n 5", "git reflog show HEAD"]).raised(&["git reflog expire --all", "git reflog delete x", "git reflog -p --textconv"]),
     Spec::ask("submodule", words::GIT_RUNS, &[Write, Network, Exec]).posix().flags("-q --quiet").subs(&[
-        Spec::read("status").flags("--recursive --cached").operands(Text).keeps(&["git submodule status"]).raised(&["git submodule status --nobody"]),
         Spec::ask("deinit", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).raised(&["git submodule deinit -f x"]),
-    ]).keeps(&["git submodule update", "git submodule foreach ls"]),
+    ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),
     Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(&["--get user.name", "--get user.email", "user.name", "user.email", "--get init.defaultBranch", "--get core.autocrlf"])
         .keeps(&["git config --list", "git config user.name x", "git config --get user.name x"]),
     Spec::ask("bisect", words::GIT_RUNS, &[Write, Exec]).posix().subs(&[Spec::read("log").keeps(&["git bisect log"]).raised(&["git bisect log x"])]).check(checks::git_bisect).keeps(&["git bisect run ./test.sh", "git bisect start"]).raised(&["git bisect run rm -rf x"]),
@@ -222,5 +220,5 @@ const SUBS: &[Spec] = &[
     Spec::refuse("filter-branch filter-repo prune", words::GIT_DISCARDS, &[Delete, Irreversible]).keeps(&["git filter-branch"]),
     Spec::ask("gc", words::GIT_WRITES, &[Write]).dangers(&[Danger::refuse("prune", &["--prune="], words::GIT_DISCARDS, &[Delete, Irreversible])]).keeps(&["git gc"]).raised(&["git gc --prune=now"]),
     Spec::ask("update-ref", words::GIT_WRITES, &[Write]).dangers(&[Danger::refuse("delete", &["-d|--delete"], words::GIT_DELETES, &[Delete, Irreversible])]).keeps(&["git update-ref HEAD x"]).raised(&["git update-ref -d refs/heads/x"]),
-    Spec::ask("lfs svn p4 send-email imap-send daemon http-backend shell annex flow cvsimport cvsexportcommit cvsserver archimport subtree", words::GIT_RUNS, &[Exec, Network, Write]).keeps(&["git lfs pull"]),
+    Spec::ask("lfs svn p4 range-diff send-email imap-send daemon http-backend shell annex flow cvsimport cvsexportcommit cvsserver archimport subtree", words::GIT_RUNS, &[Exec, Network, Write]).keeps(&["git lfs pull"]),
 ];
