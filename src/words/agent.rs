@@ -1,7 +1,7 @@
 //! Words of `agent`: what a turn says about itself.
 
 words! { "agent":
-    LIMIT: "{n} steps have run in this turn, which is its limit.", "这一轮已执行 {n} 步，达到上限。";
+    LIMIT: "This turn has reached its limit of steps ({n}).", "这一轮已达到步数上限（{n} 步）。";
     SAME_STEP: "The model proposes the same step for the third time: `{step}`.", "模型第三次提出同样的步骤：`{step}`。";
     SAME_FAILURE: "`{program}` failed three times in a row.", "`{program}` 连续失败了三次。";
     REFUSALS: "Three steps in a row were refused.", "连续三个步骤被拒绝执行。";

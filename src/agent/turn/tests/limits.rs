@@ -11,7 +11,7 @@ fn at_the_limit_the_turn_pauses_and_a_yes_starts_it_over() {
     let mut action = bench.proposes(&["ls", "pwd", "ls -l", "ls -a", "whoami"]);
     action = bench.exits(action, 0);
     action = bench.exits(action, 0);
-    let why = "2 steps have run in this turn, which is its limit.";
+    let why = "This turn has reached its limit of steps (2).";
     assert_eq!(line(&action), format!("pause: {why}"));
     action = bench.decides(Decision::Approve);
     assert_eq!(line(&action), "run ls -l");
