@@ -35,7 +35,6 @@ pub fn find(name: &str) -> Option<(&'static Spec, &'static str)> {
     TABLES.iter().copied().flatten().find_map(|spec| spec.called(name).map(|own| (spec, own)))
 }
 
-#[cfg(test)]
 /// Every row.
 pub fn all() -> impl Iterator<Item = &'static Spec> {
     TABLES.iter().copied().flatten()
