@@ -19,6 +19,7 @@ pub mod view;
 
 mod activity;
 mod argv;
+mod careful;
 mod chips;
 pub mod clean;
 mod composer;
