@@ -355,7 +355,9 @@ fn a_flag_nobody_knows_never_lowers_a_tier() {
         let mut with = plain.clone();
         let at = 1 + place % with.len();
         // Behind an option, it would be that option's value.
-        prop_assume!(at == 1 || !plain[at - 1].starts_with('-'));
+        if at > 1 && plain[at - 1].starts_with('-') {
+            return Ok(());
+        }
         with.insert(at, flag);
         prop_assert!(judge(ground, &with) >= judge(ground, &plain), "{:?}", with);
         Ok(())
