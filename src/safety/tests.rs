@@ -432,6 +432,20 @@ fn the_rule_to_remember_is_offered_only_where_a_yes_can_be_remembered() {
 }
 
 #[test]
+fn an_option_nobody_knows_does_not_hide_the_command_behind_it() {
+    for line in [
+        "bwrap --dev-bind / / rm -rf x",
+        "nohup --zq y rm -rf x",
+        "xargs --zq y rm -rf",
+        "timeout --zq y 5 rm -rf x",
+        "env --zq y rm -rf x",
+        "flock --zq y x rm -rf z",
+    ] {
+        assert!(rules_of(&self::line(line)).contains(&"rm.force_recursive"), "{line}");
+    }
+}
+
+#[test]
 fn wrappers_without_end_are_refused() {
     let mut args = vec!["env"; 40];
     args.extend(["ls"]);
@@ -442,6 +456,8 @@ fn wrappers_without_end_are_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn any_words_are_judged_without_a_panic_and_never_harmless(
         program in any::<String>(), args in proptest::collection::vec(any::<String>(), 0..6)
