@@ -96,7 +96,9 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
     };
     let ended = runtime.block_on(async {
         let handle = session::start(built);
-        tui::run(config, handle.ops, handle.events).await
+        let left = tui::run(config, handle.ops, handle.events).await;
+        farewell(handle.task).await;
+        left
     });
     runtime.shutdown_background();
     match ended {
@@ -106,6 +108,11 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         }
         Err(error) => ground.broken(&error),
     }
+}
+
+/// Lets a session end what it started: a child that heeds no signal takes four seconds.
+async fn farewell(task: tokio::task::JoinHandle<()>) {
+    let _ = tokio::time::timeout(print::GRACE, task).await;
 }
 
 fn keep(mut history: History, sent: &[String]) {
@@ -171,7 +178,10 @@ impl Headless {
                 interrupts: print::interrupts(),
                 grace: print::GRACE,
             };
-            print::run(message, wires, &options, io::stdout().lock(), io::stderr().lock()).await
+            let (out, err) = (io::stdout().lock(), io::stderr().lock());
+            let exit = print::run(message, wires, &options, out, err).await;
+            farewell(handle.task).await;
+            exit
         });
         runtime.shutdown_background();
         exit

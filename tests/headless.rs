@@ -227,8 +227,13 @@ fn bad_answers_of_a_server_are_each_said_in_words() {
                 Reply::status(200).header("content-type", "text/html").body("<html>Sign in</html>"),
             ],
         ),
-        ("overloaded", vec![Reply::events(["data: {\"error\":{\"message\":\"overloaded\"}}\n\n"])]),
-        ("404", vec![Reply::status(404).body(r#"{"error":{"message":"no such model"}}"#)]),
+        (
+            "the prompt is odd",
+            vec![Reply::events([
+                "data: {\"error\":{\"message\":\"the prompt is odd\",\"code\":400}}\n\n",
+            ])],
+        ),
+        ("no model `m`", vec![Reply::status(404).body(r#"{"error":{"message":"no such model"}}"#)]),
     ];
     for (expected, replies) in cases {
         let bench = Bench::new();
@@ -417,4 +422,14 @@ fn settings_are_read_and_written_by_the_command_line() {
     assert_eq!(out(&output), "low\n");
     assert!(Path::new(out(&bench.run(&["config", "path"])).trim()).exists());
     assert_ne!(bench.run(&["config", "set", "mode", "middle"]).status.code(), Some(0));
+}
+
+#[test]
+fn without_a_name_the_first_model_of_the_server_answers() {
+    let bench = Bench::new();
+    let server =
+        server::Server::start_with_models(vec![server::Reply::text(DONE, 8)], &["qwen", "b"]);
+    exits(&bench.run(&["--base-url", &server.base_url(), "-p", "hi"]), 0);
+    let asked = server.requests().into_iter().find(|seen| seen.line.starts_with("POST")).unwrap();
+    assert_eq!(asked.json()["model"], "qwen");
 }

@@ -148,3 +148,209 @@ fn every_case_of_the_corpus_gets_a_tier_it_accepts() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Lines of every tier, each word apart.
+const LINES: &[&str] = &[
+    "ls -la src",
+    "cat README.md",
+    "head -n 3 a.txt",
+    "sort -u a.txt",
+    "uniq a.txt",
+    "grep -rn x .",
+    "rg -n TODO src",
+    "find . -name x",
+    "git status --short",
+    "git log --oneline",
+    "git diff",
+    "date +%F",
+    "jq . data.json",
+    "sed -n 1p a.txt",
+    "cat .env",
+    "sort -o x a.txt",
+    "uniq a.txt o",
+    "touch x",
+    "cp a.txt b",
+    "git commit",
+    "git push",
+    "npm test",
+    "cargo build",
+    "curl https://x",
+    "find . -delete",
+    "sed -i p a.txt",
+    "rm a.txt",
+    "rm -rf build",
+    "rm -r -f build",
+    "sudo ls",
+    "git reset --hard",
+    "git clean -fd",
+    "git push -f",
+    "chmod -R 777 .",
+    "mkfs.ext4 x",
+    "dd if=a of=b",
+    "reboot",
+    "git checkout -- .",
+    "kill -9 -1",
+    "date -s 12",
+    "hostname x",
+    "nobody-knows x",
+    "./evil.sh",
+    "/tmp/x",
+    "python3 x.py",
+    "make",
+    "bash x.sh",
+];
+
+/// Words around a command that must not hide it.
+const WRAPPERS: &[&str] = &[
+    "env",
+    "env -i",
+    "env A=b",
+    "timeout 5",
+    "timeout -k 1 5",
+    "nice",
+    "nice -n 5",
+    "nohup",
+    "setsid",
+    "time",
+    "time -p",
+    "stdbuf -oL",
+    "xargs",
+    "xargs -n 1",
+    "busybox",
+    "ionice -c 3",
+    "taskset 0x1",
+    "flock lock",
+    "find . -exec",
+    "fd -x",
+    "command",
+    "strace -f",
+    "sudo",
+    "env env",
+    "timeout 5 nice nohup",
+    "env --nobody",
+    "timeout --nobody 5",
+    "systemd-run --user",
+];
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+fn judge(ground: &Ground, words: &[String]) -> Tier {
+    let (program, args) = words.split_first().unwrap();
+    ground.tier(program, args)
+}
+
+#[test]
+fn no_wrapper_hides_a_command() {
+    let ground = Ground::new();
+    for line in LINES {
+        let plain = judge(&ground, &words(line));
+        for wrapper in WRAPPERS {
+            let wrapped = judge(&ground, &words(&format!("{wrapper} {line}")));
+            assert!(wrapped >= plain, "{wrapper} {line}: {wrapped:?}");
+        }
+        for shell in ["bash", "sh", "zsh"] {
+            let text = ground.risk(shell, &["-c", line]).tier;
+            assert!(text >= plain.max(Tier::L1), "{shell} -c '{line}': {text:?}");
+        }
+    }
+}
+
+/// Reads, with `@` in place of a file.
+#[rustfmt::skip]
+const READERS: &[&str] = &[
+    "cat @", "cat README.md @", "head -n 5 @", "tail -c 9 @", "wc -l @", "nl @",
+    "tac @", "od -c @", "hexdump -C @", "xxd @", "strings @", "stat @",
+    "file @", "sha256sum @", "cmp a.txt @", "diff @ a.txt", "diff -u a.txt @", "comm a.txt @",
+    "cut -c1 @", "paste @", "sort @", "uniq @", "fold @", "join @ a.txt",
+    "base64 @", "grep x @", "grep -e x @", "grep -f @ a.txt", "grep -rn x -- @", "rg x @",
+    "rg -e x @", "rg -f @ x", "rg --files @", "sed -n p @", "sed -ne p @", "jq . @",
+    "ls @", "tree @", "du @", "find @", "fd x @", "git diff @",
+    "git -C @ status", "git log -- @", "git grep x @", "date -r @", "column -t @", "rev @",
+    "readlink @", "env cat @", "timeout 5 cat @", "test -f @", "diff --from-file=@ a.txt", "tree @/",
+    "cat ./@", "cat src/../@"
+];
+
+/// Files that are asked about, seen from the workspace.
+const SECRETS: &[&str] = &[
+    ".env",
+    "server.pem",
+    "link_key",
+    "link_ssh/id_rsa",
+    "notes_link.txt",
+    "link_etc/shadow",
+    ".git/config",
+    "../outside/secret.txt",
+    "../home/.netrc",
+];
+
+/// The same, wherever one stands.
+const FAR_SECRETS: &[&str] = &[
+    "/etc/shadow",
+    "~/.ssh/id_rsa",
+    "$HOME/.netrc",
+    "/proc/self/environ",
+    "{HOME}/.aws/credentials",
+];
+
+#[test]
+fn a_read_asks_when_its_file_is_a_secret_or_a_link_to_one() {
+    let ground = Ground::new();
+    for reader in READERS {
+        let fits =
+            |secret: &&&str| !reader.contains("./@") || !secret.starts_with(['/', '~', '$', '{']);
+        for secret in SECRETS.iter().chain(FAR_SECRETS).filter(fits) {
+            let line = reader.replace('@', &ground.filled(secret));
+            assert!(judge(&ground, &words(&line)) > Tier::L0, "{line}");
+        }
+    }
+}
+
+/// Flags of one program, the operands that follow, and whether order is free.
+const PERMUTED: &[(&str, &[&str], &[&str])] = &[
+    ("ls", &["-l", "-a", "--color=auto", "-R", "--nobody"], &["src"]),
+    ("sort", &["-u", "-k2", "--reverse", "-ox", "--outp=y"], &["a.txt"]),
+    ("rm", &["-r", "-f", "-v", "-i"], &["build"]),
+    ("chmod", &["-R", "-v", "--changes"], &["777", "."]),
+    ("grep", &["-r", "-n", "-i", "--include=*.rs", "-R"], &["x", "src"]),
+    ("rg", &["-n", "--pre=x", "-C3", "--hidden"], &["x", "src"]),
+    ("uniq", &["-c", "-i"], &["a.txt", "out"]),
+];
+
+proptest! {
+    #[test]
+    fn the_order_of_options_changes_nothing(
+        row in 0..PERMUTED.len(), picks in proptest::collection::vec(0usize..5, 0..5), rotate in 0usize..5, behind in any::<bool>()
+    ) {
+        let ground = Ground::new();
+        let (program, flags, operands) = PERMUTED[row];
+        let mut picked: Vec<&str> = picks.iter().map(|at| flags[at % flags.len()]).collect();
+        let straight: Vec<&str> = picked.iter().chain(operands).copied().collect();
+        if !picked.is_empty() {
+            let by = rotate % picked.len();
+            picked.rotate_left(by);
+        }
+        picked.reverse();
+        let turned: Vec<&str> = if behind {
+            operands.iter().chain(&picked).copied().collect()
+        } else {
+            picked.iter().chain(operands).copied().collect()
+        };
+        prop_assert_eq!(ground.risk(program, &straight).tier, ground.risk(program, &turned).tier, "{:?} {:?}", straight, turned);
+    }
+
+    #[test]
+    fn a_flag_nobody_knows_never_lowers_a_tier(
+        line in 0..LINES.len(), flag in "-(-[a-z]{1,12}|[A-Za-z0-9])", place in 0usize..8
+    ) {
+        let ground = Ground::new();
+        let plain = words(LINES[line]);
+        let mut with = plain.clone();
+        let at = 1 + place % with.len();
+        // Behind an option, it would be that option's value.
+        prop_assume!(at == 1 || !plain[at - 1].starts_with('-'));
+        with.insert(at, flag);
+        prop_assert!(judge(&ground, &with) >= judge(&ground, &plain), "{:?}", with);
+    }
+}

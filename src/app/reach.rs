@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use super::ground::Ground;
 use crate::config::{Connection, Environment, Provider};
 use crate::model::{
-    Endpoint, Guide, LOCAL, Model, ModelError, Pace, Retry, Scripted, Timeouts, discover,
-    list_models,
+    Auto, Endpoint, Guide, LOCAL, Model, ModelError, OpenAi, Pace, Retry, Scripted, Timeouts,
+    discover, list_models,
 };
 use crate::protocol::Mode;
 use crate::session::{Connect, Connected, Found, Wanted};
@@ -99,10 +99,14 @@ impl Knowledge {
             model: model.to_owned(),
             timeouts: self.timeouts,
         };
-        let client = crate::model::OpenAi::new(endpoint).map_err(|error| error.say())?;
+        let client: Arc<dyn Model> = if model.is_empty() {
+            Arc::new(Auto::new(endpoint).map_err(|error| error.say())?)
+        } else {
+            Arc::new(OpenAi::new(endpoint).map_err(|error| error.say())?)
+        };
         let (url, key_name) = (base_url.to_owned(), key_name.to_owned());
         Ok(Connected {
-            model: Arc::new(Retry::new(Arc::new(client), Pace::default())),
+            model: Arc::new(Retry::new(client, Pace::default())),
             provider: "openai".to_owned(),
             base_url: base_url.to_owned(),
             list: Arc::new(move || {

@@ -1,8 +1,8 @@
 //! Talks to models. A [`Model`] turns messages into a stream of [`Chunk`]s; dropping
 //! the stream is the cancel, and frees the connection.
 //!
-//! Three kinds: [`OpenAi`] over HTTP, [`Scripted`] from a file, and [`Guide`], which
-//! needs neither network nor settings. [`Retry`] wraps any of them.
+//! Three kinds: [`OpenAi`] over HTTP (through [`Auto`] where no model is named),
+//! [`Scripted`] from a file, and [`Guide`], which needs neither network nor settings. [`Retry`] wraps any of them.
 //!
 //! Not in here: what the text means (`protocol::reply`), and what is sent
 //! (`context::window`).
@@ -14,6 +14,7 @@ use crate::protocol::{Cut, Message, Params, Usage};
 use crate::words::Say;
 
 mod address;
+mod auto;
 mod discover;
 mod error;
 mod guide;
@@ -25,6 +26,7 @@ mod scripted;
 pub mod sse;
 mod status;
 
+pub use auto::Auto;
 pub use discover::{HOSTED, Hosted, LOCAL, Local, Offer, discover, list_models};
 pub use error::{Again, ModelError, Unreached};
 pub use guide::Guide;

@@ -255,6 +255,12 @@ fn operands(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut F
             last.into_iter().for_each(|(at, text)| call.writes(text, *at, findings));
             loose(call, tokens, findings);
         }
+        Operands::Named => {
+            let parts = words.iter().flat_map(|(at, text)| {
+                text.split([':', '=', ',']).filter(|part| !part.is_empty()).map(|part| (*at, part))
+            });
+            parts.for_each(|(at, part)| call.reads(part, at, findings));
+        }
         Operands::Loose => {
             words.iter().for_each(|(at, text)| loosely(call, text, *at, findings));
             loose(call, tokens, findings);
@@ -302,7 +308,8 @@ fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mu
     match row {
         Some((at, sub, id)) => {
             options(call, tokens, findings);
-            judge_sub(sub, id, call, at, findings);
+            let ground = moved(call.ground, tokens);
+            judge_sub(sub, id, &Call { ground: &ground, ..call.clone() }, at, findings);
         }
         None => {
             base(spec, call, first.and_then(|(at, _)| call.seat.arg(at)), findings);
@@ -326,6 +333,19 @@ fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mu
             }
         }
     }
+}
+
+/// The ground after `-C FOLDER` in front of a sub-command.
+fn moved<'a>(ground: &Ground<'a>, tokens: &[Token<'_>]) -> Ground<'a> {
+    let mut moved = ground.clone();
+    for token in tokens {
+        if let Part::Flag { name, value: Some(folder), .. } = &token.part
+            && name == "-C"
+        {
+            moved.cwd = paths::absolute(folder, &moved.cwd, &ground.scene.place.home);
+        }
+    }
+    moved
 }
 
 fn judge_sub(sub: &Spec, id: &str, call: &Call<'_>, at: usize, findings: &mut Findings) {

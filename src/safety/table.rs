@@ -70,6 +70,8 @@ pub enum Operands {
     Writes,
     /// Files it reads, and last the one it writes.
     ReadsThenWrites,
+    /// Words that may name files it reads, alone or behind a `:`.
+    Named,
     /// Anything; what looks like a path is looked at.
     Loose,
     /// So many operands of its own, then a command.

@@ -231,8 +231,8 @@ pub fn flock(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let command = tokens.iter().filter(|token| token.operand().is_some()).nth(1);
     match command.and_then(|token| token.operand().map(|text| (token.at, text))) {
         Some((at, "-c" | "--command")) => {
-            if let Some(line) = call.args.get(at + 1) {
-                string(line, at + 1, call, findings);
+            for (at, line) in call.args.iter().enumerate().skip(at + 1) {
+                string(line, at, call, findings);
             }
         }
         Some(_) | None => unwrap(call, tokens, 1, findings),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::task::JoinHandle;
 
 use crate::model::{Model, ModelError};
 use crate::protocol::{Event, Facts, Op, Params};
@@ -36,6 +37,8 @@ const ROOM: usize = 256;
 pub struct Handle {
     pub ops: Sender<Op>,
     pub events: Receiver<Event>,
+    /// Ends when the session is closed and everything it started is gone.
+    pub task: JoinHandle<()>,
 }
 
 /// What a session is made of. Everything is built by `app` and handed over.
@@ -124,6 +127,6 @@ pub struct Persona {
 pub fn start(parts: Parts) -> Handle {
     let (ops, op_receiver) = mpsc::channel(ROOM);
     let (events, event_receiver) = mpsc::channel(outbox::ROOM);
-    tokio::spawn(run::run(parts, op_receiver, outbox::Outbox::new(events)));
-    Handle { ops, events: event_receiver }
+    let task = tokio::spawn(run::run(parts, op_receiver, outbox::Outbox::new(events)));
+    Handle { ops, events: event_receiver, task }
 }

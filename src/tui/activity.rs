@@ -155,7 +155,7 @@ impl Activity {
         let right_at = width.saturating_sub(right.width() + 1);
         paint::line(area, buf, right_at, width.saturating_sub(1), right);
         let room = right_at.saturating_sub(3);
-        paint::line(area, buf, 1, right_at, &self.line(pen.now, pen.theme, pen.lang, room));
+        paint::line(area, buf, 0, right_at, &self.line(pen.now, pen.theme, pen.lang, room));
     }
 }
 

@@ -54,7 +54,7 @@ impl Chips {
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
         for (y, row) in (area.y..area.bottom()).zip(self.layout(area.width)) {
-            let mut line = Line::from(" ");
+            let mut line = Line::from("  ");
             for (at, text) in row {
                 let style =
                     if self.filled == Some(at) { pen.theme.selection } else { pen.theme.text };
@@ -69,7 +69,7 @@ impl Chips {
 
     /// What stands in each row.
     fn layout(&self, width: u16) -> Vec<Vec<(usize, String)>> {
-        let room = usize::from(width).saturating_sub(2);
+        let room = usize::from(width).saturating_sub(3);
         let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
         let mut used = room;
         for (at, text) in self.texts.iter().enumerate() {

@@ -23,7 +23,7 @@ pub use fold::Folds;
 pub use history::History;
 
 /// The mark before the first line, and the room before the others.
-const SIGIL: &str = "❯ ";
+const SIGIL: &str = "› ";
 
 #[derive(Debug)]
 pub struct Composer {

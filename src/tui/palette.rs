@@ -20,6 +20,8 @@ use crate::words::{Lang, screen as words};
 
 /// Candidates that are visible at once.
 const ROWS: usize = 8;
+/// From this width on, each row names its category; else the head does, for the chosen.
+const WIDE: usize = 110;
 /// Candidates that are kept at all.
 const MOST: usize = 200;
 
@@ -149,9 +151,12 @@ impl Palette {
         let area = Rect { y: above.bottom() - height, height, ..above };
         Clear.render(area, buf);
         let now = self.chosen.unwrap_or(0);
+        let category = self.current().and_then(|found| found.candidate.category);
+        let category = category.map_or("", |category| category.name().text(lang));
+        let count = format!("{category}  {}/{}", now + 1, self.found.len());
         Rule::new(theme.border)
             .left(Span::styled(words::PALETTE_TITLE.text(lang), theme.accent))
-            .right(Span::styled(format!("{}/{}", now + 1, self.found.len()), theme.dim))
+            .right(Span::styled(count.trim_start().to_owned(), theme.dim))
             .draw(area, buf);
         let first = (now + 1).saturating_sub(shown).min(self.found.len() - shown);
         let columns = Columns::of(&self.found, area.width, lang);
@@ -176,11 +181,10 @@ impl Columns {
             found.iter().map(|found| of(&found.candidate)).max().unwrap_or(0)
         };
         let name = widest(&|c| clean::width(&c.text) + 1 + clean::width(&c.hint));
-        let category =
-            widest(&|c| c.category.map_or(0, |category| clean::width(category.name().text(lang))));
+        let category = widest(&|c| c.category.map_or(0, |it| clean::width(it.name().text(lang))));
         Columns {
-            about: (name + 6).min(width / 2),
-            category: (width >= 76 && category > 0).then(|| width.saturating_sub(category + 2)),
+            about: (name + 4).min((width / 3).max(16)),
+            category: (width >= WIDE && category > 0).then(|| width.saturating_sub(category + 2)),
         }
     }
 }
@@ -188,15 +192,17 @@ impl Columns {
 impl Found {
     fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, columns: &Columns, chosen: bool) {
         let theme = pen.theme;
-        let (sigil, base) = if chosen { ("❯ ", theme.selection) } else { ("  ", theme.text) };
+        let (sigil, base) = if chosen { ("› ", theme.selection) } else { ("  ", theme.text) };
         if chosen {
             buf.set_style(area, theme.selection);
         }
         let quiet = if chosen { theme.selection } else { theme.dim };
-        let mut name = vec![Span::raw("  "), Span::styled(sigil, base)];
+        let mut name = vec![Span::styled(sigil, base)];
         name.extend(self.marked(base, theme));
         name.push(Span::raw(" "));
-        name.push(Span::styled(clean::flat(&self.candidate.hint), quiet));
+        let used = clean::width(&self.candidate.text) + 3;
+        let room = columns.about.saturating_sub(used + 2);
+        name.push(Span::styled(clean::elide_end(&self.candidate.hint, room), quiet));
         paint::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
         let end = columns.category.unwrap_or(area.width.into());
         let about = self.candidate.about.map_or("", |about| about.text(pen.lang));

@@ -62,7 +62,9 @@ impl Queue {
             .iter()
             .chain(&self.later)
             .take(SHOWN)
-            .map(|text| Line::styled(clean::elide_end(text, room), pen.theme.text))
+            .map(|text| {
+                Line::styled(clean::elide_end(&text.replace('\n', " "), room), pen.theme.text)
+            })
             .collect();
         if let Some(more) =
             (self.texts.len() + self.later.len()).checked_sub(SHOWN).filter(|more| *more > 0)
@@ -71,7 +73,7 @@ impl Queue {
             lines.push(Line::from(Span::styled(more, pen.theme.dim)));
         }
         let lines = paint::labelled(label, pen.theme.dim, column, lines);
-        let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+        let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
         paint::lines(inner, buf, &lines);
     }
 }

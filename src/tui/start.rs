@@ -50,9 +50,10 @@ fn lines(pen: &Pen<'_>, facts: &Facts, width: usize) -> Vec<Line<'static>> {
     if let Some(branch) = &facts.branch {
         place.push(Span::styled(format!("   {}", clean::elide_middle(branch, 24)), theme.accent));
     }
-    let labels = [words::START_FOLDER.text(pen.lang), words::START_MODEL.text(pen.lang)];
+    let labels = [words::START_FOLDER, words::START_MODEL, words::START_KEYS]
+        .map(|label| label.text(pen.lang));
     let column = labels.iter().map(|label| clean::width(label)).max().unwrap_or(0) + 3;
-    let [folder, model] = labels;
+    let [folder, model, keys] = labels;
     lines.extend(paint::labelled(folder, theme.dim, column, vec![Line::from(place)]));
     lines.extend(paint::labelled(
         model,
@@ -60,6 +61,9 @@ fn lines(pen: &Pen<'_>, facts: &Facts, width: usize) -> Vec<Line<'static>> {
         column,
         answers(pen, facts, width.saturating_sub(column)),
     ));
+    let are = clean::wrap(words::START_KEYS_ARE.text(pen.lang), width.saturating_sub(column));
+    let are = are.into_iter().map(|line| Line::styled(line, theme.text)).collect();
+    lines.extend(paint::labelled(keys, theme.dim, column, are));
     lines
 }
 

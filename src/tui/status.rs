@@ -29,21 +29,21 @@ struct Part {
 
 /// Draws facts on the left and key hints on the right.
 pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &Facts, hints: &[Hint]) {
-    let width = usize::from(area.width).saturating_sub(2);
+    let width = usize::from(area.width).saturating_sub(3);
     let right = hint_line(hints, pen, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
     let left = fitting(parts(facts, pen), room);
-    paint::line(area, buf, 1, width + 1, &left);
+    paint::line(area, buf, 2, width + 2, &left);
     let free = width.saturating_sub(left.width() + GAP);
     if right.width() <= free {
-        paint::line(area, buf, width + 1 - right.width(), width + 1, &right);
+        paint::line(area, buf, width + 2 - right.width(), width + 2, &right);
     }
 }
 
 /// Only hints, for a moment when the keys matter more than the facts.
 pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, hints: &[Hint]) {
-    let width = usize::from(area.width).saturating_sub(2);
-    paint::line(area, buf, 1, width + 1, &hint_line(hints, pen, width));
+    let width = usize::from(area.width).saturating_sub(3);
+    paint::line(area, buf, 2, width + 2, &hint_line(hints, pen, width));
 }
 
 /// Hints that fit, the first ones first.

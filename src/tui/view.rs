@@ -115,9 +115,9 @@ fn divide(state: &mut State, screen: Rect) -> Areas {
     }
 }
 
-/// One column is left free on either side.
+/// One column is left free on the right.
 fn input_width(screen: Rect) -> u16 {
-    screen.width.saturating_sub(2)
+    screen.width.saturating_sub(1)
 }
 
 fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &Pen<'_>) {
@@ -146,7 +146,7 @@ fn draw_input(
     let buf = frame.buffer_mut();
     let shell = state.composer.shown().starts_with('!');
     let tone = if shell { pen.theme.warn } else { pen.theme.accent };
-    let mut inner = Rect { x: area.x + 1, width: input_width(area), ..area };
+    let mut inner = Rect { width: input_width(area), ..area };
     let rows = state.composer.rows(input_width(area));
     if area.height > rows.min(area.height.saturating_sub(2)) && area.height > 2 {
         let mut rule = Rule::new(pen.theme.border);
@@ -196,7 +196,7 @@ fn draw_status(
     let area = areas.status;
     if state.person.leaving_until.is_some() {
         let say = clean::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
-        paint::line(area, buf, 1, area.width.into(), &Line::styled(say, pen.theme.warn));
+        paint::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
     } else if state.palette.is_open() {
         status::draw_hints(area, buf, pen, PALETTE);
     } else if areas.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
@@ -225,10 +225,8 @@ const PALETTE: &[Hint] = &[
     Hint { key: "Esc", does: words::HINT_CLOSE },
 ];
 const RELEASED: &[Hint] = &[Hint { key: "F2", does: words::HINT_MOUSE_BACK }];
-const BUSY: &[Hint] =
-    &[Hint { key: "Enter", does: words::HINT_QUEUE }, Hint { key: "Esc", does: words::HINT_STOP }];
-const BUSY_QUEUE: &[Hint] =
-    &[Hint { key: "Up", does: words::HINT_TAKE_BACK }, Hint { key: "Esc", does: words::HINT_STOP }];
+const BUSY: &[Hint] = &[Hint { key: "Enter", does: words::HINT_QUEUE }];
+const BUSY_QUEUE: &[Hint] = &[Hint { key: "Up", does: words::HINT_TAKE_BACK }];
 const EMPTY: &[Hint] =
     &[Hint { key: "/", does: words::HINT_COMMANDS }, Hint { key: "?", does: words::HINT_HELP }];
 const WRITING: &[Hint] = &[

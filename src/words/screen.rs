@@ -89,6 +89,8 @@ words! { "screen":
     START_ABOUT: "It proposes, you decide, and nothing else runs.", "它来提议，你来决定，除此之外什么都不会运行。";
     START_FOLDER: "folder", "目录";
     START_MODEL: "model", "模型";
+    START_KEYS: "keys", "按键";
+    START_KEYS_ARE: "/ commands, ! your own shell, ? help, Esc stops", "/ 命令，! 你自己的 shell，? 帮助，Esc 停止";
     START_CONNECT: "To connect one, set AVOCET_BASE_URL, AVOCET_MODEL and AVOCET_API_KEY and start again, or ask here how.", "要连接模型，请设置 AVOCET_BASE_URL、AVOCET_MODEL 和 AVOCET_API_KEY 后重新启动，也可以直接在这里问。";
     START_TRY_CHANGED: "What changed here?", "这里改了什么？";
     START_TRY_FIND: "Find every TODO", "找出所有 TODO";
@@ -105,7 +107,6 @@ words! { "screen":
     HINT_SEND: "send", "发送";
     HINT_BREAK: "new line", "换行";
     HINT_QUEUE: "queue", "排队";
-    HINT_STOP: "stop", "停止";
     HINT_TAKE_BACK: "edit the last queued", "修改最后一条排队消息";
     HINT_COMMANDS: "commands", "命令";
     HINT_HELP: "help", "帮助";
@@ -116,6 +117,7 @@ words! { "screen":
     HINT_SCROLL: "scroll", "滚动";
     HINT_CHOOSE: "take the marked one", "选定标记项";
     HINT_REJECT: "reject", "拒绝";
+    HINT_HALT: "stop here", "到此为止";
     HINT_REJECT_WITH: "reject with this word", "附上这句话并拒绝";
     HINT_RUN_THIS: "run this instead", "改为运行这个";
     HINT_BACK: "back", "返回";
@@ -127,10 +129,10 @@ words! { "screen":
     ASK_PROGRAM: "program", "程序";
     ASK_FOLDER: "folder", "目录";
     ASK_EFFECTS: "it may", "它可能";
-    ASK_REASONS: "asks because", "询问原因";
+    ASK_REASONS: "because", "原因";
     ASK_MORE_REASONS: "and {n} more reasons", "另有 {n} 条原因";
-    ASK_RULE: "rule to keep", "可记住的规则";
-    ASK_MODEL_SAYS: "the model says", "模型说";
+    ASK_RULE: "rule", "规则";
+    ASK_MODEL_SAYS: "model says", "模型说";
     ASK_EXPECTED: "it expects", "模型预期";
     ASK_COMMA: ", ", "、";
     EFFECT_READ: "read", "读取";
@@ -144,13 +146,11 @@ words! { "screen":
     EFFECT_RESOURCE: "use much of the machine", "大量占用机器资源";
     EFFECT_TERMINAL: "take over the terminal", "接管终端";
     EFFECT_IRREVERSIBLE: "do what cannot be undone", "造成不可撤销的后果";
-    ASK_TIER_L0: "L0 runs by itself", "L0 自动运行";
-    ASK_TIER_L1: "L1 needs your yes", "L1 需要你同意";
     ASK_TIER_L2: "L2 high risk", "L2 高风险";
-    ASK_TIER_LIFTED: "L2 high risk, allowed to ask by your settings", "L2 高风险，你的设置允许询问";
+    ASK_TIER_LIFTED: "L2 high risk, lifted", "L2 高风险，已放行询问";
     PICK_REJECT: "Reject", "拒绝";
     PICK_REJECT_SHORT: "Reject", "拒绝";
-    PICK_WORD: "Reject with a word to the model", "拒绝，并对模型说一句";
+    PICK_WORD: "Reject and say why", "拒绝并说明原因";
     PICK_WORD_SHORT: "Say why", "说明";
     PICK_STOP: "Stop the turn", "停止本轮";
     PICK_STOP_SHORT: "Stop", "停止";
@@ -161,8 +161,9 @@ words! { "screen":
     PICK_RUN_SHORT: "Run", "运行";
     PICK_SESSION: "Run, don't ask again this session", "运行，本次会话不再询问";
     PICK_SESSION_SHORT: "Session", "本会话";
-    PICK_PROJECT: "Run, don't ask again in this project", "运行，本项目不再询问";
+    PICK_PROJECT: "Run, don't ask again this project", "运行，本项目不再询问";
     PICK_PROJECT_SHORT: "Project", "本项目";
+    PICK_NTH: "The choice in that place", "对应位置的选项";
     PICK_HALT: "Stop here", "到此为止";
     PICK_GO_ON: "Go on", "继续";
     PICK_GO_ON_SHORT: "Go on", "继续";
@@ -206,7 +207,7 @@ words! { "screen":
     KEY_UNDO: "Undo", "撤销";
     KEY_REDO: "Redo", "重做";
     KEY_SUGGEST: "Take a suggestion; again: the next one", "取用建议；再按取下一条";
-    KEY_SUGGEST_NTH: "Take the suggestion with that number", "取用对应编号的建议";
+    KEY_SUGGEST_NTH: "Take the suggestion with that number, to Alt-9", "取用对应编号的建议，直到 Alt-9";
     KEY_LEAVE: "Leave", "退出";
     KEY_HELP: "Show this help", "显示本帮助";
     KEY_INTERRUPT: "Clear the input, then stop the turn, then leave", "清空输入，再按停止本轮，再按退出";

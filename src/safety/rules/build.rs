@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("go gofmt goimports golangci-lint gopls dlv staticcheck", words::RUNS_PROJECT, INSTALL).posix().subs(&[
         Spec::ask("build run test vet fmt generate mod get install list env version tool clean work doc bug fix", words::RUNS_PROJECT, INSTALL).keeps(&["go build ./...", "go mod tidy", "go vet -vettool=./evil ./...", "go version"]),
     ]).keeps(&["go nobody"]),
-    Spec::ask("make gmake bmake ninja cmake ctest meson bazel bazelisk buck buck2 pants scons waf just task rake invoke tox nox mage earthly dagger xmake b2 premake5 autoconf automake autoreconf configure libtool gyp nmake msbuild xbuild ant", words::RUNS_PROJECT, BUILD)
+    Spec::ask("make gmake bmake ninja cmake ctest meson bazel bazelisk buck buck2 pants scons waf task rake invoke tox nox mage earthly dagger xmake b2 premake5 autoconf automake autoreconf configure libtool gyp nmake msbuild xbuild ant", words::RUNS_PROJECT, BUILD)
         .quiet(&["--version"]).keeps(&["make", "make -n", "make SHELL=./evil.sh", "cmake ."]),
     Spec::ask("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* ld as gas lld gold mold ccache sccache distcc nasm yasm javac kotlinc scalac ghc gnatmake gfortran ocamlopt ocamlc swiftc zig nvcc emcc emconfigure emmake strip objcopy ranlib install_name_tool codesign patchelf protoc flatc thrift capnp bison flex yacc lex swig moc qmake glslc valac vala fpc dmd ldc2 gdc solc moonc", words::RUNS_PROJECT, BUILD)
         .quiet(&["--version"]).keeps(&["gcc a.c", "ld a.o"]),

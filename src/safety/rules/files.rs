@@ -1,7 +1,7 @@
 //! Looking at files and folders.
 
 use super::super::checks;
-use super::super::table::Operands::{Loose, PatternThenReads, Reads, Text};
+use super::super::table::Operands::{Named, PatternThenReads, Reads, Text};
 use super::super::table::{Danger, Spec};
 use crate::protocol::Effect::{Exec, Outside, Resource, Write};
 use crate::words::safety as words;
@@ -79,8 +79,8 @@ pub(super) const ROWS: &[Spec] = &[
         .values("-c=text --format=text --printf=text --cached=text")
         .operands(Reads(ANY)).keeps(&["stat README.md", "stat -c %s a.txt"]).raised(&["stat /etc/shadow", "stat ~/.ssh"]),
     Spec::read("file")
-        .flags("-b -d -E -h -i -I -k -l -L -n -N -p -r -s -v -0 --brief --mime --mime-type --mime-encoding --keep-going --no-buffer --no-dereference \
-                --dereference --no-pad --preserve-date --raw --print0 --extension --version --list --apple")
+        .flags("-b -d -E -h -i -I -k -l -L -n -N -r -s -v -0 --brief --mime --mime-type --mime-encoding --keep-going --no-buffer --no-dereference \
+                --dereference --no-pad --raw --print0 --extension --version --list --apple")
         .values("-e=text --exclude=text --exclude-quiet=text -F=text --separator=text -P=text --parameter=text")
         .operands(Reads(ANY))
         .dangers(&[
@@ -120,7 +120,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("tree")
         .flags("-a -c -C -d -D -f -F -g -h -i -J -n -N -p -q -Q -r -s -S -t -u -U -v -x -X -A --dirsfirst --filesfirst --noreport --prune --du \
                 --device --inodes --si --gitignore --matchdirs --ignore-case --metafirst --nolinks --fflinks --hintro --houtro --compress")
-        .values("-L=text -I=text -P=text --filelimit=text --sort=text --timefmt=text --charset=text --filesfrom=text -H=text -T=text --gitfile=path --infofile=path")
+        .values("-L=text -I=text -P=text --filelimit=text --sort=text --timefmt=text --charset=text -H=text -T=text --gitfile=path --infofile=path")
         .operands(Reads(ANY))
         .dangers(&[
             Danger::ask("output", &["-o=|-R|--output="], words::WRITES_A_FILE, &[Write]),
@@ -146,7 +146,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("dirname").flags("-z --zero").operands(Text).keeps(&["dirname src/main.rs"]),
     Spec::read("which").flags("-a -s").operands(Text).keeps(&["which git", "which -a git"]).raised(&["which --read-alias git"]),
     Spec::read("whereis").flags("-b -m -s -u").operands(Text).keeps(&["whereis git"]).raised(&["whereis -B /x -f git"]),
-    Spec::read("test [").flags("*").operands(Loose).keeps(&["test -f a.txt", "[ -d src ]", "test 1 -eq 1"]).raised(&["test -f ~/.ssh/id_rsa", "[ -e /etc/shadow ]"]),
+    Spec::read("test [").flags("*").operands(Named).keeps(&["test -f a.txt", "[ -d src ]", "test 1 -eq 1"]).raised(&["test -f ~/.ssh/id_rsa", "[ -e /etc/shadow ]"]),
     Spec::read("find").flags("*").operands(Text).check(checks::find)
         .keeps(&["find . -name *.rs -type f", "find", "find src -maxdepth 2 -not -name x -print0", "find . ( -name a -o -name b ) -prune",
                  "find . -mtime -1 -printf %p", "find . -newer a.txt", "find . -newermt 2024-01-01", "find . -size +1M -ls"])
@@ -154,15 +154,15 @@ pub(super) const ROWS: &[Spec] = &[
                   "find . -fprintf x %p", "find . -fprint0 x", "find / -name x", "find -L . -name x", "find . -follow", "find . -nobody",
                   "find . -files0-from x", "find . -newer .env", "find ~/.ssh", "find . -name x -o -delete", "find link_ssh/ -name x"]),
     Spec::read("fd fdfind")
-        .flags("-H -I -u -s -i -g -F -a -l -p -0 -1 -q -V -h --hidden --no-ignore --unrestricted --no-ignore-vcs --no-ignore-parent \
-                --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --list-details --full-path --print0 --quiet \
+        .flags("-H -I -u -s -i -g -F -a -p -0 -1 -q -V -h --hidden --no-ignore --unrestricted --no-ignore-vcs --no-ignore-parent \
+                --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --full-path --print0 --quiet \
                 --show-errors --one-file-system --prune --no-require-git --hyperlink --strip-cwd-prefix --no-global-ignore-file")
         .values("-d=text --max-depth=text --min-depth=text --exact-depth=text -t=text --type=text -e=text --extension=text -E=text --exclude=text \
                  -S=text --size=text --changed-within=text --changed-before=text -o=text --owner=text -c=text --color=text -j=text --threads=text \
                  --max-results=text --and=text --format=text --path-separator=text --search-path=path -C=path --base-directory=path --ignore-file=path")
         .operands(PatternThenReads(""))
         .dangers(&[
-            Danger::ask("exec", &["-x|--exec|-X|--exec-batch"], words::STARTS_PROGRAM, &[Exec]),
+            Danger::ask("exec", &["-x|--exec|-X|--exec-batch|-l|--list-details"], words::STARTS_PROGRAM, &[Exec]),
             Danger::ask("follow", &["-L|--follow"], words::FOLLOWS_LINKS, &[Outside]),
         ])
         .check(super::super::wrappers::fd_exec)
@@ -170,7 +170,5 @@ pub(super) const ROWS: &[Spec] = &[
         .raised(&["fd -x ls", "fd -Hx ./evil.sh", "fd --exec ls", "fd --exec=ls", "fd -X rm", "fd . /", "fd -L x", "fd --exe ls", "fd . ~/.ssh"]),
     Spec::read("eza exa lsd").flags("-a -l -1 -R -T -r -d -h --all --long --tree --oneline --reverse --git --header --icons --group-directories-first")
         .values("-L=text --level=text -s=text --sort=text --color=text -I=text --ignore-glob=text").operands(Reads(ANY)).keeps(&["eza -la src"]).raised(&["eza /"]),
-    Spec::read("tokei cloc scc").flags("-f -v --files --verbose --hidden --quiet --by-file").values("-t=text --type=text -e=text --exclude=text -s=text --sort=text -o=text --exclude-dir=text --include-lang=text")
-        .operands(Reads(ANY)).dangers(&[Danger::ask("output", &["--out=|--report-file=|-o="], words::WRITES_A_FILE, &[Write])])
-        .keeps(&["tokei", "tokei src"]).raised(&["cloc --out=x .", "cloc --extract-with=x .", "tokei /"]),
+    Spec::ask("tokei cloc scc", words::RUNS_PROJECT_SETTINGS, &[Write]).keeps(&["tokei", "cloc --out=x ."]),
 ];

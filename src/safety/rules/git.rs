@@ -3,7 +3,7 @@
 //! A sub-command that is not here may be an alias that runs a program. What the
 //! repository itself configures is not looked at in these rows.
 
-use super::super::table::Operands::{Loose, None, PatternThenReads, Text};
+use super::super::table::Operands::{Named, None, PatternThenReads, Text};
 use super::super::table::{Danger, Spec};
 use super::super::{checks, wrappers};
 use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Outside, Write};
@@ -17,12 +17,12 @@ macro_rules! diff_flags {
          --ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines -b -w -W --function-context \
          --no-function-context --exit-code --quiet -q --no-ext-diff --no-textconv --pickaxe-all --pickaxe-regex --find-copies-harder --no-prefix \
          --default-prefix --ita-invisible-in-index --cached --staged --merge-base --no-color --no-color-moved --no-relative --cumulative -0 -1 -2 -3 --base --ours --theirs \
-         --irreversible-delete -D --cc --no-index-placeholder -t "
+         --irreversible-delete -D --cc -t "
     };
 }
 macro_rules! diff_values {
     () => {
-        "-U=text --unified=text --stat=?text --stat-width=text --stat-name-width=text --stat-count=text --dirstat=?text -X=?text --submodule=?text --color=?text \
+        "-U=text --unified=text --stat=?text --stat-width=text --stat-name-width=text --stat-count=text --dirstat=?text -X=?text --color=?text \
          --color-moved=?text --color-moved-ws=text --word-diff=?text --word-diff-regex=text --color-words=?text --ws-error-highlight=text \
          --abbrev=?text -B=?text --break-rewrites=?text -M=?text --find-renames=?text -C=?text --find-copies=?text --diff-filter=text -S=text -G=text \
          --relative=?text --inter-hunk-context=text --ignore-submodules=?text --src-prefix=text --dst-prefix=text --line-prefix=text --anchored=text \
@@ -34,11 +34,11 @@ macro_rules! diff_values {
 macro_rules! log_flags {
     () => {
         "-NUM --oneline --graph --all --branches --tags --remotes --decorate --no-decorate --merges --no-merges --first-parent --reverse --date-order \
-         --author-date-order --topo-order --follow --full-history --simplify-merges --simplify-by-decoration --no-walk --stdin-never --cherry --cherry-pick --cherry-mark \
+         --author-date-order --topo-order --follow --full-history --simplify-merges --simplify-by-decoration --no-walk  --cherry --cherry-pick --cherry-mark \
          --left-right --left-only --right-only --boundary --abbrev-commit --no-abbrev-commit --no-abbrev --relative-date --parents --children -g --walk-reflogs \
          --source --log-size --no-notes --no-mailmap --mailmap --use-mailmap --no-use-mailmap --no-expand-tabs --not --all-match --invert-grep -i --regexp-ignore-case \
          -E --extended-regexp -F --fixed-strings -P --perl-regexp --basic-regexp --sparse --dense --show-pulls --ancestry-path --exclude-first-parent-only \
-         --remove-empty --count --clear-decorations --no-graph --show-linear-break -c -m --no-diff-merges --dd --remerge-diff --unpacked --ignore-missing --objects --missing --timestamp --header --no-commit-header --commit-header "
+         --remove-empty --count --clear-decorations --no-graph --show-linear-break -c -m --no-diff-merges --dd --remerge-diff --unpacked --ignore-missing --objects --timestamp --header --no-commit-header --commit-header "
     };
 }
 macro_rules! log_values {
@@ -82,17 +82,17 @@ const SUBS: &[Spec] = &[
     Spec::read("status")
         .flags("-s -b -v -z -uno -unormal -uall --short --branch --show-stash --long --verbose --no-ahead-behind --ahead-behind --renames --no-renames --no-column --null -u --ignored --porcelain")
         .values("--porcelain=?text --untracked-files=?text --ignored=?text --ignore-submodules=?text --find-renames=?text --column=?text")
-        .operands(Loose)
+        .operands(Named)
         .keeps(&["git status", "git status -sb", "git status --short src", "git --no-pager status", "git status --porcelain=v2 -z", "git -C src status"])
         .raised(&["git -c a=b status", "git --config-env a=B status", "git status --nobody", "git -C .. status", "git --git-dir=x status", "git -p status",
                   "git --git-dir x status", "git --exec-path=/x status", "git -C /etc status", "git --work-tree / status", "git --nobody status"]),
-    Spec::read("diff").flags(diff_flags!()).values(diff_values!()).operands(Loose).dangers(DIFF_DANGERS).check(checks::output)
+    Spec::read("diff").flags(diff_flags!()).values(diff_values!()).operands(Named).dangers(DIFF_DANGERS).check(checks::output)
         .keeps(&["git diff", "git diff --stat", "git diff -w -U10", "git diff HEAD~1 -- src", "git diff main..feat/x", "git diff --cached --name-only", "git diff -- --output=x", "git diff @~3"])
         .raised(&["git diff --output=x.patch", "git diff --outp=x", "git diff --textconv", "git diff --ext-diff", "git diff --no-index /dev/null x", "git diff --no-ind a b", "git diff --nobody", "git diff --output x", "git diff -O/etc/passwd"]),
-    Spec::read("log whatchanged").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Loose).dangers(DIFF_DANGERS).check(checks::git_format)
+    Spec::read("log whatchanged").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git log", "git log --oneline -n 5", "git log -5", "git log -n5 --stat", "git log --author=$(id)", "git log -- reset", "git log --format=%H", "git log --graph --all --decorate", "git log -p -S foo", "git log -L1,5:src/main.rs"])
         .raised(&["git log --format=%G?", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p"]),
-    Spec::read("show").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Loose).dangers(DIFF_DANGERS).check(checks::git_format)
+    Spec::read("show").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git show", "git show HEAD --stat", "git show HEAD:README.md"]).raised(&["git show --textconv HEAD", "git show HEAD:.env", "git show --format=%GS"]),
     Spec::read("branch")
         .flags("-a -r -v -vv -l -q --all --remotes --verbose --list --show-current --no-column --no-color --contains --no-contains --merged --no-merged --ignore-case -i --no-abbrev --omit-empty")
@@ -119,33 +119,32 @@ const SUBS: &[Spec] = &[
         .values("--short=?text --default=text --since=text --until=text --disambiguate=text --git-path=text --path-format=text --abbrev-ref=?text --glob=text --exclude=text --show-object-format=?text")
         .operands(Text).keeps(&["git rev-parse HEAD", "git rev-parse --abbrev-ref HEAD", "git rev-parse --show-toplevel"]).raised(&["git rev-parse --nobody"]),
     Spec::read("ls-files")
-        .flags("-c -d -m -o -i -s -k -u -v -f -t -z --cached --deleted --modified --others --ignored --stage --killed --unmerged --directory --no-empty-directory --eol --full-name --exclude-standard --error-unmatch --deduplicate --debug --sparse --recurse-submodules --resolve-undo")
-        .values("-x=text --exclude=text -X=path --exclude-from=path --exclude-per-directory=text --with-tree=text --abbrev=?text --format=text").operands(Loose)
+        .flags("-c -d -m -o -i -s -k -u -v -f -t -z --cached --deleted --modified --others --ignored --stage --killed --unmerged --directory --no-empty-directory --eol --full-name --exclude-standard --error-unmatch --deduplicate --debug --sparse --resolve-undo")
+        .values("-x=text --exclude=text -X=path --exclude-from=path --exclude-per-directory=text --with-tree=text --abbrev=?text --format=text").operands(Named)
         .keeps(&["git ls-files", "git ls-files -o --exclude-standard", "git ls-files src"]).raised(&["git ls-files --nobody", "git ls-files -X .env"]),
-    Spec::read("ls-tree").flags("-d -r -t -l -z --long --name-only --name-status --object-only --full-name --full-tree").values("--abbrev=?text --format=text").operands(Loose).keeps(&["git ls-tree -r HEAD"]).raised(&["git ls-tree --nobody HEAD"]),
+    Spec::read("ls-tree").flags("-d -r -t -l -z --long --name-only --name-status --object-only --full-name --full-tree").values("--abbrev=?text --format=text").operands(Named).keeps(&["git ls-tree -r HEAD"]).raised(&["git ls-tree --nobody HEAD"]),
     Spec::read("blame annotate")
         .flags("-b -c -e -f -k -l -n -p -s -t -w -M -C --root --show-stats --show-name --show-number --porcelain --line-porcelain --incremental --show-email --first-parent --progress --no-progress --score-debug --color-lines --color-by-age --minimal")
-        .values("-L=text --since=text --abbrev=text --date=text --ignore-rev=text --ignore-revs-file=path -S=path --reverse=?text --diff-algorithm=text").operands(Loose)
+        .values("-L=text --since=text --abbrev=text --date=text --ignore-rev=text --ignore-revs-file=path -S=path --reverse=?text --diff-algorithm=text").operands(Named)
         .dangers(&[Danger::ask("contents", &["--contents="], words::READS_ELSEWHERE, &[Outside]), Danger::ask("textconv", &["--textconv"], words::STARTS_PROGRAM, &[Exec])])
         .keeps(&["git blame README.md", "git blame -L 1,5 README.md"]).raised(&["git blame --contents .env a", "git blame .env", "git blame --content=/etc/shadow a"]),
-    Spec::read("shortlog").flags(concat!(log_flags!(), "-s -n -e -c --summary --numbered --email --committer")).values(concat!(log_values!(), "-w=?text --group=text")).operands(Loose).check(checks::git_format)
+    Spec::read("shortlog").flags(concat!(log_flags!(), "-s -n -e -c --summary --numbered --email --committer")).values(concat!(log_values!(), "-w=?text --group=text")).operands(Named).check(checks::git_format)
         .keeps(&["git shortlog -sn", "git shortlog -sne HEAD"]).raised(&["git shortlog --nobody", "git shortlog --format=%GS"]),
     Spec::read("describe name-rev").flags("--all --tags --contains --debug --long --always --first-parent --exact-match --name-only --no-undefined --dirty --broken --undefined")
         .values("--abbrev=text --candidates=text --match=text --exclude=text --dirty=?text --broken=?text --refs=text").operands(Text).keeps(&["git describe --tags --always", "git name-rev HEAD"]).raised(&["git describe --nobody"]),
     Spec::read("merge-base").flags("-a --all --octopus --independent --is-ancestor --fork-point").operands(Text).keeps(&["git merge-base main HEAD"]).raised(&["git merge-base --nobody"]),
-    Spec::read("rev-list").flags(log_flags!()).values(concat!(log_values!(), "--disk-usage=?text --filter=text")).operands(Loose).check(checks::git_format).keeps(&["git rev-list --count HEAD"]).raised(&["git rev-list --use-bitmap-index HEAD", "git rev-list --format=%G? HEAD"]),
+    Spec::read("rev-list").flags(log_flags!()).values(concat!(log_values!(), "--disk-usage=?text --filter=text")).operands(Named).check(checks::git_format).keeps(&["git rev-list --count HEAD"]).raised(&["git rev-list --use-bitmap-index HEAD", "git rev-list --format=%G? HEAD"]),
     Spec::read("for-each-ref").flags("-s -p --shell --perl --python --tcl --ignore-case --omit-empty").values("--count=text --sort=text --format=text --points-at=text --merged=?text --no-merged=?text --contains=?text --no-contains=?text --exclude=text --color=?text").operands(Text).check(checks::git_format)
         .keeps(&["git for-each-ref --format=%(refname) refs/heads"]).raised(&["git for-each-ref --format=%(signature)", "git for-each-ref --sort=signature:grade"]),
     Spec::read("show-ref").flags("-q -d -s --quiet --head --heads --branches --tags --dereference --verify --exists").values("--hash=?text --abbrev=?text").operands(Text).keeps(&["git show-ref --tags"]).raised(&["git show-ref --exclude-existing"]),
     Spec::read("symbolic-ref").flags("-q --quiet --short --recurse --no-recurse").operands(Text).check(checks::git_symbolic_ref).keeps(&["git symbolic-ref --short HEAD"]).raised(&["git symbolic-ref HEAD refs/heads/x", "git symbolic-ref -d HEAD"]),
-    Spec::read("cat-file").flags("-p -t -s -e --allow-unknown-type --batch-all-objects --unordered").values("--batch-check=?text").operands(Loose).dangers(&[Danger::ask("textconv", &["--textconv|--filters"], words::STARTS_PROGRAM, &[Exec])])
+    Spec::read("cat-file").flags("-p -t -s -e --allow-unknown-type --batch-all-objects --unordered").values("--batch-check=?text").operands(Named).dangers(&[Danger::ask("textconv", &["--textconv|--filters"], words::STARTS_PROGRAM, &[Exec])])
         .keeps(&["git cat-file -p HEAD"]).raised(&["git cat-file --textconv HEAD:a.txt", "git cat-file --filters HEAD:a.txt", "git cat-file -p HEAD:.env", "git cat-file --filt HEAD:a"]),
     Spec::read("count-objects").flags("-v -H --verbose --human-readable").keeps(&["git count-objects -vH"]).raised(&["git count-objects x"]),
-    Spec::read("diff-tree diff-index diff-files").flags(concat!(diff_flags!(), log_flags!(), "-r --root --no-commit-id")).values(concat!(diff_values!(), log_values!())).operands(Loose).dangers(DIFF_DANGERS).check(checks::git_format)
+    Spec::read("diff-tree diff-index diff-files").flags(concat!(diff_flags!(), log_flags!(), "-r --root --no-commit-id")).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git diff-tree --no-commit-id --name-only -r HEAD"]).raised(&["git diff-index --textconv HEAD", "git diff-tree --output=x HEAD"]),
     Spec::read("cherry").flags("-v").values("--abbrev=text").operands(Text).keeps(&["git cherry -v main"]).raised(&["git cherry --nobody"]),
-    Spec::read("check-ignore check-attr").flags("-q -v -n -z -a --quiet --verbose --non-matching --no-index --all --cached").operands(Loose).keeps(&["git check-ignore -v target"]).raised(&["git check-ignore --stdin x"]),
-    Spec::read("range-diff").flags(concat!(diff_flags!(), "--no-dual-color --left-only --right-only")).values(concat!(diff_values!(), "--creation-factor=text")).operands(Text).dangers(DIFF_DANGERS).keeps(&["git range-diff main a b"]).raised(&["git range-diff --ext-diff a b c"]),
+    Spec::read("check-ignore check-attr").flags("-q -v -n -z -a --quiet --verbose --non-matching --no-index --all --cached").operands(Named).keeps(&["git check-ignore -v target"]).raised(&["git check-ignore --stdin x"]),
     Spec::read("show-branch").flags("-a -r --all --remotes --current --topo-order --date-order --sparse --more --list --merge-base --independent --no-name --sha1-name --topics").operands(Text).keeps(&["git show-branch"]).raised(&["git show-branch --nobody"]),
     Spec::read("grep")
         .flags("-a -I -i -w -v -h -H -E -G -F -P -n -c -l -L -z -o -q -p -W -r --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --fixed-strings --perl-regexp \
@@ -179,9 +178,8 @@ const SUBS: &[Spec] = &[
     Spec::read("reflog").posix().flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Text).dangers(DIFF_DANGERS).check(checks::git_reflog)
         .keeps(&["git reflog", "git reflog -n 5", "git reflog show HEAD"]).raised(&["git reflog expire --all", "git reflog delete x", "git reflog -p --textconv"]),
     Spec::ask("submodule", words::GIT_RUNS, &[Write, Network, Exec]).posix().flags("-q --quiet").subs(&[
-        Spec::read("status").flags("--recursive --cached").operands(Text).keeps(&["git submodule status"]).raised(&["git submodule status --nobody"]),
         Spec::ask("deinit", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).raised(&["git submodule deinit -f x"]),
-    ]).keeps(&["git submodule update", "git submodule foreach ls"]),
+    ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),
     Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(&["--get user.name", "--get user.email", "user.name", "user.email", "--get init.defaultBranch", "--get core.autocrlf"])
         .keeps(&["git config --list", "git config user.name x", "git config --get user.name x"]),
     Spec::ask("bisect", words::GIT_RUNS, &[Write, Exec]).posix().subs(&[Spec::read("log").keeps(&["git bisect log"]).raised(&["git bisect log x"])]).check(checks::git_bisect).keeps(&["git bisect run ./test.sh", "git bisect start"]).raised(&["git bisect run rm -rf x"]),
@@ -222,5 +220,5 @@ const SUBS: &[Spec] = &[
     Spec::refuse("filter-branch filter-repo prune", words::GIT_DISCARDS, &[Delete, Irreversible]).keeps(&["git filter-branch"]),
     Spec::ask("gc", words::GIT_WRITES, &[Write]).dangers(&[Danger::refuse("prune", &["--prune="], words::GIT_DISCARDS, &[Delete, Irreversible])]).keeps(&["git gc"]).raised(&["git gc --prune=now"]),
     Spec::ask("update-ref", words::GIT_WRITES, &[Write]).dangers(&[Danger::refuse("delete", &["-d|--delete"], words::GIT_DELETES, &[Delete, Irreversible])]).keeps(&["git update-ref HEAD x"]).raised(&["git update-ref -d refs/heads/x"]),
-    Spec::ask("lfs svn p4 send-email imap-send daemon http-backend shell annex flow cvsimport cvsexportcommit cvsserver archimport subtree", words::GIT_RUNS, &[Exec, Network, Write]).keeps(&["git lfs pull"]),
+    Spec::ask("lfs svn p4 range-diff send-email imap-send daemon http-backend shell annex flow cvsimport cvsexportcommit cvsserver archimport subtree", words::GIT_RUNS, &[Exec, Network, Write]).keeps(&["git lfs pull"]),
 ];

@@ -44,16 +44,15 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["ps", "ps aux", "ps -ef", "ps -p 1", "ps -eo pid,comm"]).raised(&["ps e", "ps auxe", "ps eww", "ps -e e"]),
     Spec::read("pgrep pidof").flags("-a -f -i -l -n -o -s -v -w -x --full --list-full --list-name --exact --newest --oldest --count -c")
         .values("-u=text -U=text -P=text -g=text -t=text -d=text").operands(Text).keeps(&["pgrep -l node"]).raised(&["pgrep --signal x y"]),
-    Spec::read("ss netstat").flags("-a -l -n -p -t -u -x -4 -6 -e -i -m -o -s -w -r -H -O --all --listening --numeric --processes --tcp --udp --unix --summary --no-header")
+    Spec::read("ss").flags("-a -l -n -p -t -u -x -4 -6 -e -i -m -o -s -w -r -H -O --all --listening --numeric --processes --tcp --udp --unix --summary --no-header")
         .operands(Text).dangers(&[Danger::ask("kill", &["-K|--kill|-D=|--diag=|-F=|--filter=|-N=|-r|--resolve"], words::OPTION_VALUES, &[Network])])
         .keeps(&["ss -tlnp"]).raised(&["ss -K dst x", "ss -D out", "ss -F x"]),
-    Spec::read("lsof").flags("-n -P -l -t -U -R -w").values("-i=?text -p=text -u=text -c=text -a=text -s=?text").operands(super::super::table::Operands::Reads(usize::MAX)).keeps(&["lsof -nP -i:8080"]).raised(&["lsof -D x", "lsof /etc/shadow"]),
     Spec::read("objdump readelf nm size").flags("-d -D -h -f -p -r -R -s -S -t -T -x -a -C -g -u -l -e -n -V -A -c --disassemble --syms --headers --demangle --all-headers --dynamic-syms --wide -W")
         .values("-j=text -M=text").operands(super::super::table::Operands::Reads(usize::MAX)).keeps(&["objdump -d a.bin", "nm a.bin"]).raised(&["objdump --dwarf=follow-links a.bin", "nm --plugin x a.bin", "nm .env"]),
     Spec::ask("ldd", words::RUNS_PROGRAM_GIVEN, &[Exec]).keeps(&["ldd ./a.bin"]),
     Spec::ask("man info apropos whatis tldr less more most vim vi nvim nano emacs ed ex view pico micro hx helix code subl open xdg-open start top htop btop atop glances tig lazygit mc ranger nnn w3m lynx links elinks watchman dialog whiptail gdb lldb screenfetch neofetch fzf sensible-editor sensible-pager editor pager select-editor run-mailcap see mail mutt irssi weechat", words::OPENS_PAGER, &[Exec, Terminal])
         .check(super::super::wrappers::dash_c).keeps(&["man ls", "less a.txt", "vim a.txt", "nano a.txt"]),
-    Spec::ask("lspci lsusb last lastlog w who users timedatectl localectl hostnamectl ipcs dpkg-query getent lsns findmnt blkid hwinfo inxi xdpyinfo xrandr sw_vers system_profiler scutil ioreg vm_stat defaults", words::TELLS_MACHINE, &[Read])
+    Spec::ask("lsof netstat lspci lsusb last lastlog w who users timedatectl localectl hostnamectl ipcs dpkg-query getent lsns findmnt blkid hwinfo inxi xdpyinfo xrandr sw_vers system_profiler scutil ioreg vm_stat defaults", words::TELLS_MACHINE, &[Read])
         .check(checks::sets)
         .keeps(&["who", "lspci", "timedatectl"]).raised(&["timedatectl set-time 12:00", "hostnamectl set-hostname x"]),
     Spec::ask("dmesg journalctl", words::TELLS_MACHINE, &[Read])

@@ -3,15 +3,15 @@
 use super::super::table::Operands::Command;
 use super::super::table::{Danger, Spec};
 use super::super::wrappers;
-use crate::protocol::Effect::{Exec, Write};
+use crate::protocol::Effect::{Exec, Outside, Write};
 use crate::words::safety as words;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[
     // These pass an L0 on as it is.
-    Spec::read("env").posix().flags("-i -0 -v --ignore-environment --null --debug").values("-u=text --unset=text -C=path --chdir=path")
+    Spec::read("env").posix().flags("-i -0 -v --ignore-environment --null --debug").values("-u=text --unset=text")
         .operands(super::super::table::Operands::Text)
-        .dangers(&[Danger::ask("split", &["-S=|--split-string="], words::SHELL_STRING, &[Exec]), Danger::ask("signal", &["--block-signal|--default-signal|--ignore-signal|--list-signal-handling|-P=|-L=|-U="], words::OPTION_VALUES, &[Exec])])
+        .dangers(&[Danger::ask("split", &["-S=|--split-string="], words::SHELL_STRING, &[Exec]), Danger::ask("folder", &["-C=|--chdir="], words::READS_ELSEWHERE, &[Outside]), Danger::ask("signal", &["--block-signal|--default-signal|--ignore-signal|--list-signal-handling|-P=|-L=|-U="], words::OPTION_VALUES, &[Exec])])
         .check(wrappers::env)
         .keeps(&["env ls", "env LANG=C ls -la", "env -i ls", "env -u X git status"])
         .raised(&["env", "env rm -rf build", "env -S ls", "env --split-string=sh", "env GIT_CONFIG_COUNT=1 git status", "env LD_PRELOAD=./x ls", "env -i", "env A=b ls", "env sh -c id", "env -u X rm -rf build", "env -C .. ls", "env --chdi=/ ls", "env -x ls", "env env env rm -rf x"]),

@@ -1,3 +1,5 @@
+//! Lines of every form, and the commands they fall into.
+
 use super::*;
 
 /// The commands of a line, words joined by `|`; `?` in front: opaque.

@@ -4,12 +4,12 @@
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
 
 use super::Answer;
-use super::asking::{Asking, judgement_badge};
+use super::asking::{Asking, Subject};
 use super::choice::{Care, Choices};
-use super::command::{self, Facts};
-use super::edit::Judgement;
+use super::command::Facts;
 use super::sheet::{self, Page};
 use crate::protocol::{AskId, Risk, Tier, Work};
 use crate::tui::Millis;
@@ -40,6 +40,23 @@ impl Held {
     pub fn care(&self) -> Care {
         if self.risk.lifted || self.risk.tier == Tier::L2 { Care::Grave } else { Care::Plain }
     }
+
+    /// `2 of 5`; nothing for the only one.
+    pub fn counted(&self, pen: &Pen<'_>) -> String {
+        match self.count {
+            (_, 0..=1) => String::new(),
+            (number, of) => words::ASK_COUNT.with("n", number).with("of", of).text(pen.lang),
+        }
+    }
+
+    /// The file that would run: known for the program that was asked about.
+    fn path_of(&self, work: &Work) -> Option<&str> {
+        let program = |work: &Work| match work {
+            Work::Exec { program, .. } => Some(program.clone()),
+            Work::Tool { .. } | Work::Shell { .. } => None,
+        };
+        self.resolved.as_deref().filter(|_| program(work) == program(&self.work))
+    }
 }
 
 impl Approve {
@@ -52,20 +69,6 @@ impl Approve {
         self.asking.key(key, at, Some((&self.held.work, &self.held.risk)), lang)
     }
 
-    /// What stands there: the step as proposed, or as it is being changed.
-    fn subject(&self) -> (&Work, Option<&Risk>) {
-        match self.asking.editor() {
-            None => (&self.held.work, Some(&self.held.risk)),
-            Some(editor) => {
-                let risk = match editor.judgement() {
-                    Judgement::Here(risk) => Some(risk),
-                    Judgement::Awaited | Judgement::Unreadable(_) => None,
-                };
-                (editor.work().unwrap_or(&self.held.work), risk)
-            }
-        }
-    }
-
     fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
         let width = Page::body_width(screen);
         let mut page = self.body(width, pen);
@@ -74,64 +77,30 @@ impl Approve {
     }
 
     fn body(&self, width: usize, pen: &Pen<'_>) -> Page {
-        let (work, risk) = self.subject();
-        let (number, of) = self.held.count;
-        let mut page = Page {
-            title: words::ASK_TITLE.text(pen.lang).to_owned(),
-            tone: risk.map_or(pen.theme.dim, |risk| command::tone(risk, pen)),
-            ..Page::default()
-        };
-        if of > 1 {
-            page.count = words::ASK_COUNT.with("n", number).with("of", of).text(pen.lang);
-        }
-        if let Some(editor) = self.asking.editor() {
-            page.title = words::EDIT_TITLE.text(pen.lang).to_owned();
-            let judgement = editor.judgement();
-            page.badge = judgement_badge(&judgement, pen).unwrap_or_default();
-            if let Judgement::Unreadable(fault) = judgement {
-                let fault = crate::tui::clean::wrap(&fault.text(pen.lang), width);
-                page.must = fault
-                    .into_iter()
-                    .map(|row| ratatui::text::Line::styled(row, pen.theme.warn))
-                    .collect();
-                return page;
-            }
-        }
-        if let Some(risk) = risk {
-            page.badge = command::badge(risk).text(pen.lang).to_owned();
-            page.must = command::work(work, risk, width, pen);
-            page.must.push(ratatui::text::Line::default());
-            page.must.extend(self.facts(work, risk, width, pen));
-            page.more = self.said(width, pen);
-        }
+        let subject = self.asking.subject(&self.held.work, &self.held.risk);
+        let mut page = subject.page(words::ASK_TITLE, width, pen);
+        page.count = self.held.counted(pen);
+        page.must.push(Line::default());
+        page.must.extend(self.facts(&subject, width, pen));
+        page.more = self.said(width, pen);
         page
     }
 
-    fn facts(
-        &self,
-        work: &Work,
-        risk: &Risk,
-        width: usize,
-        pen: &Pen<'_>,
-    ) -> Vec<ratatui::text::Line<'static>> {
+    fn facts(&self, subject: &Subject<'_>, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let mut facts = Facts::new(width, pen);
-        let same_program = match (work, &self.held.work) {
-            (Work::Exec { program: now, .. }, Work::Exec { program: then, .. }) => now == then,
-            (now, then) => now == then,
-        };
-        if let Some(path) = self.held.resolved.as_ref().filter(|_| same_program) {
+        if let Some(path) = self.held.path_of(subject.work) {
             facts.text(words::ASK_PROGRAM, path, pen.theme.text, pen);
         }
         facts.text(words::ASK_FOLDER, &self.held.cwd, pen.theme.text, pen);
-        facts.effects(&risk.effects, pen);
-        facts.reasons(work, risk, pen);
-        if let Some(rule) = self.held.rule.as_ref().filter(|_| self.asking.editor().is_none()) {
+        facts.effects(&subject.risk.effects, pen);
+        facts.reasons(subject.work, subject.risk, pen);
+        if let Some(rule) = self.held.rule.as_ref().filter(|_| !subject.is_edited()) {
             facts.text(words::ASK_RULE, rule, pen.theme.text, pen);
         }
         facts.into_rows()
     }
 
-    fn said(&self, width: usize, pen: &Pen<'_>) -> Vec<ratatui::text::Line<'static>> {
+    fn said(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let mut facts = Facts::new(width, pen);
         if !self.held.why.trim().is_empty() || !self.held.expected.trim().is_empty() {
             facts.blank();

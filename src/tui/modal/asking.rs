@@ -8,14 +8,16 @@ use ratatui::text::{Line, Span};
 
 use super::Answer;
 use super::choice::{Care, Choice, Choices, Pick};
+use super::command;
 use super::edit::{Editor, Judgement};
 use super::sheet::{self, Foot, Page, Sheet};
 use crate::protocol::{AskId, Decision, Op, Risk, Scope, Work};
 use crate::tui::composer::{Composer, Dress};
 use crate::tui::keys::{self, Action, Edit, Place};
 use crate::tui::paint::Pen;
-use crate::tui::{Millis, status::Hint};
-use crate::words::{Lang, Word, screen as words};
+use crate::tui::status::Hint;
+use crate::tui::{Millis, clean};
+use crate::words::{Lang, Say, Word, screen as words};
 
 /// Keys that were pressed before the question was there do not answer it.
 const GUARD: Millis = 300;
@@ -52,11 +54,17 @@ impl Asking {
         self.opened = now;
     }
 
-    pub fn editor(&self) -> Option<&Editor> {
-        match &self.doing {
-            Doing::Editing(editor) => Some(editor),
-            Doing::Choosing | Doing::Wording(_) | Doing::Sent => None,
-        }
+    /// What stands on the sheet now, when `work` was asked about and judged `risk`.
+    pub fn subject<'a>(&'a self, work: &'a Work, risk: &'a Risk) -> Subject<'a> {
+        let Doing::Editing(editor) = &self.doing else {
+            return Subject { work, risk, standing: Standing::Proposed };
+        };
+        let (risk, standing) = match editor.judgement() {
+            Judgement::Here(risk) => (risk, Standing::Judged),
+            Judgement::Awaited(last) => (last.unwrap_or(risk), Standing::Awaited),
+            Judgement::Unreadable(fault) => (risk, Standing::Unreadable(fault)),
+        };
+        Subject { work: editor.work().unwrap_or(work), risk, standing }
     }
 
     pub fn judged(&mut self, work: Work, risk: Risk) {
@@ -230,7 +238,7 @@ impl Asking {
             Doing::Choosing => {
                 let grid = self.choices.grid(width, pen);
                 page.foot = Foot::Choices { grid, flow: self.choices.flow(width, pen) };
-                CHOOSING
+                if self.choices.only_halts() { PAUSING } else { CHOOSING }
             }
             Doing::Editing(editor) => {
                 let rows = editor.field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(6);
@@ -275,12 +283,55 @@ impl Asking {
     }
 }
 
-/// What a judgement of an edited step is called in the head.
-pub fn judgement_badge(judgement: &Judgement<'_>, pen: &Pen<'_>) -> Option<String> {
-    match judgement {
-        Judgement::Here(_) => None,
-        Judgement::Awaited => Some(words::EDIT_JUDGING.text(pen.lang).to_owned()),
-        Judgement::Unreadable(_) => Some(words::EDIT_UNREADABLE.text(pen.lang).to_owned()),
+/// What stands on a sheet: the step as it was proposed, or as it is being changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub work: &'a Work,
+    pub risk: &'a Risk,
+    pub standing: Standing<'a>,
+}
+
+/// How sure the judgement of a subject is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Standing<'a> {
+    Proposed,
+    /// Changed, and judged as it stands there.
+    Judged,
+    /// Changed; the judgement in view is of an earlier text.
+    Awaited,
+    Unreadable(&'a Say),
+}
+
+impl<'a> Subject<'a> {
+    /// The head of the sheet, and the command as its first rows.
+    pub fn page(&self, title: Word, width: usize, pen: &Pen<'_>) -> Page {
+        let sure = matches!(self.standing, Standing::Proposed | Standing::Judged);
+        let badge = match self.standing {
+            Standing::Proposed | Standing::Judged => command::badge(self.risk),
+            Standing::Awaited => words::EDIT_JUDGING,
+            Standing::Unreadable(_) => words::EDIT_UNREADABLE,
+        };
+        let title = if self.is_edited() { words::EDIT_TITLE } else { title };
+        let must = match self.standing {
+            Standing::Unreadable(fault) => clean::wrap(&fault.text(pen.lang), width)
+                .into_iter()
+                .map(|row| Line::styled(row, pen.theme.warn))
+                .collect(),
+            Standing::Proposed | Standing::Judged | Standing::Awaited => {
+                command::work(self.work, self.risk, width, pen)
+            }
+        };
+        Page {
+            title: title.text(pen.lang).to_owned(),
+            badge: badge.text(pen.lang).to_owned(),
+            tone: if sure { command::tone(self.risk, pen) } else { pen.theme.dim },
+            must,
+            ..Page::default()
+        }
+    }
+
+    pub fn is_edited(&self) -> bool {
+        self.standing != Standing::Proposed
     }
 }
 
@@ -290,6 +341,12 @@ const CHOOSING: &[Hint] = &[
     Hint { key: "Up/Down", does: words::HINT_MOVE },
     Hint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
     Hint { key: "F1", does: words::HINT_HELP },
+];
+const PAUSING: &[Hint] = &[
+    Hint { key: "Enter", does: words::HINT_CHOOSE },
+    Hint { key: "Esc", does: words::HINT_HALT },
+    Hint { key: "Up/Down", does: words::HINT_MOVE },
+    Hint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
 ];
 const EDITING: &[Hint] = &[
     Hint { key: "Enter", does: words::HINT_RUN_THIS },
@@ -306,7 +363,7 @@ fn hint_line(hints: &[Hint], width: usize, pen: &Pen<'_>) -> Line<'static> {
     let mut line = Line::default();
     for hint in hints {
         let text = format!(" {}   ", hint.does.text(pen.lang));
-        if line.width() + hint.key.len() + crate::tui::clean::width(text.trim_end()) > width {
+        if line.width() + hint.key.len() + clean::width(text.trim_end()) > width {
             break;
         }
         line.spans.push(Span::styled(hint.key, pen.theme.text));

@@ -84,6 +84,11 @@ impl Choices {
         Choices { rows: vec![HALT, GO_ON], chosen: 0 }
     }
 
+    /// True when nothing is held that could be rejected.
+    pub fn only_halts(&self) -> bool {
+        self.rows.iter().all(|row| matches!(row.pick, Pick::Stop | Pick::GoOn))
+    }
+
     pub fn next(&mut self) {
         self.chosen = (self.chosen + 1) % self.rows.len().max(1);
     }
@@ -111,17 +116,19 @@ impl Choices {
     /// In columns, with the full labels.
     pub fn grid(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let cells: Vec<_> = (0..self.rows.len()).map(|at| self.cell(at, Room::Full, pen)).collect();
-        let widest = cells.iter().map(Line::width).max().unwrap_or(0) + 4;
-        if widest + widest > width || cells.len() < 4 {
+        let high = cells.len().div_ceil(2).max(4);
+        let (left, right) = cells.split_at(high.min(cells.len()));
+        let widest = |cells: &[Line<'_>]| cells.iter().map(Line::width).max().unwrap_or(0);
+        let column = widest(left) + 3;
+        if right.is_empty() || column + widest(right) > width + 2 {
             return cells;
         }
-        let high = cells.len().div_ceil(2).max(4);
-        (0..high)
-            .map(|row| {
-                let mut line = cells.get(row).cloned().unwrap_or_default();
-                if let Some(other) = cells.get(row + high) {
-                    let gap = widest.saturating_sub(line.width());
-                    line.spans.push(Span::raw(" ".repeat(gap)));
+        left.iter()
+            .enumerate()
+            .map(|(row, line)| {
+                let mut line = line.clone();
+                if let Some(other) = right.get(row) {
+                    line.spans.push(Span::raw(" ".repeat(column.saturating_sub(line.width()))));
                     line.spans.extend(other.spans.clone());
                 }
                 line
@@ -149,7 +156,7 @@ impl Choices {
         let Some(row) = self.rows.get(at) else { return Line::default() };
         let chosen = at == self.chosen;
         let (sigil, style) =
-            if chosen { ("❯ ", pen.theme.selection) } else { ("  ", pen.theme.text) };
+            if chosen { ("› ", pen.theme.selection) } else { ("  ", pen.theme.text) };
         let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
         let letter = if chosen { style.add_modifier(Modifier::BOLD) } else { letter };
         let label = match room {
@@ -169,7 +176,7 @@ enum Room {
     Little,
 }
 
-/// The letters in the order of their digits, for help and for narrow hints.
+/// The letters, for help.
 pub fn letters() -> Vec<(char, Word)> {
     [REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT, RUN_GRAVE]
         .iter()

@@ -270,8 +270,8 @@ fn name(effect: Effect) -> Word {
 /// The tier in words, for the head of a question.
 pub fn badge(risk: &Risk) -> Word {
     match (risk.tier, risk.lifted) {
-        (Tier::L0, _) => words::ASK_TIER_L0,
-        (Tier::L1, false) => words::ASK_TIER_L1,
+        (Tier::L0, _) => words::TIER_L0,
+        (Tier::L1, false) => words::TIER_L1,
         (Tier::L1, true) => words::ASK_TIER_LIFTED,
         (Tier::L2, _) => words::ASK_TIER_L2,
     }

@@ -29,7 +29,8 @@ enum Kind {
 pub enum Judgement<'a> {
     /// It cannot be read.
     Unreadable(&'a Say),
-    Awaited,
+    /// Not yet; what was found of the text before stays in view meanwhile.
+    Awaited(Option<&'a Risk>),
     Here(&'a Risk),
 }
 
@@ -73,7 +74,7 @@ impl Editor {
         match (&self.work, &self.judged) {
             (Err(fault), _) => Judgement::Unreadable(fault),
             (Ok(work), Some((judged, risk))) if judged == work => Judgement::Here(risk),
-            (Ok(_), _) => Judgement::Awaited,
+            (Ok(_), last) => Judgement::Awaited(last.as_ref().map(|(_, risk)| risk)),
         }
     }
 
@@ -86,7 +87,7 @@ impl Editor {
     pub fn ready(&self) -> Option<&Work> {
         match self.judgement() {
             Judgement::Here(risk) if risk.tier < Tier::L2 => self.work(),
-            Judgement::Here(_) | Judgement::Awaited | Judgement::Unreadable(_) => None,
+            Judgement::Here(_) | Judgement::Awaited(_) | Judgement::Unreadable(_) => None,
         }
     }
 }

@@ -140,6 +140,7 @@ fn keys(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
             }
         }
         if *place == Place::Question {
+            list.row("1 - 7".to_owned(), words::PICK_NTH.text(pen.lang).to_owned());
             for (letter, label) in choice::letters() {
                 list.row(letter.to_string(), label.text(pen.lang).to_owned());
             }
@@ -195,7 +196,7 @@ impl List {
             Entry::Row(left, _) => clean::width(left),
             Entry::Head(_) => 0,
         });
-        let column = (widest.max().unwrap_or(0) + 3).min(width / 2);
+        let column = (widest.max().unwrap_or(0) + 3).min((width / 3).max(20));
         let mut rows: Vec<Line<'static>> = Vec::new();
         for entry in self.0 {
             match entry {
@@ -206,11 +207,15 @@ impl List {
                     rows.push(Line::styled(text, pen.theme.accent.add_modifier(Modifier::BOLD)));
                 }
                 Entry::Row(left, right) => {
-                    let left = clean::elide_end(&left, column.saturating_sub(2));
                     let right = clean::wrap(&right, width.saturating_sub(column + 2));
                     let right =
                         right.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
                     let label = format!("  {left}");
+                    let (label, own) = match clean::width(&left) + 2 > column {
+                        true => (String::new(), Some(label)),
+                        false => (label, None),
+                    };
+                    rows.extend(own.map(|own| Line::styled(own, pen.theme.text)));
                     rows.extend(paint::labelled(&label, pen.theme.text, column + 2, right));
                 }
             }

@@ -10,6 +10,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
+use crate::tui::clean;
 use crate::tui::paint::{self, Pen, Rule};
 use crate::words::screen as words;
 
@@ -65,7 +66,33 @@ struct Plan {
     body: u16,
     foot: u16,
     spread: bool,
-    airy: bool,
+    air: Air,
+}
+
+/// Where there are blank rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Air {
+    /// Below the head, between body and choices, and above the hint.
+    Everywhere,
+    /// Between body and choices.
+    Between,
+    None,
+}
+
+impl Plan {
+    fn total(self) -> u16 {
+        2 + self.body + self.foot + self.air.rows()
+    }
+}
+
+impl Air {
+    fn rows(self) -> u16 {
+        match self {
+            Air::Everywhere => 3,
+            Air::Between => 1,
+            Air::None => 0,
+        }
+    }
 }
 
 impl Sheet {
@@ -107,11 +134,11 @@ impl Sheet {
         let inner = Rect {
             x: area.x + MARGIN,
             width: area.width.saturating_sub(MARGIN * 2),
-            y: area.y + 1 + u16::from(plan.airy),
+            y: area.y + 1 + u16::from(plan.air == Air::Everywhere),
             height: plan.body,
         };
         self.body(inner, buf, page);
-        let below = inner.bottom() + u16::from(plan.airy);
+        let below = inner.bottom() + u16::from(plan.air != Air::None);
         let foot = Rect { y: below, height: plan.foot, ..inner };
         let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inner };
         paint::lines(hint, buf, std::slice::from_ref(&self.hint(page, pen)));
@@ -148,13 +175,21 @@ impl Sheet {
     }
 }
 
-/// Rows a page asks for; the transcript keeps some of `screen`.
+/// Rows a page takes of `screen`. The transcript keeps some, unless what must be seen
+/// needs them.
 pub fn height(screen: Rect, page: &Page) -> u16 {
     if too_small(screen) {
         return screen.height.min(1);
     }
-    let kept = (screen.height / 4).min(12);
-    page.wanted().min(screen.height.saturating_sub(kept)).max(LOWEST.min(screen.height))
+    let most = screen.height.saturating_sub((screen.height / 5).min(12));
+    let polite = page.plan(most);
+    let plan = match usize::from(polite.body) >= page.must.len() {
+        true => polite,
+        false => page.plan(screen.height),
+    };
+    let body = page.must.len() + page.more.len();
+    let unused = usize::from(plan.body).saturating_sub(body);
+    plan.total().saturating_sub(u16::try_from(unused).unwrap_or(0)).max(LOWEST)
 }
 
 fn docked(screen: Rect, page: &Page) -> Rect {
@@ -172,11 +207,6 @@ impl Page {
         usize::from(screen.saturating_sub(MARGIN * 2))
     }
 
-    fn wanted(&self) -> u16 {
-        let body = self.must.len() + self.more.len();
-        u16::try_from(body).unwrap_or(u16::MAX).saturating_add(self.foot_rows(true) + 5)
-    }
-
     fn foot_rows(&self, spread: bool) -> u16 {
         let rows = match &self.foot {
             Foot::Choices { grid, .. } if spread => grid.len(),
@@ -191,12 +221,18 @@ impl Page {
     /// fits; then the tightest.
     fn plan(&self, height: u16) -> Plan {
         let all = self.must.len() + self.more.len();
-        let ways = [(true, true), (true, false), (false, true), (false, false)];
-        let plans = ways.map(|(spread, airy)| {
+        let ways = [
+            (true, Air::Everywhere),
+            (true, Air::Between),
+            (true, Air::None),
+            (false, Air::Between),
+            (false, Air::None),
+        ];
+        let plans = ways.map(|(spread, air)| {
             let foot = self.foot_rows(spread);
-            // The head and the hint; when airy a blank around the body and after the foot.
-            let fixed = 2 + foot + if airy { 3 } else { 0 };
-            Plan { body: height.saturating_sub(fixed), foot, spread, airy }
+            // The head and the hint have a row each.
+            let fixed = 2 + foot + air.rows();
+            Plan { body: height.saturating_sub(fixed), foot, spread, air }
         });
         let fits = |rows: usize| plans.iter().find(move |plan| usize::from(plan.body) >= rows);
         let [.., tightest] = plans;
@@ -206,7 +242,9 @@ impl Page {
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
         let bold = self.tone.add_modifier(Modifier::BOLD);
         let mut rule = Rule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
-        if !self.count.is_empty() {
+        let wide =
+            clean::width(&self.title) + clean::width(&self.count) + clean::width(&self.badge);
+        if !self.count.is_empty() && wide + 12 < usize::from(area.width) {
             rule = rule.left(Span::styled(self.count.as_str(), pen.theme.dim));
         }
         if !self.badge.is_empty() {

@@ -9,12 +9,11 @@ use ratatui::text::{Line, Span};
 
 use super::Answer;
 use super::approve::Held;
-use super::asking::{Asking, judgement_badge};
+use super::asking::{Asking, Subject};
 use super::choice::Choices;
 use super::command::{self, Facts};
-use super::edit::Judgement;
 use super::sheet::{self, Page};
-use crate::protocol::{AskId, Piece, Risk, Work};
+use crate::protocol::{AskId, Piece};
 use crate::safety::clean::escape;
 use crate::tui::paint::Pen;
 use crate::tui::{Millis, clean};
@@ -45,33 +44,14 @@ impl Shell {
     }
 
     fn body(&self, width: usize, pen: &Pen<'_>) -> Page {
-        let mut page = Page {
-            title: words::SHELL_TITLE.text(pen.lang).to_owned(),
-            tone: pen.theme.dim,
-            ..Page::default()
-        };
-        let (number, of) = self.held.count;
-        if of > 1 {
-            page.count = words::ASK_COUNT.with("n", number).with("of", of).text(pen.lang);
-        }
-        let (work, risk) = match self.asking.editor() {
-            None => (&self.held.work, &self.held.risk),
-            Some(editor) => match (editor.judgement(), editor.work()) {
-                (Judgement::Here(risk), Some(work)) => (work, risk),
-                (judgement, _) => {
-                    page.badge = judgement_badge(&judgement, pen).unwrap_or_default();
-                    return page;
-                }
-            },
-        };
-        page.badge = command::badge(risk).text(pen.lang).to_owned();
-        page.tone = command::tone(risk, pen);
-        page.must = command::work(work, risk, width, pen);
+        let subject = self.asking.subject(&self.held.work, &self.held.risk);
+        let mut page = subject.page(words::SHELL_TITLE, width, pen);
+        page.count = self.held.counted(pen);
         page.must.push(Line::default());
-        if self.asking.editor().is_none() {
+        if !subject.is_edited() {
             page.must.extend(self.pieces(width, pen));
         }
-        page.must.extend(self.facts(work, risk, width, pen));
+        page.must.extend(self.facts(&subject, width, pen));
         page
     }
 
@@ -94,11 +74,11 @@ impl Shell {
         rows
     }
 
-    fn facts(&self, work: &Work, risk: &Risk, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn facts(&self, subject: &Subject<'_>, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let mut facts = Facts::new(width, pen);
         facts.text(words::ASK_FOLDER, &self.held.cwd, pen.theme.text, pen);
-        facts.effects(&risk.effects, pen);
-        facts.reasons(work, risk, pen);
+        facts.effects(&subject.risk.effects, pen);
+        facts.reasons(subject.work, subject.risk, pen);
         facts.into_rows()
     }
 
