@@ -193,7 +193,10 @@ proptest! {
         (text, _) in reply(),
         cut in any::<prop::sample::Index>(),
     ) {
-        prop_assume!(!text.ends_with("{}"));
+        // That ending stands behind the reply, which may then be whole.
+        if text.ends_with("{}") {
+            return Ok(());
+        }
         let whole = text.trim_start();
         let end = whole.rsplit_once('}').map_or(0, |(before, _)| before.chars().count());
         let part: String = whole.chars().take(cut.index(end + 1)).collect();

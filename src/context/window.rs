@@ -201,7 +201,7 @@ mod tests {
     fn old_results_give_way_before_anything_is_left_out() {
         let long = "z".repeat(3_000);
         let turn: Vec<Message> = [
-            Message::user("do it"),
+            Message::user("do it ".repeat(150)),
             Message::assistant("a"),
             Message::user(format!("first {long}")),
             Message::assistant("b"),
@@ -211,6 +211,7 @@ mod tests {
         let bounds = Bounds { bytes: 5_000, old_result: 100 };
         let sent = request("s", &History::default(), &turn, bounds);
         assert_eq!(sent.len(), 6);
+        assert_eq!(sent[1], turn[0]);
         assert!(sent[3].content.contains("bytes left out"), "{}", sent[3].content);
         assert_eq!(sent[5].content, format!("second {long}"), "the newest is whole");
     }
