@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::event::{Effect, Event, Input, Millis};
 use super::state::{Config, State};
-use super::terminal::Screen;
+use super::terminal::{Screen, remind_of_keys};
 use super::update::update;
 use super::view::view;
 use crate::protocol::{self, Op};
@@ -131,6 +131,7 @@ impl Driver {
             if self.is_due() && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
+            remind_of_keys();
             let woken = self.wait(&mut keys, &mut signals).await;
             self.woken(woken);
             self.drain(&mut keys).await;
