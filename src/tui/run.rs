@@ -113,7 +113,7 @@ struct Driver {
 /// What ended a wait.
 enum Woken {
     Key(Option<io::Result<Key>>),
-    Session(Option<protocol::Event>),
+    Session(Option<Box<protocol::Event>>),
     Signal(i32),
     /// The session has room again.
     Room,
@@ -145,7 +145,7 @@ impl Driver {
             biased;
             signal = signals.next() => Woken::Signal(signal),
             key = keys.next() => Woken::Key(key),
-            event = self.events.recv() => Woken::Session(event),
+            event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
@@ -164,7 +164,7 @@ impl Driver {
         match woken {
             Woken::Key(Some(Ok(key))) => self.key(key),
             Woken::Key(Some(Err(_)) | None) => self.cause = Some(Cause::TerminalGone),
-            Woken::Session(Some(event)) => self.take(Input::Session(Box::new(event))),
+            Woken::Session(Some(event)) => self.take(Input::Session(event)),
             Woken::Session(None) => self.cause = Some(Cause::SessionClosed),
             Woken::Signal(number) => self.cause = Some(Cause::Signal(number)),
             Woken::Room => self.post(),
