@@ -44,8 +44,8 @@ pub fn join<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 /// escaped here.
 fn ansi_quoted(escaped: &Escaped) -> Token {
     let mut token = Token { text: "$'".to_owned(), marks: Vec::new() };
-    let mut done = 0;
-    for mark in escaped.marks.iter().cloned().chain([escaped.text.len()..escaped.text.len()]) {
+    let (mut done, end) = (0, escaped.text.len());
+    for mark in escaped.marks.iter().cloned().chain(std::iter::once(end..end)) {
         for c in escaped.text.get(done..mark.start).unwrap_or_default().chars() {
             if matches!(c, '\'' | '\\') {
                 token.text.push('\\');

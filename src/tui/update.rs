@@ -349,3 +349,6 @@ fn ring(state: &State) -> Vec<Effect> {
         Attention::Elsewhere => vec![Effect::Bell],
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -139,7 +139,8 @@ impl Sheet {
         };
         self.body(inner, buf, page);
         let below = inner.bottom() + u16::from(plan.air != Air::None);
-        let foot = Rect { y: below, height: plan.foot, ..inner };
+        let above_hint = Rect { height: area.height.saturating_sub(1), ..area };
+        let foot = Rect { y: below, height: plan.foot, ..inner }.intersection(above_hint);
         let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inner };
         paint::lines(hint, buf, std::slice::from_ref(&self.hint(page, pen)));
         page.foot(foot, buf, &plan, pen)
@@ -189,7 +190,8 @@ pub fn height(screen: Rect, page: &Page) -> u16 {
     };
     let body = page.must.len() + page.more.len();
     let unused = usize::from(plan.body).saturating_sub(body);
-    plan.total().saturating_sub(u16::try_from(unused).unwrap_or(0)).max(LOWEST)
+    let rows = plan.total().saturating_sub(u16::try_from(unused).unwrap_or(0));
+    rows.clamp(LOWEST, screen.height.max(LOWEST))
 }
 
 fn docked(screen: Rect, page: &Page) -> Rect {

@@ -1,0 +1,492 @@
+//! The screen's behaviour, by keys and events; only questions need a frame first.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::*;
+use crate::protocol::{
+    Ask, AskId, Decision, Ending, Notice, Origin, Question, Reason, Replied, Requires, Risk, Scope,
+    Step, Tier, Usage, Work,
+};
+use crate::tui::state::Config;
+use crate::tui::view::view;
+use crate::words::{Lang, Word, screen as words};
+
+const SIZE: (u16, u16) = (80, 24);
+
+fn screen() -> State {
+    State::new(Config { history: vec!["earlier".into()], ..Config::default() })
+}
+
+/// Each character a key, `\n` Enter, `\t` Tab, `\x1b` Esc, `\x08` Backspace.
+fn press(state: &mut State, keys: &str) -> Vec<Effect> {
+    press_at(state, keys, 10_000)
+}
+
+fn press_at(state: &mut State, keys: &str, at: Millis) -> Vec<Effect> {
+    keys.chars()
+        .flat_map(|c| {
+            let code = match c {
+                '\n' => KeyCode::Enter,
+                '\t' => KeyCode::Tab,
+                '\x1b' => KeyCode::Esc,
+                '\x08' => KeyCode::Backspace,
+                c => KeyCode::Char(c),
+            };
+            told(update(state, Event::key(at, code)))
+        })
+        .collect()
+}
+
+fn hold(state: &mut State, code: KeyCode, modifiers: KeyModifiers) -> Vec<Effect> {
+    told(update(state, Event::key(10_000, KeyEvent::new(code, modifiers))))
+}
+
+fn ctrl_c(state: &mut State, at: Millis) -> Vec<Effect> {
+    told(update(state, Event::key(at, KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))))
+}
+
+fn hear(state: &mut State, event: protocol::Event) -> Vec<Effect> {
+    told(update(state, Event::session(1_000, event)))
+}
+
+/// Effects without the window's title.
+fn told(effects: Vec<Effect>) -> Vec<Effect> {
+    effects.into_iter().filter(|effect| !matches!(effect, Effect::Title(_))).collect()
+}
+
+fn draw(state: &mut State, (width, height): (u16, u16)) {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
+    terminal.draw(|frame| view(state, frame, 10_000)).expect("a frame");
+}
+
+fn sends(text: &str) -> Vec<Effect> {
+    vec![Effect::Send(Op::Submit { text: text.into() })]
+}
+
+fn decides(decision: Decision) -> Vec<Effect> {
+    vec![Effect::Send(Op::Decide { ask: AskId(7), decision })]
+}
+
+fn started() -> protocol::Event {
+    protocol::Event::TurnStarted { turn: 1, text: "go".into(), origin: Origin::Typed }
+}
+
+fn ended(elapsed_ms: u64) -> protocol::Event {
+    let (ending, usage) = (Ending::Done, Usage::default());
+    protocol::Event::TurnEnded { turn: 1, ending, usage, elapsed_ms }
+}
+
+const WHY: Word = Word { key: "test.why", en: "writes", zh: "会写入" };
+
+fn risk(tier: Tier) -> Risk {
+    let reason = Reason { rule: "test.rule".into(), tier, say: WHY.into(), arg: Some(0) };
+    Risk { tier, rule: "test.rule".into(), reasons: vec![reason], effects: vec![], lifted: false }
+}
+
+fn asks(work: Work, risk: Risk) -> protocol::Event {
+    let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+    let question = Question::Step {
+        step,
+        risk,
+        resolved: None,
+        cwd: "/w".into(),
+        why: String::new(),
+        expected: String::new(),
+        number: 1,
+        of: 1,
+        pieces: vec![],
+        rule: Some("touch *".into()),
+    };
+    protocol::Event::Asked(Box::new(Ask { id: AskId(7), question }))
+}
+
+/// A question that has been on the screen for a while.
+fn asked(risk: Risk) -> State {
+    let mut state = screen();
+    hear(&mut state, started());
+    hear(&mut state, asks(Work::exec("touch", &["a"]), risk));
+    draw(&mut state, SIZE);
+    state
+}
+
+#[test]
+fn enter_sends_and_empties_the_input() {
+    let mut state = screen();
+    assert_eq!(press(&mut state, "hello\n"), sends("hello"));
+    assert!(state.composer.is_empty());
+    assert_eq!(press(&mut state, "\n"), []);
+}
+
+#[test]
+fn a_line_can_be_broken_in_every_way_there_is() {
+    let mut state = screen();
+    press(&mut state, "a");
+    hold(&mut state, KeyCode::Char('j'), KeyModifiers::CONTROL);
+    press(&mut state, "b");
+    hold(&mut state, KeyCode::Enter, KeyModifiers::ALT);
+    press(&mut state, "c");
+    hold(&mut state, KeyCode::Enter, KeyModifiers::SHIFT);
+    press(&mut state, "d\\\ne");
+    assert_eq!(press(&mut state, "\n"), sends("a\nb\nc\nd\ne"));
+}
+
+#[test]
+fn a_pasted_command_is_only_text() {
+    let mut state = screen();
+    let log = format!("!rm -rf /\n{}", "x\n".repeat(50));
+    update(&mut state, Event { at: 0, input: Input::Paste(log.clone()) });
+    assert_eq!(press(&mut state, "\n"), sends(&log));
+}
+
+#[test]
+fn a_shell_line_goes_to_the_shell() {
+    let mut state = screen();
+    let shell = |keep| vec![Effect::Send(Op::Shell { line: "ls".into(), keep })];
+    assert_eq!(press(&mut state, "!ls\n"), shell(true));
+    assert_eq!(press(&mut state, "!!ls\n"), shell(false));
+}
+
+#[test]
+fn ctrl_c_clears_then_stops_then_asks_then_leaves() {
+    let mut state = screen();
+    hear(&mut state, started());
+    press(&mut state, "a draft");
+    assert_eq!(ctrl_c(&mut state, 2_000), []);
+    assert!(state.composer.is_empty());
+    assert_eq!(ctrl_c(&mut state, 2_100), [Effect::Send(Op::Stop)]);
+    hear(&mut state, ended(10));
+    assert_eq!(ctrl_c(&mut state, 2_200), []);
+    assert_eq!(ctrl_c(&mut state, 2_300), [Effect::Quit]);
+}
+
+#[test]
+fn a_late_second_ctrl_c_asks_again() {
+    let mut state = screen();
+    ctrl_c(&mut state, 0);
+    assert_eq!(ctrl_c(&mut state, 3_500), []);
+    press_at(&mut state, "x\x08", 3_600);
+    assert_eq!(ctrl_c(&mut state, 3_700), []);
+}
+
+#[test]
+fn esc_stops_the_turn_at_once_and_does_nothing_without_one() {
+    let mut state = screen();
+    assert_eq!(press(&mut state, "\x1b"), []);
+    hear(&mut state, started());
+    press(&mut state, "a draft");
+    assert_eq!(press(&mut state, "\x1b"), [Effect::Send(Op::Stop)]);
+    assert_eq!(state.composer.shown(), "a draft");
+}
+
+#[test]
+fn ctrl_d_leaves_only_from_an_empty_input() {
+    let mut state = screen();
+    press(&mut state, "ab");
+    hold(&mut state, KeyCode::Home, KeyModifiers::NONE);
+    assert_eq!(hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL), []);
+    assert_eq!(state.composer.shown(), "b");
+    press(&mut state, "\x08");
+    hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL);
+    assert_eq!(hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL), [Effect::Quit]);
+}
+
+#[test]
+fn up_on_an_empty_input_takes_back_what_waits() {
+    let mut state = screen();
+    hear(&mut state, started());
+    hear(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
+    let effects = hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
+    assert_eq!(effects, [Effect::Send(Op::SetQueue { texts: vec!["one".into()] })]);
+    assert_eq!(state.composer.shown(), "two");
+}
+
+#[test]
+fn up_walks_the_history_and_down_comes_back() {
+    let mut state = screen();
+    press(&mut state, "dra");
+    hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
+    assert_eq!(state.composer.shown(), "earlier");
+    hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
+    assert_eq!(state.composer.shown(), "dra");
+}
+
+#[test]
+fn tab_walks_the_suggestions_until_something_is_typed() {
+    let mut state = screen();
+    let suggestions = vec!["one".to_owned(), "two".to_owned()];
+    hear(&mut state, started());
+    hear(&mut state, protocol::Event::Replied(Replied { suggestions, ..Replied::default() }));
+    hear(&mut state, ended(10));
+    press(&mut state, "\t\t");
+    assert_eq!(state.composer.shown(), "two");
+    press(&mut state, "!\t");
+    assert_eq!(state.composer.shown(), "two!");
+    ctrl_c(&mut state, 0);
+    hold(&mut state, KeyCode::Char('1'), KeyModifiers::ALT);
+    assert_eq!(press(&mut state, "\n"), sends("one"));
+}
+
+#[test]
+fn a_long_turn_rings_only_when_nobody_looks() {
+    let mut state = screen();
+    hear(&mut state, started());
+    assert_eq!(hear(&mut state, ended(60_000)), []);
+    update(&mut state, Event { at: 0, input: Input::FocusLost });
+    hear(&mut state, started());
+    assert_eq!(hear(&mut state, ended(60_000)), [Effect::Bell]);
+    hear(&mut state, started());
+    assert_eq!(hear(&mut state, ended(600)), []);
+}
+
+#[test]
+fn nothing_wakes_an_idle_screen() {
+    let mut state = screen();
+    assert_eq!(state.wakes_at(500), None);
+    hear(&mut state, started());
+    assert_eq!(state.wakes_at(500), Some(625));
+    hear(&mut state, asks(Work::exec("touch", &["a"]), risk(Tier::L1)));
+    assert_eq!(state.wakes_at(500), None, "a question moves nothing");
+    hear(&mut state, protocol::Event::Answered { ask: AskId(7) });
+    hear(&mut state, ended(10));
+    assert_eq!(state.wakes_at(500), None);
+    ctrl_c(&mut state, 1_000);
+    assert_eq!(state.wakes_at(1_000), Some(4_000));
+    update(&mut state, Event { at: 4_000, input: Input::Tick });
+    assert_eq!(state.wakes_at(4_000), None);
+}
+
+#[test]
+fn a_slash_opens_the_palette_and_enter_runs_what_is_marked() {
+    let mut state = screen();
+    press(&mut state, "/vers");
+    assert!(state.palette.is_open());
+    assert_eq!(press(&mut state, "\n"), []);
+    assert!(!state.transcript.is_empty(), "the version is told");
+    assert!(state.composer.is_empty());
+}
+
+#[test]
+fn a_command_that_needs_an_argument_asks_for_it() {
+    let mut state = screen();
+    press(&mut state, "/mode\n");
+    assert_eq!(state.composer.shown(), "/mode ");
+    assert!(state.palette.is_open());
+    let effects = press(&mut state, "lo\n");
+    assert_eq!(effects, [Effect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
+}
+
+#[test]
+fn what_may_be_anything_is_sent_as_it_was_typed() {
+    let mut state = State::new(Config { models: vec!["gpt-4o".into()], ..Config::default() });
+    let effects = press(&mut state, "/model gpt-4\n");
+    assert_eq!(effects, [Effect::Send(Op::SetModel { name: "gpt-4".into() })]);
+    press(&mut state, "/model gpt-4");
+    hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
+    let effects = press(&mut state, "\n");
+    assert_eq!(effects, [Effect::Send(Op::SetModel { name: "gpt-4o".into() })]);
+}
+
+#[test]
+fn the_palette_over_a_draft_gives_it_back() {
+    let mut state = screen();
+    press(&mut state, "half a thought");
+    hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
+    assert_eq!(state.composer.shown(), "/");
+    press(&mut state, "\x1b");
+    assert_eq!(state.composer.shown(), "half a thought");
+    hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
+    press(&mut state, "version\n");
+    assert_eq!(state.composer.shown(), "half a thought");
+}
+
+#[test]
+fn a_command_that_must_wait_runs_when_the_turn_is_over() {
+    let mut state = screen();
+    hear(&mut state, started());
+    assert_eq!(press(&mut state, "/mode low\n"), []);
+    let effects = hear(&mut state, ended(10));
+    assert_eq!(effects, [Effect::Send(Op::SetMode { mode: protocol::Mode::Low })]);
+}
+
+#[test]
+fn an_unknown_command_is_never_sent() {
+    let mut state = screen();
+    assert_eq!(press(&mut state, "/nope-nope\n"), []);
+    assert!(!state.transcript.is_empty(), "it is said");
+}
+
+#[test]
+fn the_language_changes_at_once() {
+    let mut state = screen();
+    press(&mut state, "/lang zh\n");
+    assert_eq!(state.dress.lang, Lang::Zh);
+}
+
+#[test]
+fn copying_goes_through_the_terminal_and_says_so() {
+    let mut state = screen();
+    assert_eq!(press(&mut state, "/copy\n"), []);
+    hear(&mut state, started());
+    let replied = Replied { message: "the answer".into(), ..Replied::default() };
+    hear(&mut state, protocol::Event::Replied(replied));
+    hear(&mut state, ended(10));
+    assert_eq!(press(&mut state, "/copy\n"), [Effect::Copy("the answer".into())]);
+}
+
+#[test]
+fn a_question_is_answered_by_letter_digit_or_arrows() {
+    let cases = [
+        ("n", Decision::Reject { word: None }),
+        ("\n", Decision::Reject { word: None }),
+        ("\x1b", Decision::Reject { word: None }),
+        ("y", Decision::Approve),
+        ("ｙ", Decision::Approve),
+        ("s", Decision::Remember(Scope::Session)),
+        ("p", Decision::Remember(Scope::Project)),
+        ("x", Decision::Stop),
+        ("5", Decision::Approve),
+        ("５", Decision::Approve),
+        ("\t\t\t\t\n", Decision::Approve),
+        ("wtoo risky\n", Decision::Reject { word: Some("too risky".into()) }),
+        ("w\x1bn", Decision::Reject { word: None }),
+    ];
+    for (keys, decision) in cases {
+        let mut state = asked(risk(Tier::L1));
+        assert_eq!(press(&mut state, keys), decides(decision), "{keys:?}");
+    }
+}
+
+#[test]
+fn what_was_typed_before_a_question_opened_does_not_answer_it() {
+    let mut state = asked(risk(Tier::L1));
+    assert_eq!(press_at(&mut state, "y\n", 1_299), []);
+    assert_eq!(press_at(&mut state, "y", 1_300), decides(Decision::Approve));
+}
+
+#[test]
+fn help_over_a_question_starts_its_guard_again() {
+    let mut state = asked(risk(Tier::L1));
+    hold(&mut state, KeyCode::F(1), KeyModifiers::NONE);
+    assert_eq!(press_at(&mut state, "q", 20_000), []);
+    assert_eq!(press_at(&mut state, "y", 20_100), []);
+    assert_eq!(press_at(&mut state, "y", 20_300), decides(Decision::Approve));
+}
+
+#[test]
+fn what_was_not_on_the_screen_cannot_be_approved() {
+    let mut state = screen();
+    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    hear(&mut state, asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    draw(&mut state, SIZE);
+    assert_eq!(press(&mut state, "y"), []);
+    for _ in 0..10 {
+        press(&mut state, " ");
+        draw(&mut state, SIZE);
+    }
+    assert_eq!(press(&mut state, "y"), decides(Decision::Approve));
+}
+
+#[test]
+fn a_screen_too_small_to_judge_on_can_only_reject() {
+    let mut state = asked(risk(Tier::L1));
+    draw(&mut state, (22, 4));
+    assert_eq!(press(&mut state, "y"), []);
+    assert_eq!(press(&mut state, "n"), decides(Decision::Reject { word: None }));
+}
+
+#[test]
+fn what_is_grave_takes_its_capital_letter() {
+    let mut state = asked(Risk { lifted: true, ..risk(Tier::L1) });
+    assert_eq!(press(&mut state, "y"), []);
+    assert_eq!(press(&mut state, "5"), []);
+    assert_eq!(press(&mut state, "\t\t\t\t\n"), []);
+    assert_eq!(press(&mut state, "sp"), [], "it cannot be remembered");
+    assert_eq!(press(&mut state, "Ｙ"), decides(Decision::Approve));
+}
+
+#[test]
+fn ctrl_c_stops_the_turn_even_before_the_guard_is_over() {
+    let mut state = asked(risk(Tier::L1));
+    assert_eq!(ctrl_c(&mut state, 1_001), decides(Decision::Stop));
+}
+
+#[test]
+fn one_question_gets_one_answer() {
+    let mut state = asked(risk(Tier::L1));
+    assert_eq!(press(&mut state, "y"), decides(Decision::Approve));
+    assert_eq!(press(&mut state, "y"), []);
+    hear(&mut state, protocol::Event::Answered { ask: AskId(7) });
+    assert!(state.modals.is_empty());
+}
+
+#[test]
+fn a_question_goes_when_its_turn_is_over() {
+    let mut state = asked(risk(Tier::L1));
+    hear(&mut state, ended(10));
+    assert!(state.modals.is_empty());
+}
+
+#[test]
+fn an_edit_runs_only_when_exactly_it_was_judged() {
+    let mut state = asked(risk(Tier::L1));
+    assert_eq!(press(&mut state, "e"), []);
+    let work = Work::exec("touch", &["ab"]);
+    let judge = Effect::Send(Op::Judge { ask: AskId(7), work: work.clone() });
+    assert_eq!(press(&mut state, "b"), [judge]);
+    assert_eq!(press(&mut state, "\n"), [], "not judged yet");
+    let judged = |work: &Work, tier| protocol::Event::Judged {
+        ask: AskId(7),
+        work: work.clone(),
+        risk: risk(tier),
+    };
+    hear(&mut state, judged(&Work::exec("touch", &["a"]), Tier::L1));
+    draw(&mut state, SIZE);
+    assert_eq!(press(&mut state, "\n"), [], "that was another text");
+    hear(&mut state, judged(&work, Tier::L2));
+    draw(&mut state, SIZE);
+    assert_eq!(press(&mut state, "\n"), [], "refused");
+    hear(&mut state, judged(&work, Tier::L1));
+    draw(&mut state, SIZE);
+    assert_eq!(press(&mut state, "\n"), decides(Decision::Edit(work)));
+}
+
+#[test]
+fn an_edit_that_cannot_be_read_is_not_judged() {
+    let mut state = asked(risk(Tier::L1));
+    press(&mut state, "e");
+    assert_eq!(press(&mut state, "|"), []);
+    draw(&mut state, SIZE);
+    assert_eq!(press(&mut state, "\n"), []);
+}
+
+#[test]
+fn the_transcript_scrolls_behind_a_question() {
+    let mut state = screen();
+    for n in 0..40 {
+        state.transcript.notice(Notice::info(words::SECONDS.with("s", n)));
+    }
+    hear(&mut state, asks(Work::exec("touch", &["a"]), risk(Tier::L1)));
+    draw(&mut state, SIZE);
+    hold(&mut state, KeyCode::PageUp, KeyModifiers::NONE);
+    draw(&mut state, SIZE);
+    assert!(!state.transcript.following());
+}
+
+#[test]
+fn no_size_is_too_small_or_too_odd() {
+    let mut state = asked(risk(Tier::L1));
+    for size in [(0, 0), (1, 1), (0, 9), (9, 0), (24, 5), (20, 4), (39, 9), (300, 3), (21, 100)] {
+        draw(&mut state, size);
+    }
+    hear(&mut state, ended(10));
+    press(&mut state, "/");
+    for size in [(0, 0), (1, 1), (20, 4), (12, 40), (39, 9), (300, 100)] {
+        draw(&mut state, size);
+    }
+    press(&mut state, "\x1b\x08?");
+    for size in [(0, 0), (1, 1), (20, 4), (12, 40), (300, 100)] {
+        draw(&mut state, size);
+    }
+}

@@ -1,0 +1,281 @@
+//! A program in a terminal of its own: keys go in, the screen is read back.
+//!
+//! Every wait is for something that can be seen, with a deadline; a wait that fails
+//! prints the screen. Include it with `#[path = "support/pty.rs"] mod pty;`.
+
+#![allow(dead_code, clippy::unwrap_used, reason = "tests use what they need")]
+
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+/// How long anything may take before the test fails.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// What the terminal has shown so far.
+struct Seen {
+    parser: vt100::Parser,
+    raw: Vec<u8>,
+    /// The program closed its side.
+    over: bool,
+}
+
+type Shared = Arc<(Mutex<Seen>, Condvar)>;
+type Keyboard = Arc<Mutex<Box<dyn Write + Send>>>;
+
+pub struct Screen {
+    seen: Shared,
+    keyboard: Keyboard,
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+}
+
+impl Screen {
+    /// Starts this package's program. `size` is columns and rows.
+    pub fn start(args: &[&str], envs: &[(&str, &str)], cwd: &Path, size: (u16, u16)) -> Screen {
+        Screen::start_program(env!("CARGO_BIN_EXE_avocet"), args, envs, cwd, size)
+    }
+
+    /// Starts any program. Of the environment it gets `envs`, a `TERM` and a `PATH`.
+    pub fn start_program(
+        program: impl AsRef<OsStr>,
+        args: &[&str],
+        envs: &[(&str, &str)],
+        cwd: &Path,
+        size: (u16, u16),
+    ) -> Screen {
+        let pair = native_pty_system().openpty(pty_size(size)).unwrap();
+        let mut command = CommandBuilder::new(program);
+        command.args(args);
+        command.cwd(cwd);
+        command.env_clear();
+        command.env("TERM", "xterm-256color");
+        command.env("COLORTERM", "truecolor");
+        command.env("LANG", "en_US.UTF-8");
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        for (name, value) in envs {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let keyboard: Keyboard = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
+        let seen: Shared = Arc::new((
+            Mutex::new(Seen { parser: parser(size), raw: Vec::new(), over: false }),
+            Condvar::new(),
+        ));
+        let reader = pair.master.try_clone_reader().unwrap();
+        read_along(reader, Arc::clone(&seen), Arc::clone(&keyboard));
+        Screen { seen, keyboard, master: pair.master, child }
+    }
+
+    /// Types: `\r` is Enter, `\x03` Ctrl-C, `\x1b` Esc.
+    pub fn press(&mut self, keys: &str) {
+        let mut keyboard = self.keyboard.lock().unwrap();
+        keyboard.write_all(keys.as_bytes()).unwrap();
+        keyboard.flush().unwrap();
+    }
+
+    /// Pastes, as terminals do it.
+    pub fn paste(&mut self, text: &str) {
+        self.press(&format!("\x1b[200~{text}\x1b[201~"));
+    }
+
+    /// Waits until `text` stands on the screen.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) {
+        self.wait_until(&format!("`{text}` to appear"), |seen| screen_text(seen).contains(text));
+    }
+
+    /// Waits until `text` stands nowhere on the screen.
+    #[track_caller]
+    pub fn wait_gone(&self, text: &str) {
+        self.wait_until(&format!("`{text}` to go"), |seen| !screen_text(seen).contains(text));
+    }
+
+    /// Waits until the bytes `text` have been written since the start, seen or not.
+    #[track_caller]
+    pub fn wait_for_bytes(&self, text: &str) {
+        let wanted = text.as_bytes();
+        self.wait_until(&format!("the bytes {text:?}"), |seen| {
+            seen.raw.windows(wanted.len()).any(|window| window == wanted)
+        });
+    }
+
+    /// What stands on the screen, line by line, blanks at the ends cut.
+    pub fn text(&self) -> String {
+        screen_text(&self.seen.0.lock().unwrap())
+    }
+
+    /// All bytes that were written so far.
+    pub fn raw(&self) -> Vec<u8> {
+        self.seen.0.lock().unwrap().raw.clone()
+    }
+
+    /// Where the cursor stands, column and row; `None` while it is hidden.
+    pub fn cursor(&self) -> Option<(u16, u16)> {
+        let seen = self.seen.0.lock().unwrap();
+        let screen = seen.parser.screen();
+        let (row, column) = screen.cursor_position();
+        (!screen.hide_cursor()).then_some((column, row))
+    }
+
+    /// The modes a program must give back: all false at the end.
+    pub fn modes(&self) -> Modes {
+        let seen = self.seen.0.lock().unwrap();
+        let screen = seen.parser.screen();
+        Modes {
+            alternate: screen.alternate_screen(),
+            paste: screen.bracketed_paste(),
+            mouse: screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None,
+            hidden_cursor: screen.hide_cursor(),
+        }
+    }
+
+    /// Columns and rows, as when somebody drags the window.
+    pub fn resize(&mut self, size: (u16, u16)) {
+        let (columns, rows) = at_least_one(size);
+        self.seen.0.lock().unwrap().parser.set_size(rows, columns);
+        self.master.resize(pty_size(size)).unwrap();
+    }
+
+    /// Sends a signal by its name, such as `TERM`.
+    pub fn signal(&self, name: &str) {
+        let id = self.child.process_id().unwrap().to_string();
+        let mut kill = CommandBuilder::new("kill");
+        kill.args([&format!("-{name}"), &id]);
+        // A pty again, because processes of tests start nowhere else.
+        let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+        pair.slave.spawn_command(kill).unwrap().wait().unwrap();
+    }
+
+    /// The id of the program's process.
+    pub fn id(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
+    /// Waits for the end and answers with the exit code; after a signal it is 1.
+    #[track_caller]
+    pub fn wait_for_exit(&mut self) -> u32 {
+        let deadline = Instant::now() + PATIENCE;
+        self.wait_until("the end of the program", |seen| seen.over);
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.exit_code();
+            }
+            assert!(Instant::now() < deadline, "the program did not end\n{}", self.text());
+            std::thread::yield_now();
+        }
+    }
+
+    #[track_caller]
+    fn wait_until(&self, what: &str, done: impl Fn(&Seen) -> bool) {
+        let (seen, changed) = &*self.seen;
+        let deadline = Instant::now() + PATIENCE;
+        let mut seen = seen.lock().unwrap();
+        while !done(&seen) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let ended = seen.over && what != "the end of the program";
+            assert!(
+                !left.is_zero() && !ended,
+                "waited for {what}; the screen was{}:\n{}",
+                if ended { " (program ended)" } else { "" },
+                screen_text(&seen)
+            );
+            seen = changed.wait_timeout(seen, left).unwrap().0;
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a terminal program switches on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a mode of the terminal")]
+pub struct Modes {
+    pub alternate: bool,
+    pub paste: bool,
+    pub mouse: bool,
+    pub hidden_cursor: bool,
+}
+
+fn screen_text(seen: &Seen) -> String {
+    let screen = seen.parser.screen();
+    let (_, columns) = screen.size();
+    screen
+        .rows(0, columns.get())
+        .map(|row| row.trim_end().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn at_least_one((columns, rows): (u16, u16)) -> (NonZeroU16, NonZeroU16) {
+    let one = NonZeroU16::MIN;
+    (NonZeroU16::new(columns).unwrap_or(one), NonZeroU16::new(rows).unwrap_or(one))
+}
+
+fn parser(size: (u16, u16)) -> vt100::Parser {
+    let (columns, rows) = at_least_one(size);
+    vt100::Parser::new(rows, columns, 0)
+}
+
+fn pty_size((cols, rows): (u16, u16)) -> PtySize {
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
+}
+
+/// Reads until the program closes its side, and answers what it asks the terminal.
+fn read_along(mut reader: Box<dyn Read + Send>, seen: Shared, keyboard: Keyboard) {
+    std::thread::spawn(move || {
+        let mut buf = [0_u8; 8192];
+        loop {
+            let read = reader.read(&mut buf).unwrap_or(0);
+            let (lock, changed) = &*seen;
+            let mut seen = lock.lock().unwrap();
+            let bytes = buf.get(..read).unwrap_or_default();
+            seen.parser.process(bytes);
+            seen.raw.extend_from_slice(bytes);
+            seen.over = read == 0;
+            let replies = replies(bytes, &seen.parser);
+            drop(seen);
+            if !replies.is_empty() {
+                let mut keyboard = keyboard.lock().unwrap();
+                let _ = keyboard.write_all(replies.as_bytes());
+                let _ = keyboard.flush();
+            }
+            changed.notify_all();
+            if read == 0 {
+                return;
+            }
+        }
+    });
+}
+
+/// The answers of a terminal of our time. A query that is cut between two reads stays
+/// without an answer, as it may on a slow line.
+fn replies(bytes: &[u8], parser: &vt100::Parser) -> String {
+    let asked = |query: &str| bytes.windows(query.len()).any(|window| window == query.as_bytes());
+    let mut out = String::new();
+    if asked("\x1b[6n") {
+        let (row, column) = parser.screen().cursor_position();
+        out.push_str(&format!("\x1b[{};{}R", row + 1, column + 1));
+    }
+    if asked("\x1b[?u") {
+        out.push_str("\x1b[?0u");
+    }
+    if asked("\x1b[c") {
+        out.push_str("\x1b[?62;c");
+    }
+    if asked("\x1b]11;?") {
+        out.push_str("\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\");
+    }
+    out
+}

@@ -1,0 +1,152 @@
+//! The screen in a real terminal: what it takes over it gives back.
+//!
+//! The program under test is this very test, started again in a pty with one of the
+//! ignored tests below: each is a small session around [`avocet::tui::run()`].
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "support/pty.rs"]
+mod pty;
+
+use std::path::Path;
+
+use avocet::protocol::{Ending, Event, Facts, Op, Origin, Replied, Usage};
+use avocet::tui::{self, Config, terminal};
+use pty::{Modes, Screen};
+use tokio::sync::mpsc;
+
+fn start(child: &str, size: (u16, u16)) -> Screen {
+    let args = [child, "--exact", "--ignored", "--nocapture", "--test-threads=1"];
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Screen::start_program(std::env::current_exe().unwrap(), &args, &[], here, size)
+}
+
+#[test]
+fn a_question_gets_an_answer_and_ctrl_c_leaves() {
+    let mut screen = start("child_echoes", (80, 24));
+    screen.wait_for("Ask anything");
+    assert!(screen.modes().alternate && screen.modes().paste && screen.modes().mouse);
+    screen.press("hello 中文");
+    screen.wait_for("hello 中文");
+    assert_eq!(screen.cursor(), Some((12, 21)), "the caret stands behind the text");
+    screen.press("\r");
+    screen.wait_for("You said: hello 中文");
+    screen.press("\x03");
+    screen.wait_for("Press Ctrl-C again");
+    screen.press("\x03");
+    screen.wait_for("left with 1 message");
+    screen.wait_for_exit();
+    assert_eq!(screen.modes(), Modes::default());
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_before_it_is_told() {
+    let mut screen = start("child_panics", (80, 24));
+    screen.wait_for("a defect of ours");
+    screen.wait_for_exit();
+    assert_eq!(screen.modes(), Modes::default());
+    let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
+    let left = raw.find("\x1b[?1049l").unwrap();
+    assert!(left < raw.find("a defect of ours").unwrap(), "told on the normal screen");
+    assert!(raw.contains("\x1b[<1u"), "the keyboard is as it was");
+}
+
+#[test]
+fn a_signal_ends_the_session_and_gives_the_terminal_back() {
+    for (signal, number) in [("TERM", 15), ("HUP", 1)] {
+        let mut screen = start("child_echoes", (80, 24));
+        screen.wait_for("Ask anything");
+        screen.press("a draft");
+        screen.wait_for("a draft");
+        screen.signal(signal);
+        screen.wait_for(&format!("signal {number}, draft `a draft`"));
+        screen.wait_for_exit();
+        assert_eq!(screen.modes(), Modes::default(), "{signal}");
+    }
+}
+
+#[test]
+fn a_storm_of_sizes_ends_in_a_clean_frame() {
+    let mut screen = start("child_echoes", (80, 24));
+    screen.wait_for("Ask anything");
+    for size in [(3, 2), (200, 50), (40, 10), (1, 1), (0, 0), (19, 3), (120, 8), (100, 30)] {
+        screen.resize(size);
+    }
+    screen.press("still here");
+    screen.wait_for("still here");
+    screen.press("\r");
+    screen.wait_for("You said: still here");
+    assert_eq!(screen.text().lines().filter(|line| line.contains("You said")).count(), 1);
+    screen.press("\x04");
+    screen.wait_for_exit();
+}
+
+#[test]
+fn a_terminal_without_size_is_survived() {
+    let mut screen = start("child_echoes", (0, 0));
+    screen.wait_for_bytes("\x1b[?1049h");
+    screen.resize((80, 24));
+    screen.wait_for("Ask anything");
+    screen.press("\x04");
+    screen.wait_for_exit();
+}
+
+#[test]
+fn a_big_paste_is_one_unit_and_sends_nothing() {
+    let mut screen = start("child_echoes", (80, 24));
+    screen.wait_for("Ask anything");
+    screen.paste(&"a line\r".repeat(132));
+    screen.wait_for("[pasted 132 lines]");
+    screen.press("\r");
+    screen.wait_for("132 lines came");
+    screen.press("\x04");
+    screen.wait_for_exit();
+}
+
+#[test]
+#[ignore = "the program of the other tests"]
+fn child_echoes() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (ops, inbox) = mpsc::channel(16);
+    let (outbox, events) = mpsc::channel(64);
+    let session = std::thread::spawn(move || echo(inbox, &outbox));
+    let facts = Facts { model: "echo".into(), cwd: "/tmp/shop".into(), ..Facts::default() };
+    let exit =
+        runtime.block_on(tui::run(Config { facts, ..Config::default() }, ops, events)).unwrap();
+    session.join().unwrap();
+    match exit.cause {
+        tui::Cause::Signal(number) => println!("signal {number}, draft `{}`", exit.draft),
+        cause => println!("{cause:?}: left with {} message", exit.sent.len()),
+    }
+}
+
+/// A session that says back what it is told.
+fn echo(mut inbox: mpsc::Receiver<Op>, outbox: &mpsc::Sender<Event>) {
+    while let Some(op) = inbox.blocking_recv() {
+        let Op::Submit { text } = op else { continue };
+        let lines = text.lines().count();
+        let message = match lines {
+            1 => format!("You said: {text}"),
+            _ => format!("{lines} lines came"),
+        };
+        let events = [
+            Event::TurnStarted { turn: 1, text, origin: Origin::Typed },
+            Event::Replied(Replied { message, ..Replied::default() }),
+            Event::TurnEnded {
+                turn: 1,
+                ending: Ending::Done,
+                usage: Usage::default(),
+                elapsed_ms: 1,
+            },
+        ];
+        events.into_iter().for_each(|event| drop(outbox.blocking_send(event)));
+    }
+}
+
+#[test]
+#[ignore = "the program of the other tests"]
+fn child_panics() {
+    let _screen = terminal::Screen::enter().unwrap();
+    panic!("a defect of ours");
+}
