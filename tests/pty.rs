@@ -101,7 +101,8 @@ fn a_question_gets_an_answer_and_ctrl_c_leaves() {
 #[test]
 fn an_approved_step_runs_and_its_result_reaches_the_model() {
     let bench = Bench::new();
-    let server = Server::start(vec![commands(&[("mkdir", &["made here"])]), Reply::chat("It is made.")]);
+    let server =
+        Server::start(vec![commands(&[("mkdir", &["made here"])]), Reply::chat("It is made.")]);
     let mut screen = bench.against(&server);
     screen.press("make it\r");
     screen.wait_for("Run this?");
@@ -113,11 +114,12 @@ fn an_approved_step_runs_and_its_result_reaches_the_model() {
 #[test]
 fn a_rejection_with_a_word_reaches_the_model() {
     let bench = Bench::new();
-    let server = Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("As you like.")]);
+    let server =
+        Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("As you like.")]);
     let mut screen = bench.against(&server);
     screen.press("make it\r");
     screen.wait_for("Run this?");
-    press_until(&mut screen, "w", "Tell the model");
+    press_until(&mut screen, "w", "What should the model know?");
     screen.press("use another name\r");
     screen.wait_for("As you like.");
     assert!(!bench.work().join("made").exists());
@@ -127,7 +129,8 @@ fn a_rejection_with_a_word_reaches_the_model() {
 #[test]
 fn an_edited_step_runs_as_edited_and_the_model_is_told() {
     let bench = Bench::new();
-    let server = Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("Good choice.")]);
+    let server =
+        Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("Good choice.")]);
     let mut screen = bench.against(&server);
     screen.press("make it\r");
     screen.wait_for("Run this?");
@@ -181,7 +184,8 @@ fn becomes(what: &str, so: impl Fn() -> bool) {
 }
 
 fn sleeps() -> usize {
-    let found = Command::new("pgrep").args(["-fx", "(/usr)?(/bin/)?sleep 987654"]).output().unwrap();
+    let found =
+        Command::new("pgrep").args(["-fx", "(/usr)?(/bin/)?sleep 987654"]).output().unwrap();
     String::from_utf8_lossy(&found.stdout).lines().count()
 }
 
@@ -189,7 +193,7 @@ fn sleeps() -> usize {
 fn escape_frees_the_connection_of_an_answer_that_never_ends() {
     let bench = Bench::new();
     let server = Server::start(vec![
-        Reply::text(r#"{"type":"chat","message":"This will never end"}"#, 12).hang_after(8),
+        Reply::text(r#"{"type":"chat","message":"This will never end"}"#, 12).hang_after(10),
         Reply::chat("Here again."),
     ]);
     let mut screen = bench.against(&server);
