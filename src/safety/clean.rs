@@ -179,8 +179,8 @@ pub fn is_binary(text: &str) -> bool {
         .chars()
         .take(1024)
         .fold((0, 0), |(seen, bad), c| (seen + 1, bad + usize::from(odd(&c))));
-    // A single broken character does not make a short text a program.
-    bad >= 4 && bad * 10 > seen
+    // Latin-1 has a few of them, an image has little else.
+    bad >= 4 && bad * 10 > seen * 3
 }
 
 /// A text of which every character can be seen.

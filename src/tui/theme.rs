@@ -54,6 +54,20 @@ pub struct Markup {
     pub quote: Style,
     /// Bullets, numbers, boxes of a list.
     pub marker: Style,
+    pub syntax: Syntax,
+}
+
+/// What code consists of; laid over [`Markup::block`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Syntax {
+    pub comment: Style,
+    pub string: Style,
+    pub keyword: Style,
+    /// Numbers, constants, escapes.
+    pub number: Style,
+    /// Types, classes, attributes.
+    pub kind: Style,
+    pub function: Style,
 }
 
 /// Lines of a diff.
@@ -117,6 +131,7 @@ impl Default for Theme {
                 link: plain.add_modifier(Modifier::UNDERLINED),
                 quote: plain,
                 marker: plain,
+                syntax: Syntax::default(),
             },
             change: Change { added: plain, removed: plain, hunk: plain },
         }

@@ -4,7 +4,7 @@ use ratatui::style::{Modifier, Style};
 use toml::{Table, Value};
 
 use super::paint::{SIXTEEN, hex, shown};
-use super::{Change, Depth, Markup, Theme};
+use super::{Change, Depth, Markup, Syntax, Theme};
 use crate::words::{Say, screen};
 
 /// Keys of the file that are no meanings.
@@ -13,6 +13,7 @@ const TOP: &[&str] =
     &["text", "dim", "accent", "user", "ok", "warn", "danger", "info", "border", "selection"];
 const MARKUP: &[&str] =
     &["heading", "strong", "emph", "struck", "code", "block", "link", "quote", "marker"];
+const SYNTAX: &[&str] = &["comment", "string", "keyword", "number", "kind", "function"];
 const CHANGE: &[&str] = &["added", "removed", "hunk"];
 
 const MODIFIERS: &[(&str, Modifier)] = &[
@@ -30,12 +31,14 @@ pub(super) fn theme(source: &str, depth: Depth) -> Result<Theme, Say> {
         .map_err(|error: toml::de::Error| screen::THEME_TOML.with("why", error.message()))?;
     let empty = Table::new();
     let group = |name| table.get(name).and_then(Value::as_table).unwrap_or(&empty);
-    let (markup, change) = (group("markup"), group("change"));
-    known(&table, &[ABOUT, TOP, &["markup", "change"]])?;
+    let (markup, code, change) = (group("markup"), group("syntax"), group("change"));
+    known(&table, &[ABOUT, TOP, &["markup", "syntax", "change"]])?;
     known(markup, &[MARKUP])?;
+    known(code, &[SYNTAX])?;
     known(change, &[CHANGE])?;
     let top = |name| style(&table, name, depth);
     let mark = |name| style(markup, name, depth);
+    let ink = |name| style(code, name, depth);
     let line = |name| style(change, name, depth);
     Ok(Theme {
         text: top("text")?,
@@ -58,6 +61,14 @@ pub(super) fn theme(source: &str, depth: Depth) -> Result<Theme, Say> {
             link: mark("link")?,
             quote: mark("quote")?,
             marker: mark("marker")?,
+            syntax: Syntax {
+                comment: ink("comment")?,
+                string: ink("string")?,
+                keyword: ink("keyword")?,
+                number: ink("number")?,
+                kind: ink("kind")?,
+                function: ink("function")?,
+            },
         },
         change: Change { added: line("added")?, removed: line("removed")?, hunk: line("hunk")? },
     })

@@ -1,8 +1,11 @@
 //! One thing in the transcript: what it keeps, and how it is set.
 
+use std::borrow::Cow;
+
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::highlight::{self, Paints, Snippet};
 use super::markdown;
 use super::page::{self, Row};
 use super::paper::{Break, Paper, Para, prefixed};
@@ -107,19 +110,14 @@ impl Block {
 
     /// Its rows change with time alone: they are never kept.
     pub fn is_running(&self) -> bool {
-        match &self.body {
-            Body::Step(step) => step.is_running(),
-            _ => false,
-        }
+        matches!(&self.body, Body::Step(step) if step.is_running())
     }
 
     /// The row its mark stands in, of `rows`: what the person typed ends with how it
     /// went, all others begin with it.
     pub fn mark_row(&self, rows: usize) -> usize {
-        match &self.body {
-            Body::Step(step) if step.is_below(self.fold) => rows.saturating_sub(1),
-            _ => 0,
-        }
+        let below = matches!(&self.body, Body::Step(step) if step.is_below(self.fold));
+        if below { rows.saturating_sub(1) } else { 0 }
     }
 
     /// What stands in the gutter.
@@ -179,15 +177,39 @@ impl Block {
         }
     }
 
+    /// The code of a part, if it has a language and is not painted as it stands.
+    pub fn uncoloured(&self, at: (usize, usize), paints: &Paints) -> Option<Snippet> {
+        let text = self.long()?;
+        let Part::Code { code, fence, .. } = text.part(at.1) else { return None };
+        let code = outdent(code, fence.indent);
+        if fence.language.is_empty() || !paints.is_due(at, &code) {
+            return None;
+        }
+        let before = outdent(text.code_before(at.1), fence.indent);
+        Some(highlight::snippet(at, &fence.language, &before, &code))
+    }
+
     /// Folds what is open and opens what is folded; false for a block without folds.
     pub fn toggle(&mut self) -> bool {
-        let open = match &self.body {
-            Body::Step(step) => step.is_open(self.fold),
-            Body::Thought { .. } => self.fold == Fold::Open,
-            _ => return false,
-        };
+        let Some(open) = self.is_open() else { return false };
         self.refold(if open { Fold::Closed } else { Fold::Open });
         true
+    }
+
+    /// Whether it is open; `None` for a block that does not fold.
+    pub fn is_open(&self) -> Option<bool> {
+        match &self.body {
+            Body::Step(step) => Some(step.is_open(self.fold)),
+            Body::Thought { .. } => Some(self.fold == Fold::Open),
+            Body::Said { .. }
+            | Body::Answer(_)
+            | Body::Notice(_)
+            | Body::Retry { .. }
+            | Body::Repair { .. }
+            | Body::Cut(_)
+            | Body::End { .. }
+            | Body::Page { .. } => None,
+        }
     }
 
     pub fn refold(&mut self, fold: Fold) {
@@ -203,10 +225,8 @@ impl Block {
 
     /// The text that is shown whole, in parts.
     fn long(&self) -> Option<&Text> {
-        match &self.body {
-            Body::Thought { .. } if self.fold != Fold::Open => None,
-            _ => self.text(),
-        }
+        let folded = matches!(self.body, Body::Thought { .. }) && self.fold != Fold::Open;
+        self.text().filter(|_| !folded)
     }
 
     fn text(&self) -> Option<&Text> {
@@ -233,20 +253,21 @@ fn set_text(part: Part<'_>, style: Style, paper: &Paper<'_>) -> Vec<Line<'static
         Part::Markdown(text) => markdown::set(text, paper, paper.width),
         Part::Code { code, fence, head } => {
             let label = head.then_some(fence.language.as_str());
-            let code =
-                if fence.indent == 0 { code.to_owned() } else { outdent(code, fence.indent) };
-            markdown::set_code(&code, label, paper, paper.width)
+            markdown::set_code(&outdent(code, fence.indent), label, paper, paper.width)
         }
     }
 }
 
 /// Takes off up to `indent` spaces of each line.
-fn outdent(code: &str, indent: usize) -> String {
+fn outdent(code: &str, indent: usize) -> Cow<'_, str> {
+    if indent == 0 {
+        return Cow::Borrowed(code);
+    }
     let line = |line: &str| {
         let spaces = line.len() - line.trim_start_matches(' ').len();
         line.get(spaces.min(indent)..).unwrap_or_default().to_owned()
     };
-    code.split_inclusive('\n').map(line).collect()
+    Cow::Owned(code.split_inclusive('\n').map(line).collect())
 }
 
 /// Running: its last rows. Done: one row with its first sentence.

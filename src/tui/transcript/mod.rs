@@ -1,6 +1,6 @@
 //! The conversation as it is shown: what was said, answered, thought, run and noticed.
 //!
-//! [`story`] turns events into blocks, [`block`] sets one in rows, [`scroll`] finds the
+//! `story` turns events into blocks, `block` sets one in rows, `scroll` finds the
 //! rows that are in view. Nothing else is ever laid out: a frame costs what is seen of
 //! it, however long the conversation is. Sources are kept once; rows are kept only
 //! near the view; how tall a finished part is, is remembered until the width changes.
@@ -14,6 +14,7 @@ use crate::tui::theme::Theme;
 use crate::words::{Lang, Say};
 
 mod block;
+mod highlight;
 mod markdown;
 mod output;
 mod page;
@@ -24,6 +25,7 @@ mod story;
 mod text;
 mod time;
 
+pub use highlight::{Highlighter, Painted, Snippet};
 pub use page::Row;
 pub use scroll::Scroll;
 
@@ -140,6 +142,21 @@ impl Transcript {
         self.story.blocks.is_empty()
     }
 
+    /// Code near the view that waits for its colours, one piece at a time: have a
+    /// [`Highlighter`] paint it on another thread, then hand it to
+    /// [`Transcript::colour`].
+    pub fn uncoloured(&self) -> Option<Snippet> {
+        self.sheets
+            .near()
+            .into_iter()
+            .find_map(|at| self.story.blocks.get(at.0)?.uncoloured(at, &self.sheets.paints))
+    }
+
+    /// Takes the colours of code.
+    pub fn colour(&mut self, painted: Painted) {
+        self.sheets.paint(painted);
+    }
+
     /// Draws the rows in view.
     pub fn view(&mut self, area: Rect, buf: &mut Buffer, look: &Look<'_>) {
         let (width, height) = (area.width, area.height);
@@ -150,7 +167,7 @@ impl Transcript {
         let theme = look.theme.clone();
         let setting = Setting { width, height, lang: look.lang, theme };
         self.sheets.begin(setting, look.spinner, look.elapsed_ms);
-        self.settle();
+        self.story.settle();
         if narrower {
             self.keep_place();
         }
@@ -158,17 +175,6 @@ impl Transcript {
         let bottom = self.draw(top, area, buf);
         self.count_unseen(bottom);
         self.sheets.end();
-    }
-
-    /// Freezes what is over in the texts that may have grown.
-    fn settle(&mut self) {
-        for block in self.story.blocks.iter_mut().rev().take(4) {
-            match &mut block.body {
-                Body::Answer(answer) => answer.text.settle(),
-                Body::Thought { text, .. } => text.settle(),
-                _ => {}
-            }
-        }
     }
 
     /// The row at the top of the view. Less than a screen below it: the end is followed.
@@ -345,7 +351,7 @@ impl Transcript {
 }
 
 fn unfold(block: &mut block::Block, fold: Fold) {
-    if matches!(block.body, Body::Step(_) | Body::Thought { .. }) {
+    if block.is_open().is_some() {
         block.refold(fold);
     }
 }

@@ -4,6 +4,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::highlight::Painted;
 use crate::tui::clean;
 use crate::tui::theme::Theme;
 use crate::words::{Lang, Say, Word};
@@ -20,6 +21,8 @@ pub(super) struct Paper<'a> {
     pub width: usize,
     pub spinner: usize,
     pub elapsed_ms: u64,
+    /// The colours of the code that is set, where they are known.
+    pub paint: Option<&'a Painted>,
 }
 
 impl Paper<'_> {

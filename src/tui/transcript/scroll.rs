@@ -7,6 +7,7 @@ use std::rc::Rc;
 use ratatui::text::Line;
 
 use super::block::{Block, Body, GUTTER, Height};
+use super::highlight::{Painted, Paints};
 use super::paper::Paper;
 use crate::tui::theme::Theme;
 use crate::words::Lang;
@@ -53,6 +54,7 @@ pub(super) struct Sheets {
     /// What moves: the spinner's frame, and how long a step has run.
     now: (usize, u64),
     kept: HashMap<(usize, usize), Sheet>,
+    pub paints: Paints,
 }
 
 #[derive(Debug)]
@@ -83,6 +85,19 @@ impl Sheets {
         self.kept.retain(|_, sheet| sheet.frame + 1 >= frame);
     }
 
+    /// The parts that were in view or near it, from above.
+    pub fn near(&self) -> Vec<(usize, usize)> {
+        let mut near: Vec<_> = self.kept.keys().copied().collect();
+        near.sort_unstable();
+        near
+    }
+
+    /// Takes colours; the part is set again.
+    pub fn paint(&mut self, painted: Painted) {
+        self.kept.remove(&painted.at);
+        self.paints.put(painted);
+    }
+
     /// How many parts are kept in rows.
     #[cfg(test)]
     pub fn len(&self) -> usize {
@@ -92,6 +107,7 @@ impl Sheets {
     /// Forgets what stands in or behind `block`.
     pub fn forget(&mut self, block: usize) {
         self.kept.retain(|(kept, _), _| *kept < block);
+        self.paints.forget(block);
     }
 
     pub fn paper(&self) -> Paper<'_> {
@@ -99,7 +115,8 @@ impl Sheets {
         let area = usize::from(self.setting.width);
         let margin = if area >= 60 { 2 } else { 0 };
         let width = area.saturating_sub(gutter(area) + margin).max(1);
-        Paper { theme: &self.setting.theme, lang: self.setting.lang, width, spinner, elapsed_ms }
+        let (theme, lang) = (&self.setting.theme, self.setting.lang);
+        Paper { theme, lang, width, spinner, elapsed_ms, paint: None }
     }
 
     /// The rows of a part without the blank row before it.
@@ -113,7 +130,8 @@ impl Sheets {
             sheet.frame = self.frame;
             return Rc::clone(&sheet.rows);
         }
-        let rows = Rc::new(block.set(at.1, &self.paper()));
+        let paper = Paper { paint: self.paints.get(at), ..self.paper() };
+        let rows = Rc::new(block.set(at.1, &paper));
         note_height(block, at.1, Height { stamp: self.stamp, version, rows: rows.len() as u32 });
         let sheet = Sheet { version, frame: self.frame, rows: Rc::clone(&rows) };
         self.kept.insert(at, sheet);

@@ -41,7 +41,7 @@ pub(super) struct Step {
 pub(super) enum State {
     /// A person is asked.
     Asked,
-    Running(Tail),
+    Running(Box<Tail>),
     Done(Box<Done>),
     /// The turn ended before anything came of it.
     Lost,

@@ -1,7 +1,6 @@
 //! From events to blocks. No columns in here.
 
 use super::block::{Answer, AnswerState, Block, Body};
-use super::output::Tail;
 use super::page::Row;
 use super::step::{Done, State, Step};
 use super::text::{Form, Text};
@@ -49,7 +48,7 @@ impl Story {
             Event::Repairing { fault } => self.repair(fault),
             Event::Replied(replied) => self.replied(replied),
             Event::StepStarted { step, risk } => {
-                self.step(step, risk, State::Running(Tail::default()));
+                self.step(step, risk, State::Running(Box::default()));
             }
             Event::StepOutput { id, text } => self.output(id, text),
             Event::Observed(seen) => self.observed(seen),
@@ -64,6 +63,16 @@ impl Story {
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Closed => {}
+        }
+    }
+
+    /// Freezes what is over in the texts that grow.
+    pub fn settle(&mut self) {
+        for stream in [&self.answer, &self.thought].into_iter().flatten() {
+            let body = self.blocks.get_mut(stream.block).map(|block| &mut block.body);
+            if let Some(Body::Answer(Answer { text, .. }) | Body::Thought { text, .. }) = body {
+                text.settle();
+            }
         }
     }
 

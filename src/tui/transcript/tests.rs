@@ -10,6 +10,7 @@ use crate::protocol::{
 use crate::tui::theme::Depth;
 use crate::words::screen;
 
+mod colours;
 mod pictures;
 mod places;
 

@@ -138,12 +138,9 @@ impl Text {
     }
 
     pub fn part(&self, at: usize) -> Part<'_> {
-        let start = at.checked_sub(1).and_then(|at| self.pieces.get(at)).map_or(0, Piece::end);
-        let piece = self.pieces.get(at).copied();
-        let source = self.source.get(start..piece.map_or(self.source.len(), |piece| piece.end()));
-        let source = source.unwrap_or_default();
-        let shape = piece.map_or(self.tail_shape(), |piece| piece.shape);
-        match (self.form, shape) {
+        let end = self.pieces.get(at).map_or(self.source.len(), Piece::end);
+        let source = self.source.get(self.start(at)..end).unwrap_or_default();
+        match (self.form, self.shape(at)) {
             (Form::Plain, _) => Part::Plain(source),
             (Form::Markdown, Shape::Prose) => Part::Markdown(source),
             (Form::Markdown, Shape::Code { fence, head }) => {
@@ -155,6 +152,16 @@ impl Text {
                 }
             }
         }
+    }
+
+    /// The code of the same fence above a piece of code.
+    pub fn code_before(&self, at: usize) -> &str {
+        let mut head = at;
+        while head > 0 && matches!(self.shape(head), Shape::Code { head: false, .. }) {
+            head -= 1;
+        }
+        let source = self.source.get(self.start(head)..self.start(at)).unwrap_or_default();
+        source.split_once('\n').map_or("", |(_, code)| code)
     }
 
     /// True when a blank row stands before the piece.
@@ -169,12 +176,26 @@ impl Text {
         u64::from(self.edition) << 40 | tail
     }
 
+    /// Where the frozen pieces end.
+    #[cfg(test)]
+    fn ends(&self) -> Vec<usize> {
+        self.pieces.iter().map(Piece::end).collect()
+    }
+
     fn has_tail(&self) -> bool {
         let tail = self.source.get(self.frozen..).unwrap_or_default();
         match self.form {
             Form::Markdown => !tail.trim().is_empty(),
             Form::Plain => !tail.is_empty(),
         }
+    }
+
+    fn start(&self, at: usize) -> usize {
+        at.checked_sub(1).and_then(|at| self.pieces.get(at)).map_or(0, Piece::end)
+    }
+
+    fn shape(&self, at: usize) -> Shape {
+        self.pieces.get(at).map_or(self.tail_shape(), |piece| piece.shape)
     }
 
     fn tail_shape(&self) -> Shape {
@@ -363,18 +384,6 @@ fn nth_line_end(text: &str, n: usize) -> Option<usize> {
 /// The nearest place at or before `at` where a character starts.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
-}
-
-/// The range of a piece that is frozen, for tests.
-#[cfg(test)]
-impl Text {
-    pub fn ranges(&self) -> Vec<std::ops::Range<usize>> {
-        let mut start = 0;
-        self.pieces
-            .iter()
-            .map(|piece| std::mem::replace(&mut start, piece.end())..piece.end())
-            .collect()
-    }
 }
 
 #[cfg(test)]

@@ -28,12 +28,28 @@ pub(in super::super) fn set(
     }
     let (bar, more) = bars(paper, width);
     let inner = width.saturating_sub(if bar.is_empty() { 0 } else { 2 }).max(1);
-    for line in code.strip_suffix('\n').unwrap_or(code).split('\n') {
-        let para = Para::styled(line, theme.markup.block).expanded();
+    for (number, line) in code.strip_suffix('\n').unwrap_or(code).split('\n').enumerate() {
+        let para = coloured(number, line, paper).expanded();
         let rows = para.rows(inner, Break::Columns).into_iter().enumerate();
         out.extend(rows.map(|(at, row)| prefixed(if at == 0 { &bar } else { &more }, row)));
     }
     out
+}
+
+fn coloured(number: usize, line: &str, paper: &Paper<'_>) -> Para {
+    let plain = paper.theme.markup.block;
+    let Some(runs) = paper.paint.and_then(|paint| paint.runs(number, line)) else {
+        return Para::styled(line, plain);
+    };
+    let mut para = Para::default();
+    let mut start = 0;
+    for (end, ink) in runs {
+        let end = (*end).min(line.len());
+        let text = line.get(start..end).unwrap_or_default();
+        para.push(text, ink.style(plain, &paper.theme.markup.syntax));
+        start = end;
+    }
+    para
 }
 
 /// The line at the left, and the one of rows that go on; none where they would take

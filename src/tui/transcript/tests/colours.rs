@@ -1,0 +1,90 @@
+//! Code gets its colours later, and never the wrong ones.
+
+use ratatui::style::Style;
+
+use super::*;
+
+const CODE: &str = "```rust\n// a comment\nfn main() {\n    let text = \"中文\";\n}\n```\n";
+
+/// The style of the first cell of `text`.
+fn style_of(screen: &mut Screen, text: &str) -> Style {
+    let buf = screen.buffer();
+    let found = (0..screen.height).find_map(|y| {
+        let row = row(&buf, y);
+        let (before, _) = row.split_once(text)?;
+        let x = u16::try_from(crate::tui::clean::width(before)).ok()?;
+        buf.cell((x, y)).map(|cell| cell.style())
+    });
+    found.unwrap_or_else(|| panic!("no {text}"))
+}
+
+fn paint(screen: &mut Screen, highlighter: &Highlighter) -> usize {
+    screen.buffer();
+    let mut painted = 0;
+    while let Some(snippet) = screen.transcript.uncoloured() {
+        screen.transcript.colour(highlighter.paint(&snippet));
+        screen.buffer();
+        painted += 1;
+        assert!(painted < 20, "it ends");
+    }
+    painted
+}
+
+#[test]
+fn code_is_plain_first_and_coloured_later() {
+    let mut screen = Screen::shown([replied(CODE)]);
+    let syntax = screen.theme.markup.syntax.clone();
+    let plain = screen.theme.markup.block;
+    assert_eq!(style_of(&mut screen, "fn main").fg, plain.fg);
+    assert_eq!(paint(&mut screen, &Highlighter::default()), 1);
+    assert_eq!(style_of(&mut screen, "// a").fg, syntax.comment.fg);
+    assert_eq!(style_of(&mut screen, "fn main").fg, syntax.keyword.fg);
+    assert_eq!(style_of(&mut screen, "main").fg, syntax.function.fg);
+    assert_eq!(style_of(&mut screen, "中文").fg, syntax.string.fg);
+    let text = screen.text();
+    assert_eq!(text.lines().count(), 5, "{text}");
+}
+
+#[test]
+fn growing_code_keeps_the_colours_of_its_whole_lines() {
+    let highlighter = Highlighter::default();
+    let mut screen = Screen::shown([delta("```rust\nfn main() {\n    let x = 1")]);
+    let syntax = screen.theme.markup.syntax.clone();
+    assert_eq!(paint(&mut screen, &highlighter), 1);
+    assert_eq!(style_of(&mut screen, "fn main").fg, syntax.keyword.fg);
+    screen.take([delta("0;")]);
+    assert_eq!(paint(&mut screen, &highlighter), 0, "half a line asks for nothing");
+    assert_eq!(style_of(&mut screen, "fn main").fg, syntax.keyword.fg);
+    screen.take([delta("\n}\n```\n\nDone.")]);
+    assert_eq!(paint(&mut screen, &highlighter), 1);
+    assert_eq!(style_of(&mut screen, "10").fg, syntax.number.fg);
+}
+
+#[test]
+fn a_comment_goes_on_in_the_next_piece() {
+    let code = format!("```c\n/* begins\n{}ends */ int x;\n```\n", "inside\n".repeat(100));
+    let mut screen = Screen::shown([replied(&code)]);
+    let syntax = screen.theme.markup.syntax.clone();
+    assert!(paint(&mut screen, &Highlighter::default()) > 0);
+    assert_eq!(style_of(&mut screen, "ends").fg, syntax.comment.fg);
+    assert_eq!(style_of(&mut screen, "int").fg, syntax.keyword.fg);
+}
+
+#[test]
+fn an_unknown_language_is_asked_about_once() {
+    let mut screen =
+        Screen::shown([replied("```klingon\nqapla\n```\n"), replied("```\nno language\n```\n")]);
+    assert_eq!(paint(&mut screen, &Highlighter::default()), 1);
+}
+
+#[test]
+fn colours_of_a_text_that_is_gone_colour_nothing() {
+    let mut screen = Screen::shown([replied(CODE)]);
+    screen.buffer();
+    let painted = Highlighter::default().paint(&screen.transcript.uncoloured().unwrap());
+    screen.take([Event::Cleared, replied("```rust\nother()\n```\n")]);
+    screen.buffer();
+    screen.transcript.colour(painted);
+    let plain = screen.theme.markup.block;
+    assert_eq!(style_of(&mut screen, "other").fg, plain.fg);
+}
