@@ -1,8 +1,210 @@
-//! Builds every part from the settings and wires them, once.
+//! Builds every part from the settings and wires them, once. Only this module knows
+//! them all; what is typed decides which of them are needed.
+//!
+//! | file | builds |
+//! |---|---|
+//! | [`ground`] | environment, folders, settings, language: what everything stands on |
+//! | [`reach`] | models: by settings, by name, by search |
+//! | [`parts`] | a session's parts: policy, tools, masks, bot |
+//! | [`answers`] | what is answered without a session |
 
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::cli::args::{Ends, Way};
+use crate::cli::print::{self, Options, Wires};
+use crate::cli::report::{self, Voice};
+use crate::cli::schema::Schema;
+use crate::cli::{Cli, Exit, input};
+use crate::config::history::History;
+use crate::protocol::Notice;
+use crate::words::{Spoken, cli as words};
+use crate::{session, tui};
+
+mod answers;
+mod ground;
+mod parts;
+mod reach;
+
+use ground::Ground;
 
 /// Runs the program.
 pub fn entry() -> ExitCode {
-    ExitCode::SUCCESS
+    let cli = match Cli::parse_from_args(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(page) => return report::usage(&page).into(),
+    };
+    let ends = Ends { stdin: io::stdin().is_terminal(), stdout: io::stdout().is_terminal() };
+    match Ground::prepare(&cli) {
+        Ok(ground) => route(cli, ends, ground).into(),
+        Err(failure) => failure.report().into(),
+    }
+}
+
+fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
+    let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
+    let way = match cli.way(ends) {
+        Ok(way) => way,
+        Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
+    };
+    match way {
+        Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref()),
+        Way::Print { prompt, bot, piped } => {
+            let headless = Headless { prompt, bot, piped, json, yes, schema };
+            headless.run(ground)
+        }
+        Way::Policy(policy) => answers::policy(&ground, &policy, json),
+        Way::Model(model) => answers::model(&ground, model, json),
+        Way::Config(config) => answers::config(&ground, &config, json),
+        Way::Doctor => answers::doctor(&ground, json),
+        Way::Completions(shell) => answers::completions(&ground, shell),
+    }
+}
+
+/// Two workers: one for the session, one for what it waits for. The screen has the main
+/// thread.
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build()
+}
+
+/// The full screen. The first frame is drawn before anything is looked for.
+fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
+    if !ground.terminal_can_draw() {
+        return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
+    }
+    let built = match parts::build(&ground, bot, parts::For::Screen) {
+        Ok(built) => built,
+        Err(failure) => return ground.fail(&failure.notice, failure.exit),
+    };
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return ground.broken(&error),
+    };
+    let history = History::open(ground.paths.history());
+    let config = tui::Config {
+        lang: ground.lang(),
+        theme: ground.theme(),
+        depth: ground.depth(),
+        facts: built.facts.clone(),
+        history: history.entries().to_vec(),
+        draft: String::new(),
+        first: prompt,
+        models: Vec::new(),
+        notices: ground.notices(),
+    };
+    let ended = runtime.block_on(async {
+        let handle = session::start(built);
+        let left = tui::run(config, handle.ops, handle.events).await;
+        farewell(handle.task).await;
+        left
+    });
+    runtime.shutdown_background();
+    match ended {
+        Ok(left) => {
+            keep(history, &left.sent);
+            left_by(left.cause)
+        }
+        Err(error) => ground.broken(&error),
+    }
+}
+
+/// Lets a session end what it started: a child that heeds no signal takes four seconds.
+async fn farewell(task: tokio::task::JoinHandle<()>) {
+    let _ = tokio::time::timeout(print::GRACE, task).await;
+}
+
+fn keep(mut history: History, sent: &[String]) {
+    for line in sent {
+        // A history that cannot be written is a pity, not a fault to stop for.
+        let _ = history.add(line);
+    }
+}
+
+fn left_by(cause: tui::Cause) -> Exit {
+    match cause {
+        tui::Cause::Left | tui::Cause::SessionClosed => Exit::Done,
+        tui::Cause::Signal(_) | tui::Cause::TerminalGone => Exit::Interrupted,
+    }
+}
+
+/// One turn without a screen.
+struct Headless {
+    prompt: Option<String>,
+    bot: Option<String>,
+    piped: bool,
+    json: bool,
+    yes: bool,
+    schema: Option<std::path::PathBuf>,
+}
+
+impl Headless {
+    fn run(self, ground: Ground) -> Exit {
+        ground.say_problems();
+        let message = match self.message() {
+            Ok(Some(message)) => message,
+            Ok(None) => {
+                let notice = Notice::error(words::NO_PROMPT).hint(words::NO_PROMPT_HINT);
+                return ground.fail(&notice, Exit::WrongUse);
+            }
+            Err(error) => return ground.broken(&error),
+        };
+        let schema = match self.schema.as_deref().map(Schema::read).transpose() {
+            Ok(schema) => schema,
+            Err(error) => return ground.fail(&Notice::error(error.say()), Exit::WrongUse),
+        };
+        let built = match parts::build(&ground, self.bot.as_deref(), parts::For::Print) {
+            Ok(built) => built,
+            Err(failure) => return ground.fail(&failure.notice, failure.exit),
+        };
+        let out_is_terminal = io::stdout().is_terminal();
+        let options = Options {
+            json: self.json,
+            yes: self.yes,
+            schema,
+            voice: ground.voice(),
+            clean: if out_is_terminal { ground::clean } else { str::to_owned },
+        };
+        let runtime = match runtime() {
+            Ok(runtime) => runtime,
+            Err(error) => return ground.broken(&error),
+        };
+        let exit = runtime.block_on(async {
+            let handle = session::start(built);
+            let wires = Wires {
+                ops: handle.ops,
+                events: handle.events,
+                interrupts: print::interrupts(),
+                grace: print::GRACE,
+            };
+            let (out, err) = (io::stdout().lock(), io::stderr().lock());
+            let exit = print::run(message, wires, &options, out, err).await;
+            farewell(handle.task).await;
+            exit
+        });
+        runtime.shutdown_background();
+        exit
+    }
+
+    /// The prompt with what was piped behind it.
+    fn message(&self) -> io::Result<Option<String>> {
+        let piped = if self.piped { Some(input::read(io::stdin().lock())?) } else { None };
+        Ok(input::message(self.prompt.as_deref(), piped.as_ref().map(|piped| piped.text.as_str())))
+    }
+}
+
+/// A start that could not be made.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    notice: Notice,
+    exit: Exit,
+    voice: Voice,
+}
+
+impl Failure {
+    fn report(&self) -> Exit {
+        report::notice(&mut io::stderr().lock(), &self.notice, self.voice);
+        self.exit
+    }
 }

@@ -10,7 +10,7 @@ use avocet::protocol::{
     Event, Notice, Observation, Origin, Outcome, Replied, Requires, Risk, Step, Tier, Work,
 };
 use avocet::tui::theme::{Depth, Theme};
-use avocet::tui::transcript::{Look, Row, Scroll, Transcript};
+use avocet::tui::transcript::{Look, Scroll, Transcript};
 use avocet::words::{Lang, screen};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -142,7 +142,10 @@ fn ways(text: &str) -> Vec<(&'static str, Transcript)> {
     let mut notice = Transcript::default();
     notice.notice(Notice::error(screen::THEME_TOML.with("why", text)));
     let mut page = Transcript::default();
-    page.page(screen::HINT, vec![Row::text(text), Row::pair(screen::HINT, text)]);
+    page.page(
+        screen::HINT,
+        vec![avocet::protocol::Row::line(text), avocet::protocol::Row::pair(screen::HINT, text)],
+    );
     vec![
         ("a whole reply", whole),
         ("a plain reply", plain),

@@ -1,1 +1,86 @@
-//! stub
+//! The driver of a turn: waits for what the machine wants, and for a cancel.
+
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+use super::turn::{Action, Input, Told, Turn};
+use super::{Answer, Host};
+use crate::protocol::{Cut, Ending, Event, Message, Usage};
+
+/// What is left of a turn for the session to keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    pub ending: Ending,
+    /// What the turn added to the conversation, as it is sent from now on.
+    pub messages: Vec<Message>,
+    pub usage: Usage,
+    /// The numbers the next turn goes on with.
+    pub next_step: u64,
+    pub next_ask: u64,
+}
+
+/// Runs a turn to its end. A cancel drops the call of a model, takes a question back,
+/// and lets a running step end by itself (its tool hears the same cancel).
+pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationToken) -> Ended {
+    let started = Instant::now();
+    let mut input = Input::Begin;
+    loop {
+        let action = turn.next(input, host.scene());
+        for told in turn.told() {
+            match told {
+                Told::Event(event) => host.tell(*event).await,
+                Told::Remember { rule, scope } => host.remember(rule, scope),
+            }
+        }
+        input = match action {
+            Action::Call(call) => {
+                let answer = tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => None,
+                    answer = host.reply(call) => Some(answer),
+                };
+                answer.map_or_else(|| broken_off(host.heard()), Input::Replied)
+            }
+            Action::Ask(ask) => {
+                let id = ask.id;
+                let decision = tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => None,
+                    decision = host.ask(*ask) => Some(decision),
+                };
+                match decision {
+                    Some(decision) => Input::Decided(decision),
+                    None => {
+                        host.tell(Event::Answered { ask: id }).await;
+                        Input::Cancelled
+                    }
+                }
+            }
+            Action::Run(step) => {
+                let seen = host.run(*step).await;
+                if cancel.is_cancelled() { Input::Stopped(seen) } else { Input::Observed(seen) }
+            }
+            Action::End(ending) => {
+                let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                let ended = turn.ended(ending);
+                host.tell(Event::TurnEnded {
+                    turn: turn.number(),
+                    ending: ended.ending.clone(),
+                    usage: ended.usage,
+                    elapsed_ms,
+                })
+                .await;
+                return ended;
+            }
+        };
+    }
+}
+
+/// What came of a call before it was dropped stays, marked as cut off.
+fn broken_off(heard: Option<Answer>) -> Input {
+    match heard {
+        Some(answer) => Input::Replied(Ok(Answer { cut: Some(Cut::Cancelled), ..answer })),
+        None => Input::Cancelled,
+    }
+}

@@ -6,26 +6,38 @@
 use std::future::Future;
 
 use crate::model::ModelError;
-use crate::protocol::{Ask, Cut, Decision, Event, Message, Observation, Usage};
-use crate::safety::Cleared;
+use crate::protocol::{Ask, Cut, Decision, Event, Message, Observation, Scope, Usage};
+use crate::safety::{Cleared, Scene};
 
 pub mod drive;
 pub mod turn;
 
 /// What a turn asks of the world. A session is one; a test is another.
 pub trait Host: Send {
+    /// Where steps are judged now; the policy may have changed since the last one.
+    fn scene(&mut self) -> Scene<'_>;
+
     /// Calls the model with what was said since the turn began. Streams to the
     /// surfaces by itself; answers with the whole text.
     fn reply(&mut self, call: Call) -> impl Future<Output = Result<Answer, ModelError>> + Send;
 
+    /// What had come of the last call when it was dropped by a cancel; `None` when
+    /// nothing had.
+    fn heard(&mut self) -> Option<Answer> {
+        None
+    }
+
     /// Puts a question and waits for its decision.
     fn ask(&mut self, ask: Ask) -> impl Future<Output = Decision> + Send;
 
-    /// Runs a cleared step.
+    /// Runs a cleared step; a cancel ends it and gives an observation all the same.
     fn run(&mut self, step: Cleared) -> impl Future<Output = Observation> + Send;
 
     /// Tells the surfaces.
     fn tell(&mut self, event: Event) -> impl Future<Output = ()> + Send;
+
+    /// A person wants what this rule covers to run without a question.
+    fn remember(&mut self, rule: String, scope: Scope);
 }
 
 /// One call of the model.

@@ -1,1 +1,532 @@
-//! stub
+//! Decides what a turn does next. Pure: no waiting, no I/O, no clock.
+//!
+//! An [`Input`] says what happened, the [`Action`] that answers says what to do; what
+//! surfaces are told on the way is drained with [`Turn::told`]. The order of a reply's
+//! steps: all are judged before the first one runs, so that a refusal ahead is known;
+//! each is judged again when its turn comes, since an earlier one may have changed the
+//! world; a refused, declined or failed one ends the list.
+
+use std::collections::VecDeque;
+
+use super::drive::Ended;
+use super::{Answer, Call};
+use crate::model::ModelError;
+use crate::protocol::reply::{Found, Proposal, Reading, Reply, read};
+use crate::protocol::{
+    Ask, AskId, Cut, Decision, Ending, Event, Notice, Observation, Origin, Outcome, Question,
+    Replied, Scope, Step, Tier, Usage, Work,
+};
+use crate::safety::{self, Cleared, Held, Judged, Scene, Verdict};
+use crate::words::{Say, Spoken, Word, agent as words};
+
+mod limits;
+mod said;
+#[cfg(test)]
+mod tests;
+
+use limits::Limits;
+use said::Said;
+
+/// How a turn begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Start {
+    pub turn: u64,
+    /// The user's words.
+    pub text: String,
+    pub origin: Origin,
+    /// Steps that run before the turn pauses; 0: it asks at each.
+    pub max_steps: usize,
+    /// The number of the first step and of the first question.
+    pub next_step: u64,
+    pub next_ask: u64,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Input {
+    Begin,
+    Replied(Result<Answer, ModelError>),
+    Decided(Decision),
+    Observed(Observation),
+    /// The turn was cancelled while this step ran.
+    Stopped(Observation),
+    Cancelled,
+}
+
+/// What to do next.
+#[derive(Debug)]
+pub enum Action {
+    Call(Call),
+    Ask(Box<Ask>),
+    Run(Box<Cleared>),
+    End(Ending),
+}
+
+/// What the world is told besides.
+#[derive(Debug, PartialEq)]
+pub enum Told {
+    Event(Box<Event>),
+    Remember { rule: String, scope: Scope },
+}
+
+#[derive(Debug)]
+pub struct Turn {
+    start: Start,
+    said: Said,
+    batch: Batch,
+    waiting: Waiting,
+    limits: Limits,
+    usage: Usage,
+    told: Vec<Told>,
+    next_step: u64,
+    next_ask: u64,
+}
+
+/// The steps of one reply.
+#[derive(Debug, Default)]
+struct Batch {
+    todo: VecDeque<Step>,
+    seen: Vec<Observation>,
+    why: String,
+    expected: String,
+    of: usize,
+}
+
+/// What the next input answers.
+#[derive(Debug)]
+enum Waiting {
+    Reply,
+    /// A person decides about a step.
+    Step {
+        door: Box<Door>,
+        rule: Option<String>,
+    },
+    /// A person decides whether to go on.
+    Pause {
+        why: Say,
+    },
+    /// A step runs. `instead_of`: what the model had proposed.
+    Run {
+        instead_of: Option<Work>,
+    },
+}
+
+/// A step on its way to a person: held by the policy, or cleared and asked about
+/// because the user wants to be asked at each.
+#[derive(Debug)]
+enum Door {
+    Held(Held),
+    Cleared(Cleared),
+}
+
+impl Door {
+    fn judged(&self) -> &Judged {
+        match self {
+            Door::Held(held) => held.judged(),
+            Door::Cleared(cleared) => cleared.judged(),
+        }
+    }
+
+    fn approve(self) -> Cleared {
+        match self {
+            Door::Held(held) => held.approve(),
+            Door::Cleared(cleared) => cleared,
+        }
+    }
+}
+
+impl Turn {
+    pub fn new(start: Start) -> Turn {
+        Turn {
+            said: Said::new(&start.text),
+            batch: Batch::default(),
+            waiting: Waiting::Reply,
+            limits: Limits::new(start.max_steps),
+            usage: Usage::default(),
+            told: Vec::new(),
+            next_step: start.next_step,
+            next_ask: start.next_ask,
+            start,
+        }
+    }
+
+    pub fn number(&self) -> u64 {
+        self.start.turn
+    }
+
+    /// What to tell the world, in order, each once.
+    pub fn told(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.told)
+    }
+
+    /// What is left of the turn.
+    pub fn ended(&self, ending: Ending) -> Ended {
+        Ended {
+            ending,
+            messages: self.said.messages().to_vec(),
+            usage: self.usage,
+            next_step: self.next_step,
+            next_ask: self.next_ask,
+        }
+    }
+
+    /// One move of the machine.
+    pub fn next(&mut self, input: Input, scene: Scene<'_>) -> Action {
+        match input {
+            Input::Begin => {
+                self.tell(Event::TurnStarted {
+                    turn: self.start.turn,
+                    text: self.start.text.clone(),
+                    origin: self.start.origin,
+                });
+                self.call()
+            }
+            Input::Replied(Ok(answer)) => self.replied(answer, scene),
+            Input::Replied(Err(error)) => self.end(Ending::Failed { why: error.say() }),
+            Input::Decided(decision) => self.decided(decision, scene),
+            Input::Observed(seen) => {
+                if !self.observed(seen) {
+                    self.skip_rest(words::SKIPPED, scene);
+                }
+                self.go_on(scene)
+            }
+            Input::Stopped(seen) => {
+                self.observed(seen);
+                self.cancelled(scene)
+            }
+            Input::Cancelled => self.cancelled(scene),
+        }
+    }
+
+    fn end(&mut self, ending: Ending) -> Action {
+        self.said.forget_repair();
+        Action::End(ending)
+    }
+
+    // Replies
+
+    fn call(&mut self) -> Action {
+        self.waiting = Waiting::Reply;
+        Action::Call(Call {
+            messages: self.said.messages().to_vec(),
+            repair: self.said.is_repairing(),
+        })
+    }
+
+    fn replied(&mut self, answer: Answer, scene: Scene<'_>) -> Action {
+        self.usage = self.usage.plus(answer.usage);
+        let reading = read(&answer.text);
+        if let Some(cut) = answer.cut {
+            return self.cut_off(&reading, &answer.text, cut);
+        }
+        match reading {
+            Reading::Valid { reply: Reply::Chat { message, markdown, suggestions }, .. } => {
+                self.said.chat(&message);
+                self.show(Replied { message, markdown, suggestions, ..Replied::default() });
+                self.end(Ending::Done)
+            }
+            Reading::Valid { reply: Reply::Error { message }, .. } => {
+                self.said.error(&message);
+                self.show(Replied { message, error: true, markdown: true, ..Replied::default() });
+                self.end(Ending::Error)
+            }
+            Reading::Valid { reply: Reply::Cmd { message, cwd, commands, expected }, found } => {
+                let batch = Batch { why: message, expected, ..Batch::default() };
+                self.proposed(batch, cwd, commands, found, scene)
+            }
+            Reading::Invalid { .. } | Reading::Fallback { .. } => {
+                self.faulty(&reading, &answer.text)
+            }
+        }
+    }
+
+    fn show(&mut self, replied: Replied) {
+        self.tell(Event::Replied(replied));
+    }
+
+    /// A reply that did not come to its end is shown, and nothing of it is done.
+    fn cut_off(&mut self, reading: &Reading, text: &str, cut: Cut) -> Action {
+        let message = said::readable(reading, text).unwrap_or_default();
+        self.said.forget_repair();
+        if !message.is_empty() {
+            self.said.chat(&message);
+        }
+        self.show(Replied { message, markdown: true, cut: Some(cut), ..Replied::default() });
+        let why = match cut {
+            Cut::Cancelled => {
+                self.said.cancelled();
+                return self.end(Ending::Cancelled);
+            }
+            Cut::Broken => words::CUT_BROKEN,
+            Cut::Length => words::CUT_LENGTH,
+            Cut::Filtered => words::CUT_FILTERED,
+        };
+        self.end(Ending::Failed { why: why.into() })
+    }
+
+    /// Asks once more. The second time prose is taken as the answer it was meant to be;
+    /// of a broken reply its message is shown, but the turn has failed.
+    fn faulty(&mut self, reading: &Reading, text: &str) -> Action {
+        let fault = reading.fault().unwrap_or_else(|| words::CUT_BROKEN.into());
+        if !self.said.is_repairing() {
+            self.said.repair(text, &fault);
+            self.tell(Event::Repairing { fault });
+            return self.call();
+        }
+        let message = said::readable(reading, text);
+        if let Some(message) = message.clone() {
+            self.said.chat(&message);
+            self.show(Replied { message, markdown: true, ..Replied::default() });
+        }
+        match (reading, message) {
+            (Reading::Fallback { .. }, Some(_)) => self.end(Ending::Done),
+            _ => self.end(Ending::Failed { why: words::UNREADABLE.with("fault", fault) }),
+        }
+    }
+
+    fn proposed(
+        &mut self,
+        mut batch: Batch,
+        cwd: Option<String>,
+        commands: Vec<Proposal>,
+        found: Found,
+        scene: Scene<'_>,
+    ) -> Action {
+        self.said.cmd(&batch.why, cwd.as_deref(), &commands);
+        let message = batch.why.clone();
+        self.show(Replied { message, markdown: true, ..Replied::default() });
+        for mut proposal in commands {
+            // What had to be repaired is never acted on without a question.
+            proposal.requires.confirm |= found == Found::Repaired;
+            let id = format!("cmd_{:03}", self.next_step);
+            self.next_step += 1;
+            let cwd = cwd.clone();
+            let Proposal { work, requires } = proposal;
+            batch.todo.push_back(Step { id, work, requires, cwd });
+        }
+        batch.of = batch.todo.len();
+        self.batch = batch;
+        self.announce_refusal(scene);
+        self.go_on(scene)
+    }
+
+    /// Says before the first step runs that a later one will not: who is asked about
+    /// the first may want to know.
+    fn announce_refusal(&mut self, scene: Scene<'_>) {
+        let refused =
+            |step: &Step| matches!(safety::assess(step.clone(), scene), Verdict::Refuse(_));
+        let ahead = self.batch.todo.iter().enumerate().skip(1).find(|(_, step)| refused(step));
+        let Some((index, step)) = ahead else { return };
+        let say = words::REFUSED_AHEAD
+            .with("number", index + 1)
+            .with("of", self.batch.of)
+            .with("step", limits::one_line(&step.work));
+        // Where the first is refused itself, nothing behind it matters.
+        if !self.batch.todo.front().is_some_and(refused) {
+            self.tell(Event::Notice(Notice::warning(say)));
+        }
+    }
+
+    // Steps
+
+    /// The next step of the list, or back to the model.
+    fn go_on(&mut self, scene: Scene<'_>) -> Action {
+        if let Some(why) = self.limits.pause(self.batch.todo.front()) {
+            return self.pause(why);
+        }
+        let Some(step) = self.batch.todo.pop_front() else { return self.hand_back() };
+        self.limits.proposed(&step.work);
+        match safety::assess(step, scene) {
+            Verdict::Run(cleared) if self.limits.asks_at_each() => self.ask(Door::Cleared(cleared)),
+            Verdict::Run(cleared) => self.run(cleared, None),
+            Verdict::Ask(held) => self.ask(Door::Held(held)),
+            Verdict::Refuse(refused) => {
+                self.not_run(refused.judged(), Outcome::Refused, None);
+                self.skip_rest(words::SKIPPED, scene);
+                self.go_on(scene)
+            }
+        }
+    }
+
+    fn run(&mut self, cleared: Cleared, instead_of: Option<Work>) -> Action {
+        self.waiting = Waiting::Run { instead_of };
+        Action::Run(Box::new(cleared))
+    }
+
+    fn ask(&mut self, door: Door) -> Action {
+        let judged = door.judged();
+        let rule = judged.rule().map(|rule| rule.to_string());
+        let question = Question::Step {
+            step: judged.step.clone(),
+            risk: judged.risk.clone(),
+            resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
+            cwd: judged.cwd.display().to_string(),
+            why: self.batch.why.clone(),
+            expected: self.batch.expected.clone(),
+            number: self.batch.of - self.batch.todo.len(),
+            of: self.batch.of,
+            pieces: judged.pieces.clone(),
+            rule: rule.clone(),
+        };
+        self.waiting = Waiting::Step { door: Box::new(door), rule };
+        self.question(question)
+    }
+
+    fn pause(&mut self, why: Say) -> Action {
+        self.waiting = Waiting::Pause { why: why.clone() };
+        self.question(Question::Pause { why })
+    }
+
+    fn question(&mut self, question: Question) -> Action {
+        let id = AskId(self.next_ask);
+        self.next_ask += 1;
+        Action::Ask(Box::new(Ask { id, question }))
+    }
+
+    fn decided(&mut self, decision: Decision, scene: Scene<'_>) -> Action {
+        match std::mem::replace(&mut self.waiting, Waiting::Reply) {
+            Waiting::Step { door, rule } => self.decided_step(*door, rule, decision, scene),
+            Waiting::Pause { why } => match decision {
+                Decision::Approve | Decision::Remember(_) | Decision::Edit(_) => {
+                    self.limits.start_over();
+                    self.go_on(scene)
+                }
+                Decision::Reject { .. } | Decision::Stop => {
+                    self.stop_batch(scene);
+                    self.end(Ending::Limit { why })
+                }
+            },
+            // A decision nobody waits for: rather stop than guess what it was about.
+            Waiting::Reply | Waiting::Run { .. } => self.cancelled(scene),
+        }
+    }
+
+    fn decided_step(
+        &mut self,
+        door: Door,
+        rule: Option<String>,
+        decision: Decision,
+        scene: Scene<'_>,
+    ) -> Action {
+        match decision {
+            Decision::Approve => self.run(door.approve(), None),
+            Decision::Remember(scope) => {
+                if let Some(rule) = rule {
+                    self.told.push(Told::Remember { rule, scope });
+                }
+                self.run(door.approve(), None)
+            }
+            Decision::Edit(work) => self.edited(door.judged(), work, scene),
+            Decision::Reject { word } => {
+                let note = match word {
+                    Some(word) => words::DECLINED_WORD.with("word", word),
+                    None => words::DECLINED.into(),
+                };
+                self.not_run(door.judged(), Outcome::Declined, Some(note));
+                self.skip_rest(words::SKIPPED, scene);
+                self.go_on(scene)
+            }
+            Decision::Stop => {
+                self.not_run(door.judged(), Outcome::Declined, Some(words::DECLINED.into()));
+                self.stop_batch(scene);
+                self.end(Ending::Stopped)
+            }
+        }
+    }
+
+    /// A person's edit is judged like any step; their yes to it is already given.
+    fn edited(&mut self, original: &Judged, work: Work, scene: Scene<'_>) -> Action {
+        let instead_of = original.step.work.clone();
+        let step = Step { work, ..original.step.clone() };
+        match safety::assess(step, scene) {
+            Verdict::Run(cleared) => self.run(cleared, Some(instead_of)),
+            Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
+            Verdict::Refuse(refused) => {
+                let note = words::EDITED.with("step", limits::one_line(&instead_of));
+                self.not_run(refused.judged(), Outcome::Refused, Some(note));
+                self.skip_rest(words::SKIPPED, scene);
+                self.go_on(scene)
+            }
+        }
+    }
+
+    /// Takes in what came of a step; true when the rest of the list may follow.
+    fn observed(&mut self, mut seen: Observation) -> bool {
+        let waiting = std::mem::replace(&mut self.waiting, Waiting::Reply);
+        if let Waiting::Run { instead_of: Some(original) } = waiting {
+            let edited = words::EDITED.with("step", limits::one_line(&original));
+            seen.note = Some(match seen.note.take() {
+                Some(note) => words::EDITED_AND.with("edited", edited).with("note", note),
+                None => edited,
+            });
+            if seen.outcome == Outcome::Ran {
+                seen.outcome = Outcome::Edited;
+            }
+        }
+        self.limits.observed(&seen);
+        let goes_on = match (seen.outcome, seen.exit_code) {
+            (Outcome::Ran | Outcome::Edited, Some(0)) => true,
+            // A read that finds nothing exits with 1; a change that fails may be what
+            // the next step stands on.
+            (Outcome::Ran | Outcome::Edited, Some(_)) => seen.risk.tier == Tier::L0,
+            // It did not start, or a signal ended it.
+            (Outcome::Ran | Outcome::Edited, None) => false,
+            (Outcome::Declined | Outcome::Refused | Outcome::TimedOut | Outcome::Cancelled, _) => {
+                false
+            }
+        };
+        self.see(seen);
+        goes_on
+    }
+
+    fn not_run(&mut self, judged: &Judged, outcome: Outcome, note: Option<Say>) {
+        let seen = said::not_run(judged, outcome, note);
+        self.limits.observed(&seen);
+        self.see(seen);
+    }
+
+    fn see(&mut self, seen: Observation) {
+        self.tell(Event::Observed(Box::new(seen.clone())));
+        self.batch.seen.push(seen);
+    }
+
+    /// The rest of the list is not run, and the model is told so.
+    fn skip_rest(&mut self, why: Word, scene: Scene<'_>) {
+        for step in std::mem::take(&mut self.batch.todo) {
+            let verdict = safety::assess(step, scene);
+            self.see(said::not_run(verdict.judged(), Outcome::Cancelled, Some(why.into())));
+        }
+    }
+
+    /// All is done: the results go to the model.
+    fn hand_back(&mut self) -> Action {
+        let seen = std::mem::take(&mut self.batch.seen);
+        self.said.results(&seen);
+        self.said.go_on();
+        self.call()
+    }
+
+    fn stop_batch(&mut self, scene: Scene<'_>) {
+        self.skip_rest(words::CANCELLED, scene);
+        let seen = std::mem::take(&mut self.batch.seen);
+        self.said.results(&seen);
+    }
+
+    fn cancelled(&mut self, scene: Scene<'_>) -> Action {
+        match std::mem::replace(&mut self.waiting, Waiting::Reply) {
+            Waiting::Step { door, .. } => {
+                let note = Some(words::CANCELLED.into());
+                self.see(said::not_run(door.judged(), Outcome::Cancelled, note));
+            }
+            Waiting::Reply | Waiting::Pause { .. } | Waiting::Run { .. } => {}
+        }
+        self.stop_batch(scene);
+        self.said.forget_repair();
+        self.said.cancelled();
+        self.end(Ending::Cancelled)
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.told.push(Told::Event(Box::new(event)));
+    }
+}

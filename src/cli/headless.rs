@@ -139,6 +139,8 @@ impl<'a> Headless<'a> {
             | Event::Answered { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
+            | Event::Page(_)
+            | Event::Models { .. }
             | Event::Cleared => vec![],
         }
     }

@@ -12,6 +12,7 @@ mod headless;
 pub mod input;
 pub mod model;
 pub mod page;
+pub mod policy;
 pub mod print;
 pub mod report;
 pub mod schema;

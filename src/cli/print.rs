@@ -1,7 +1,7 @@
 //! Runs one turn without a screen: sends the message, follows the events, writes the
 //! answer to one stream and everything else to the other.
 //!
-//! What each event means is decided in [`headless`](super::headless); this file writes
+//! What each event means is decided in `headless`; this file writes
 //! and waits.
 
 use std::io::{self, Write};

@@ -6,8 +6,9 @@
 //! surface and never calls the session. The model cannot see or call any of this.
 
 use crate::config::near;
+pub use crate::protocol::Row;
 use crate::protocol::{Facts, Notice, Op};
-use crate::words::{Lang, Say, Value, Word};
+use crate::words::{Lang, Say, Word};
 
 mod complete;
 mod configuration;
@@ -208,28 +209,6 @@ pub enum Act {
     Models,
     /// Dispatch this line again when the turn is over.
     Later(String),
-}
-
-/// One line of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Row {
-    Heading(Value),
-    Pair { label: Value, value: Value },
-    Line(Value),
-}
-
-impl Row {
-    pub fn heading(text: impl Into<Value>) -> Row {
-        Row::Heading(text.into())
-    }
-
-    pub fn pair(label: impl Into<Value>, value: impl Into<Value>) -> Row {
-        Row::Pair { label: label.into(), value: value.into() }
-    }
-
-    pub fn line(text: impl Into<Value>) -> Row {
-        Row::Line(text.into())
-    }
 }
 
 /// A refusal with the names that are nearly the one that was typed.

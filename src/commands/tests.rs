@@ -4,6 +4,7 @@ use super::dispatch::{dispatch_in, find_in};
 use super::*;
 use crate::protocol::{ExportFormat, Mode, Report, ToolFact, Usage};
 use crate::words;
+use crate::words::Value;
 
 const THEMES: &[&str] = &["dark", "light"];
 

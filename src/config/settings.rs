@@ -1,6 +1,6 @@
 //! The settings in force, typed: what the layers come to once they are put together.
 //!
-//! Reading them is [`load`](super::load)'s; what they do is up to the parts they are
+//! Reading them is [`load`](mod@super::load)'s; what they do is up to the parts they are
 //! given to.
 
 use std::fmt;

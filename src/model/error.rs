@@ -1,14 +1,301 @@
-//! What can go wrong with a model, each with what to do about it.
+//! What can go wrong with a model: a variant for each thing a person can do next.
+//!
+//! Texts of a server are in here cleaned and shortened already ([`super::said`]),
+//! and no variant ever holds a key. Whether a call is worth another try is said by
+//! [`ModelError::again`]; trying is [`super::Retry`]'s.
 
-use crate::words::{Say, Spoken};
+use std::time::Duration;
 
-/// Placeholder until the faults are written out.
+use crate::words::{Say, Spoken, Word, model as words};
+
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct ModelError(pub Say);
+#[error("{}", self.say())]
+pub enum ModelError {
+    /// `base_url` is no http address.
+    Address {
+        given: String,
+    },
+    /// The key cannot stand in a header. `key` names where it came from.
+    KeyUnusable {
+        key: String,
+    },
+    KeyWrong {
+        url: String,
+        key: String,
+        said: String,
+    },
+    KeyMissing {
+        url: String,
+        key: String,
+    },
+    Forbidden {
+        url: String,
+        model: String,
+        said: String,
+    },
+    Unpaid {
+        url: String,
+        said: String,
+    },
+    NoModel {
+        url: String,
+        model: String,
+        said: String,
+    },
+    NoEndpoint {
+        url: String,
+        said: String,
+    },
+    /// The messages do not fit into the model's context.
+    TooLong {
+        model: String,
+        said: String,
+    },
+    /// Any other 4xx.
+    Rejected {
+        url: String,
+        status: u16,
+        said: String,
+    },
+    /// 429. `after`: when the server wants to be asked again.
+    Busy {
+        url: String,
+        after: Option<Duration>,
+        said: String,
+    },
+    /// 408, 409, 425 and 5xx.
+    Faulty {
+        url: String,
+        status: u16,
+        after: Option<Duration>,
+        said: String,
+    },
+    Redirected {
+        url: String,
+        to: String,
+    },
+    Unreachable {
+        url: String,
+        why: Unreached,
+    },
+    /// No HTTP client can be made on this machine.
+    Client {
+        why: String,
+    },
+    /// Not a byte for so long.
+    Stalled {
+        url: String,
+        seconds: u64,
+    },
+    /// The connection ended before the answer did.
+    Broken {
+        url: String,
+    },
+    /// HTML where JSON was expected.
+    WebPage {
+        url: String,
+    },
+    /// JSON or bytes that are no chat completion.
+    Foreign {
+        url: String,
+        said: String,
+    },
+    /// An error inside an answer that began with status 200.
+    Reported {
+        url: String,
+        said: String,
+        /// True when the server calls it its own trouble of the moment.
+        passing: bool,
+    },
+    TooLarge {
+        url: String,
+        mib: usize,
+    },
+    ScriptUnreadable {
+        file: String,
+        why: String,
+    },
+    ScriptFaulty {
+        file: String,
+        line: usize,
+        why: String,
+    },
+    /// The scripted replies are used up.
+    ScriptOver {
+        file: String,
+        count: usize,
+    },
+}
+
+/// Why no connection came about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unreached {
+    /// Nothing listens there.
+    Refused,
+    /// The host's name is not known.
+    Name,
+    /// It did not take the connection in time.
+    Slow,
+    /// Its certificate is not trusted.
+    Trust,
+    /// In the system's words.
+    Other(String),
+}
+
+/// Whether the same call may be made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    Never,
+    /// Once more, no oftener: it cost a long wait already.
+    Once,
+    /// With growing pauses, or after the pause the server asked for.
+    Soon(Option<Duration>),
+}
+
+impl ModelError {
+    pub fn again(&self) -> Again {
+        match self {
+            ModelError::Busy { after, .. } | ModelError::Faulty { after, .. } => {
+                Again::Soon(*after)
+            }
+            ModelError::Broken { .. } | ModelError::Reported { passing: true, .. } => {
+                Again::Soon(None)
+            }
+            ModelError::Stalled { .. }
+            | ModelError::Unreachable { why: Unreached::Slow | Unreached::Other(_), .. } => {
+                Again::Once
+            }
+            ModelError::Unreachable {
+                why: Unreached::Refused | Unreached::Name | Unreached::Trust,
+                ..
+            }
+            | ModelError::Address { .. }
+            | ModelError::KeyUnusable { .. }
+            | ModelError::KeyWrong { .. }
+            | ModelError::KeyMissing { .. }
+            | ModelError::Forbidden { .. }
+            | ModelError::Unpaid { .. }
+            | ModelError::NoModel { .. }
+            | ModelError::NoEndpoint { .. }
+            | ModelError::TooLong { .. }
+            | ModelError::Rejected { .. }
+            | ModelError::Redirected { .. }
+            | ModelError::Client { .. }
+            | ModelError::WebPage { .. }
+            | ModelError::Foreign { .. }
+            | ModelError::Reported { passing: false, .. }
+            | ModelError::TooLarge { .. }
+            | ModelError::ScriptUnreadable { .. }
+            | ModelError::ScriptFaulty { .. }
+            | ModelError::ScriptOver { .. } => Again::Never,
+        }
+    }
+}
 
 impl Spoken for ModelError {
     fn say(&self) -> Say {
-        self.0.clone()
+        match self {
+            ModelError::Address { given } => words::ADDRESS.with("given", given.as_str()),
+            ModelError::KeyUnusable { key } => words::KEY_UNUSABLE.with("key", key.as_str()),
+            ModelError::KeyWrong { url, key, said } => {
+                says(at(words::KEY_WRONG, url).with("key", key.as_str()), said)
+            }
+            ModelError::KeyMissing { url, key } => {
+                at(words::KEY_MISSING, url).with("key", key.as_str())
+            }
+            ModelError::Forbidden { url, model, said } if model.is_empty() => {
+                says(at(words::FORBIDDEN_ALL, url), said)
+            }
+            ModelError::Forbidden { url, model, said } => {
+                says(at(words::FORBIDDEN, url).with("model", model.as_str()), said)
+            }
+            ModelError::Unpaid { url, said } => says(at(words::UNPAID, url), said),
+            ModelError::NoModel { url, model, said } => {
+                says(at(words::NO_MODEL, url).with("model", model.as_str()), said)
+            }
+            ModelError::NoEndpoint { url, said } => says(at(words::NO_ENDPOINT, url), said),
+            ModelError::TooLong { model, said } => {
+                says(words::TOO_LONG.with("model", model.as_str()), said)
+            }
+            ModelError::Rejected { url, status, said } => {
+                says(at(words::REJECTED, url).with("status", *status), said)
+            }
+            ModelError::Busy { url, said, after: _ } => says(at(words::BUSY, url), said),
+            ModelError::Faulty { url, status, said, after: _ } => {
+                says(at(words::FAULTY, url).with("status", *status), said)
+            }
+            ModelError::Redirected { url, to } => {
+                at(words::REDIRECTED, url).with("to", to.as_str())
+            }
+            ModelError::Unreachable { url, why } => {
+                at(words::UNREACHABLE, url).with("why", why.say())
+            }
+            ModelError::Client { why } => words::CLIENT.with("why", why.as_str()),
+            ModelError::Stalled { url, seconds } => {
+                at(words::STALLED, url).with("seconds", *seconds)
+            }
+            ModelError::Broken { url } => at(words::BROKEN, url),
+            ModelError::WebPage { url } => at(words::WEB_PAGE, url),
+            ModelError::Foreign { url, said } => says(at(words::FOREIGN, url), said),
+            ModelError::Reported { url, said, passing: _ } => says(at(words::REPORTED, url), said),
+            ModelError::TooLarge { url, mib } => at(words::TOO_LARGE, url).with("mib", *mib),
+            ModelError::ScriptUnreadable { file, why } => {
+                in_file(words::SCRIPT_UNREADABLE, file).with("why", why.as_str())
+            }
+            ModelError::ScriptFaulty { file, line, why } => {
+                in_file(words::SCRIPT_FAULTY, file).with("line", *line).with("why", why.as_str())
+            }
+            ModelError::ScriptOver { file, count } => {
+                in_file(words::SCRIPT_OVER, file).with("count", *count)
+            }
+        }
+    }
+}
+
+impl Spoken for Unreached {
+    fn say(&self) -> Say {
+        match self {
+            Unreached::Refused => words::WHY_REFUSED.into(),
+            Unreached::Name => words::WHY_NAME.into(),
+            Unreached::Slow => words::WHY_SLOW.into(),
+            Unreached::Trust => words::WHY_TRUST.into(),
+            Unreached::Other(detail) => words::WHY_OTHER.with("detail", detail.as_str()),
+        }
+    }
+}
+
+fn at(word: Word, url: &str) -> Say {
+    word.with("url", url)
+}
+
+fn in_file(word: Word, file: &str) -> Say {
+    word.with("file", file)
+}
+
+fn says(what: Say, said: &str) -> Say {
+    if said.is_empty() { what } else { words::SAYS.with("what", what).with("said", said) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Lang;
+
+    #[test]
+    fn an_error_says_what_happened_and_quotes_the_server() {
+        let error = ModelError::KeyWrong {
+            url: "https://x.example/v1".into(),
+            key: "OPENAI_API_KEY".into(),
+            said: "bad key".into(),
+        };
+        assert_eq!(
+            error.to_string(),
+            "https://x.example/v1 does not accept the key. Check OPENAI_API_KEY and try again. \
+             The server says: bad key"
+        );
+        assert_eq!(
+            error.say().text(Lang::Zh),
+            "https://x.example/v1 不接受这个密钥。请检查 OPENAI_API_KEY 后重试。服务器说：bad key"
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! Talks to models. A [`Model`] turns messages into a stream of [`Chunk`]s; dropping
 //! the stream is the cancel, and frees the connection.
 //!
+//! Three kinds: [`OpenAi`] over HTTP (through [`Auto`] where no model is named),
+//! [`Scripted`] from a file, and [`Guide`], which needs neither network nor settings. [`Retry`] wraps any of them.
+//!
 //! Not in here: what the text means (`protocol::reply`), and what is sent
 //! (`context::window`).
 
@@ -10,9 +13,27 @@ use serde_json::Value;
 use crate::protocol::{Cut, Message, Params, Usage};
 use crate::words::Say;
 
+mod address;
+mod auto;
+mod discover;
 mod error;
+mod guide;
+mod http;
+mod openai;
+mod retry;
+mod said;
+mod scripted;
+pub mod sse;
+mod status;
 
-pub use error::ModelError;
+pub use auto::Auto;
+pub use discover::{HOSTED, Hosted, LOCAL, Local, Offer, discover, list_models};
+pub use error::{Again, ModelError, Unreached};
+pub use guide::Guide;
+pub use http::Timeouts;
+pub use openai::{Endpoint, OpenAi};
+pub use retry::{Pace, Retry};
+pub use scripted::Scripted;
 
 /// Something that answers messages.
 pub trait Model: Send + Sync {

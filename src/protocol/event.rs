@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, AskId, Facts, Observation, Risk, Step, Work};
+use super::{Ask, AskId, Facts, Observation, Page, Risk, Step, Work};
 use crate::words::Say;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +72,12 @@ pub enum Event {
     },
     Facts(Box<Facts>),
     Notice(Notice),
+    /// The answer to an `Op::Report`.
+    Page(Box<Page>),
+    /// The models that can be named to `/model`, best first.
+    Models {
+        names: Vec<String>,
+    },
     /// The conversation was emptied.
     Cleared,
     /// The session is over; nothing follows.

@@ -1,1 +1,275 @@
 //! Takes the growing `message` out of a reply whose JSON is not finished yet.
+//!
+//! A machine over characters: it knows just enough JSON to tell the top-level string
+//! field `message` from everything else, and lets nothing else through. Prose, a fence
+//! and a `<think>` block before the object are stepped over. Whether the whole is a
+//! reply is not judged here: `reply::read` has the last word.
+
+use std::mem;
+
+use super::unescape::Unescape;
+
+/// The longest key that is looked at; a longer one cannot be `message`.
+const LONGEST_KEY: usize = 16;
+const OPEN_THOUGHT: &str = "<think>";
+const CLOSE_THOUGHT: &str = "</think>";
+
+/// Reads a reply chunk by chunk.
+#[derive(Clone, Debug, Default)]
+pub struct Partial {
+    place: Place,
+    escape: Unescape,
+    /// Open brackets inside the value that is stepped over.
+    depth: usize,
+    /// The key being read, or the tag that may open or close a thought.
+    word: String,
+    out: String,
+}
+
+/// Where in the reply the next character stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// At the very start, where a `<think>` may stand.
+    #[default]
+    Start,
+    Thought,
+    /// Before the object.
+    Outside,
+    /// Inside the object, before a key.
+    Before,
+    Key,
+    /// Behind a key, before its value.
+    Colon(Field),
+    Message,
+    /// In a value that is not shown.
+    Value,
+    /// In a string of such a value.
+    Text,
+    /// The message is complete, or broken.
+    Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Message,
+    Other,
+}
+
+impl Partial {
+    pub fn new() -> Partial {
+        Partial::default()
+    }
+
+    /// Takes the next chunk and gives what became visible of the message.
+    pub fn push(&mut self, chunk: &str) -> String {
+        for c in chunk.chars() {
+            self.step(c);
+        }
+        mem::take(&mut self.out)
+    }
+
+    fn step(&mut self, c: char) {
+        match self.place {
+            Place::Start => self.at_start(c),
+            Place::Thought => self.in_thought(c),
+            Place::Outside => {
+                if c == '{' {
+                    self.place = Place::Before;
+                }
+            }
+            Place::Before => self.before_key(c),
+            Place::Key => self.in_key(c),
+            Place::Colon(field) => self.behind_key(c, field),
+            Place::Message => {
+                if self.string(c) {
+                    self.place = Place::Over;
+                }
+            }
+            Place::Value => self.in_value(c),
+            Place::Text => {
+                if self.string(c) {
+                    self.place = Place::Value;
+                }
+                self.out.clear();
+            }
+            Place::Over => {}
+        }
+    }
+
+    fn at_start(&mut self, c: char) {
+        if self.word.is_empty() && (c.is_whitespace() || c == '\u{feff}') {
+            return;
+        }
+        self.word.push(c);
+        if self.word == OPEN_THOUGHT {
+            self.word.clear();
+            self.place = Place::Thought;
+        } else if !OPEN_THOUGHT.starts_with(&self.word) {
+            self.place = Place::Outside;
+            // No `{` can stand before the last character: it would not have matched.
+            self.word.clear();
+            self.step(c);
+        }
+    }
+
+    fn in_thought(&mut self, c: char) {
+        self.word.push(c);
+        if self.word == CLOSE_THOUGHT {
+            self.word.clear();
+            self.place = Place::Outside;
+        } else if !CLOSE_THOUGHT.starts_with(&self.word) {
+            self.word.clear();
+            if c == '<' {
+                self.word.push(c);
+            }
+        }
+    }
+
+    fn before_key(&mut self, c: char) {
+        match c {
+            '"' => {
+                self.word.clear();
+                self.place = Place::Key;
+            }
+            '}' => self.place = Place::Outside,
+            ',' => {}
+            c if c.is_whitespace() => {}
+            // A brace in prose: over at its match, or at a comma if it is broken JSON.
+            c => self.skip(c),
+        }
+    }
+
+    fn in_key(&mut self, c: char) {
+        let ended = self.string(c);
+        let read = mem::take(&mut self.out);
+        if self.word.len() < LONGEST_KEY {
+            self.word.push_str(&read);
+        }
+        if ended {
+            let field = if self.word == "message" { Field::Message } else { Field::Other };
+            self.place = Place::Colon(field);
+        }
+    }
+
+    fn behind_key(&mut self, c: char, field: Field) {
+        match (c, field) {
+            (':', _) => {}
+            ('"', Field::Message) => self.place = Place::Message,
+            (c, _) if c.is_whitespace() => {}
+            (c, _) => self.skip(c),
+        }
+    }
+
+    fn skip(&mut self, c: char) {
+        self.depth = 0;
+        self.place = Place::Value;
+        self.in_value(c);
+    }
+
+    fn in_value(&mut self, c: char) {
+        match c {
+            '"' => self.place = Place::Text,
+            '{' | '[' => self.depth += 1,
+            '}' if self.depth == 0 => self.place = Place::Outside,
+            '}' | ']' => self.depth = self.depth.saturating_sub(1),
+            ',' if self.depth == 0 => self.place = Place::Before,
+            _ => {}
+        }
+    }
+
+    /// One character of a string, decoded into `out`; true when it was the closing quote.
+    fn string(&mut self, c: char) -> bool {
+        self.escape.push(c, &mut self.out)
+    }
+}
+
+/// The message of a reply that may be broken or cut off; `None` when none began.
+pub fn message(text: &str) -> Option<String> {
+    let mut reader = Partial::new();
+    let message = reader.push(text);
+    let began = matches!(reader.place, Place::Message) || !message.is_empty();
+    began.then_some(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is shown in the end, whole and cut at every character alike.
+    fn shown(text: &str) -> String {
+        let whole = Partial::new().push(text);
+        let mut reader = Partial::new();
+        let pieces: String =
+            text.chars().map(|c| reader.push(c.encode_utf8(&mut [0; 4]))).collect();
+        assert_eq!(whole, pieces, "{text}");
+        whole
+    }
+
+    #[test]
+    fn the_message_grows_while_it_comes() {
+        let mut reader = Partial::new();
+        let chunks = [
+            r#"{"type":"chat","mes"#,
+            r#"sage":"Hel"#,
+            r#"lo \"#,
+            r#"u4f60\n"#,
+            r#"!","data":{}}"#,
+        ];
+        let seen: Vec<String> = chunks.iter().map(|chunk| reader.push(chunk)).collect();
+        assert_eq!(seen, ["", "Hel", "lo ", "你\n", "!"]);
+    }
+
+    #[test]
+    fn only_the_message_of_the_reply_itself_is_shown() {
+        assert_eq!(
+            shown(r#"{"data":{"message":"no","a":[{"message":"no"}]},"message":"yes"}"#),
+            "yes"
+        );
+        assert_eq!(shown(r#"{"text":"\"message\":\"no\"","message":"yes"}"#), "yes");
+        assert_eq!(shown(r#"{"message":["no"],"n":1,"type":"message"}"#), "");
+        assert_eq!(shown(r#"{"message":"one"} {"message":"two"}"#), "one");
+    }
+
+    #[test]
+    fn an_escaped_key_is_the_same_key() {
+        assert_eq!(shown(r#"{"m\u0065ssage":"yes"}"#), "yes");
+        assert_eq!(shown(r#"{"message_of_the_day_and_more":"no","message":"yes"}"#), "yes");
+    }
+
+    #[test]
+    fn prose_fences_and_thoughts_before_the_object_are_stepped_over() {
+        let object = r#"{"type":"chat","message":"hi"}"#;
+        assert_eq!(shown(&format!("Sure, here it is:\n```json\n{object}\n```")), "hi");
+        assert_eq!(shown(&format!("With {{x}} or {{}}: {object}")), "hi");
+        assert_eq!(
+            shown(&format!("\n<think>not {{\"message\":\"no\"}} << </thi</think>{object}")),
+            "hi"
+        );
+        assert_eq!(shown(&format!("<thin {object}")), "hi");
+    }
+
+    #[test]
+    fn what_is_no_json_shows_nothing() {
+        for text in
+            ["just prose", "fn main() { println!(\"message\"); }", "{message: 'x'}", "[1,", "\"x\""]
+        {
+            assert_eq!(shown(text), "", "{text}");
+        }
+    }
+
+    #[test]
+    fn pairs_of_surrogates_are_one_character_and_halves_a_mark() {
+        assert_eq!(shown(r#"{"message":"\ud83d\ude00!"}"#), "😀!");
+        assert_eq!(
+            shown(r#"{"message":"\ud83dx\ude00\ud83d\n\ud83d"}"#),
+            "\u{fffd}x\u{fffd}\u{fffd}\n\u{fffd}"
+        );
+    }
+
+    #[test]
+    fn a_message_that_was_cut_off_is_still_found() {
+        assert_eq!(message(r#"{"type":"chat","message":"half of"#).as_deref(), Some("half of"));
+        assert_eq!(message(r#"{"type":"chat","mess"#), None);
+        assert_eq!(message("prose"), None);
+    }
+}

@@ -1,12 +1,33 @@
-//! The model's reply (001 §4–6): types here, reading in the functions below.
+//! The model's reply (001 §4–6): what it can be, and how it is found in a text.
 //!
-//! Nothing in here runs or judges anything.
+//! [`read`] climbs down a ladder until it holds one JSON object: the whole text, a
+//! fenced block, the first `{` to its brace, the same repaired. Finding is in here;
+//! `strict` turns text into data, `shape` turns data into a [`Reply`] or names the
+//! field that is wrong. Nothing in here runs or judges anything.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
+use self::strict::Flaw;
 use super::Work;
 use super::step::Requires;
-use crate::words::Say;
+use crate::words::{Say, protocol as words};
+
+mod repair;
+mod schema;
+mod shape;
+mod strict;
+#[cfg(test)]
+mod tests;
+
+pub use schema::schema;
+
+/// The longest reply that is read, in bytes.
+pub const LONGEST: usize = 4 * 1024 * 1024;
+/// How deep a reply may nest.
+pub const DEEPEST: usize = 64;
+/// How many commands one reply may hold.
+pub const MOST_COMMANDS: usize = 64;
 
 /// A valid reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,4 +72,196 @@ pub enum Reading {
     Fallback {
         text: String,
     },
+}
+
+impl Reading {
+    /// What to tell about a reply that was not understood; `None` for a valid one.
+    pub fn fault(&self) -> Option<Say> {
+        match self {
+            Reading::Valid { .. } => None,
+            Reading::Invalid { fault, .. } => Some(fault.clone()),
+            Reading::Fallback { .. } => Some(words::NO_OBJECT.into()),
+        }
+    }
+}
+
+/// Reads a whole answer of the model.
+///
+/// ```
+/// use avocet::protocol::reply::{Found, Reading, Reply, read};
+///
+/// let text = "Sure!\n```json\n{\"type\":\"chat\",\"message\":\"hi\"}\n```";
+/// let Reading::Valid { reply: Reply::Chat { message, .. }, found } = read(text) else {
+///     panic!("not read");
+/// };
+/// assert_eq!((message.as_str(), found), ("hi", Found::Fenced));
+/// ```
+pub fn read(text: &str) -> Reading {
+    if text.len() > LONGEST {
+        let fault = words::TOO_LONG.with("bytes", text.len()).with("most", LONGEST);
+        let kept = text.split_at(text.floor_char_boundary(LONGEST)).0;
+        return Reading::Invalid { fault, text: kept.to_owned() };
+    }
+    match find(after_thought(text)) {
+        Search::Object(object, found) => understood(&object, found, text),
+        Search::Wrong(fault) => Reading::Invalid { fault, text: text.to_owned() },
+        Search::Nothing => {
+            let answer = Some(after_thought(text)).filter(|rest| !rest.is_empty());
+            Reading::Fallback { text: answer.unwrap_or(text).to_owned() }
+        }
+    }
+}
+
+/// The object that stands for a text which is no JSON (001 §2).
+pub fn fallback_json(text: &str) -> Value {
+    json!({
+        "result": text,
+        "_fallback": true,
+        "_reason": "model_output_was_not_valid_json",
+    })
+}
+
+/// The text behind a leading `<think>` block, which some models put before the answer.
+fn after_thought(text: &str) -> &str {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    match text.strip_prefix("<think>") {
+        Some(thought) => thought.split_once("</think>").map_or("", |(_, rest)| rest.trim()),
+        None => text,
+    }
+}
+
+/// What came of looking for an object.
+enum Search {
+    Object(Map<String, Value>, Found),
+    Wrong(Say),
+    Nothing,
+}
+
+fn find(text: &str) -> Search {
+    match strict::object(text) {
+        Ok(object) => return Search::Object(object, Found::Whole),
+        Err(flaw) if flaw.is_final() => return Search::Wrong(flaw.say()),
+        Err(_) => {}
+    }
+    for (before, block, after) in fences(text) {
+        match strict::object(block) {
+            Ok(object) if !like_a_reply(&object) => {}
+            Ok(_) if holds_reply(before) || holds_reply(after) => {
+                return Search::Wrong(words::TWO_OBJECTS.into());
+            }
+            Ok(object) => return Search::Object(object, Found::Fenced),
+            Err(flaw) if flaw.is_final() => return Search::Wrong(flaw.say()),
+            Err(_) => {}
+        }
+    }
+    for (block, after) in braces(text) {
+        match strict::object(block) {
+            Ok(object) if !like_a_reply(&object) => {}
+            Ok(_) if holds_reply(after) => return Search::Wrong(words::TWO_OBJECTS.into()),
+            Ok(object) => return Search::Object(object, Found::Braces),
+            Err(flaw) if flaw.is_final() => return Search::Wrong(flaw.say()),
+            Err(_) => {}
+        }
+    }
+    repaired(text)
+}
+
+fn understood(object: &Map<String, Value>, found: Found, text: &str) -> Reading {
+    if object.get("_fallback") == Some(&Value::Bool(true)) {
+        let inner = object.get("result").and_then(Value::as_str).unwrap_or(text);
+        return Reading::Fallback { text: inner.to_owned() };
+    }
+    match shape::reply(object) {
+        Ok(reply) => Reading::Valid { reply, found },
+        Err(fault) => Reading::Invalid { fault, text: text.to_owned() },
+    }
+}
+
+/// The last rung. What comes of it may have lost something, so it is marked; prose
+/// with a stray brace becomes an object of no meaning and counts as nothing.
+fn repaired(text: &str) -> Search {
+    let Some(broken) = broken_object(text) else { return Search::Nothing };
+    let Some(fixed) = repair::repair(broken) else {
+        return Search::Wrong(Flaw::TooDeep.say());
+    };
+    match strict::object(&fixed) {
+        Ok(object) if like_a_reply(&object) => Search::Object(object, Found::Repaired),
+        Err(flaw) if flaw.is_final() => Search::Wrong(flaw.say()),
+        Ok(_) | Err(_) => Search::Nothing,
+    }
+}
+
+/// The part of the text to repair: from its first `{` to the matching brace, or to the
+/// end (or the end of the fence it stands in) where none matches.
+fn broken_object(text: &str) -> Option<&str> {
+    let open = text.find('{')?;
+    let (_, tail) = text.split_at_checked(open)?;
+    match matching(tail) {
+        Some(end) => tail.get(..end),
+        None => Some(tail.split_once("\n```").map_or(tail, |(inside, _)| inside)),
+    }
+}
+
+/// Text may speak of JSON; only an object with a field of a reply is taken for one.
+fn like_a_reply(object: &Map<String, Value>) -> bool {
+    ["type", "message", "data", "_fallback"].iter().any(|key| object.contains_key(*key))
+}
+
+fn holds_reply(text: &str) -> bool {
+    braces(text).any(|(block, _)| {
+        strict::object(block).map_or_else(|flaw| flaw.is_final(), |object| like_a_reply(&object))
+    })
+}
+
+/// Fenced blocks that begin with `{`, each with the text before and behind it. A fence
+/// closes at the start of a line, where no JSON string can reach.
+fn fences(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = text.get(from..)?;
+            let open = from + rest.find("```")?;
+            let line = text.get(open..)?.find('\n').map(|at| open + at + 1)?;
+            let body = text.get(line..)?;
+            let close = if body.starts_with("```") { 0 } else { body.find("\n```")? + 1 };
+            from = line + close + 3;
+            let block = body.get(..close)?.trim();
+            if block.starts_with('{') {
+                return Some((text.get(..open)?, block, text.get(from..)?));
+            }
+        }
+    })
+}
+
+/// The stretches from a `{` to its matching brace, one after the other and never one
+/// inside another, each with the text behind it. Ends where a brace has no match.
+fn braces(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, tail) = rest.split_at_checked(rest.find('{')?)?;
+        let (block, after) = tail.split_at_checked(matching(tail)?)?;
+        rest = after;
+        Some((block, after))
+    })
+}
+
+/// Where the brace that `text` begins with is closed, exclusive; strings are stepped over.
+fn matching(text: &str) -> Option<usize> {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' if !in_string => depth += 1,
+            b'}' if !in_string => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }

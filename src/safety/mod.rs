@@ -6,13 +6,30 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Piece, Risk, Step, Work};
+use crate::protocol::{Effect, Piece, Requires, Risk, Step, Tier, Work};
+use crate::words::Word;
 
+mod args;
+mod checks;
 pub mod clean;
+mod findings;
+mod judge;
+mod malformed;
+mod paths;
 pub mod policy;
 pub mod redact;
+mod rules;
+mod shell;
+mod step;
+mod table;
+mod wrappers;
 
+#[cfg(test)]
+mod tests;
+
+pub use malformed::is_hidden;
 pub use policy::{Limit, Policy, Rule, Unknown};
+pub use shell::programs_of;
 
 /// Where a step would run, and under which policy.
 #[derive(Clone, Copy)]
@@ -41,6 +58,11 @@ pub trait World: Send + Sync {
     fn kind(&self, path: &Path) -> Kind;
     /// The program a name stands for, looked up in trusted folders only.
     fn program(&self, name: &str) -> Option<Program>;
+    /// The executable file at an absolute path, wherever it lies: what a step runs that
+    /// names a file of the workspace.
+    fn file(&self, _path: &Path) -> Option<Program> {
+        None
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +116,31 @@ pub struct Judged {
     pub pieces: Vec<Piece>,
 }
 
+impl Judged {
+    /// The rule "don't ask again" would add; `None` where it is not offered: for what is
+    /// refused, lifted, not fully understood, or has no way back.
+    pub fn rule(&self) -> Option<Rule> {
+        let grave = [Effect::Secret, Effect::Elevate, Effect::Irreversible, Effect::Outside];
+        let offered = self.risk.tier == Tier::L1
+            && !self.risk.lifted
+            && !self.risk.reasons.iter().any(|reason| FIRM.contains(&reason.rule.as_str()))
+            && !self.risk.effects.iter().any(|effect| grave.contains(effect));
+        if offered { Rule::suggest(&self.step.work) } else { None }
+    }
+}
+
+/// Reasons that a remembered yes would not answer.
+const FIRM: &[&str] = &[
+    "folder.untrusted",
+    "malformed.hidden",
+    "shell.string",
+    "shell.opaque",
+    "cwd.outside",
+    "requires.confirm",
+    "program.added",
+    "program.path",
+];
+
 impl Held {
     /// A person said yes to exactly this.
     pub fn approve(self) -> Cleared {
@@ -133,27 +180,71 @@ impl std::fmt::Debug for Scene<'_> {
     }
 }
 
-/// Judges one step.
+/// Judges one step: L0 runs, L1 asks, L2 is refused. What a rule of the user allows
+/// runs although it is L1.
+///
+/// ```
+/// use avocet::protocol::{Requires, Step, Work};
+/// # use avocet::safety::{Kind, Place, Policy, Program, Scene, Verdict, World, assess};
+/// # struct Empty;
+/// # impl World for Empty {
+/// #     fn real(&self, path: &std::path::Path) -> std::path::PathBuf { path.into() }
+/// #     fn kind(&self, _: &std::path::Path) -> Kind { Kind::Folder }
+/// #     fn program(&self, _: &str) -> Option<Program> { None }
+/// # }
+/// # let policy = Policy::default();
+/// # let place = Place { workspace: "/w".into(), home: "/h".into(), cwd: "/w".into(), trusted: true };
+/// # let scene = Scene { policy: &policy, place: &place, world: &Empty };
+/// # let step = |args: &[&str]| Step {
+/// #     id: String::new(), work: Work::exec("git", args), requires: Requires::default(), cwd: None,
+/// # };
+/// assert!(matches!(assess(step(&["status"]), scene), Verdict::Run(_)));
+/// assert!(matches!(assess(step(&["commit"]), scene), Verdict::Ask(_)));
+/// assert!(matches!(assess(step(&["reset", "--hard"]), scene), Verdict::Refuse(_)));
+/// ```
 pub fn assess(step: Step, scene: Scene<'_>) -> Verdict {
-    let judged = judge(step, scene);
+    let (judged, allowed) = step::judge(step, scene);
     match judged.risk.tier {
-        crate::protocol::Tier::L0 => Verdict::Run(Cleared(judged)),
-        crate::protocol::Tier::L1 => Verdict::Ask(Held(judged)),
-        crate::protocol::Tier::L2 => Verdict::Refuse(Refused(judged)),
+        Tier::L0 => Verdict::Run(Cleared(judged)),
+        Tier::L1 if allowed => Verdict::Run(Cleared(judged)),
+        Tier::L1 => Verdict::Ask(Held(judged)),
+        Tier::L2 => Verdict::Refuse(Refused(judged)),
     }
 }
 
-fn judge(step: Step, scene: Scene<'_>) -> Judged {
-    let program = match &step.work {
-        Work::Exec { program, .. } => scene.world.program(program),
-        _ => None,
-    };
-    let risk = Risk {
-        tier: crate::protocol::Tier::L1,
-        rule: "unjudged".into(),
-        reasons: vec![],
-        effects: vec![],
-        lifted: false,
-    };
-    Judged { cwd: scene.place.cwd.clone(), step, risk, program, pieces: vec![] }
+/// Judges a line the user typed for their own shell (`!cmd`).
+///
+/// It is the user's own word, so L0 and L1 run as they are, and an L2 is a question
+/// instead of a refusal: its risk is shown as the L2 it is, and it needs their yes. A
+/// program that is not on the list is an L1 here; the list is about what a model may
+/// propose. Only a line that is no text for a shell at all (a NUL in it) is refused.
+/// Nothing a model sends may come here.
+pub fn assess_shell(line: &str, scene: Scene<'_>) -> Verdict {
+    let policy = Policy { unknown_program: Unknown::Confirm, ..scene.policy.clone() };
+    let scene = Scene { policy: &policy, ..scene };
+    let work = Work::Shell { line: line.to_owned() };
+    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+    let (judged, _) = step::judge(step, scene);
+    match judged.risk.tier {
+        Tier::L0 | Tier::L1 => Verdict::Run(Cleared(judged)),
+        Tier::L2 if judged.risk.reasons.iter().any(|r| r.rule == "malformed.nul") => {
+            Verdict::Refuse(Refused(judged))
+        }
+        Tier::L2 => Verdict::Ask(Held(judged)),
+    }
+}
+
+/// One row of the policy tables, as people are shown it.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Names that share the row, separated by blanks.
+    pub names: &'static str,
+    /// The tier when nothing else is found.
+    pub tier: Tier,
+    pub why: Word,
+}
+
+/// Every program the tables know.
+pub fn known() -> impl Iterator<Item = Known> {
+    rules::all().map(|spec| Known { names: spec.names, tier: spec.tier, why: spec.why })
 }

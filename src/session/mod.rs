@@ -1,1 +1,132 @@
-//! stub
+//! One conversation in one folder: reads [`Op`]s, runs turns, writes [`Event`]s.
+//!
+//! [`run`] is the loop and stays a router; a running turn is a task of its own with a
+//! [`host::Desk`] as its host, so an op is answered at any moment. Two channels lead
+//! in and out; between the loop and its turn run three small ones (decisions down,
+//! the policy down, notes up), all of plain data.
+//!
+//! Not in here: what a line means (`commands`, `prompt`), and any surface.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::task::JoinHandle;
+
+use crate::model::{Model, ModelError};
+use crate::protocol::{Event, Facts, Op, Params};
+use crate::safety::redact::Redactor;
+use crate::safety::{Place, Policy, Rule, World};
+use crate::tools::Toolbox;
+use crate::words::Say;
+
+pub mod export;
+mod host;
+mod outbox;
+mod report;
+mod rules;
+mod run;
+mod shell;
+mod state;
+
+/// How many ops may wait for a session.
+const ROOM: usize = 256;
+
+/// A session from outside.
+#[derive(Debug)]
+pub struct Handle {
+    pub ops: Sender<Op>,
+    pub events: Receiver<Event>,
+    /// Ends when the session is closed and everything it started is gone.
+    pub task: JoinHandle<()>,
+}
+
+/// What a session is made of. Everything is built by `app` and handed over.
+pub struct Parts {
+    /// What is known from the start; the session keeps it up to date.
+    pub facts: Facts,
+    pub reach: Reach,
+    pub guard: Guard,
+    pub tools: Toolbox,
+    pub persona: Persona,
+    /// Said once, when the session opens.
+    pub greeting: Vec<crate::protocol::Notice>,
+}
+
+/// How models are reached.
+pub struct Reach {
+    /// The one that answers first.
+    pub first: Connected,
+    /// Looks for models nearby, once, after the session opened.
+    pub discover: Option<BoxFuture<'static, Vec<Found>>>,
+    pub ways: Ways,
+}
+
+/// What a session does not know how to do by itself.
+pub struct Ways {
+    /// Connects to another model by what `/model` or `/mode` names.
+    pub connect: Connect,
+    /// Collects what `/doctor` shows.
+    pub doctor: Doctor,
+}
+
+pub type Connect = Arc<dyn Fn(&Wanted) -> Result<Connected, Say> + Send + Sync>;
+pub type Doctor = Arc<dyn Fn(&Facts) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
+
+/// What a person wants to talk to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// A model by its name, at the same server or where it was found.
+    Model { name: String, found: Option<Found> },
+    /// The profile's model for a mode.
+    Mode(crate::protocol::Mode),
+    /// The offline guide, which speaks one language at a time.
+    Guide(crate::words::Lang),
+}
+
+/// A model that can be called, and how it is spoken of.
+#[derive(Clone)]
+pub struct Connected {
+    pub model: Arc<dyn Model>,
+    /// `openai`, `guide` or `scripted`.
+    pub provider: String,
+    /// Empty for a built-in one.
+    pub base_url: String,
+    /// Asks the server which models it offers.
+    pub list: Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<String>, ModelError>> + Send + Sync>,
+}
+
+/// A server that was found, with its models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub name: String,
+    pub base_url: String,
+    /// The environment variable that holds its key.
+    pub key_env: Option<String>,
+    pub models: Vec<String>,
+}
+
+/// What judges and masks.
+pub struct Guard {
+    pub policy: Policy,
+    pub place: Place,
+    pub world: Arc<dyn World>,
+    pub redactor: Arc<Redactor>,
+    /// Keeps a rule for this folder; an error says why it could not.
+    pub keep_rule: Box<dyn FnMut(&Rule) -> Result<(), Say> + Send>,
+}
+
+/// Who answers: the bot's part of the system prompt and its sampling.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Persona {
+    pub prompt: Option<String>,
+    pub params: Params,
+}
+
+/// Starts a session on the current runtime.
+pub fn start(parts: Parts) -> Handle {
+    let (ops, op_receiver) = mpsc::channel(ROOM);
+    let (events, event_receiver) = mpsc::channel(outbox::ROOM);
+    let task = tokio::spawn(run::run(parts, op_receiver, outbox::Outbox::new(events)));
+    Handle { ops, events: event_receiver, task }
+}

@@ -1,1 +1,248 @@
-//! stub
+//! Runs programs, and alone does.
+//!
+//! A step's program is started as the file that was judged, with its arguments as
+//! they are: no shell, no lookup, nothing on its input, a clean environment, a session
+//! of its own. Whatever it does then, fork, flood, ignore signals or hold the pipe
+//! open, it ends in bounded time and memory, and nothing of it is left.
+//!
+//! Not in here: whether it may run (`safety`), and what its output means (`parse`).
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use super::{Tool, Watch, parse};
+use crate::protocol::{Observation, Outcome, Parsed, Tier, Work};
+use crate::safety::redact::Redactor;
+use crate::safety::{Cleared, Judged};
+use crate::words::{Lang, Say, Word, exec as words};
+
+mod capture;
+mod environment;
+mod git;
+mod group;
+mod live;
+mod start;
+mod watch;
+
+pub use environment::{Environment, Variables};
+
+use capture::Text;
+use start::NotStarted;
+use watch::{Finished, How, Output, Pipes, Times};
+
+/// What steps are run with.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The user's shell, absolute: what `!cmd` is given to with `-c`.
+    pub shell: PathBuf,
+    pub environment: Environment,
+    pub limits: Limits,
+    /// Masks output before it is cut, so that no half of a secret stays. What is sent
+    /// live goes through it too.
+    pub redactor: Option<Arc<Redactor>>,
+    /// Of the one line of our own that live output may hold.
+    pub lang: Lang,
+}
+
+/// How long a step may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// One that runs by itself.
+    pub alone: Duration,
+    /// One a person approved.
+    pub approved: Duration,
+    /// Between SIGINT, SIGTERM and SIGKILL.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            alone: Duration::from_secs(30),
+            approved: Duration::from_secs(600),
+            grace: Duration::from_secs(2),
+        }
+    }
+}
+
+/// The tool `exec`. Building one makes this process adopt orphans and switches core
+/// files off, once for all.
+#[derive(Clone, Debug)]
+pub struct Exec {
+    setup: Arc<Setup>,
+}
+
+impl Exec {
+    pub fn new(setup: Setup) -> Exec {
+        group::prepare();
+        Exec { setup: Arc::new(setup) }
+    }
+}
+
+impl Tool for Exec {
+    fn name(&self) -> &'static str {
+        "exec"
+    }
+
+    fn about(&self) -> Word {
+        words::ABOUT
+    }
+
+    fn prompt(&self) -> &'static str {
+        "exec: run one program with an argument list; no shell, so no pipes, globs, \
+         redirections or variables; input is closed; output comes back cut to its ends"
+    }
+
+    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+        let setup = Arc::clone(&self.setup);
+        async move { run(&setup, step.judged(), &watch).await }.boxed()
+    }
+}
+
+async fn run(setup: &Arc<Setup>, judged: &Judged, watch: &Watch) -> Observation {
+    if watch.cancel.is_cancelled() {
+        return not_run(judged, Outcome::Cancelled, Say::from(words::CANCELLED));
+    }
+    let began = Instant::now();
+    let running = match start::start(setup, judged).await {
+        Ok(running) => running,
+        Err(NotStarted::Unable(say)) => return not_run(judged, Outcome::Ran, say),
+        Err(NotStarted::Changed(say)) => return not_run(judged, Outcome::Refused, say),
+    };
+    let most = match judged.risk.tier {
+        Tier::L0 => setup.limits.alone,
+        Tier::L1 | Tier::L2 => setup.limits.approved,
+    };
+    let live = live::Live::new(watch.output.clone(), setup.lang);
+    let output = Output::new(live, setup.redactor.as_ref());
+    let times = Times { most, grace: setup.limits.grace };
+    let finished = watch::watch(running, watch, times, output).await;
+    let elapsed = began.elapsed();
+    let mut observation = not_run(judged, outcome(finished.how), Say::from(words::CANCELLED));
+    observation.note = note(&finished, most);
+    observation.exit_code = code(&finished);
+    observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    shape(&mut observation, setup, finished.output).await;
+    observation
+}
+
+/// Puts the output in: masked first, then read, then cut. Work for the processor, so
+/// it is done off the threads that wait.
+async fn shape(observation: &mut Observation, setup: &Setup, output: Output) {
+    let redactor = setup.redactor.clone();
+    let work = observation.step.work.clone();
+    let exit = observation.exit_code;
+    let shaped = tokio::task::spawn_blocking(move || {
+        let masked = |text: Text| match &redactor {
+            Some(redactor) => text.map(|part| redactor.mask(part).into_owned()),
+            None => text,
+        };
+        let (stdout, stderr) = (masked(output.stdout.text()), masked(output.stderr.text()));
+        let parsed = parsed(&work, &stdout, &stderr, exit);
+        (stdout.share(capture::STDOUT), stderr.share(capture::STDERR), parsed)
+    });
+    if let Ok(((stdout, out_cut), (stderr, err_cut), parsed)) = shaped.await {
+        observation.stdout = stdout;
+        observation.stderr = stderr;
+        observation.truncated = out_cut || err_cut;
+        observation.parsed = parsed;
+    }
+}
+
+fn parsed(work: &Work, stdout: &Text, stderr: &Text, exit: Option<i32>) -> Option<Parsed> {
+    let (program, args) = match work {
+        Work::Exec { program, args } => (program.clone(), args.clone()),
+        Work::Shell { line } => parse::words(line)?,
+        Work::Tool { .. } => return None,
+    };
+    parse::parse(&parse::Run {
+        program: &program,
+        args: &args,
+        stdout: &stdout.lines(),
+        stderr: &stderr.lines(),
+        exit,
+        whole: stdout.is_whole() && stderr.is_whole(),
+    })
+}
+
+fn not_run(judged: &Judged, outcome: Outcome, note: Say) -> Observation {
+    let cwd = judged.cwd.to_string_lossy();
+    let mut out = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
+    out.note = Some(note);
+    out
+}
+
+fn outcome(how: How) -> Outcome {
+    match how {
+        How::Exited => Outcome::Ran,
+        How::TimedOut => Outcome::TimedOut,
+        How::Cancelled => Outcome::Cancelled,
+    }
+}
+
+fn status(finished: &Finished) -> Option<ExitStatus> {
+    finished.status.as_ref().and_then(|status| status.as_ref().ok()).copied()
+}
+
+/// The exit code counts only where the child ended by itself.
+fn code(finished: &Finished) -> Option<i32> {
+    match finished.how {
+        How::Exited => status(finished)?.code(),
+        How::TimedOut | How::Cancelled => None,
+    }
+}
+
+/// The one thing most worth saying about how it ended.
+fn note(finished: &Finished, most: Duration) -> Option<Say> {
+    match &finished.status {
+        None => return Some(words::UNKILLABLE.into()),
+        Some(Err(error)) => return Some(words::WAIT_FAILED.with("why", error.to_string())),
+        Some(Ok(_)) => {}
+    }
+    match finished.how {
+        How::TimedOut => return Some(words::TIMED_OUT.with("seconds", most.as_secs())),
+        How::Cancelled => return Some(words::CANCELLED.into()),
+        How::Exited => {}
+    }
+    if let Some(signal) = status(finished).and_then(|status| status.signal()) {
+        return Some(words::SIGNAL.with("signal", signal_name(signal)));
+    }
+    match (finished.pipes, finished.left) {
+        (Pipes::KeptOpen, _) => Some(words::KEPT_OPEN.into()),
+        (Pipes::Closed, 0) => None,
+        (Pipes::Closed, left) => Some(words::LEFT_BEHIND.with("count", left)),
+    }
+}
+
+fn signal_name(number: i32) -> String {
+    use rustix::process::Signal;
+    let names = [
+        (Signal::HUP, "SIGHUP"),
+        (Signal::INT, "SIGINT"),
+        (Signal::QUIT, "SIGQUIT"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::TRAP, "SIGTRAP"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::KILL, "SIGKILL"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::PIPE, "SIGPIPE"),
+        (Signal::ALARM, "SIGALRM"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::XCPU, "SIGXCPU"),
+        (Signal::XFSZ, "SIGXFSZ"),
+        (Signal::SYS, "SIGSYS"),
+    ];
+    let known = names.iter().find(|(signal, _)| signal.as_raw() == number);
+    known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,7 @@ use crate::protocol::{Observation, Work};
 use crate::safety::Cleared;
 use crate::words::Word;
 
+pub mod branch;
 pub mod exec;
 pub mod parse;
 pub mod world;

@@ -1,1 +1,147 @@
-//! stub
+//! Reads facts out of a command's output, so that the model gets a short list instead
+//! of a long text.
+//!
+//! Pure. `RECOGNISERS` says which program's output is read by what; the first reader
+//! that answers wins, and one that is not sure answers `None`. Nothing here judges
+//! success: the exit code stands beside it in the observation.
+
+use serde_json::Value;
+
+use crate::protocol::Parsed;
+
+mod checks;
+mod command;
+mod diagnostics;
+mod files;
+mod git;
+mod search;
+mod shape;
+
+pub use command::words;
+
+use command::{has, plain, unwrapped};
+
+/// What is listed at most; the total is counted on.
+const ITEMS_MOST: usize = 50;
+
+/// Characters of one text in an item.
+const TEXT_MOST: usize = 240;
+
+/// A command that has run, and what it wrote.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    pub program: &'a str,
+    pub args: &'a [String],
+    pub stdout: &'a str,
+    pub stderr: &'a str,
+    /// `None` when it was ended by a signal.
+    pub exit: Option<i32>,
+    /// False when the middle of an output is missing.
+    pub whole: bool,
+}
+
+/// One kind of output. No programs: any.
+struct Recogniser {
+    kind: &'static str,
+    programs: &'static [&'static str],
+    read: fn(&Run<'_>) -> Option<Items>,
+}
+
+#[rustfmt::skip]
+const RECOGNISERS: &[Recogniser] = &[
+    Recogniser { kind: "file_list",      programs: &["ls", "dir", "vdir", "eza", "exa"],  read: files::listed },
+    Recogniser { kind: "file_list",      programs: &["find", "fd", "fdfind"],             read: files::found },
+    Recogniser { kind: "file_list",      programs: &["tree"],                             read: files::tree },
+    Recogniser { kind: "file_list",      programs: &["rg", "grep", "egrep", "fgrep", "ag"], read: files::matching },
+    Recogniser { kind: "file_list",      programs: &["git"],                              read: files::tracked },
+    Recogniser { kind: "search_matches", programs: &["rg", "grep", "egrep", "fgrep", "ag", "git"], read: search::read },
+    Recogniser { kind: "git_status",     programs: &["git"],                              read: git::status },
+    Recogniser { kind: "git_diff_stat",  programs: &["git"],                              read: git::diff_stat },
+    Recogniser { kind: "git_log",        programs: &["git"],                              read: git::log },
+    Recogniser { kind: "test_summary",   programs: &["cargo", "cargo-nextest"],           read: checks::cargo },
+    Recogniser { kind: "test_summary",   programs: &["pytest", "py.test"],                read: checks::pytest },
+    Recogniser { kind: "test_summary",   programs: &["go", "gotestsum"],                  read: checks::go },
+    Recogniser { kind: "test_summary",   programs: SCRIPTS,                               read: checks::javascript },
+    Recogniser { kind: "diagnostics",    programs: &["cargo", "rustc", "clippy-driver"],  read: diagnostics::rust },
+    Recogniser { kind: "diagnostics",    programs: &["tsc", "vue-tsc", "npm", "pnpm", "yarn", "bun"], read: diagnostics::typescript },
+    Recogniser { kind: "diagnostics",    programs: &["eslint", "npm", "pnpm", "yarn", "bun"], read: diagnostics::eslint },
+    Recogniser { kind: "diagnostics",    programs: &["ruff"],                             read: diagnostics::ruff },
+    Recogniser { kind: "diagnostics",    programs: &["pytest", "py.test", "python"],      read: diagnostics::python },
+    Recogniser { kind: "diagnostics",    programs: &["go", "gofmt", "staticcheck", "golangci-lint"], read: diagnostics::go },
+    Recogniser { kind: "diagnostics",    programs: COMPILERS,                             read: diagnostics::compiler },
+    Recogniser { kind: "json",           programs: &[],                                   read: shape::read },
+];
+
+/// What runs JavaScript tests, itself or by a script's name.
+const SCRIPTS: &[&str] =
+    &["jest", "vitest", "node", "mocha", "npm", "pnpm", "yarn", "bun", "deno", "make"];
+
+/// What writes `file:line:column: severity: message`.
+const COMPILERS: &[&str] =
+    &["gcc", "g++", "cc", "c++", "clang", "clang++", "make", "ninja", "cmake", "mypy", "pyright"];
+
+/// What can be told about an output; `None` when it is just text.
+pub fn parse(run: &Run<'_>) -> Option<Parsed> {
+    let (program, args) = unwrapped(run.program, run.args);
+    let (stdout, stderr) = (plain(run.stdout), plain(run.stderr));
+    let run = Run { program: &program, args, stdout: &stdout, stderr: &stderr, ..*run };
+    RECOGNISERS
+        .iter()
+        .filter(|row| row.programs.is_empty() || row.programs.contains(&program.as_str()))
+        .find_map(|row| (row.read)(&run).map(|items| items.parsed(row.kind)))
+}
+
+/// A list that counts on when it is full.
+#[derive(Debug, Default)]
+struct Items {
+    total: usize,
+    items: Vec<Value>,
+}
+
+impl Items {
+    fn push(&mut self, item: Value) {
+        self.total += 1;
+        if self.items.len() < ITEMS_MOST {
+            self.items.push(item);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// `None` for an empty list, unless an empty one says something.
+    fn unless_empty(self, says_something: bool) -> Option<Items> {
+        (says_something || !self.is_empty()).then_some(self)
+    }
+
+    fn parsed(self, kind: &str) -> Parsed {
+        Parsed { kind: kind.to_owned(), total: self.total, items: self.items }
+    }
+}
+
+impl FromIterator<Value> for Items {
+    fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Items {
+        let mut out = Items::default();
+        items.into_iter().for_each(|item| out.push(item));
+        out
+    }
+}
+
+/// The text, cut where it is too long for an item.
+fn clip(text: &str) -> String {
+    let text = text.trim_end();
+    match text.char_indices().nth(TEXT_MOST) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// An object of the fields that are there.
+fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    let there = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(there.collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,247 @@
-//! stub
+//! What the rules may ask of this machine: where a path leads, and which program a name
+//! stands for.
+//!
+//! Programs are looked up in trusted folders only, never in `PATH`, so nothing that lies
+//! in the workspace or that another user may change can stand in for one. Reading names
+//! and metadata is all that happens here; no file is opened, nothing is started.
+
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use crate::safety::{Kind, Program, World};
+
+/// The machine as it is.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Trusted folders of programs, links resolved, first wins.
+    folders: Vec<PathBuf>,
+    workspace: PathBuf,
+}
+
+/// Where systems keep their programs.
+const FOLDERS: &[&str] = &[
+    "/usr/local/bin",
+    "/usr/bin",
+    "/bin",
+    "/usr/local/sbin",
+    "/usr/sbin",
+    "/sbin",
+    "/opt/homebrew/bin",
+    "/opt/homebrew/sbin",
+    "/opt/local/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+    "/snap/bin",
+    "/run/current-system/sw/bin",
+    "/nix/var/nix/profiles/default/bin",
+];
+
+/// How many links in a row are followed before a path is taken as it stands.
+const MOST_LINKS: usize = 40;
+
+impl System {
+    /// `extra`: folders of programs the user listed. A folder counts only when it lies
+    /// outside the workspace and nobody but root and the user may write to it.
+    pub fn new(workspace: &Path, home: &Path, extra: &[PathBuf]) -> System {
+        let workspace = real(workspace, MOST_LINKS);
+        let cargo = home.join(".cargo/bin");
+        let all = FOLDERS.iter().map(Path::new).chain([cargo.as_path()]);
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for folder in all.chain(extra.iter().map(PathBuf::as_path)) {
+            if let Some(folder) = trusted_folder(folder, &workspace)
+                && !folders.contains(&folder)
+            {
+                folders.push(folder);
+            }
+        }
+        System { folders, workspace }
+    }
+
+    /// The `PATH` of every child: the trusted folders and nothing else.
+    pub fn child_path(&self) -> OsString {
+        // A folder with `:` in its name cannot stand in a list.
+        let plain = self.folders.iter().filter(|folder| !folder.to_string_lossy().contains(':'));
+        std::env::join_paths(plain).unwrap_or_default()
+    }
+
+    /// The trusted folders, links resolved.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    fn trusted_program(&self, path: &Path) -> Option<Program> {
+        let program = executable(path)?;
+        let inside = fs::canonicalize(path).ok()?.starts_with(&self.workspace);
+        let ours = fs::metadata(path).is_ok_and(|meta| is_ours(&meta));
+        (ours && !inside).then_some(program)
+    }
+}
+
+impl World for System {
+    fn real(&self, path: &Path) -> PathBuf {
+        real(path, MOST_LINKS)
+    }
+
+    fn kind(&self, path: &Path) -> Kind {
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_file() => Kind::File,
+            Ok(meta) if meta.is_dir() => Kind::Folder,
+            Ok(_) => Kind::Other,
+            Err(_) => Kind::Missing,
+        }
+    }
+
+    /// A bare name is looked up folder by folder; a path counts when its folder, links
+    /// resolved, is a trusted one.
+    fn program(&self, name: &str) -> Option<Program> {
+        let path = Path::new(name);
+        if !name.contains('/') {
+            return self.folders.iter().find_map(|folder| self.trusted_program(&folder.join(name)));
+        }
+        let folder = fs::canonicalize(path.parent()?).ok()?;
+        let known = self.folders.contains(&folder);
+        known.then(|| self.trusted_program(&folder.join(path.file_name()?))).flatten()
+    }
+
+    fn file(&self, path: &Path) -> Option<Program> {
+        executable(&fs::canonicalize(path).ok()?)
+    }
+}
+
+fn executable(path: &Path) -> Option<Program> {
+    let meta = fs::metadata(path).ok()?;
+    let runs = meta.is_file() && meta.mode() & 0o111 != 0;
+    runs.then(|| Program {
+        path: path.to_owned(),
+        device: meta.dev(),
+        inode: meta.ino(),
+        modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+    })
+}
+
+fn trusted_folder(folder: &Path, workspace: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let meta = fs::metadata(&folder).ok()?;
+    let trusted = meta.is_dir() && is_ours(&meta) && !folder.starts_with(workspace);
+    trusted.then_some(folder)
+}
+
+/// Whether only root and the user may change it.
+fn is_ours(meta: &Metadata) -> bool {
+    let owned = meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw();
+    // The groups of root, and of administrators on macOS, may become root anyway.
+    let admin = meta.gid() == 0 || (cfg!(target_os = "macos") && meta.gid() == 80);
+    owned && meta.mode() & 0o002 == 0 && (admin || meta.mode() & 0o020 == 0)
+}
+
+/// The path as the kernel would walk it: `..` behind a link leaves the link's target.
+/// Where the path ends in nothing, a link to nothing is still followed.
+fn real(path: &Path, links: usize) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::RootDir | Component::Prefix(_) => out.push(part),
+            Component::Normal(name) => {
+                let next = out.join(name);
+                out = match (fs::canonicalize(&next), fs::read_link(&next)) {
+                    (Ok(real), _) => real,
+                    (Err(_), Ok(target)) if links > 0 => real(&out.join(target), links - 1),
+                    (Err(_), _) => next,
+                };
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn program(folder: &Path, name: &str, mode: u32) {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join(name), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(folder.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn folder(parent: &Path, name: &str, mode: u32) -> PathBuf {
+        let path = parent.join(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_name_is_found_in_trusted_folders_only() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let workspace = folder(&root, "ws", 0o755);
+        let inside = folder(&workspace, "bin", 0o755);
+        let open = folder(&root, "open", 0o777);
+        let good = folder(&root, "good", 0o755);
+        for place in [&inside, &open, &good] {
+            program(place, "avocet-test-tool", 0o755);
+        }
+        let find = |extra: &[PathBuf]| {
+            let system = System::new(&workspace, &root, extra);
+            system.program("avocet-test-tool").map(|program| program.path)
+        };
+        assert_eq!(find(&[]), None);
+        assert_eq!(find(&[inside.clone(), open.clone()]), None);
+        assert_eq!(find(&[inside, open, good.clone()]), Some(good.join("avocet-test-tool")));
+    }
+
+    #[test]
+    fn a_file_others_may_change_or_a_link_into_the_workspace_is_no_program() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let workspace = folder(&root, "ws", 0o755);
+        let good = folder(&root, "good", 0o755);
+        program(&good, "anybody", 0o777);
+        program(&good, "plain", 0o644);
+        program(&workspace, "evil", 0o755);
+        symlink(workspace.join("evil"), good.join("linked")).unwrap();
+        let system = System::new(&workspace, &root, std::slice::from_ref(&good));
+        for name in ["anybody", "plain", "linked", "missing"] {
+            assert_eq!(system.program(name), None, "{name}");
+        }
+        assert!(system.program(&workspace.join("evil").to_string_lossy()).is_none());
+        assert!(system.file(&workspace.join("evil")).is_some());
+    }
+
+    #[test]
+    fn a_path_is_walked_as_the_kernel_would() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let workspace = folder(&root, "ws", 0o755);
+        folder(&root, "away/deep", 0o755);
+        symlink(root.join("away/deep"), workspace.join("link")).unwrap();
+        symlink(root.join("away/nothing"), workspace.join("dangling")).unwrap();
+        symlink(workspace.join("round"), workspace.join("round")).unwrap();
+        let system = System::new(&workspace, &root, &[]);
+        assert_eq!(system.real(&workspace.join("link/../x")), root.join("away/x"));
+        assert_eq!(system.real(&workspace.join("dangling")), root.join("away/nothing"));
+        assert_eq!(system.real(&workspace.join("new/../file")), workspace.join("file"));
+        assert!(system.real(&workspace.join("round")).starts_with(&workspace));
+    }
+
+    #[test]
+    fn the_path_of_children_holds_trusted_folders_only() {
+        let temp = tempfile::tempdir().unwrap();
+        let system = System::new(temp.path(), temp.path(), &[PathBuf::from(".")]);
+        let path = system.child_path();
+        let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        assert!(!folders.is_empty());
+        assert!(folders.iter().all(|f| f.is_absolute() && !f.starts_with(temp.path())));
+    }
+}

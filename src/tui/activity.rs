@@ -97,6 +97,8 @@ impl Activity {
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Notice(_)
+            | Event::Page(_)
+            | Event::Models { .. }
             | Event::Cleared => return,
         };
         let ends = doing == Doing::Idle || matches!(event, Event::TurnStarted { .. });

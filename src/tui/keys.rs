@@ -5,7 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::words::{Word, screen as words};
+use crate::words::{Lang, Word, screen as words};
 
 /// Where a key counts. The first place that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,6 +222,24 @@ const fn row(place: Place, chords: &'static [Chord], action: Action, about: Word
 
 const fn also(place: Place, chords: &'static [Chord], action: Action) -> Key {
     Key { place, chords, action, about: None }
+}
+
+/// The keys worth knowing at first, as the README shows them: all but the ways of a
+/// question and the small moves of editing, which help on the screen lists.
+pub fn readme_table() -> String {
+    let told = |key: &&Key| {
+        let place = matches!(key.place, Anywhere | EmptyInput | Input);
+        place && !matches!(key.action, Action::Edit(edit) if edit != Break)
+    };
+    let mut table = String::from("| key | what it does |\n|---|---|\n");
+    for key in KEYS.iter().filter(told) {
+        let Some(about) = key.about else { continue };
+        let chords: Vec<String> =
+            key.chords.iter().map(|chord| format!("`{}`", chord.name())).collect();
+        let empty = if key.place == EmptyInput { " (on an empty input)" } else { "" };
+        table += &format!("| {} | {}{empty} |\n", chords.join(" "), about.text(Lang::En));
+    }
+    table
 }
 
 /// What a key does in one place; `None` when the place does not know it.

@@ -19,12 +19,14 @@ pub mod view;
 
 mod activity;
 mod argv;
+mod careful;
 mod chips;
 pub mod clean;
 mod composer;
 mod keys;
 mod modal;
 mod paint;
+mod painter;
 mod palette;
 mod queue;
 mod start;
@@ -36,6 +38,7 @@ mod title;
 pub mod transcript;
 
 pub use event::{Effect, Event, Input, Millis};
+pub use keys::readme_table as keys_table;
 pub use run::{Cause, Exit, run};
 pub use state::{Config, State};
 pub use update::update;

@@ -16,8 +16,10 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::event::{Effect, Event, Input, Millis};
+use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
+use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
 use crate::protocol::{self, Op};
@@ -73,6 +75,7 @@ pub async fn run(
         events,
         drawn: None,
         stale: true,
+        painter: Painter::default(),
         cause: None,
     };
     if let Some(text) = first {
@@ -107,6 +110,7 @@ struct Driver {
     drawn: Option<Millis>,
     /// True when the frame on the terminal is not the newest.
     stale: bool,
+    painter: Painter,
     cause: Option<Cause>,
 }
 
@@ -117,6 +121,8 @@ enum Woken {
     Signal(i32),
     /// The session has room again.
     Room,
+    /// Code got its colours, or none.
+    Painted(Option<Painted>),
     Time,
 }
 
@@ -147,6 +153,7 @@ impl Driver {
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
+            painted = self.painter.painted() => Woken::Painted(painted),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
     }
@@ -155,7 +162,10 @@ impl Driver {
     fn wake(&self) -> Option<Instant> {
         let at = match (self.stale, self.drawn) {
             (true, Some(drawn)) => Some(drawn + FRAME),
-            (true, None) | (false, _) => self.state.wakes_at(self.now()),
+            (true, None) | (false, _) => {
+                let moving = self.state.wakes_at(self.now());
+                moving.into_iter().chain(self.painter.wakes_at()).min()
+            }
         };
         at.map(|at| self.began + Duration::from_millis(at))
     }
@@ -168,6 +178,12 @@ impl Driver {
             Woken::Session(None) => self.cause = Some(Cause::SessionClosed),
             Woken::Signal(number) => self.cause = Some(Cause::Signal(number)),
             Woken::Room => self.post(),
+            Woken::Painted(painted) => {
+                if let Some(painted) = painted {
+                    self.state.transcript.colour(painted);
+                }
+                self.stale = true;
+            }
             Woken::Time if self.stale => {}
             Woken::Time => self.take(Input::Tick),
         }
@@ -254,6 +270,7 @@ impl Driver {
         self.screen.draw(|frame| view(&mut self.state, frame, now))?;
         self.drawn = Some(now);
         self.stale = false;
+        self.painter.look(&self.state.transcript, now);
         Ok(())
     }
 

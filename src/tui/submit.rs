@@ -6,11 +6,10 @@ use super::modal::Modal;
 use super::start;
 use super::state::State;
 use super::theme::Theme;
-use super::transcript::Row;
 use crate::commands::{self, Act, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{Notice, Op, Report};
-use crate::words::{Lang, Say, Value, screen as words};
+use crate::words::{Lang, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
     if state.composer.shown().trim().is_empty() {
@@ -59,7 +58,7 @@ fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
             Vec::new()
         }
         Outcome::Page { title, rows } => {
-            state.transcript.page(title, rows.into_iter().map(row).collect());
+            state.transcript.page(title, rows);
             Vec::new()
         }
         Outcome::Do(Act::Help(Some(topic))) => {
@@ -97,23 +96,6 @@ fn offer(state: &mut State, line: &str) {
     let mut palette = std::mem::take(&mut state.palette);
     palette.refresh(line, &state.call());
     state.palette = palette;
-}
-
-/// A line of a page, as the transcript sets it.
-fn row(row: commands::Row) -> Row {
-    match row {
-        commands::Row::Heading(text) => Row::Head(said(text)),
-        commands::Row::Pair { label, value } => Row::Pair(said(label), value),
-        commands::Row::Line(Value::Text(text)) if text.is_empty() => Row::Gap,
-        commands::Row::Line(text) => Row::Say(said(text)),
-    }
-}
-
-fn said(value: Value) -> Say {
-    match value {
-        Value::Say(say) => *say,
-        Value::Text(_) => words::AS_IT_IS.with("text", value),
-    }
 }
 
 pub fn set_lang(state: &mut State, lang: Lang) {

@@ -21,9 +21,10 @@ use crossterm::terminal::{
     SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{Command, execute, queue};
-use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
+
+use super::careful::Careful;
 
 /// A frame leaves in one write.
 const BUFFER: usize = 64 * 1024;
@@ -60,7 +61,7 @@ sequence! {
 /// The terminal while it is ours.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    terminal: Terminal<Careful<BufWriter<Stdout>>>,
     taken: Taken,
 }
 
@@ -77,7 +78,7 @@ impl Screen {
         let taken = Taken::default();
         restore_on_panic(taken.clone());
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
-        let terminal = Terminal::new(CrosstermBackend::new(out))?;
+        let terminal = Terminal::new(Careful::new(out))?;
         let screen = Screen { terminal, taken };
         screen.taken.take()?;
         Ok(screen)
@@ -228,4 +229,8 @@ fn restore_on_panic(taken: Taken) {
             before(panic);
         }
     }));
+}
+/// Columns and rows; `None` where there is no terminal.
+pub fn size() -> Option<(u16, u16)> {
+    crossterm::terminal::size().ok()
 }

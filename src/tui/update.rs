@@ -326,6 +326,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             submit::set_lang(state, state.facts.lang);
         }
         protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
+        protocol::Event::Models { names } => state.models = names,
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Delta { .. }
@@ -336,6 +337,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::StepStarted { .. }
         | protocol::Event::StepOutput { .. }
         | protocol::Event::Observed(_)
+        | protocol::Event::Page(_)
         | protocol::Event::Notice(_) => {}
     }
     Vec::new()

@@ -1,4 +1,49 @@
 //! Words of `exec`.
 
 words! { "exec":
+    /// The tool's line in `/tools`.
+    ABOUT: "Runs a program with its arguments, never through a shell.",
+        "运行一个程序及其参数，从不经过 shell。";
+
+    // Why a step did not start.
+    NOT_FOUND: "There is no program `{program}` in the trusted folders.",
+        "受信任的目录中没有程序 `{program}`。";
+    CHANGED: "`{path}` changed after it was judged, so it was not started. Propose the step again.",
+        "`{path}` 在判定之后被改动，因此没有启动。请重新提出这一步。";
+    GONE: "`{path}`, or the interpreter its first line names, is not there.",
+        "`{path}`（或其首行指定的解释器）不存在。";
+    NOT_PERMITTED: "The system does not permit running `{path}`.",
+        "系统不允许运行 `{path}`。";
+    WRONG_FORMAT: "`{path}` is not a program this machine can run.",
+        "`{path}` 不是本机可以运行的程序。";
+    TOO_LONG: "The arguments are longer than the system takes. Use fewer or shorter ones.",
+        "参数总长度超过系统上限，请减少或缩短参数。";
+    NUL_BYTE: "An argument holds a NUL byte, which no program can receive.",
+        "某个参数含有 NUL 字节，任何程序都无法接收。";
+    NO_FOLDER: "The folder `{path}` is not there, so nothing was started.",
+        "文件夹 `{path}` 不存在，因此没有启动任何程序。";
+    NOT_STARTED: "`{path}` did not start: {why}.",
+        "`{path}` 未能启动：{why}。";
+    NOT_A_PROGRAM: "`{tool}` is not a program, so exec did not run it.",
+        "`{tool}` 不是程序，exec 没有运行它。";
+
+    // How a step ended, where the exit code does not say it.
+    TIMED_OUT: "It was stopped after {seconds} s, the longest a step may take.",
+        "已运行 {seconds} 秒（单步时限），因此被停止。";
+    CANCELLED: "It was stopped because the person cancelled it.",
+        "用户取消了这一步，因此被停止。";
+    SIGNAL: "It was ended by the signal {signal}.",
+        "它被信号 {signal} 终止。";
+    UNKILLABLE: "It does not react to any signal and was left behind.",
+        "它对任何信号都没有反应，只好放弃等待。";
+    KEPT_OPEN: "A background process kept the output open; it was ended with the step.",
+        "有后台进程一直占用输出，已随这一步一起结束。";
+    LEFT_BEHIND: "Processes left running in the background were ended with the step: {count}.",
+        "遗留在后台的进程已随这一步一起结束，数量：{count}。";
+    WAIT_FAILED: "The system could not say how it ended: {why}.",
+        "系统无法告知它是如何结束的：{why}。";
+
+    /// The last line of live output.
+    NOT_LIVE: "… more output follows; it is not shown live any more.",
+        "……后面还有输出，不再实时显示。";
 }

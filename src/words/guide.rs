@@ -1,4 +1,88 @@
-//! Words of `guide`.
+//! Words of `guide`: all that the offline guide says.
+//!
+//! Its answers are Markdown. Suggestions are wishes it understands itself.
 
 words! { "guide":
+    /// What it is, wherever its name is shown.
+    LABEL: "offline guide, not a language model", "离线向导，不是语言模型";
+
+    // Suggestions: a person may send them as they are.
+    TRY_CHANGES: "What changed?", "改了什么？";
+    TRY_HISTORY: "Show the recent commits", "最近的提交";
+    TRY_FIND: "Find TODO", "查找 TODO";
+    TRY_SHOW: "Show README.md", "显示 README.md";
+    TRY_SHOW_FILE: "Show {file}", "显示 {file}";
+    TRY_LIST: "List the files", "列出文件";
+    TRY_COUNT: "How many lines of code?", "代码有多少行？";
+    TRY_TESTS: "Run the tests", "运行测试";
+    TRY_CONNECT: "How do I connect a model?", "怎么连接模型？";
+    TRY_TIERS: "What are the tiers?", "有哪些安全级别？";
+    TRY_HELP: "What can you do?", "你能做什么？";
+
+    HELLO: "Hello! I am the **offline guide**, not a language model: no network, no guessing. I can look around in this folder for you, and show how steps are judged before they run.", "你好！我是**离线向导**，不是语言模型：不联网，也不猜测。我可以帮你查看这个文件夹，并演示每一步在运行前如何被判断。";
+    HELP: "I am the **offline guide**, not a language model. In this folder I can:\n\n- say **what changed**, and show the **recent commits**\n- **find** a text: `find TODO in src`\n- **show** a file: `show src/main.rs:1-40`\n- **list** files, and **count** lines\n- **run the tests** – you are asked first\n- **run** a program you name: `run git fetch` – judged like everything else\n- explain the **tiers**, and how to **connect a model**\n\nFor anything else a real model is needed. `/help` lists the slash commands.", "我是**离线向导**，不是语言模型。在这个文件夹里我可以：\n\n- 说明**改了什么**，显示**最近的提交**\n- **查找**文本：`在 src 里查找 TODO`\n- **显示**文件：`显示 src/main.rs:1-40`\n- **列出文件**，**统计行数**\n- **运行测试**（会先问你）\n- **运行**你指定的程序：`运行 git fetch`（同样要经过判断）\n- 解释**安全级别**，以及怎么**连接模型**\n\n其他事情需要真正的模型。`/help` 列出全部斜杠命令。";
+    OTHER: "That is beyond me: I am the **offline guide**, not a language model. I understand a dozen wishes about this folder – pick one below – and I can show you how to connect a real model.", "这超出了我的能力：我是**离线向导**，不是语言模型。我只懂十来种关于这个文件夹的请求（可从下面选），也可以告诉你怎么连接真正的模型。";
+    TIERS: "Every step is judged before it runs:\n\n| tier | what happens | for example |\n|---|---|---|\n| **L0** | runs at once: it only reads | `git status`, `ls`, `rg TODO` |\n| **L1** | asks you first: it may write, reach the network or take long | `cargo test`, `git commit`, `npm install` |\n| **L2** | is refused: it cannot be undone or asks for more rights | `sudo …`, `rm -rf …`, `git reset --hard` |\n\nThe question shows the exact program and arguments, the rule and its reason. `/permissions` shows what is in force; `/allow` and `/deny` change it for this session.", "每一步在运行前都会被判断：\n\n| 级别 | 怎么处理 | 例如 |\n|---|---|---|\n| **L0** | 直接运行：只读 | `git status`、`ls`、`rg TODO` |\n| **L1** | 先问你：可能写入、联网或耗时 | `cargo test`、`git commit`、`npm install` |\n| **L2** | 拒绝：不可恢复，或要求更高权限 | `sudo …`、`rm -rf …`、`git reset --hard` |\n\n询问时会显示确切的程序和参数、规则及其理由。`/permissions` 查看当前规则；`/allow` 和 `/deny` 在本次会话中修改。";
+    CONNECT: "Any server that speaks OpenAI's chat completions will do.\n\n**Hosted**, for example OpenAI:\n\n```sh\nexport OPENAI_API_KEY=…\navocet --base-url https://api.openai.com/v1 --model MODEL\n```\n\n**llama.cpp**, on this machine:\n\n```sh\nllama-server -m model.gguf --port 8080\navocet --base-url http://127.0.0.1:8080/v1 --model default\n```\n\n**Ollama**, on this machine:\n\n```sh\nollama pull qwen3:8b\navocet --base-url http://127.0.0.1:11434/v1 --model qwen3:8b\n```\n\nTo keep it, write it into `config.toml` (`/doctor` says where that lies):\n\n```toml\n[profiles.default]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:11434/v1\"\napi_key_env = \"OPENAI_API_KEY\"  # the variable's name, not the key\nhigh = \"qwen3:8b\"\n```", "任何兼容 OpenAI 对话补全接口的服务器都可以。\n\n**云端服务**，例如 OpenAI：\n\n```sh\nexport OPENAI_API_KEY=…\navocet --base-url https://api.openai.com/v1 --model 模型名\n```\n\n**llama.cpp**，在本机：\n\n```sh\nllama-server -m model.gguf --port 8080\navocet --base-url http://127.0.0.1:8080/v1 --model default\n```\n\n**Ollama**，在本机：\n\n```sh\nollama pull qwen3:8b\navocet --base-url http://127.0.0.1:11434/v1 --model qwen3:8b\n```\n\n要长期使用，请写入 `config.toml`（`/doctor` 会显示它的位置）：\n\n```toml\n[profiles.default]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:11434/v1\"\napi_key_env = \"OPENAI_API_KEY\"  # 是变量名，不是密钥\nhigh = \"qwen3:8b\"\n```";
+
+    // Why a step is proposed, and what is expected of it.
+    WHY_CHANGES: "I look at what changed since the last commit.", "我来看看自上次提交以来改了什么。";
+    WANT_CHANGES: "The changed files and how many lines each", "列出改动的文件和行数";
+    WHY_HISTORY: "I read the recent commits.", "我来读取最近的提交。";
+    WANT_HISTORY: "One line a commit", "每次提交一行";
+    WHY_FIND: "I look for `{text}`.", "我来查找 `{text}`。";
+    WHY_FIND_GREP: "`rg` cannot be used here, so I look with `grep`.", "这里不能用 `rg`，改用 `grep` 查找。";
+    WANT_FIND: "Files, line numbers and lines", "文件、行号和内容";
+    WHY_SHOW: "I read `{file}`.", "我来读取 `{file}`。";
+    WANT_SHOW: "Its text", "文件内容";
+    WHY_WHERE: "`{file}` is not here; I look for its name below this folder.", "这里没有 `{file}`；我在子文件夹里按名字查找。";
+    WANT_WHERE: "Paths of that name", "同名文件的路径";
+    WHY_LIST: "I list the files.", "我来列出文件。";
+    WHY_LIST_TESTS: "I look how this project is tested.", "我先看看这个项目怎么测试。";
+    WANT_LIST: "Names of files", "文件名";
+    WHY_COUNT: "I count the lines.", "我来统计行数。";
+    WHY_COUNT_FILES: "First I see which files there are.", "我先看看有哪些文件。";
+    WANT_COUNT: "A number for each file and a total", "每个文件的行数和总数";
+    WHY_TESTS: "This is how the project is tested: `{line}`. It builds and runs its code, so you decide.", "这个项目的测试命令是 `{line}`。它会构建并运行代码，由你决定。";
+    WANT_TESTS: "Passed and failed tests", "通过和失败的测试";
+    WHY_RUN: "You asked for `{line}`.", "你要求运行 `{line}`。";
+    WANT_RUN: "Its output", "它的输出";
+
+    // What came of it.
+    CLEAN: "Nothing changed: the working tree is clean.", "没有改动：工作区是干净的。";
+    CHANGED: "**{count} changed** on `{branch}`:", "`{branch}` 上有 **{count} 处改动**：";
+    CHANGED_HERE: "**{count} changed**:", "**{count} 处改动**：";
+    NO_REPOSITORY: "This folder is no Git repository, so there is nothing to compare with.", "这个文件夹不是 Git 仓库，没有可比较的内容。";
+    COMMITS: "The last {count} commits:", "最近 {count} 次提交：";
+    NO_COMMITS: "There is no commit yet.", "还没有任何提交。";
+    FOUND: "`{text}` stands in **{count} lines** of {files} files:", "`{text}` 出现在 {files} 个文件的 **{count} 行**中：";
+    NOT_FOUND: "`{text}` is nowhere in here.", "这里没有找到 `{text}`。";
+    FILE: "`{file}`:", "`{file}`：";
+    EMPTY_FILE: "`{file}` is empty.", "`{file}` 是空的。";
+    FILE_HEAD: "The first {count} lines of `{file}`. For others say `show {file}:START-END`.", "`{file}` 的前 {count} 行。要看其他部分，请说 `显示 {file}:起-止`。";
+    NO_FILE: "There is no `{file}` here.", "这里没有 `{file}`。";
+    FILES_OF_NAME: "There is no `{file}` here, but these have the name:", "这里没有 `{file}`，但有同名文件：";
+    LISTED: "**{count}** entries:", "共 **{count}** 项：";
+    NOTHING_LISTED: "Nothing is in there.", "里面什么也没有。";
+    COUNTED: "**{count} lines** in {files} files.", "{files} 个文件，共 **{count} 行**。";
+    COUNTED_LARGEST: "The largest:", "最大的几个：";
+    COUNTED_PART: "These are the first {files} files; there are more.", "只统计了前 {files} 个文件，还有更多。";
+    NO_FILES: "There are no such files here.", "这里没有这样的文件。";
+    NO_TESTS: "I find no sign of how this project is tested (Cargo.toml, package.json, go.mod, pyproject.toml, Makefile). Say `run PROGRAM ARGS`.", "没有看出这个项目怎么测试（Cargo.toml、package.json、go.mod、pyproject.toml、Makefile）。可以说“运行 程序 参数”。";
+    TESTS_PASSED: "The tests passed (`{line}`).", "测试通过（`{line}`）。";
+    TESTS_FAILED: "The tests did not pass: `{line}` ended with {code}.", "测试没有通过：`{line}` 以 {code} 结束。";
+    RAN: "`{line}` is done.", "`{line}` 已完成。";
+    RAN_QUIETLY: "`{line}` is done and printed nothing.", "`{line}` 已完成，没有输出。";
+    FAILED: "`{line}` ended with {code}.", "`{line}` 以 {code} 结束。";
+    MORE: "… and {count} more.", "……还有 {count} 项。";
+    CUT: "The output was long; this is its end.", "输出很长，这里只是结尾。";
+
+    // What did not run.
+    DECLINED: "All right, `{line}` was not run. Nothing happened.", "好的，没有运行 `{line}`，什么也没有发生。";
+    DECLINED_WORD: "All right, `{line}` was not run. You said: {word}", "好的，没有运行 `{line}`。你说：{word}";
+    REFUSED: "`{line}` was refused: {reason}", "`{line}` 被拒绝：{reason}";
+    REFUSED_BARE: "`{line}` was refused by the policy.", "`{line}` 被安全策略拒绝。";
+    TIMED_OUT: "`{line}` took too long and was stopped.", "`{line}` 超时，已停止。";
+    CANCELLED: "`{line}` was cancelled.", "`{line}` 已取消。";
+    NOT_STARTED: "`{line}` could not be started. {note}", "`{line}` 无法启动。{note}";
 }

@@ -113,6 +113,16 @@ pub enum Value {
     Say(Box<Say>),
 }
 
+impl Value {
+    /// The text in one language.
+    pub fn text(&self, lang: Lang) -> String {
+        match self {
+            Value::Text(text) => text.clone(),
+            Value::Say(say) => say.text(lang),
+        }
+    }
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Value {
         Value::Text(text.to_owned())

@@ -1,4 +1,32 @@
-//! Words of `protocol`.
+//! Words of `protocol`: what is wrong with a reply. The model reads them as well, in
+//! English, when it is asked to answer again.
 
 words! { "protocol":
+    NO_OBJECT: "The reply holds no JSON object.", "回复里没有 JSON 对象。";
+    TWO_OBJECTS: "The reply holds more than one JSON object; it must be exactly one.", "回复里有多个 JSON 对象，只能有一个。";
+    TWICE: "The key `{field}` stands twice.", "键 `{field}` 出现了两次。";
+    TOO_DEEP: "The reply nests deeper than {most} levels.", "回复的嵌套超过 {most} 层。";
+    TOO_LONG: "The reply has {bytes} bytes; at most {most} are read.", "回复有 {bytes} 字节，最多读取 {most} 字节。";
+    UNKNOWN_TYPE: "`type` is `{found}`; it must be `chat`, `cmd` or `error`.", "`type` 是 `{found}`，只能是 `chat`、`cmd` 或 `error`。";
+    MISSING: "`{field}` is missing.", "缺少 `{field}`。";
+    EMPTY: "`{field}` must not be empty.", "`{field}` 不能为空。";
+    WRONG: "`{field}` must be {wanted}, but it is {found}.", "`{field}` 必须是{wanted}，现在是{found}。";
+    WRONG_ITEM: "`{field}` must be a list of strings, but `{item}` is {found}.", "`{field}` 必须是字符串列表，而 `{item}` 是{found}。";
+    NO_COMMANDS: "`data.commands` is empty; a `cmd` reply proposes at least one step.", "`data.commands` 为空；`cmd` 回复至少要提出一个步骤。";
+    TOO_MANY: "`data.commands` holds {count} steps; at most {most} are allowed.", "`data.commands` 有 {count} 个步骤，最多允许 {most} 个。";
+    BOTH: "`{field}` names both a `program` and a `tool`; it must name one of them.", "`{field}` 同时写了 `program` 和 `tool`，只能写其中一个。";
+    NEITHER: "`{field}` names neither a `program` nor a `tool`.", "`{field}` 既没有 `program` 也没有 `tool`。";
+    NO_SHELL: "`{field}` asks for a shell; a step is a `program` with its `args`.", "`{field}` 要求使用 shell；一个步骤只能是 `program` 加 `args`。";
+
+    A_STRING: "a string", "字符串";
+    STRINGS: "a list of strings", "字符串列表";
+    A_LIST: "a list", "列表";
+    AN_OBJECT: "an object", "对象";
+    A_BOOLEAN: "true or false", "true 或 false";
+    IS_NULL: "null", "null";
+    IS_BOOLEAN: "a boolean", "布尔值";
+    IS_NUMBER: "a number", "数字";
+    IS_STRING: "a string", "字符串";
+    IS_LIST: "a list", "列表";
+    IS_OBJECT: "an object", "对象";
 }

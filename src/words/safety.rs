@@ -1,4 +1,184 @@
-//! Words of `safety`.
+//! Words of `safety`: why a step runs, waits for a yes, or is refused.
 
 words! { "safety":
+    // What the tables say about a program.
+    ONLY_READS: "`{program}` only reads, and everything about it is known to be harmless.", "`{program}` 只读取，且每个参数都已知无害。";
+    WRITES_FILES: "`{program}` makes or changes files.", "`{program}` 会新建或修改文件。";
+    DELETES_FILES: "`{program}` deletes files; there is no way back.", "`{program}` 会删除文件，且无法恢复。";
+    DELETES_FORCED: "`{arg}`: deletes whole folders without asking.", "`{arg}`：不经询问删除整个目录。";
+    REMOVES_ROOT: "Deletes a root, a home or everything there is.", "会删除根目录、主目录或全部内容。";
+    CHANGES_RIGHTS: "`{program}` changes who may do what with a file.", "`{program}` 会改变文件的权限或归属。";
+    CHANGES_RIGHTS_ALL: "`{arg}`: changes rights or owners of a whole tree.", "`{arg}`：会改变整个目录树的权限或归属。";
+    PACKS: "`{program}` writes files, and some of its options start programs.", "`{program}` 会写入文件，部分选项还会启动程序。";
+    ENDS_PROCESSES: "`{program}` ends running programs.", "`{program}` 会结束正在运行的程序。";
+    KILLS_ALL: "Would end every process, or the first of all.", "会结束所有进程或一号进程。";
+    COPIES_FAR: "`{program}` writes files, here or on another machine.", "`{program}` 会在本机或其他机器上写入文件。";
+    SCHEDULES: "`{program}` changes what runs later by itself.", "`{program}` 会改变之后自动运行的任务。";
+    CHANGES_SERVICES: "`{program}` can start, stop or change services of this machine.", "`{program}` 可以启动、停止或修改本机服务。";
+    CHANGES_NETWORK: "`{program}` can change how this machine reaches the network.", "`{program}` 可以改变本机的网络设置。";
+    CHANGES_SYSTEM: "Changes a setting of the whole machine.", "会改变整台机器的设置。";
+    CHANGES_PACKAGES: "`{program}` can change what is installed on this machine.", "`{program}` 可以改变本机安装的软件。";
+    TELLS_MACHINE: "`{program}` tells about this machine; not all of its options are known to be harmless.", "`{program}` 显示本机信息，但并非所有选项都已知无害。";
+    TAKES_LONG: "`{program}` may take long or use much of the machine.", "`{program}` 可能耗时很久或占用大量资源。";
+    NEVER_ENDS: "`{arg}`: does not end by itself.", "`{arg}`：不会自行结束。";
+    OPENS_PAGER: "`{program}` opens a pager, an editor or a window, and can start programs.", "`{program}` 会打开分页器、编辑器或窗口，并可启动其他程序。";
+    USES_TERMINAL: "`{program}` writes to the terminal or to other people.", "`{program}` 会直接写终端或给他人发消息。";
+    SHOWS_SECRETS: "`{program}` can show or change keys, passwords or the clipboard.", "`{program}` 可能显示或改变密钥、密码或剪贴板。";
+    USES_NETWORK: "Reaches the network.", "会访问网络。";
+    DOWNLOADS: "`{program}` loads from the network into files.", "`{program}` 会从网络下载并写入文件。";
+    UPLOADS: "`{arg}`: sends data or files to another machine.", "`{arg}`：会把数据或文件发送到其他机器。";
+    SENDS_CREDENTIALS: "`{arg}`: sends a name, a password, a cookie or a key.", "`{arg}`：会发送用户名、密码、Cookie 或密钥。";
+    INSECURE: "`{arg}`: does not check who answers.", "`{arg}`：不验证对方身份。";
+    REACHES_MACHINE: "`{program}` connects to another machine and can run or copy things there.", "`{program}` 会连接其他机器，并可在那里运行或复制内容。";
+    STEERS_CONTAINERS: "`{program}` steers containers or virtual machines, which can reach files and the network.", "`{program}` 会操作容器或虚拟机，它们可以访问文件和网络。";
+    STEERS_CLOUD: "`{program}` acts on a cluster or a cloud account.", "`{program}` 会操作集群或云账号。";
+    CLOUD_DESTROYS: "Takes something down or deletes it for good.", "会永久销毁或删除资源。";
+    CONTAINER_HOST: "`{arg}`: gives the container control of this machine.", "`{arg}`：会让容器控制本机。";
+    LOGS_IN: "`{program}` changes stored credentials.", "`{program}` 会改变保存的凭据。";
+    PUBLISHES: "`{program}` publishes for everybody; it cannot be taken back.", "`{program}` 会公开发布，且无法撤回。";
+    DATABASE: "`{program}` can change data, read files and run commands.", "`{program}` 可以修改数据、读取文件并运行命令。";
+    QUERY_TOOL: "`{program}` can read the environment and other files through its query.", "`{program}` 的查询可以读取环境变量和其他文件。";
+
+    // Programs that run others.
+    RUNS_PROJECT: "`{program}` runs code or settings of the project.", "`{program}` 会运行项目中的代码或配置。";
+    RUNS_PROJECT_SETTINGS: "`{program}` reads settings of the project that can start programs.", "`{program}` 会读取项目配置，其中可能启动程序。";
+    READS_PROJECT: "`{program}` reads the project's settings and may reach the network.", "`{program}` 会读取项目配置，并可能访问网络。";
+    INSTALLS: "`{program}` loads packages from the network and runs their scripts.", "`{program}` 会从网络获取软件包并运行其脚本。";
+    RUNS_FETCHED: "`{program}` can load a program from the network and run it.", "`{program}` 可从网络获取程序并运行。";
+    RUNS_CODE: "`{program}` runs any code it is given.", "`{program}` 会运行给它的任何代码。";
+    RUNS_AWK: "`{program}` programs can write files and start programs.", "`{program}` 的程序可以写文件和启动其他程序。";
+    RUNS_SHELL: "`{program}` runs a script or waits for commands.", "`{program}` 会运行脚本或等待命令。";
+    RUNS_SCRIPT: "`{arg}`: takes commands from a file.", "`{arg}`：从文件读取命令。";
+    RUNS_AGENT: "`{program}` starts another agent or its plugins, with rights of its own.", "`{program}` 会启动另一个代理或其插件，权限由它自己决定。";
+    RUNS_ELSEWHERE: "`{program}` runs commands outside of what is seen here.", "`{program}` 会在此处看不到的地方运行命令。";
+    RUNS_WRAPPED: "`{program}` runs another program.", "`{program}` 会运行另一个程序。";
+    RUNS_FOR_LINES: "`{program}` runs a command whose arguments are not known yet.", "`{program}` 会运行参数尚未可知的命令。";
+    RUNS_FOR_EACH: "Runs `{program}` for what it finds.", "会对找到的每一项运行 `{program}`。";
+    RUNS_PROGRAM_GIVEN: "`{program}` runs the program or file it is given.", "`{program}` 会运行给它的程序或文件。";
+    STARTS_PROGRAM: "`{arg}`: starts another program.", "`{arg}`：会启动另一个程序。";
+    SETS_VARIABLE: "Sets `{name}`, which can change what a program does.", "设置 `{name}`，可能改变程序的行为。";
+    PRINTS_ENVIRONMENT: "Shows environment variables, where keys live.", "会显示环境变量，其中可能有密钥。";
+    CODE_DELETES: "The code deletes files (`{arg}`).", "代码会删除文件（`{arg}`）。";
+    CODE_STARTS: "The code starts programs (`{arg}`).", "代码会启动程序（`{arg}`）。";
+    CODE_NETWORK: "The code reaches the network (`{arg}`).", "代码会访问网络（`{arg}`）。";
+    CODE_ENVIRONMENT: "The code reads environment variables (`{arg}`).", "代码会读取环境变量（`{arg}`）。";
+    TOO_DEEP: "Commands inside commands inside commands: too many to look at.", "命令层层嵌套，数量过多，无法逐一检查。";
+
+    // Options and operands.
+    OPTION_UNKNOWN: "`{option}` is not among the options of `{program}` known to be harmless.", "`{option}` 不在 `{program}` 已知无害的选项之中。";
+    OPTION_VALUES: "`{arg}`: takes values that are not looked into.", "`{arg}`：其取值不会被检查。";
+    OPERAND_UNKNOWN: "`{arg}`: `{program}` may write there, or act instead of showing.", "`{arg}`：`{program}` 可能会写入那里，或不止于显示。";
+    WRITES_A_FILE: "`{arg}`: writes a file.", "`{arg}`：会写入文件。";
+    WRITES_IN_PLACE: "`{arg}`: changes the files themselves.", "`{arg}`：会直接修改文件本身。";
+    WRITES_ANYWHERE: "`{arg}`: may write to any folder.", "`{arg}`：可能写入任意目录。";
+    READS_ELSEWHERE: "`{arg}`: reads what other files or settings name.", "`{arg}`：会读取由其他文件或设置指定的内容。";
+    FOLLOWS_LINKS: "`{arg}`: follows links, which may lead out of the workspace.", "`{arg}`：会跟随链接，可能离开工作区。";
+    FIND_DELETES: "Deletes everything it finds; there is no way back.", "会删除找到的一切，且无法恢复。";
+    SED_SCRIPT: "This `sed` script may write files or start programs.", "此 `sed` 脚本可能写文件或启动程序。";
+    JQ_FILTER: "This `jq` filter uses words that are not known to be harmless.", "此 `jq` 过滤器用到了未知是否无害的词。";
+    SETS_CLOCK: "Sets the clock of the machine.", "会设置系统时钟。";
+    SETS_HOSTNAME: "Gives the machine another name.", "会更改主机名。";
+
+    // Git.
+    GIT_UNKNOWN: "`{program}`: not a sub-command known here; it may be an alias that runs a program.", "`{program}`：此子命令未知，可能是会运行程序的别名。";
+    GIT_CONFIGURED: "`{arg}`: settings given to git can start programs.", "`{arg}`：传给 git 的设置可以启动程序。";
+    GIT_ELSEWHERE: "`{arg}`: makes git work on another repository.", "`{arg}`：会让 git 操作另一个仓库。";
+    GIT_SIGNATURE: "Checks signatures, which starts a program the repository may name.", "会校验签名，从而启动仓库可指定的程序。";
+    GIT_WRITES: "`{program}` changes the repository.", "`{program}` 会修改仓库。";
+    GIT_RUNS: "`{program}` changes the repository and can run its hooks or other programs.", "`{program}` 会修改仓库，并可能运行其钩子或其他程序。";
+    GIT_SWITCHES: "`{program}` changes files of the working tree and can run hooks.", "`{program}` 会改变工作树中的文件，并可能运行钩子。";
+    GIT_CONFIGURES: "`{program}` shows or changes settings, which can hold credentials and start programs.", "`{program}` 会显示或修改设置，其中可能有凭据，也可能启动程序。";
+    GIT_PUSHES: "`{program}` sends commits to another machine.", "`{program}` 会把提交发送到其他机器。";
+    GIT_FORCES: "`{arg}`: replaces what others may have; it can lose commits.", "`{arg}`：会覆盖他人可能已有的内容，可能丢失提交。";
+    GIT_MIRRORS: "`{arg}`: deletes on the other side what is not here.", "`{arg}`：会在远端删除本地没有的引用。";
+    GIT_DELETES: "`{program}` deletes something.", "`{program}` 会删除内容。";
+    GIT_DELETES_BRANCH: "`{arg}`: deletes a branch even when its commits are nowhere else.", "`{arg}`：即使提交别处没有，也会删除分支。";
+    GIT_DELETES_REMOTE: "`{arg}`: deletes a branch or tag on the other side.", "`{arg}`：会删除远端的分支或标签。";
+    GIT_DELETES_STASH: "`{program}` throws stashed work away.", "`{program}` 会丢弃暂存的工作。";
+    GIT_DISCARDS: "Throws away work that was not committed, or the way back to it.", "会丢弃未提交的工作，或失去找回它的途径。";
+    GIT_DISCARDS_FILE: "`{program}` can throw away changes of a file.", "`{program}` 可能丢弃文件的改动。";
+    GIT_DISCARDS_ALL: "Throws away every change that was not committed.", "会丢弃所有未提交的改动。";
+    GIT_CLEANS: "`{arg}`: deletes files git does not know; there is no way back.", "`{arg}`：会删除 git 未跟踪的文件，且无法恢复。";
+    GIT_MAKES_BRANCH: "Makes a branch `{name}`.", "会新建分支 `{name}`。";
+    GIT_MAKES_TAG: "Makes a tag `{name}`.", "会新建标签 `{name}`。";
+
+    // Refused by name.
+    ELEVATES: "`{program}` asks for the rights of another user. Set `allow_sudo = true` in your own settings to be asked instead.", "`{program}` 会请求其他用户的权限。若想改为询问，请在个人设置中写 `allow_sudo = true`。";
+    DISK: "`{program}` works on disks and file systems themselves; data can be lost for good.", "`{program}` 直接操作磁盘或文件系统，数据可能永久丢失。";
+    POWER: "Stops or restarts the machine.", "会关闭或重启机器。";
+    KERNEL: "`{program}` changes the running kernel.", "`{program}` 会改变正在运行的内核。";
+    ACCOUNTS: "`{program}` changes users or passwords.", "`{program}` 会改变用户或密码。";
+    FIREWALL: "`{program}` changes the firewall or the security rules of the machine.", "`{program}` 会改变防火墙或系统安全规则。";
+    BOOT: "`{program}` changes how the machine starts or protects itself.", "`{program}` 会改变机器的启动或保护方式。";
+
+    // Paths.
+    PATH_SENSITIVE: "`{path}` usually holds credentials.", "`{path}` 通常存有凭据。";
+    PATH_OUTSIDE: "`{path}` lies outside the workspace.", "`{path}` 位于工作区之外。";
+    PATH_SECRET: "`{path}` is a place of credentials, devices or process memory.", "`{path}` 属于凭据、设备或进程内存所在之处。";
+    WRITES_REPOSITORY: "Writes to `{path}`, inside git's own folder, where hooks and settings live.", "会写入 `{path}`，即存放钩子与设置的 git 目录。";
+    WRITES_SENSITIVE: "Writes to `{path}`, which usually holds credentials.", "会写入通常存有凭据的 `{path}`。";
+    WRITES_OUTSIDE: "Writes to `{path}`, outside the workspace.", "会写入工作区之外的 `{path}`。";
+    WRITES_SECRET: "Writes to `{path}`, a place of credentials or devices.", "会写入凭据或设备所在的 `{path}`。";
+    CWD_OUTSIDE: "Runs in `{path}`, outside the workspace.", "将在工作区之外的 `{path}` 中运行。";
+    CWD_MISSING: "The folder `{path}` is not there.", "目录 `{path}` 不存在。";
+
+    // Programs as such.
+    PROGRAM_EMPTY: "No program is named.", "没有给出程序名。";
+    PROGRAM_NOT_ASCII: "`{program}` looks like `{plain}`, but holds other letters; no program is named like that.", "`{program}` 看起来像 `{plain}`，实际含有其他字符；不存在这样命名的程序。";
+    PROGRAM_IS_FLAG: "`{program}` is an option, not a program.", "`{program}` 是选项，不是程序。";
+    PROGRAM_ODD: "`{program}` is no name of a program: blanks, signs of a shell or control characters stand in it. Give the program and its arguments apart.", "`{program}` 不是程序名：其中含有空白、shell 符号或控制字符。请把程序与参数分开给出。";
+    PROGRAM_BUILT_IN: "`{program}` is a word of a shell, and there is no shell here. Use the working folder, or separate steps.", "`{program}` 是 shell 的内建命令，而这里没有 shell。请使用工作目录或拆成多个步骤。";
+    PROGRAM_UNKNOWN: "`{program}` is not among the allowed programs. To allow it, add `\"+{name}\"` to `allowed_programs` under `[safety]` in config.toml.", "`{program}` 不在允许的程序之列。若要允许，请在 config.toml 的 `[safety]` 中把 `\"+{name}\"` 加入 `allowed_programs`。";
+    PROGRAM_ADDED: "You allowed `{program}`; what it does is not known here.", "您已允许 `{program}`，但此处不了解它会做什么。";
+    PROGRAM_LISTED: "You allowed `{program}`; what it does is not known here.", "您已允许 `{program}`，但此处不了解它会做什么。";
+    PROGRAM_OF_WORKSPACE: "`{program}` is a file of the workspace, not a program of the system.", "`{program}` 是工作区中的文件，不是系统程序。";
+    PROGRAM_OUTSIDE: "`{program}` lies in no folder of trusted programs. To allow exactly it, add `\"+{path}\"` to `allowed_programs` under `[safety]` in config.toml.", "`{program}` 不在受信任的程序目录中。若只允许它，请在 config.toml 的 `[safety]` 中把 `\"+{path}\"` 加入 `allowed_programs`。";
+
+    // Arguments as bytes.
+    ARGS_TOO_LARGE: "Too many arguments, or too long all together.", "参数过多或总长度过大。";
+    ARG_TOO_LARGE: "An argument is longer than 64 KiB.", "有参数超过 64 KiB。";
+    ARG_NUL: "An argument holds a NUL character.", "有参数含有 NUL 字符。";
+    ARG_HIDDEN: "An argument holds characters that do not show or change how text is read.", "有参数含有不可见或会改变阅读方式的字符。";
+
+    // Shell lines.
+    SHELL_STRING: "A line for a shell stands in the arguments.", "参数中含有一行 shell 命令。";
+    SHELL_PIECE: "A part of a shell line.", "shell 命令行的一部分。";
+    SHELL_EMPTY: "There is no command in this line.", "这一行没有命令。";
+    SHELL_NAME_UNKNOWN: "Which program runs is only known when the shell runs.", "要到 shell 运行时才知道会执行哪个程序。";
+    SHELL_EXPANDS: "`{word}` is only known when the shell runs.", "`{word}` 要到 shell 运行时才能确定。";
+    SHELL_EVALUATES: "Text or a file is run as commands; it cannot be fully analysed.", "文本或文件会被当作命令运行，无法完全分析。";
+    SHELL_CHANGES: "`{program}` changes the folder or the settings for what follows.", "`{program}` 会改变后续命令的目录或设置。";
+    SHELL_HERE_DOCUMENT: "A here-document is fed to a program; it cannot be fully analysed.", "有 here-document 被送入程序，无法完全分析。";
+    SHELL_NOT_UNDERSTOOD: "This line cannot be fully analysed.", "此行无法完全分析。";
+    SHELL_UNFINISHED: "A quote or a bracket of this line is not closed; it cannot be fully analysed.", "此行的引号或括号没有闭合，无法完全分析。";
+    SHELL_TOO_DEEP: "This line is too long or nested too deeply to be analysed.", "此行过长或嵌套过深，无法分析。";
+
+    // What the model, the folder and the user say.
+    REQUIRES_CONFIRM: "The model asks for your yes.", "模型要求您确认。";
+    REQUIRES_ELEVATED: "The model says it needs elevated rights.", "模型表示需要提升权限。";
+    REQUIRES_NETWORK: "The model says it reaches the network.", "模型表示会访问网络。";
+    REQUIRES_WRITE: "The model says it writes.", "模型表示会写入。";
+    FOLDER_UNTRUSTED: "This folder is not trusted, so every program waits for your yes.", "此目录未受信任，因此每个程序都需要您确认。";
+    LIMIT_NETWORK: "Your settings refuse what reaches the network (`allow_network = false`).", "您的设置拒绝访问网络（`allow_network = false`）。";
+    LIMIT_WRITE: "Your settings refuse what writes or deletes (`allow_write = false`).", "您的设置拒绝写入或删除（`allow_write = false`）。";
+    DENIED: "Your rule `{rule}` refuses it.", "您的规则 `{rule}` 拒绝了它。";
+    ALLOWED: "Your rule `{rule}` lets it run without asking.", "您的规则 `{rule}` 允许其直接运行。";
+    TOOL_UNKNOWN: "There is no tool `{tool}`.", "没有名为 `{tool}` 的工具。";
+    RULE_EMPTY: "A rule begins with the name of a program, such as `git push *`.", "规则须以程序名开头，例如 `git push *`。";
+    RULE_QUOTE: "A quote in the rule `{rule}` is not closed.", "规则 `{rule}` 中有引号没有闭合。";
+
+    // `policy explain`.
+    EXPLAIN_RUNS: "runs without asking", "直接运行";
+    EXPLAIN_ASKS: "asks first", "先询问";
+    EXPLAIN_REFUSED: "refused", "拒绝";
+    EXPLAIN_PROGRAM: "program", "程序";
+    EXPLAIN_NOT_FOUND: "not found in the folders of trusted programs", "在受信任的程序目录中未找到";
+    EXPLAIN_FOLDER: "folder", "目录";
+    EXPLAIN_EFFECTS: "may", "可能";
+    EXPLAIN_ARG: "argument {number}", "参数 {number}";
+    BATCH_NOT_JSON: "This line is not a JSON object with the fields asked for: {error}", "此行不是包含所需字段的 JSON 对象：{error}";
+    BATCH_TOO_LONG: "This line is longer than 4 MiB.", "此行超过 4 MiB。";
+    LIST_L0: "L0: runs by itself while its flags and paths stay harmless", "L0：参数与路径都无害时自动运行";
+    LIST_L1: "L1: asks", "L1：先询问";
+    LIST_L2: "L2: refused", "L2：拒绝";
 }

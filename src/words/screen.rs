@@ -70,7 +70,6 @@ words! { "screen":
     NOTHING_TO_COPY: "There is no answer to copy yet.", "还没有可复制的回答。";
     COPIED: "Copied {n} characters.", "已复制 {n} 个字符。";
     COPIED_HOW: "They went through the terminal (OSC 52), which does not say whether it took them. If the clipboard is empty, allow it there; in tmux: `set -g set-clipboard on`.", "内容经由终端（OSC 52）送出，终端不会回报是否收下。若剪贴板为空，请在终端中允许；tmux 请设 `set -g set-clipboard on`。";
-    AS_IT_IS: "{text}", "{text}";
     MODELS_ASKED: "Asking the server for its models.", "正在向服务器查询可用模型。";
     // screen: what runs
     DOING_THINKING: "Thinking", "思考中";

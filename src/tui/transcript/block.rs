@@ -7,12 +7,12 @@ use ratatui::text::{Line, Span};
 
 use super::highlight::{self, Paints, Snippet};
 use super::markdown;
-use super::page::{self, Row};
+use super::page;
 use super::paper::{Break, Paper, Para, prefixed};
 use super::step::Step;
 use super::text::{Part, Text};
 use super::time;
-use crate::protocol::{Cut, Ending, Level, Notice, Origin, Usage};
+use crate::protocol::{Cut, Ending, Level, Notice, Origin, Row, Usage};
 use crate::tui::clean;
 use crate::words::{Say, screen};
 

@@ -9,7 +9,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::protocol::{Event, Notice};
+use crate::protocol::{Event, Notice, Row};
 use crate::tui::theme::Theme;
 use crate::words::{Lang, Say};
 
@@ -26,7 +26,6 @@ mod text;
 mod time;
 
 pub use highlight::{Highlighter, Painted, Snippet};
-pub use page::Row;
 pub use scroll::Scroll;
 
 use block::{Body, Fold};

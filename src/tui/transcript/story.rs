@@ -1,11 +1,10 @@
 //! From events to blocks. No columns in here.
 
 use super::block::{Answer, AnswerState, Block, Body};
-use super::page::Row;
 use super::step::{Done, State, Step};
 use super::text::{Form, Text};
 use crate::protocol::{
-    Ask, Cut, Ending, Event, Notice, Observation, Origin, Question, Replied, Risk,
+    Ask, Cut, Ending, Event, Notice, Observation, Origin, Question, Replied, Risk, Row,
     Step as Proposed, Usage,
 };
 use crate::safety::clean::{Cleaner, Source};
@@ -57,11 +56,13 @@ impl Story {
                 self.ended(ending, *usage, *elapsed_ms);
             }
             Event::Notice(notice) => self.notice(notice.clone()),
+            Event::Page(page) => self.page(page.title.clone(), page.rows.clone()),
             Event::Cleared => *self = Story { cut: Some(0), ..Story::default() },
             Event::Judged { .. }
             | Event::Answered { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
+            | Event::Models { .. }
             | Event::Closed => {}
         }
     }

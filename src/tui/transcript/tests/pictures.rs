@@ -286,10 +286,9 @@ fn notices_and_pages() {
         vec![
             Row::pair(screen::STEP_FOLDER, "/home/ana/avocet"),
             Row::pair(screen::STEP_EXIT_LABEL, screen::STEP_TRUNCATED),
-            Row::Gap,
-            Row::head(screen::STEP_NOTE),
-            Row::from(screen::REPAIRING.with("fault", "x.")),
-            Row::text("    as it is\tand a tab"),
+            Row::heading(screen::STEP_NOTE),
+            Row::line(screen::REPAIRING.with("fault", "x.")),
+            Row::line("    as it is\tand a tab"),
         ],
     );
     for lang in [Lang::En, Lang::Zh] {

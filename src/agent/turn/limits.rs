@@ -1,0 +1,130 @@
+//! When a turn has to stop and ask: too many steps, the same step again, the same
+//! failure again.
+
+use std::borrow::Cow;
+
+use crate::protocol::{Observation, Outcome, Step, Work};
+use crate::words::{Say, agent as words};
+
+/// So many equal steps or failures in a row are a loop.
+const LOOP: usize = 3;
+
+#[derive(Debug)]
+pub struct Limits {
+    max_steps: usize,
+    /// Steps that ran since the turn began or was told to go on.
+    ran: usize,
+    last: Option<Work>,
+    same: usize,
+    failed: Option<Failure>,
+    failures: usize,
+}
+
+/// What is counted as a failure of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Failure {
+    Refused,
+    Declined,
+    /// It ran and failed, or did not start: the program or the tool.
+    Failed(String),
+}
+
+impl Limits {
+    pub fn new(max_steps: usize) -> Limits {
+        Limits { max_steps, ran: 0, last: None, same: 0, failed: None, failures: 0 }
+    }
+
+    /// Whether even a safe step is asked about.
+    pub fn asks_at_each(&self) -> bool {
+        self.max_steps == 0
+    }
+
+    /// Why to pause before this step, or before the next call of the model.
+    pub fn pause(&self, next: Option<&Step>) -> Option<Say> {
+        if let Some(failure) = self.failed.as_ref().filter(|_| self.failures >= LOOP) {
+            return Some(match failure {
+                Failure::Refused => words::REFUSALS.into(),
+                Failure::Declined => words::REJECTIONS.into(),
+                Failure::Failed(program) => words::SAME_FAILURE.with("program", program.as_str()),
+            });
+        }
+        let next = next?;
+        if self.max_steps > 0 && self.ran >= self.max_steps {
+            return Some(words::LIMIT.with("n", self.ran));
+        }
+        let again = self.last.as_ref() == Some(&next.work) && self.same + 1 >= LOOP;
+        again.then(|| words::SAME_STEP.with("step", one_line(&next.work)))
+    }
+
+    pub fn proposed(&mut self, work: &Work) {
+        if self.last.as_ref() == Some(work) {
+            self.same += 1;
+        } else {
+            self.last = Some(work.clone());
+            self.same = 1;
+        }
+    }
+
+    pub fn observed(&mut self, seen: &Observation) {
+        self.ran += usize::from(seen.exit_code.is_some() || seen.duration_ms > 0);
+        let failure = failure(seen);
+        self.failures = match &failure {
+            None => 0,
+            Some(_) if failure == self.failed => self.failures + 1,
+            Some(_) => 1,
+        };
+        self.failed = failure;
+    }
+
+    /// A person said to go on.
+    pub fn start_over(&mut self) {
+        *self = Limits::new(self.max_steps);
+    }
+}
+
+fn failure(seen: &Observation) -> Option<Failure> {
+    let name = match &seen.step.work {
+        Work::Exec { program, .. } => program,
+        Work::Tool { name, .. } => name,
+        Work::Shell { line } => line,
+    };
+    match seen.outcome {
+        Outcome::Refused => Some(Failure::Refused),
+        Outcome::Declined => Some(Failure::Declined),
+        // A search that finds nothing says so with 1 and no word.
+        Outcome::Ran | Outcome::Edited if seen.exit_code == Some(1) && seen.stderr.is_empty() => {
+            None
+        }
+        Outcome::Ran | Outcome::Edited if seen.succeeded() => None,
+        Outcome::Ran | Outcome::Edited | Outcome::TimedOut | Outcome::Cancelled => {
+            Some(Failure::Failed(name.clone()))
+        }
+    }
+}
+
+/// A step on one line, to speak of it; a word that holds more than one is quoted.
+pub fn one_line(work: &Work) -> String {
+    let line = match work {
+        Work::Exec { program, args } => {
+            let words = std::iter::once(program).chain(args).map(|word| quoted(word));
+            words.collect::<Vec<_>>().join(" ")
+        }
+        Work::Tool { name, input } => format!("{name} {input}"),
+        Work::Shell { line } => line.clone(),
+    };
+    match line.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", line.split_at(end).0),
+        None => line,
+    }
+}
+
+/// How many characters of a step stand in a sentence.
+const MOST_SHOWN: usize = 120;
+
+fn quoted(word: &str) -> Cow<'_, str> {
+    if word.is_empty() || word.contains(|c: char| c.is_whitespace() || c.is_control() || c == '"') {
+        Cow::Owned(format!("{word:?}"))
+    } else {
+        Cow::Borrowed(word)
+    }
+}

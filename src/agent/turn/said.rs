@@ -1,0 +1,155 @@
+//! What a turn adds to the conversation: short forms of the replies, whole results.
+//!
+//! A reply is kept as its type, its message and what it wanted to run, in JSON, so that
+//! a model that reads its own words keeps to the protocol.
+
+use serde_json::{Value, json};
+
+use crate::context::digest;
+use crate::protocol::reply::{Proposal, Reading, Reply};
+use crate::protocol::{Message, Observation, Outcome, Role, Work, partial};
+use crate::safety::Judged;
+use crate::words::{Lang, Say};
+
+/// How much of a faulty reply is sent back with its fault, in bytes.
+const FAULTY: usize = 2_000;
+
+#[derive(Debug)]
+pub struct Said {
+    messages: Vec<Message>,
+    /// How many messages stood here before a repair; they are cut back to it.
+    before_repair: Option<usize>,
+}
+
+impl Said {
+    pub fn new(words: &str) -> Said {
+        Said { messages: vec![Message::user(words)], before_repair: None }
+    }
+
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    pub fn is_repairing(&self) -> bool {
+        self.before_repair.is_some()
+    }
+
+    pub fn chat(&mut self, message: &str) {
+        self.assistant(&json!({ "type": "chat", "message": message }));
+    }
+
+    pub fn error(&mut self, message: &str) {
+        self.assistant(&json!({ "type": "error", "message": message }));
+    }
+
+    pub fn cmd(&mut self, message: &str, cwd: Option<&str>, commands: &[Proposal]) {
+        let commands: Vec<Value> = commands.iter().map(|proposal| short(&proposal.work)).collect();
+        let mut data = json!({});
+        if let Some(cwd) = cwd {
+            data["cwd"] = json!(cwd);
+        }
+        data["commands"] = json!(commands);
+        self.assistant(&json!({ "type": "cmd", "message": message, "data": data }));
+    }
+
+    /// The faulty reply and what is wrong with it; both are gone once a valid one came.
+    pub fn repair(&mut self, text: &str, fault: &Say) {
+        self.before_repair = Some(self.messages.len());
+        self.messages.push(Message::assistant(digest::cut_middle(text, FAULTY)));
+        let event = json!({
+            "_event": "repair",
+            "fault": fault.text(Lang::En),
+            "expected": "one JSON object of type chat, cmd or error, and nothing else",
+        });
+        self.messages.push(Message::user(event.to_string()));
+    }
+
+    /// Takes a faulty reply and its fault away when no valid one came.
+    pub fn forget_repair(&mut self) {
+        if let Some(before) = self.before_repair.take() {
+            self.messages.truncate(before);
+        }
+    }
+
+    /// One line a result, as 001 §10.2 has it.
+    pub fn results(&mut self, seen: &[Observation]) {
+        if !seen.is_empty() {
+            let lines: Vec<String> =
+                seen.iter().map(|seen| seen.tool_result().to_string()).collect();
+            self.messages.push(Message::user(lines.join("\n")));
+        }
+    }
+
+    /// Asks for what comes next, behind the results.
+    pub fn go_on(&mut self) {
+        self.behind_results(&json!({ "_event": "continue" }));
+    }
+
+    /// Says that the user stopped here.
+    pub fn cancelled(&mut self) {
+        self.behind_results(&json!({ "_event": "cancelled_by_user" }));
+    }
+
+    fn behind_results(&mut self, event: &Value) {
+        match self.messages.last_mut() {
+            Some(last) if last.role == Role::User => {
+                last.content.push('\n');
+                last.content.push_str(&event.to_string());
+            }
+            _ => self.messages.push(Message::user(event.to_string())),
+        }
+    }
+
+    fn assistant(&mut self, reply: &Value) {
+        self.forget_repair();
+        self.messages.push(Message::assistant(reply.to_string()));
+    }
+}
+
+/// What a person can read of an answer that is not acted on: the message of a reply,
+/// or prose. Raw JSON is never shown; `None` when there is nothing else.
+pub fn readable(reading: &Reading, text: &str) -> Option<String> {
+    let message = match reading {
+        Reading::Valid { reply, .. } => match reply {
+            Reply::Chat { message, .. } | Reply::Cmd { message, .. } | Reply::Error { message } => {
+                Some(message.clone())
+            }
+        },
+        Reading::Invalid { .. } => partial::message(text).or_else(|| prose(before_json(text))),
+        Reading::Fallback { text } if is_open(text) => prose(before_json(text)),
+        Reading::Fallback { text } => prose(text),
+    };
+    message.filter(|message| !message.trim().is_empty())
+}
+
+fn prose(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.starts_with(['{', '[', '<'])).then(|| text.to_owned())
+}
+
+/// Whether JSON began in the text and broke off.
+fn is_open(text: &str) -> bool {
+    let count = |bracket| text.matches(bracket).count();
+    count('{') > count('}')
+}
+
+fn before_json(text: &str) -> &str {
+    let begins = ["```json", "{"];
+    let end = begins.iter().filter_map(|begin| text.find(begin)).min();
+    end.map_or(text, |end| text.split_at(end).0)
+}
+
+/// The observation of a step that was judged and did not run.
+pub fn not_run(judged: &Judged, outcome: Outcome, note: Option<Say>) -> Observation {
+    let cwd = judged.cwd.display().to_string();
+    let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
+    Observation { note, ..seen }
+}
+
+fn short(work: &Work) -> Value {
+    match work {
+        Work::Exec { program, args } => json!({ "program": program, "args": args }),
+        Work::Tool { name, input } => json!({ "tool": name, "input": input }),
+        Work::Shell { line } => json!({ "line": line }),
+    }
+}

@@ -1,0 +1,445 @@
+use std::path::{Path, PathBuf};
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::model::ModelError;
+use crate::protocol::{Level, Message, Risk, Role};
+use crate::safety::{Kind, Place, Policy, Program, Rule, World};
+use crate::words::Lang;
+
+mod cancel;
+mod limits;
+mod replies;
+
+/// A machine that has every program and an empty folder.
+struct Machine;
+
+impl World for Machine {
+    fn real(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+
+    fn kind(&self, _: &Path) -> Kind {
+        Kind::Folder
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        let path = Path::new("/usr/bin").join(name);
+        Some(Program { path, device: 1, inode: 1, modified: 0 })
+    }
+}
+
+/// A turn on a bench: what goes in, and what was told so far.
+struct Bench {
+    turn: Turn,
+    policy: Policy,
+    place: Place,
+    told: Vec<Told>,
+}
+
+impl Bench {
+    fn with_limit(max_steps: usize) -> Bench {
+        let folder = PathBuf::from("/work");
+        let start = Start {
+            turn: 7,
+            text: "do it".into(),
+            origin: Origin::Typed,
+            max_steps,
+            next_step: 1,
+            next_ask: 1,
+        };
+        Bench {
+            turn: Turn::new(start),
+            policy: Policy::default(),
+            place: Place {
+                workspace: folder.clone(),
+                home: "/home/ann".into(),
+                cwd: folder,
+                trusted: true,
+            },
+            told: Vec::new(),
+        }
+    }
+
+    fn next(&mut self, input: Input) -> Action {
+        let scene = Scene { policy: &self.policy, place: &self.place, world: &Machine };
+        let action = self.turn.next(input, scene);
+        self.told.extend(self.turn.told());
+        action
+    }
+
+    fn says(&mut self, text: &str) -> Action {
+        self.next(Input::Replied(Ok(Answer { text: text.into(), ..Answer::default() })))
+    }
+
+    fn says_cut(&mut self, text: &str, cut: Cut) -> Action {
+        let usage = Usage::default();
+        self.next(Input::Replied(Ok(Answer { text: text.into(), usage, cut: Some(cut) })))
+    }
+
+    fn proposes(&mut self, lines: &[&str]) -> Action {
+        self.says(&cmd(lines))
+    }
+
+    fn decides(&mut self, decision: Decision) -> Action {
+        self.next(Input::Decided(decision))
+    }
+
+    fn exits(&mut self, action: Action, code: i32) -> Action {
+        self.next(Input::Observed(ran(action, Some(code), Outcome::Ran)))
+    }
+
+    /// What became of each step, in order: `cmd_001 ran`.
+    fn outcomes(&self) -> Vec<String> {
+        self.observations()
+            .map(|seen| format!("{} {}", seen.step.id, seen.outcome.name()))
+            .collect()
+    }
+
+    fn observations(&self) -> impl Iterator<Item = &Observation> {
+        self.events().filter_map(|event| match event {
+            Event::Observed(seen) => Some(&**seen),
+            _ => None,
+        })
+    }
+
+    fn replied(&self) -> Vec<&Replied> {
+        self.events()
+            .filter_map(
+                |event| if let Event::Replied(replied) = event { Some(replied) } else { None },
+            )
+            .collect()
+    }
+
+    fn events(&self) -> impl Iterator<Item = &Event> {
+        self.told.iter().filter_map(|told| match told {
+            Told::Event(event) => Some(&**event),
+            Told::Remember { .. } => None,
+        })
+    }
+
+    fn history(&self) -> Vec<Message> {
+        self.turn.ended(Ending::Done).messages
+    }
+}
+
+fn begun() -> Bench {
+    let mut bench = Bench::with_limit(25);
+    bench.next(Input::Begin);
+    bench
+}
+
+const HI: &str = r#"{"type":"chat","message":"hi"}"#;
+
+/// A `cmd` reply with these lines, each split at spaces.
+fn cmd(lines: &[&str]) -> String {
+    let commands: Vec<Value> = lines
+        .iter()
+        .map(|line| {
+            let mut words = line.split(' ');
+            json!({"program": words.next(), "args": words.collect::<Vec<_>>()})
+        })
+        .collect();
+    json!({"type": "cmd", "message": "why", "data": {"commands": commands, "expected_effect": "e"}})
+        .to_string()
+}
+
+fn ran(action: Action, code: Option<i32>, outcome: Outcome) -> Observation {
+    let Action::Run(cleared) = action else { panic!("does not run: {action:?}") };
+    let judged = cleared.judged();
+    let mut seen = said::not_run(judged, outcome, None);
+    seen.exit_code = code;
+    seen.duration_ms = 3;
+    seen
+}
+
+fn line(action: &Action) -> String {
+    match action {
+        Action::Run(cleared) => {
+            format!("run {}", super::limits::one_line(&cleared.judged().step.work))
+        }
+        Action::Ask(ask) => match &ask.question {
+            Question::Step { step, number, of, risk, .. } => {
+                let step = super::limits::one_line(&step.work);
+                format!("ask {number}/{of} {} {step}", risk.tier.name())
+            }
+            Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
+        },
+        Action::Call(call) => format!("call{}", if call.repair { " again" } else { "" }),
+        Action::End(ending) => match ending {
+            Ending::Limit { why } => format!("limit: {}", why.text(Lang::En)),
+            Ending::Failed { why } => format!("failed: {}", why.text(Lang::En)),
+            other => format!("end {other:?}"),
+        },
+    }
+}
+
+/// The objects of the newest message of a call.
+fn sent(action: &Action) -> Vec<Value> {
+    let Action::Call(call) = action else { panic!("no call: {action:?}") };
+    let last = call.messages.last().expect("a call has messages");
+    assert_eq!(last.role, Role::User);
+    last.content
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("one object a line"))
+        .collect()
+}
+
+fn note(seen: &Observation) -> String {
+    seen.note.as_ref().expect("a note").text(Lang::En)
+}
+
+// Answers
+
+#[test]
+fn a_turn_begins_with_the_words_and_ends_with_the_answer() {
+    let mut bench = Bench::with_limit(25);
+    let action = bench.next(Input::Begin);
+    let call = Call { messages: vec![Message::user("do it")], repair: false };
+    assert!(matches!(action, Action::Call(first) if first == call));
+    let action = bench.says(
+        r#"{"type":"chat","message":"**hi**","data":{"format":"plain","suggestions":["more"]}}"#,
+    );
+    assert_eq!(line(&action), "end Done");
+    let replied = Replied {
+        message: "**hi**".into(),
+        suggestions: vec!["more".into()],
+        ..Replied::default()
+    };
+    assert_eq!(bench.replied(), [&replied]);
+    let started = Event::TurnStarted { turn: 7, text: "do it".into(), origin: Origin::Typed };
+    assert_eq!(bench.events().next(), Some(&started));
+    let kept =
+        [Message::user("do it"), Message::assistant(r#"{"type":"chat","message":"**hi**"}"#)];
+    assert_eq!(bench.history(), kept);
+}
+
+#[test]
+fn an_error_reply_ends_the_turn_as_one() {
+    let mut bench = begun();
+    assert_eq!(line(&bench.says(r#"{"type":"error","message":"no"}"#)), "end Error");
+    assert!(bench.replied()[0].error);
+}
+
+#[test]
+fn a_model_that_fails_ends_the_turn_with_its_reason() {
+    let mut bench = begun();
+    let error = ModelError::Address { given: "x".into() };
+    let action = bench.next(Input::Replied(Err(error)));
+    assert!(line(&action).starts_with("failed: "), "{}", line(&action));
+    assert_eq!(bench.history(), [Message::user("do it")]);
+}
+
+#[test]
+fn usage_is_added_up() {
+    let mut bench = begun();
+    let usage = Usage { input_tokens: 10, output_tokens: 2, estimated: false };
+    for text in [cmd(&["ls"]), HI.to_owned()] {
+        let action = bench.next(Input::Replied(Ok(Answer { text, usage, cut: None })));
+        if matches!(action, Action::Run(_)) {
+            bench.exits(action, 0);
+        }
+    }
+    let sum = Usage { input_tokens: 20, output_tokens: 4, estimated: false };
+    assert_eq!(bench.turn.ended(Ending::Done).usage, sum);
+}
+
+// Steps
+
+#[test]
+fn a_safe_step_runs_and_its_result_goes_back_with_continue() {
+    let mut bench = begun();
+    let action = bench.proposes(&["git status --short"]);
+    assert_eq!(line(&action), "run git status --short");
+    let seen = ran(action, Some(0), Outcome::Ran);
+    let action = bench.next(Input::Observed(seen.clone()));
+    assert_eq!(sent(&action), [seen.tool_result(), json!({"_event": "continue"})]);
+    assert_eq!(line(&bench.says(HI)), "end Done");
+    let short = r#"{"type":"cmd","message":"why","data":{"commands":[{"program":"git","args":["status","--short"]}]}}"#;
+    assert_eq!(bench.history()[1], Message::assistant(short));
+}
+
+#[test]
+fn steps_are_numbered_through_the_session() {
+    let mut bench = begun();
+    bench.turn.next_step = 41;
+    let action = bench.proposes(&["ls", "pwd"]);
+    let action = bench.exits(action, 0);
+    bench.exits(action, 0);
+    assert_eq!(bench.outcomes(), ["cmd_041 ran", "cmd_042 ran"]);
+    assert_eq!(bench.turn.ended(Ending::Done).next_step, 43);
+}
+
+#[test]
+fn steps_that_ask_are_asked_one_by_one() {
+    let mut bench = begun();
+    let action = bench.proposes(&["git add .", "ls", "git commit -m x"]);
+    assert_eq!(line(&action), "ask 1/3 L1 git add .");
+    let action = bench.decides(Decision::Approve);
+    assert_eq!(line(&action), "run git add .");
+    let action = bench.exits(action, 0);
+    assert_eq!(line(&action), "run ls");
+    let action = bench.exits(action, 0);
+    assert_eq!(line(&action), "ask 3/3 L1 git commit -m x");
+    let Action::Ask(ask) = &action else { panic!("asks") };
+    assert_eq!(ask.id, AskId(2));
+    let Question::Step { why, expected, resolved, cwd, .. } = &ask.question else {
+        panic!("a step")
+    };
+    assert_eq!((why.as_str(), expected.as_str(), cwd.as_str()), ("why", "e", "/work"));
+    assert_eq!(resolved.as_deref(), Some("/usr/bin/git"));
+}
+
+#[test]
+fn a_rejected_step_goes_back_to_the_model_as_declined() {
+    let mut bench = begun();
+    bench.proposes(&["git commit -m x", "ls"]);
+    let action = bench.decides(Decision::Reject { word: Some("not on Friday".into()) });
+    let sent = sent(&action);
+    assert_eq!(sent[0]["outcome"], "declined");
+    assert_eq!(sent[0]["exitCode"], Value::Null);
+    assert_eq!(sent[0]["note"], "The user said no: not on Friday");
+    assert_eq!(sent[1]["outcome"], "cancelled");
+    assert_eq!(sent[1]["note"], "Not run: an earlier step of the same reply was not done.");
+    assert_eq!(sent[1]["risk"]["tier"], "L0", "its own risk, not that of the step before");
+    assert_eq!(sent[2], json!({"_event": "continue"}));
+    assert_eq!(bench.outcomes(), ["cmd_001 declined", "cmd_002 cancelled"]);
+}
+
+#[test]
+fn a_refused_step_is_an_observation_with_its_reason() {
+    let mut bench = begun();
+    let action = bench.proposes(&["sudo reboot"]);
+    let sent = sent(&action);
+    assert_eq!(sent[0]["outcome"], "refused");
+    assert_eq!(sent[0]["risk"]["tier"], "L2");
+    assert!(sent[0]["risk"]["reason"].is_string());
+    assert_eq!(line(&bench.says(HI)), "end Done");
+}
+
+#[test]
+fn a_refused_step_ends_the_list_before_it_and_that_is_said_ahead() {
+    let mut bench = begun();
+    let action = bench.proposes(&["ls", "rm -rf build", "pwd"]);
+    let notice = bench.events().find_map(|event| match event {
+        Event::Notice(notice) => Some((notice.level, notice.say.text(Lang::En))),
+        _ => None,
+    });
+    let said = "Step 2 of 3, `rm -rf build`, will be refused; it and what follows it will not run.";
+    assert_eq!(notice, Some((Level::Warning, said.to_owned())));
+    assert_eq!(line(&action), "run ls");
+    assert_eq!(line(&bench.exits(action, 0)), "call");
+    assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 refused", "cmd_003 cancelled"]);
+}
+
+#[test]
+fn a_step_that_did_not_come_to_its_end_ends_the_list() {
+    for (code, outcome) in
+        [(None, Outcome::Ran), (None, Outcome::TimedOut), (None, Outcome::Refused)]
+    {
+        let mut bench = begun();
+        let action = bench.proposes(&["ls", "pwd"]);
+        let seen = ran(action, code, outcome);
+        assert_eq!(line(&bench.next(Input::Observed(seen))), "call");
+        assert_eq!(bench.outcomes()[1], "cmd_002 cancelled", "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_read_that_exits_with_1_does_not_end_the_list_a_change_does() {
+    let mut bench = begun();
+    let action = bench.proposes(&["rg nothing", "ls"]);
+    assert_eq!(line(&bench.exits(action, 1)), "run ls");
+
+    let mut bench = begun();
+    bench.proposes(&["git add x", "ls"]);
+    let action = bench.decides(Decision::Approve);
+    assert_eq!(line(&bench.exits(action, 1)), "call");
+    assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 cancelled"]);
+}
+
+#[test]
+fn an_edited_step_runs_as_it_was_edited_and_the_model_is_told() {
+    let mut bench = begun();
+    bench.proposes(&["git push --dry-run", "ls"]);
+    let action = bench.decides(Decision::Edit(Work::exec("git", &["commit", "-m", "a b"])));
+    assert_eq!(line(&action), "run git commit -m \"a b\"");
+    let action = bench.exits(action, 0);
+    assert_eq!(line(&action), "run ls");
+    let action = bench.exits(action, 0);
+    let sent = sent(&action);
+    assert_eq!(sent[0]["outcome"], "edited");
+    assert_eq!(sent[0]["args"], json!(["commit", "-m", "a b"]));
+    assert_eq!(sent[0]["note"], "The user put this in place of `git push --dry-run`.");
+}
+
+#[test]
+fn an_edit_is_told_even_when_it_timed_out() {
+    let mut bench = begun();
+    bench.proposes(&["git add ."]);
+    let action = bench.decides(Decision::Edit(Work::exec("git", &["add", "a"])));
+    let mut seen = ran(action, None, Outcome::TimedOut);
+    seen.note = Some(words::DECLINED.into());
+    bench.next(Input::Observed(seen));
+    let seen = bench.observations().next().expect("one");
+    assert_eq!(seen.outcome, Outcome::TimedOut);
+    assert_eq!(note(seen), "The user put this in place of `git add .`. The user said no.");
+}
+
+#[test]
+fn an_edit_that_must_not_run_is_refused() {
+    let mut bench = begun();
+    bench.proposes(&["git add .", "ls"]);
+    let action = bench.decides(Decision::Edit(Work::exec("git", &["reset", "--hard"])));
+    assert_eq!(line(&action), "call");
+    assert_eq!(bench.outcomes(), ["cmd_001 refused", "cmd_002 cancelled"]);
+    let seen = bench.observations().next().expect("one");
+    assert_eq!(note(seen), "The user put this in place of `git add .`.");
+}
+
+#[test]
+fn what_is_remembered_runs_and_is_told_to_the_session() {
+    let mut bench = begun();
+    let action = bench.proposes(&["npm install left-pad"]);
+    let Action::Ask(ask) = &action else { panic!("asks") };
+    let Question::Step { rule: Some(rule), .. } = &ask.question else { panic!("offers a rule") };
+    let rule = rule.clone();
+    let action = bench.decides(Decision::Remember(Scope::Session));
+    assert_eq!(line(&action), "run npm install left-pad");
+    assert_eq!(bench.told.last(), Some(&Told::Remember { rule, scope: Scope::Session }));
+}
+
+#[test]
+fn a_rule_added_meanwhile_covers_the_steps_that_follow() {
+    let mut bench = begun();
+    bench.proposes(&["npm install a", "npm install b"]);
+    let action = bench.decides(Decision::Remember(Scope::Session));
+    let (program, args) = ("npm".to_owned(), vec!["install".to_owned()]);
+    bench.policy.allowed.push(Rule { program, args, open: true });
+    assert_eq!(line(&bench.exits(action, 0)), "run npm install b");
+}
+
+#[test]
+fn where_no_rule_is_offered_remembering_is_a_yes_for_once() {
+    let mut bench = begun();
+    bench.proposes(&["bash -c ls"]);
+    assert_eq!(line(&bench.decides(Decision::Remember(Scope::Project))), "run bash -c ls");
+    assert!(!bench.told.iter().any(|told| matches!(told, Told::Remember { .. })));
+}
+
+#[test]
+fn what_the_model_says_a_step_needs_only_makes_it_stricter() {
+    let mut bench = begun();
+    let text = r#"{"type":"cmd","message":"","data":{"commands":[{"program":"ls","requires":{"confirm":true}}]}}"#;
+    assert_eq!(line(&bench.says(text)), "ask 1/1 L1 ls");
+}
+
+#[test]
+fn the_risk_of_each_step_is_told_with_it() {
+    let mut bench = begun();
+    bench.proposes(&["sudo ls", "ls"]);
+    let risks: Vec<&Risk> = bench.observations().map(|seen| &seen.risk).collect();
+    assert_eq!((risks[0].tier, risks[1].tier), (Tier::L2, Tier::L0));
+}

@@ -1,0 +1,62 @@
+//! How a turn ends before its time.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+#[test]
+fn stop_at_a_question_ends_the_turn_and_records_every_step() {
+    let mut bench = begun();
+    bench.proposes(&["git add .", "ls"]);
+    assert_eq!(line(&bench.decides(Decision::Stop)), "end Stopped");
+    assert_eq!(bench.outcomes(), ["cmd_001 declined", "cmd_002 cancelled"]);
+}
+
+#[test]
+fn a_cancel_at_any_moment_leaves_a_valid_history() {
+    type Moment = fn(&mut Bench) -> Action;
+    let moments: [(&str, Moment); 5] = [
+        ("while the model is called", |bench| bench.next(Input::Cancelled)),
+        ("while a broken reply is asked for again", |bench| {
+            bench.says("prose");
+            bench.next(Input::Cancelled)
+        }),
+        ("at a question", |bench| {
+            bench.proposes(&["git add .", "ls"]);
+            bench.next(Input::Cancelled)
+        }),
+        ("while a step runs", |bench| {
+            let action = bench.proposes(&["ls", "pwd"]);
+            bench.next(Input::Stopped(ran(action, None, Outcome::Cancelled)))
+        }),
+        ("in the middle of a reply", |bench| {
+            bench.says_cut(r#"{"type":"cmd","message":"I lo"#, Cut::Cancelled)
+        }),
+    ];
+    for (when, cancel) in moments {
+        let mut bench = begun();
+        assert_eq!(line(&cancel(&mut bench)), "end Cancelled", "{when}");
+        let history = bench.history();
+        assert!(history[0].content.starts_with("do it"), "{when}");
+        assert!(history.windows(2).all(|pair| pair[0].role != pair[1].role), "{when}: {history:?}");
+        let last = &history[history.len() - 1];
+        assert_eq!(last.role, Role::User, "{when}");
+        assert!(last.content.ends_with("{\"_event\":\"cancelled_by_user\"}"), "{when}: {last:?}");
+        let proposed = history.iter().filter(|m| m.content.contains("\"program\":\"ls\"")).count();
+        assert!(
+            proposed == 0 || last.content.contains("cmd_002"),
+            "{when}: every step has a result"
+        );
+    }
+}
+
+#[test]
+fn what_was_streamed_before_a_cancel_is_kept_with_its_mark() {
+    let mut bench = begun();
+    bench.says_cut(r#"{"type":"chat","message":"half an ans"#, Cut::Cancelled);
+    let replied = bench.replied();
+    assert_eq!(
+        (replied[0].message.as_str(), replied[0].cut),
+        ("half an ans", Some(Cut::Cancelled))
+    );
+}

@@ -1,0 +1,102 @@
+//! When a turn pauses by itself.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+#[test]
+fn at_the_limit_the_turn_pauses_and_a_yes_starts_it_over() {
+    let mut bench = Bench::with_limit(2);
+    bench.next(Input::Begin);
+    let mut action = bench.proposes(&["ls", "pwd", "ls -l", "ls -a", "whoami"]);
+    action = bench.exits(action, 0);
+    action = bench.exits(action, 0);
+    let why = "This turn has reached its limit of steps (2).";
+    assert_eq!(line(&action), format!("pause: {why}"));
+    action = bench.decides(Decision::Approve);
+    assert_eq!(line(&action), "run ls -l");
+    action = bench.exits(action, 0);
+    action = bench.exits(action, 0);
+    assert_eq!(line(&action), format!("pause: {why}"));
+    let end = bench.decides(Decision::Reject { word: None });
+    assert_eq!(line(&end), format!("limit: {why}"));
+    assert_eq!(bench.outcomes().last().map(String::as_str), Some("cmd_005 cancelled"));
+    let last = bench.history().pop().expect("results");
+    assert_eq!(last.content.lines().count(), 5, "each step has its result");
+}
+
+#[test]
+fn the_limit_does_not_ask_where_nothing_is_left_to_run() {
+    let mut bench = Bench::with_limit(1);
+    bench.next(Input::Begin);
+    let action = bench.proposes(&["ls"]);
+    assert_eq!(line(&bench.exits(action, 0)), "call");
+    assert_eq!(line(&bench.says(HI)), "end Done");
+}
+
+#[test]
+fn with_a_limit_of_0_even_a_safe_step_asks() {
+    let mut bench = Bench::with_limit(0);
+    bench.next(Input::Begin);
+    let action = bench.proposes(&["ls", "git add ."]);
+    assert_eq!(line(&action), "ask 1/2 L0 ls");
+    let action = bench.decides(Decision::Approve);
+    let action = bench.exits(action, 0);
+    assert_eq!(line(&action), "ask 2/2 L1 git add .");
+}
+
+#[test]
+fn the_same_step_for_the_third_time_pauses() {
+    let mut bench = begun();
+    for _ in 0..2 {
+        let action = bench.proposes(&["git status"]);
+        bench.exits(action, 0);
+    }
+    let why = "The model proposes the same step for the third time: `git status`.";
+    assert_eq!(line(&bench.proposes(&["git status"])), format!("pause: {why}"));
+    assert_eq!(line(&bench.decides(Decision::Approve)), "run git status");
+}
+
+#[test]
+fn another_step_between_makes_it_no_loop() {
+    let mut bench = begun();
+    for _ in 0..4 {
+        let action = bench.proposes(&["ls", "pwd"]);
+        let action = bench.exits(action, 0);
+        assert_eq!(line(&bench.exits(action, 0)), "call");
+    }
+}
+
+#[test]
+fn three_failures_of_one_kind_pause() {
+    let mut bench = begun();
+    for n in 0..3 {
+        let action = bench.proposes(&[&format!("git log -{n}")]);
+        let mut seen = ran(action, Some(128), Outcome::Ran);
+        seen.stderr = "fatal".into();
+        let action = bench.next(Input::Observed(seen));
+        let expected = if n < 2 { "call" } else { "pause: `git` failed three times in a row." };
+        assert_eq!(line(&action), expected);
+    }
+    assert_eq!(line(&bench.decides(Decision::Approve)), "call");
+}
+
+#[test]
+fn three_refusals_pause_whatever_they_are_about() {
+    let mut bench = begun();
+    bench.proposes(&["sudo ls"]);
+    bench.proposes(&["rm -rf /"]);
+    let action = bench.proposes(&["git reset --hard"]);
+    assert_eq!(line(&action), "pause: Three steps in a row were refused.");
+    let action = bench.decides(Decision::Stop);
+    assert_eq!(line(&action), "limit: Three steps in a row were refused.");
+}
+
+#[test]
+fn searches_that_find_nothing_are_no_failures() {
+    let mut bench = begun();
+    for n in 0..4 {
+        let action = bench.proposes(&[&format!("rg word{n}")]);
+        assert_eq!(line(&bench.exits(action, 1)), "call");
+    }
+}

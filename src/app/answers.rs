@@ -1,0 +1,193 @@
+//! What is answered without a session: the policy, models, settings, the doctor.
+
+use std::fs::File;
+use std::io::{self, BufReader, IsTerminal, Write};
+use std::path::Path;
+
+use futures_util::FutureExt;
+
+use super::ground::Ground;
+use super::runtime;
+use crate::cli::args::{self, Config, Shell};
+use crate::cli::doctor::{self, Findings, Terminal};
+use crate::cli::model::Offer;
+use crate::cli::report::{self, Voice};
+use crate::cli::{Exit, config, model, page, policy};
+use crate::config::{Connection, Environment, Provider};
+use crate::model::list_models;
+use crate::protocol::{Notice, Page, Row};
+use crate::safety::Scene;
+use crate::session::Doctor;
+use crate::tools::world::System;
+use crate::words::{Spoken, cli as words};
+
+/// `policy explain` and `policy list`.
+pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
+    let world = System::new(&ground.folder, &ground.paths.home, &[]);
+    let place = policy::place(&ground.folder, &ground.paths.home, ground.trusted, &world);
+    let rules = ground.loaded.settings.policy();
+    let scene = Scene { policy: &rules, place: &place, world: &world };
+    let lang = ground.lang();
+    ground.say_problems();
+    match asked {
+        args::Policy::List => answer_rows(ground, &policy::list(), json),
+        args::Policy::Explain { batch: Some(file), .. } => {
+            let out = io::stdout().lock();
+            let done = if file == Path::new("-") {
+                policy::explain_batch(io::stdin().lock(), out, &rules, &place, lang)
+            } else {
+                File::open(file).and_then(|file| {
+                    policy::explain_batch(BufReader::new(file), out, &rules, &place, lang)
+                })
+            };
+            ended(ground, done)
+        }
+        args::Policy::Explain { words, .. } => {
+            let Some((program, args)) = words.split_first() else {
+                return ground.fail(&Notice::error(words::NO_PROGRAM), Exit::WrongUse);
+            };
+            let text = if json {
+                policy::explain_json(program, args, scene, lang).to_string()
+            } else {
+                policy::explain_one(program, args, scene, lang)
+            };
+            answer(ground, &format!("{text}\n"))
+        }
+    }
+}
+
+/// `model list`.
+pub fn model(ground: &Ground, asked: args::Model, json: bool) -> Exit {
+    let args::Model::List = asked;
+    let settings = &ground.loaded.settings;
+    let offer = match ask_for_models(ground) {
+        Ok(offer) => offer,
+        Err(error) => return ground.broken(&error),
+    };
+    let exit = if matches!(offer, Offer::Failed(_)) { Exit::Model } else { Exit::Done };
+    let said = if json {
+        answer(ground, &format!("{}\n", model::json(settings, &offer, ground.lang())))
+    } else {
+        answer_rows(ground, &model::rows(settings, &offer), false)
+    };
+    if said == Exit::Done { exit } else { said }
+}
+
+fn ask_for_models(ground: &Ground) -> io::Result<Offer> {
+    let connection = ground.loaded.settings.connection.clone();
+    Ok(runtime()?.block_on(offer(connection)))
+}
+
+/// What the server of the settings says when it is asked for its models.
+async fn offer(connection: Option<Connection>) -> Offer {
+    match connection {
+        Some(Connection {
+            provider: Provider::OpenAi, base_url, api_key, key_variable, ..
+        }) => {
+            let key = api_key.as_ref().map(|key| key.expose());
+            match list_models(&base_url, key, &key_variable).await {
+                Ok(models) => Offer::Models(models),
+                Err(error) => Offer::Failed(error.say()),
+            }
+        }
+        Some(_) | None => Offer::NoServer,
+    }
+}
+
+/// `config …`.
+pub fn config(ground: &Ground, asked: &Config, json: bool) -> Exit {
+    let file = ground.paths.settings();
+    match config::run(asked, &file, &ground.loaded, json, ground.lang()) {
+        Ok(config::Answer::Out(text)) => answer(ground, &text),
+        Ok(config::Answer::Told(say)) => ground.fail(&Notice::info(say), Exit::Done),
+        Err(error) => ground.fail(&Notice::error(error.say()), Exit::WrongUse),
+    }
+}
+
+/// `doctor`.
+pub fn doctor(ground: &Ground, json: bool) -> Exit {
+    let offer = match ask_for_models(ground) {
+        Ok(offer) => offer,
+        Err(error) => return ground.broken(&error),
+    };
+    let world = System::new(&ground.folder, &ground.paths.home, &[]);
+    let terminal = terminal(&ground.environment);
+    let found = Findings {
+        paths: &ground.paths,
+        loaded: &ground.loaded,
+        offer: &offer,
+        terminal: &terminal,
+        folder: ground.folder.clone(),
+        trusted: ground.trusted,
+        programs: world.folders(),
+    };
+    let said = answer_rows(ground, &doctor::rows(&found), json);
+    if said == Exit::Done { doctor::exit(&found) } else { said }
+}
+
+/// What `/doctor` shows: the same findings, looked for while the session goes on.
+pub fn doctor_page(ground: &Ground) -> Doctor {
+    let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
+    let (folder, trusted) = (ground.folder.clone(), ground.trusted);
+    let terminal = terminal(&ground.environment);
+    std::sync::Arc::new(move |_| {
+        let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
+        let terminal = terminal.clone();
+        async move {
+            let offer = offer(loaded.settings.connection.clone()).await;
+            let world = System::new(&folder, &paths.home, &[]);
+            let rows = doctor::rows(&Findings {
+                paths: &paths,
+                loaded: &loaded,
+                offer: &offer,
+                terminal: &terminal,
+                folder: folder.clone(),
+                trusted,
+                programs: world.folders(),
+            });
+            Page { title: crate::words::session::DOCTOR.into(), rows }
+        }
+        .boxed()
+    })
+}
+
+fn terminal(environment: &Environment) -> Terminal {
+    let variable = |name| environment.get(name).unwrap_or_default().to_owned();
+    Terminal {
+        kind: variable("TERM"),
+        size: crate::tui::terminal::size(),
+        color: variable("COLORTERM"),
+        locale: variable("LANG"),
+    }
+}
+
+/// `completions SHELL`.
+pub fn completions(ground: &Ground, shell: Shell) -> Exit {
+    let done = report::answer(&mut io::stdout().lock(), args::completions(shell));
+    ended(ground, done)
+}
+
+fn answer_rows(ground: &Ground, rows: &[Row], json: bool) -> Exit {
+    let mut out = io::stdout().lock();
+    let done = if json {
+        report::answer(&mut out, format!("{}\n", page::json(rows, ground.lang())))
+    } else {
+        let clean = if out.is_terminal() { super::ground::clean } else { str::to_owned };
+        page::write(&mut out, rows, Voice { lang: ground.lang(), clean })
+    };
+    ended(ground, done)
+}
+
+fn answer(ground: &Ground, text: &str) -> Exit {
+    let done = report::answer(&mut io::stdout().lock(), text);
+    ended(ground, done)
+}
+
+fn ended(ground: &Ground, done: io::Result<()>) -> Exit {
+    let done = done.and_then(|()| io::stdout().flush());
+    match done {
+        Ok(()) => Exit::Done,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+        Err(error) => ground.broken(&error),
+    }
+}

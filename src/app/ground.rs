@@ -1,0 +1,140 @@
+//! What everything stands on: the environment, the folders, the settings.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+use crate::cli::report::{self, Voice};
+use crate::cli::{Cli, Exit};
+use crate::config::paths::project_files;
+use crate::config::settings::Color;
+use crate::config::{Environment, Loaded, Paths, Sources, load};
+use crate::protocol::Notice;
+use crate::safety;
+use crate::tui::theme::Depth;
+use crate::words::{Lang, Spoken, cli as words};
+
+#[derive(Debug)]
+pub struct Ground {
+    pub environment: Environment,
+    pub paths: Paths,
+    pub loaded: Loaded,
+    /// The folder of the session, absolute with links resolved.
+    pub folder: PathBuf,
+    pub trusted: bool,
+}
+
+impl Ground {
+    pub fn prepare(cli: &Cli) -> Result<Ground, Failure> {
+        let environment = Environment::of_process();
+        let lang = early_lang(cli, &environment);
+        let paths = Paths::find(&environment).map_err(|fault| failed(fault.say(), lang))?;
+        let folder = folder(cli.run.cwd.as_deref(), lang)?;
+        // A project's own settings count only where its folder was named as trusted.
+        let named = cli.run.trust.as_ref().and_then(|named| named.canonicalize().ok());
+        let project =
+            if named.as_ref() == Some(&folder) { project_files(&folder) } else { Vec::new() };
+        let loaded = load(Sources {
+            paths: &paths,
+            environment: &environment,
+            line: &cli.settings(),
+            project: &project,
+        });
+        if let Some(level) = &loaded.settings.log {
+            crate::config::log::start(level, paths.log());
+        }
+        Ok(Ground { environment, paths, loaded, folder, trusted: true })
+    }
+
+    pub fn lang(&self) -> Lang {
+        self.loaded.settings.lang
+    }
+
+    pub fn voice(&self) -> Voice {
+        voice(self.lang())
+    }
+
+    /// What is wrong with the settings, one notice each.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.loaded.problems.iter().map(|problem| problem.notice()).collect()
+    }
+
+    pub fn say_problems(&self) {
+        for notice in self.notices() {
+            report::notice(&mut io::stderr().lock(), &notice, self.voice());
+        }
+    }
+
+    pub fn fail(&self, notice: &Notice, exit: Exit) -> Exit {
+        report::notice(&mut io::stderr().lock(), notice, self.voice());
+        exit
+    }
+
+    pub fn broken(&self, error: &io::Error) -> Exit {
+        self.fail(
+            &Notice::error(words::PROGRAM_BROKEN.with("why", error.to_string())),
+            Exit::Failed,
+        )
+    }
+
+    pub fn theme(&self) -> String {
+        match self.loaded.settings.theme.as_str() {
+            "auto" => "dark".to_owned(),
+            named => named.to_owned(),
+        }
+    }
+
+    /// How many colours the terminal says it has.
+    pub fn depth(&self) -> Depth {
+        let variable = |name| self.environment.get(name).unwrap_or_default();
+        let none = self.loaded.settings.color == Color::Never || !variable("NO_COLOR").is_empty();
+        let (term, color) = (variable("TERM"), variable("COLORTERM"));
+        match () {
+            () if none => Depth::None,
+            () if color.contains("truecolor") || color.contains("24bit") => Depth::True,
+            () if term.contains("256color") || term.contains("direct") => Depth::Full256,
+            () => Depth::Sixteen,
+        }
+    }
+
+    /// A terminal without a name, or a `dumb` one, cannot move its cursor.
+    pub fn terminal_can_draw(&self) -> bool {
+        !matches!(self.environment.get("TERM"), None | Some("" | "dumb"))
+    }
+}
+
+/// Foreign text made safe for a terminal.
+pub fn clean(text: &str) -> String {
+    safety::clean::clean(text, safety::clean::Source::Text)
+}
+
+fn voice(lang: Lang) -> Voice {
+    let clean = if io::stderr().is_terminal() { clean } else { str::to_owned };
+    Voice { lang, clean }
+}
+
+/// The language of what can go wrong before the settings are read.
+fn early_lang(cli: &Cli, environment: &Environment) -> Lang {
+    let named = cli.look.lang.as_deref();
+    let named =
+        named.or_else(|| environment.get("AVOCET_LANG")).or_else(|| environment.get("LANG"));
+    named.and_then(Lang::parse).unwrap_or_default()
+}
+
+fn folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, Failure> {
+    let asked = match named {
+        Some(named) => named.to_owned(),
+        None => std::env::current_dir().map_err(|_| failed(words::NO_FOLDER_HERE, lang))?,
+    };
+    match asked.canonicalize() {
+        Ok(folder) if folder.is_dir() => Ok(folder),
+        Ok(_) | Err(_) => {
+            let say = words::NO_FOLDER.with("folder", asked.display().to_string());
+            Err(failed(say, lang))
+        }
+    }
+}
+
+fn failed(say: impl Into<crate::words::Say>, lang: Lang) -> Failure {
+    Failure { notice: Notice::error(say), exit: Exit::WrongUse, voice: voice(lang) }
+}

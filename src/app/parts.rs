@@ -1,0 +1,141 @@
+//! A session's parts, built from the ground.
+
+use std::sync::Arc;
+
+use super::Failure;
+use super::ground::Ground;
+use super::reach::{self, Knowledge};
+use crate::cli::Exit;
+use crate::config::approvals::{Approvals, Side};
+use crate::config::{bot, problem};
+use crate::protocol::{Facts, Notice, ToolFact};
+use crate::safety::redact::{Redactor, is_secret_name};
+use crate::safety::{Place, Policy, Rule};
+use crate::session::{Guard, Parts, Persona, Reach, Ways};
+use crate::tools::exec::{Exec, Limits, Setup};
+use crate::tools::world::System;
+use crate::tools::{Toolbox, branch};
+use crate::words::{Say, Spoken, session as words};
+
+/// Which surface the session is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum For {
+    Screen,
+    Print,
+}
+
+/// Builds everything; nothing is connected, started or searched for yet.
+pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, Failure> {
+    let settings = &ground.loaded.settings;
+    let fail = |say: Say, exit| Failure { notice: Notice::error(say), exit, voice: ground.voice() };
+    let persona = persona(ground, bot).map_err(|say| fail(say, Exit::WrongUse))?;
+    let knowledge = Knowledge::new(ground);
+    let first =
+        knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
+    let no_model = settings.connection.is_none();
+    let redactor = Arc::new(redactor(ground));
+    let world = System::new(&ground.folder, &ground.paths.home, &[]);
+    let tools = tools(ground, &world, &redactor);
+    let (guard, said) = guard(ground, world, redactor);
+    let facts = facts(ground, &tools, &guard.policy, bot);
+    let mut greeting: Vec<Notice> = said.into_iter().map(Notice::warning).collect();
+    if no_model && surface == For::Print {
+        greeting.push(Notice::info(words::GUIDE).hint(words::GUIDE_HINT));
+    }
+    let discover =
+        (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
+    let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
+    Ok(Parts { facts, reach: Reach { first, discover, ways }, guard, tools, persona, greeting })
+}
+
+fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
+    let Some(name) = bot else { return Ok(Persona::default()) };
+    let bot = bot::load(&ground.paths, name).map_err(|error| error.say())?;
+    Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
+}
+
+/// Everything of the environment that looks like a secret, and our own keys.
+fn redactor(ground: &Ground) -> Redactor {
+    let named = ground.environment.iter().filter_map(|(name, value)| {
+        let (name, value) = (name.to_str()?, value.to_str()?);
+        is_secret_name(name).then(|| (name.to_owned(), value.to_owned()))
+    });
+    let own = ground.loaded.settings.connection.iter().filter_map(|connection| {
+        let key = connection.api_key.as_ref()?;
+        Some((connection.key_variable.clone(), key.expose().to_owned()))
+    });
+    Redactor::new(named.chain(own), fastrand::u128(..).to_le_bytes())
+}
+
+fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
+    let settings = &ground.loaded.settings;
+    let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
+    let exec = Exec::new(Setup {
+        shell: ground.environment.path("SHELL").filter(|shell| shell.is_absolute()).unwrap_or_else(
+            // Every system that has a shell has this one.
+            || "/bin/sh".into(),
+        ),
+        environment: crate::tools::exec::Environment {
+            user: ground
+                .environment
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            path: world.child_path(),
+            own_keys: own_keys.chain(["AVOCET_API_KEY".to_owned()]).collect(),
+            keep: Vec::new(),
+            set: Vec::new(),
+        },
+        limits: Limits { approved: settings.limits.step_timeout, ..Limits::default() },
+        redactor: Some(Arc::clone(redactor)),
+        lang: settings.lang,
+    });
+    Toolbox::new(vec![Arc::new(exec)])
+}
+
+/// The policy with what was remembered for this folder, and how more is remembered.
+fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Option<Say>) {
+    let mut policy = ground.loaded.settings.policy();
+    let (mut approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
+    let rules = |side| approvals.rules(side).iter().filter_map(|rule| Rule::parse(rule).ok());
+    policy.allowed.extend(rules(Side::Allowed));
+    policy.denied.extend(rules(Side::Denied));
+    let guard = Guard {
+        policy,
+        place: Place {
+            workspace: ground.folder.clone(),
+            home: ground.paths.home.clone(),
+            cwd: ground.folder.clone(),
+            trusted: ground.trusted,
+        },
+        world: Arc::new(world),
+        redactor,
+        keep_rule: Box::new(move |rule| {
+            approvals
+                .remember(Side::Allowed, &rule.to_string())
+                .map_err(|error| problem::io_reason(&error))
+        }),
+    };
+    (guard, said)
+}
+
+fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> Facts {
+    let settings = &ground.loaded.settings;
+    let shown = |rules: &[Rule]| rules.iter().map(ToString::to_string).collect();
+    Facts {
+        profile: settings.profile.clone(),
+        mode: settings.mode,
+        lang: settings.lang,
+        bot: bot.map(str::to_owned),
+        cwd: ground.folder.display().to_string(),
+        branch: branch::of(&ground.folder),
+        tools: tools
+            .iter()
+            .map(|tool| ToolFact { name: tool.name().to_owned(), about: tool.about().into() })
+            .collect(),
+        allowed: shown(&policy.allowed),
+        denied: shown(&policy.denied),
+        max_steps: settings.limits.max_auto_steps,
+        ..Facts::default()
+    }
+}

@@ -1,0 +1,158 @@
+//! Where a model server is: makes the usual spellings of `base_url` one address.
+//!
+//! What people paste differs, what is meant does not. All of these are
+//! `http://localhost:8080/v1`: `localhost:8080`, `http://localhost:8080/`,
+//! `http://localhost:8080/v1/`, `http://localhost:8080/v1/chat/completions`.
+//! - Without a scheme: `http` for this machine, `https` for any other.
+//! - Without a path: `/v1` is added. A path is kept as it is (`/api/v1`,
+//!   `/v1beta/openai`, `/compatible-mode/v1`), because servers differ there.
+//! - A known endpoint at the end is taken off; a query is kept and goes along.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use super::ModelError;
+
+/// What may stand behind the base and is not part of it.
+const ENDPOINTS: &[&str] = &["/chat/completions", "/completions", "/models"];
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Address {
+    base: Url,
+}
+
+impl Address {
+    pub fn parse(given: &str) -> Result<Address, ModelError> {
+        let fault = || ModelError::Address { given: shown(given) };
+        let text = given.trim();
+        let mut base = match text.contains("://") {
+            true => Url::parse(text),
+            false => guessed(text),
+        }
+        .map_err(|_| fault())?;
+        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
+            return Err(fault());
+        }
+        let path = path_of(base.path());
+        base.set_path(&path);
+        base.set_fragment(None);
+        Ok(Address { base })
+    }
+
+    /// The URL of one endpoint, such as `chat/completions`.
+    pub fn endpoint(&self, name: &str) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}/{name}", self.base.path().trim_end_matches('/')));
+        url
+    }
+
+    /// For people: without user, password and query.
+    pub fn shown(&self) -> String {
+        bare(self.base.clone()).to_string().trim_end_matches('/').to_owned()
+    }
+
+    /// True when it never leaves this machine.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.base)
+    }
+}
+
+fn guessed(text: &str) -> Result<Url, <Url as std::str::FromStr>::Err> {
+    let plain = Url::parse(&format!("http://{text}"))?;
+    if is_loopback(&plain) { Ok(plain) } else { Url::parse(&format!("https://{text}")) }
+}
+
+fn path_of(path: &str) -> String {
+    let mut path = path.trim_end_matches('/');
+    for endpoint in ENDPOINTS {
+        path = path.strip_suffix(endpoint).unwrap_or(path).trim_end_matches('/');
+    }
+    if path.is_empty() { "/v1".to_owned() } else { path.to_owned() }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
+}
+
+/// The URL without what could be a secret.
+pub(super) fn bare(mut url: Url) -> Url {
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.set_fragment(None);
+    url
+}
+
+/// A text that is no address, for a message about it: it may hold a password.
+fn shown(given: &str) -> String {
+    let given = given.rsplit_once('@').map_or(given, |(_, host)| host);
+    super::said::clean(given, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chat(given: &str) -> String {
+        match Address::parse(given) {
+            Ok(address) => address.endpoint("chat/completions").to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn the_usual_spellings_of_one_server_are_one_address() {
+        for given in [
+            "http://localhost:8080",
+            "http://localhost:8080/",
+            "http://localhost:8080/v1",
+            "http://localhost:8080/v1/",
+            " localhost:8080 ",
+            "http://localhost:8080/v1/chat/completions",
+            "http://localhost:8080/v1/models/",
+        ] {
+            assert_eq!(chat(given), "http://localhost:8080/v1/chat/completions", "{given}");
+        }
+    }
+
+    #[test]
+    fn a_path_and_a_query_are_kept() {
+        let cases = [
+            ("https://h.example/api/v1", "https://h.example/api/v1/chat/completions"),
+            (
+                "https://h.example/v1beta/openai/",
+                "https://h.example/v1beta/openai/chat/completions",
+            ),
+            ("https://h.example/v1?k=1", "https://h.example/v1/chat/completions?k=1"),
+            ("h.example", "https://h.example/v1/chat/completions"),
+            ("[::1]:80/v1", "http://[::1]/v1/chat/completions"),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(chat(given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_http_address_is_said() {
+        for given in ["", "ftp://x/v1", "http://", "file:///etc/passwd", "a b"] {
+            assert!(chat(given).contains("is no address"), "{given}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_the_address_is_never_shown() {
+        let address = Address::parse("https://me:secret@h.example/v1?token=secret");
+        assert_eq!(address.map(|a| a.shown()), Ok("https://h.example/v1".into()));
+        assert!(!chat("ftp://me:secret@h.example").contains("secret"));
+    }
+
+    #[test]
+    fn this_machine_is_known_by_name_and_by_number() {
+        let local = |given| Address::parse(given).is_ok_and(|address| address.is_loopback());
+        assert!(local("http://127.0.0.1:1") && local("http://[::1]:1") && local("localhost"));
+        assert!(!local("http://10.0.0.1") && !local("https://localhost.example"));
+    }
+}

@@ -1,0 +1,172 @@
+//! What is there to connect to: keys in the environment, servers on this machine.
+//!
+//! Only this machine is asked; a key is never sent anywhere by looking. The
+//! environment is handed in, because reading it is `config`'s.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use futures_util::stream::{StreamExt, TryStreamExt};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::http::{self, Server, Timeouts};
+use super::said::{Said, clean, is_html};
+use super::{ModelError, status};
+
+/// How long a server on this machine may take to show itself.
+const LOCAL_WAIT: Duration = Duration::from_millis(300);
+
+/// How long a list of models may take.
+const LIST_WAIT: Duration = Duration::from_secs(15);
+
+/// The most models of one server that are listed.
+const MOST_MODELS: usize = 2_000;
+
+/// Something to connect to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    pub name: String,
+    pub base_url: String,
+    /// The variable that holds the key; `None` for a server on this machine.
+    pub key_env: Option<String>,
+    /// What the server says it has; empty where it was not asked.
+    pub models: Vec<String>,
+}
+
+/// A service whose key may lie in the environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Hosted<'a> {
+    pub name: &'a str,
+    pub key_env: &'a str,
+    pub base_url: &'a str,
+}
+
+/// A server that may run on this machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Local<'a> {
+    pub name: &'a str,
+    pub base_url: &'a str,
+}
+
+#[rustfmt::skip]
+pub const HOSTED: &[Hosted<'static>] = &[
+    Hosted { name: "OpenAI",     key_env: "OPENAI_API_KEY",     base_url: "https://api.openai.com/v1" },
+    Hosted { name: "OpenRouter", key_env: "OPENROUTER_API_KEY", base_url: "https://openrouter.ai/api/v1" },
+    Hosted { name: "DeepSeek",   key_env: "DEEPSEEK_API_KEY",   base_url: "https://api.deepseek.com/v1" },
+    Hosted { name: "Groq",       key_env: "GROQ_API_KEY",       base_url: "https://api.groq.com/openai/v1" },
+    Hosted { name: "Mistral",    key_env: "MISTRAL_API_KEY",    base_url: "https://api.mistral.ai/v1" },
+    Hosted { name: "xAI",        key_env: "XAI_API_KEY",        base_url: "https://api.x.ai/v1" },
+    Hosted { name: "Gemini",     key_env: "GEMINI_API_KEY",     base_url: "https://generativelanguage.googleapis.com/v1beta/openai" },
+    Hosted { name: "Moonshot",   key_env: "MOONSHOT_API_KEY",   base_url: "https://api.moonshot.cn/v1" },
+    Hosted { name: "DashScope",  key_env: "DASHSCOPE_API_KEY",  base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1" },
+    Hosted { name: "Together",   key_env: "TOGETHER_API_KEY",   base_url: "https://api.together.xyz/v1" },
+];
+
+#[rustfmt::skip]
+pub const LOCAL: &[Local<'static>] = &[
+    Local { name: "Ollama",    base_url: "http://127.0.0.1:11434/v1" },
+    Local { name: "llama.cpp", base_url: "http://127.0.0.1:8080/v1" },
+    Local { name: "LM Studio", base_url: "http://127.0.0.1:1234/v1" },
+    Local { name: "vLLM",      base_url: "http://127.0.0.1:8000/v1" },
+];
+
+/// Looks for servers on this machine, all at once, and for keys. `env` answers with
+/// the value of a variable. Servers that run come first: they need no key.
+pub async fn discover(env: impl Fn(&str) -> Option<String>, local: &[Local<'_>]) -> Vec<Offer> {
+    let mut offers: Vec<Offer> =
+        join_all(local.iter().map(knock)).await.into_iter().flatten().collect();
+    offers.extend(HOSTED.iter().filter_map(|hosted| {
+        env(hosted.key_env).filter(|key| !key.trim().is_empty())?;
+        Some(Offer {
+            name: hosted.name.to_owned(),
+            base_url: hosted.base_url.to_owned(),
+            key_env: Some(hosted.key_env.to_owned()),
+            models: Vec::new(),
+        })
+    }));
+    offers
+}
+
+async fn knock(local: &Local<'_>) -> Option<Offer> {
+    let asked = list(Server::new(local.base_url, None, "", Timeouts::idle(LOCAL_WAIT)).ok()?);
+    let models = timeout(LOCAL_WAIT, asked).await.ok()?.ok()?;
+    Some(Offer {
+        name: local.name.to_owned(),
+        base_url: local.base_url.to_owned(),
+        key_env: None,
+        models,
+    })
+}
+
+/// The models a server offers, in its order. `key_name` says where the key comes
+/// from, for messages about it.
+pub async fn list_models(
+    base_url: &str,
+    key: Option<&str>,
+    key_name: &str,
+) -> Result<Vec<String>, ModelError> {
+    list(Server::new(base_url, key, key_name, Timeouts::idle(LIST_WAIT))?).await
+}
+
+async fn list(server: Server) -> Result<Vec<String>, ModelError> {
+    let server = std::sync::Arc::new(server);
+    let response = server.send(server.get("models")?).await?;
+    if !response.status().is_success() {
+        return Err(server.refusal(response, "").await.0);
+    }
+    let body = http::body(std::sync::Arc::clone(&server), response).boxed();
+    let body = body.try_fold(Vec::new(), |mut all, bytes| async move {
+        all.extend_from_slice(&bytes);
+        Ok(all)
+    });
+    read(&body.await?, &server)
+}
+
+fn read(body: &[u8], server: &Server) -> Result<Vec<String>, ModelError> {
+    let (text, url) = (String::from_utf8_lossy(body), server.url());
+    if is_html(&text) {
+        return Err(ModelError::WebPage { url });
+    }
+    let value: Value = serde_json::from_str(&text).unwrap_or_default();
+    if value.get("error").is_some_and(|error| !error.is_null()) {
+        return Err(status::reported(&url, Said::value(&value, server.key())));
+    }
+    match names(&value) {
+        Some(names) => Ok(names),
+        None => Err(ModelError::Foreign { url, said: clean(&text, server.key()) }),
+    }
+}
+
+/// `{"data":[{"id":…}]}`, or a bare list, or `models` with `name`s as Ollama has them.
+fn names(value: &Value) -> Option<Vec<String>> {
+    let list = [value.get("data"), value.get("models"), Some(value)];
+    let list = list.into_iter().flatten().find_map(Value::as_array)?;
+    let name = |item: &Value| {
+        let fields = ["id", "name", "model"];
+        let name = fields.iter().find_map(|field| item.get(field)?.as_str()).or(item.as_str())?;
+        Some(clean(name, None)).filter(|name| !name.is_empty())
+    };
+    Some(list.iter().take(MOST_MODELS).filter_map(name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_list_of_models_is_read_in_every_usual_shape() {
+        let expected = Some(vec!["a".to_owned(), "b".to_owned()]);
+        let shapes = [
+            json!({ "object": "list", "data": [{ "id": "a" }, { "id": "b" }, {}] }),
+            json!({ "models": [{ "name": "a" }, { "model": "b" }] }),
+            json!(["a", "b"]),
+        ];
+        for shape in shapes {
+            assert_eq!(names(&shape), expected, "{shape}");
+        }
+        assert_eq!(names(&json!({ "status": "ok" })), None);
+    }
+}

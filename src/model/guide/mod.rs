@@ -1,0 +1,85 @@
+//! The offline guide: what answers when no model is connected.
+//!
+//! It is no language model and says so. It knows a dozen wishes, proposes steps for
+//! them and reports what came of them, through the same protocol as a model, so that
+//! the first run shows the real loop, the real tiers and the real questions. It sees
+//! only the messages of the request and always answers the same to the same.
+//!
+//! `seen` reads the messages, `wish` finds out what is wanted, `plan` chooses the
+//! next step or the answer, `report` words results.
+
+use futures_util::stream::{self, BoxStream, StreamExt};
+use serde_json::{Value, json};
+
+use super::scripted::pieces;
+use super::{Chunk, Model, ModelError, Request};
+use crate::protocol::Message;
+use crate::words::Lang;
+
+mod plan;
+mod report;
+mod seen;
+mod wish;
+
+use self::plan::Next;
+
+/// Characters in a chunk: enough to show that answers grow.
+const CHUNK: usize = 24;
+
+/// The built-in guide, speaking one language; it understands both.
+#[derive(Clone, Copy, Debug)]
+pub struct Guide {
+    lang: Lang,
+}
+
+impl Guide {
+    pub fn new(lang: Lang) -> Guide {
+        Guide { lang }
+    }
+}
+
+impl Model for Guide {
+    fn name(&self) -> &'static str {
+        "guide"
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let text = answer(&request.messages, self.lang).to_string();
+        let chunks = pieces(&text, CHUNK).into_iter().map(|piece| Ok(Chunk::Text(piece)));
+        stream::iter(chunks.chain([Ok(Chunk::Finished(None))])).boxed()
+    }
+}
+
+/// The reply to these messages, as it goes over the wire.
+fn answer(messages: &[Message], lang: Lang) -> Value {
+    let talk = seen::talk(messages);
+    match plan::next(&wish::read(&talk.wish), &talk.findings, lang) {
+        Next::Say(say) => json!({
+            "type": "chat",
+            "message": say.text,
+            "data": { "format": "markdown", "suggestions": say.suggestions },
+        }),
+        Next::Do(steps) => {
+            let commands: Vec<Value> = steps.commands.iter().map(|words| command(words)).collect();
+            json!({
+                "type": "cmd",
+                "message": steps.why,
+                "data": {
+                    "cwd": null,
+                    "commands": commands,
+                    "expected_effect": steps.expected,
+                },
+            })
+        }
+    }
+}
+
+/// The guide asks for nothing by itself: the policy knows better what a step needs.
+fn command(words: &[String]) -> Value {
+    let (program, args) = words.split_first().map_or(("", [].as_slice()), |(p, a)| (p, a));
+    let requires = json!({ "confirm": false, "elevated": false, "network": false, "write": false });
+    json!({ "program": program, "args": args, "requires": requires })
+}
+
+#[cfg(test)]
+mod tests;

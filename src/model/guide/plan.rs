@@ -1,0 +1,251 @@
+//! Chooses the guide's next move: steps to propose, or the answer.
+//!
+//! Decides from the wish and what came of earlier steps of the turn. Every wish takes
+//! three steps at most, so a turn always ends.
+
+use super::report::{self, Say};
+use super::seen::Finding;
+use super::wish::Wish;
+use crate::words::{self, Lang, Word, guide as words_of};
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Next {
+    Do(Steps),
+    Say(Say),
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Steps {
+    pub why: String,
+    pub expected: String,
+    /// Each a program and its arguments.
+    pub commands: Vec<Vec<String>>,
+}
+
+/// Lines of a file that are shown when no range is named.
+pub(super) const HEAD: u32 = 200;
+
+/// The most files whose lines are counted, and the most bytes of their names.
+const MOST_FILES: usize = 400;
+const MOST_NAMES: usize = 30_000;
+
+pub(super) fn next(wish: &Wish, findings: &[Finding], lang: Lang) -> Next {
+    if let Some(last) = findings.last()
+        && !last.ran()
+        && !(last.unavailable() && may_replace(wish, findings))
+    {
+        return Next::Say(report::not_run(last, lang));
+    }
+    match wish {
+        Wish::Hello => say(words_of::HELLO, lang),
+        Wish::Help => say(words_of::HELP, lang),
+        Wish::Tiers => say(words_of::TIERS, lang),
+        Wish::Connect => say(words_of::CONNECT, lang),
+        Wish::Other => say(words_of::OTHER, lang),
+        Wish::Changes => changes(findings, lang),
+        Wish::History => history(findings, lang),
+        Wish::Find { text, place } => find(text, place.as_deref(), findings, lang),
+        Wish::Show { file, lines } => show(file, *lines, findings, lang),
+        Wish::List { place } => list(place.as_deref(), findings, lang),
+        Wish::Count { file, kind } => count(file.as_deref(), *kind, findings, lang),
+        Wish::Tests => tests(findings, lang),
+        Wish::Run(line) => run(line, findings, lang),
+    }
+}
+
+/// A first step for which there is another way: `grep` for `rg`, `find` for `git`.
+fn may_replace(wish: &Wish, findings: &[Finding]) -> bool {
+    findings.len() == 1 && matches!(wish, Wish::Find { .. } | Wish::Count { file: None, .. })
+}
+
+fn say(word: Word, lang: Lang) -> Next {
+    Next::Say(Say::new(word.text(lang), lang))
+}
+
+fn propose(
+    why: impl Into<words::Say>,
+    expected: Word,
+    commands: Vec<Vec<String>>,
+    lang: Lang,
+) -> Next {
+    let expected = expected.text(lang).to_owned();
+    Next::Do(Steps { why: why.into().text(lang), expected, commands })
+}
+
+fn command(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// A path that no program takes for an option.
+fn operand(path: &str) -> String {
+    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
+}
+
+fn changes(findings: &[Finding], lang: Lang) -> Next {
+    if findings.is_empty() {
+        let status = command(&["git", "status", "--short", "--branch"]);
+        let diff = command(&["git", "diff", "--stat"]);
+        return propose(words_of::WHY_CHANGES, words_of::WANT_CHANGES, vec![status, diff], lang);
+    }
+    Next::Say(report::changes(findings, lang))
+}
+
+fn history(findings: &[Finding], lang: Lang) -> Next {
+    match findings.last() {
+        None => {
+            let log = command(&["git", "log", "--oneline", "-n", "15"]);
+            propose(words_of::WHY_HISTORY, words_of::WANT_HISTORY, vec![log], lang)
+        }
+        Some(log) => Next::Say(report::history(log, lang)),
+    }
+}
+
+fn find(text: &str, place: Option<&str>, findings: &[Finding], lang: Lang) -> Next {
+    let place = operand(place.unwrap_or("."));
+    // Looked for as it stands, not as a pattern; `--` ends the options.
+    let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-'));
+    let line = |start: &[&str]| {
+        let mut line = command(start);
+        line.extend((!plain).then(|| "-F".to_owned()));
+        line.extend(text.starts_with('-').then(|| "--".to_owned()));
+        line.extend([text.to_owned(), place.clone()]);
+        line
+    };
+    match findings {
+        [] => {
+            let why = words_of::WHY_FIND.with("text", text);
+            propose(why, words_of::WANT_FIND, vec![line(&["rg", "-n"])], lang)
+        }
+        [first] if first.unavailable() => {
+            let grep = vec![line(&["grep", "-rn"])];
+            propose(words_of::WHY_FIND_GREP, words_of::WANT_FIND, grep, lang)
+        }
+        [.., last] => Next::Say(report::found(text, last, lang)),
+    }
+}
+
+fn show(file: &str, lines: Option<(u32, u32)>, findings: &[Finding], lang: Lang) -> Next {
+    match findings {
+        [] => {
+            let range = lines.map(|(from, to)| format!("{from},{to}p"));
+            let path = operand(file);
+            let line = match &range {
+                Some(range) => command(&["sed", "-n", range, &path]),
+                None => command(&["head", "-n", &HEAD.to_string(), &path]),
+            };
+            let why = words_of::WHY_SHOW.with("file", file);
+            propose(why, words_of::WANT_SHOW, vec![line], lang)
+        }
+        [read] if read.succeeded() => Next::Say(report::file(file, lines, read, lang)),
+        [_] => {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            let line = command(&["find", ".", "-name", name]);
+            let why = words_of::WHY_WHERE.with("file", file);
+            propose(why, words_of::WANT_WHERE, vec![line], lang)
+        }
+        [.., search] => Next::Say(report::files_of_name(file, search, lang)),
+    }
+}
+
+fn list(place: Option<&str>, findings: &[Finding], lang: Lang) -> Next {
+    match findings.last() {
+        None => {
+            let mut line = command(&["ls"]);
+            line.extend(place.map(operand));
+            propose(words_of::WHY_LIST, words_of::WANT_LIST, vec![line], lang)
+        }
+        Some(listing) => Next::Say(report::listing(listing, lang)),
+    }
+}
+
+fn count(file: Option<&str>, kind: Option<&str>, findings: &[Finding], lang: Lang) -> Next {
+    let count = |lines: Vec<String>| {
+        let mut line = command(&["wc", "-l"]);
+        line.extend(lines);
+        propose(words_of::WHY_COUNT, words_of::WANT_COUNT, vec![line], lang)
+    };
+    match (file, findings) {
+        (Some(file), []) => count(vec![operand(file)]),
+        (None, []) => {
+            let files = vec![command(&["git", "ls-files"])];
+            propose(words_of::WHY_COUNT_FILES, words_of::WANT_LIST, files, lang)
+        }
+        (None, [tracked]) if tracked.program == "git" && !tracked.succeeded() => {
+            let all = command(&["find", ".", "-type", "f", "-not", "-path", "*/.*"]);
+            propose(words_of::WHY_COUNT_FILES, words_of::WANT_LIST, vec![all], lang)
+        }
+        (_, [.., last]) if last.program == "wc" => {
+            Next::Say(report::counted(last, all_files(findings, kind), lang))
+        }
+        (_, [.., files]) => match some_files(files, kind) {
+            files if files.is_empty() => say(words_of::NO_FILES, lang),
+            files => count(files),
+        },
+    }
+}
+
+/// How many files there were before the list was capped.
+fn all_files(findings: &[Finding], kind: Option<&str>) -> usize {
+    let listing = findings.iter().rev().nth(1);
+    listing.map_or(1, |files| match kind {
+        None => files.total.max(files.files().len()),
+        Some(_) => of_kind(files, kind).count(),
+    })
+}
+
+fn of_kind(files: &Finding, kind: Option<&str>) -> impl Iterator<Item = String> {
+    let wanted = move |name: &String| kind.is_none_or(|end| name.ends_with(end));
+    files.files().into_iter().filter(wanted)
+}
+
+fn some_files(files: &Finding, kind: Option<&str>) -> Vec<String> {
+    let mut bytes = 0;
+    of_kind(files, kind)
+        .take(MOST_FILES)
+        .take_while(|name| {
+            bytes += name.len();
+            bytes <= MOST_NAMES
+        })
+        .map(|name| operand(&name))
+        .collect()
+}
+
+/// A file that tells how a project is tested, and how.
+#[rustfmt::skip]
+const TESTS: &[(&str, &[&str])] = &[
+    ("Cargo.toml",     &["cargo", "test"]),
+    ("package.json",   &["npm", "test"]),
+    ("go.mod",         &["go", "test", "./..."]),
+    ("pyproject.toml", &["python3", "-m", "pytest"]),
+    ("pytest.ini",     &["python3", "-m", "pytest"]),
+    ("setup.py",       &["python3", "-m", "pytest"]),
+    ("Makefile",       &["make", "test"]),
+];
+
+fn tests(findings: &[Finding], lang: Lang) -> Next {
+    match findings {
+        [] => propose(words_of::WHY_LIST_TESTS, words_of::WANT_LIST, vec![command(&["ls"])], lang),
+        [listing] if listing.program == "ls" => {
+            let files = listing.files();
+            let has = |name: &str| files.iter().any(|file| file.trim_start_matches("./") == name);
+            match TESTS.iter().find(|(name, _)| has(name)) {
+                None => say(words_of::NO_TESTS, lang),
+                Some((_, line)) => {
+                    let why = words_of::WHY_TESTS.with("line", line.join(" "));
+                    propose(why, words_of::WANT_TESTS, vec![command(line)], lang)
+                }
+            }
+        }
+        [.., last] => Next::Say(report::tests(last, lang)),
+    }
+}
+
+fn run(line: &[String], findings: &[Finding], lang: Lang) -> Next {
+    match findings.last() {
+        None => {
+            let why = words_of::WHY_RUN.with("line", line.join(" "));
+            propose(why, words_of::WANT_RUN, vec![line.to_vec()], lang)
+        }
+        Some(last) => Next::Say(report::output(last, lang)),
+    }
+}

@@ -1,0 +1,306 @@
+//! Words what came of the guide's steps, as short Markdown with suggestions.
+
+use super::plan::HEAD;
+use super::seen::Finding;
+use crate::words::{self, Lang, Word, guide as words_of};
+
+/// An answer.
+#[derive(Debug, PartialEq)]
+pub(super) struct Say {
+    pub text: String,
+    pub suggestions: Vec<String>,
+}
+
+/// The most lines of a list, and of output that is shown.
+const MOST: usize = 40;
+
+/// What is offered under an answer that has nothing better.
+const OFFERS: &[Word] = &[
+    words_of::TRY_CHANGES,
+    words_of::TRY_FIND,
+    words_of::TRY_LIST,
+    words_of::TRY_TESTS,
+    words_of::TRY_CONNECT,
+];
+
+impl Say {
+    pub fn new(text: impl Into<String>, lang: Lang) -> Say {
+        Say::offering(text, OFFERS, lang)
+    }
+
+    fn offering(text: impl Into<String>, offers: &[Word], lang: Lang) -> Say {
+        let suggestions = offers.iter().map(|word| word.text(lang).to_owned()).collect();
+        Say { text: text.into(), suggestions }
+    }
+}
+
+pub(super) fn not_run(finding: &Finding, lang: Lang) -> Say {
+    let line = finding.line();
+    let say = match finding.outcome.as_str() {
+        "declined" if finding.note.is_empty() => words_of::DECLINED.with("line", line),
+        "declined" => {
+            words_of::DECLINED_WORD.with("line", line).with("word", finding.note.as_str())
+        }
+        "refused" if finding.reason.is_empty() => words_of::REFUSED_BARE.with("line", line),
+        "refused" => words_of::REFUSED.with("line", line).with("reason", finding.reason.as_str()),
+        "timed_out" => words_of::TIMED_OUT.with("line", line),
+        "cancelled" => words_of::CANCELLED.with("line", line),
+        _ => words_of::NOT_STARTED.with("line", line).with("note", finding.note.as_str()),
+    };
+    let offers = [words_of::TRY_TIERS, words_of::TRY_CHANGES, words_of::TRY_HELP];
+    Say::offering(say.text(lang), &offers, lang)
+}
+
+pub(super) fn changes(findings: &[Finding], lang: Lang) -> Say {
+    let Some(status) = findings.first() else {
+        return Say::new(words_of::CLEAN.text(lang), lang);
+    };
+    if !status.succeeded() {
+        return no_repository(status, lang);
+    }
+    let mut lines = status.stdout.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let branch = lines.next_if(|line| line.starts_with("## "));
+    let branch = branch.and_then(|line| line.strip_prefix("## "));
+    let branch = branch.map(|line| line.split("...").next().unwrap_or(line));
+    let branch = branch.map(|line| line.strip_prefix("No commits yet on ").unwrap_or(line));
+    let files: Vec<&str> = lines.collect();
+    if files.is_empty() {
+        let offers = [words_of::TRY_HISTORY, words_of::TRY_LIST, words_of::TRY_TESTS];
+        return Say::offering(words_of::CLEAN.text(lang), &offers, lang);
+    }
+    let head = match branch {
+        Some(branch) => words_of::CHANGED.with("branch", branch),
+        None => words_of::CHANGED_HERE.into(),
+    };
+    let mut text = head.with("count", files.len()).text(lang);
+    text.push_str(&fence("", &capped(&files, lang)));
+    let stat = findings.get(1).filter(|diff| diff.succeeded());
+    if let Some(total) = stat.and_then(|diff| diff.stdout.trim_end().lines().next_back()) {
+        text.push_str(&format!("\n\n{}", total.trim()));
+    }
+    let mut say = Say::offering(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
+    // ` M path` and `?? path`: the name begins after two letters and a blank. Renamed
+    // and quoted names are left to the person.
+    let plain = |name: &&str| !name.contains(['"', ' ']) && !name.ends_with('/');
+    let name = files.iter().filter_map(|line| line.get(3..)).find(plain);
+    say.suggestions.splice(0..0, name.map(|name| show(name, lang)));
+    say
+}
+
+fn no_repository(finding: &Finding, lang: Lang) -> Say {
+    if finding.stderr.contains("not a git repository") {
+        let offers = [words_of::TRY_LIST, words_of::TRY_FIND, words_of::TRY_CONNECT];
+        return Say::offering(words_of::NO_REPOSITORY.text(lang), &offers, lang);
+    }
+    output(finding, lang)
+}
+
+pub(super) fn history(log: &Finding, lang: Lang) -> Say {
+    if !log.succeeded() {
+        if log.stderr.contains("does not have any commits") {
+            return Say::new(words_of::NO_COMMITS.text(lang), lang);
+        }
+        return no_repository(log, lang);
+    }
+    let lines: Vec<&str> = log.stdout.lines().filter(|line| !line.is_empty()).collect();
+    let mut text = words_of::COMMITS.with("count", lines.len()).text(lang);
+    text.push_str(&fence("", &capped(&lines, lang)));
+    Say::offering(text, &[words_of::TRY_CHANGES, words_of::TRY_TESTS], lang)
+}
+
+pub(super) fn found(text: &str, finding: &Finding, lang: Lang) -> Say {
+    let matches = matches(finding);
+    if matches.is_empty() {
+        // 1 means: ran well, nothing there.
+        return match finding.exit {
+            Some(0 | 1) => Say::new(words_of::NOT_FOUND.with("text", text).text(lang), lang),
+            _ => output(finding, lang),
+        };
+    }
+    let mut files: Vec<&str> = matches.iter().map(|(file, _, _)| file.as_str()).collect();
+    files.dedup();
+    let head = words_of::FOUND
+        .with("text", text)
+        .with("count", finding.total.max(matches.len()))
+        .with("files", files.len());
+    let rows: Vec<String> = matches
+        .iter()
+        .map(|(file, line, text)| format!("{file}:{line}: {}", text.trim()))
+        .collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let body = format!("{}{}", head.text(lang), fence("", &capped(&rows, lang)));
+    let mut say = Say::offering(body, &[words_of::TRY_CHANGES], lang);
+    let first = matches.first().map(|(file, line, _)| {
+        let line: u32 = line.parse().unwrap_or(1);
+        show(&format!("{file}:{}-{}", line.saturating_sub(10).max(1), line + 10), lang)
+    });
+    say.suggestions.splice(0..0, first);
+    say
+}
+
+/// File, line number and text: as parsed, else out of the output.
+fn matches(finding: &Finding) -> Vec<(String, String, String)> {
+    let tidy = |file: &str| file.strip_prefix("./").unwrap_or(file).to_owned();
+    let parsed = finding.items.iter().filter_map(|item| {
+        let line = item.get("line")?.as_u64()?.to_string();
+        Some((tidy(item.get("file")?.as_str()?), line, item.get("text")?.as_str()?.to_owned()))
+    });
+    let parsed: Vec<_> = parsed.collect();
+    if finding.kind == "search_matches" && !parsed.is_empty() {
+        return parsed;
+    }
+    let split = |row: &str| {
+        let mut parts = row.splitn(3, ':');
+        let (file, line, text) = (parts.next()?, parts.next()?, parts.next()?);
+        line.parse::<u64>().ok()?;
+        Some((tidy(file), line.to_owned(), text.to_owned()))
+    };
+    finding.stdout.lines().filter_map(split).collect()
+}
+
+pub(super) fn file(name: &str, lines: Option<(u32, u32)>, read: &Finding, lang: Lang) -> Say {
+    let offers = [words_of::TRY_CHANGES, words_of::TRY_LIST];
+    if read.stdout.trim().is_empty() {
+        return Say::offering(words_of::EMPTY_FILE.with("file", name).text(lang), &offers, lang);
+    }
+    let shown: Vec<&str> = read.stdout.lines().collect();
+    let cut = lines.is_none() && (read.truncated || shown.len() >= HEAD as usize);
+    let head = match (lines, cut) {
+        (Some((from, to)), _) => words_of::FILE.with("file", format!("{name}:{from}-{to}")),
+        (None, true) => words_of::FILE_HEAD.with("file", name).with("count", shown.len()),
+        (None, false) => words_of::FILE.with("file", name),
+    };
+    let ext = name.rsplit_once('.').map_or("", |(_, ext)| ext);
+    let ext = if ext.chars().all(|c| c.is_ascii_alphanumeric()) { ext } else { "" };
+    Say::offering(
+        format!("{}{}", head.text(lang), fence(ext, read.stdout.trim_end())),
+        &offers,
+        lang,
+    )
+}
+
+pub(super) fn files_of_name(name: &str, search: &Finding, lang: Lang) -> Say {
+    let files = search.files();
+    let files: Vec<&str> =
+        files.iter().map(|file| file.strip_prefix("./").unwrap_or(file)).collect();
+    if files.is_empty() {
+        return Say::new(words_of::NO_FILE.with("file", name).text(lang), lang);
+    }
+    let head = words_of::FILES_OF_NAME.with("file", name).text(lang);
+    Say {
+        text: format!("{head}{}", fence("", &capped(&files, lang))),
+        suggestions: files.iter().take(3).map(|file| show(file, lang)).collect(),
+    }
+}
+
+pub(super) fn listing(listing: &Finding, lang: Lang) -> Say {
+    if !listing.succeeded() {
+        return output(listing, lang);
+    }
+    let files = listing.files();
+    if files.is_empty() {
+        return Say::new(words_of::NOTHING_LISTED.text(lang), lang);
+    }
+    let head = words_of::LISTED.with("count", listing.total.max(files.len())).text(lang);
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, words_of::TRY_TESTS];
+    let mut say =
+        Say::offering(format!("{head}{}", fence("", &capped(&names, lang))), &offers, lang);
+    let readme = files.iter().find(|file| file.eq_ignore_ascii_case("README.md"));
+    say.suggestions.splice(0..0, readme.map(|file| show(file, lang)));
+    say
+}
+
+/// `of`: how many files there are in all.
+pub(super) fn counted(finding: &Finding, of: usize, lang: Lang) -> Say {
+    let row = |line: &str| {
+        let (number, name) = line.trim_start().split_once(' ')?;
+        Some((number.parse::<u64>().ok()?, name.trim().to_owned()))
+    };
+    let mut rows: Vec<(u64, String)> = finding.stdout.lines().filter_map(row).collect();
+    let total = rows.iter().rposition(|(_, name)| name == "total").map(|at| rows.remove(at).0);
+    if rows.is_empty() {
+        return output(finding, lang);
+    }
+    let files = finding.args.len().saturating_sub(1).max(1);
+    let sum = total.unwrap_or_else(|| rows.iter().map(|(count, _)| count).sum());
+    let head = words_of::COUNTED.with("count", sum).with("files", files);
+    let mut text = head.text(lang);
+    rows.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    if rows.len() > 1 {
+        let rows: Vec<String> =
+            rows.iter().take(10).map(|(count, name)| format!("{count:>7}  {name}")).collect();
+        text.push_str(&format!("\n\n{}", words_of::COUNTED_LARGEST.text(lang)));
+        text.push_str(&fence("", &rows.join("\n")));
+    }
+    if of > files {
+        text.push_str("\n\n");
+        text.push_str(&words_of::COUNTED_PART.with("files", files).text(lang));
+    }
+    Say::offering(text, &[words_of::TRY_LIST, words_of::TRY_CHANGES], lang)
+}
+
+pub(super) fn tests(run: &Finding, lang: Lang) -> Say {
+    let line = run.line();
+    let head = match run.succeeded() {
+        true => words_of::TESTS_PASSED.with("line", line),
+        false => words_of::TESTS_FAILED.with("line", line).with("code", code(run)),
+    };
+    let offers = [words_of::TRY_CHANGES, words_of::TRY_HISTORY];
+    Say::offering(with_output(head.text(lang), run, lang), &offers, lang)
+}
+
+pub(super) fn output(run: &Finding, lang: Lang) -> Say {
+    let line = run.line();
+    let quiet = run.stdout.trim().is_empty() && run.stderr.trim().is_empty();
+    let head = match (run.succeeded(), quiet) {
+        (true, true) => words_of::RAN_QUIETLY.with("line", line),
+        (true, false) => words_of::RAN.with("line", line),
+        (false, _) => words_of::FAILED.with("line", line).with("code", code(run)),
+    };
+    Say::new(with_output(head.text(lang), run, lang), lang)
+}
+
+fn code(run: &Finding) -> String {
+    run.exit.map_or_else(|| "?".to_owned(), |code| code.to_string())
+}
+
+/// The end of what was printed: that is where programs sum up.
+fn with_output(head: String, run: &Finding, lang: Lang) -> String {
+    let streams = [run.stdout.trim_end(), run.stderr.trim_end()];
+    let lines: Vec<&str> = match (streams, run.succeeded()) {
+        ([out, _], true) if !out.is_empty() => out.lines().collect(),
+        ([out, err], _) => out.lines().chain(err.lines()).collect(),
+    };
+    if lines.is_empty() {
+        return head;
+    }
+    let skipped = lines.len().saturating_sub(MOST);
+    let tail: Vec<&str> = lines.into_iter().skip(skipped).collect();
+    let mut text = format!("{head}{}", fence("", &tail.join("\n")));
+    if skipped > 0 || run.truncated {
+        text.push_str(&format!("\n\n{}", words_of::CUT.text(lang)));
+    }
+    text
+}
+
+fn show(file: &str, lang: Lang) -> String {
+    words_of::TRY_SHOW_FILE.with("file", file).text(lang)
+}
+
+/// Lines as one text, the rest only counted.
+fn capped(lines: &[&str], lang: Lang) -> String {
+    let mut text = lines.iter().take(MOST).copied().collect::<Vec<_>>().join("\n");
+    if lines.len() > MOST {
+        let more: words::Say = words_of::MORE.with("count", lines.len() - MOST);
+        text.push_str(&format!("\n{}", more.text(lang)));
+    }
+    text
+}
+
+/// A block of code whose fence is longer than any in it.
+fn fence(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat(longest.max(2) + 1);
+    format!("\n\n{ticks}{language}\n{text}\n{ticks}")
+}

@@ -1,0 +1,130 @@
+//! What the guide sees of a conversation: the last wish, and what came of its steps.
+
+use serde_json::{Deserializer, Value};
+
+use crate::protocol::{Message, Role};
+
+/// The running turn.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Talk {
+    /// The person's last words.
+    pub wish: String,
+    /// What came of the steps since, in order.
+    pub findings: Vec<Finding>,
+}
+
+/// A `tool_result`, as far as the guide needs it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Finding {
+    pub program: String,
+    pub args: Vec<String>,
+    pub exit: Option<i64>,
+    pub stdout: String,
+    pub stderr: String,
+    pub truncated: bool,
+    pub outcome: String,
+    /// Why it was judged as it was, and what was said about it.
+    pub reason: String,
+    pub note: String,
+    pub kind: String,
+    pub total: usize,
+    pub items: Vec<Value>,
+}
+
+impl Finding {
+    /// It ran to its end, as proposed or as a person rewrote it.
+    pub fn ran(&self) -> bool {
+        matches!(self.outcome.as_str(), "ran" | "edited") && self.exit.is_some()
+    }
+
+    pub fn succeeded(&self) -> bool {
+        self.ran() && self.exit == Some(0)
+    }
+
+    /// The program is not there, or may not be used: another one could do.
+    pub fn unavailable(&self) -> bool {
+        self.outcome == "refused"
+            || self.exit == Some(127)
+            || (self.outcome == "ran" && self.exit.is_none())
+    }
+
+    pub fn line(&self) -> String {
+        let quoted = |word: &String| match word.is_empty() || word.contains(char::is_whitespace) {
+            true => format!("'{word}'"),
+            false => word.clone(),
+        };
+        let args: Vec<String> = self.args.iter().map(quoted).collect();
+        format!("{} {}", self.program, args.join(" ")).trim_end().to_owned()
+    }
+
+    /// Names of files: as parsed, else the lines of the output.
+    pub fn files(&self) -> Vec<String> {
+        let name = |item: &Value| {
+            let fields = ["path", "file", "name"];
+            let name = fields.iter().find_map(|field| item.get(field)?.as_str());
+            name.or(item.as_str()).map(str::to_owned)
+        };
+        let parsed: Vec<String> = self.items.iter().filter_map(name).collect();
+        if self.kind == "file_list" && !parsed.is_empty() {
+            return parsed;
+        }
+        let lines = self.stdout.lines().map(str::trim_end).filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    }
+}
+
+pub(super) fn talk(messages: &[Message]) -> Talk {
+    let mut talk = Talk::default();
+    for message in messages.iter().filter(|message| message.role != Role::Assistant) {
+        let events = events(&message.content);
+        if !events.is_empty() {
+            talk.findings.extend(events.iter().filter_map(finding));
+        } else if message.role == Role::User {
+            talk = Talk { wish: message.content.clone(), findings: Vec::new() };
+        }
+    }
+    talk
+}
+
+/// The events a message holds: one or several objects, a list of them, or one a line.
+fn events(content: &str) -> Vec<Value> {
+    let whole: Result<Vec<Value>, _> = Deserializer::from_str(content).into_iter().collect();
+    let values = whole.unwrap_or_else(|_| {
+        content.lines().filter_map(|line| serde_json::from_str(line.trim()).ok()).collect()
+    });
+    let flat = values.into_iter().flat_map(|value| match value {
+        Value::Array(inner) => inner,
+        single => vec![single],
+    });
+    flat.filter(|value| value.get("_event").is_some()).collect()
+}
+
+fn finding(event: &Value) -> Option<Finding> {
+    if event.get("_event")?.as_str() != Some("tool_result") {
+        return None;
+    }
+    let text = |field: &str| text(event.get(field));
+    let parsed = event.get("parsed");
+    let items = parsed.and_then(|parsed| parsed.get("items")?.as_array().cloned());
+    let items = items.unwrap_or_default();
+    let total = parsed.and_then(|parsed| parsed.get("total")?.as_u64());
+    let args = event.get("args").and_then(Value::as_array).map(Vec::as_slice);
+    Some(Finding {
+        program: text("program"),
+        args: args.unwrap_or_default().iter().map(|arg| self::text(Some(arg))).collect(),
+        exit: event.get("exitCode").and_then(Value::as_i64),
+        stdout: text("stdoutTail"),
+        stderr: text("stderrTail"),
+        truncated: event.get("truncated").and_then(Value::as_bool).unwrap_or(false),
+        outcome: text("outcome"),
+        reason: self::text(event.pointer("/risk/reason")),
+        note: text("note"),
+        kind: self::text(event.pointer("/parsed/kind")),
+        total: total.and_then(|total| usize::try_from(total).ok()).unwrap_or(items.len()),
+        items,
+    })
+}
+
+fn text(value: Option<&Value>) -> String {
+    value.and_then(Value::as_str).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,291 @@
+//! The guide in conversation: words and results in, replies out.
+
+use futures_util::FutureExt;
+
+use super::*;
+use crate::words::guide as words_of;
+
+fn results(wish: &str, results: &[Value]) -> Vec<Message> {
+    let mut messages = vec![Message::system("The protocol."), Message::user(wish)];
+    for result in results {
+        messages.push(Message::assistant("{\"type\":\"cmd\"}"));
+        messages.push(Message::user(result.to_string()));
+        messages.push(Message::user(json!({ "_event": "continue" }).to_string()));
+    }
+    messages
+}
+
+fn reply(wish: &str, so_far: &[Value]) -> Value {
+    answer(&results(wish, so_far), Lang::En)
+}
+
+fn result(line: &str, exit: i64, stdout: &str) -> Value {
+    let mut words = line.split(' ');
+    json!({
+        "_event": "tool_result", "tool": "cmd", "id": "cmd_001", "cwd": "/w",
+        "program": words.next(), "args": words.collect::<Vec<_>>(),
+        "exitCode": exit, "durationMs": 3, "stdoutTail": stdout, "stderrTail": "",
+        "truncated": false, "parsed": null,
+        "risk": { "tier": "L0", "rule": "r", "reason": "because" }, "outcome": "ran",
+    })
+}
+
+fn not_run(line: &str, outcome: &str) -> Value {
+    let mut value = result(line, 0, "");
+    value["exitCode"] = Value::Null;
+    value["outcome"] = json!(outcome);
+    value
+}
+
+/// The proposed commands, a line each; empty for an answer.
+fn lines(reply: &Value) -> Vec<String> {
+    let commands = reply["data"]["commands"].as_array().cloned().unwrap_or_default();
+    let line = |command: &Value| {
+        let args = command["args"].as_array().cloned().unwrap_or_default();
+        let args = args.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
+        format!("{} {args}", command["program"].as_str().unwrap_or_default()).trim_end().to_owned()
+    };
+    commands.iter().map(line).collect()
+}
+
+fn said(reply: &Value) -> &str {
+    assert_eq!(reply["type"], "chat", "{reply}");
+    reply["message"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn each_wish_begins_with_its_steps() {
+    let cases: &[(&str, &[&str])] = &[
+        ("what changed?", &["git status --short --branch", "git diff --stat"]),
+        ("recent commits", &["git log --oneline -n 15"]),
+        ("find TODO", &["rg -n TODO ."]),
+        ("find 'a.b(' in src", &["rg -n -F a.b( src"]),
+        ("find '-x' in src", &["rg -n -- -x src"]),
+        ("show src/lib.rs", &["head -n 200 src/lib.rs"]),
+        ("show src/lib.rs:5-9", &["sed -n 5,9p src/lib.rs"]),
+        ("list the files", &["ls"]),
+        ("list the files in src", &["ls src"]),
+        ("count lines of src/lib.rs", &["wc -l src/lib.rs"]),
+        ("how many lines?", &["git ls-files"]),
+        ("run the tests", &["ls"]),
+        ("run git commit -m x", &["git commit -m x"]),
+    ];
+    for (wish, expected) in cases {
+        assert_eq!(lines(&reply(wish, &[])), *expected, "{wish}");
+    }
+}
+
+#[test]
+fn a_reply_is_the_protocol_and_comes_in_small_pieces() {
+    let guide = Guide::new(Lang::Zh);
+    let request =
+        Request {
+            messages: results("改了什么？", &[]), params: Default::default(), schema: None
+        };
+    let chunks = guide.stream(request).collect::<Vec<_>>().now_or_never().unwrap_or_default();
+    assert!(chunks.len() > 5);
+    assert_eq!(chunks.last(), Some(&Ok(Chunk::Finished(None))));
+    let text: String = chunks
+        .iter()
+        .filter_map(|chunk| match chunk {
+            Ok(Chunk::Text(text)) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let value: Value = serde_json::from_str(&text).unwrap_or_default();
+    assert_eq!(value["type"], "cmd");
+    assert_eq!(value["message"], words_of::WHY_CHANGES.zh);
+    assert_eq!(value["data"]["cwd"], Value::Null);
+    assert_eq!(value["data"]["commands"][0]["requires"]["confirm"], false);
+}
+
+#[test]
+fn changes_are_summed_up() {
+    let status =
+        result("git status --short --branch", 0, "## main...origin/main\n M src/a.rs\n?? b\n");
+    let stat = result("git diff --stat", 0, " src/a.rs | 2 +-\n 1 file changed, 1 insertion(+)\n");
+    let answer = reply("what changed?", &[status.clone(), stat]);
+    assert!(said(&answer).starts_with("**2 changed** on `main`:"), "{answer}");
+    assert!(said(&answer).ends_with("1 file changed, 1 insertion(+)"), "{answer}");
+    assert_eq!(answer["data"]["suggestions"][0], "Show src/a.rs");
+    let clean = result("git status --short --branch", 0, "## main\n");
+    assert_eq!(said(&reply("what changed?", &[clean])), words_of::CLEAN.en);
+}
+
+#[test]
+fn a_folder_without_git_is_told_apart() {
+    let mut status = result("git status --short --branch", 128, "");
+    status["stderrTail"] = json!("fatal: not a git repository (or any of the parents)");
+    let answer = reply("what changed?", &[status]);
+    assert_eq!(said(&answer), words_of::NO_REPOSITORY.en);
+}
+
+#[test]
+fn matches_are_shown_from_what_was_parsed_or_printed() {
+    let printed = result("rg -n TODO .", 0, "./src/a.rs:3:  // TODO: x\n./src/a.rs:9:y\n");
+    let mut parsed = result("rg -n TODO .", 0, "");
+    let item = json!({ "file": "src/a.rs", "line": 3, "text": "  // TODO: x" });
+    parsed["parsed"] = json!({ "kind": "search_matches", "total": 2, "items": [item] });
+    for finding in [printed, parsed] {
+        let answer = reply("find TODO", &[finding]);
+        let expected = "`TODO` stands in **2 lines** of 1 files:\n\n```\nsrc/a.rs:3: // TODO: x";
+        assert!(said(&answer).starts_with(expected), "{answer}");
+        assert_eq!(answer["data"]["suggestions"][0], "Show src/a.rs:1-13");
+    }
+    let nothing = reply("find TODO", &[result("rg -n TODO .", 1, "")]);
+    assert_eq!(said(&nothing), "`TODO` is nowhere in here.");
+}
+
+#[test]
+fn grep_looks_where_rg_is_not_to_be_had() {
+    for finding in [not_run("rg -n TODO .", "refused"), not_run("rg -n TODO .", "ran")] {
+        let second = reply("find TODO", std::slice::from_ref(&finding));
+        assert_eq!(lines(&second), ["grep -rn TODO ."]);
+        let third = reply("find TODO", &[finding, not_run("grep -rn TODO .", "refused")]);
+        assert_eq!(said(&third), "`grep -rn TODO .` was refused: because");
+    }
+}
+
+#[test]
+fn a_file_is_shown_in_a_fence_it_cannot_leave() {
+    let read = result("head -n 200 a.md", 0, "# Title\n```sh\nls\n```\n");
+    let answer = reply("show a.md", &[read]);
+    assert_eq!(said(&answer), "`a.md`:\n\n````md\n# Title\n```sh\nls\n```\n````");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_looked_for_by_name() {
+    let missing = result("head -n 200 main.rs", 1, "");
+    assert_eq!(
+        lines(&reply("show main.rs", std::slice::from_ref(&missing))),
+        ["find . -name main.rs"]
+    );
+    let found = result("find . -name main.rs", 0, "./src/main.rs\n");
+    let answer = reply("show main.rs", &[missing.clone(), found]);
+    assert_eq!(answer["data"]["suggestions"], json!(["Show src/main.rs"]));
+    let nothing = result("find . -name main.rs", 0, "");
+    assert_eq!(said(&reply("show main.rs", &[missing, nothing])), "There is no `main.rs` here.");
+}
+
+#[test]
+fn lines_are_counted_in_the_files_of_a_kind() {
+    let mut files = result("git ls-files", 0, "");
+    files["parsed"] =
+        json!({ "kind": "file_list", "total": 3, "items": ["a.rs", { "path": "b.rs" }, "c.md"] });
+    let second = reply("how many lines of rust?", &[files.clone()]);
+    assert_eq!(lines(&second), ["wc -l a.rs b.rs"]);
+    let counts = result("wc -l a.rs b.rs", 0, "   3 a.rs\n  40 b.rs\n  43 total\n");
+    let answer = reply("how many lines of rust?", &[files, counts]);
+    assert!(said(&answer).starts_with("**43 lines** in 2 files."), "{answer}");
+    assert!(said(&answer).contains("     40  b.rs\n      3  a.rs"), "{answer}");
+}
+
+#[test]
+fn the_tests_are_chosen_by_what_lies_in_the_folder() {
+    let cases = [
+        ("Cargo.toml\nsrc\n", "cargo test"),
+        ("package.json\n", "npm test"),
+        ("go.mod\n", "go test ./..."),
+        ("pyproject.toml\n", "python3 -m pytest"),
+    ];
+    for (listing, line) in cases {
+        let listing = result("ls", 0, listing);
+        assert_eq!(lines(&reply("run the tests", std::slice::from_ref(&listing))), [line]);
+        let passed = reply("run the tests", &[listing.clone(), result(line, 0, "ok")]);
+        assert!(said(&passed).starts_with(&format!("The tests passed (`{line}`).")), "{passed}");
+        let failed = reply("run the tests", &[listing, result(line, 101, "1 failed")]);
+        assert!(said(&failed).contains("ended with 101") && said(&failed).contains("1 failed"));
+    }
+    assert_eq!(said(&reply("run the tests", &[result("ls", 0, "x\n")])), words_of::NO_TESTS.en);
+}
+
+#[test]
+fn a_declined_step_is_taken_with_grace() {
+    let listing = result("ls", 0, "Cargo.toml\n");
+    let mut declined = not_run("cargo test", "declined");
+    let answer = reply("run the tests", &[listing.clone(), declined.clone()]);
+    assert_eq!(said(&answer), "All right, `cargo test` was not run. Nothing happened.");
+    declined["note"] = json!("not now");
+    let answer = reply("run the tests", &[listing, declined]);
+    assert!(said(&answer).ends_with("You said: not now"), "{answer}");
+}
+
+#[test]
+fn several_results_in_one_message_are_all_seen() {
+    let both = [
+        result("git status --short --branch", 0, "## main\n").to_string(),
+        result("git diff --stat", 0, "").to_string(),
+        json!({ "_event": "continue" }).to_string(),
+    ];
+    for glue in ["\n", "", "\n\n"] {
+        let messages = [Message::user("what changed?"), Message::user(both.join(glue))];
+        assert_eq!(said(&answer(&messages, Lang::En)), words_of::CLEAN.en);
+    }
+    let messages =
+        [Message::user("what changed?"), Message::user(format!("Results:\n{}", both.join("\n")))];
+    assert_eq!(said(&answer(&messages, Lang::En)), words_of::CLEAN.en);
+}
+
+#[test]
+fn an_earlier_turn_does_not_count() {
+    let mut messages = results("run the tests", &[result("ls", 0, "Cargo.toml")]);
+    messages.push(Message::assistant("done"));
+    messages.push(Message::user("list the files"));
+    assert_eq!(lines(&answer(&messages, Lang::En)), ["ls"]);
+}
+
+#[test]
+fn every_suggestion_is_a_wish_it_understands() {
+    let offers = crate::words::all().filter(|word| word.key.starts_with("guide.TRY_"));
+    let mut count = 0;
+    for word in offers {
+        for lang in [Lang::En, Lang::Zh] {
+            let wish = word.with("file", "src/a.rs:1-2").text(lang);
+            assert_ne!(wish::read(&wish), wish::Wish::Other, "{wish}");
+            count += 1;
+        }
+    }
+    assert!(count > 10);
+}
+
+#[test]
+fn it_says_that_it_is_no_model() {
+    for wish in ["hello", "help", "write me a poem", ""] {
+        for lang in [Lang::En, Lang::Zh] {
+            let answer = answer(&[Message::user(wish)], lang);
+            let label =
+                if lang == Lang::En { "not a language model" } else { "不是语言模型" };
+            assert!(said(&answer).contains(label), "{answer}");
+        }
+    }
+}
+
+#[test]
+fn no_turn_goes_on_for_ever() {
+    for wish in
+        ["what changed?", "find x", "show a.rs", "how many lines?", "run the tests", "run x"]
+    {
+        for (exit, stdout) in [(0, "Cargo.toml\na.rs\n"), (1, ""), (127, "")] {
+            let mut so_far = Vec::new();
+            for _ in 0..4 {
+                let next = reply(wish, &so_far);
+                so_far.extend(lines(&next).iter().map(|line| result(line, exit, stdout)));
+            }
+            assert_eq!(reply(wish, &so_far)["type"], "chat", "{wish} {exit}");
+        }
+    }
+}
+
+#[test]
+fn results_that_make_no_sense_are_survived() {
+    for event in [
+        json!({ "_event": "tool_result" }),
+        json!({ "_event": "tool_result", "args": 3, "parsed": [], "exitCode": "x", "risk": null }),
+        json!({ "_event": 7 }),
+    ] {
+        for wish in ["what changed?", "find x", "show a.rs", "how many lines?", "run the tests"] {
+            let answer = reply(wish, &[event.clone(), event.clone()]);
+            assert!(answer["message"].is_string());
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! What a person wants, found by words. English and Chinese, read alike.
+//!
+//! A table, tried from the top: the first row with a phrase in the request decides.
+//! Who looks for something names it, so looking comes first; only then do single
+//! words such as "test" count.
+
+/// Something the guide can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    Hello,
+    Help,
+    Changes,
+    History,
+    Find { text: String, place: Option<String> },
+    Show { file: String, lines: Option<(u32, u32)> },
+    List { place: Option<String> },
+    Count { file: Option<String>, kind: Option<&'static str> },
+    Tests,
+    Connect,
+    Tiers,
+    Run(Vec<String>),
+    Other,
+}
+
+/// Only the beginning is read: what follows is an attachment.
+const MOST: usize = 500;
+
+/// Phrases, and what to make of the request when one stands in it. `None`: the next
+/// row is tried.
+type Row = (&'static [&'static str], fn(&Line<'_>) -> Option<Wish>);
+
+#[rustfmt::skip]
+const WISHES: &[Row] = &[
+    (&["find", "search", "grep", "rg", "look for", "where is", "where are", "查找", "搜索", "搜一下", "找", "在哪"], find),
+    (&["run", "execute", "运行", "执行", "跑"], run),
+    (&["connect", "api key", "openai", "ollama", "llama.cpp", "llama-server", "lm studio", "vllm", "real model", "connection", "连接", "接入", "连上", "密钥", "配置模型"], |_| Some(Wish::Connect)),
+    (&["tier", "tiers", "l0", "l1", "l2", "safe", "safety", "risk", "risks", "permission", "permissions", "级别", "等级", "风险", "安全", "权限"], |_| Some(Wish::Tiers)),
+    (&["help", "what can you do", "who are you", "how do i use", "帮助", "你能做什么", "能做什么", "你是谁", "怎么用"], |_| Some(Wish::Help)),
+    (&["changed", "changes", "change", "diff", "git status", "status", "modified", "uncommitted", "改了什么", "变化", "变更", "改动", "修改了"], |_| Some(Wish::Changes)),
+    (&["commit", "commits", "history", "log", "git log", "提交", "历史"], history),
+    (&["count", "how many lines", "lines of code", "loc", "wc", "how long", "how big", "多少行", "行数", "统计", "几行"], count),
+    (&["test", "tests", "测试"], tests),
+    (&["show", "open", "read", "cat", "print", "view", "display", "head", "显示", "打开", "查看", "看看", "看一下", "看", "读"], show),
+    (&["list", "ls", "files", "folder", "directory", "tree", "what is here", "what's here", "列出", "文件", "目录"], list),
+    (&["hi", "hello", "hey", "good morning", "thanks", "thank you", "你好", "您好", "早上好", "谢谢"], |_| Some(Wish::Hello)),
+    // A bare file name is a wish to see it.
+    (&[""], show),
+];
+
+pub(super) fn read(request: &str) -> Wish {
+    let first = request.trim().lines().next().unwrap_or_default();
+    let text: String = first.chars().take(MOST).collect();
+    for (phrases, make) in WISHES {
+        let found = phrases.iter().filter_map(|phrase| Line::at(&text, phrase));
+        // The earliest phrase is the one that was meant.
+        let line = found.min_by_key(|line| (line.before.len(), line.after.len()));
+        if let Some(wish) = line.and_then(|line| make(&line)) {
+            return wish;
+        }
+    }
+    Wish::Other
+}
+
+/// A request with one phrase found in it.
+struct Line<'a> {
+    text: &'a str,
+    before: &'a str,
+    phrase: &'a str,
+    after: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// A Latin phrase counts as whole words only, a Chinese one anywhere.
+    fn at(text: &'a str, phrase: &str) -> Option<Line<'a>> {
+        text.char_indices().map(|(start, _)| start).find_map(|start| {
+            let (before, rest) = text.split_at_checked(start)?;
+            let (phrase, after) = rest
+                .split_at_checked(phrase.len())
+                .filter(|(head, _)| head.eq_ignore_ascii_case(phrase))?;
+            let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+            let latin = phrase.is_ascii();
+            let whole = !inside(before.chars().next_back()) && !inside(after.chars().next());
+            (phrase.is_empty() || !latin || whole).then_some(Line { text, before, phrase, after })
+        })
+    }
+
+    fn has(&self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| Line::at(self.text, phrase).is_some())
+    }
+
+    /// The words of the request, without punctuation around them.
+    fn words(&self) -> impl Iterator<Item = &'a str> {
+        let ends = |c: char| matches!(c, ',' | ';' | '?' | '!' | '，' | '。' | '？' | '！' | '；');
+        let quote = |c: char| QUOTES.iter().any(|(open, close)| c == *open || c == *close);
+        let part = move |c: char| c.is_whitespace() || (!c.is_ascii() && !c.is_alphanumeric());
+        let words = self.text.split(part);
+        words.map(move |word| word.trim_matches(ends).trim_matches(quote)).filter(|w| !w.is_empty())
+    }
+
+    /// The first word that looks like a file.
+    fn file(&self) -> Option<String> {
+        self.words().filter_map(latin).find_map(file_name)
+    }
+
+    /// The place behind "in", or before "里".
+    fn place(&self) -> Option<String> {
+        let place = self
+            .text
+            .rsplit_once(" in ")
+            .map(|(_, place)| place)
+            .or_else(|| self.text.split_once('在').map(|(_, place)| place))?;
+        latin(place.trim()).and_then(path_like)
+    }
+}
+
+const QUOTES: &[(char, char)] =
+    &[('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”'), ('「', '」'), ('『', '』'), ('《', '》')];
+
+/// What stands between the first pair of quotes.
+fn quoted(text: &str) -> Option<&str> {
+    let (_, open, rest) = text.char_indices().find_map(|(at, c)| {
+        let close = QUOTES.iter().find(|(open, _)| *open == c)?.1;
+        // An apostrophe inside a word opens nothing.
+        let before = text.get(..at)?.chars().next_back();
+        let word = c == '\'' && before.is_some_and(char::is_alphanumeric);
+        (!word).then_some((at, close, text.get(at + c.len_utf8()..)?))
+    })?;
+    rest.split_once(open).map(|(inner, _)| inner).filter(|inner| !inner.trim().is_empty())
+}
+
+/// The Latin run of a word: `src/main.rs` of `看看src/main.rs吧`.
+fn latin(word: &str) -> Option<&str> {
+    let start = word.find(|c: char| c.is_ascii_graphic())?;
+    let rest = word.get(start..)?;
+    let end = rest.find(|c: char| !c.is_ascii_graphic()).unwrap_or(rest.len());
+    rest.get(..end)
+}
+
+fn path_like(word: &str) -> Option<String> {
+    let word =
+        word.trim_matches(|c| matches!(c, '?' | '!' | ',' | '.' | '`' | '"')).trim_end_matches('/');
+    let common = ["the", "this", "here", "all", "my", "it", "which", "files"];
+    (!word.is_empty() && !common.contains(&word) && !word.starts_with('-')).then(|| word.to_owned())
+}
+
+/// Files people name without a dot.
+const KNOWN: &[(&str, &str)] = &[
+    ("readme", "README.md"),
+    ("makefile", "Makefile"),
+    ("dockerfile", "Dockerfile"),
+    ("license", "LICENSE"),
+    ("gitignore", ".gitignore"),
+];
+
+fn file_name(word: &str) -> Option<String> {
+    let word = word.trim_end_matches(['.', ',', '?', '!', ':']);
+    let path = word.split_once(':').map_or(word, |(path, _)| path);
+    let known = KNOWN.iter().find(|(name, _)| name.eq_ignore_ascii_case(path));
+    if let Some((name, file)) = known {
+        // Written with capitals it is meant as it stands.
+        return Some(if path == *name { (*file).to_owned() } else { path.to_owned() });
+    }
+    let dotted = path.rsplit_once('.').is_some_and(|(_, ext)| {
+        (1..=8).contains(&ext.len()) && ext.chars().all(|c| c.is_ascii_alphanumeric())
+    });
+    let slashed = path.contains('/') && !path.contains("//");
+    ((dotted || slashed) && !path.starts_with('-')).then(|| path.to_owned())
+}
+
+fn find(line: &Line<'_>) -> Option<Wish> {
+    if let Some(text) = quoted(line.text) {
+        return Some(Wish::Find { text: text.to_owned(), place: line.place() });
+    }
+    let place = line.place();
+    let named = line.phrase == "在哪";
+    let rest = if named { line.before } else { line.after };
+    let rest = rest.split(" in ").next().unwrap_or(rest);
+    let mut text =
+        rest.trim_matches(|c: char| c.is_whitespace() || "?？!！。，：:里中".contains(c));
+    for filler in FILLERS {
+        text = text.strip_prefix(filler).unwrap_or(text).trim_start();
+    }
+    (!text.is_empty()).then(|| Wish::Find { text: text.to_owned(), place })
+}
+
+/// Said before what is looked for, in the order people say it.
+const FILLERS: &[&str] = &[
+    "for ",
+    "me ",
+    "all ",
+    "every ",
+    "the ",
+    "uses of ",
+    "use of ",
+    "word ",
+    "text ",
+    "function ",
+    "一下",
+    "所有",
+    "包含",
+];
+
+fn run(line: &Line<'_>) -> Option<Wish> {
+    if line.has(&["test", "tests", "测试"]) {
+        return Some(Wish::Tests);
+    }
+    let words = split(line.after.trim().trim_matches('`'));
+    // "How does it run?" and "run it" are no commands.
+    let program = |word: &String| {
+        word.chars().all(|c| c.is_ascii_graphic()) && !NO_PROGRAMS.contains(&word.as_str())
+    };
+    let starts = line.before.trim().is_empty() && words.first().is_some_and(program);
+    starts.then_some(Wish::Run(words))
+}
+
+/// Words that begin a sentence and no command.
+const NO_PROGRAMS: &[&str] = &["it", "this", "that", "the", "a", "my", "all", "again"];
+
+/// Words as a person types them: blanks part them, quotes hold them together. No shell
+/// reads them.
+fn split(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut open: Option<char> = None;
+    for c in text.chars() {
+        match (open, c) {
+            (Some(quote), c) if c == quote => open = None,
+            (None, '"' | '\'') => {
+                open = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+fn history(line: &Line<'_>) -> Option<Wish> {
+    (line.file().is_none() || line.has(&["git log"])).then_some(Wish::History)
+}
+
+fn tests(line: &Line<'_>) -> Option<Wish> {
+    line.file().is_none().then_some(Wish::Tests)
+}
+
+/// What people call the files of a language, and how those end.
+const KINDS: &[(&[&str], &str)] = &[
+    (&["rust"], ".rs"),
+    (&["python"], ".py"),
+    (&["javascript"], ".js"),
+    (&["typescript"], ".ts"),
+    (&["go", "golang"], ".go"),
+    (&["java"], ".java"),
+    (&["c++"], ".cpp"),
+    (&["markdown", "docs"], ".md"),
+];
+
+fn count(line: &Line<'_>) -> Option<Wish> {
+    let kind = KINDS.iter().find(|(names, _)| line.has(names)).map(|(_, end)| *end);
+    Some(Wish::Count { file: line.file(), kind })
+}
+
+fn show(line: &Line<'_>) -> Option<Wish> {
+    let file = line.file().or_else(|| only_word(line))?;
+    let is_range = |text: &&str| text.contains('-') || text.contains("to") || text.contains('到');
+    let behind = line.text.split_once(file.as_str()).map_or("", |(_, rest)| rest);
+    Some(Wish::Show { lines: Some(behind).filter(is_range).and_then(range), file })
+}
+
+/// `show Procfile`: what follows the verb alone is the file.
+fn only_word(line: &Line<'_>) -> Option<String> {
+    let mut words = line.after.split_whitespace();
+    let word = words.next().filter(|_| words.next().is_none() && line.before.trim().is_empty())?;
+    let word = word.trim_end_matches(['?', '!', '.']);
+    let name = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    (name && !line.phrase.is_empty() && !word.starts_with('-') && !word.is_empty())
+        .then(|| word.to_owned())
+}
+
+/// The two numbers of `:10-40`, `lines 10 to 40`, `第10到40行`.
+fn range(text: &str) -> Option<(u32, u32)> {
+    let mut numbers =
+        text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
+    let (from, to): (u32, u32) = (numbers.next()?, numbers.next()?);
+    (from >= 1 && from <= to).then_some((from, to))
+}
+
+fn list(line: &Line<'_>) -> Option<Wish> {
+    let place = line.place().or_else(|| line.file());
+    Some(Wish::List { place: place.filter(|place| place != ".") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seek(text: &str, place: Option<&str>) -> Wish {
+        Wish::Find { text: text.into(), place: place.map(Into::into) }
+    }
+
+    fn file(file: &str, lines: Option<(u32, u32)>) -> Wish {
+        Wish::Show { file: file.into(), lines }
+    }
+
+    fn words(words: &[&str]) -> Wish {
+        Wish::Run(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    #[test]
+    fn wishes_are_understood_in_both_languages() {
+        let cases = [
+            ("Hello!", Wish::Hello),
+            ("你好", Wish::Hello),
+            ("what can you do?", Wish::Help),
+            ("你能做什么？", Wish::Help),
+            ("What changed?", Wish::Changes),
+            ("改了什么", Wish::Changes),
+            ("show me the diff", Wish::Changes),
+            ("show the recent commits", Wish::History),
+            ("最近的提交", Wish::History),
+            ("find TODO", seek("TODO", None)),
+            ("search for fn main in src", seek("fn main", Some("src"))),
+            ("find \"connect a model\" in src/model/", seek("connect a model", Some("src/model"))),
+            ("where is Turn defined?", seek("Turn defined", None)),
+            ("查找 TODO", seek("TODO", None)),
+            ("在 src 里查找 TODO", seek("TODO", Some("src"))),
+            ("搜索「连接」", seek("连接", None)),
+            ("assess 在哪里？", seek("assess", None)),
+            ("show src/main.rs", file("src/main.rs", None)),
+            ("show me the readme", file("README.md", None)),
+            ("Cargo.toml", file("Cargo.toml", None)),
+            ("show Procfile", file("Procfile", None)),
+            ("show src/lib.rs:10-40", file("src/lib.rs", Some((10, 40)))),
+            ("show src/lib.rs lines 3 to 9", file("src/lib.rs", Some((3, 9)))),
+            ("看看src/lib.rs的第3到9行", file("src/lib.rs", Some((3, 9)))),
+            ("list files", Wish::List { place: None }),
+            ("list the files in src", Wish::List { place: Some("src".into()) }),
+            ("列出文件", Wish::List { place: None }),
+            ("how many lines of rust?", Wish::Count { file: None, kind: Some(".rs") }),
+            ("count lines of a.py", Wish::Count { file: Some("a.py".into()), kind: None }),
+            ("统计行数", Wish::Count { file: None, kind: None }),
+            ("run the tests", Wish::Tests),
+            ("运行测试", Wish::Tests),
+            ("How do I connect a model?", Wish::Connect),
+            ("怎么连接 Ollama？", Wish::Connect),
+            ("what are the tiers?", Wish::Tiers),
+            ("有哪些安全级别？", Wish::Tiers),
+            ("run git commit -m 'two words'", words(&["git", "commit", "-m", "two words"])),
+            ("运行 ls -la", words(&["ls", "-la"])),
+            ("this is the latest, localhost", Wish::Other),
+            ("write me a poem", Wish::Other),
+            ("", Wish::Other),
+        ];
+        for (request, expected) in cases {
+            assert_eq!(read(request), expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn strange_input_is_only_not_understood() {
+        for request in
+            ["'", "\"", "`", "run", "find", "find \"", "show", "在", "：", "\u{0}", "👍 in "]
+        {
+            let _ = read(request);
+        }
+        assert_eq!(read("run"), Wish::Other);
+    }
+}

@@ -1,0 +1,291 @@
+//! Sends requests to one server: its address, its key, and a client that is built
+//! at the first request and not before.
+//!
+//! Why no redirects: a redirect would carry the key to a place nobody chose.
+//! Why no proxy for this machine: a proxy elsewhere cannot reach it.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{self, Stream, StreamExt};
+use jiff::Timestamp;
+use reqwest::header::{HeaderValue, LOCATION};
+use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response, redirect};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::ModelError;
+use super::address::{Address, bare};
+use super::error::Unreached;
+use super::said::{Said, clean};
+use super::status::{self, Party};
+
+/// The most bytes of one answer.
+pub(super) const BODY_CAP: usize = 16 << 20;
+
+/// The most bytes of a fault's body that are looked at.
+const FAULT_CAP: usize = 64 << 10;
+
+/// How long a server may keep us waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    pub connect: Duration,
+    /// From the request to the first byte of the answer.
+    pub first_byte: Duration,
+    /// Between two bytes; a comment that keeps the stream alive counts.
+    pub idle: Duration,
+}
+
+impl Timeouts {
+    /// Waits scaled to an idle time: the first byte may take two thirds of it.
+    pub fn idle(idle: Duration) -> Timeouts {
+        Timeouts { connect: Duration::from_secs(10), first_byte: idle * 2 / 3, idle }
+    }
+}
+
+impl Default for Timeouts {
+    /// 10 s to connect, 60 s to the first byte, 90 s between bytes.
+    fn default() -> Timeouts {
+        Timeouts::idle(Duration::from_secs(90))
+    }
+}
+
+/// One server and how to speak to it.
+pub(super) struct Server {
+    address: Address,
+    key: Option<Key>,
+    key_name: String,
+    timeouts: Timeouts,
+    client: OnceLock<Client>,
+}
+
+/// A key, as text to be taken out of foreign words and as the header it travels in.
+struct Key {
+    text: String,
+    header: HeaderValue,
+}
+
+impl Server {
+    /// `key_name` says where the key comes from, for people.
+    pub fn new(
+        base_url: &str,
+        key: Option<&str>,
+        key_name: &str,
+        timeouts: Timeouts,
+    ) -> Result<Server, ModelError> {
+        let key_name = key_name.to_owned();
+        Ok(Server {
+            address: Address::parse(base_url)?,
+            key: key.map(str::trim).filter(|key| !key.is_empty()).map_or(Ok(None), |key| {
+                Key::new(key)
+                    .map(Some)
+                    .ok_or_else(|| ModelError::KeyUnusable { key: key_name.clone() })
+            })?,
+            key_name,
+            timeouts,
+            client: OnceLock::new(),
+        })
+    }
+
+    /// The address for people.
+    pub fn url(&self) -> String {
+        self.address.shown()
+    }
+
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_ref().map(|key| key.text.as_str())
+    }
+
+    pub fn get(&self, endpoint: &str) -> Result<RequestBuilder, ModelError> {
+        Ok(self.with_key(self.client()?.get(self.address.endpoint(endpoint))))
+    }
+
+    pub fn post(&self, endpoint: &str) -> Result<RequestBuilder, ModelError> {
+        Ok(self.with_key(self.client()?.post(self.address.endpoint(endpoint))))
+    }
+
+    fn with_key(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.key {
+            Some(key) => request.header(reqwest::header::AUTHORIZATION, key.header.clone()),
+            None => request,
+        }
+    }
+
+    fn client(&self) -> Result<&Client, ModelError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let client = build(self.timeouts.connect, self.address.is_loopback())
+            .map_err(|error| ModelError::Client { why: clean(&error.to_string(), None) })?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    /// Sends, and answers with the response whatever its status.
+    pub async fn send(&self, request: RequestBuilder) -> Result<Response, ModelError> {
+        match timeout(self.timeouts.first_byte, request.send()).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(self.unsent(&error)),
+            Err(_) => Err(self.stalled(self.timeouts.first_byte)),
+        }
+    }
+
+    fn unsent(&self, error: &reqwest::Error) -> ModelError {
+        if error.is_connect() {
+            ModelError::Unreachable { url: self.url(), why: why(error) }
+        } else if error.is_builder() {
+            ModelError::Client { why: clean(&error.to_string(), self.key()) }
+        } else {
+            self.broken()
+        }
+    }
+
+    pub fn stalled(&self, waited: Duration) -> ModelError {
+        ModelError::Stalled { url: self.url(), seconds: waited.as_secs_f64().ceil() as u64 }
+    }
+
+    pub fn broken(&self) -> ModelError {
+        ModelError::Broken { url: self.url() }
+    }
+
+    /// An answer, or one event of it, is larger than `cap` bytes.
+    pub fn too_large(&self, cap: usize) -> ModelError {
+        ModelError::TooLarge { url: self.url(), mib: cap >> 20 }
+    }
+
+    /// Reads a response whose status is no success: what it means, and the server's
+    /// words about it.
+    pub async fn refusal(&self, response: Response, model: &str) -> (ModelError, Said) {
+        let status = response.status();
+        if status.is_redirection() {
+            let error = ModelError::Redirected { url: self.url(), to: target(&response) };
+            return (error, Said::default());
+        }
+        let after = status::retry_after(response.headers(), Timestamp::now());
+        let body = self.begin(response, FAULT_CAP).await;
+        let said = Said::body(&String::from_utf8_lossy(&body), self.key());
+        let url = self.url();
+        let party =
+            Party { url: &url, model, key_name: &self.key_name, has_key: self.key.is_some() };
+        (status::fault(party, status.as_u16(), after, &said), said)
+    }
+
+    /// The first bytes of a body, as far as they come.
+    async fn begin(&self, response: Response, cap: usize) -> Vec<u8> {
+        let mut body = Vec::new();
+        let mut chunks = Box::pin(response.bytes_stream());
+        let until = Instant::now() + self.timeouts.connect;
+        while let Ok(Some(Ok(chunk))) = timeout_at(until, chunks.next()).await {
+            body.extend(chunk.iter().take(cap - body.len()));
+            if body.len() == cap {
+                break;
+            }
+        }
+        body
+    }
+}
+
+/// The body as it comes: watched for stalls, for breaks and for its size.
+pub(super) fn body(
+    server: std::sync::Arc<Server>,
+    response: Response,
+) -> impl Stream<Item = Result<Bytes, ModelError>> + Send + 'static {
+    let chunks = Box::pin(response.bytes_stream());
+    stream::try_unfold((server, chunks, 0), |(server, mut chunks, read)| async move {
+        let idle = server.timeouts.idle;
+        match timeout(idle, chunks.next()).await {
+            Ok(None) => Ok(None),
+            Ok(Some(Err(_))) => Err(server.broken()),
+            Err(_) => Err(server.stalled(idle)),
+            Ok(Some(Ok(chunk))) => match read + chunk.len() {
+                read if read > BODY_CAP => Err(server.too_large(BODY_CAP)),
+                read => Ok(Some((chunk, (server, chunks, read)))),
+            },
+        }
+    })
+}
+
+fn target(response: &Response) -> String {
+    let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    match location.and_then(|location| response.url().join(location).ok()) {
+        Some(url) => clean(bare(url).as_str(), None),
+        None => "?".to_owned(),
+    }
+}
+
+impl Key {
+    fn new(text: &str) -> Option<Key> {
+        let mut header = HeaderValue::from_str(&format!("Bearer {text}")).ok()?;
+        header.set_sensitive(true);
+        Some(Key { text: text.to_owned(), header })
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("url", &self.url()).finish_non_exhaustive()
+    }
+}
+
+/// Builds a client. Machines without a store of certificates exist (containers): there
+/// the certificates that were compiled in serve.
+fn build(connect: Duration, local: bool) -> reqwest::Result<Client> {
+    // An error means that a provider is installed already, which is what we want.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = || {
+        let builder = Client::builder()
+            .user_agent(concat!("avocet/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(connect)
+            .redirect(redirect::Policy::none());
+        if local { builder.no_proxy() } else { builder }
+    };
+    builder().build().or_else(|_| with_own_roots(builder()).build())
+}
+
+fn with_own_roots(builder: ClientBuilder) -> ClientBuilder {
+    let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
+    builder.tls_certs_only(roots.filter_map(|der| Certificate::from_der(der).ok()))
+}
+
+/// Why no connection came about, from the chain of causes.
+fn why(error: &reqwest::Error) -> Unreached {
+    if error.is_timeout() {
+        return Unreached::Slow;
+    }
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    let mut last = String::new();
+    while let Some(error) = cause {
+        last = error.to_string();
+        let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        if kind == Some(std::io::ErrorKind::ConnectionRefused) {
+            return Unreached::Refused;
+        }
+        if last.starts_with("dns error") {
+            return Unreached::Name;
+        }
+        if last.contains("certificate") {
+            return Unreached::Trust;
+        }
+        cause = error.source();
+    }
+    Unreached::Other(clean(&last, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_can_be_built_where_no_certificates_are_installed() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        assert!(with_own_roots(Client::builder()).build().is_ok());
+    }
+
+    #[test]
+    fn the_usual_waits_scale_with_the_idle_time() {
+        let seconds = Duration::from_secs;
+        let usual = Timeouts { connect: seconds(10), first_byte: seconds(60), idle: seconds(90) };
+        assert_eq!(Timeouts::default(), usual);
+        assert_eq!(Timeouts::idle(seconds(300)).first_byte, seconds(200));
+    }
+}

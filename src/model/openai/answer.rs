@@ -1,0 +1,240 @@
+//! Makes chunks of what a server sends: events of a stream, or one JSON body.
+//! Pure; bytes and waiting are the folder's own.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use super::super::said::{Said, clean, is_html};
+use super::super::sse::Event;
+use super::super::{Chunk, ModelError, status};
+use crate::protocol::{Cut, Usage};
+
+/// A byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What a body turns out to be, from its first visible byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Events,
+    Json,
+    Html,
+}
+
+impl Kind {
+    /// `None` while only white space came, or the beginning of a mark. The label of the answer is not asked:
+    /// servers send streams as text and errors as streams.
+    pub fn of(head: &[u8]) -> Option<Kind> {
+        if MARK.len() > head.len() && MARK.starts_with(head) {
+            return None;
+        }
+        let head = head.strip_prefix(MARK).unwrap_or(head);
+        match head.iter().find(|byte| !byte.is_ascii_whitespace())? {
+            b'{' | b'[' => Some(Kind::Json),
+            b'<' => Some(Kind::Html),
+            _ => Some(Kind::Events),
+        }
+    }
+}
+
+/// How the server said that the answer is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Open,
+    /// A finish reason came; a count of tokens may still follow.
+    Finishing(Option<Cut>),
+    Done,
+}
+
+/// Reads one answer.
+#[derive(Debug)]
+pub(super) struct Reader {
+    url: String,
+    key: Option<String>,
+    end: End,
+    usage: Option<Usage>,
+    out: VecDeque<Chunk>,
+}
+
+impl Reader {
+    pub fn new(url: String, key: Option<String>) -> Reader {
+        Reader { url, key, end: End::Open, usage: None, out: VecDeque::new() }
+    }
+
+    /// The next chunk that was made and not yet taken.
+    pub fn take(&mut self) -> Option<Chunk> {
+        self.out.pop_front()
+    }
+
+    /// True when a finish reason came: the rest is not worth a long wait.
+    pub fn finishing(&self) -> bool {
+        matches!(self.end, End::Finishing(_))
+    }
+
+    pub fn done(&self) -> bool {
+        self.end == End::Done
+    }
+
+    /// Takes in one event of a stream.
+    pub fn event(&mut self, event: &Event) -> Result<(), ModelError> {
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            self.finish();
+            return Ok(());
+        }
+        if data.is_empty() || event.name == "ping" {
+            return Ok(());
+        }
+        match serde_json::from_str::<Value>(data) {
+            Ok(value) if event.name == "error" => Err(self.reported(&value)),
+            Ok(value) => self.value(&value),
+            Err(_) if event.name == "error" => Err(self.reported(&Value::from(data))),
+            Err(error) if error.is_eof() => Err(ModelError::Broken { url: self.url.clone() }),
+            Err(_) => Err(self.foreign(data)),
+        }
+    }
+
+    /// Takes in the body of a server that did not stream.
+    pub fn whole(&mut self, body: &[u8]) -> Result<(), ModelError> {
+        let text = String::from_utf8_lossy(body);
+        let text = text.trim_start_matches('\u{feff}');
+        if is_html(text) {
+            return Err(ModelError::WebPage { url: self.url.clone() });
+        }
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) => {
+                self.value(&value)?;
+                if self.end == End::Open && value.get("choices").is_none() {
+                    return Err(self.foreign(text));
+                }
+                self.finish();
+                Ok(())
+            }
+            Err(error) if error.is_eof() => Err(ModelError::Broken { url: self.url.clone() }),
+            Err(_) => Err(self.foreign(text)),
+        }
+    }
+
+    /// The stream ended by itself: well when it had finished, broken when not.
+    pub fn close(&mut self) -> Result<(), ModelError> {
+        if self.end == End::Open {
+            return Err(ModelError::Broken { url: self.url.clone() });
+        }
+        self.finish();
+        Ok(())
+    }
+
+    fn finish(&mut self) {
+        let cut = match self.end {
+            End::Done => return,
+            End::Finishing(cut) => cut,
+            End::Open => None,
+        };
+        self.end = End::Done;
+        self.out.extend(self.usage.take().map(Chunk::Usage));
+        self.out.push_back(Chunk::Finished(cut));
+    }
+
+    fn value(&mut self, value: &Value) -> Result<(), ModelError> {
+        let first = value.get(0).unwrap_or(value);
+        if first.get("error").is_some_and(|error| !error.is_null())
+            || first.get("object").and_then(Value::as_str) == Some("error")
+        {
+            return Err(self.reported(value));
+        }
+        self.usage = value.get("usage").and_then(usage).or(self.usage);
+        let choices = value.get("choices").and_then(Value::as_array);
+        let choice = choices
+            .into_iter()
+            .flatten()
+            .find(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0);
+        match choice {
+            Some(choice) => self.choice(choice),
+            None => Ok(()),
+        }
+    }
+
+    fn choice(&mut self, choice: &Value) -> Result<(), ModelError> {
+        if let Some(part) = choice.get("delta").or_else(|| choice.get("message")) {
+            let thought = ["reasoning_content", "reasoning"]
+                .iter()
+                .filter_map(|field| part.get(field)?.as_str())
+                .find(|text| !text.is_empty());
+            self.push(Chunk::Thought, thought.unwrap_or_default());
+            self.content(part.get("content").unwrap_or(&Value::Null));
+            self.push(Chunk::Text, part.get("refusal").and_then(Value::as_str).unwrap_or_default());
+        }
+        match choice.get("finish_reason").and_then(Value::as_str) {
+            None | Some("") => Ok(()),
+            Some(reason) => self.reason(reason),
+        }
+    }
+
+    /// Text, nothing, or a list of parts.
+    fn content(&mut self, content: &Value) {
+        match content {
+            Value::String(text) => self.push(Chunk::Text, text),
+            Value::Array(parts) => parts.iter().for_each(|part| self.part(part)),
+            _ => {}
+        }
+    }
+
+    fn part(&mut self, part: &Value) {
+        if let Some(thinking) = part.get("thinking") {
+            let inner = thinking.as_array().map(Vec::as_slice).unwrap_or_default();
+            for piece in inner {
+                self.push(Chunk::Thought, text_of(piece));
+            }
+            self.push(Chunk::Thought, thinking.as_str().unwrap_or_default());
+        } else {
+            self.push(Chunk::Text, text_of(part));
+        }
+    }
+
+    fn push(&mut self, make: fn(String) -> Chunk, text: &str) {
+        if !text.is_empty() {
+            self.out.push_back(make(text.to_owned()));
+        }
+    }
+
+    fn reason(&mut self, reason: &str) -> Result<(), ModelError> {
+        let cut = match reason.to_ascii_lowercase().as_str() {
+            "length" | "max_tokens" | "model_length" => Some(Cut::Length),
+            "content_filter" | "safety" | "recitation" => Some(Cut::Filtered),
+            "error" | "abort" | "insufficient_system_resource" => {
+                let (url, said) = (self.url.clone(), clean(reason, None));
+                return Err(ModelError::Reported { url, said, passing: true });
+            }
+            _ => None,
+        };
+        self.end = End::Finishing(cut);
+        Ok(())
+    }
+
+    fn reported(&self, value: &Value) -> ModelError {
+        status::reported(&self.url, Said::value(value, self.key.as_deref()))
+    }
+
+    fn foreign(&self, text: &str) -> ModelError {
+        let said = clean(text, self.key.as_deref());
+        ModelError::Foreign { url: self.url.clone(), said }
+    }
+}
+
+fn text_of(part: &Value) -> &str {
+    part.as_str().or_else(|| part.get("text")?.as_str()).unwrap_or_default()
+}
+
+fn usage(value: &Value) -> Option<Usage> {
+    let count = |names: [&str; 2]| names.iter().find_map(|name| value.get(name)?.as_u64());
+    let input = count(["prompt_tokens", "input_tokens"]);
+    let output = count(["completion_tokens", "output_tokens"]);
+    (input.is_some() || output.is_some()).then(|| Usage {
+        input_tokens: input.unwrap_or(0),
+        output_tokens: output.unwrap_or(0),
+        estimated: false,
+    })
+}
+
+#[cfg(test)]
+mod tests;

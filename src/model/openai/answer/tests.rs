@@ -1,0 +1,191 @@
+//! Events and bodies as servers send them.
+
+use serde_json::json;
+
+use super::*;
+
+fn reader() -> Reader {
+    Reader::new("http://s/v1".into(), Some("sk-secret".into()))
+}
+
+fn drain(reader: &mut Reader) -> Vec<Chunk> {
+    std::iter::from_fn(|| reader.take()).collect()
+}
+
+fn feed(events: &[Value]) -> Result<Vec<Chunk>, ModelError> {
+    let mut reader = reader();
+    for data in events {
+        reader.event(&Event { name: "message".into(), data: data.to_string() })?;
+    }
+    reader.close()?;
+    Ok(drain(&mut reader))
+}
+
+fn delta(delta: Value) -> Value {
+    json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] })
+}
+
+fn finish(reason: &str) -> Value {
+    json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] })
+}
+
+fn text(text: &str) -> Chunk {
+    Chunk::Text(text.into())
+}
+
+fn thought(text: &str) -> Chunk {
+    Chunk::Thought(text.into())
+}
+
+#[test]
+fn content_may_be_text_nothing_or_parts() {
+    let events = [
+        delta(json!({ "role": "assistant", "content": null })),
+        delta(json!({})),
+        delta(json!({ "content": "a" })),
+        delta(json!({ "content": [{ "type": "text", "text": "b" }, "c"] })),
+        delta(json!({ "content": [{ "type": "thinking", "thinking": [{ "text": "hm" }] }] })),
+        finish("stop"),
+    ];
+    let expected = vec![text("a"), text("b"), text("c"), thought("hm"), Chunk::Finished(None)];
+    assert_eq!(feed(&events), Ok(expected));
+}
+
+#[test]
+fn reasoning_is_told_apart_and_not_doubled() {
+    let events = [
+        delta(json!({ "reasoning_content": "x", "reasoning": "x", "content": null })),
+        delta(json!({ "reasoning": "y", "content": "" })),
+        delta(json!({ "reasoning_content": null, "content": "z" })),
+        finish("stop"),
+    ];
+    assert_eq!(
+        feed(&events),
+        Ok(vec![thought("x"), thought("y"), text("z"), Chunk::Finished(None)])
+    );
+}
+
+#[test]
+fn the_reasons_to_finish_say_whether_it_was_cut() {
+    let cases = [
+        ("stop", None),
+        ("tool_calls", None),
+        ("length", Some(Cut::Length)),
+        ("content_filter", Some(Cut::Filtered)),
+        ("SAFETY", Some(Cut::Filtered)),
+    ];
+    for (reason, cut) in cases {
+        assert_eq!(feed(&[finish(reason)]), Ok(vec![Chunk::Finished(cut)]), "{reason}");
+    }
+    assert!(matches!(feed(&[finish("error")]), Err(ModelError::Reported { passing: true, .. })));
+}
+
+#[test]
+fn the_last_count_of_tokens_is_told_once_before_the_end() {
+    let usage = |input, output| json!({ "prompt_tokens": input, "completion_tokens": output });
+    let events = [
+        json!({ "choices": [{ "delta": { "content": "a" } }], "usage": usage(1, 1) }),
+        finish("stop"),
+        json!({ "choices": [], "usage": null }),
+        json!({ "choices": [], "usage": usage(5, 7) }),
+    ];
+    let usage = Usage { input_tokens: 5, output_tokens: 7, estimated: false };
+    assert_eq!(feed(&events), Ok(vec![text("a"), Chunk::Usage(usage), Chunk::Finished(None)]));
+}
+
+#[test]
+fn only_the_first_choice_counts() {
+    let events = [
+        json!({ "choices": [
+            { "index": 1, "delta": { "content": "no" } },
+            { "index": 0, "delta": { "content": "yes" }, "message": { "content": "no" } },
+        ] }),
+        finish("stop"),
+    ];
+    assert_eq!(feed(&events), Ok(vec![text("yes"), Chunk::Finished(None)]));
+}
+
+#[test]
+fn a_stream_without_finish_and_without_done_is_broken() {
+    let broken = Err(ModelError::Broken { url: "http://s/v1".into() });
+    assert_eq!(feed(&[delta(json!({ "content": "a" }))]), broken);
+    assert_eq!(feed(&[]), broken);
+}
+
+#[test]
+fn done_alone_ends_an_answer() {
+    let mut reader = reader();
+    let done = Event { name: "message".into(), data: " [DONE]".into() };
+    assert_eq!(reader.event(&done), Ok(()));
+    assert!(reader.done());
+    assert_eq!(reader.close(), Ok(()));
+    assert_eq!(drain(&mut reader), [Chunk::Finished(None)]);
+}
+
+#[test]
+fn an_error_inside_the_stream_is_an_error_in_every_shape() {
+    let cases = [
+        ("message", r#"{"error":{"message":"no sk-secret","code":400}}"#, false),
+        ("message", r#"{"error":"overloaded_error"}"#, true),
+        ("message", r#"{"error":{"code":500,"message":"x"},"choices":[]}"#, true),
+        ("message", r#"{"object":"error","message":"x","code":503}"#, true),
+        ("error", r#"{"message":"x","type":"server_error"}"#, true),
+        ("error", "plain words", false),
+    ];
+    for (name, data, passing) in cases {
+        let event = Event { name: name.into(), data: data.into() };
+        match reader().event(&event) {
+            Err(ModelError::Reported { said, passing: p, .. }) => {
+                assert!(p == passing && !said.contains("sk-secret") && !said.is_empty(), "{data}");
+            }
+            other => panic!("{data}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_no_json_is_said_and_half_of_it_is_a_break() {
+    let read = |data: &str| reader().event(&Event { name: "message".into(), data: data.into() });
+    assert!(matches!(read("hello"), Err(ModelError::Foreign { said, .. }) if said == "hello"));
+    assert!(matches!(read(r#"{"choices":[{"del"#), Err(ModelError::Broken { .. })));
+    assert_eq!(read(""), Ok(()));
+}
+
+#[test]
+fn a_whole_body_is_one_answer() {
+    let body = json!({
+        "choices": [{ "message": { "content": "hi", "reasoning": "hm" }, "finish_reason": "length" }],
+        "usage": { "prompt_tokens": 2, "completion_tokens": 3 },
+    });
+    let mut reader = reader();
+    assert_eq!(reader.whole(body.to_string().as_bytes()), Ok(()));
+    let usage = Usage { input_tokens: 2, output_tokens: 3, estimated: false };
+    let finished = Chunk::Finished(Some(Cut::Length));
+    assert_eq!(drain(&mut reader), [thought("hm"), text("hi"), Chunk::Usage(usage), finished]);
+}
+
+#[test]
+fn other_bodies_with_status_200_are_told_apart() {
+    let read = |body: &str| reader().whole(body.as_bytes());
+    assert!(matches!(read(r#"{"error":{"message":"x"}}"#), Err(ModelError::Reported { .. })));
+    assert!(matches!(read("{}"), Err(ModelError::Foreign { .. })));
+    assert!(matches!(read("{\"a\":1}\n{\"b\":2}"), Err(ModelError::Foreign { .. })));
+    assert!(matches!(read("[1,"), Err(ModelError::Broken { .. })));
+}
+
+#[test]
+fn the_kind_is_seen_at_the_first_visible_byte() {
+    let cases: [(&[u8], Option<Kind>); 8] = [
+        (b"", None),
+        (b"\xef\xbb", None),
+        (b" \r\n", None),
+        (b"\xef\xbb\xbf {", Some(Kind::Json)),
+        (b"\n<!doctype", Some(Kind::Html)),
+        (b": comment", Some(Kind::Events)),
+        (b"data: x", Some(Kind::Events)),
+        (b"garbage", Some(Kind::Events)),
+    ];
+    for (head, kind) in cases {
+        assert_eq!(Kind::of(head), kind, "{head:?}");
+    }
+}

@@ -1,0 +1,197 @@
+//! Chat completions of any compatible server, streamed or whole.
+//!
+//! One call is one or more requests: when a server does not know an optional part
+//! (`response_format`, `stream_options`), the request is made again without it and
+//! what was refused is remembered; that is no failure. Failures are [`super::Retry`]'s.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
+use reqwest::Response;
+use tokio::time::timeout;
+
+use self::answer::{Kind, Reader};
+use self::request::{Ladder, Step};
+use super::http::{self, Server, Timeouts};
+use super::sse::{self, EVENT_CAP, Event, Fault};
+use super::{Chunk, Model, ModelError, Request};
+
+mod answer;
+mod request;
+
+/// A stream may live on comments alone for so long.
+const WITHOUT_CONTENT: Duration = Duration::from_secs(300);
+
+/// After the finish reason only a count can follow; it is not waited for longer.
+const AFTER_FINISH: Duration = Duration::from_secs(5);
+
+/// Everything needed to call a server.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// With or without scheme, trailing slash and `/v1`: a bare host gets `/v1`.
+    pub base_url: String,
+    pub api_key: Option<String>,
+    /// Where the key comes from (`OPENAI_API_KEY`), for messages about it.
+    pub key_name: String,
+    pub model: String,
+    pub timeouts: Timeouts,
+}
+
+/// A model of a server that speaks chat completions.
+#[derive(Clone, Debug)]
+pub struct OpenAi {
+    server: Arc<Server>,
+    /// What the server refused; shared by all models of this client.
+    ladder: Arc<Ladder>,
+    model: String,
+}
+
+impl OpenAi {
+    /// Connects to nothing yet. Fails on an address or a key that cannot be used.
+    pub fn new(endpoint: Endpoint) -> Result<OpenAi, ModelError> {
+        let Endpoint { base_url, api_key, key_name, model, timeouts } = endpoint;
+        let server = Server::new(&base_url, api_key.as_deref(), &key_name, timeouts)?;
+        Ok(OpenAi { server: Arc::new(server), ladder: Arc::default(), model })
+    }
+
+    /// Another model of the same server, over the same connections.
+    #[must_use]
+    pub fn with_model(&self, model: impl Into<String>) -> OpenAi {
+        OpenAi { model: model.into(), ..self.clone() }
+    }
+
+    /// Makes the request, stepping down where a part of it is refused.
+    async fn accepted(&self, request: &Request) -> Result<Response, ModelError> {
+        let mut shape = self.ladder.shape();
+        loop {
+            let body = request::body(&self.model, request, shape);
+            let response =
+                self.server.send(self.server.post("chat/completions")?.json(&body)).await?;
+            if response.status().is_success() {
+                self.ladder.remember(shape);
+                return Ok(response);
+            }
+            let status = response.status().as_u16();
+            let (error, said) = self.server.refusal(response, &self.model).await;
+            shape = match shape.step_down(request, status, &said).ok_or(error)? {
+                Step::Guessed(shape) => shape,
+                Step::Named(shape) => {
+                    self.ladder.remember(shape);
+                    shape
+                }
+            };
+        }
+    }
+
+    async fn open(self, request: Request) -> Result<Chunks, ModelError> {
+        let response = self.accepted(&request).await?;
+        let mut body = Box::pin(http::body(Arc::clone(&self.server), response));
+        let reader = Reader::new(self.server.url(), self.server.key().map(str::to_owned));
+        let mut head = Vec::new();
+        let kind = loop {
+            match body.next().await.transpose()? {
+                None => return Err(self.server.broken()),
+                Some(bytes) => head.extend_from_slice(&bytes),
+            }
+            match Kind::of(&head) {
+                Some(kind) => break kind,
+                // Blanks that keep the connection alive; a mark may still be open.
+                None if head.len() > 3 => head.clear(),
+                None => {}
+            }
+        };
+        match kind {
+            Kind::Html => Err(ModelError::WebPage { url: self.server.url() }),
+            Kind::Json => whole(reader, head, body).await,
+            Kind::Events => {
+                let bytes = stream::iter([Ok(Bytes::from(head))]).chain(body);
+                Ok(streamed(self.server, reader, Box::pin(sse::events(bytes, EVENT_CAP))))
+            }
+        }
+    }
+}
+
+type Chunks = BoxStream<'static, Result<Chunk, ModelError>>;
+type Body = Pin<Box<dyn Stream<Item = Result<Bytes, ModelError>> + Send>>;
+type Events = BoxStream<'static, Result<Event, Fault<ModelError>>>;
+
+impl Model for OpenAi {
+    fn name(&self) -> &str {
+        &self.model
+    }
+
+    fn stream(&self, request: Request) -> Chunks {
+        stream::once(self.clone().open(request)).try_flatten().boxed()
+    }
+}
+
+/// The answer of a server that sends one JSON body.
+async fn whole(
+    mut reader: Reader,
+    mut read: Vec<u8>,
+    mut body: Body,
+) -> Result<Chunks, ModelError> {
+    while let Some(bytes) = body.try_next().await? {
+        read.extend_from_slice(&bytes);
+    }
+    reader.whole(&read)?;
+    let chunks: Vec<_> = std::iter::from_fn(|| reader.take()).map(Ok).collect();
+    Ok(stream::iter(chunks).boxed())
+}
+
+/// Where a streamed answer stands.
+struct Streamed {
+    server: Arc<Server>,
+    reader: Reader,
+    events: Events,
+}
+
+fn streamed(server: Arc<Server>, reader: Reader, events: Events) -> Chunks {
+    let state = Streamed { server, reader, events };
+    stream::try_unfold(state, |mut state| async move {
+        Ok(state.next().await?.map(|chunk| (chunk, state)))
+    })
+    .boxed()
+}
+
+impl Streamed {
+    async fn next(&mut self) -> Result<Option<Chunk>, ModelError> {
+        loop {
+            if let Some(chunk) = self.reader.take() {
+                return Ok(Some(chunk));
+            }
+            if self.reader.done() {
+                return Ok(None);
+            }
+            self.read().await?;
+        }
+    }
+
+    async fn read(&mut self) -> Result<(), ModelError> {
+        let finishing = self.reader.finishing();
+        let patience = if finishing { AFTER_FINISH } else { WITHOUT_CONTENT };
+        match timeout(patience, self.events.next()).await {
+            Ok(Some(Ok(event))) => self.reader.event(&event),
+            Ok(None) => self.reader.close(),
+            // The answer is complete; how the connection ends does not matter.
+            Ok(Some(Err(_))) | Err(_) if finishing => self.reader.close(),
+            Ok(Some(Err(Fault::Source(error)))) => Err(error),
+            Ok(Some(Err(Fault::TooLarge))) => Err(self.server.too_large(EVENT_CAP)),
+            Err(_) => Err(self.server.stalled(WITHOUT_CONTENT)),
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("key_name", &self.key_name)
+            .field("model", &self.model)
+            .field("timeouts", &self.timeouts)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,224 @@
+//! The body of a request, and the parts of it that a server may not know.
+//!
+//! Servers differ in what they accept beside messages. [`Shape`] says what is asked
+//! for; [`Ladder`] remembers what was refused, for as long as the client lives.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use serde_json::{Value, json};
+
+use super::super::Request;
+use super::super::said::Said;
+
+/// The optional parts of one request. A bit is a part given up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shape(u8);
+
+/// What to ask for instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The server named the part it refuses.
+    Named(Shape),
+    /// It named none; whether this was it shows when it accepts.
+    Guessed(Shape),
+}
+
+impl Shape {
+    const NO_SCHEMA: Shape = Shape(1);
+    const NO_OBJECT: Shape = Shape(2);
+    const NO_USAGE: Shape = Shape(4);
+    const NEW_LIMIT: Shape = Shape(8);
+    /// All that is not messages and parameters.
+    const PLAIN: Shape = Shape(1 | 2 | 4);
+
+    fn has(self, part: Shape) -> bool {
+        self.0 & part.0 == part.0
+    }
+
+    fn and(self, part: Shape) -> Shape {
+        Shape(self.0 | part.0)
+    }
+
+    /// What to ask for after this refusal; `None` when nothing optional is to blame.
+    pub fn step_down(self, request: &Request, status: u16, said: &Said) -> Option<Step> {
+        if !matches!(status, 400 | 415 | 422 | 500 | 501) {
+            return None;
+        }
+        if self.asks_usage() && said.mentions(&["stream_options", "include_usage"]) {
+            return Some(Step::Named(self.and(Shape::NO_USAGE)));
+        }
+        if request.params.max_tokens.is_some()
+            && !self.has(Shape::NEW_LIMIT)
+            && said.mentions(&["max_completion_tokens"])
+        {
+            return Some(Step::Named(self.and(Shape::NEW_LIMIT)));
+        }
+        if said.mentions(FORMAT) {
+            return self.next_format(request).map(Step::Named);
+        }
+        // Names nothing, but complains of something it does not know: once, plainly.
+        let vague = status != 500 && (said.text.is_empty() || said.mentions(VAGUE));
+        let plain = self.and(Shape::PLAIN);
+        (vague && plain.sent(request) != self.sent(request)).then_some(Step::Guessed(plain))
+    }
+
+    fn next_format(self, request: &Request) -> Option<Shape> {
+        request.schema.as_ref()?;
+        if !self.has(Shape::NO_SCHEMA) {
+            Some(self.and(Shape::NO_SCHEMA))
+        } else if !self.has(Shape::NO_OBJECT) {
+            Some(self.and(Shape::NO_OBJECT))
+        } else {
+            None
+        }
+    }
+
+    fn asks_usage(self) -> bool {
+        !self.has(Shape::NO_USAGE)
+    }
+
+    /// What of the optional parts really goes out with this request.
+    fn sent(self, request: &Request) -> (Option<Value>, bool) {
+        (self.format(request), self.asks_usage())
+    }
+
+    fn format(self, request: &Request) -> Option<Value> {
+        let schema = request.schema.as_ref()?;
+        if !self.has(Shape::NO_SCHEMA) {
+            let schema = json!({ "name": "reply", "schema": schema });
+            Some(json!({ "type": "json_schema", "json_schema": schema }))
+        } else if !self.has(Shape::NO_OBJECT) {
+            Some(json!({ "type": "json_object" }))
+        } else {
+            None
+        }
+    }
+}
+
+/// How servers name the part that asks for JSON.
+const FORMAT: &[&str] =
+    &["response_format", "response format", "json_schema", "json_object", "json schema", "grammar"];
+
+/// How servers complain of a field without naming it.
+const VAGUE: &[&str] = &[
+    "unknown",
+    "unrecognized",
+    "unrecognised",
+    "unsupported",
+    "not supported",
+    "unexpected",
+    "not permitted",
+    "extra ",
+    "additional propert",
+];
+
+/// What a server refused, remembered.
+#[derive(Debug, Default)]
+pub(super) struct Ladder(AtomicU8);
+
+impl Ladder {
+    pub fn shape(&self) -> Shape {
+        Shape(self.0.load(Ordering::Relaxed))
+    }
+
+    /// What this shape leaves out stays out.
+    pub fn remember(&self, shape: Shape) {
+        self.0.fetch_or(shape.0, Ordering::Relaxed);
+    }
+}
+
+/// The JSON that is sent.
+pub(super) fn body(model: &str, request: &Request, shape: Shape) -> Value {
+    let mut body = json!({ "model": model, "messages": request.messages, "stream": true });
+    if let Ok(Value::Object(params)) = serde_json::to_value(&request.params) {
+        for (name, value) in params {
+            let new = name == "max_tokens" && shape.has(Shape::NEW_LIMIT);
+            body[if new { "max_completion_tokens".to_owned() } else { name }] = value;
+        }
+    }
+    if shape.asks_usage() {
+        body["stream_options"] = json!({ "include_usage": true });
+    }
+    if let Some(format) = shape.format(request) {
+        body["response_format"] = format;
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Message, Params};
+
+    fn request() -> Request {
+        Request {
+            messages: vec![Message::system("s"), Message::user("u")],
+            params: Params { max_tokens: Some(9), temperature: Some(0.5), ..Params::default() },
+            schema: Some(json!({ "type": "object" })),
+        }
+    }
+
+    fn refused(shape: Shape, status: u16, message: &str) -> Option<Step> {
+        let said = Said { text: message.into(), ..Said::default() };
+        shape.step_down(&request(), status, &said)
+    }
+
+    #[test]
+    fn all_that_helps_is_asked_for_at_first() {
+        assert_eq!(
+            body("m", &request(), Shape::default()),
+            json!({
+                "model": "m",
+                "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
+                "stream": true,
+                "temperature": 0.5,
+                "max_tokens": 9,
+                "stream_options": {"include_usage": true},
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "reply", "schema": {"type": "object"}},
+                },
+            })
+        );
+    }
+
+    #[test]
+    fn the_format_goes_down_one_rung_at_a_time() {
+        let first = refused(Shape::default(), 400, "json_schema is not available");
+        assert_eq!(first, Some(Step::Named(Shape::NO_SCHEMA)));
+        let second = refused(Shape::NO_SCHEMA, 422, "'response_format.type' must be text");
+        assert_eq!(second, Some(Step::Named(Shape::NO_SCHEMA.and(Shape::NO_OBJECT))));
+        let bottom = Shape::NO_SCHEMA.and(Shape::NO_OBJECT);
+        assert_eq!(refused(bottom, 400, "response_format"), None);
+        assert!(body("m", &request(), bottom).get("response_format").is_none());
+    }
+
+    #[test]
+    fn a_fault_that_is_not_about_the_shape_is_none_of_its_business() {
+        for (status, message) in [
+            (401, "response_format"),
+            (400, "temperature must be below 2"),
+            (500, "out of memory"),
+            (429, "unknown"),
+        ] {
+            assert_eq!(refused(Shape::default(), status, message), None, "{status} {message}");
+        }
+    }
+
+    #[test]
+    fn a_vague_refusal_is_answered_plainly_and_only_once() {
+        let plain = refused(Shape::default(), 400, "Unrecognized request argument");
+        assert_eq!(plain, Some(Step::Guessed(Shape::PLAIN)));
+        assert_eq!(refused(Shape::PLAIN, 400, "Unrecognized request argument"), None);
+    }
+
+    #[test]
+    fn usage_and_the_newer_name_of_the_limit_step_by_themselves() {
+        let usage = refused(Shape::default(), 400, "unknown field stream_options");
+        assert_eq!(usage, Some(Step::Named(Shape::NO_USAGE)));
+        let limit = refused(Shape::default(), 400, "Use 'max_completion_tokens' instead.");
+        assert_eq!(limit, Some(Step::Named(Shape::NEW_LIMIT)));
+        let sent = body("m", &request(), Shape::NEW_LIMIT);
+        assert_eq!((sent.get("max_tokens"), &sent["max_completion_tokens"]), (None, &json!(9)));
+    }
+}

@@ -1,0 +1,160 @@
+//! Makes a failed call again, as long as nothing of it was seen.
+//!
+//! A wrapper around any [`Model`]: the clients stay simple, and a scripted model can
+//! show a retry as well. Each wait is announced by [`Chunk::Retrying`]. What was shown
+//! cannot be taken back, so after the first visible chunk a fault goes through.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use futures_util::stream::{self, BoxStream, StreamExt};
+use tokio::time::sleep;
+
+use super::{Again, Chunk, Model, ModelError, Request};
+use crate::words::Spoken;
+
+/// How often and how patiently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Calls in all, the first one included.
+    pub tries: u32,
+    /// The first pause; each further one doubles, and up to its length is added by
+    /// chance, so that many clients do not come back at once.
+    pub first: Duration,
+    /// The longest pause of our own.
+    pub longest: Duration,
+    /// The longest pause a server can ask for.
+    pub cap: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace {
+            tries: 5,
+            first: Duration::from_millis(500),
+            longest: Duration::from_secs(8),
+            cap: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A model whose passing faults are tried again.
+#[derive(Clone)]
+pub struct Retry {
+    model: Arc<dyn Model>,
+    pace: Pace,
+}
+
+impl Retry {
+    pub fn new(model: Arc<dyn Model>, pace: Pace) -> Retry {
+        Retry { model, pace }
+    }
+}
+
+impl Model for Retry {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let tries = Tries {
+            stage: Stage::Call,
+            model: Arc::clone(&self.model),
+            request,
+            pace: self.pace,
+            pauses: pauses(self.pace),
+            made: 1,
+            stalled: false,
+            seen: false,
+        };
+        stream::unfold(tries, |mut tries| async move { Some((tries.next().await?, tries)) }).boxed()
+    }
+}
+
+fn pauses(pace: Pace) -> ExponentialBackoff {
+    ExponentialBuilder::default()
+        .with_min_delay(pace.first)
+        .with_max_delay(pace.longest)
+        .with_max_times(pace.tries.saturating_sub(1) as usize)
+        .with_jitter()
+        .build()
+}
+
+enum Stage {
+    Call,
+    Reading(BoxStream<'static, Result<Chunk, ModelError>>),
+    Waiting(Duration),
+    Over,
+}
+
+/// One call with all its tries.
+struct Tries {
+    stage: Stage,
+    model: Arc<dyn Model>,
+    request: Request,
+    pace: Pace,
+    pauses: ExponentialBackoff,
+    made: u32,
+    stalled: bool,
+    /// Something was shown.
+    seen: bool,
+}
+
+impl Tries {
+    async fn next(&mut self) -> Option<Result<Chunk, ModelError>> {
+        loop {
+            match &mut self.stage {
+                Stage::Over => return None,
+                Stage::Call => {
+                    self.stage = Stage::Reading(self.model.stream(self.request.clone()));
+                }
+                Stage::Waiting(pause) => {
+                    sleep(*pause).await;
+                    self.stage = Stage::Call;
+                }
+                Stage::Reading(chunks) => {
+                    return match chunks.next().await? {
+                        Ok(chunk) => {
+                            self.seen |= matches!(chunk, Chunk::Text(_) | Chunk::Thought(_));
+                            Some(Ok(chunk))
+                        }
+                        Err(error) => Some(self.failed(error)),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Goes on to a pause, or ends with the fault.
+    fn failed(&mut self, error: ModelError) -> Result<Chunk, ModelError> {
+        let (pause, of) = match error.again() {
+            Again::Soon(asked) if !self.seen => {
+                let own = self.pauses.next();
+                (
+                    own.map(|own| asked.map_or(own, |asked| asked.min(self.pace.cap))),
+                    self.pace.tries,
+                )
+            }
+            Again::Once if !self.seen && !self.stalled => {
+                self.stalled = true;
+                (self.pauses.next(), self.made + 1)
+            }
+            Again::Soon(_) | Again::Once | Again::Never => (None, 0),
+        };
+        let Some(pause) = pause else {
+            self.stage = Stage::Over;
+            return Err(error);
+        };
+        self.made += 1;
+        self.stage = Stage::Waiting(pause);
+        let wait_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        Ok(Chunk::Retrying { attempt: self.made, of, wait_ms, why: error.say() })
+    }
+}
+
+impl std::fmt::Debug for Retry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Retry").field("model", &self.name()).field("pace", &self.pace).finish()
+    }
+}

@@ -1,0 +1,154 @@
+//! What a server says in its own words: found in a body, cleaned, shortened, and
+//! without the key it may have echoed. Pure; what it means is [`super::status`]'s.
+
+use serde_json::Value;
+
+/// The most characters of a server's words that are kept.
+const MOST: usize = 300;
+
+/// Shorter keys are not looked for: they would blank out ordinary words.
+const SHORTEST_KEY: usize = 6;
+
+/// A server's own words about a fault.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Said {
+    /// For people; empty when there are none.
+    pub text: String,
+    /// `code` and `type` of the error, joined by a blank, in lower case.
+    pub code: String,
+    /// The status that stands inside the error, where there is one.
+    pub status: Option<u16>,
+}
+
+impl Said {
+    /// Reads the body of a failed request.
+    pub fn body(body: &str, key: Option<&str>) -> Said {
+        match serde_json::from_str::<Value>(body) {
+            Ok(value) => Said::value(&value, key),
+            Err(_) if is_html(body) => Said::default(),
+            Err(_) => Said { text: clean(body, key), ..Said::default() },
+        }
+    }
+
+    /// Reads an object that holds an error, or is one.
+    pub fn value(value: &Value, key: Option<&str>) -> Said {
+        let value = value.get(0).unwrap_or(value);
+        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+        let text = match error {
+            Value::String(text) => text.clone(),
+            _ => ["message", "detail", "msg", "error", "title"]
+                .iter()
+                .find_map(|field| error.get(field).or_else(|| value.get(field)))
+                .map(plain)
+                .unwrap_or_default(),
+        };
+        let mut words = Vec::new();
+        for field in ["code", "type", "status"] {
+            words.extend(error.get(field).and_then(Value::as_str).map(str::to_lowercase));
+        }
+        Said { text: clean(&text, key), code: words.join(" "), status: status(error) }
+    }
+
+    /// True when the words or the code hold one of these, in lower case.
+    pub fn mentions(&self, any: &[&str]) -> bool {
+        let text = self.text.to_lowercase();
+        any.iter().any(|word| text.contains(word) || self.code.contains(word))
+    }
+}
+
+/// Takes control characters, line breaks and the key out of foreign text, and cuts it.
+pub(super) fn clean(text: &str, key: Option<&str>) -> String {
+    let text = match key.filter(|key| key.len() >= SHORTEST_KEY) {
+        Some(key) => text.replace(key, "[key]"),
+        None => text.to_owned(),
+    };
+    let mut out = String::new();
+    let mut count = 0;
+    for word in text.split(|c: char| c.is_whitespace() || hidden(c)).filter(|w| !w.is_empty()) {
+        let gap = usize::from(!out.is_empty());
+        out.extend((gap == 1).then_some(' '));
+        let room = MOST.saturating_sub(count + gap);
+        out.extend(word.chars().take(room));
+        count += gap + word.chars().count();
+        if count > MOST {
+            out.push('…');
+            break;
+        }
+    }
+    out
+}
+
+/// Control characters, and those that change how the text around them is shown.
+fn hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// True when text looks like the beginning of a web page.
+pub(super) fn is_html(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(inner) => match inner.get("message") {
+            Some(Value::String(text)) => text.clone(),
+            _ => value.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn status(error: &Value) -> Option<u16> {
+    ["status_code", "code", "status"].iter().find_map(|field| {
+        let value = error.get(field)?;
+        let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+        u16::try_from(number).ok().filter(|status| (400..600).contains(status))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_is_found_in_every_usual_shape() {
+        let cases = [
+            (r#"{"error":{"message":"no"}}"#, "no"),
+            (r#"{"error":"no"}"#, "no"),
+            (r#"[{"error":{"message":"no"}}]"#, "no"),
+            (r#"{"message":"no"}"#, "no"),
+            (r#"{"detail":"no"}"#, "no"),
+            (r#"{"object":"error","message":"no","code":404}"#, "no"),
+            (r#"{"error":{"metadata":1}}"#, r#"{"metadata":1}"#),
+            ("plain words", "plain words"),
+            ("<!doctype html><p>no", ""),
+            ("", ""),
+        ];
+        for (body, expected) in cases {
+            assert_eq!(Said::body(body, None).text, expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn the_key_and_control_characters_are_taken_out() {
+        let said = Said::body("bad key sk-abcdef\u{1b}[31m\r\nnext\u{202e}x", Some("sk-abcdef"));
+        assert_eq!(said.text, "bad key [key] [31m next x");
+    }
+
+    #[test]
+    fn long_words_are_cut() {
+        let text = clean(&"字".repeat(5_000), None);
+        assert_eq!(text.chars().count(), MOST + 1);
+        assert!(text.ends_with('…'));
+    }
+
+    #[test]
+    fn the_code_and_the_status_inside_are_kept() {
+        let said =
+            Said::body(r#"{"error":{"message":"x","type":"Server_Error","code":"429"}}"#, None);
+        assert_eq!((said.code.as_str(), said.status), ("429 server_error", Some(429)));
+    }
+}

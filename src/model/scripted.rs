@@ -1,0 +1,299 @@
+//! Replies read from a file, one after the other: for tests, demos and reports of
+//! faults that others can repeat.
+//!
+//! The file is blocks, parted by a line `---`. A block is a reply's text, usually one
+//! JSON object. Its first line may be a directive, `#!` and a JSON object:
+//!
+//! ```text
+//! #! {"delay_ms": 20, "chunk": 5}
+//! {"type":"chat","message":"Slowly, five characters at a time.","data":{}}
+//! ---
+//! #! {"status": 429, "error": "Too many requests"}
+//! ---
+//! #! {"wait": "after"}
+//! {"type":"chat","message":"Shown, and then nothing more ever comes
+//! ```
+//!
+//! | field | meaning |
+//! |---|---|
+//! | `delay_ms` | pause before each chunk; 0 |
+//! | `chunk` | characters in a chunk; 0: the whole text at once |
+//! | `status` | fail at once, as a server with this HTTP status does |
+//! | `error` | the server's words; without `status`: the error comes after the text |
+//! | `cut` | after the text: `length`, `filtered`, or `broken` (the connection is gone) |
+//! | `wait` | never end: `before` the text, or `after` it |
+//! | `thought` | reasoning that comes before the text |
+//! | `usage` | `[input, output]` tokens |
+//!
+//! A call takes the next reply when it starts. When all are used, calls fail.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::stream::{self, BoxStream, Stream, StreamExt};
+use serde::Deserialize;
+
+use super::said::{Said, clean};
+use super::status::{self, Party};
+use super::{Chunk, Model, ModelError, Request};
+use crate::protocol::{Cut, Usage};
+
+/// The most bytes of a file of replies.
+const FILE_CAP: u64 = 64 << 20;
+
+/// A model that reads its lines from a file.
+#[derive(Clone, Debug)]
+pub struct Scripted {
+    file: String,
+    replies: Arc<[Reply]>,
+    next: Arc<AtomicUsize>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Reply {
+    text: String,
+    how: Directive,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Directive {
+    delay_ms: u64,
+    chunk: usize,
+    status: Option<u16>,
+    error: Option<String>,
+    cut: Option<End>,
+    wait: Option<Wait>,
+    thought: Option<String>,
+    usage: Option<[u64; 2]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum End {
+    Length,
+    Filtered,
+    Broken,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Wait {
+    Before,
+    After,
+}
+
+impl Scripted {
+    /// Reads the whole file at once.
+    pub fn open(path: &Path) -> Result<Scripted, ModelError> {
+        let file = clean(&path.display().to_string(), None);
+        let fault = |why: String| ModelError::ScriptUnreadable { file: file.clone(), why };
+        let size = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?.len();
+        if size > FILE_CAP {
+            return Err(fault(format!("{size} bytes")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
+        Scripted::parse(&file, &text)
+    }
+
+    /// Replies from a text; `file` names it in messages.
+    pub fn parse(file: &str, text: &str) -> Result<Scripted, ModelError> {
+        let fault = |(line, why): (usize, String)| ModelError::ScriptFaulty {
+            file: file.to_owned(),
+            line,
+            why: clean(&why, None),
+        };
+        let replies = replies(text).map_err(fault)?;
+        Ok(Scripted { file: file.to_owned(), replies: replies.into(), next: Arc::default() })
+    }
+}
+
+impl Model for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let count = self.replies.len();
+        // Nobody counts past the end: the next call fails in the same way.
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        match self.replies.get(number) {
+            Some(reply) => play(reply, &self.file),
+            None => {
+                let over = ModelError::ScriptOver { file: self.file.clone(), count };
+                stream::iter([Err(over)]).boxed()
+            }
+        }
+    }
+}
+
+/// The blocks of a file; a fault has its line, counted from 1.
+fn replies(text: &str) -> Result<Vec<Reply>, (usize, String)> {
+    let mut replies = Vec::new();
+    let mut block = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim_end() == "---" {
+            replies.extend(reply(&block)?);
+            block.clear();
+        } else {
+            block.push((number + 1, line));
+        }
+    }
+    replies.extend(reply(&block)?);
+    Ok(replies)
+}
+
+/// `None` for a block without a word.
+fn reply(block: &[(usize, &str)]) -> Result<Option<Reply>, (usize, String)> {
+    let blank = block.iter().take_while(|(_, line)| line.trim().is_empty()).count();
+    let mut lines = block.iter().skip(blank).copied().peekable();
+    if lines.peek().is_none() {
+        return Ok(None);
+    }
+    let directive = lines.next_if(|(_, line)| line.starts_with("#!"));
+    let how = match directive.and_then(|(number, line)| Some((number, line.strip_prefix("#!")?))) {
+        Some((number, json)) => {
+            serde_json::from_str(json.trim()).map_err(|error| (number, error.to_string()))?
+        }
+        None => Directive::default(),
+    };
+    let text = lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n");
+    Ok(Some(Reply { text: text.trim_end().to_owned(), how }))
+}
+
+type Item = Result<Chunk, ModelError>;
+
+fn play(reply: &Reply, file: &str) -> BoxStream<'static, Item> {
+    let how = &reply.how;
+    if let Some(status) = how.status {
+        return stream::iter([Err(refused(status, how, file))]).boxed();
+    }
+    if how.wait == Some(Wait::Before) {
+        return stream::pending().boxed();
+    }
+    let mut items: Vec<Item> = Vec::new();
+    items.extend(how.thought.clone().map(|text| Ok(Chunk::Thought(text))));
+    items.extend(pieces(&reply.text, how.chunk).into_iter().map(|text| Ok(Chunk::Text(text))));
+    if how.wait == Some(Wait::After) {
+        return paced(items, how.delay_ms).chain(stream::pending()).boxed();
+    }
+    items.extend(how.usage.map(|[input_tokens, output_tokens]| {
+        Ok(Chunk::Usage(Usage { input_tokens, output_tokens, estimated: false }))
+    }));
+    items.push(end(how, file));
+    paced(items, how.delay_ms).boxed()
+}
+
+fn end(how: &Directive, file: &str) -> Item {
+    let url = file.to_owned();
+    match (&how.error, how.cut) {
+        (Some(said), _) => {
+            Err(ModelError::Reported { url, said: clean(said, None), passing: false })
+        }
+        (None, None) => Ok(Chunk::Finished(None)),
+        (None, Some(End::Length)) => Ok(Chunk::Finished(Some(Cut::Length))),
+        (None, Some(End::Filtered)) => Ok(Chunk::Finished(Some(Cut::Filtered))),
+        (None, Some(End::Broken)) => Err(ModelError::Broken { url }),
+    }
+}
+
+fn refused(status: u16, how: &Directive, file: &str) -> ModelError {
+    let said = Said { text: how.error.clone().unwrap_or_default(), ..Said::default() };
+    let party = Party { url: file, model: "scripted", key_name: "AVOCET_API_KEY", has_key: true };
+    status::fault(party, status, None, &said)
+}
+
+fn paced(items: Vec<Item>, delay_ms: u64) -> impl Stream<Item = Item> + Send + 'static {
+    stream::iter(items).then(move |item| async move {
+        if delay_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+        }
+        item
+    })
+}
+
+/// Text in pieces of so many characters; 0 for one piece.
+pub(super) fn pieces(text: &str, size: usize) -> Vec<String> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    if size == 0 {
+        return vec![text.to_owned()];
+    }
+    let chars: Vec<char> = text.chars().collect();
+    chars.chunks(size).map(|piece| piece.iter().collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn call(model: &Scripted) -> Vec<Item> {
+        let request = Request { messages: vec![], params: Default::default(), schema: None };
+        model.stream(request).collect::<Vec<_>>().now_or_never().unwrap_or_default()
+    }
+
+    fn scripted(text: &str) -> Scripted {
+        Scripted::parse("replies.txt", text).unwrap()
+    }
+
+    fn text(text: &str) -> Item {
+        Ok(Chunk::Text(text.into()))
+    }
+
+    #[test]
+    fn replies_come_one_after_the_other_and_then_it_says_so() {
+        let model = scripted("one\n---\n\ntwo\nlines\n\n---\n");
+        assert_eq!(call(&model), [text("one"), Ok(Chunk::Finished(None))]);
+        assert_eq!(call(&model), [text("two\nlines"), Ok(Chunk::Finished(None))]);
+        let over = ModelError::ScriptOver { file: "replies.txt".into(), count: 2 };
+        assert_eq!(call(&model), [Err(over.clone())]);
+        assert_eq!(call(&model), [Err(over)]);
+    }
+
+    #[test]
+    fn directives_cut_fail_and_count() {
+        let model = scripted(concat!(
+            "#! {\"chunk\":2,\"thought\":\"hm\",\"usage\":[3,4],\"cut\":\"length\"}\n字二三\n---\n",
+            "#! {\"status\":401}\n---\n",
+            "#! {\"error\":\"no\"}\nhalf\n---\n",
+            "#! {\"cut\":\"broken\"}\nhalf",
+        ));
+        let usage = Usage { input_tokens: 3, output_tokens: 4, estimated: false };
+        let expected = [
+            Ok(Chunk::Thought("hm".into())),
+            text("字二"),
+            text("三"),
+            Ok(Chunk::Usage(usage)),
+            Ok(Chunk::Finished(Some(Cut::Length))),
+        ];
+        assert_eq!(call(&model), expected);
+        assert!(matches!(call(&model).as_slice(), [Err(ModelError::KeyWrong { .. })]));
+        assert!(matches!(call(&model).as_slice(), [Ok(_), Err(ModelError::Reported { .. })]));
+        assert!(matches!(call(&model).as_slice(), [Ok(_), Err(ModelError::Broken { .. })]));
+    }
+
+    #[test]
+    fn a_reply_that_waits_never_ends() {
+        let model = scripted("#! {\"wait\":\"before\"}\nx\n---\n#! {\"wait\":\"after\"}\ny");
+        assert_eq!(call(&model), []);
+        let request = Request { messages: vec![], params: Default::default(), schema: None };
+        let mut chunks = model.stream(request);
+        assert_eq!(chunks.next().now_or_never(), Some(Some(text("y"))));
+        assert_eq!(chunks.next().now_or_never(), None);
+    }
+
+    #[test]
+    fn a_directive_with_a_fault_is_named_with_its_line() {
+        let error = Scripted::parse("f", "one\n---\n\n#! {\"dealy_ms\":2}\n").map(|_| ());
+        assert!(
+            matches!(error, Err(ModelError::ScriptFaulty { line: 4, why, .. }) if why.contains("dealy_ms"))
+        );
+        let missing = Scripted::open(Path::new("/nowhere/at/all")).map(|_| ());
+        assert!(matches!(missing, Err(ModelError::ScriptUnreadable { .. })));
+    }
+}

@@ -1,0 +1,141 @@
+//! Events out of a byte stream.
+//!
+//! Reading fields is `eventsource-stream`'s. Alone it would panic on a byte order
+//! mark, copy the rest of its buffer for every line, end at one invalid byte and grow
+//! without bound. So it never sees the raw bytes: `Lines` hands it one whole line
+//! at a time, without the mark, with `\n` at its end, as valid UTF-8, and counts the
+//! bytes of the event. The cost is linear in the bytes, however they are cut.
+//!
+//! Not in here: what an event means.
+
+use std::mem::take;
+
+use eventsource_stream::{EventStream, EventStreamError};
+use futures_util::stream::{self, Stream, StreamExt, TryStreamExt};
+
+/// The most bytes of one event.
+pub const EVENT_CAP: usize = 8 << 20;
+
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The `event:` field; `message` where there is none.
+    pub name: String,
+    /// The `data:` lines, joined by `\n`.
+    pub data: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault<E> {
+    /// The bytes broke off.
+    Source(E),
+    /// An event, or a line without an end, passed the cap.
+    TooLarge,
+}
+
+/// The events in `bytes`, none larger than `cap`. An event that the end of the stream
+/// cuts short is handed over as far as it came. After a fault the stream ends.
+pub fn events<S, B, E>(bytes: S, cap: usize) -> impl Stream<Item = Result<Event, Fault<E>>> + Send
+where
+    S: Stream<Item = Result<B, E>> + Send,
+    B: AsRef<[u8]> + Send,
+    E: Send,
+{
+    let mut lines = Lines::new(cap);
+    let pieces = bytes.map_ok(Some).chain(stream::once(async { Ok(None) }));
+    let lines = pieces.flat_map(move |piece| {
+        stream::iter(match piece {
+            Ok(Some(bytes)) => lines.feed(bytes.as_ref()),
+            Ok(None) => lines.end(),
+            Err(error) => vec![Err(Fault::Source(error))],
+        })
+    });
+    let mut over = false;
+    EventStream::new(lines)
+        .filter_map(|event| async {
+            match event {
+                Ok(event) => Some(Ok(Event { name: event.event, data: event.data })),
+                Err(EventStreamError::Transport(fault)) => Some(Err(fault)),
+                // Whole lines of valid UTF-8 always parse.
+                Err(EventStreamError::Utf8(_) | EventStreamError::Parser(_)) => None,
+            }
+        })
+        .take_while(move |event| {
+            let go_on = !over;
+            over = event.is_err();
+            async move { go_on }
+        })
+}
+
+/// Cuts bytes into lines that end in `\n`, whatever they ended in before.
+#[derive(Debug)]
+struct Lines {
+    cap: usize,
+    /// The line that has no end yet.
+    open: Vec<u8>,
+    /// Bytes of the event before `open`.
+    event: usize,
+    begun: bool,
+    /// The last byte was `\r`, so a `\n` now belongs to it.
+    after_cr: bool,
+    over: bool,
+}
+
+impl Lines {
+    fn new(cap: usize) -> Lines {
+        Lines { cap, open: Vec::new(), event: 0, begun: false, after_cr: false, over: false }
+    }
+
+    fn feed<E>(&mut self, mut bytes: &[u8]) -> Vec<Result<String, Fault<E>>> {
+        let mut lines = Vec::new();
+        while !self.over && !bytes.is_empty() {
+            if take(&mut self.after_cr)
+                && let Some(rest) = bytes.strip_prefix(b"\n")
+            {
+                bytes = rest;
+                continue;
+            }
+            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let (part, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+            if self.event + self.open.len() + part.len() > self.cap {
+                self.over = true;
+                self.open = Vec::new();
+                lines.push(Err(Fault::TooLarge));
+                return lines;
+            }
+            self.open.extend_from_slice(part);
+            bytes = rest;
+            if let Some((end, rest)) = rest.split_first() {
+                self.after_cr = *end == b'\r';
+                bytes = rest;
+                lines.push(Ok(self.line()));
+            }
+        }
+        lines
+    }
+
+    /// What is left at the end of the bytes: the open line, and the end of its event.
+    fn end<E>(&mut self) -> Vec<Result<String, Fault<E>>> {
+        if self.over {
+            return Vec::new();
+        }
+        vec![Ok(self.line()), Ok("\n".to_owned())]
+    }
+
+    fn line(&mut self) -> String {
+        let line = take(&mut self.open);
+        let begun = std::mem::replace(&mut self.begun, true);
+        let line = match line.strip_prefix(MARK) {
+            Some(rest) if !begun => rest,
+            _ => &line,
+        };
+        self.event = if line.is_empty() { 0 } else { self.event + line.len() };
+        let mut line = String::from_utf8_lossy(line).into_owned();
+        line.push('\n');
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests;

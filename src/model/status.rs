@@ -1,0 +1,174 @@
+//! What an HTTP status of a model server means, and how long it asks us to wait.
+//! Pure: status, headers and body in, a [`ModelError`] out.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+
+use super::said::Said;
+use super::{Again, ModelError};
+
+/// Whom a fault is about, as a person knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Party<'a> {
+    /// Without user, password or query.
+    pub url: &'a str,
+    /// Empty when the request named none.
+    pub model: &'a str,
+    /// Where the key comes from; `has_key` tells whether there was one.
+    pub key_name: &'a str,
+    pub has_key: bool,
+}
+
+/// The fault an answer with this status stands for.
+pub(super) fn fault(
+    party: Party<'_>,
+    status: u16,
+    after: Option<Duration>,
+    said: &Said,
+) -> ModelError {
+    let url = party.url.to_owned();
+    let model = party.model.to_owned();
+    let key = party.key_name.to_owned();
+    let text = said.text.clone();
+    match status {
+        401 if party.has_key => ModelError::KeyWrong { url, key, said: text },
+        401 => ModelError::KeyMissing { url, key },
+        402 => ModelError::Unpaid { url, said: text },
+        403 => ModelError::Forbidden { url, model, said: text },
+        404 if !model.is_empty() && said.mentions(&["model"]) => {
+            ModelError::NoModel { url, model, said: text }
+        }
+        404 => ModelError::NoEndpoint { url, said: text },
+        429 if said.mentions(&[
+            "insufficient_quota",
+            "credit balance",
+            "exceeded your current",
+        ]) =>
+        {
+            ModelError::Unpaid { url, said: text }
+        }
+        429 => ModelError::Busy { url, after, said: text },
+        408 | 409 | 425 | 500.. => ModelError::Faulty { url, status, after, said: text },
+        400..=499 => rejected(party, status, said),
+        _ => ModelError::Foreign { url, said: text },
+    }
+}
+
+fn rejected(party: Party<'_>, status: u16, said: &Said) -> ModelError {
+    let url = party.url.to_owned();
+    let model = party.model.to_owned();
+    let text = said.text.clone();
+    if status == 413 || said.mentions(TOO_LONG) {
+        ModelError::TooLong { model, said: text }
+    } else if said.mentions(NO_MODEL) {
+        ModelError::NoModel { url, model, said: text }
+    } else if said.mentions(&["invalid_api_key", "api key not valid", "incorrect api key"]) {
+        ModelError::KeyWrong { url, key: party.key_name.to_owned(), said: text }
+    } else {
+        ModelError::Rejected { url, status, said: text }
+    }
+}
+
+/// How servers say that the messages do not fit.
+const TOO_LONG: &[&str] = &[
+    "context_length",
+    "context length",
+    "context window",
+    "context size",
+    "maximum context",
+    "prompt is too long",
+    "too many tokens",
+];
+
+/// How servers say with a 400 that they do not have the model.
+const NO_MODEL: &[&str] =
+    &["model_not_found", "model not found", "unknown model", "invalid model", "not a valid model"];
+
+/// An error inside an answer that had begun well.
+pub(super) fn reported(url: &str, said: Said) -> ModelError {
+    let by_status = said.status.is_some_and(|status| {
+        let party = Party { url, model: "", key_name: "", has_key: true };
+        matches!(fault(party, status, None, &said).again(), Again::Soon(_))
+    });
+    let passing = by_status || said.mentions(&["rate_limit", "overloaded", "server_error"]);
+    ModelError::Reported { url: url.to_owned(), said: said.text, passing }
+}
+
+/// The pause the server asks for: `Retry-After` in seconds or as a date, or the
+/// milliseconds some servers send beside it.
+pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse().ok()) {
+        return Some(Duration::from_millis(ms));
+    }
+    let value = text(RETRY_AFTER.as_str())?;
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
+    }
+    let date = rfc2822::parse(value).ok()?.timestamp();
+    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    const NOW: i64 = 784_111_777; // Sun, 06 Nov 1994 08:49:37 GMT
+
+    fn wait(name: &'static str, value: &'static str) -> Option<Duration> {
+        let mut headers = HeaderMap::new();
+        headers.insert(name, HeaderValue::from_static(value));
+        retry_after(&headers, Timestamp::from_second(NOW).unwrap_or_default())
+    }
+
+    #[test]
+    fn the_pause_is_read_as_seconds_as_a_date_and_as_milliseconds() {
+        assert_eq!(wait("retry-after", "7"), Some(Duration::from_secs(7)));
+        assert_eq!(wait("retry-after", "0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(
+            wait("retry-after", "Sun, 06 Nov 1994 08:49:47 GMT"),
+            Some(Duration::from_secs(10))
+        );
+        assert_eq!(wait("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait("retry-after-ms", "250"), Some(Duration::from_millis(250)));
+        assert_eq!(wait("retry-after", "-3"), Some(Duration::ZERO));
+        assert_eq!(wait("retry-after", "soon"), None);
+        assert_eq!(wait("retry-after", "1e300"), None);
+    }
+
+    #[test]
+    fn each_status_names_what_to_do() {
+        let cases = [
+            (401, r#"{"error":"x"}"#, "KeyWrong"),
+            (402, "", "Unpaid"),
+            (403, "", "Forbidden"),
+            (404, r#"{"error":{"message":"The model `m` does not exist"}}"#, "NoModel"),
+            (404, "<html>", "NoEndpoint"),
+            (400, r#"{"error":{"code":"context_length_exceeded"}}"#, "TooLong"),
+            (400, r#"{"error":{"message":"bad temperature"}}"#, "Rejected"),
+            (400, r#"{"error":{"message":"API key not valid"}}"#, "KeyWrong"),
+            (429, r#"{"error":{"code":"insufficient_quota"}}"#, "Unpaid"),
+            (429, "", "Busy"),
+            (409, "", "Faulty"),
+            (503, "", "Faulty"),
+            (418, "", "Rejected"),
+        ];
+        let party = Party { url: "u", model: "m", key_name: "K", has_key: true };
+        for (status, body, expected) in cases {
+            let error = format!("{:?}", fault(party, status, None, &Said::body(body, None)));
+            assert!(error.starts_with(expected), "{status} {body}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_401_without_a_key_asks_for_one() {
+        let party = Party { url: "u", model: "m", key_name: "K", has_key: false };
+        let error = fault(party, 401, None, &Said::default());
+        assert_eq!(error, ModelError::KeyMissing { url: "u".into(), key: "K".into() });
+    }
+}

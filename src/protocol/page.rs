@@ -1,0 +1,38 @@
+//! A titled list of lines that answers a command such as `/status`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::{Say, Value};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Page {
+    pub title: Say,
+    pub rows: Vec<Row>,
+}
+
+/// One line of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
+    Heading(Value),
+    /// A label and what it stands at; the values of a page stand below each other.
+    Pair {
+        label: Value,
+        value: Value,
+    },
+    Line(Value),
+}
+
+impl Row {
+    pub fn heading(text: impl Into<Value>) -> Row {
+        Row::Heading(text.into())
+    }
+
+    pub fn pair(label: impl Into<Value>, value: impl Into<Value>) -> Row {
+        Row::Pair { label: label.into(), value: value.into() }
+    }
+
+    pub fn line(text: impl Into<Value>) -> Row {
+        Row::Line(text.into())
+    }
+}

@@ -1,0 +1,208 @@
+//! Data to a [`Reply`], or the name of the field that is wrong.
+//!
+//! What a field may leave out is decided here: small models forget `data` of a chat,
+//! `args`, `requires`, `cwd`. What is there must have the right type.
+
+use serde_json::{Map, Value};
+
+use super::super::{Requires, Work};
+use super::{MOST_COMMANDS, Proposal, Reply};
+use crate::words::{Say, Word, protocol as words};
+
+type Object = Map<String, Value>;
+
+pub(super) fn reply(object: &Object) -> Result<Reply, Say> {
+    let top = Part { object, path: "" };
+    match top.required("type")? {
+        Value::String(kind) => match kind.as_str() {
+            "chat" => chat(&top),
+            "cmd" => cmd(&top),
+            "error" => Ok(Reply::Error { message: top.text("message")? }),
+            other => Err(words::UNKNOWN_TYPE.with("found", short(other))),
+        },
+        other => Err(wrong("type", words::A_STRING, other)),
+    }
+}
+
+fn chat(top: &Part<'_>) -> Result<Reply, Say> {
+    let message = top.text("message")?;
+    let Some(data) = top.optional_object("data")? else {
+        return Ok(Reply::Chat { message, markdown: true, suggestions: Vec::new() });
+    };
+    let data = Part { object: data, path: "data" };
+    let markdown = data.optional_text("format")?.is_none_or(|format| format != "plain");
+    Ok(Reply::Chat { message, markdown, suggestions: data.texts("suggestions")? })
+}
+
+fn cmd(top: &Part<'_>) -> Result<Reply, Say> {
+    let message = top.optional_text("message")?.unwrap_or_default();
+    let data = match top.required("data")? {
+        Value::Object(object) => Part { object, path: "data" },
+        other => return Err(wrong("data", words::AN_OBJECT, other)),
+    };
+    let list = match data.required("commands")? {
+        Value::Array(list) => list,
+        other => return Err(wrong("data.commands", words::A_LIST, other)),
+    };
+    if list.is_empty() {
+        return Err(words::NO_COMMANDS.into());
+    }
+    if list.len() > MOST_COMMANDS {
+        return Err(words::TOO_MANY.with("count", list.len()).with("most", MOST_COMMANDS));
+    }
+    let commands = list.iter().enumerate().map(|(index, value)| {
+        let path = format!("data.commands[{index}]");
+        match value {
+            Value::Object(object) => proposal(&Part { object, path: &path }),
+            other => Err(wrong(&path, words::AN_OBJECT, other)),
+        }
+    });
+    Ok(Reply::Cmd {
+        message,
+        cwd: data.optional_text("cwd")?.filter(|cwd| !cwd.is_empty()),
+        commands: commands.collect::<Result<_, _>>()?,
+        expected: data.optional_text("expected_effect")?.unwrap_or_default(),
+    })
+}
+
+fn proposal(part: &Part<'_>) -> Result<Proposal, Say> {
+    let requires = requires(part)?;
+    let work = match (part.optional_text("program")?, part.optional_text("tool")?) {
+        (Some(_), Some(_)) => return Err(words::BOTH.with("field", part.path)),
+        (None, None) => return Err(words::NEITHER.with("field", part.path)),
+        (Some(program), None) => exec(part, program)?,
+        (None, Some(name)) => tool(part, name)?,
+    };
+    Ok(Proposal { work, requires })
+}
+
+fn exec(part: &Part<'_>, program: String) -> Result<Work, Say> {
+    if program.trim().is_empty() {
+        return Err(words::EMPTY.with("field", part.field("program")));
+    }
+    Ok(Work::Exec { program, args: part.texts("args")? })
+}
+
+/// `exec` under its tool name becomes the step it means, so that it is judged as one;
+/// there is no tool that takes a shell line.
+fn tool(part: &Part<'_>, name: String) -> Result<Work, Say> {
+    let empty = Object::new();
+    let input = part.optional_object("input")?.unwrap_or(&empty);
+    match name.as_str() {
+        "exec" | "cmd" => {
+            let path = part.field("input");
+            let part = Part { object: input, path: &path };
+            let program = part.text("program")?;
+            exec(&part, program)
+        }
+        "shell" => Err(words::NO_SHELL.with("field", part.field("tool"))),
+        "" => Err(words::EMPTY.with("field", part.field("tool"))),
+        _ => Ok(Work::Tool { name, input: Value::Object(input.clone()) }),
+    }
+}
+
+fn requires(part: &Part<'_>) -> Result<Requires, Say> {
+    let Some(object) = part.optional_object("requires")? else {
+        return Ok(Requires::default());
+    };
+    let path = part.field("requires");
+    let part = Part { object, path: &path };
+    Ok(Requires {
+        confirm: part.flag("confirm")?,
+        elevated: part.flag("elevated")?,
+        network: part.flag("network")?,
+        write: part.flag("write")?,
+    })
+}
+
+/// An object and where it stands, so that a fault can name the field.
+struct Part<'a> {
+    object: &'a Object,
+    path: &'a str,
+}
+
+impl<'a> Part<'a> {
+    fn field(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
+    fn required(&self, name: &str) -> Result<&'a Value, Say> {
+        self.object.get(name).ok_or_else(|| words::MISSING.with("field", self.field(name)))
+    }
+
+    /// `null` counts as left out.
+    fn optional(&self, name: &str) -> Option<&'a Value> {
+        self.object.get(name).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, name: &str) -> Result<String, Say> {
+        match self.required(name)? {
+            Value::String(text) => Ok(text.clone()),
+            other => Err(wrong(&self.field(name), words::A_STRING, other)),
+        }
+    }
+
+    fn optional_text(&self, name: &str) -> Result<Option<String>, Say> {
+        self.optional(name).map(|_| self.text(name)).transpose()
+    }
+
+    fn optional_object(&self, name: &str) -> Result<Option<&'a Object>, Say> {
+        match self.optional(name) {
+            None => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(other) => Err(wrong(&self.field(name), words::AN_OBJECT, other)),
+        }
+    }
+
+    fn flag(&self, name: &str) -> Result<bool, Say> {
+        match self.optional(name) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(other) => Err(wrong(&self.field(name), words::A_BOOLEAN, other)),
+        }
+    }
+
+    fn texts(&self, name: &str) -> Result<Vec<String>, Say> {
+        let list = match self.optional(name) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(list)) => list,
+            Some(other) => return Err(wrong(&self.field(name), words::STRINGS, other)),
+        };
+        let texts = list.iter().enumerate().map(|(index, value)| match value {
+            Value::String(text) => Ok(text.clone()),
+            other => {
+                let item = format!("{}[{index}]", self.field(name));
+                Err(words::WRONG_ITEM
+                    .with("field", self.field(name))
+                    .with("item", item)
+                    .with("found", kind(other)))
+            }
+        });
+        texts.collect()
+    }
+}
+
+fn wrong(field: &str, wanted: Word, found: &Value) -> Say {
+    words::WRONG.with("field", field).with("wanted", wanted).with("found", kind(found))
+}
+
+fn kind(value: &Value) -> Word {
+    match value {
+        Value::Null => words::IS_NULL,
+        Value::Bool(_) => words::IS_BOOLEAN,
+        Value::Number(_) => words::IS_NUMBER,
+        Value::String(_) => words::IS_STRING,
+        Value::Array(_) => words::IS_LIST,
+        Value::Object(_) => words::IS_OBJECT,
+    }
+}
+
+/// The model's own text inside a sentence: one line, and not long.
+fn short(text: &str) -> String {
+    let mut out: String =
+        text.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(40).is_some() {
+        out.push('…');
+    }
+    out
+}

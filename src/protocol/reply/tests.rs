@@ -1,0 +1,210 @@
+use super::*;
+use crate::words::Lang;
+
+fn valid(text: &str) -> (Reply, Found) {
+    match read(text) {
+        Reading::Valid { reply, found } => (reply, found),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn fault(text: &str) -> String {
+    match read(text) {
+        Reading::Invalid { fault, .. } => fault.text(Lang::En),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn chat(message: &str) -> Reply {
+    Reply::Chat { message: message.to_owned(), markdown: true, suggestions: vec![] }
+}
+
+const HI: &str = r#"{"type":"chat","message":"hi"}"#;
+
+#[test]
+fn a_reply_is_found_on_each_rung_of_the_ladder() {
+    let cases = [
+        (HI.to_owned(), Found::Whole),
+        (format!("\u{feff}\n {HI} \n"), Found::Whole),
+        (format!("Here:\n```json\n{HI}\n```\nDone."), Found::Fenced),
+        (format!("Run `{{x}}`:\n```\ncode\n```\n```json\n{HI}\n```"), Found::Fenced),
+        (format!("Here: {HI} I hope {{this}} helps, {{}}."), Found::Braces),
+        (format!("[{HI}]"), Found::Braces),
+        (format!("<think>or {{\"type\":\"cmd\"}}?</think>\n{HI}"), Found::Whole),
+        ("{'type': 'chat', 'message': 'hi',}".to_owned(), Found::Repaired),
+        ("{\"type\":\"chat\",\"message\":\"hi".to_owned(), Found::Repaired),
+        ("```json\n{\"type\":\"chat\",\"message\":\"hi\",\n```".to_owned(), Found::Repaired),
+    ];
+    for (text, found) in cases {
+        assert_eq!(valid(&text), (chat("hi"), found), "{text}");
+    }
+}
+
+#[test]
+fn a_chat_may_leave_out_everything_but_its_message() {
+    let full = r#"{"type":"chat","message":"m","data":{"format":"plain","suggestions":["a","b"]}}"#;
+    let (reply, _) = valid(full);
+    let suggestions = vec!["a".to_owned(), "b".to_owned()];
+    assert_eq!(reply, Reply::Chat { message: "m".into(), markdown: false, suggestions });
+    for data in ["null", "{}", r#"{"format":null,"suggestions":null}"#, r#"{"more":1}"#] {
+        let text = format!(r#"{{"type":"chat","message":"m","data":{data}}}"#);
+        assert_eq!(valid(&text).0, chat("m"), "{text}");
+    }
+}
+
+#[test]
+fn a_cmd_reply_becomes_proposals() {
+    let text = r#"{"type":"cmd","message":"why","data":{"cwd":"/w","expected_effect":"e","commands":[
+        {"program":"git","args":["commit","-m","a b"],"requires":{"confirm":true,"write":true}},
+        {"tool":"file.read","input":{"path":"a"}},
+        {"tool":"exec","input":{"program":"ls"}}]}}"#;
+    let (reply, found) = valid(text);
+    assert_eq!(found, Found::Whole);
+    let requires = Requires { confirm: true, write: true, ..Requires::default() };
+    let tool = Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) };
+    let commands = vec![
+        Proposal { work: Work::exec("git", &["commit", "-m", "a b"]), requires },
+        Proposal { work: tool, requires: Requires::default() },
+        Proposal { work: Work::exec("ls", &[]), requires: Requires::default() },
+    ];
+    let cwd = Some("/w".to_owned());
+    assert_eq!(reply, Reply::Cmd { message: "why".into(), cwd, commands, expected: "e".into() });
+}
+
+#[test]
+fn a_cmd_reply_may_leave_out_what_small_models_forget() {
+    let (reply, _) = valid(r#"{"type":"cmd","data":{"commands":[{"program":"ls","args":null}]}}"#);
+    let commands = vec![Proposal { work: Work::exec("ls", &[]), requires: Requires::default() }];
+    let expected = String::new();
+    assert_eq!(reply, Reply::Cmd { message: String::new(), cwd: None, commands, expected });
+}
+
+fn cmd(command: &str) -> String {
+    format!(r#"{{"type":"cmd","message":"","data":{{"commands":[{command}]}}}}"#)
+}
+
+#[test]
+fn each_fault_names_its_field() {
+    #[rustfmt::skip]
+    let cases = [
+        ("{}", "`type` is missing."),
+        (r#"{"type":1}"#, "`type` must be a string, but it is a number."),
+        (r#"{"type":"tool","message":""}"#, "`type` is `tool`; it must be `chat`, `cmd` or `error`."),
+        (r#"{"type":"chat"}"#, "`message` is missing."),
+        (r#"{"type":"chat","message":null}"#, "`message` must be a string, but it is null."),
+        (r#"{"type":"chat","message":"","data":[]}"#, "`data` must be an object, but it is a list."),
+        (r#"{"type":"chat","message":"","data":{"suggestions":"x"}}"#, "`data.suggestions` must be a list of strings, but it is a string."),
+        (r#"{"type":"cmd","message":""}"#, "`data` is missing."),
+        (r#"{"type":"cmd","data":{}}"#, "`data.commands` is missing."),
+        (r#"{"type":"chat","message":"a","message":"b"}"#, "The key `message` stands twice."),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(fault(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn each_fault_of_a_command_names_the_command() {
+    #[rustfmt::skip]
+    let cases = [
+        ("", "`data.commands` is empty; a `cmd` reply proposes at least one step."),
+        (r#""ls -l""#, "`data.commands[0]` must be an object, but it is a string."),
+        ("{}", "`data.commands[0]` names neither a `program` nor a `tool`."),
+        (r#"{"program":"a","tool":"b"}"#, "`data.commands[0]` names both a `program` and a `tool`; it must name one of them."),
+        (r#"{"program":" "}"#, "`data.commands[0].program` must not be empty."),
+        (r#"{"program":"a"},{"program":"head","args":["-n",42]}"#, "`data.commands[1].args` must be a list of strings, but `data.commands[1].args[1]` is a number."),
+        (r#"{"program":"a","requires":{"confirm":"yes"}}"#, "`data.commands[0].requires.confirm` must be true or false, but it is a string."),
+        (r#"{"tool":"shell","input":{"line":"ls"}}"#, "`data.commands[0].tool` asks for a shell; a step is a `program` with its `args`."),
+        (r#"{"tool":"exec"}"#, "`data.commands[0].input.program` is missing."),
+        (r#"{"program":"a","args":[],"args":["b"]}"#, "The key `data.commands[0].args` stands twice."),
+    ];
+    for (command, expected) in cases {
+        assert_eq!(fault(&cmd(command)), expected, "{command}");
+    }
+    let many = cmd(&vec![r#"{"program":"ls"}"#; 65].join(","));
+    assert_eq!(fault(&many), "`data.commands` holds 65 steps; at most 64 are allowed.");
+}
+
+#[test]
+fn a_second_object_is_never_ignored_in_silence() {
+    let both = "The reply holds more than one JSON object; it must be exactly one.";
+    let ls = r#"{"type":"cmd","data":{"commands":[{"program":"ls"}]}}"#;
+    assert_eq!(fault(&format!("{ls} {HI}")), both);
+    assert_eq!(fault(&format!("{ls}\n```json\n{HI}\n```")), both);
+    assert_eq!(fault(&format!("```json\n{ls}\n```\nand\n```json\n{HI}\n```")), both);
+}
+
+#[test]
+fn a_key_that_stands_twice_is_named_even_behind_prose() {
+    assert_eq!(
+        fault(r#"So: {"type":"chat","message":"a","type":"cmd"}"#),
+        "The key `type` stands twice."
+    );
+}
+
+#[test]
+fn limits_are_said() {
+    let deep = |levels: usize| {
+        let nest = "[".repeat(levels) + &"]".repeat(levels);
+        format!(r#"{{"type":"chat","message":"m","data":{{"x":{nest}}}}}"#)
+    };
+    assert_eq!(valid(&deep(DEEPEST - 2)).0, chat("m"));
+    assert_eq!(fault(&deep(DEEPEST - 1)), "The reply nests deeper than 64 levels.");
+    let long = format!(r#"{{"type":"chat","message":"{}"}}"#, "é".repeat(LONGEST / 2));
+    assert!(fault(&long).contains("at most 4194304 are read"));
+    let broken = format!("{{'a':{}", "[".repeat(100_000));
+    assert_eq!(fault(&broken), "The reply nests deeper than 64 levels.");
+}
+
+#[test]
+fn what_holds_no_object_falls_back_to_its_text() {
+    for text in [
+        "Hello!",
+        "",
+        "null",
+        "[1,2]",
+        "\"{}\"",
+        "if (a) { b(); }",
+        "a } b {",
+        "struct X {}",
+        "Set {\"a\":1} there",
+        "```json\n{\"name\":\"x\"}\n```",
+        "<think>{",
+    ] {
+        assert_eq!(read(text), Reading::Fallback { text: text.to_owned() }, "{text}");
+    }
+    let wrapped = fallback_json("Hello!").to_string();
+    assert_eq!(
+        wrapped,
+        r#"{"result":"Hello!","_fallback":true,"_reason":"model_output_was_not_valid_json"}"#
+    );
+    assert_eq!(read(&wrapped), Reading::Fallback { text: "Hello!".to_owned() });
+}
+
+#[test]
+fn numbers_past_every_range_are_no_reason_to_fall_over() {
+    let _ = read(
+        r#"{"type":"chat","message":"x","data":{"n":1e999,"m":123456789012345678901234567890}}"#,
+    );
+    assert_eq!(
+        valid(r#"{"type":"chat","message":"m","data":{"n":123456789012345678901234567890}}"#).0,
+        chat("m")
+    );
+}
+
+#[test]
+fn the_schema_is_small_and_holds_what_is_read() {
+    let schema = schema();
+    assert!(schema.to_string().len() <= 1200, "{} bytes", schema.to_string().len());
+    let mut schemas = boon::Schemas::new();
+    let mut compiler = boon::Compiler::new();
+    compiler.add_resource("reply.json", schema).unwrap();
+    let index = compiler.compile("reply.json", &mut schemas).unwrap();
+    let fits = |text: &str| schemas.validate(&serde_json::from_str(text).unwrap(), index).is_ok();
+    assert!(fits(r#"{"type":"chat","message":"m","data":{"format":"plain","suggestions":[]}}"#));
+    assert!(fits(
+        r#"{"type":"cmd","message":"m","data":{"cwd":null,"commands":[{"program":"ls","args":[]},{"tool":"t","input":{"a":1}}]}}"#
+    ));
+    assert!(!fits(r#"{"type":"cmd","message":"m","data":{"commands":["ls"]}}"#));
+    assert!(!fits(r#"{"type":"shell","message":"m","data":{}}"#));
+}

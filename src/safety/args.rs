@@ -1,0 +1,284 @@
+//! Splits arguments into options and operands, by the grammar of a row.
+//!
+//! One tokenizer for two readers. Whoever proves safety takes only what the row knows
+//! by its exact name ([`Token::known`]); whoever looks for danger also takes
+//! abbreviations and letters out of clusters ([`hit`]).
+
+use std::borrow::Cow;
+
+use super::table::{Order, Spec};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token<'a> {
+    /// Index into the arguments.
+    pub at: usize,
+    pub part: Part<'a>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    Flag { name: Cow<'a, str>, value: Option<&'a str>, known: Option<Takes> },
+    Operand(&'a str),
+}
+
+/// What a flag of the row takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    Nothing,
+    Value(ValueKind),
+    /// A value only behind `=`, or attached to the letter.
+    Attached(ValueKind),
+    /// Nothing, and it stands among the dangers.
+    Risky,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// `text`: a word, a number, a pattern.
+    Text,
+    /// `path`: a file it reads.
+    Path,
+    /// `glob`: a pattern of file names.
+    Glob,
+    /// The value of a danger.
+    Danger,
+}
+
+impl<'a> Token<'a> {
+    pub fn operand(&self) -> Option<&'a str> {
+        match self.part {
+            Part::Operand(text) => Some(text),
+            Part::Flag { .. } => None,
+        }
+    }
+
+    pub fn flag(&self) -> Option<&str> {
+        match &self.part {
+            Part::Flag { name, .. } => Some(name),
+            Part::Operand(_) => None,
+        }
+    }
+}
+
+/// Splits `args` by the grammar of `spec`.
+pub fn read<'a>(args: &'a [String], spec: &Spec) -> Vec<Token<'a>> {
+    let mut reader = Reader { args, spec, at: 0, out: Vec::with_capacity(args.len()) };
+    let mut ended = false;
+    while let Some(arg) = args.get(reader.at) {
+        if ended || !arg.starts_with('-') || arg == "-" {
+            reader.push(Part::Operand(arg));
+            reader.at += 1;
+            ended |= spec.grammar.order == Order::Posix;
+        } else if arg == "--" {
+            ended = !reader.may_be_eaten();
+            reader.at += 1;
+        } else {
+            reader.option(arg);
+        }
+    }
+    reader.out
+}
+
+/// The first token that is one of the spellings, such as `-r|-R|--recursive`, read
+/// permissively: any unambiguous-looking start of a long name counts.
+pub fn hit<'t, 'a>(tokens: &'t [Token<'a>], spellings: &str) -> Option<&'t Token<'a>> {
+    tokens.iter().find(|token| {
+        let Part::Flag { name, known, .. } = &token.part else { return false };
+        spellings.split('|').map(|s| s.trim_end_matches('=')).any(|spelling| {
+            let abbreviated = known.is_none()
+                && name.len() > 2
+                && name.starts_with("--")
+                && spelling.starts_with(name.as_ref());
+            name == spelling || abbreviated
+        })
+    })
+}
+
+struct Reader<'a, 's> {
+    args: &'a [String],
+    spec: &'s Spec,
+    at: usize,
+    out: Vec<Token<'a>>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn push(&mut self, part: Part<'a>) {
+        self.out.push(Token { at: self.at, part });
+    }
+
+    fn flag(
+        &mut self,
+        name: impl Into<Cow<'a, str>>,
+        value: Option<&'a str>,
+        known: Option<Takes>,
+    ) {
+        self.push(Part::Flag { name: name.into(), value, known });
+    }
+
+    /// A `--` behind an option nobody knows may be its value, and then ends nothing.
+    fn may_be_eaten(&self) -> bool {
+        matches!(
+            self.out.last().map(|token| &token.part),
+            Some(Part::Flag { known: None, value: None, .. })
+        )
+    }
+
+    fn option(&mut self, arg: &'a str) {
+        let (name, attached) = match arg.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (arg, None),
+        };
+        let digits = arg.strip_prefix('-').is_some_and(all_digits);
+        if digits && takes(self.spec, "-NUM").is_some() {
+            self.flag(arg, None, Some(Takes::Nothing));
+            self.at += 1;
+        } else if name.starts_with("--") {
+            self.long(name, attached, takes(self.spec, name));
+        } else if let (true, Some(known)) = (name.len() > 2, takes(self.spec, name)) {
+            self.long(name, attached, Some(known));
+        } else {
+            self.cluster(arg);
+        }
+    }
+
+    fn long(&mut self, name: &'a str, attached: Option<&'a str>, known: Option<Takes>) {
+        match (known, attached) {
+            (Some(Takes::Value(_)), None) => {
+                let value = self.args.get(self.at + 1).map(String::as_str);
+                // Without its value the program fails; that is not ours to judge.
+                self.flag(name, value, known);
+                self.at += usize::from(value.is_some());
+            }
+            (Some(Takes::Nothing), Some(_)) if self.spec.grammar.flags != "*" => {
+                self.flag(name, attached, None);
+            }
+            _ => self.flag(name, attached, known),
+        }
+        self.at += 1;
+    }
+
+    fn cluster(&mut self, arg: &'a str) {
+        for (index, letter) in arg.char_indices().skip(1) {
+            let name = format!("-{letter}");
+            let rest = arg.get(index + letter.len_utf8()..).unwrap_or_default();
+            let known = takes(self.spec, &name);
+            match known {
+                Some(Takes::Value(_)) if rest.is_empty() => {
+                    let value = self.args.get(self.at + 1).map(String::as_str);
+                    self.flag(name, value, known);
+                    self.at += usize::from(value.is_some());
+                    break;
+                }
+                Some(Takes::Value(_) | Takes::Attached(_)) => {
+                    self.flag(name, (!rest.is_empty()).then_some(rest), known);
+                    break;
+                }
+                Some(Takes::Nothing | Takes::Risky) | None => self.flag(name, None, known),
+            }
+        }
+        self.at += 1;
+    }
+}
+
+fn all_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What the row says about a flag of exactly this name.
+fn takes(spec: &Spec, name: &str) -> Option<Takes> {
+    let grammar = &spec.grammar;
+    let listed = grammar.flags == "*" || grammar.flags.split_ascii_whitespace().any(|f| f == name);
+    value_of(grammar.values, name)
+        .or_else(|| danger_of(spec, name))
+        .or_else(|| listed.then_some(Takes::Nothing))
+}
+
+fn value_of(values: &str, name: &str) -> Option<Takes> {
+    values.split_ascii_whitespace().find_map(|entry| {
+        let (own, kind) = entry.split_once('=')?;
+        if own != name {
+            return None;
+        }
+        Some(match kind.strip_prefix('?') {
+            Some(kind) => Takes::Attached(value_kind(kind)),
+            None => Takes::Value(value_kind(kind)),
+        })
+    })
+}
+
+fn value_kind(name: &str) -> ValueKind {
+    match name {
+        "path" => ValueKind::Path,
+        "glob" => ValueKind::Glob,
+        _ => ValueKind::Text,
+    }
+}
+
+fn danger_of(spec: &Spec, name: &str) -> Option<Takes> {
+    spec.dangers.iter().flat_map(|danger| danger.all).find_map(|spellings| {
+        spellings.split('|').find_map(|spelling| match spelling.strip_suffix('=') {
+            Some(own) if own == name => Some(Takes::Value(ValueKind::Danger)),
+            None if spelling == name => Some(Takes::Risky),
+            Some(_) | None => None,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::{Danger, Operands};
+    use super::*;
+    use crate::words::safety as words;
+
+    const SORT: Spec = Spec::read("sort")
+        .flags("-u -r --unique")
+        .values("-k=text --key=text --color=?text")
+        .operands(Operands::Reads(9))
+        .dangers(&[Danger::ask("output", &["-o=|--output="], words::WRITES_A_FILE, &[])]);
+
+    fn tokens(line: &str, spec: &Spec) -> Vec<String> {
+        let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        read(&args, spec)
+            .into_iter()
+            .map(|token| match token.part {
+                Part::Operand(text) => format!("{}:{text}", token.at),
+                Part::Flag { name, value, known } => {
+                    let mark = if known.is_some() { "" } else { "?" };
+                    format!("{}:{name}{mark}({})", token.at, value.unwrap_or_default())
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn clusters_values_and_operands_are_told_apart() {
+        assert_eq!(
+            tokens("-ruk2 a -oX b", &SORT),
+            ["0:-r()", "0:-u()", "0:-k(2)", "1:a", "2:-o(X)", "3:b"]
+        );
+        assert_eq!(
+            tokens("-k -u --key --unique -- -r", &SORT),
+            ["0:-k(-u)", "2:--key(--unique)", "5:-r"]
+        );
+        assert_eq!(tokens("--color x --color=x", &SORT), ["0:--color()", "1:x", "2:--color(x)"]);
+    }
+
+    #[test]
+    fn an_abbreviation_is_unknown_to_the_strict_reader_and_seen_by_the_other() {
+        assert_eq!(tokens("--outp=x --uniq", &SORT), ["0:--outp?(x)", "1:--uniq?()"]);
+        let args = ["--outp=x".to_owned()];
+        assert!(hit(&read(&args, &SORT), "-o=|--output=").is_some());
+        assert!(hit(&read(&args, &SORT), "--other").is_none());
+    }
+
+    #[test]
+    fn a_double_dash_behind_an_unknown_flag_ends_nothing() {
+        assert_eq!(tokens("-X -- -o x", &SORT), ["0:-X?()", "2:-o(x)"]);
+        assert_eq!(tokens("-- -o x", &SORT), ["1:-o", "2:x"]);
+    }
+
+    #[test]
+    fn options_end_at_the_first_operand_where_the_program_says_so() {
+        assert_eq!(tokens("-u a -r", &SORT.posix()), ["0:-u()", "1:a", "2:-r"]);
+    }
+}

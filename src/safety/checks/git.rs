@@ -1,0 +1,110 @@
+//! What the arguments of `git` mean where flags do not say it: names that are made,
+//! refs that are forced, paths that are everything.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::{Word, safety as words};
+
+use super::super::args::{self, Part, Token};
+use super::super::findings::{Findings, quoted};
+use super::super::judge::Call;
+use super::{DELETES, operands};
+
+/// Reads some formats of `git`: `%G?` and `%(signature)` start the program that checks
+/// signatures.
+pub fn git_format(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for token in tokens {
+        if let Part::Flag { name, value: Some(value), .. } = &token.part
+            && matches!(name.as_ref(), "--format" | "--pretty" | "--sort")
+            && (value.contains("%G") || value.contains("signature") || value.contains("trust"))
+        {
+            call.find(
+                "signature",
+                Tier::L1,
+                words::GIT_SIGNATURE,
+                token.at,
+                &[Effect::Exec],
+                findings,
+            );
+        }
+    }
+}
+
+/// `git branch NAME` makes one; with a list option the name is a pattern.
+pub fn git_branch(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    git_list(call, tokens, words::GIT_MAKES_BRANCH, findings);
+}
+
+/// `git tag NAME` makes one; with a list option the name is a pattern.
+pub fn git_tag(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    git_list(call, tokens, words::GIT_MAKES_TAG, findings);
+}
+
+fn git_list(call: &Call<'_>, tokens: &[Token<'_>], why: Word, findings: &mut Findings) {
+    git_format(call, tokens, findings);
+    let list = "-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at";
+    let lists =
+        tokens.iter().any(|token| token.flag().is_some_and(|f| list.split('|').any(|l| l == f)));
+    if let (false, Some((at, name))) = (lists, operands(tokens).next()) {
+        let say = why.with("name", quoted(name));
+        call.find("create", Tier::L1, say, at, &[Effect::Write], findings);
+    }
+}
+
+/// `git symbolic-ref HEAD x` moves it.
+pub fn git_symbolic_ref(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if let Some((at, _)) = operands(tokens).nth(1) {
+        call.find(
+            "set",
+            Tier::L1,
+            words::GIT_WRITES.with("program", "git symbolic-ref"),
+            at,
+            &[Effect::Write],
+            findings,
+        );
+    }
+}
+
+/// `git reflog` shows; `expire` and `delete` throw away the way back.
+pub fn git_reflog(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    git_format(call, tokens, findings);
+    let first = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
+    if let Some((at, "expire" | "delete" | "drop" | "write")) = first {
+        call.find("expire", Tier::L2, words::GIT_DISCARDS, at, DELETES, findings);
+    }
+}
+
+/// `git bisect run COMMAND`.
+pub fn git_bisect(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if let Some((at, "run")) = operands(tokens).next() {
+        call.inner(at + 1, findings);
+    }
+}
+
+/// `git checkout -- .` throws away everything that was not committed.
+pub fn git_discard(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let unstages =
+        args::hit(tokens, "-S|--staged").is_some() && args::hit(tokens, "-W|--worktree").is_none();
+    let everything = operands(tokens).find(|(_, text)| {
+        let text = text.strip_suffix('/').unwrap_or(text);
+        [".", ":", ":/", "*", "..", ":/."].contains(&text)
+            || text.starts_with(":(top)")
+            || text.starts_with(":(exclude")
+            || text.starts_with(":!")
+    });
+    if let (false, Some((at, _))) = (unstages, everything) {
+        call.find("all", Tier::L2, words::GIT_DISCARDS_ALL, at, DELETES, findings);
+    }
+}
+
+/// `+ref` forces and `:ref` deletes.
+pub fn git_push(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for (at, text) in operands(tokens) {
+        let (suffix, why) = match text.chars().next() {
+            Some('+') => ("force", words::GIT_FORCES),
+            Some(':') if text.len() > 1 => ("delete", words::GIT_DELETES_REMOTE),
+            _ => continue,
+        };
+        let say = why.with("arg", quoted(text));
+        call.find(suffix, Tier::L2, say, at, &[Effect::Network, Effect::Irreversible], findings);
+    }
+}

@@ -1,0 +1,222 @@
+//! `jq` filters. Only known functions are L0; the environment, other inputs and modules are
+//! not among them.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::super::args::{self, Token};
+use super::super::findings::Findings;
+use super::super::judge::Call;
+use super::operands;
+
+/// `jq`: a filter of known functions only; `env`, `input` and modules are not among
+/// them.
+pub fn jq(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let file = args::hit(tokens, "-f|--from-file").is_some();
+    if let (false, Some((at, filter))) = (file, operands(tokens).next())
+        && !is_plain_jq(filter)
+    {
+        call.find("filter", Tier::L1, words::JQ_FILTER, at, &[Effect::Secret], findings);
+    }
+}
+
+fn is_plain_jq(filter: &str) -> bool {
+    let mut rest = filter;
+    let mut before = ' ';
+    while let Some(c) = rest.chars().next() {
+        let word_end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+        let (word, tail) = rest.split_at_checked(word_end).unwrap_or((rest, ""));
+        if c == '"' {
+            let Some(tail) = jq_string(rest) else { return false };
+            rest = tail;
+        } else if c.is_ascii_alphabetic() || c == '_' {
+            let key = tail.trim_start().starts_with(':') && !tail.starts_with("::");
+            let variable =
+                before == '$' && word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
+            let plain = before == '.' || key || variable || before == '@';
+            if !plain && (before == '$' || !JQ_WORDS.contains(&word)) {
+                return false;
+            }
+            rest = tail;
+        } else if c.is_ascii_digit() {
+            rest = tail;
+        } else if !" \t\n.[]{}()|,:;?=<>!+-*/%$@".contains(c) || rest.starts_with("::") {
+            return false;
+        } else {
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+        before = c;
+    }
+    true
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// What follows a string without interpolation.
+fn jq_string(text: &str) -> Option<&str> {
+    let mut protected = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '(' if protected => return None,
+            _ if protected => protected = false,
+            '\\' => protected = true,
+            '"' => return text.get(at + 1..),
+            _ => {}
+        }
+    }
+    None
+}
+
+const JQ_WORDS: &[&str] = &[
+    "keys",
+    "keys_unsorted",
+    "length",
+    "utf8bytelength",
+    "map",
+    "map_values",
+    "select",
+    "to_entries",
+    "from_entries",
+    "with_entries",
+    "has",
+    "in",
+    "inside",
+    "type",
+    "sort",
+    "sort_by",
+    "group_by",
+    "unique",
+    "unique_by",
+    "add",
+    "any",
+    "all",
+    "first",
+    "last",
+    "nth",
+    "join",
+    "split",
+    "test",
+    "match",
+    "capture",
+    "scan",
+    "sub",
+    "gsub",
+    "startswith",
+    "endswith",
+    "contains",
+    "tostring",
+    "tonumber",
+    "not",
+    "and",
+    "or",
+    "empty",
+    "flatten",
+    "reverse",
+    "min",
+    "max",
+    "min_by",
+    "max_by",
+    "values",
+    "nulls",
+    "strings",
+    "numbers",
+    "objects",
+    "arrays",
+    "booleans",
+    "iterables",
+    "scalars",
+    "index",
+    "rindex",
+    "indices",
+    "range",
+    "recurse",
+    "paths",
+    "leaf_paths",
+    "del",
+    "ascii_downcase",
+    "ascii_upcase",
+    "if",
+    "then",
+    "else",
+    "elif",
+    "end",
+    "true",
+    "false",
+    "null",
+    "as",
+    "reduce",
+    "foreach",
+    "ltrimstr",
+    "rtrimstr",
+    "trim",
+    "tojson",
+    "fromjson",
+    "limit",
+    "floor",
+    "ceil",
+    "round",
+    "sqrt",
+    "abs",
+    "error",
+    "try",
+    "catch",
+    "ascii",
+    "implode",
+    "explode",
+    "todate",
+    "fromdate",
+    "now",
+    "transpose",
+    "splits",
+    "walk",
+    "path",
+    "isvalid",
+    "infinite",
+    "nan",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jq_filters_that_reach_the_environment_are_raised() {
+        for good in [
+            ".",
+            ".a.b[0]",
+            ".scripts | keys",
+            "map(.x) | length",
+            ".[] | select(.name == \"env\")",
+            "{a: .b, c: 1}",
+            ".env",
+            ".a as $x | $x",
+            "to_entries[] | .key",
+            "[.[] | .\"a b\"]",
+        ] {
+            assert!(is_plain_jq(good), "{good}");
+        }
+        for bad in [
+            "env",
+            "$ENV",
+            "$ENV.PATH",
+            "env.PATH",
+            "\"\\(env)\"",
+            "input",
+            "inputs",
+            "import \"a\" as a; .",
+            "include \"x\"; .",
+            "m::f",
+            ". # x",
+            "$__prog_args",
+            "getpath([\"a\"])",
+            "halt",
+            "input_filename",
+            "{a: env}",
+            "`",
+        ] {
+            assert!(!is_plain_jq(bad), "{bad}");
+        }
+    }
+}

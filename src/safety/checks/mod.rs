@@ -1,0 +1,200 @@
+//! What a flag table cannot say about a program: small languages (`find`, `sed`, `jq`),
+//! operands that set instead of show, targets that are everything at once.
+//!
+//! Each function only adds findings; a text it does not understand is raised.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::args::{self, Part, Token};
+use super::findings::{Findings, quoted};
+use super::judge::Call;
+
+mod find;
+mod git;
+mod jq;
+mod remote;
+mod sed;
+
+pub use find::find;
+pub use git::{
+    git_bisect, git_branch, git_discard, git_format, git_push, git_reflog, git_symbolic_ref,
+    git_tag,
+};
+pub use jq::jq;
+pub use remote::{destroys, docker, forge, prune};
+pub use sed::sed;
+
+fn operands<'a>(tokens: &[Token<'a>]) -> impl Iterator<Item = (usize, &'a str)> {
+    tokens.iter().filter_map(|token| token.operand().map(|text| (token.at, text)))
+}
+
+const DELETES: &[Effect] = &[Effect::Delete, Effect::Irreversible];
+
+const OUT: &[Effect] = &[Effect::Outside];
+
+/// `date`: an operand that is no format sets the clock.
+pub fn date(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if let Some((at, _)) = operands(tokens).find(|(_, text)| !text.starts_with('+')) {
+        call.find("set", Tier::L2, words::SETS_CLOCK, at, POWER, findings);
+    }
+}
+
+/// `hostname NAME` gives the machine another name.
+pub fn hostname(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if let Some((at, _)) = operands(tokens).next() {
+        call.find("set", Tier::L2, words::SETS_HOSTNAME, at, POWER, findings);
+    }
+}
+
+const POWER: &[Effect] = &[Effect::Elevate, Effect::Irreversible];
+
+/// `kill`: `-1` as a target is every process there is, `1` is the first of all.
+pub fn kill(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    let everything = |(at, arg): &(usize, &String)| *at > 0 && *arg == "-1" || *arg == "1";
+    if let Some((at, _)) = call.args.iter().enumerate().find(everything) {
+        call.find("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
+    }
+}
+
+/// `pkill`, `killall`: a pattern that fits every name.
+pub fn kill_by_name(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if let Some((at, _)) =
+        operands(tokens).find(|(_, text)| ["", ".", ".*", "*", "^"].contains(text))
+    {
+        call.find("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
+    }
+}
+
+/// `printenv NAME` for a name that tells nothing.
+pub fn printenv(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let names: Vec<_> = operands(tokens).collect();
+    let harmless =
+        ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
+    if names.is_empty() || names.iter().any(|(_, name)| !harmless.contains(name)) {
+        call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings);
+    }
+}
+
+/// `ps e`: the environment of processes, BSD options included.
+pub fn ps(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let harmless =
+        ["aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf"];
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b',');
+    let odd = |(_, text): &(usize, &str)| !number(text) && !harmless.contains(text);
+    let format = |token: &&Token<'_>| matches!(token.part, Part::Flag { value: Some(v), .. } if v.contains("env"));
+    let at = operands(tokens).find(odd).map(|(at, _)| at);
+    if let Some(at) = at.or_else(|| tokens.iter().find(format).map(|token| token.at)) {
+        call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
+    }
+}
+
+/// For rows of which only the quiet forms are harmless.
+pub fn needs_quiet(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
+    let say = say.with("arg", quoted(&call.args.join(" ")));
+    call.find("operand", Tier::L1, say, 0, &[Effect::Exec], findings);
+}
+
+/// A target of a write that is the root, the home folder or the whole workspace.
+pub fn removes(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let recursive = args::hit(tokens, "-r|-R|--recursive").is_some();
+    for (at, text) in operands(tokens) {
+        let text = if text == "/" { text } else { text.trim_end_matches(['/', '*', '.']) };
+        if recursive
+            && ["/", "", "~", "$HOME", "${HOME}", "/home", "/usr", "/etc", "/var"].contains(&text)
+        {
+            call.find("root", Tier::L2, words::REMOVES_ROOT, at, DELETES, findings);
+        }
+    }
+}
+
+/// `ln`: a link that leads out of the workspace is a way out for everything after it.
+pub fn links(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for (at, text) in operands(tokens) {
+        call.reads(text, at, findings);
+    }
+}
+
+/// Words that stop the machine, for the programs that manage it.
+pub fn power(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let words = [
+        "poweroff",
+        "reboot",
+        "halt",
+        "kexec",
+        "suspend",
+        "hibernate",
+        "hybrid-sleep",
+        "emergency",
+        "suspend-then-hibernate",
+        "rescue",
+        "default",
+        "isolate",
+        "exit",
+        "soft-reboot",
+        "switch-root",
+    ];
+    if let Some((at, _)) = operands(tokens).find(|(_, text)| words.contains(text)) {
+        call.find("power", Tier::L2, words::POWER, at, POWER, findings);
+    }
+}
+
+/// `timedatectl set-time`, `sysctl a=b`.
+pub fn sets(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let set = |(_, text): &(usize, &str)| {
+        text.starts_with("set-") || (call.name == "sysctl" && text.contains('='))
+    };
+    if let Some((at, _)) = operands(tokens).find(set) {
+        call.find("set", Tier::L2, words::CHANGES_SYSTEM, at, POWER, findings);
+    }
+}
+
+/// `diskutil` verbs that lose what was on a disk.
+pub fn disk(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let verbs = [
+        "erase",
+        "partition",
+        "secureerase",
+        "reformat",
+        "zero",
+        "random",
+        "apfs",
+        "merge",
+        "split",
+        "resize",
+        "unmount",
+        "eject",
+    ];
+    if let Some((at, _)) = operands(tokens).next().filter(|(_, text)| {
+        let text = text.to_ascii_lowercase();
+        verbs.iter().any(|verb| text.starts_with(verb))
+    }) {
+        call.find("erase", Tier::L2, words::DISK, at, DELETES, findings);
+    }
+}
+
+/// `sort -o`-like options that write to their value.
+pub fn output(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for token in tokens {
+        if let Part::Flag { name, value: Some(value), .. } = &token.part
+            && matches!(
+                name.as_ref(),
+                "-o" | "--output"
+                    | "-O"
+                    | "--output-document"
+                    | "-t"
+                    | "--target-directory"
+                    | "-C"
+                    | "--directory"
+                    | "-d"
+                    | "-P"
+                    | "--directory-prefix"
+                    | "-D"
+                    | "--output-dir"
+            )
+        {
+            call.writes(value, token.at, findings);
+        }
+    }
+}

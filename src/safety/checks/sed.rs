@@ -1,0 +1,121 @@
+//! `sed` scripts. Only what prints, deletes or replaces on the way to standard output is L0.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::super::args::{self, Part, Token};
+use super::super::findings::Findings;
+use super::super::judge::Call;
+use super::operands;
+
+/// `sed`: only printing, deleting and replacing on the way to standard output.
+pub fn sed(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let mut given = false;
+    for token in tokens {
+        if let Part::Flag { name, value: Some(value), .. } = &token.part
+            && matches!(name.as_ref(), "-e" | "--expression")
+        {
+            given = true;
+            sed_script(value, token.at, call, findings);
+        }
+    }
+    let file = args::hit(tokens, "-f|--file").is_some();
+    if let (false, Some((at, script))) = (given || file, operands(tokens).next()) {
+        sed_script(script, at, call, findings);
+    }
+}
+
+fn sed_script(script: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
+    if !script.split([';', '\n']).all(|part| is_plain_sed(part.trim())) && !is_plain_sed(script) {
+        call.find("script", Tier::L1, words::SED_SCRIPT, at, &[Effect::Write], findings);
+    }
+}
+
+/// `ADDRESS[,ADDRESS][!]COMMAND`, where the command writes nothing and runs nothing.
+fn is_plain_sed(part: &str) -> bool {
+    let rest = sed_address(part);
+    let rest = rest.strip_prefix(',').map_or(rest, |rest| sed_address(rest.trim_start()));
+    let rest = rest.trim_start().trim_start_matches('!').trim_start();
+    match rest.strip_prefix('s') {
+        Some(body) => is_plain_substitution(body),
+        None => {
+            rest.is_empty() && part.is_empty()
+                || ["p", "d", "q", "=", "l", "P", "D", "n", "N", "g", "G", "h", "H", "x"]
+                    .contains(&rest)
+        }
+    }
+}
+
+fn sed_address(text: &str) -> &str {
+    if let Some(body) = text.strip_prefix('/') {
+        return delimited(body).map_or(text, |rest| rest.trim_start_matches('I'));
+    }
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '~' | '+'));
+    if rest.len() == text.len() { text.strip_prefix('$').unwrap_or(text) } else { rest }
+}
+
+fn is_plain_substitution(body: &str) -> bool {
+    let flags = body.strip_prefix('/').and_then(delimited).and_then(delimited);
+    flags.is_some_and(|flags| flags.chars().all(|c| "gpIi0123456789".contains(c)))
+}
+
+/// What follows the next `/` that no backslash protects.
+fn delimited(text: &str) -> Option<&str> {
+    let mut protected = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            '\n' => return None,
+            _ if protected => protected = false,
+            '\\' => protected = true,
+            '/' => return text.get(at + 1..),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sed_scripts_that_only_print_are_told_from_those_that_write() {
+        for good in [
+            "1,40p",
+            "5p",
+            "$p",
+            "/foo/p",
+            "/a\\/b/,/c/p",
+            "s/a/b/",
+            "s/a/b/gI",
+            "1,3d;5q",
+            "2,$p",
+            "10q",
+            "1~2p",
+            "/x/!d",
+            "=",
+        ] {
+            assert!(good.split(';').all(is_plain_sed), "{good}");
+        }
+        for bad in [
+            "w out",
+            "s/a/b/w out",
+            "s/a/b/e",
+            "1e id",
+            "e id",
+            "r /etc/passwd",
+            "1!w x",
+            "s|a|b|w x",
+            "/x/w out",
+            "s/a/b/;w x",
+            "p}",
+            "{p",
+            "1,3{w x",
+            "R f",
+            "W f",
+            "y/a/b/",
+        ] {
+            assert!(!bad.split(';').all(is_plain_sed), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Gathers what a judgement finds, and makes the [`Risk`] of it.
+
+use crate::protocol::{Effect, Reason, Risk, Tier};
+use crate::words::Say;
+
+/// Everything that was found about a step, in the order it was found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    list: Vec<Finding>,
+    effects: Vec<Effect>,
+    commands: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct Finding {
+    pub reason: Reason,
+    pub effects: Vec<Effect>,
+}
+
+/// How many commands one step may hide in wrappers and shell strings.
+const MOST_COMMANDS: usize = 256;
+
+impl Findings {
+    pub fn add(
+        &mut self,
+        rule: impl Into<String>,
+        tier: Tier,
+        say: impl Into<Say>,
+        arg: Option<usize>,
+        effects: &[Effect],
+    ) {
+        self.effects.extend_from_slice(effects);
+        let reason = Reason { rule: rule.into(), tier, say: say.into(), arg };
+        let same = |f: &&mut Finding| f.reason.rule == reason.rule && f.reason.arg == arg;
+        match self.list.iter_mut().find(same) {
+            Some(known) if known.reason.tier >= tier => {}
+            Some(known) => known.reason = reason,
+            None => self.list.push(Finding { reason, effects: effects.to_vec() }),
+        }
+    }
+
+    pub fn tier(&self) -> Tier {
+        self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(Tier::L1)
+    }
+
+    /// Whether something above L0 was already said about this argument.
+    pub fn warned(&self, arg: Option<usize>) -> bool {
+        arg.is_some() && self.list.iter().any(|f| f.reason.arg == arg && f.reason.tier > Tier::L0)
+    }
+
+    pub fn has(&self, effect: Effect) -> bool {
+        self.effects.contains(&effect)
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
+        self.list.iter_mut()
+    }
+
+    /// Counts one more command; false when there are too many of them to look at.
+    pub fn another_command(&mut self) -> bool {
+        self.commands += 1;
+        self.commands <= MOST_COMMANDS
+    }
+
+    /// The risk: reasons gravest first, otherwise as they were found.
+    pub fn risk(mut self, lifted: bool) -> Risk {
+        self.list.sort_by_key(|finding| std::cmp::Reverse(finding.reason.tier));
+        self.effects.sort_unstable();
+        self.effects.dedup();
+        let tier = self.tier();
+        let reasons: Vec<Reason> = self.list.into_iter().map(|finding| finding.reason).collect();
+        let rule = reasons.first().map_or_else(|| "unjudged".to_owned(), |r| r.rule.clone());
+        Risk { tier, rule, reasons, effects: self.effects, lifted }
+    }
+}
+
+/// A text of the step as it stands in a reason: whole, or its start.
+pub fn quoted(text: &str) -> String {
+    const MOST: usize = 120;
+    match text.char_indices().nth(MOST) {
+        Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,469 @@
+//! Judges one command: its name, then its row in the tables, then what it touches.
+//!
+//! Everything is collected and the highest tier wins. Wrappers, shell strings and
+//! `find -exec` come back here with the command they hide, so a hidden command meets
+//! the same tables. Whatever a later rule looks at (the repository a `git` step stands
+//! in, say) is one more function that adds findings in [`command`].
+
+use std::path::PathBuf;
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::args::{self, Part, Takes, Token, ValueKind};
+use super::findings::{Findings, quoted};
+use super::paths::{self, Class};
+use super::policy::Unknown;
+use super::table::{Operands, Order, Spec};
+use super::{Scene, malformed, rules, wrappers};
+
+/// Where a command is judged.
+#[derive(Clone, Debug)]
+pub struct Ground<'a> {
+    pub scene: Scene<'a>,
+    pub cwd: PathBuf,
+}
+
+/// A command that stands in a row of the tables.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    /// The rule id of its row: `git.reset`.
+    pub id: String,
+    pub name: &'a str,
+    pub args: &'a [String],
+    pub seat: Seat,
+    pub depth: usize,
+    pub ground: &'a Ground<'a>,
+}
+
+/// Where the arguments of a command stand in the step that is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seat {
+    /// The first of them is this argument of the step.
+    From(usize),
+    /// They are a part of this argument.
+    Within(usize),
+    /// The step has no arguments: it is a shell line.
+    Line,
+}
+
+const MOST_DEPTH: usize = 8;
+
+impl Seat {
+    /// The argument of the step that `at` stands for.
+    pub fn arg(self, at: usize) -> Option<usize> {
+        match self {
+            Seat::From(first) => Some(first + at),
+            Seat::Within(arg) => Some(arg),
+            Seat::Line => None,
+        }
+    }
+
+    /// The seat of what begins at `at`.
+    pub fn after(self, at: usize) -> Seat {
+        match self {
+            Seat::From(first) => Seat::From(first + at),
+            Seat::Within(_) | Seat::Line => self,
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    /// Judges the arguments from `at` on as a command of its own.
+    pub fn inner(&self, at: usize, findings: &mut Findings) {
+        if let Some((name, rest)) = self.args.get(at..).and_then(<[String]>::split_first) {
+            let named = self.seat.arg(at);
+            let seat = self.seat.after(at + 1);
+            command(name, named, rest, seat, self.depth + 1, self.ground, findings);
+        }
+    }
+
+    /// Adds a finding about an argument of this command.
+    pub fn find(
+        &self,
+        suffix: &str,
+        tier: Tier,
+        say: impl Into<crate::words::Say>,
+        at: usize,
+        effects: &[Effect],
+        findings: &mut Findings,
+    ) {
+        findings.add(format!("{}.{suffix}", self.id), tier, say, self.seat.arg(at), effects);
+    }
+
+    /// Adds what reading `text` as a file means.
+    pub fn reads(&self, text: &str, at: usize, findings: &mut Findings) {
+        if text == "-" {
+            return;
+        }
+        let arg = self.seat.arg(at);
+        let (rule, why, effects): (_, _, &[Effect]) =
+            match paths::classify(text, &self.ground.cwd, self.ground.scene) {
+                Class::Inside | Class::Public => return,
+                Class::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
+                Class::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
+                Class::Secret => {
+                    ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
+                }
+            };
+        findings.add(rule, Tier::L1, why.with("path", quoted(text)), arg, effects);
+    }
+
+    /// Adds what writing to `text` means beyond the write itself.
+    pub fn writes(&self, text: &str, at: usize, findings: &mut Findings) {
+        let arg = self.seat.arg(at);
+        let class = paths::classify(text, &self.ground.cwd, self.ground.scene);
+        let (rule, tier, why) = match class {
+            Class::Inside if in_repository(text) => {
+                ("path.git", Tier::L1, words::WRITES_REPOSITORY)
+            }
+            Class::Inside => return,
+            Class::Sensitive => ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
+            Class::Outside | Class::Public => {
+                ("path.outside.write", Tier::L1, words::WRITES_OUTSIDE)
+            }
+            Class::Secret => ("path.secret.write", Tier::L2, words::WRITES_SECRET),
+        };
+        let effects: &[Effect] = match class {
+            Class::Inside | Class::Sensitive => &[Effect::Write],
+            Class::Public | Class::Outside | Class::Secret => &[Effect::Write, Effect::Outside],
+        };
+        findings.add(rule, tier, why.with("path", quoted(text)), arg, effects);
+    }
+}
+
+/// Judges `name` with `args`; `named` is the argument the name stands in, if it does.
+pub fn command(
+    name: &str,
+    named: Option<usize>,
+    args: &[String],
+    seat: Seat,
+    depth: usize,
+    ground: &Ground<'_>,
+    findings: &mut Findings,
+) {
+    if depth > MOST_DEPTH || !findings.another_command() {
+        findings.add("wrap.depth", Tier::L2, words::TOO_DEEP, named, &[Effect::Exec]);
+        return;
+    }
+    if !malformed::program(name, named, findings) {
+        return;
+    }
+    denied(name, named, args, ground, findings);
+    let Some(short) = identify(name, named, ground, findings) else { return };
+    let row = rules::find(short);
+    allow_list(short, name, named, row.is_some(), ground, findings);
+    if let Some((spec, id)) = row {
+        let call = Call { id: id.to_owned(), name: short, args, seat, depth, ground };
+        match args {
+            [only] if is_help(only) && answers_help(spec) => {
+                findings.add(id, Tier::L0, spec.why.with("program", short), None, &[Effect::Read]);
+            }
+            _ => judge_row(spec, &call, findings),
+        }
+    }
+}
+
+/// The row's verdict on a call.
+pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
+    if spec.quiet.iter().any(|form| same_words(form, call.args)) {
+        let say = words::ONLY_READS.with("program", call.name.to_owned());
+        findings.add(call.id.clone(), Tier::L0, say, None, &[Effect::Read]);
+        return;
+    }
+    let tokens = args::read(call.args, spec);
+    dangers(spec, call, &tokens, findings);
+    if let Some(check) = spec.check {
+        check(call, &tokens, findings);
+    }
+    if !spec.subs.is_empty() {
+        sub_command(spec, call, &tokens, findings);
+        return;
+    }
+    base(spec, call, None, findings);
+    if spec.tier == Tier::L0 {
+        options(call, &tokens, findings);
+    }
+    operands(spec, call, &tokens, findings);
+}
+
+fn base(spec: &Spec, call: &Call<'_>, arg: Option<usize>, findings: &mut Findings) {
+    let say = spec.why.with("program", quoted(&call.id.replace('.', " ")));
+    findings.add(call.id.clone(), spec.tier, say, arg, spec.effects);
+}
+
+fn dangers(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for danger in spec.dangers {
+        let hits: Option<Vec<_>> =
+            danger.all.iter().map(|spellings| args::hit(tokens, spellings)).collect();
+        if let Some(first) = hits.as_ref().and_then(|hits| hits.first()) {
+            let text = call.args.get(first.at).map_or("", String::as_str);
+            let say = danger.why.with("arg", quoted(text)).with("program", call.name.to_owned());
+            call.find(danger.id, danger.tier, say, first.at, danger.effects, findings);
+        }
+    }
+}
+
+/// Raises whatever option is not on the row's list, and looks at the files that
+/// options name.
+fn options(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for token in tokens {
+        let Part::Flag { name, value, known } = &token.part else { continue };
+        match (known, value) {
+            (None | Some(Takes::Risky | Takes::Value(ValueKind::Danger)), _) => {
+                if !findings.warned(call.seat.arg(token.at)) {
+                    let say = words::OPTION_UNKNOWN.with("option", quoted(name));
+                    let say = say.with("program", call.name.to_owned());
+                    call.find("option", Tier::L1, say, token.at, &[], findings);
+                }
+            }
+            (Some(Takes::Value(kind) | Takes::Attached(kind)), Some(value)) => match kind {
+                ValueKind::Path => call.reads(value, token.at, findings),
+                ValueKind::Glob if names_secrets(value) => {
+                    let say = words::PATH_SENSITIVE.with("path", quoted(value));
+                    let arg = call.seat.arg(token.at);
+                    findings.add("path.sensitive", Tier::L1, say, arg, &[Effect::Secret]);
+                }
+                ValueKind::Glob | ValueKind::Text | ValueKind::Danger => {}
+            },
+            (Some(Takes::Nothing | Takes::Value(_) | Takes::Attached(_)), _) => {}
+        }
+    }
+}
+
+fn operands(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let words: Vec<(usize, &str)> =
+        tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text))).collect();
+    match spec.grammar.operands {
+        Operands::Text => {}
+        Operands::None => too_many(call, &words, 0, findings),
+        Operands::Reads(most) => {
+            too_many(call, &words, most, findings);
+            words.iter().for_each(|(at, text)| call.reads(text, *at, findings));
+        }
+        Operands::PatternThenReads(givers) => {
+            let skip = usize::from(args::hit(tokens, givers).is_none());
+            words.iter().skip(skip).for_each(|(at, text)| call.reads(text, *at, findings));
+        }
+        Operands::Writes => {
+            words.iter().for_each(|(at, text)| call.writes(text, *at, findings));
+            loose(call, tokens, findings);
+        }
+        Operands::ReadsThenWrites => {
+            let (last, rest) = words.split_last().map_or((None, &[][..]), |(l, r)| (Some(l), r));
+            rest.iter().for_each(|(at, text)| call.reads(text, *at, findings));
+            last.into_iter().for_each(|(at, text)| call.writes(text, *at, findings));
+            loose(call, tokens, findings);
+        }
+        Operands::Named => {
+            let parts = words.iter().flat_map(|(at, text)| {
+                text.split([':', '=', ',']).filter(|part| !part.is_empty()).map(|part| (*at, part))
+            });
+            parts.for_each(|(at, part)| call.reads(part, at, findings));
+        }
+        Operands::Loose => {
+            words.iter().for_each(|(at, text)| loosely(call, text, *at, findings));
+            loose(call, tokens, findings);
+        }
+        Operands::Command(own) => wrappers::unwrap(call, tokens, own, findings),
+    }
+}
+
+fn too_many(call: &Call<'_>, words: &[(usize, &str)], most: usize, findings: &mut Findings) {
+    if let Some((at, text)) = words.get(most) {
+        let say = words::OPERAND_UNKNOWN.with("arg", quoted(text));
+        let say = say.with("program", call.name.to_owned());
+        call.find("operand", Tier::L1, say, *at, &[Effect::Write], findings);
+    }
+}
+
+/// Looks at the values of options whose meaning nobody knows.
+fn loose(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for token in tokens {
+        if let Part::Flag { value: Some(value), .. } = token.part {
+            loosely(call, value, token.at, findings);
+        } else if let (Part::Flag { known: None, .. }, Some(text)) =
+            (&token.part, call.args.get(token.at))
+        {
+            let attached = text.find(['/', '~']).and_then(|at| text.get(at..));
+            attached.into_iter().for_each(|text| loosely(call, text, token.at, findings));
+        }
+    }
+}
+
+fn loosely(call: &Call<'_>, text: &str, at: usize, findings: &mut Findings) {
+    if text.contains("://") && !text.starts_with("file:") {
+        return;
+    }
+    for part in text.split(['=', '@', ':', ',']).filter(|part| paths::looks_like_path(part)) {
+        call.reads(part, at, findings);
+    }
+}
+
+fn sub_command(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let first = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
+    let row = first.and_then(|(at, name)| {
+        spec.subs.iter().find_map(|sub| sub.called(name).map(|id| (at, sub, id)))
+    });
+    match row {
+        Some((at, sub, id)) => {
+            options(call, tokens, findings);
+            let ground = moved(call.ground, tokens);
+            judge_sub(sub, id, &Call { ground: &ground, ..call.clone() }, at, findings);
+        }
+        None => {
+            base(spec, call, first.and_then(|(at, _)| call.seat.arg(at)), findings);
+            let text = tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text)));
+            text.for_each(|(at, text)| loosely(call, text, at, findings));
+            loose(call, tokens, findings);
+        }
+    }
+    // An option nobody knows may take the next argument, and then the sub-command
+    // stands further on.
+    let doubtful = spec.grammar.order == Order::Posix
+        && tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, value: None, .. }));
+    if doubtful {
+        let from = first.map_or(0, |(at, _)| at);
+        for (at, name) in call.args.iter().enumerate().skip(from) {
+            let found = spec.subs.iter().find_map(|sub| sub.called(name).map(|id| (sub, id)));
+            if let Some((sub, id)) = found
+                && findings.another_command()
+            {
+                judge_sub(sub, id, call, at, findings);
+            }
+        }
+    }
+}
+
+/// The ground after `-C FOLDER` in front of a sub-command.
+fn moved<'a>(ground: &Ground<'a>, tokens: &[Token<'_>]) -> Ground<'a> {
+    let mut moved = ground.clone();
+    for token in tokens {
+        if let Part::Flag { name, value: Some(folder), .. } = &token.part
+            && name == "-C"
+        {
+            moved.cwd = paths::absolute(folder, &moved.cwd, &ground.scene.place.home);
+        }
+    }
+    moved
+}
+
+fn judge_sub(sub: &Spec, id: &str, call: &Call<'_>, at: usize, findings: &mut Findings) {
+    let inner = Call {
+        id: format!("{}.{id}", call.id),
+        args: call.args.get(at + 1..).unwrap_or_default(),
+        seat: call.seat.after(at + 1),
+        ..call.clone()
+    };
+    judge_row(sub, &inner, findings);
+}
+
+/// The name a row may stand under; `None` when the program is no trusted one and
+/// everything there is to say was said.
+fn identify<'n>(
+    name: &'n str,
+    named: Option<usize>,
+    ground: &Ground<'_>,
+    findings: &mut Findings,
+) -> Option<&'n str> {
+    if BUILT_IN.contains(&name) {
+        let say = words::PROGRAM_BUILT_IN.with("program", name.to_owned());
+        findings.add("program.builtin", Tier::L2, say, named, &[Effect::Exec]);
+        return None;
+    }
+    if !name.contains('/') {
+        return Some(name);
+    }
+    let scene = ground.scene;
+    let path = paths::absolute(name, &ground.cwd, &scene.place.home);
+    if scene.world.program(&path.to_string_lossy()).is_some() {
+        return name.rsplit('/').next();
+    }
+    let real = scene.world.real(&path);
+    let listed = [&path, &real].iter().any(|path| {
+        scene.policy.allowed_programs.iter().any(|e| e.trim_start_matches('+') == path.as_os_str())
+    });
+    let (rule, tier, why) = if listed {
+        ("program.path", Tier::L1, words::PROGRAM_LISTED)
+    } else if real.starts_with(&scene.place.workspace) {
+        ("program.path", Tier::L1, words::PROGRAM_OF_WORKSPACE)
+    } else {
+        ("program.outside", unknown_tier(ground), words::PROGRAM_OUTSIDE)
+    };
+    let say = why.with("program", quoted(name)).with("path", quoted(&real.to_string_lossy()));
+    findings.add(rule, tier, say, named, &[Effect::Exec]);
+    None
+}
+
+fn allow_list(
+    short: &str,
+    name: &str,
+    named: Option<usize>,
+    has_row: bool,
+    ground: &Ground<'_>,
+    findings: &mut Findings,
+) {
+    if !ground.scene.policy.allows(short, has_row) {
+        let say = words::PROGRAM_UNKNOWN.with("program", quoted(name)).with("name", quoted(short));
+        findings.add("program.unknown", unknown_tier(ground), say, named, &[Effect::Exec]);
+    } else if !has_row {
+        let say = words::PROGRAM_ADDED.with("program", quoted(name));
+        findings.add("program.added", Tier::L1, say, named, &[Effect::Exec]);
+    }
+}
+
+fn unknown_tier(ground: &Ground<'_>) -> Tier {
+    match ground.scene.policy.unknown_program {
+        Unknown::Refuse => Tier::L2,
+        Unknown::Confirm => Tier::L1,
+    }
+}
+
+fn denied(
+    name: &str,
+    named: Option<usize>,
+    args: &[String],
+    ground: &Ground<'_>,
+    findings: &mut Findings,
+) {
+    let rule = ground.scene.policy.denied.iter().find(|rule| rule.matches(name, args));
+    if let Some(rule) = rule {
+        let say = words::DENIED.with("rule", rule.to_string());
+        findings.add("denied", Tier::L2, say, named, &[]);
+    }
+}
+
+fn is_help(arg: &str) -> bool {
+    arg == "--help" || arg == "--version"
+}
+
+/// Programs of one row that print their help without starting another.
+fn answers_help(spec: &Spec) -> bool {
+    spec.tier == Tier::L0 && spec.subs.is_empty()
+}
+
+fn same_words(form: &str, args: &[String]) -> bool {
+    form.split_ascii_whitespace().eq(args.iter().map(String::as_str))
+}
+
+fn names_secrets(glob: &str) -> bool {
+    let name = glob.rsplit('/').next().unwrap_or(glob).trim_start_matches('!');
+    let star = name.trim_end_matches('*').trim_start_matches("*.");
+    paths::is_sensitive_name(name)
+        || paths::is_sensitive_name(star)
+        || paths::is_sensitive_name(&format!("x.{star}"))
+        || name.to_ascii_lowercase().contains(".env")
+}
+
+fn in_repository(path: &str) -> bool {
+    path.split('/').any(|part| part == ".git")
+}
+
+const BUILT_IN: &[&str] = &[
+    "cd", "export", "source", ".", "eval", "alias", "unalias", "exec", "builtin", "set", "unset",
+    "trap", "ulimit", "umask", "read", "wait", "jobs", "fg", "bg", "history", "type", "hash",
+    "declare", "local", "readonly", "typeset", "let", "shopt", "pushd", "popd", "dirs", "disown",
+    "suspend", "logout", "bind", "complete", "compgen", "enable", "mapfile", "fc", "setopt", "if",
+    "for", "while", "until", "case", "function", "then", "do", "done", "fi", "esac", "select",
+    "coproc", ":", "return", "exit", "shift",
+];

@@ -1,0 +1,113 @@
+//! Steps that are no commands at all: an empty program, NUL, look-alike letters, sizes
+//! beyond reason. Refused before anything else is asked.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::findings::{Findings, quoted};
+
+const MOST_ARGS: usize = 4096;
+const MOST_ARG: usize = 64 * 1024;
+const MOST_TOTAL: usize = 1024 * 1024;
+
+/// Looks at the name of a program. False: there is nothing more to judge.
+pub fn program(name: &str, arg: Option<usize>, findings: &mut Findings) -> bool {
+    let why = if name.is_empty() {
+        words::PROGRAM_EMPTY
+    } else if !name.is_ascii() {
+        words::PROGRAM_NOT_ASCII
+    } else if name.starts_with('-') {
+        words::PROGRAM_IS_FLAG
+    } else if name.len() > MOST_NAME || !name.bytes().all(is_plain) {
+        words::PROGRAM_ODD
+    } else {
+        return true;
+    };
+    let say = why.with("program", quoted(name)).with("plain", look_alike(name));
+    findings.add("malformed.program", Tier::L2, say, arg, &[Effect::Exec]);
+    false
+}
+
+/// Looks at the arguments as bytes.
+pub fn args(args: &[String], findings: &mut Findings) {
+    let total: usize = args.iter().map(String::len).sum();
+    if args.len() > MOST_ARGS || total > MOST_TOTAL {
+        findings.add("malformed.size", Tier::L2, words::ARGS_TOO_LARGE, None, &[]);
+    }
+    // The first of each kind is enough; thousands of reasons help nobody.
+    let find = |test: fn(&String) -> bool| args.iter().position(test);
+    if let Some(at) = find(|arg| arg.len() > MOST_ARG) {
+        findings.add("malformed.size", Tier::L2, words::ARG_TOO_LARGE, Some(at), &[]);
+    }
+    if let Some(at) = find(|arg| arg.contains('\0')) {
+        findings.add("malformed.nul", Tier::L2, words::ARG_NUL, Some(at), &[]);
+    }
+    if let Some(at) = find(|arg| arg.chars().any(is_hidden)) {
+        findings.add("malformed.hidden", Tier::L1, words::ARG_HIDDEN, Some(at), &[]);
+    }
+}
+
+/// Characters that show nothing, or something else than they are.
+pub fn is_hidden(c: char) -> bool {
+    c != '\n' && c != '\t' && c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+const MOST_NAME: usize = 4096;
+
+/// `[` alone is a program of that name.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"/._-+@,:%[".contains(&byte)
+}
+
+/// The name with the letters it seems to be made of.
+fn look_alike(name: &str) -> String {
+    let plain: String = name.chars().filter(|c| !is_hidden(*c)).map(plain_letter).collect();
+    quoted(&plain)
+}
+
+fn plain_letter(c: char) -> char {
+    let folded = match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0),
+        _ => None,
+    };
+    folded.unwrap_or_else(|| {
+        LOOK_ALIKES.iter().find(|(odd, _)| odd.contains(c)).map_or(c, |(_, plain)| *plain)
+    })
+}
+
+#[rustfmt::skip]
+const LOOK_ALIKES: &[(&str, char)] = &[
+    ("аαɑ", 'a'), ("ЬƄ", 'b'), ("сϲⅽ", 'c'), ("ԁⅾ", 'd'), ("еҽ", 'e'), ("ɡ", 'g'), ("һ", 'h'),
+    ("іıⅰ", 'i'), ("ј", 'j'), ("к", 'k'), ("ⅼӏ", 'l'), ("мⅿ", 'm'), ("ո", 'n'), ("оοօ", 'o'),
+    ("рρ", 'p'), ("ԛ", 'q'), ("гᴦ", 'r'), ("ѕ", 's'), ("т", 't'), ("υս", 'u'), ("ѵν", 'v'),
+    ("ԝ", 'w'), ("хχⅹ", 'x'), ("уγ", 'y'),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_alike_is_shown_as_what_it_imitates() {
+        assert_eq!(look_alike("гm"), "rm");
+        assert_eq!(look_alike("ⅼs"), "ls");
+        assert_eq!(look_alike("s\u{200b}udo"), "sudo");
+        assert_eq!(look_alike("ｒｍ"), "rm");
+    }
+
+    #[test]
+    fn a_plain_name_passes_and_others_do_not() {
+        for good in ["ls", "[", "g++", "/usr/bin/env", "python3.11", "mkfs.ext4"] {
+            assert!(program(good, None, &mut Findings::default()), "{good}");
+        }
+        for bad in ["", "-rf", "ls\n", "rm -rf", "a;b", "гm", "a\0", "~/x", "$SHELL", "a=b"] {
+            assert!(!program(bad, None, &mut Findings::default()), "{bad:?}");
+        }
+    }
+}

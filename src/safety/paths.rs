@@ -1,0 +1,302 @@
+//! Says what kind of place a path leads to.
+//!
+//! Component by component, never by the start of a string, and twice: once as the path
+//! is written and once with every link resolved, so that neither a link nor a `..`
+//! behind one leads out unseen. The graver of both counts.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::Scene;
+
+/// What a path leads to, from harmless to grave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// The workspace, or `/dev/null`.
+    Inside,
+    /// Machine data anybody may read.
+    Public,
+    /// A file of the workspace that usually holds credentials.
+    Sensitive,
+    Outside,
+    /// Credentials, devices, the insides of processes.
+    Secret,
+}
+
+/// Classifies a path as it stands in an argument, seen from `cwd`.
+pub fn classify(text: &str, cwd: &Path, scene: Scene<'_>) -> Class {
+    let written = absolute(text, cwd, &scene.place.home);
+    let plain = normal(&written);
+    if plain == Path::new("/dev/null") {
+        return Class::Inside;
+    }
+    if is_public(&plain) && is_public(&scene.world.real(&written)) {
+        return Class::Public;
+    }
+    // What only exists for the process that looks is not looked at through ours.
+    if plain.starts_with("/proc") || plain.starts_with("/dev") {
+        return locate(&plain, scene);
+    }
+    locate(&plain, scene).max(locate(&scene.world.real(&written), scene))
+}
+
+/// Whether a name alone says that the file holds credentials.
+pub fn is_sensitive_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let env = name == ".env" || name.starts_with(".env.") || name.starts_with(".env-");
+    let sample = SAMPLES.iter().any(|end| name.ends_with(end));
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((&name, ""));
+    (env && !sample)
+        || SENSITIVE_NAMES.contains(&name.as_str())
+        || (SENSITIVE_ENDINGS.contains(&ending) && !stem.is_empty())
+        || (SENSITIVE_STEMS.contains(&stem) && DATA_ENDINGS.contains(&ending))
+        || (name.starts_with("service-account") && ending == "json")
+        || (name.starts_with('.') && name.ends_with("_history"))
+        || (KEY_NAMES.iter().any(|key| name.starts_with(key)) && ending != "pub")
+}
+
+/// The absolute path a text stands for. A literal `~` or `$HOME` never reaches a shell,
+/// but whoever wrote it meant the home folder.
+pub fn absolute(text: &str, cwd: &Path, home: &Path) -> PathBuf {
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    for alias in ["~", "$HOME", "${HOME}"] {
+        match text.strip_prefix(alias) {
+            Some("") => return home.to_owned(),
+            Some(rest) if rest.starts_with('/') => return home.join(rest.trim_start_matches('/')),
+            // `~name` is somebody else's home.
+            Some(rest) if alias == "~" && is_user(rest) => return Path::new("/home").join(rest),
+            Some(_) | None => {}
+        }
+    }
+    cwd.join(text)
+}
+
+/// The path without `.` and `..`, by its letters alone.
+pub fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::RootDir | Component::Prefix(_) | Component::Normal(_) => out.push(part),
+        }
+    }
+    out
+}
+
+/// Whether an argument of a program nobody knows more about may be a path.
+pub fn looks_like_path(text: &str) -> bool {
+    !text.contains("://")
+        && (text.contains('/') || text.starts_with(['~', '.']) || is_sensitive_name(text))
+}
+
+fn locate(path: &Path, scene: Scene<'_>) -> Class {
+    let place = scene.place;
+    if path == Path::new("/dev/null") {
+        Class::Inside
+    } else if is_secret(path, &place.home) {
+        Class::Secret
+    } else if let Ok(inner) = path.strip_prefix(&place.workspace) {
+        if holds_credentials(inner) { Class::Sensitive } else { Class::Inside }
+    } else if holds_credentials(path) {
+        Class::Secret
+    } else {
+        Class::Outside
+    }
+}
+
+fn holds_credentials(path: &Path) -> bool {
+    let pairs = path.components().zip(path.components().skip(1));
+    path.components().any(|part| part.as_os_str().to_str().is_some_and(is_sensitive_name))
+        || pairs.into_iter().any(|(folder, file)| {
+            SENSITIVE_PAIRS.iter().any(|(a, b)| folder.as_os_str() == *a && file.as_os_str() == *b)
+        })
+}
+
+fn is_secret(path: &Path, home: &Path) -> bool {
+    let of_home = path.strip_prefix(home).is_ok_and(|rest| {
+        HOME_SECRETS.iter().any(|secret| rest.starts_with(secret))
+            || rest.to_str().is_some_and(|rest| rest.starts_with('.') && rest.ends_with("_history"))
+    });
+    // A folder `.ssh` anywhere is somebody's.
+    let anywhere = path
+        .components()
+        .any(|part| SECRET_FOLDERS.iter().any(|folder| part.as_os_str() == *folder));
+    of_home || anywhere || is_system_secret(path)
+}
+
+fn is_system_secret(path: &Path) -> bool {
+    if path.starts_with("/dev") {
+        return path != Path::new("/dev");
+    }
+    let Ok(inner) = path.strip_prefix("/proc") else {
+        return SYSTEM_SECRETS.iter().any(|secret| path.starts_with(secret));
+    };
+    let mut parts = inner.components().map(|part| part.as_os_str().to_string_lossy());
+    parts.next().is_some_and(|first| {
+        first.bytes().all(|byte| byte.is_ascii_digit())
+            || ["self", "thread-self", "kcore", "kmem", "kallsyms", "keys"].contains(&&*first)
+    })
+}
+
+fn is_public(path: &Path) -> bool {
+    PUBLIC.iter().any(|public| path == Path::new(public))
+        || PUBLIC_FOLDERS.iter().any(|folder| path.starts_with(folder))
+}
+
+fn is_user(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.'))
+}
+
+const SENSITIVE_NAMES: &[&str] = &[
+    ".envrc",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".netrc",
+    "_netrc",
+    ".git-credentials",
+    ".htpasswd",
+    ".pgpass",
+    ".my.cnf",
+    ".dockercfg",
+    ".dockerconfigjson",
+    ".vault-token",
+    ".boto",
+    ".s3cfg",
+    ".terraformrc",
+    "credentials",
+    "credentials.tfrc.json",
+    "kubeconfig",
+    "wallet.dat",
+    "keystore",
+    "master.key",
+    ".token",
+    "secring.gpg",
+    "auth.json",
+    ".authinfo",
+    ".authinfo.gpg",
+    ".rediscli_auth",
+    ".credentials.json",
+];
+const SENSITIVE_ENDINGS: &[&str] = &[
+    "pem", "key", "p12", "pfx", "kdbx", "jks", "keystore", "ppk", "tfstate", "ovpn", "tfvars",
+    "agekey", "env",
+];
+const SENSITIVE_STEMS: &[&str] =
+    &["credentials", "credential", "secrets", "secret", "client_secret", "terraform.tfstate"];
+const DATA_ENDINGS: &[&str] =
+    &["json", "yml", "yaml", "toml", "ini", "csv", "xml", "db", "properties", "backup", "enc"];
+const KEY_NAMES: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"];
+const SAMPLES: &[&str] = &[".example", ".sample", ".template", ".dist", ".defaults"];
+const SENSITIVE_PAIRS: &[(&str, &str)] = &[
+    (".git", "config"),
+    (".docker", "config.json"),
+    (".kube", "config"),
+    (".cargo", "credentials"),
+    (".cargo", "credentials.toml"),
+    (".gem", "credentials"),
+];
+const SECRET_FOLDERS: &[&str] = &[".ssh", ".aws", ".gnupg", ".azure", ".password-store"];
+const HOME_SECRETS: &[&str] = &[
+    ".kube",
+    ".docker",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/hub",
+    ".config/glab-cli",
+    ".config/op",
+    ".config/rclone",
+    ".config/doctl",
+    ".config/heroku",
+    ".config/git/credentials",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/Signal",
+    ".config/Slack",
+    ".config/discord",
+    ".mozilla",
+    ".thunderbird",
+    ".cache/mozilla",
+    ".cache/google-chrome",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".gitconfig.local",
+    ".pki",
+    ".cert",
+    ".electrum",
+    ".bitcoin",
+    ".ethereum",
+    ".terraform.d",
+    ".config/avocet",
+    ".local/share/avocet",
+    ".local/state/avocet",
+    "Library/Keychains",
+    "Library/Cookies",
+    "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Firefox",
+    "Library/Messages",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".slothtool",
+    ".r9s",
+    ".viminfo",
+    ".lesshst",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+];
+const SYSTEM_SECRETS: &[&str] = &[
+    "/root",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssh",
+    "/etc/ssl/private",
+    "/etc/krb5.keytab",
+    "/etc/wireguard",
+    "/etc/NetworkManager/system-connections",
+    "/var/lib/secrets",
+    "/run/secrets",
+    "/var/run/secrets",
+    "/var/run/docker.sock",
+    "/run/docker.sock",
+    "/etc/kubernetes",
+    "/var/lib/kubelet",
+    "/sys/kernel",
+    "/sys/firmware",
+    "/boot",
+    "/etc/pki/tls/private",
+    "/private/etc/master.passwd",
+    "/etc/master.passwd",
+    "/private/var/db",
+    "/etc/letsencrypt",
+];
+const PUBLIC: &[&str] = &[
+    "/etc/os-release",
+    "/usr/lib/os-release",
+    "/etc/lsb-release",
+    "/etc/debian_version",
+    "/etc/redhat-release",
+    "/etc/alpine-release",
+    "/etc/hosts",
+    "/etc/timezone",
+    "/etc/issue",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/version",
+    "/proc/loadavg",
+    "/proc/uptime",
+    "/proc/filesystems",
+];
+const PUBLIC_FOLDERS: &[&str] =
+    &["/usr/include", "/usr/share/doc", "/usr/share/dict", "/usr/share/zoneinfo"];

@@ -1,0 +1,239 @@
+//! The shapes secrets are known by, as a table.
+//!
+//! Word boundaries are ASCII ones: a key right behind a Chinese character is a key.
+//! Prefixes that cannot be anything else have no boundary in front, because text
+//! inside JSON has `\n` before them.
+
+use regex::{Captures, Regex};
+
+/// One kind of secret. The group `s`, where there is one, is the secret; else all is.
+pub(super) struct Shape {
+    pub kind: &'static str,
+    pub regex: &'static str,
+    /// Whether what was found is one after all.
+    sure: fn(&Found<'_>) -> bool,
+}
+
+/// A secret in a text: byte offsets. `from` is where its name or scheme begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub kind: String,
+    pub from: usize,
+    pub start: usize,
+    pub end: usize,
+}
+
+struct Found<'t> {
+    text: &'t str,
+    groups: &'t Captures<'t>,
+    secret: &'t str,
+    end: usize,
+}
+
+#[rustfmt::skip]
+pub(super) const SHAPES: &[Shape] = &[
+    Shape { kind: "aws-key",         regex: r"(?:AKIA|ASIA)[0-9A-Z]{16}", sure: always },
+    Shape { kind: "github-token",    regex: r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[0-9A-Za-z_]{22,}", sure: always },
+    Shape { kind: "gitlab-token",    regex: r"glpat-[0-9A-Za-z_-]{20,}", sure: always },
+    Shape { kind: "slack-token",     regex: r"xox[abeprs]-[0-9A-Za-z_-]{10,}|xapp-[0-9]-[0-9A-Za-z_-]+", sure: has_digit },
+    Shape { kind: "api-key",         regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>sk-(?:ant-|proj-|or-)?[0-9A-Za-z_-]{20,})", sure: has_digit },
+    Shape { kind: "google-key",      regex: r"AIza[0-9A-Za-z_-]{35}", sure: always },
+    Shape { kind: "google-token",    regex: r"ya29\.[0-9A-Za-z_-]{16,}", sure: always },
+    Shape { kind: "npm-token",       regex: r"npm_[A-Za-z0-9]{36}", sure: always },
+    Shape { kind: "pypi-token",      regex: r"pypi-[0-9A-Za-z_-]{50,}", sure: always },
+    Shape { kind: "huggingface-token", regex: r"hf_[A-Za-z0-9]{30,}", sure: always },
+    Shape { kind: "digitalocean-token", regex: r"dop_v1_[0-9a-f]{64}", sure: always },
+    Shape { kind: "sendgrid-key",    regex: r"SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43}", sure: always },
+    Shape { kind: "stripe-key",      regex: r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}", sure: always },
+    Shape { kind: "telegram-token",  regex: r"(?-u:\b)[0-9]{8,10}:[0-9A-Za-z_-]{35}", sure: ends_here },
+    Shape { kind: "slack-webhook",   regex: r#"https://hooks\.slack\.com/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
+    Shape { kind: "discord-webhook", regex: r#"discord(?:app)?\.com/api/webhooks/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
+    Shape { kind: "jwt",             regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", sure: always },
+    Shape { kind: "private-key",     regex: PRIVATE_KEY, sure: always },
+    Shape { kind: "private-key",     regex: PRIVATE_KEY_REST, sure: always },
+    Shape { kind: "authorization",   regex: AUTHORIZATION, sure: no_placeholder },
+    Shape { kind: "url-password",    regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, sure: no_placeholder },
+    Shape { kind: "secret",          regex: ASSIGNED, sure: literal },
+];
+
+/// The body of a key block, also inside a JSON string; the end may be cut off.
+const PRIVATE_KEY: &str = concat!(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+    r"(?P<s>(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n]*\n\s*)*[A-Za-z0-9+/=]{16,}(?:[A-Za-z0-9+/=\s]|\\[nr])*)",
+);
+
+/// The rest of a key block whose beginning was cut off.
+const PRIVATE_KEY_REST: &str =
+    r"(?P<s>(?:[A-Za-z0-9+/=]{40,}\r?\n)+[A-Za-z0-9+/=]*\r?\n?)-----END [A-Z0-9 ]*PRIVATE KEY";
+
+const AUTHORIZATION: &str = concat!(
+    r#"(?i:authorization)\\?["']?[ \t]*[:=][ \t]*\\?["']?"#,
+    r#"(?i:bearer|basic|token)[ \t]+(?P<s>[^\s"'`\\,;<>{}$‹]{8,})"#,
+);
+
+/// `name = value` in settings, code and JSON; decided by [`literal`].
+const ASSIGNED: &str = concat!(
+    r"(?P<key>(?i:api[_-]?key|access[_-]?key|secret[_-]?key|secret|token|passw(?:or)?d|passphrase))",
+    r#"\\?["']?(?P<sep>[ \t]*(?:=>|:=|[:=])[ \t]*)"#,
+    r#"(?:\\?"(?P<dq>[^"\\\n]{8,})\\?"|\\?'(?P<sq>[^'\\\n]{8,})\\?'|(?P<bare>[^\s"'`,;(){}<>\[\]\\‹]{8,}))"#,
+);
+
+/// What stands for a secret in documentation.
+const PLACEHOLDERS: &[&str] = &[
+    "your",
+    "example",
+    "xxxx",
+    "****",
+    "....",
+    "placeholder",
+    "changeme",
+    "dummy",
+    "redacted",
+    "insert",
+    "replace",
+    "todo",
+];
+
+/// Names of secrets: a value that is made of them names one and is none.
+const NAMES: &[&str] = &["password", "passwd", "secret", "token", "apikey", "api_key", "key"];
+
+/// Adds what one shape finds in a text.
+pub(super) fn find(shape: &Shape, regex: &Regex, text: &str, hits: &mut Vec<Hit>) {
+    let mut at = 0;
+    while let Some(groups) = regex.captures_at(text, at) {
+        let Some(whole) = groups.get(0) else { return };
+        let secret =
+            ["s", "dq", "sq", "bare"].iter().find_map(|name| groups.name(name)).unwrap_or(whole);
+        let found = Found { text, groups: &groups, secret: secret.as_str(), end: secret.end() };
+        if (shape.sure)(&found) {
+            hits.push(Hit {
+                kind: shape.kind.into(),
+                from: whole.start(),
+                start: secret.start(),
+                end: secret.end(),
+            });
+            at = secret.end();
+        } else {
+            // What looked like a value may hold a name and a value of its own.
+            at = after(text, secret.start().max(whole.start()));
+        }
+    }
+}
+
+/// Where a key block begins whose end has not come yet.
+pub(super) fn open_block(text: &str) -> Option<usize> {
+    let begin = text.rfind("-----BEGIN ")?;
+    let rest = text.get(begin..)?;
+    let body = rest.trim_start_matches("-----BEGIN ");
+    let goes_on = |c: char| c.is_ascii_alphanumeric() || "+/=\\:,- \r\n\t".contains(c);
+    (!rest.contains("-----END ") && body.chars().all(goes_on)).then_some(begin)
+}
+
+/// The offset behind the character at `at`.
+fn after(text: &str, at: usize) -> usize {
+    let next = text.get(at..).and_then(|rest| rest.chars().next());
+    at + next.map_or(1, char::len_utf8)
+}
+
+fn always(_: &Found<'_>) -> bool {
+    true
+}
+
+fn has_digit(found: &Found<'_>) -> bool {
+    found.secret.contains(|c: char| c.is_ascii_digit())
+}
+
+fn not_masked(found: &Found<'_>) -> bool {
+    !found.secret.contains('‹')
+}
+
+/// Nothing of the token's own alphabet follows, and it is no long name.
+fn ends_here(found: &Found<'_>) -> bool {
+    let next = found.text.get(found.end..).and_then(|rest| rest.chars().next());
+    let goes_on = next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    !goes_on && found.secret.contains(|c: char| c.is_ascii_uppercase())
+}
+
+fn no_placeholder(found: &Found<'_>) -> bool {
+    !placeholder(found.secret)
+}
+
+fn placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    lower.starts_with(['$', '<', '{', '%', '‹', '&', '*', '@'])
+        || lower.contains("${")
+        || lower.contains("{{")
+        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+        || NAMES.contains(&lower.as_str())
+        || matches!(lower.as_str(), "pass" | "pwd" | "user")
+}
+
+/// Whether an assigned value is written out, and not code that yields one.
+fn literal(found: &Found<'_>) -> bool {
+    let key = found.groups.name("key").map_or("", |key| key.as_str());
+    let spaced = found.groups.name("sep").is_some_and(|sep| sep.as_str().trim() != sep.as_str());
+    let quoted = found.groups.name("bare").is_none();
+    if placeholder(found.secret) || found.secret.contains(char::is_whitespace) {
+        return false;
+    }
+    let password = key.to_ascii_lowercase().starts_with("pass");
+    match (quoted, spaced) {
+        (true, _) => !is_name(found.secret) && (password || mixed(found.secret)),
+        (false, true) => !code(found) && (varied(found.secret) || password && mixed(found.secret)),
+        (false, false) => !code(found) && (env_style(key) || mixed(found.secret)),
+    }
+}
+
+/// `access_token`, `password-reset`, `newPassword`: speaks of a secret.
+fn is_name(value: &str) -> bool {
+    let plain = value.chars().all(|c| c.is_ascii_alphabetic() || "_-./: ".contains(c));
+    let mut spaced = String::with_capacity(value.len() * 2);
+    for c in value.chars() {
+        if c.is_ascii_uppercase() {
+            spaced.push(' ');
+        }
+        spaced.push(c.to_ascii_lowercase());
+    }
+    let mut words = spaced.split(|c: char| !c.is_ascii_alphabetic());
+    plain && words.any(|word| NAMES.contains(&word))
+}
+
+/// Letters and digits both.
+fn mixed(value: &str) -> bool {
+    value.contains(|c: char| c.is_ascii_alphabetic())
+        && value.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Long, and changing often between small, great and digits: nobody names a variable so.
+fn varied(value: &str) -> bool {
+    let class = |c: char| match c {
+        'a'..='z' => 1,
+        'A'..='Z' => 2,
+        '0'..='9' => 3,
+        _ => 4,
+    };
+    let classes: Vec<u8> = value.chars().map(class).filter(|class| *class < 4).collect();
+    let changes = classes.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    value.len() >= 12 && mixed(value) && changes >= 4
+}
+
+/// Written in capitals, as in an environment file.
+fn env_style(key: &str) -> bool {
+    key.chars().all(|c| !c.is_ascii_lowercase())
+}
+
+/// An expression: a path of names, a call, an index, a generic, something longer.
+fn code(found: &Found<'_>) -> bool {
+    let value = found.secret;
+    let next = found.text.get(found.end..).and_then(|rest| rest.chars().next());
+    let dotted = value.contains('.') && value.split('.').all(is_identifier);
+    let called = next.is_some_and(|c| "([{<".contains(c));
+    let typed = matches!(next, Some(',' | ';' | ')')) && is_identifier(value);
+    dotted || called || typed || value.contains("::") || value.contains("->") || is_name(value)
+}
+
+fn is_identifier(word: &str) -> bool {
+    let mut chars = word.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '?' || c == '!')
+}

@@ -1,0 +1,65 @@
+//! Programs that build, test, install, or run what the project says.
+
+use super::super::table::{Danger, Spec};
+use super::super::{checks, wrappers};
+use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Secret, Write};
+use crate::words::safety as words;
+
+const BUILD: &[crate::protocol::Effect] = &[Exec, Write];
+const INSTALL: &[crate::protocol::Effect] = &[Exec, Write, Network];
+const FAR: &[crate::protocol::Effect] = &[Network, Irreversible];
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[Spec] = &[
+    Spec::ask("npm pnpm yarn cnpm", words::RUNS_PROJECT, INSTALL).posix().flags("-s --silent -q --quiet -w -r --recursive").values("-C=text --prefix=text --filter=text -F=text --workspace=text --cwd=text")
+        .check(wrappers::npm)
+        .subs(&[
+            Spec::ask("install i ci add update up upgrade dedupe rebuild link", words::INSTALLS, INSTALL).keeps(&["npm install left-pad", "npm ci"]),
+            Spec::ask("uninstall remove rm un prune unlink", words::INSTALLS, &[Write, Exec, Delete]).keeps(&["npm uninstall x"]),
+            Spec::ask("run run-script test t start stop restart build dev lint format check exec x dlx create init", words::RUNS_PROJECT, INSTALL).keeps(&["npm test", "npm run build", "yarn build"]),
+            Spec::refuse("publish unpublish deprecate", words::PUBLISHES, FAR).keeps(&["npm publish"]),
+            Spec::refuse("login logout adduser token owner access", words::LOGS_IN, &[Secret, Network]).keeps(&["npm login"]),
+            Spec::ask("ls list outdated view info why explain audit config pkg root bin prefix doctor fund search", words::READS_PROJECT, &[Network]).keeps(&["npm ls", "npm outdated"]),
+        ])
+        .keeps(&["npm", "npm nobody"]),
+    Spec::ask("npx pnpx bunx uvx pipx dlx corepack volta nvm fnm asdf mise rtx pyenv rbenv nodenv goenv jenv sdk conda mamba micromamba nix nix-shell nix-env nix-build nix-store guix devbox direnv rustup brew port apt-cache snap flatpak mas winget scoop choco", words::RUNS_FETCHED, INSTALL).check(wrappers::dash_c).values("-c=text --call=text -p=text --package=text")
+        .keeps(&["npx eslint .", "npx -c id", "rustup update", "brew install x"]).raised(&["npx -c 'rm -rf build'"]),
+    Spec::ask("apt apt-get aptitude dpkg yum dnf zypper rpm pacman yay paru apk emerge xbps-install eopkg pkg pkgin opkg swupd slackpkg installpkg softwareupdate installer", words::CHANGES_PACKAGES, &[Write, Network, Elevate]).keeps(&["apt install x", "pacman -Syu", "apt list"]),
+    Spec::ask("node nodejs deno bun ts-node tsx", words::RUNS_CODE, INSTALL).check(wrappers::code).quiet(&["--version", "-v"]).keeps(&["node x.js", "node -e 1", "bun -e 1"]),
+    Spec::ask("python python2 python3 python3.* python2.* pypy pypy3 ipython jupyter", words::RUNS_CODE, INSTALL).check(wrappers::code).quiet(&["--version", "-V"])
+        .keeps(&["python3 -c 1", "python3 x.py", "python3 -m json.tool", "python -m http.server"]),
+    Spec::ask("perl ruby php lua luajit Rscript R julia java groovy scala kotlin osascript tclsh wish expect ghci runghc runhaskell irb swift elixir iex erl escript racket guile sbcl clisp ocaml octave gnuplot node-gyp pwsh powershell raku dart crystal nim janet bb clojure clj jshell cscript wscript m4 bc dc gforth qjs d8 wasmtime wasmer mono csi fsi maxima sage matlab cmd sqlcl processing scheme chicken gosh forth tcc", words::RUNS_CODE, INSTALL).check(wrappers::code)
+        .quiet(&["--version"])
+        .keeps(&["perl -e 1", "ruby x.rb", "java -jar x.jar", "Rscript -e 1", "php -r 1"]),
+    Spec::ask("pip pip2 pip3 pip3.* pipenv poetry uv pdm hatch rye easy_install twine flit", words::INSTALLS, INSTALL).posix().subs(&[
+        Spec::refuse("publish upload", words::PUBLISHES, FAR).keeps(&["poetry publish", "twine upload x"]),
+    ]).keeps(&["pip install x", "uv sync", "pip --version"]),
+    Spec::ask("cargo cross", words::RUNS_PROJECT, INSTALL).posix().flags("-q -v -vv --quiet --verbose --offline --frozen --locked").values("--config=text -C=text -Z=text --color=text")
+        .subs(&[
+            Spec::refuse("publish yank owner", words::PUBLISHES, FAR).keeps(&["cargo publish"]).raised(&[]),
+            Spec::refuse("login logout", words::LOGS_IN, &[Secret, Network]).keeps(&["cargo login"]),
+            Spec::ask("install uninstall add remove rm update fetch vendor generate-lockfile", words::INSTALLS, INSTALL).keeps(&["cargo install x", "cargo add serde"]),
+            Spec::ask("build b check c test t run r bench doc clippy fmt fix clean new init miri nextest expand llvm-cov tree metadata package rustc rustdoc watch audit deny machete outdated insta tarpaulin", words::RUNS_PROJECT, BUILD).keeps(&["cargo build", "cargo test x", "cargo fmt", "cargo metadata"]),
+        ])
+        .keeps(&["cargo --version", "cargo nobody"]),
+    Spec::ask("rustc rustfmt rustdoc clippy-driver miri bindgen cbindgen wasm-pack trunk sqlx diesel sea-orm-cli tauri", words::RUNS_PROJECT, BUILD).keeps(&["rustc --version", "rustc -C linker=./evil.sh main.rs"]),
+    Spec::ask("go gofmt goimports golangci-lint gopls dlv staticcheck", words::RUNS_PROJECT, INSTALL).posix().subs(&[
+        Spec::ask("build run test vet fmt generate mod get install list env version tool clean work doc bug fix", words::RUNS_PROJECT, INSTALL).keeps(&["go build ./...", "go mod tidy", "go vet -vettool=./evil ./...", "go version"]),
+    ]).keeps(&["go nobody"]),
+    Spec::ask("make gmake bmake ninja cmake ctest meson bazel bazelisk buck buck2 pants scons waf task rake invoke tox nox mage earthly dagger xmake b2 premake5 autoconf automake autoreconf configure libtool gyp nmake msbuild xbuild ant", words::RUNS_PROJECT, BUILD)
+        .quiet(&["--version"]).keeps(&["make", "make -n", "make SHELL=./evil.sh", "cmake ."]),
+    Spec::ask("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* ld as gas lld gold mold ccache sccache distcc nasm yasm javac kotlinc scalac ghc gnatmake gfortran ocamlopt ocamlc swiftc zig nvcc emcc emconfigure emmake strip objcopy ranlib install_name_tool codesign patchelf protoc flatc thrift capnp bison flex yacc lex swig moc qmake glslc valac vala fpc dmd ldc2 gdc solc moonc", words::RUNS_PROJECT, BUILD)
+        .quiet(&["--version"]).keeps(&["gcc a.c", "ld a.o"]),
+    Spec::ask("pytest py.test nosetests unittest coverage mypy pyright ruff black isort flake8 pylint bandit pre-commit autopep8 yapf pyflakes pycodestyle sphinx-build mkdocs django-admin flask gunicorn uvicorn celery alembic cookiecutter streamlit pyinstaller nuitka cython vulture codespell djlint", words::RUNS_PROJECT, BUILD).keeps(&["pytest -q", "ruff check ."]),
+    Spec::ask("tsc eslint prettier jest vitest mocha ava tap cypress playwright webpack vite rollup esbuild parcel turbo nx lerna rush babel swc next nuxt astro remix gatsby ng vue react-scripts storybook biome oxlint stylelint tslint standard xo dprint nodemon pm2 forever concurrently karma grunt gulp tailwindcss postcss sass svelte-kit expo react-native prisma typeorm knex sequelize graphql-codegen changeset semantic-release commitlint husky lint-staged serve http-server live-server json-server markdownlint cspell depcheck ncu tsup unbuild zx", words::RUNS_PROJECT, BUILD)
+        .keeps(&["tsc --noEmit", "eslint ."]),
+    Spec::ask("mvn mvnw gradle gradlew sbt lein mill gem bundle bundler rails rspec rubocop jekyll composer phpunit phpstan artisan symfony pest php-cs-fixer mix rebar3 hex stack cabal dotnet nuget paket dune opam esy shards flutter pub fvm xcodebuild xcrun pod carthage fastlane swiftlint swiftformat cpan cpanm carton luarocks nimble zef conan vcpkg spack hugo zola quarto ktlint detekt checkstyle spotbugs clang-format clang-tidy cppcheck shellcheck shfmt hadolint yamllint actionlint tflint golint buf sqlfluff vale typos taplo pdflatex xelatex latexmk tex latex bibtex doxygen asciidoctor godot unity arduino-cli platformio pio west idf.py", words::RUNS_PROJECT, INSTALL).posix().subs(&[
+        Spec::refuse("publish deploy:deploy push", words::PUBLISHES, FAR).keeps(&["gem push x", "mix publish"]),
+    ]).keeps(&["mvn test", "bundle exec rspec", "dotnet build", "mix deps.get"]),
+    Spec::ask("slothtool avocet ai loc", words::RUNS_AGENT, INSTALL).keeps(&["slothtool update x"]),
+    Spec::ask("codex claude gemini aider opencode goose crush cursor cursor-agent amp q llm ollama llama-cli llama-server sgpt aichat mods hermes qwen kimi droid windsurf zed", words::RUNS_AGENT, INSTALL).keeps(&["codex exec x"]),
+    Spec::ask("systemd-analyze stow chezmoi yadm ghq tmuxinator tmux screen zellij byobu dtach abduco", words::RUNS_ELSEWHERE, &[Exec]).check(wrappers::dash_c).keeps(&["tmux new"]),
+    Spec::ask("hyperfine entr watchexec cargo-watch reflex modd onchange chokidar", words::RUNS_PROGRAM_GIVEN, &[Exec]).check(wrappers::joined).keeps(&["hyperfine ls"]).raised(&["hyperfine 'rm -rf build'"]),
+    Spec::ask("qemu-system-* virsh virt-install VBoxManage multipass limactl colima orb vmrun", words::STEERS_CONTAINERS, &[Exec, Write]).check(checks::destroys).keeps(&["virsh list"]).raised(&["multipass delete x"])
+        .dangers(&[Danger::ask("snapshot", &["-snapshot"], words::STARTS_PROGRAM, &[Exec])]),
+];

@@ -1,0 +1,174 @@
+//! Looking at files and folders.
+
+use super::super::checks;
+use super::super::table::Operands::{Named, PatternThenReads, Reads, Text};
+use super::super::table::{Danger, Spec};
+use crate::protocol::Effect::{Exec, Outside, Resource, Write};
+use crate::words::safety as words;
+
+const ANY: usize = usize::MAX;
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[Spec] = &[
+    Spec::read("pwd").flags("-L -P --logical --physical").keeps(&["pwd", "pwd -P"]).raised(&["pwd x"]),
+    Spec::read("ls dir vdir")
+        .flags("-a -A -b -B -c -C -d -D -f -F -g -G -h -H -i -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -u -U -v -x -X -Z -1 \
+                --all --almost-all --author --escape --ignore-backups --directory --dired --file-type --full-time --no-group \
+                --human-readable --si --dereference-command-line --dereference --inode --kibibytes --numeric-uid-gid --literal \
+                --hide-control-chars --show-control-chars --quote-name --reverse --recursive --size --context --zero \
+                --group-directories-first --dereference-command-line-symlink-to-dir -@ -e -O -T -W")
+        .values("--block-size=text --color=?text --classify=?text --format=text --hide=text --hyperlink=?text --indicator-style=text \
+                 -I=text --ignore=text --quoting-style=text --sort=text --time=text --time-style=text --tabsize=text -w=text --width=text")
+        .operands(Reads(ANY))
+        .keeps(&["ls", "ls -la src", "ls --color=never -1 src docs", "ls --hyperlink=always", "ls -w 80", "ls -- -x"])
+        .raised(&["ls /", "ls ..", "ls --colo=never", "ls --nobody", "ls ~/.ssh", "ls -la link_ssh/"]),
+    Spec::read("cat")
+        .flags("-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting")
+        .operands(Reads(ANY))
+        .keeps(&["cat src/main.rs", "cat -n README.md a.txt", "cat .env.example", "cat -- -n", "cat -"])
+        .raised(&["cat .env", "cat server.pem", "cat /etc/passwd", "cat /proc/self/environ", "cat ~/.netrc", "cat link_key",
+                  "cat notes_link.txt", "cat $HOME/.ssh/id_rsa", "cat ../x", "cat --nobody a", "cat .git/config", "cat src/../.env"]),
+    Spec::read("head")
+        .flags("-q -v -z --quiet --silent --verbose --zero-terminated -NUM")
+        .values("-n=text --lines=text -c=text --bytes=text")
+        .operands(Reads(ANY))
+        .keeps(&["head -n 20 README.md", "head -20 README.md", "head -c100 a.txt", "head --lines=5 a.txt"])
+        .raised(&["head .env", "head --line=5 a.txt", "head -n 5 /etc/shadow"]),
+    Spec::read("tail")
+        .flags("-q -v -z -r --quiet --silent --verbose --zero-terminated -NUM")
+        .values("-n=text --lines=text -c=text --bytes=text")
+        .operands(Reads(ANY))
+        .dangers(&[Danger::ask("follow", &["-f|-F|--follow|--retry|--pid=|-s=|--sleep-interval="], words::NEVER_ENDS, &[Resource])])
+        .keeps(&["tail -n 20 README.md", "tail -5 a.txt", "tail -n +5 a.txt", "tail -n5 a.txt"])
+        .raised(&["tail -f a.txt", "tail --follow=name a.txt", "tail --fol a.txt", "tail -nF .env", "tail -20f a.txt"]),
+    Spec::read("wc")
+        .flags("-c -m -l -L -w --bytes --chars --lines --max-line-length --words")
+        .values("--total=text")
+        .operands(Reads(ANY))
+        .keeps(&["wc -l src/main.rs", "wc -lw a.txt b.txt"])
+        .raised(&["wc --files0-from=x", "wc -l .env", "wc --files0=x"]),
+    Spec::read("nl")
+        .flags("-p --no-renumber")
+        .values("-b=text --body-numbering=text -d=text -f=text -h=text -i=text -l=text -n=text -s=text -v=text -w=text \
+                 --section-delimiter=text --footer-numbering=text --header-numbering=text --line-increment=text --join-blank-lines=text \
+                 --number-format=text --number-separator=text --starting-line-number=text --number-width=text")
+        .operands(Reads(ANY)).keeps(&["nl -ba a.txt"]).raised(&["nl .env"]),
+    Spec::read("tac").flags("-b -r --before --regex").values("-s=text --separator=text").operands(Reads(ANY)).keeps(&["tac a.txt"]).raised(&["tac .env"]),
+    Spec::read("rev").operands(Reads(ANY)).keeps(&["rev a.txt"]).raised(&["rev .env"]),
+    Spec::read("od")
+        .flags("-a -b -c -d -f -i -l -o -s -v -x --traditional --output-duplicates")
+        .values("-A=text --address-radix=text --endian=text -j=text --skip-bytes=text -N=text --read-bytes=text -S=text --strings=?text \
+                 -t=text --format=text -w=?text --width=?text")
+        .operands(Reads(ANY)).keeps(&["od -c a.bin", "od -A x -t x1z a.bin"]).raised(&["od -c /dev/sda", "od .env"]),
+    Spec::read("hexdump hd")
+        .flags("-b -c -C -d -o -v -x --one-byte-octal --one-byte-char --canonical --two-bytes-decimal --two-bytes-octal --two-bytes-hex --no-squeezing")
+        .values("-e=text --format=text -n=text --length=text -s=text --skip=text -L=?text --color=?text")
+        .operands(Reads(ANY)).keeps(&["hexdump -C a.bin", "hexdump -C -n 64 a.bin"]).raised(&["hexdump -f x a.bin", "hexdump .env"]),
+    Spec::read("xxd")
+        .flags("-a -b -C -e -E -i -p -ps -plain -postscript -u -U -autoskip -bits -capitalize -ebcdic -include")
+        .values("-c=text -cols=text -g=text -groupsize=text -l=text -len=text -n=text -name=text -o=text -s=text -seek=text -R=text")
+        .operands(Reads(1))
+        .dangers(&[Danger::ask("revert", &["-r|-revert"], words::WRITES_A_FILE, &[Write])])
+        .keeps(&["xxd a.bin", "xxd -l 64 -c 8 a.bin"]).raised(&["xxd a.bin out", "xxd -r a.txt", "xxd .env"]),
+    Spec::read("strings")
+        .flags("-a -f -o -w --all --print-file-name --include-all-whitespace -NUM")
+        .values("-n=text --bytes=text -t=text --radix=text -e=text --encoding=text -s=text --output-separator=text -U=text --unicode=text")
+        .operands(Reads(ANY)).keeps(&["strings a.bin", "strings -n 8 a.bin"]).raised(&["strings -T x a.bin", "strings /proc/1/environ"]),
+    Spec::read("stat")
+        .flags("-L -f -t -x -s -l -n -q -r -F --dereference --file-system --terse")
+        .values("-c=text --format=text --printf=text --cached=text")
+        .operands(Reads(ANY)).keeps(&["stat README.md", "stat -c %s a.txt"]).raised(&["stat /etc/shadow", "stat ~/.ssh"]),
+    Spec::read("file")
+        .flags("-b -d -E -h -i -I -k -l -L -n -N -r -s -v -0 --brief --mime --mime-type --mime-encoding --keep-going --no-buffer --no-dereference \
+                --dereference --no-pad --raw --print0 --extension --version --list --apple")
+        .values("-e=text --exclude=text --exclude-quiet=text -F=text --separator=text -P=text --parameter=text")
+        .operands(Reads(ANY))
+        .dangers(&[
+            Danger::ask("compile", &["-C|--compile"], words::WRITES_A_FILE, &[Write]),
+            Danger::ask("magic", &["-m=|--magic-file=|-f=|--files-from=|-z|--uncompress|-Z|--uncompress-noreport|-S|--no-sandbox"], words::READS_ELSEWHERE, &[Outside]),
+        ])
+        .keeps(&["file a.bin", "file -b --mime-type a.bin"]).raised(&["file -C -m x", "file -z a.bin", "file -f list", "file /etc/shadow"]),
+    Spec::read("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum")
+        .flags("-b -t -z --binary --text --tag --zero --untagged --raw --base64 --debug -r -s --sysv")
+        .values("-l=text --length=text -a=text --algorithm=text")
+        .operands(Reads(ANY))
+        .dangers(&[Danger::ask("check", &["-c|--check"], words::READS_ELSEWHERE, &[Outside])])
+        .keeps(&["sha256sum a.txt", "md5sum -b a.txt b.txt"]).raised(&["sha256sum -c sums.txt", "md5sum .env", "sha256sum --chec x"]),
+    Spec::read("cmp")
+        .flags("-b -l -s --print-bytes --verbose --quiet --silent")
+        .values("-i=text --ignore-initial=text -n=text --bytes=text")
+        .operands(Reads(4)).keeps(&["cmp a.txt b.txt", "cmp -s a.txt b.txt"]).raised(&["cmp a.txt /etc/shadow"]),
+    Spec::read("diff")
+        .flags("-a -b -B -c -d -e -E -i -n -N -p -P -q -r -s -t -T -u -w -y -Z --text --ignore-space-change --ignore-blank-lines --minimal \
+                --ed --ignore-tab-expansion --ignore-case --rcs --new-file --show-c-function --unidirectional-new-file --brief --recursive \
+                --report-identical-files --expand-tabs --initial-tab --unified --context --ignore-all-space --side-by-side \
+                --ignore-trailing-space --normal --left-column --suppress-common-lines --suppress-blank-empty --strip-trailing-cr \
+                --speed-large-files --no-dereference --no-ignore-file-name-case --ignore-file-name-case -NUM")
+        .values("-C=text -U=text -W=text -I=text -F=text -L=text -D=text -x=text --context=?text --unified=?text --width=text --label=text \
+                 --ignore-matching-lines=text --show-function-line=text --exclude=text --color=?text --palette=text --tabsize=text \
+                 --horizon-lines=text --ifdef=text -S=text --starting-file=text -X=path --exclude-from=path --from-file=path --to-file=path")
+        .operands(Reads(2))
+        .dangers(&[Danger::ask("paginate", &["-l|--paginate"], words::STARTS_PROGRAM, &[])])
+        .keeps(&["diff -u a.txt b.txt", "diff -ru src src2", "diff --color=never -U3 a.txt b.txt"])
+        .raised(&["diff -l a.txt b.txt", "diff a.txt /etc/shadow", "diff --from-file=.env a.txt", "diff --pag a b", "diff a.txt link_key"]),
+    Spec::read("diff3")
+        .flags("-a -A -e -E -i -m -T -x -X -3 --text --show-all --ed --show-overlap --merge --initial-tab --overlap-only --easy-only --strip-trailing-cr")
+        .values("-L=text --label=text").operands(Reads(3)).keeps(&["diff3 a.txt b.txt README.md"]).raised(&["diff3 --diff-program=x a b c"]),
+    Spec::read("comm")
+        .flags("-1 -2 -3 -i -z --check-order --nocheck-order --total --zero-terminated").values("--output-delimiter=text")
+        .operands(Reads(2)).keeps(&["comm -12 a.txt b.txt"]).raised(&["comm a.txt .env"]),
+    Spec::read("tree")
+        .flags("-a -c -C -d -D -f -F -g -h -i -J -n -N -p -q -Q -r -s -S -t -u -U -v -x -X -A --dirsfirst --filesfirst --noreport --prune --du \
+                --device --inodes --si --gitignore --matchdirs --ignore-case --metafirst --nolinks --fflinks --hintro --houtro --compress")
+        .values("-L=text -I=text -P=text --filelimit=text --sort=text --timefmt=text --charset=text -H=text -T=text --gitfile=path --infofile=path")
+        .operands(Reads(ANY))
+        .dangers(&[
+            Danger::ask("output", &["-o=|-R|--output="], words::WRITES_A_FILE, &[Write]),
+            Danger::ask("follow", &["-l"], words::FOLLOWS_LINKS, &[Outside]),
+        ])
+        .keeps(&["tree -L 2", "tree -a src", "tree -I target --dirsfirst"]).raised(&["tree -o x", "tree -ao X", "tree -R -H . -L 1", "tree /", "tree -l"]),
+    Spec::read("du")
+        .flags("-0 -a -b -c -h -H -k -l -m -P -s -S -x --null --all --apparent-size --bytes --total --human-readable --si --inodes --count-links \
+                --no-dereference --separate-dirs --summarize --one-file-system --time")
+        .values("-B=text --block-size=text -d=text --max-depth=text -t=text --threshold=text --exclude=text --time=?text --time-style=text -X=path --exclude-from=path")
+        .operands(Reads(ANY)).keeps(&["du -sh .", "du -h -d 1 src", "du -sk ."]).raised(&["du -sh /", "du -L .", "du --files0-from=x"]),
+    Spec::read("df")
+        .flags("-a -h -H -i -k -l -P -T --all --human-readable --si --inodes --local --portability --print-type --total")
+        .values("-B=text --block-size=text -t=text --type=text -x=text --exclude-type=text --output=?text")
+        .operands(Reads(ANY)).keeps(&["df", "df -h", "df -h ."]).raised(&["df --sync", "df /root"]),
+    Spec::read("realpath")
+        .flags("-e -m -L -P -q -s -z --canonicalize-existing --canonicalize-missing --logical --physical --quiet --strip --no-symlinks --zero")
+        .values("--relative-to=path --relative-base=path").operands(Reads(ANY)).keeps(&["realpath src"]).raised(&["realpath /root/x"]),
+    Spec::read("readlink")
+        .flags("-f -e -m -n -q -s -v -z --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --quiet --silent --verbose --zero")
+        .operands(Reads(ANY)).keeps(&["readlink -f src"]).raised(&["readlink /proc/self/exe"]),
+    Spec::read("basename").flags("-a -z --multiple --zero").values("-s=text --suffix=text").operands(Text).keeps(&["basename src/main.rs .rs"]),
+    Spec::read("dirname").flags("-z --zero").operands(Text).keeps(&["dirname src/main.rs"]),
+    Spec::read("which").flags("-a -s").operands(Text).keeps(&["which git", "which -a git"]).raised(&["which --read-alias git"]),
+    Spec::read("whereis").flags("-b -m -s -u").operands(Text).keeps(&["whereis git"]).raised(&["whereis -B /x -f git"]),
+    Spec::read("test [").flags("*").operands(Named).keeps(&["test -f a.txt", "[ -d src ]", "test 1 -eq 1"]).raised(&["test -f ~/.ssh/id_rsa", "[ -e /etc/shadow ]"]),
+    Spec::read("find").flags("*").operands(Text).check(checks::find)
+        .keeps(&["find . -name *.rs -type f", "find", "find src -maxdepth 2 -not -name x -print0", "find . ( -name a -o -name b ) -prune",
+                 "find . -mtime -1 -printf %p", "find . -newer a.txt", "find . -newermt 2024-01-01", "find . -size +1M -ls"])
+        .raised(&["find . -delete", "find . -exec ls {} ;", "find . -execdir ls {} +", "find . -ok ls ;", "find . -fprint x", "find . -fls x",
+                  "find . -fprintf x %p", "find . -fprint0 x", "find / -name x", "find -L . -name x", "find . -follow", "find . -nobody",
+                  "find . -files0-from x", "find . -newer .env", "find ~/.ssh", "find . -name x -o -delete", "find link_ssh/ -name x"]),
+    Spec::read("fd fdfind")
+        .flags("-H -I -u -s -i -g -F -a -p -0 -1 -q -V -h --hidden --no-ignore --unrestricted --no-ignore-vcs --no-ignore-parent \
+                --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --full-path --print0 --quiet \
+                --show-errors --one-file-system --prune --no-require-git --hyperlink --strip-cwd-prefix --no-global-ignore-file")
+        .values("-d=text --max-depth=text --min-depth=text --exact-depth=text -t=text --type=text -e=text --extension=text -E=text --exclude=text \
+                 -S=text --size=text --changed-within=text --changed-before=text -o=text --owner=text -c=text --color=text -j=text --threads=text \
+                 --max-results=text --and=text --format=text --path-separator=text --search-path=path -C=path --base-directory=path --ignore-file=path")
+        .operands(PatternThenReads(""))
+        .dangers(&[
+            Danger::ask("exec", &["-x|--exec|-X|--exec-batch|-l|--list-details"], words::STARTS_PROGRAM, &[Exec]),
+            Danger::ask("follow", &["-L|--follow"], words::FOLLOWS_LINKS, &[Outside]),
+        ])
+        .check(super::super::wrappers::fd_exec)
+        .keeps(&["fd main", "fd -t f -d 3 . src", "fd -e rs", "fd -H -I x"])
+        .raised(&["fd -x ls", "fd -Hx ./evil.sh", "fd --exec ls", "fd --exec=ls", "fd -X rm", "fd . /", "fd -L x", "fd --exe ls", "fd . ~/.ssh"]),
+    Spec::read("eza exa lsd").flags("-a -l -1 -R -T -r -d -h --all --long --tree --oneline --reverse --git --header --icons --group-directories-first")
+        .values("-L=text --level=text -s=text --sort=text --color=text -I=text --ignore-glob=text").operands(Reads(ANY)).keeps(&["eza -la src"]).raised(&["eza /"]),
+    Spec::ask("tokei cloc scc", words::RUNS_PROJECT_SETTINGS, &[Write]).keeps(&["tokei", "cloc --out=x ."]),
+];

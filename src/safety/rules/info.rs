@@ -1,0 +1,66 @@
+//! Asking the machine what it is.
+
+use super::super::checks;
+use super::super::table::Operands::Text;
+use super::super::table::{Danger, Spec};
+use crate::protocol::Effect::{
+    Elevate, Exec, Irreversible, Network, Outside, Read, Terminal, Write,
+};
+use crate::words::safety as words;
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[Spec] = &[
+    Spec::read("whoami logname groups tty arch").flags("-s --silent --quiet").keeps(&["whoami", "groups", "arch"]).raised(&["groups root"]),
+    Spec::read("id").flags("-a -u -g -G -n -r -z -Z --user --group --groups --name --real --zero --context").keeps(&["id", "id -un"]).raised(&["id root"]),
+    Spec::read("uname").flags("-a -s -n -r -v -m -p -i -o --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor --hardware-platform --operating-system")
+        .keeps(&["uname -a", "uname -sr"]).raised(&["uname x"]),
+    Spec::read("nproc").flags("--all").values("--ignore=text").keeps(&["nproc"]).raised(&["nproc x"]),
+    Spec::read("uptime").flags("-p -s -r --pretty --since").keeps(&["uptime -p"]).raised(&["uptime x"]),
+    Spec::read("free").flags("-b -k -m -g -h -t -w -l -v --bytes --kibi --mebi --gibi --human --total --wide --lohi --si").keeps(&["free -h"]).raised(&["free -s 1"]),
+    Spec::read("lscpu lsmem").flags("-a -e -J -p -x -b -c --all --json --online --extended --parse").keeps(&["lscpu"]).raised(&["lscpu -s /x"]),
+    Spec::read("lsblk").flags("-a -f -l -m -o -p -J -b -d -n -t --all --fs --list --json --bytes --nodeps --noheadings").keeps(&["lsblk"]).raised(&["lsblk --sysroot x"]),
+    Spec::read("locale").flags("-a -m -k -c --all-locales --charmaps").operands(Text).keeps(&["locale", "locale -a"]).raised(&["locale --nobody"]),
+    Spec::read("getconf").operands(Text).flags("-a").keeps(&["getconf PAGE_SIZE"]).raised(&["getconf -v x"]),
+    Spec::read("cal ncal").flags("-1 -3 -m -y -j -s -h -w").values("-A=text -B=text").operands(Text).keeps(&["cal", "cal 2024"]).raised(&["cal --nobody"]),
+    Spec::read("vmstat iostat").flags("-a -s -d -w -n -t -m -h -x").keeps(&["vmstat -s"]).raised(&["vmstat 1"]),
+    Spec::read("date")
+        .flags("-u --utc --universal -R --rfc-email -j -n").values("-I=?text --iso-8601=?text --rfc-3339=text -d=text --date=text -r=path --reference=path -v=text")
+        .operands(Text)
+        .dangers(&[
+            Danger::refuse("set", &["-s=|--set="], words::SETS_CLOCK, &[Elevate, Irreversible]),
+            Danger::ask("file", &["-f=|--file="], words::READS_ELSEWHERE, &[Outside]),
+        ])
+        .check(checks::date)
+        .keeps(&["date", "date +%F", "date -u +%s", "date -d yesterday", "date -Iseconds", "date --iso-8601=date"])
+        .raised(&["date -s 12:00", "date --set=12:00", "date --se 12:00", "date 010100002030", "date -us 12:00", "date -f x", "date -s12:00", "date -r .env"]),
+    Spec::read("hostname")
+        .flags("-s -f -I --short --fqdn --long --all-ip-addresses").operands(Text)
+        .dangers(&[Danger::refuse("set", &["-F=|--file=|-b|--boot"], words::SETS_HOSTNAME, &[Elevate, Irreversible])])
+        .check(checks::hostname).keeps(&["hostname", "hostname -s"]).raised(&["hostname box", "hostname -F name.txt", "hostname -b x", "hostname --fil x"]),
+    Spec::read("ps")
+        .flags("-e -A -a -d -f -F -l -M -j -H -w -x -L -T -y -N -c --forest --headers --no-headers --deselect")
+        .values("-o=text --format=text -C=text -u=text -U=text --user=text --User=text -p=text --pid=text --ppid=text -g=text -G=text -t=text --tty=text -q=text --sort=text --cols=text --width=text -s=text")
+        .operands(Text).check(checks::ps)
+        .keeps(&["ps", "ps aux", "ps -ef", "ps -p 1", "ps -eo pid,comm"]).raised(&["ps e", "ps auxe", "ps eww", "ps -e e"]),
+    Spec::read("pgrep pidof").flags("-a -f -i -l -n -o -s -v -w -x --full --list-full --list-name --exact --newest --oldest --count -c")
+        .values("-u=text -U=text -P=text -g=text -t=text -d=text").operands(Text).keeps(&["pgrep -l node"]).raised(&["pgrep --signal x y"]),
+    Spec::read("ss").flags("-a -l -n -p -t -u -x -4 -6 -e -i -m -o -s -w -r -H -O --all --listening --numeric --processes --tcp --udp --unix --summary --no-header")
+        .operands(Text).dangers(&[Danger::ask("kill", &["-K|--kill|-D=|--diag=|-F=|--filter=|-N=|-r|--resolve"], words::OPTION_VALUES, &[Network])])
+        .keeps(&["ss -tlnp"]).raised(&["ss -K dst x", "ss -D out", "ss -F x"]),
+    Spec::read("objdump readelf nm size").flags("-d -D -h -f -p -r -R -s -S -t -T -x -a -C -g -u -l -e -n -V -A -c --disassemble --syms --headers --demangle --all-headers --dynamic-syms --wide -W")
+        .values("-j=text -M=text").operands(super::super::table::Operands::Reads(usize::MAX)).keeps(&["objdump -d a.bin", "nm a.bin"]).raised(&["objdump --dwarf=follow-links a.bin", "nm --plugin x a.bin", "nm .env"]),
+    Spec::ask("ldd", words::RUNS_PROGRAM_GIVEN, &[Exec]).keeps(&["ldd ./a.bin"]),
+    Spec::ask("man info apropos whatis tldr less more most vim vi nvim nano emacs ed ex view pico micro hx helix code subl open xdg-open start top htop btop atop glances tig lazygit mc ranger nnn w3m lynx links elinks watchman dialog whiptail gdb lldb screenfetch neofetch fzf sensible-editor sensible-pager editor pager select-editor run-mailcap see mail mutt irssi weechat", words::OPENS_PAGER, &[Exec, Terminal])
+        .check(super::super::wrappers::dash_c).keeps(&["man ls", "less a.txt", "vim a.txt", "nano a.txt"]),
+    Spec::ask("lsof netstat lspci lsusb last lastlog w who users timedatectl localectl hostnamectl ipcs dpkg-query getent lsns findmnt blkid hwinfo inxi xdpyinfo xrandr sw_vers system_profiler scutil ioreg vm_stat defaults", words::TELLS_MACHINE, &[Read])
+        .check(checks::sets)
+        .keeps(&["who", "lspci", "timedatectl"]).raised(&["timedatectl set-time 12:00", "hostnamectl set-hostname x"]),
+    Spec::ask("dmesg journalctl", words::TELLS_MACHINE, &[Read])
+        .dangers(&[Danger::refuse("clear", &["-C|--clear|-c|--read-clear|--vacuum-size=|--vacuum-time=|--vacuum-files=|--rotate|-D|--console-off"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
+        .keeps(&["dmesg", "journalctl -u x"]).raised(&["journalctl --vacuum-time=1d", "dmesg -C"]),
+    Spec::ask("sysctl", words::TELLS_MACHINE, &[Read]).check(checks::sets)
+        .dangers(&[Danger::refuse("set", &["-w|--write|-p|--load|--system"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
+        .keeps(&["sysctl kernel.hostname"]).raised(&["sysctl -w a=b", "sysctl a=b", "sysctl -p"]),
+    Spec::ask("mktemp", words::WRITES_FILES, &[Write]).keeps(&["mktemp"]),
+    Spec::ask("sleep yes", words::TAKES_LONG, &[crate::protocol::Effect::Resource]).keeps(&["sleep 5"]),
+];

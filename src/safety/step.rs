@@ -1,0 +1,161 @@
+//! Judges a step as a whole: what it runs, where, what the model says it needs, and what
+//! the user's settings make of that.
+
+use std::path::PathBuf;
+
+use crate::protocol::{Effect, Requires, Step, Tier, Work};
+use crate::words::safety as words;
+
+use super::findings::{Findings, quoted};
+use super::judge::{self, Ground, Seat};
+use super::{Judged, Kind, Limit, Policy, Program, Scene, malformed, paths, shell};
+
+/// Tools beside `exec` that may be proposed, and the tier they start from.
+const TOOLS: &[(&str, Tier)] = &[("exec", Tier::L1)];
+
+/// The judgement, and whether a rule of the user lets it run unasked.
+pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
+    let cwd = folder(step.cwd.as_deref(), scene);
+    let ground = Ground { scene, cwd };
+    let mut findings = Findings::default();
+    let mut pieces = Vec::new();
+    match &step.work {
+        Work::Exec { program, args } => {
+            malformed::args(args, &mut findings);
+            judge::command(program, None, args, Seat::From(0), 0, &ground, &mut findings);
+        }
+        Work::Shell { line } => pieces = shell::judge_line(line, &ground, &mut findings),
+        Work::Tool { name, .. } => tool(name, &mut findings),
+    }
+    if !matches!(step.work, Work::Tool { .. }) {
+        surroundings(&ground, &mut findings);
+    }
+    required(step.requires, &mut findings);
+    let lifted = limits(scene.policy, &mut findings);
+    let allowed = allowed(&step.work, scene, lifted, &mut findings);
+    let program = program(&step.work, &ground);
+    let risk = findings.risk(lifted);
+    (Judged { step, risk, program, cwd: ground.cwd, pieces }, allowed)
+}
+
+/// The folder a step runs in, with links resolved.
+fn folder(asked: Option<&str>, scene: Scene<'_>) -> PathBuf {
+    let place = scene.place;
+    match asked {
+        Some(text) => scene.world.real(&paths::absolute(text, &place.cwd, &place.home)),
+        None => scene.world.real(&place.cwd),
+    }
+}
+
+fn tool(name: &str, findings: &mut Findings) {
+    let known = TOOLS.iter().find(|(known, _)| *known == name);
+    match known {
+        Some((known, tier)) => {
+            findings.add(
+                *known,
+                *tier,
+                words::RUNS_PROGRAM_GIVEN.with("program", *known),
+                None,
+                &[Effect::Exec],
+            );
+        }
+        None => {
+            let say = words::TOOL_UNKNOWN.with("tool", quoted(name));
+            findings.add("tool.unknown", Tier::L2, say, None, &[]);
+        }
+    }
+}
+
+/// The folder it runs in, and whether the workspace is trusted.
+fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
+    let shown = quoted(&ground.cwd.to_string_lossy());
+    if ground.scene.world.kind(&ground.cwd) != Kind::Folder {
+        let say = words::CWD_MISSING.with("path", shown);
+        findings.add("cwd.missing", Tier::L1, say, None, &[]);
+    } else if !ground.cwd.starts_with(&ground.scene.place.workspace) {
+        let say = words::CWD_OUTSIDE.with("path", shown);
+        findings.add("cwd.outside", Tier::L1, say, None, &[Effect::Outside]);
+    }
+    if !ground.scene.place.trusted {
+        findings.add("folder.untrusted", Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);
+    }
+}
+
+/// What the model itself says a step needs. It can only add.
+fn required(requires: Requires, findings: &mut Findings) {
+    let said = [
+        (requires.confirm, "requires.confirm", Tier::L1, words::REQUIRES_CONFIRM, None),
+        (
+            requires.elevated,
+            "requires.elevated",
+            Tier::L2,
+            words::REQUIRES_ELEVATED,
+            Some(Effect::Elevate),
+        ),
+        (
+            requires.network,
+            "requires.network",
+            Tier::L1,
+            words::REQUIRES_NETWORK,
+            Some(Effect::Network),
+        ),
+        (requires.write, "requires.write", Tier::L1, words::REQUIRES_WRITE, Some(Effect::Write)),
+    ];
+    for (_, rule, tier, why, effect) in said.into_iter().filter(|(asked, ..)| *asked) {
+        findings.add(rule, tier, why, None, effect.as_slice());
+    }
+}
+
+/// What the user's settings refuse, then what they lift. True: an L2 became a question.
+fn limits(policy: &Policy, findings: &mut Findings) -> bool {
+    if policy.network == Limit::Refuse && findings.has(Effect::Network) {
+        findings.add("limit.network", Tier::L2, words::LIMIT_NETWORK, None, &[]);
+    }
+    if policy.write == Limit::Refuse
+        && (findings.has(Effect::Write) || findings.has(Effect::Delete))
+    {
+        findings.add("limit.write", Tier::L2, words::LIMIT_WRITE, None, &[]);
+    }
+    let mut lifted = false;
+    for finding in findings.iter_mut().filter(|finding| finding.reason.tier == Tier::L2) {
+        // What elevates and nothing worse is what `allow_sudo` speaks of.
+        let elevates = policy.elevate == Limit::Ask
+            && finding.effects.contains(&Effect::Elevate)
+            && !finding.effects.contains(&Effect::Irreversible);
+        if elevates || policy.lifts(&finding.reason.rule) {
+            finding.reason.tier = Tier::L1;
+            lifted = true;
+        }
+    }
+    lifted && findings.tier() < Tier::L2
+}
+
+/// Whether a rule of the user lets an L1 run unasked; says so. In a folder that is not
+/// trusted no rule does, and an open rule never covers secrets or what has no way back.
+fn allowed(work: &Work, scene: Scene<'_>, lifted: bool, findings: &mut Findings) -> bool {
+    let grave = [Effect::Secret, Effect::Elevate, Effect::Irreversible];
+    let grave = grave.into_iter().any(|effect| findings.has(effect));
+    if lifted || !scene.place.trusted || findings.tier() != Tier::L1 {
+        return false;
+    }
+    let rule = scene.policy.allowed.iter().find(|rule| rule.covers(work) && !(rule.open && grave));
+    if let Some(rule) = rule {
+        let say = words::ALLOWED.with("rule", rule.to_string());
+        findings.add("allowed", Tier::L0, say, None, &[]);
+    }
+    rule.is_some()
+}
+
+/// What would be started: the program, or for a line the shell.
+fn program(work: &Work, ground: &Ground<'_>) -> Option<Program> {
+    let world = ground.scene.world;
+    match work {
+        Work::Exec { program, .. } if program.contains('/') => {
+            let path = paths::absolute(program, &ground.cwd, &ground.scene.place.home);
+            world.program(&path.to_string_lossy()).or_else(|| world.file(&path))
+        }
+        Work::Exec { program, .. } => world.program(program),
+        Work::Shell { .. } => world.program("bash").or_else(|| world.program("sh")),
+        Work::Tool { .. } => None,
+    }
+}

@@ -1,0 +1,217 @@
+//! What a row of the policy tables is made of. The rows stand in `rules/`.
+//!
+//! A row that promises L0 is a proof: its flags are an allow-list, its operands have a
+//! kind, and whatever is not listed raises the step to a question. `dangers` name the
+//! forms people must be warned of; they are looked for with the permissive grammar, so
+//! that an abbreviation or a cluster does not hide one.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::Word;
+
+use super::args::Token;
+use super::findings::Findings;
+use super::judge::Call;
+
+/// One program, or one sub-command of a program.
+#[derive(Clone, Copy)]
+pub struct Spec {
+    /// Names that share the row, separated by blanks. `mkfs.*` stands for every name
+    /// that begins with `mkfs.`.
+    pub names: &'static str,
+    /// The tier when nothing else is found.
+    pub tier: Tier,
+    /// Why it is not L0; for an L0 row the sentence that says it only reads.
+    pub why: Word,
+    pub effects: &'static [Effect],
+    pub grammar: Grammar,
+    pub dangers: &'static [Danger],
+    pub subs: &'static [Spec],
+    /// Argument lists that are harmless as a whole, such as `--version`.
+    pub quiet: &'static [&'static str],
+    pub check: Option<Check>,
+    /// Lines that keep the row's own tier, and lines that are raised above L0.
+    pub examples: Examples,
+}
+
+/// What a row adds beyond flags and operands. It may only add findings.
+pub type Check = fn(&Call<'_>, &[Token<'_>], &mut Findings);
+
+#[derive(Clone, Copy)]
+pub struct Grammar {
+    /// Harmless flags without a value: `-a --all`. `*`: every option is harmless.
+    /// `-NUM` stands for `-20`.
+    pub flags: &'static str,
+    /// Harmless flags with a value: `-k=text --key=text`; `--color=?text` takes one
+    /// only behind `=`. Kinds: see [`super::args::ValueKind`].
+    pub values: &'static str,
+    pub order: Order,
+    pub operands: Operands,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Options may follow operands.
+    Gnu,
+    /// The first operand ends the options.
+    Posix,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operands {
+    /// There are none; one raises the step.
+    None,
+    /// Words that are no files.
+    Text,
+    /// Files it reads, at most so many.
+    Reads(usize),
+    /// A pattern, unless one of these flags gave it, then files it reads.
+    PatternThenReads(&'static str),
+    /// Files it makes, changes or removes.
+    Writes,
+    /// Files it reads, and last the one it writes.
+    ReadsThenWrites,
+    /// Words that may name files it reads, alone or behind a `:`.
+    Named,
+    /// Anything; what looks like a path is looked at.
+    Loose,
+    /// So many operands of its own, then a command.
+    Command(usize),
+}
+
+/// A form of a program that people must be warned of.
+#[derive(Clone, Copy)]
+pub struct Danger {
+    /// The last part of the rule id: `hard` in `git.reset.hard`.
+    pub id: &'static str,
+    pub tier: Tier,
+    /// Each entry must be there in one of its spellings: `-r|-R|--recursive`. A
+    /// spelling that ends in `=` takes a value.
+    pub all: &'static [&'static str],
+    pub why: Word,
+    pub effects: &'static [Effect],
+}
+
+#[derive(Clone, Copy)]
+pub struct Examples {
+    pub keeps: &'static [&'static str],
+    pub raised: &'static [&'static str],
+}
+
+impl Spec {
+    const fn new(
+        names: &'static str,
+        tier: Tier,
+        why: Word,
+        effects: &'static [Effect],
+        operands: Operands,
+    ) -> Spec {
+        Spec {
+            names,
+            tier,
+            why,
+            effects,
+            grammar: Grammar { flags: "", values: "", order: Order::Gnu, operands },
+            dangers: &[],
+            subs: &[],
+            quiet: &[],
+            check: None,
+            examples: Examples { keeps: &[], raised: &[] },
+        }
+    }
+
+    /// A program that only reads, as long as everything about the step is listed.
+    pub const fn read(names: &'static str) -> Spec {
+        let why = crate::words::safety::ONLY_READS;
+        Spec::new(names, Tier::L0, why, &[Effect::Read], Operands::None)
+    }
+
+    /// A program that is always asked about.
+    pub const fn ask(names: &'static str, why: Word, effects: &'static [Effect]) -> Spec {
+        Spec::new(names, Tier::L1, why, effects, Operands::Loose)
+    }
+
+    /// A program that is refused.
+    pub const fn refuse(names: &'static str, why: Word, effects: &'static [Effect]) -> Spec {
+        Spec::new(names, Tier::L2, why, effects, Operands::Loose)
+    }
+
+    pub const fn flags(mut self, flags: &'static str) -> Spec {
+        self.grammar.flags = flags;
+        self
+    }
+
+    pub const fn values(mut self, values: &'static str) -> Spec {
+        self.grammar.values = values;
+        self
+    }
+
+    pub const fn operands(mut self, operands: Operands) -> Spec {
+        self.grammar.operands = operands;
+        self
+    }
+
+    pub const fn posix(mut self) -> Spec {
+        self.grammar.order = Order::Posix;
+        self
+    }
+
+    pub const fn dangers(mut self, dangers: &'static [Danger]) -> Spec {
+        self.dangers = dangers;
+        self
+    }
+
+    pub const fn subs(mut self, subs: &'static [Spec]) -> Spec {
+        self.subs = subs;
+        self
+    }
+
+    pub const fn quiet(mut self, forms: &'static [&'static str]) -> Spec {
+        self.quiet = forms;
+        self
+    }
+
+    pub const fn check(mut self, check: Check) -> Spec {
+        self.check = Some(check);
+        self
+    }
+
+    /// Lines that keep the row's own tier.
+    pub const fn keeps(mut self, lines: &'static [&'static str]) -> Spec {
+        self.examples.keeps = lines;
+        self
+    }
+
+    /// Lines that are raised above it.
+    pub const fn raised(mut self, lines: &'static [&'static str]) -> Spec {
+        self.examples.raised = lines;
+        self
+    }
+
+    /// The name of the row that `name` goes by, if it is one of its names.
+    pub fn called(&self, name: &str) -> Option<&'static str> {
+        self.names.split_ascii_whitespace().find_map(|own| match own.strip_suffix('*') {
+            Some(start) => name.starts_with(start).then(|| start.trim_end_matches(['.', '-'])),
+            None => (own == name).then_some(own),
+        })
+    }
+}
+
+impl Danger {
+    pub const fn ask(
+        id: &'static str,
+        all: &'static [&'static str],
+        why: Word,
+        effects: &'static [Effect],
+    ) -> Danger {
+        Danger { id, tier: Tier::L1, all, why, effects }
+    }
+
+    pub const fn refuse(
+        id: &'static str,
+        all: &'static [&'static str],
+        why: Word,
+        effects: &'static [Effect],
+    ) -> Danger {
+        Danger { id, tier: Tier::L2, all, why, effects }
+    }
+}

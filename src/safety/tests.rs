@@ -1,0 +1,497 @@
+//! The policy as people meet it, on a machine of the imagination.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::policy::Rule;
+use super::*;
+
+/// A machine of the imagination: `/w` is the workspace, `/h` the home.
+#[derive(Default)]
+struct Fake {
+    links: BTreeMap<&'static str, &'static str>,
+}
+
+impl World for Fake {
+    fn real(&self, path: &Path) -> PathBuf {
+        let path = paths::normal(path);
+        for (link, target) in &self.links {
+            if let Ok(rest) = path.strip_prefix(link) {
+                return paths::normal(&Path::new(target).join(rest));
+            }
+        }
+        path
+    }
+
+    fn kind(&self, path: &Path) -> Kind {
+        if path.starts_with("/missing") { Kind::Missing } else { Kind::Folder }
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        let path = match Path::new(name).strip_prefix("/bin") {
+            Ok(_) => PathBuf::from(name),
+            Err(_) if name.contains('/') => return None,
+            Err(_) => Path::new("/bin").join(name),
+        };
+        Some(Program { path, device: 1, inode: 1, modified: 1 })
+    }
+}
+
+fn world() -> Fake {
+    let links = [
+        ("/w/link_ssh", "/h/.ssh"),
+        ("/w/link_key", "/h/.ssh/id_rsa"),
+        ("/w/notes_link.txt", "/outside/secret.txt"),
+        ("/w/link_etc", "/etc"),
+    ];
+    Fake { links: links.into_iter().collect() }
+}
+
+fn place() -> Place {
+    Place { workspace: "/w".into(), home: "/h".into(), cwd: "/w".into(), trusted: true }
+}
+
+fn step(program: &str, args: &[&str]) -> Step {
+    let work = Work::exec(program, args);
+    Step { id: String::new(), work, requires: Requires::default(), cwd: None }
+}
+
+fn judged_with(step: Step, policy: &Policy, place: &Place) -> Verdict {
+    assess(step, Scene { policy, place, world: &world() })
+}
+
+fn verdict(program: &str, args: &[&str]) -> Verdict {
+    judged_with(step(program, args), &Policy::default(), &place())
+}
+
+fn risk(program: &str, args: &[&str]) -> Risk {
+    verdict(program, args).judged().risk.clone()
+}
+
+fn tier(program: &str, args: &[&str]) -> Tier {
+    risk(program, args).tier
+}
+
+/// The words of an example; single quotes keep blanks together.
+fn words_of(line: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for (at, part) in line.split('\'').enumerate() {
+        if at % 2 == 1 {
+            out.push(part.to_owned());
+        } else {
+            out.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    out
+}
+
+fn line(line: &str) -> Risk {
+    let words = words_of(line);
+    let (program, args) = words.split_first().unwrap();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    risk(program, &args)
+}
+
+fn check_examples(spec: &table::Spec, wrong: &mut Vec<String>) {
+    for keeps in spec.examples.keeps {
+        let found = line(keeps);
+        if found.tier != spec.tier {
+            wrong.push(format!(
+                "keeps {:?}: `{keeps}` is {:?} by {}",
+                spec.tier, found.tier, found.rule
+            ));
+        }
+    }
+    for raised in spec.examples.raised {
+        let found = line(raised);
+        if found.tier <= spec.tier {
+            wrong.push(format!("raised: `{raised}` is only {:?} by {}", found.tier, found.rule));
+        }
+    }
+    if spec.tier == Tier::L0 && spec.examples.keeps.is_empty() {
+        wrong.push(format!("`{}` has no example", spec.names));
+    }
+    spec.subs.iter().for_each(|sub| check_examples(sub, wrong));
+}
+
+#[test]
+fn every_row_keeps_its_examples() {
+    let mut wrong = Vec::new();
+    rules::all().for_each(|spec| check_examples(spec, &mut wrong));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_name_stands_in_two_rows() {
+    fn names(specs: &[&table::Spec], wrong: &mut Vec<String>) {
+        let mut seen = std::collections::BTreeSet::new();
+        for spec in specs {
+            for name in spec.names.split_ascii_whitespace() {
+                if !seen.insert(name) {
+                    wrong.push(name.to_owned());
+                }
+            }
+            names(&spec.subs.iter().collect::<Vec<_>>(), wrong);
+        }
+    }
+    let mut wrong = Vec::new();
+    names(&rules::all().collect::<Vec<_>>(), &mut wrong);
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+fn rules_of(risk: &Risk) -> Vec<&str> {
+    risk.reasons.iter().map(|reason| reason.rule.as_str()).collect()
+}
+
+fn policy(change: impl FnOnce(&mut Policy)) -> Policy {
+    let mut policy = Policy::default();
+    change(&mut policy);
+    policy
+}
+
+fn rule(text: &str) -> Rule {
+    Rule::parse(text).unwrap()
+}
+
+#[test]
+fn l0_runs_l1_asks_and_l2_is_refused() {
+    assert!(matches!(verdict("git", &["status"]), Verdict::Run(_)));
+    assert!(matches!(verdict("git", &["commit"]), Verdict::Ask(_)));
+    assert!(matches!(verdict("git", &["reset", "--hard"]), Verdict::Refuse(_)));
+}
+
+#[test]
+fn everyday_reads_never_ask() {
+    for (program, args) in [
+        ("ls", &["-la", "src"][..]),
+        ("cat", &["src/main.rs"]),
+        ("rg", &["-n", "TODO", "src"]),
+        ("grep", &["-rn", "x", "."]),
+        ("git", &["status", "--short"]),
+        ("git", &["diff", "--stat"]),
+        ("git", &["log", "--oneline", "-n", "5"]),
+        ("head", &["-n", "20", "f"]),
+        ("sed", &["-n", "1,40p", "f"]),
+        ("find", &[".", "-name", "*.rs", "-type", "f"]),
+        ("wc", &["-l", "f"]),
+        ("tree", &["-L", "2"]),
+    ] {
+        assert_eq!(tier(program, args), Tier::L0, "{program} {args:?}");
+    }
+}
+
+#[test]
+fn a_verdict_names_its_rule_the_argument_and_all_reasons_gravest_first() {
+    let risk = risk("env", &["A=b", "git", "reset", "--hard"]);
+    assert_eq!(risk.rule, "git.reset.hard");
+    assert_eq!(risk.reasons[0].arg, Some(3));
+    assert!(rules_of(&risk).contains(&"env.variable"));
+    let tiers: Vec<Tier> = risk.reasons.iter().map(|reason| reason.tier).collect();
+    assert!(tiers.is_sorted_by(|a, b| a >= b), "{tiers:?}");
+    assert!(risk.effects.contains(&Effect::Delete) && risk.effects.is_sorted());
+}
+
+#[test]
+fn a_reason_inside_a_shell_string_points_at_the_string() {
+    let risk = risk("timeout", &["5", "bash", "-c", "ls && rm -rf x"]);
+    assert_eq!(risk.rule, "rm.force_recursive");
+    assert_eq!(risk.reasons[0].arg, Some(3));
+}
+
+#[test]
+fn an_unknown_program_is_refused_with_the_line_that_would_add_it() {
+    let refused = risk("just", &["build"]);
+    assert_eq!((refused.tier, refused.rule.as_str()), (Tier::L2, "program.unknown"));
+    assert!(refused.why().unwrap().to_string().contains("\"+just\""));
+    let confirm = policy(|p| p.unknown_program = Unknown::Confirm);
+    let asked = judged_with(step("frobnicate", &[]), &confirm, &place());
+    assert!(matches!(asked, Verdict::Ask(_)));
+    let added = policy(|p| p.allowed_programs = vec!["+frobnicate".into()]);
+    let asked = judged_with(step("frobnicate", &[]), &added, &place());
+    assert_eq!(asked.judged().risk.rule, "program.added");
+    let taken = policy(|p| p.allowed_programs = vec!["-ls".into()]);
+    assert!(matches!(judged_with(step("ls", &[]), &taken, &place()), Verdict::Refuse(_)));
+}
+
+#[test]
+fn a_program_of_the_workspace_asks_and_one_from_elsewhere_is_refused() {
+    assert_eq!(risk("./evil.sh", &[]).rule, "program.path");
+    assert_eq!(tier("./ls", &[]), Tier::L1);
+    assert_eq!(risk("/tmp/ls", &[]).rule, "program.outside");
+    assert_eq!(tier("/bin/ls", &[]), Tier::L0);
+    let listed = policy(|p| p.allowed_programs = vec!["+/opt/x/tool".into()]);
+    let asked = judged_with(step("/opt/x/tool", &[]), &listed, &place());
+    assert!(matches!(asked, Verdict::Ask(_)));
+}
+
+#[test]
+fn what_the_model_requires_only_raises() {
+    let with = |change: fn(&mut Requires)| {
+        let mut step = step("ls", &[]);
+        change(&mut step.requires);
+        judged_with(step, &Policy::default(), &place()).judged().risk.tier
+    };
+    assert_eq!(with(|_| {}), Tier::L0);
+    assert_eq!(with(|r| r.confirm = true), Tier::L1);
+    assert_eq!(with(|r| r.network = true), Tier::L1);
+    assert_eq!(with(|r| r.write = true), Tier::L1);
+    assert_eq!(with(|r| r.elevated = true), Tier::L2);
+}
+
+#[test]
+fn switched_off_effects_are_refused() {
+    let offline = policy(|p| p.network = Limit::Refuse);
+    let refused = judged_with(step("curl", &["https://x"]), &offline, &place());
+    assert_eq!(refused.judged().risk.rule, "limit.network");
+    assert!(matches!(judged_with(step("ls", &[]), &offline, &place()), Verdict::Run(_)));
+    let frozen = policy(|p| p.write = Limit::Refuse);
+    assert!(matches!(judged_with(step("touch", &["a"]), &frozen, &place()), Verdict::Refuse(_)));
+    assert!(matches!(judged_with(step("rm", &["a"]), &frozen, &place()), Verdict::Refuse(_)));
+}
+
+#[test]
+fn a_lifted_refusal_is_a_marked_question_and_never_a_run() {
+    let lifted = policy(|p| {
+        p.lift = vec!["git.reset.hard".into()];
+        p.allowed = vec![rule("git reset *")];
+    });
+    let verdict = judged_with(step("git", &["reset", "--hard"]), &lifted, &place());
+    assert!(matches!(verdict, Verdict::Ask(_)));
+    assert!(verdict.judged().risk.lifted);
+    assert_eq!(verdict.judged().rule(), None);
+}
+
+#[test]
+fn allow_sudo_asks_about_sudo_and_not_about_what_it_hides() {
+    let sudo = policy(|p| p.elevate = Limit::Ask);
+    let asked = judged_with(step("sudo", &["ls"]), &sudo, &place());
+    assert!(matches!(asked, Verdict::Ask(_)) && asked.judged().risk.lifted);
+    let refused = judged_with(step("sudo", &["rm", "-rf", "/"]), &sudo, &place());
+    assert!(matches!(refused, Verdict::Refuse(_)) && !refused.judged().risk.lifted);
+    assert!(matches!(judged_with(step("reboot", &[]), &sudo, &place()), Verdict::Refuse(_)));
+}
+
+#[test]
+fn in_a_folder_that_is_not_trusted_every_program_asks() {
+    let place = Place { trusted: false, ..place() };
+    let allowed = policy(|p| p.allowed = vec![rule("ls"), rule("npm test *")]);
+    for (program, args) in [("ls", &[][..]), ("npm", &["test"])] {
+        let verdict = judged_with(step(program, args), &allowed, &place);
+        assert!(matches!(verdict, Verdict::Ask(_)), "{program}");
+        assert!(rules_of(&verdict.judged().risk).contains(&"folder.untrusted"));
+    }
+}
+
+#[test]
+fn an_allowed_rule_runs_an_l1_and_says_so() {
+    let allowed = policy(|p| p.allowed = vec![rule("cargo test *")]);
+    let verdict = judged_with(step("cargo", &["test", "x"]), &allowed, &place());
+    assert!(matches!(verdict, Verdict::Run(_)));
+    assert_eq!(verdict.judged().risk.tier, Tier::L1);
+    assert!(rules_of(&verdict.judged().risk).contains(&"allowed"));
+    assert!(matches!(judged_with(step("cargo", &["run"]), &allowed, &place()), Verdict::Ask(_)));
+}
+
+#[test]
+fn an_allowed_rule_never_runs_an_l2_nor_secrets_by_an_open_rule() {
+    let allowed = policy(|p| p.allowed = vec![rule("git push *"), rule("cat *"), rule("rm a")]);
+    let with = |program, args: &[&str]| judged_with(step(program, args), &allowed, &place());
+    assert!(matches!(with("git", &["push", "--force"]), Verdict::Refuse(_)));
+    assert!(matches!(with("git", &["push", "origin"]), Verdict::Run(_)));
+    assert!(matches!(with("cat", &[".env"]), Verdict::Ask(_)));
+    assert!(matches!(with("rm", &["a"]), Verdict::Run(_)));
+}
+
+#[test]
+fn a_denied_rule_beats_everything_and_reaches_into_wrappers() {
+    let denied = policy(|p| {
+        p.denied = vec![rule("git status *"), rule("make *")];
+        p.allowed = vec![rule("make")];
+        p.lift = vec!["denied".into()];
+    });
+    for (program, args) in [
+        ("git", &["status"][..]),
+        ("make", &[]),
+        ("/bin/git", &["status"]),
+        ("env", &["git", "status"]),
+        ("bash", &["-c", "make x"]),
+    ] {
+        let verdict = judged_with(step(program, args), &denied, &place());
+        assert!(matches!(verdict, Verdict::Refuse(_)), "{program} {args:?}");
+        assert_eq!(verdict.judged().risk.rule, "denied");
+    }
+}
+
+#[test]
+fn the_folder_a_step_runs_in_is_looked_at() {
+    let in_folder = |cwd: &str| {
+        let step = Step { cwd: Some(cwd.into()), ..step("ls", &[]) };
+        let verdict = judged_with(step, &Policy::default(), &place());
+        (verdict.judged().risk.rule.clone(), verdict.judged().cwd.clone())
+    };
+    assert_eq!(in_folder("src"), ("ls".into(), "/w/src".into()));
+    assert_eq!(in_folder("/w/src/.."), ("ls".into(), "/w".into()));
+    assert_eq!(in_folder(".."), ("cwd.outside".into(), "/".into()));
+    assert_eq!(in_folder("link_ssh"), ("cwd.outside".into(), "/h/.ssh".into()));
+    assert_eq!(in_folder("/w-evil"), ("cwd.outside".into(), "/w-evil".into()));
+    assert_eq!(in_folder("/missing"), ("cwd.missing".into(), "/missing".into()));
+    let ssh = Step { cwd: Some("~/.ssh".into()), ..step("cat", &["id_rsa"]) };
+    let verdict = judged_with(ssh, &Policy::default(), &place());
+    assert!(rules_of(&verdict.judged().risk).contains(&"path.secret"));
+}
+
+#[test]
+fn a_tool_nobody_knows_is_refused() {
+    let work = Work::Tool { name: "nope".into(), input: serde_json::json!({}) };
+    let step = Step { work, ..step("", &[]) };
+    let verdict = judged_with(step, &Policy::default(), &place());
+    assert!(matches!(verdict, Verdict::Refuse(_)));
+    assert_eq!(verdict.judged().risk.rule, "tool.unknown");
+}
+
+fn shell_verdict(line: &str) -> Verdict {
+    let (policy, place) = (Policy::default(), place());
+    assess_shell(line, Scene { policy: &policy, place: &place, world: &world() })
+}
+
+#[test]
+fn a_line_the_user_typed_runs_unless_it_is_l2() {
+    for line in ["ls | wc -l", "npm test", "nobody-knows x", "echo x > out", "cd src && ls"] {
+        assert!(matches!(shell_verdict(line), Verdict::Run(_)), "{line}");
+    }
+    for line in ["rm -rf build", "ls; sudo ls", "echo $(git reset --hard)", "dd if=a of=b"] {
+        let verdict = shell_verdict(line);
+        assert!(matches!(verdict, Verdict::Ask(_)), "{line}");
+        assert_eq!(verdict.judged().risk.tier, Tier::L2, "{line}");
+    }
+    assert!(matches!(shell_verdict("ls \0"), Verdict::Refuse(_)));
+}
+
+#[test]
+fn each_piece_of_a_line_has_its_own_tier() {
+    let verdict = shell_verdict("git status | rm -rf build && cat .env");
+    let pieces: Vec<(&str, Tier)> =
+        verdict.judged().pieces.iter().map(|p| (p.text.as_str(), p.risk.tier)).collect();
+    assert_eq!(
+        pieces,
+        [("git status", Tier::L0), ("rm -rf build", Tier::L2), ("cat .env", Tier::L1)]
+    );
+}
+
+#[test]
+fn lines_that_only_read_are_l0_and_others_are_not() {
+    for line in [
+        "git diff --staged | head -n 200",
+        "rg TODO 2>/dev/null | wc -l",
+        "ls # x",
+        "[ -f a ] && cat a || echo none",
+    ] {
+        assert_eq!(shell_verdict(line).judged().risk.tier, Tier::L0, "{line}");
+    }
+    for line in [
+        "git log > out.txt",
+        "cat $x",
+        "cat < .env",
+        "A=b ls",
+        "cat .e*",
+        "$cmd x",
+        "/bin/r? x",
+        "source x",
+        "ls \u{1b}[2K",
+        "echo 'open",
+        "cat <<E\nx\nE",
+        "",
+        "cat {.env,a}",
+        "ls >&/h/x",
+        "exec 3<>/dev/tcp/x/80",
+        "cat *.pem",
+    ] {
+        assert!(shell_verdict(line).judged().risk.tier > Tier::L0, "{line}");
+    }
+}
+
+#[test]
+fn the_rule_to_remember_is_offered_only_where_a_yes_can_be_remembered() {
+    let offered = |program: &str, args: &[&str]| {
+        verdict(program, args).judged().rule().map(|rule| rule.to_string())
+    };
+    assert_eq!(offered("cargo", &["build", "-q"]).as_deref(), Some("cargo build *"));
+    assert_eq!(offered("mkdir", &["x"]).as_deref(), Some("mkdir x"));
+    for (program, args) in [
+        ("ls", &[][..]),
+        ("git", &["reset", "--hard"]),
+        ("cat", &[".env"]),
+        ("rm", &["x"]),
+        ("touch", &["/etc/x"]),
+        ("bash", &["x.sh"]),
+        ("curl", &["https://x"]),
+    ] {
+        assert_eq!(offered(program, args), None, "{program} {args:?}");
+    }
+}
+
+#[test]
+fn an_option_nobody_knows_does_not_hide_the_command_behind_it() {
+    for line in [
+        "bwrap --dev-bind / / rm -rf x",
+        "nohup --zq y rm -rf x",
+        "xargs --zq y rm -rf",
+        "timeout --zq y 5 rm -rf x",
+        "env --zq y rm -rf x",
+        "flock --zq y x rm -rf z",
+    ] {
+        assert!(rules_of(&self::line(line)).contains(&"rm.force_recursive"), "{line}");
+    }
+}
+
+#[test]
+fn wrappers_without_end_are_refused() {
+    let mut args = vec!["env"; 40];
+    args.extend(["ls"]);
+    assert_eq!(tier("env", &args), Tier::L2);
+    let mut args = vec!["--x"; 1000];
+    args.extend(["env"; 1000]);
+    assert!(tier("nohup", &args) >= Tier::L1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_words_are_judged_without_a_panic_and_never_harmless(
+        program in any::<String>(), args in proptest::collection::vec(any::<String>(), 0..6)
+    ) {
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        prop_assume!(rules::find(&program).is_none());
+        prop_assert!(tier(&program, &args) > Tier::L0);
+    }
+
+    #[test]
+    fn any_line_is_judged_without_a_panic(line in "[a-z $`'\"\\\\(){}<>|&;#=\\n-]{0,60}") {
+        let verdict = shell_verdict(&line);
+        prop_assert!(!verdict.judged().risk.reasons.is_empty());
+    }
+
+    #[test]
+    fn any_args_of_a_known_program_are_judged_without_a_panic(
+        at in 0usize..200, args in proptest::collection::vec("[-=./~a-z\u{e9}\u{4e2d}]{0,12}", 0..6)
+    ) {
+        let spec = rules::all().nth(at % rules::all().count()).unwrap();
+        let name = spec.names.split(' ').next().unwrap().trim_end_matches('*');
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let risk = risk(name, &args);
+        prop_assert_eq!(Some(risk.tier), risk.reasons.iter().map(|r| r.tier).max());
+    }
+}
+
+#[test]
+fn a_folder_given_to_git_is_where_its_paths_begin() {
+    let world = Fake { links: [("/w/src/log", "/h/.ssh")].into_iter().collect() };
+    let (policy, place) = (Policy::default(), place());
+    let scene = Scene { policy: &policy, place: &place, world: &world };
+    let tier = |args: &[&str]| assess(step("git", args), scene).judged().risk.tier;
+    assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
+    assert_eq!(tier(&["diff", "log"]), Tier::L0);
+    assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);
+}

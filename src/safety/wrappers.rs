@@ -1,0 +1,252 @@
+//! Programs that run another one: what they hide is judged as a command of its own.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::args::{Part, Token};
+use super::findings::{Findings, quoted};
+use super::judge::{self, Call, Seat};
+use super::{rules, shell};
+
+/// Judges what stands behind `own` operands of the wrapper. Where the wrapper has an
+/// option nobody knows, whatever could be the command is looked at.
+pub fn unwrap(call: &Call<'_>, tokens: &[Token<'_>], own: usize, findings: &mut Findings) {
+    let mut operands = tokens.iter().filter(|token| token.operand().is_some()).skip(own);
+    if let Some(first) = operands.next() {
+        call.inner(first.at, findings);
+    }
+    let doubtful =
+        tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, value: None, .. }));
+    if doubtful {
+        for (at, arg) in call.args.iter().enumerate() {
+            let name = arg.rsplit('/').next().unwrap_or(arg);
+            if rules::find(name).is_some() && findings.another_command() {
+                call.inner(at, findings);
+            }
+        }
+    }
+}
+
+/// `env`: variables, then a command; alone it prints the environment.
+pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for token in tokens {
+        if let Part::Flag { name, value: Some(value), .. } = &token.part
+            && matches!(name.as_ref(), "-S" | "--split-string")
+        {
+            string(value, token.at, call, findings);
+        }
+    }
+    let mut operands = tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text)));
+    let command = operands.by_ref().find(|(at, text)| match text.split_once('=') {
+        Some((name, _)) if !name.is_empty() => {
+            variable(name, *at, call, findings);
+            false
+        }
+        _ => true,
+    });
+    match command {
+        Some((at, _)) => call.inner(at, findings),
+        None => {
+            call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings)
+        }
+    }
+    if tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, .. })) {
+        unwrap(call, tokens, 0, findings);
+    }
+}
+
+/// `sh -c STRING`: the string is looked into, the rest is a script or a terminal.
+pub fn shell_string(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let asked = tokens.iter().any(|token| {
+        token
+            .flag()
+            .is_some_and(|f| matches!(f, "-c" | "--command" | "-Command" | "-EncodedCommand"))
+    });
+    let operand = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
+    if let (true, Some((at, text))) = (asked, operand) {
+        string(text, at, call, findings);
+    }
+}
+
+/// Options whose value is a line for a shell: `script -c`, `npx -c`, `flock -c`.
+pub fn dash_c(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for token in tokens {
+        if let Part::Flag { name, value: Some(value), .. } = &token.part
+            && matches!(name.as_ref(), "-c" | "--command" | "--call" | "-cmd")
+        {
+            string(value, token.at, call, findings);
+        }
+    }
+}
+
+/// Programs that join their operands to a line for a shell: `watch`, `parallel`.
+pub fn joined(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let first = tokens.iter().find(|token| token.operand().is_some());
+    if let Some(first) = first {
+        let line = call.args.get(first.at..).unwrap_or_default().join(" ");
+        string(&line, first.at, call, findings);
+    }
+    dash_c(call, tokens, findings);
+}
+
+/// Interpreters: what they are given is a program. A look at the text names the worst.
+pub fn code(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    for (at, arg) in call.args.iter().enumerate() {
+        for (part, why, effect) in CODE {
+            if arg.contains(part) {
+                let say = why.with("arg", (*part).to_owned());
+                call.find("code", Tier::L1, say, at, &[*effect], findings);
+            }
+        }
+    }
+}
+
+fn string(line: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
+    let arg = call.seat.arg(at);
+    let say = words::SHELL_STRING.with("program", call.name.to_owned());
+    findings.add("shell.string", Tier::L1, say, arg, &[Effect::Exec]);
+    let script = shell::read(line);
+    if let Some(why) = script.opaque {
+        findings.add("shell.opaque", Tier::L1, why, arg, &[Effect::Exec]);
+    }
+    let seat = arg.map_or(Seat::Line, Seat::Within);
+    for simple in &script.commands {
+        shell::judge_simple(simple, seat, call.depth + 1, call.ground, findings);
+    }
+}
+
+fn variable(name: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
+    let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
+    if !harmless {
+        let say = words::SETS_VARIABLE.with("name", quoted(name));
+        call.find("variable", Tier::L1, say, at, &[Effect::Exec], findings);
+    }
+}
+
+/// Whether a variable of a shell line changes nothing but words and colours.
+pub fn is_harmless_variable(name: &str) -> bool {
+    HARMLESS.contains(&name) || name.starts_with("LC_")
+}
+
+const HARMLESS: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "LINES",
+    "TERM",
+    "CI",
+    "RUST_BACKTRACE",
+    "TIME_STYLE",
+    "BLOCK_SIZE",
+    "POSIXLY_CORRECT",
+];
+
+#[rustfmt::skip]
+const CODE: &[(&str, crate::words::Word, Effect)] = &[
+    ("rm -rf", words::CODE_DELETES, Effect::Delete),
+    ("rmtree", words::CODE_DELETES, Effect::Delete),
+    ("rmSync", words::CODE_DELETES, Effect::Delete),
+    ("rm_rf", words::CODE_DELETES, Effect::Delete),
+    ("remove_dir_all", words::CODE_DELETES, Effect::Delete),
+    ("unlink", words::CODE_DELETES, Effect::Delete),
+    ("os.remove", words::CODE_DELETES, Effect::Delete),
+    ("os.system", words::CODE_STARTS, Effect::Exec),
+    ("subprocess", words::CODE_STARTS, Effect::Exec),
+    ("child_process", words::CODE_STARTS, Effect::Exec),
+    ("execSync", words::CODE_STARTS, Effect::Exec),
+    ("system(", words::CODE_STARTS, Effect::Exec),
+    ("popen", words::CODE_STARTS, Effect::Exec),
+    ("socket", words::CODE_NETWORK, Effect::Network),
+    ("urllib", words::CODE_NETWORK, Effect::Network),
+    ("requests.", words::CODE_NETWORK, Effect::Network),
+    ("fetch(", words::CODE_NETWORK, Effect::Network),
+    ("/inet/", words::CODE_NETWORK, Effect::Network),
+    ("http://", words::CODE_NETWORK, Effect::Network),
+    ("https://", words::CODE_NETWORK, Effect::Network),
+    ("environ", words::CODE_ENVIRONMENT, Effect::Secret),
+    ("process.env", words::CODE_ENVIRONMENT, Effect::Secret),
+    ("ENVIRON", words::CODE_ENVIRONMENT, Effect::Secret),
+    ("%ENV", words::CODE_ENVIRONMENT, Effect::Secret),
+];
+
+/// Judges the name and the arguments that stand behind `at`, for programs that carry a
+/// command in the middle of their own arguments and end it by themselves.
+pub fn section(call: &Call<'_>, at: usize, end: usize, findings: &mut Findings) {
+    if let Some((name, rest)) = call.args.get(at..end).and_then(<[String]>::split_first) {
+        let named = call.seat.arg(at);
+        let seat = call.seat.after(at + 1);
+        judge::command(name, named, rest, seat, call.depth + 1, call.ground, findings);
+    }
+}
+
+/// `fd -x COMMAND`: what follows runs for each file.
+pub fn fd_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let exec = |token: &&Token<'_>| {
+        token.flag().is_some_and(|f| {
+            matches!(f, "-x" | "-X")
+                || (f.len() > 3 && ("--exec".starts_with(f) || "--exec-batch".starts_with(f)))
+        })
+    };
+    let Some(token) = tokens.iter().find(exec) else { return };
+    match &token.part {
+        Part::Flag { value: Some(value), .. } => {
+            let name = [(*value).to_owned()];
+            let inner = Call { args: &name, seat: Seat::From(token.at), ..call.clone() };
+            let inner = Call { seat: call.seat.after(token.at), ..inner };
+            inner.inner(0, findings);
+        }
+        Part::Flag { value: None, .. } | Part::Operand(_) => call.inner(token.at + 1, findings),
+    }
+}
+
+/// `git rebase -x LINE`: the line goes to a shell after each commit.
+pub fn git_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    for token in tokens {
+        if let Part::Flag { name, value: Some(value), .. } = &token.part
+            && matches!(name.as_ref(), "-x" | "--exec")
+        {
+            string(value, token.at, call, findings);
+        }
+    }
+}
+
+/// `taskset MASK COMMAND`, `chrt PRIORITY COMMAND`: the command is the first word that
+/// is no number.
+pub fn after_numbers(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let number = |text: &str| {
+        text.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'x' | b',' | b'-' | b':'))
+            && text.bytes().any(|b| b.is_ascii_digit())
+    };
+    let numbers = tokens.iter().filter_map(Token::operand).take_while(|text| number(text)).count();
+    unwrap(call, tokens, numbers, findings);
+}
+
+/// `flock FILE COMMAND` and `flock FILE -c LINE`.
+pub fn flock(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let command = tokens.iter().filter(|token| token.operand().is_some()).nth(1);
+    match command.and_then(|token| token.operand().map(|text| (token.at, text))) {
+        Some((at, "-c" | "--command")) => {
+            for (at, line) in call.args.iter().enumerate().skip(at + 1) {
+                string(line, at, call, findings);
+            }
+        }
+        Some(_) | None => unwrap(call, tokens, 1, findings),
+    }
+    dash_c(call, tokens, findings);
+}
+
+/// `npm exec -c LINE`.
+pub fn npm(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    for (at, arg) in call.args.iter().enumerate() {
+        if let Some(line) = arg.strip_prefix("--call=") {
+            string(line, at, call, findings);
+        } else if let ("-c" | "--call", Some(line)) = (arg.as_str(), call.args.get(at + 1)) {
+            string(line, at + 1, call, findings);
+        }
+    }
+}

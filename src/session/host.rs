@@ -1,0 +1,248 @@
+//! What a running turn asks of the world: the model's answer, a person's decision, a
+//! step's run. It belongs to the turn's task, so it may wait.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::outbox::Outbox;
+use crate::agent::{Answer, Call, Host};
+use crate::context::window::{self, Bounds, History};
+use crate::model::{Chunk, Model, ModelError, Request};
+use crate::protocol::partial::Partial;
+use crate::protocol::{
+    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Usage, reply,
+};
+use crate::safety::redact::Redactor;
+use crate::safety::{Cleared, Place, Policy, Scene, World};
+use crate::tools::{Toolbox, Watch};
+use crate::words::session as words;
+
+/// What a turn tells the session it belongs to.
+#[derive(Debug)]
+pub enum Note {
+    /// The turn waits for a person.
+    Asking(Box<Ask>),
+    /// It does not any more.
+    Answered,
+    /// A person wants this covered from now on.
+    Remember { rule: String, scope: Scope },
+    /// Kept for an export.
+    Record(Box<Event>),
+    /// A step came to its end.
+    Stepped,
+}
+
+/// What stays the same through a turn.
+#[derive(Clone)]
+pub struct Desk {
+    pub model: Arc<dyn Model>,
+    pub params: Params,
+    pub system: Arc<str>,
+    pub history: Arc<History>,
+    pub tools: Toolbox,
+    pub redactor: Arc<Redactor>,
+    pub cancel: CancellationToken,
+}
+
+/// The host of one turn.
+pub struct TurnHost {
+    pub desk: Desk,
+    pub outbox: Outbox,
+    pub notes: mpsc::UnboundedSender<Note>,
+    pub decisions: mpsc::UnboundedReceiver<(AskId, Decision)>,
+    /// Bytes of the request that is being answered.
+    pub sent: usize,
+    pub bench: Bench,
+}
+
+/// What steps are judged by.
+pub struct Bench {
+    /// The policy as it is now: a rule may be added while the turn runs.
+    changes: watch::Receiver<Policy>,
+    policy: Policy,
+    place: Place,
+    world: Arc<dyn World>,
+}
+
+impl Bench {
+    pub fn new(mut changes: watch::Receiver<Policy>, place: Place, world: Arc<dyn World>) -> Bench {
+        let policy = changes.borrow_and_update().clone();
+        Bench { changes, policy, place, world }
+    }
+
+    fn scene(&mut self) -> Scene<'_> {
+        if self.changes.has_changed().unwrap_or(false) {
+            self.policy = self.changes.borrow_and_update().clone();
+        }
+        Scene { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
+    }
+}
+
+impl Host for TurnHost {
+    fn scene(&mut self) -> Scene<'_> {
+        self.bench.scene()
+    }
+
+    async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
+        let messages = window::request(
+            &self.desk.system,
+            &self.desk.history,
+            &call.messages,
+            Bounds::default(),
+        );
+        self.sent = messages.iter().map(|message| message.content.len()).sum();
+        let request = Request {
+            messages: messages.into_iter().map(|message| self.masked(message)).collect(),
+            params: self.desk.params.clone(),
+            schema: Some(reply::schema()),
+        };
+        self.outbox.send(Event::ReplyStarted).await;
+        let stream = self.desk.model.stream(request);
+        self.listen(stream).await
+    }
+
+    async fn ask(&mut self, ask: Ask) -> Decision {
+        let id = ask.id;
+        self.note(Note::Asking(Box::new(ask.clone())));
+        self.outbox.send(Event::Asked(Box::new(ask))).await;
+        let decision = loop {
+            match self.decisions.recv().await {
+                Some((to, decision)) if to == id => break decision,
+                // An answer to a question that is gone.
+                Some(_) => {}
+                None => break Decision::Stop,
+            }
+        };
+        self.tell(Event::Answered { ask: id }).await;
+        decision
+    }
+
+    async fn run(&mut self, step: Cleared) -> Observation {
+        let observation = run_step(&self.desk, &mut self.outbox, step).await;
+        self.note(Note::Stepped);
+        observation
+    }
+
+    async fn tell(&mut self, event: Event) {
+        if matches!(
+            event,
+            Event::TurnStarted { .. }
+                | Event::Replied(_)
+                | Event::Observed(_)
+                | Event::TurnEnded { .. }
+        ) {
+            self.note(Note::Record(Box::new(event.clone())));
+        }
+        if matches!(event, Event::Answered { .. }) {
+            self.note(Note::Answered);
+        }
+        self.outbox.send(event).await;
+    }
+
+    fn remember(&mut self, rule: String, scope: Scope) {
+        self.note(Note::Remember { rule, scope });
+    }
+}
+
+impl TurnHost {
+    fn note(&self, note: Note) {
+        // A session that is gone needs no notes.
+        let _ = self.notes.send(note);
+    }
+
+    fn masked(&self, message: Message) -> Message {
+        Message { content: self.desk.redactor.mask(&message.content).into_owned(), ..message }
+    }
+
+    /// Reads the stream to its end, showing what grows on the way.
+    async fn listen(
+        &mut self,
+        mut stream: futures_util::stream::BoxStream<'static, Result<Chunk, ModelError>>,
+    ) -> Result<Answer, ModelError> {
+        let mut answer = Answer::default();
+        let mut growing = Partial::new();
+        loop {
+            let chunk = tokio::select! {
+                chunk = stream.next() => chunk,
+                () = self.outbox.flush(), if self.outbox.is_waiting() => continue,
+            };
+            match chunk {
+                Some(Ok(chunk)) => self.heard(chunk, &mut answer, &mut growing).await,
+                Some(Err(error)) if answer.text.is_empty() => return Err(error),
+                Some(Err(error)) => {
+                    answer.cut = Some(Cut::Broken);
+                    let notice = crate::protocol::Notice::error(crate::words::Spoken::say(&error));
+                    self.outbox.send(Event::Notice(notice)).await;
+                    break;
+                }
+                None => break,
+            }
+        }
+        self.outbox.flush().await;
+        if answer.usage == Usage::default() {
+            answer.usage = estimate(&answer.text, self.sent);
+        }
+        Ok(answer)
+    }
+
+    async fn heard(&mut self, chunk: Chunk, answer: &mut Answer, growing: &mut Partial) {
+        match chunk {
+            Chunk::Text(text) => {
+                let shown = growing.push(&text);
+                answer.text.push_str(&text);
+                if !shown.is_empty() {
+                    self.outbox.stream(Event::Delta { text: shown });
+                }
+            }
+            Chunk::Thought(text) => self.outbox.stream(Event::Thought { text }),
+            Chunk::Retrying { attempt, of, wait_ms, why } => {
+                self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
+            }
+            Chunk::Usage(usage) => answer.usage = usage,
+            Chunk::Finished(cut) => answer.cut = cut,
+        }
+    }
+}
+
+/// Tokens of an answer whose server counts none: about four bytes each.
+fn estimate(text: &str, sent: usize) -> Usage {
+    let tokens = |bytes: usize| u64::try_from(bytes / 4).unwrap_or(u64::MAX);
+    Usage { input_tokens: tokens(sent), output_tokens: tokens(text.len()), estimated: true }
+}
+
+/// Runs one cleared step, passing its output on as it comes.
+pub async fn run_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared) -> Observation {
+    let judged = cleared.judged();
+    let (step, risk) = (judged.step.clone(), judged.risk.clone());
+    let Some(tool) = desk.tools.find(&step.work).cloned() else {
+        let mut seen = Observation::not_run(
+            step.clone(),
+            judged.cwd.display().to_string(),
+            risk,
+            Outcome::Refused,
+        );
+        seen.note = Some(words::NO_TOOL.with("tool", step.work.tool()));
+        return seen;
+    };
+    outbox.send(Event::StepStarted { step: step.clone(), risk }).await;
+    let (sender, mut output) = mpsc::unbounded_channel();
+    let mut running = tool.run(cleared, Watch { cancel: desk.cancel.clone(), output: sender });
+    let started = Instant::now();
+    let mut seen = loop {
+        tokio::select! {
+            seen = &mut running => break seen,
+            Some(text) = output.recv() => {
+                outbox.send(Event::StepOutput { id: step.id.clone(), text }).await;
+            }
+        }
+    };
+    if seen.duration_ms == 0 {
+        seen.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    }
+    desk.redactor.mask_output(&mut seen);
+    seen
+}

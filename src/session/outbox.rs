@@ -1,0 +1,142 @@
+//! The way out: events to the surfaces, through a bounded channel.
+//!
+//! Text of a growing answer merges while the channel is full, so a slow terminal
+//! costs no memory and the model is never slowed by it; everything else waits for
+//! room, so nothing else is ever lost.
+
+use tokio::sync::mpsc::Sender;
+
+use crate::protocol::Event;
+
+/// How many events may wait for a surface.
+pub const ROOM: usize = 256;
+
+#[derive(Clone, Debug)]
+pub struct Outbox {
+    events: Sender<Event>,
+    /// Text that found no room yet.
+    waiting: Option<Event>,
+}
+
+impl Outbox {
+    pub fn new(events: Sender<Event>) -> Outbox {
+        Outbox { events, waiting: None }
+    }
+
+    /// Sends, waiting for room. A surface that is gone is no fault: what it would
+    /// have been told is dropped.
+    pub async fn send(&mut self, event: Event) {
+        self.flush().await;
+        let _ = self.events.send(event).await;
+    }
+
+    /// Sends text now if there is room, else keeps it and lets more of it join.
+    pub fn stream(&mut self, event: Event) {
+        let event = match (self.waiting.take(), event) {
+            (Some(earlier), event) => match join(earlier, event) {
+                Ok(joined) => joined,
+                Err((earlier, event)) => {
+                    // Two kinds of text in a full channel: the older one goes first,
+                    // and a channel that is full now is kept waiting for by `flush`.
+                    if let Err(error) = self.events.try_send(earlier) {
+                        self.waiting = Some(merge_anyway(error.into_inner(), event));
+                        return;
+                    }
+                    event
+                }
+            },
+            (None, event) => event,
+        };
+        if let Err(error) = self.events.try_send(event) {
+            self.waiting = Some(error.into_inner());
+        }
+    }
+
+    /// True when text waits for room.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Waits until all text is out.
+    pub async fn flush(&mut self) {
+        if let Ok(permit) = self.events.reserve().await
+            && let Some(event) = self.waiting.take()
+        {
+            permit.send(event);
+        }
+    }
+}
+
+/// One event of two neighbours of a kind.
+fn join(earlier: Event, later: Event) -> Result<Event, (Event, Event)> {
+    match (earlier, later) {
+        (Event::Delta { text: mut a }, Event::Delta { text: b }) => {
+            a.push_str(&b);
+            Ok(Event::Delta { text: a })
+        }
+        (Event::Thought { text: mut a }, Event::Thought { text: b }) => {
+            a.push_str(&b);
+            Ok(Event::Thought { text: a })
+        }
+        other => Err(other),
+    }
+}
+
+/// Thoughts are the one text that may be lost: the answer that follows them is not.
+fn merge_anyway(earlier: Event, later: Event) -> Event {
+    match (earlier, later) {
+        (earlier @ Event::Delta { .. }, Event::Thought { .. }) => earlier,
+        (_, later) => later,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    fn delta(text: &str) -> Event {
+        Event::Delta { text: text.to_owned() }
+    }
+
+    #[tokio::test]
+    async fn text_merges_while_nobody_reads_and_none_is_lost() {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let mut outbox = Outbox::new(sender);
+        for text in ["a", "b", "c"] {
+            outbox.stream(delta(text));
+        }
+        assert!(outbox.is_waiting());
+        assert_eq!(receiver.recv().await, Some(delta("a")));
+        outbox.flush().await;
+        assert_eq!(receiver.recv().await, Some(delta("bc")));
+    }
+
+    #[tokio::test]
+    async fn what_is_sent_comes_after_the_text_before_it() {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let mut outbox = Outbox::new(sender);
+        outbox.stream(delta("a"));
+        outbox.stream(delta("b"));
+        let reader = tokio::spawn(async move {
+            let mut seen = Vec::new();
+            while let Some(event) = receiver.recv().await {
+                seen.push(event);
+            }
+            seen
+        });
+        outbox.send(Event::Cleared).await;
+        drop(outbox);
+        assert_eq!(reader.await.expect("no panic"), [delta("a"), delta("b"), Event::Cleared]);
+    }
+
+    #[tokio::test]
+    async fn a_surface_that_is_gone_stops_nobody() {
+        let (sender, receiver) = mpsc::channel(1);
+        drop(receiver);
+        let mut outbox = Outbox::new(sender);
+        outbox.stream(delta("a"));
+        outbox.send(Event::Closed).await;
+    }
+}

@@ -1,0 +1,92 @@
+//! What a session says when it is asked about itself: models, offers, exports.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tokio::io::AsyncWriteExt;
+
+use super::run::Session;
+use super::{Found, export};
+use crate::model::ModelError;
+use crate::protocol::{Event, ExportFormat, Notice, Page, Row};
+use crate::words::{Spoken, session as words};
+
+/// How many model names a notice lists.
+const NAMED: usize = 6;
+
+/// The models of a server as a page, and as names to complete.
+pub fn models(url: &str, current: &str, answer: Result<Vec<String>, ModelError>) -> Vec<Event> {
+    match answer {
+        Ok(names) if names.is_empty() => {
+            vec![Event::Notice(Notice::info(words::NO_MODELS))]
+        }
+        Ok(names) => {
+            let row = |name: &String| {
+                let mark = if name == current { "*" } else { "" };
+                Row::pair(name.as_str(), mark)
+            };
+            let page = Page {
+                title: words::MODELS.with("url", url),
+                rows: names.iter().map(row).collect(),
+            };
+            vec![Event::Page(Box::new(page)), Event::Models { names }]
+        }
+        Err(error) => vec![Event::Notice(Notice::error(error.say()))],
+    }
+}
+
+/// What a search brought, as a sentence with what to type; `None` when nothing of it
+/// can be used.
+pub fn offer(found: &Found) -> Option<Notice> {
+    let model = found.models.first()?;
+    let notice = match &found.key_env {
+        Some(key) => words::FOUND_KEY.with("key", key.as_str()).with("name", found.name.as_str()),
+        None => words::FOUND.with("name", found.name.as_str()).with("url", found.base_url.as_str()),
+    };
+    let notice = Notice::info(notice.with("model", model.as_str()));
+    if found.models.len() == 1 {
+        return Some(notice);
+    }
+    let names: Vec<&str> = found.models.iter().take(NAMED).map(String::as_str).collect();
+    Some(
+        notice
+            .hint(words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", "))),
+    )
+}
+
+/// Writes the conversation; a file that is there already is left as it is.
+pub async fn export(session: &mut Session, format: ExportFormat, path: Option<String>) -> Notice {
+    if session.past.record().is_empty() {
+        return Notice::info(words::EXPORT_EMPTY);
+    }
+    let path = target(Path::new(&session.facts.cwd), format, path);
+    let text = export::render(session.past.record(), format, session.facts.lang);
+    let text = session.guard.redactor.mask(&text).into_owned();
+    let shown = path.display().to_string();
+    match create(&path, &text).await {
+        Ok(()) => Notice::info(words::EXPORTED.with("path", shown)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Notice::error(words::EXPORT_EXISTS.with("path", shown))
+        }
+        Err(error) => {
+            Notice::error(words::EXPORT_FAILED.with("path", shown).with("why", error.to_string()))
+        }
+    }
+}
+
+fn target(cwd: &Path, format: ExportFormat, path: Option<String>) -> PathBuf {
+    match path {
+        Some(path) => cwd.join(path),
+        None => {
+            let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+            cwd.join(format!("avocet-{now}.{}", export::ending(format)))
+        }
+    }
+}
+
+async fn create(path: &Path, text: &str) -> io::Result<()> {
+    // `create_new` follows no link and overwrites nothing.
+    let mut file = tokio::fs::OpenOptions::new().write(true).create_new(true).open(path).await?;
+    file.write_all(text.as_bytes()).await?;
+    file.sync_all().await
+}

@@ -1,0 +1,41 @@
+//! Rules a person adds while a session runs: `/allow`, `/deny`, "don't ask again".
+
+use super::Guard;
+use crate::protocol::{Notice, Scope};
+use crate::safety::Rule;
+use crate::words::session as words;
+
+/// Covers it from now on. The rule itself says what may not be allowed in general.
+pub fn allow(guard: &mut Guard, text: &str, scope: Scope) -> Notice {
+    let rule = match Rule::parse(text) {
+        Ok(rule) => rule,
+        Err(why) => return Notice::error(why),
+    };
+    let notice = match scope {
+        Scope::Session => Notice::info(words::ALLOWED.with("rule", rule.to_string())),
+        Scope::Project => match (guard.keep_rule)(&rule) {
+            Ok(()) => Notice::info(words::ALLOWED_PROJECT.with("rule", rule.to_string())),
+            Err(why) => Notice::warning(words::RULE_NOT_KEPT.with("why", why)),
+        },
+    };
+    add(&mut guard.policy.allowed, rule);
+    notice
+}
+
+/// Refuses it from now on, whatever else covers it.
+pub fn deny(guard: &mut Guard, text: &str) -> Notice {
+    match Rule::parse(text) {
+        Ok(rule) => {
+            let notice = Notice::info(words::DENIED.with("rule", rule.to_string()));
+            add(&mut guard.policy.denied, rule);
+            notice
+        }
+        Err(why) => Notice::error(why),
+    }
+}
+
+fn add(list: &mut Vec<Rule>, rule: Rule) {
+    if !list.contains(&rule) {
+        list.push(rule);
+    }
+}

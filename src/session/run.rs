@@ -1,0 +1,465 @@
+//! The loop of a session: an op, a note of the turn, or its end. A router; what each
+//! means stands in the functions below it.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, FusedFuture};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::host::{Bench, Desk, Note, TurnHost};
+use super::outbox::Outbox;
+use super::state::{self, After, Past, Queue, Running, Voice};
+use super::{Found, Guard, Parts, Wanted, report, rules, shell};
+use crate::agent::drive::{Ended, drive};
+use crate::agent::turn::{Start, Turn};
+use crate::context::system::{self, Setting};
+use crate::context::window::Bounds;
+use crate::protocol::{
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Origin, Report, Scope, Step, Usage, Work,
+};
+use crate::safety::{self, Policy, Scene};
+use crate::tools::Toolbox;
+use crate::words::{Lang, session as words};
+
+/// The most commands a reply may hold, as the prompt says it.
+const MAX_COMMANDS: usize = 16;
+
+pub(super) struct Session {
+    pub facts: Facts,
+    pub voice: Voice,
+    pub past: Past,
+    pub guard: Guard,
+    pub outbox: Outbox,
+    queue: Queue,
+    running: Option<Running>,
+    policy: watch::Sender<Policy>,
+    tools: Toolbox,
+    notes: mpsc::UnboundedSender<Note>,
+    pub reach: super::Ways,
+}
+
+/// Runs until `Op::Shutdown`, or until no surface is left.
+pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) {
+    let (note_sender, mut notes) = mpsc::unbounded_channel();
+    let greeting = std::mem::take(&mut parts.greeting);
+    let mut discover = search(parts.reach.discover.take()).boxed().fuse();
+    let mut session = Session::new(parts, outbox, note_sender);
+    session.open(greeting).await;
+    loop {
+        tokio::select! {
+            op = ops.recv() => match op {
+                None | Some(Op::Shutdown) => break,
+                Some(op) => session.op(op).await,
+            },
+            Some(note) = notes.recv() => session.note(note).await,
+            ended = ended(&mut session.running), if session.running.is_some() => {
+                while let Ok(note) = notes.try_recv() {
+                    session.note(note).await;
+                }
+                session.turn_ended(ended).await;
+            }
+            found = &mut discover, if !discover.is_terminated() => session.found(found).await,
+        }
+    }
+    session.close().await;
+}
+
+async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
+    match found {
+        Some(found) => found.await,
+        None => Vec::new(),
+    }
+}
+
+/// The end of the running turn, or what made it break off.
+async fn ended(running: &mut Option<Running>) -> Result<Ended, String> {
+    match running {
+        Some(running) => (&mut running.task).await.map_err(|error| error.to_string()),
+        None => std::future::pending().await,
+    }
+}
+
+impl Session {
+    fn new(parts: Parts, outbox: Outbox, notes: mpsc::UnboundedSender<Note>) -> Session {
+        let (policy, _) = watch::channel(parts.guard.policy.clone());
+        Session {
+            facts: parts.facts,
+            voice: Voice {
+                connected: parts.reach.first,
+                persona: parts.persona,
+                found: Vec::new(),
+            },
+            past: Past::default(),
+            guard: parts.guard,
+            outbox,
+            queue: Queue::default(),
+            running: None,
+            policy,
+            tools: parts.tools,
+            notes,
+            reach: parts.reach.ways,
+        }
+    }
+
+    async fn open(&mut self, greeting: Vec<Notice>) {
+        self.tell_facts().await;
+        for notice in greeting {
+            self.say(notice).await;
+        }
+    }
+
+    async fn op(&mut self, op: Op) {
+        match op {
+            Op::Submit { text } => self.submit(text).await,
+            Op::Shell { line, keep } => self.shell(line, keep).await,
+            Op::SetQueue { texts } => {
+                self.queue.texts = texts.into();
+                self.queue_changed().await;
+            }
+            Op::Decide { ask, decision } => self.decide(ask, decision),
+            Op::Judge { ask, work } => self.judge(ask, work).await,
+            Op::Stop => self.stop(),
+            Op::New => self.clear().await,
+            Op::SetModel { name } => self.set_model(name).await,
+            Op::SetMode { mode } => {
+                self.connect(Wanted::Mode(mode)).await;
+                self.facts.mode = mode;
+                self.tell_facts().await;
+            }
+            Op::SetLang { lang } => self.set_lang(lang).await,
+            Op::Allow { rule } => self.add_rule(&rule, Some(Scope::Session)).await,
+            Op::Deny { rule } => self.add_rule(&rule, None).await,
+            Op::Export { format, path } => {
+                let notice = report::export(self, format, path).await;
+                self.say(notice).await;
+            }
+            Op::Report { report } => self.report(report),
+            // The loop ends before it comes here.
+            Op::Shutdown => {}
+        }
+    }
+
+    async fn note(&mut self, note: Note) {
+        match note {
+            Note::Asking(ask) => {
+                if let Some(running) = &mut self.running {
+                    running.asking = Some(ask);
+                }
+            }
+            Note::Answered => {
+                if let Some(running) = &mut self.running {
+                    running.asking = None;
+                }
+            }
+            Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
+            Note::Record(event) => self.past.note(*event),
+            Note::Stepped => self.facts.steps += 1,
+        }
+    }
+
+    // Turns
+
+    async fn submit(&mut self, text: String) {
+        if self.running.is_some() {
+            self.queue.texts.push_back(text);
+            self.queue_changed().await;
+        } else {
+            self.start(text, Origin::Typed).await;
+        }
+    }
+
+    async fn start(&mut self, text: String, origin: Origin) {
+        self.facts.turns += 1;
+        let start = Start {
+            turn: self.facts.turns,
+            text,
+            origin,
+            max_steps: self.facts.max_steps,
+            next_step: self.past.next_step,
+            next_ask: self.past.next_ask,
+        };
+        let (turn, cancel) = (Turn::new(start), CancellationToken::new());
+        let (mut host, decisions) = self.host(&cancel);
+        let token = cancel.clone();
+        let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
+        self.set_running(cancel, decisions, task);
+    }
+
+    async fn shell(&mut self, line: String, keep: bool) {
+        if self.running.is_some() {
+            self.say(Notice::warning(words::SHELL_BUSY.with("line", line))).await;
+            return;
+        }
+        self.facts.turns += 1;
+        let line = shell::Line {
+            turn: self.facts.turns,
+            line,
+            keep,
+            step: self.past.next_step,
+            ask: AskId(self.past.next_ask),
+        };
+        self.past.next_step += 1;
+        self.past.next_ask += 1;
+        let cancel = CancellationToken::new();
+        let (host, decisions) = self.host(&cancel);
+        let task = tokio::spawn(shell::run(line, host));
+        self.set_running(cancel, decisions, task);
+    }
+
+    fn set_running(
+        &mut self,
+        cancel: CancellationToken,
+        decisions: mpsc::UnboundedSender<(AskId, Decision)>,
+        task: tokio::task::JoinHandle<Ended>,
+    ) {
+        let turn = self.facts.turns;
+        let after = After::GoOn;
+        self.running = Some(Running { turn, cancel, decisions, asking: None, task, after });
+    }
+
+    fn host(
+        &self,
+        cancel: &CancellationToken,
+    ) -> (TurnHost, mpsc::UnboundedSender<(AskId, Decision)>) {
+        let (sender, decisions) = mpsc::unbounded_channel();
+        let host = TurnHost {
+            desk: Desk {
+                model: Arc::clone(&self.voice.connected.model),
+                params: self.voice.persona.params.clone(),
+                system: self.system().into(),
+                history: Arc::clone(&self.past.history),
+                tools: self.tools.clone(),
+                redactor: Arc::clone(&self.guard.redactor),
+                cancel: cancel.clone(),
+            },
+            outbox: self.outbox.clone(),
+            notes: self.notes.clone(),
+            decisions,
+            sent: 0,
+            bench: Bench::new(
+                self.policy.subscribe(),
+                self.guard.place.clone(),
+                Arc::clone(&self.guard.world),
+            ),
+        };
+        (host, sender)
+    }
+
+    fn system(&self) -> String {
+        system::prompt(&Setting {
+            tools: self.tools.iter().map(|tool| tool.prompt()).collect(),
+            cwd: &self.facts.cwd,
+            os: std::env::consts::OS,
+            lang: self.facts.lang,
+            max_commands: MAX_COMMANDS,
+            bot: self.voice.persona.prompt.as_deref(),
+        })
+    }
+
+    async fn turn_ended(&mut self, ended: Result<Ended, String>) {
+        let Some(running) = self.running.take() else { return };
+        let failed = match ended {
+            Ok(ended) => self.remember(ended),
+            Err(why) => {
+                self.crashed(running.turn, why).await;
+                true
+            }
+        };
+        if running.after == After::Clear {
+            self.empty().await;
+        }
+        self.tell_facts().await;
+        self.queue.held = failed && !self.queue.texts.is_empty();
+        if !self.queue.held {
+            self.next_of_queue().await;
+        }
+    }
+
+    /// Keeps what a turn added; true when it failed.
+    fn remember(&mut self, ended: Ended) -> bool {
+        self.past.next_step = self.past.next_step.max(ended.next_step);
+        self.past.next_ask = self.past.next_ask.max(ended.next_ask);
+        self.facts.usage = self.facts.usage.plus(ended.usage);
+        if !ended.messages.is_empty() {
+            Arc::make_mut(&mut self.past.history).push(ended.messages, Bounds::default());
+        }
+        matches!(ended.ending, Ending::Failed { .. })
+    }
+
+    /// A fault of our own must not take the conversation with it.
+    async fn crashed(&mut self, turn: u64, why: String) {
+        let why = words::TURN_CRASHED.with("why", why);
+        let ending = Ending::Failed { why };
+        self.outbox
+            .send(Event::TurnEnded { turn, ending, usage: Usage::default(), elapsed_ms: 0 })
+            .await;
+    }
+
+    async fn next_of_queue(&mut self) {
+        if let Some(text) = self.queue.texts.pop_front() {
+            self.queue_changed().await;
+            self.start(text, Origin::Queue).await;
+        }
+    }
+
+    async fn queue_changed(&mut self) {
+        let texts = self.queue.texts.iter().cloned().collect();
+        self.outbox.send(Event::Queued { texts }).await;
+    }
+
+    fn stop(&mut self) {
+        if let Some(running) = &self.running {
+            running.cancel.cancel();
+        }
+    }
+
+    async fn clear(&mut self) {
+        match &mut self.running {
+            Some(running) => {
+                running.after = After::Clear;
+                running.cancel.cancel();
+            }
+            None => {
+                self.empty().await;
+                self.tell_facts().await;
+            }
+        }
+    }
+
+    async fn empty(&mut self) {
+        self.past.clear();
+        self.facts.turns = 0;
+        self.facts.steps = 0;
+        self.facts.usage = Usage::default();
+        self.outbox.send(Event::Cleared).await;
+    }
+
+    // Questions
+
+    fn decide(&mut self, ask: AskId, decision: Decision) {
+        if let Some(running) = &self.running {
+            // A turn that ended meanwhile has no questions left.
+            let _ = running.decisions.send((ask, decision));
+        }
+    }
+
+    async fn judge(&mut self, ask: AskId, work: Work) {
+        let Some(held) = self.running.as_ref().and_then(|running| running.held(ask)) else {
+            return;
+        };
+        let step = Step { work: work.clone(), ..held.clone() };
+        let scene = self.scene();
+        let verdict = match &work {
+            Work::Shell { line } => safety::assess_shell(line, scene),
+            Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
+        };
+        let risk = verdict.judged().risk.clone();
+        self.outbox.send(Event::Judged { ask, work, risk }).await;
+    }
+
+    fn scene(&self) -> Scene<'_> {
+        Scene {
+            policy: &self.guard.policy,
+            place: &self.guard.place,
+            world: self.guard.world.as_ref(),
+        }
+    }
+
+    /// `None`: the rule refuses.
+    async fn add_rule(&mut self, rule: &str, scope: Option<Scope>) {
+        let notice = match scope {
+            Some(scope) => rules::allow(&mut self.guard, rule, scope),
+            None => rules::deny(&mut self.guard, rule),
+        };
+        self.policy.send_replace(self.guard.policy.clone());
+        let shown = |rules: &[safety::Rule]| rules.iter().map(ToString::to_string).collect();
+        self.facts.allowed = shown(&self.guard.policy.allowed);
+        self.facts.denied = shown(&self.guard.policy.denied);
+        self.tell_facts().await;
+        self.say(notice).await;
+    }
+
+    // Who answers
+
+    async fn set_model(&mut self, name: String) {
+        let found = self.voice.found.iter().find(|found| found.models.contains(&name)).cloned();
+        if self.connect(Wanted::Model { name, found }).await {
+            let notice = words::MODEL_SET.with("model", self.voice.connected.model.name());
+            self.tell_facts().await;
+            self.say(Notice::info(notice)).await;
+        }
+    }
+
+    async fn set_lang(&mut self, lang: Lang) {
+        self.facts.lang = lang;
+        if self.voice.connected.provider == "guide" {
+            self.connect(Wanted::Guide(lang)).await;
+        }
+        self.tell_facts().await;
+    }
+
+    async fn connect(&mut self, wanted: Wanted) -> bool {
+        match (self.reach.connect)(&wanted) {
+            Ok(connected) => {
+                self.voice.connected = connected;
+                true
+            }
+            Err(why) => {
+                self.say(Notice::error(why)).await;
+                false
+            }
+        }
+    }
+
+    async fn found(&mut self, found: Vec<Found>) {
+        for one in &found {
+            if let Some(notice) = report::offer(one) {
+                self.say(notice).await;
+            }
+        }
+        let names = found.iter().flat_map(|one| one.models.iter().cloned()).collect();
+        self.voice.found = found;
+        self.outbox.send(Event::Models { names }).await;
+    }
+
+    fn report(&self, report: Report) {
+        let mut outbox = self.outbox.clone();
+        match report {
+            Report::Doctor => {
+                let page = (self.reach.doctor)(&state::facts(&self.facts, &self.voice));
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
+            }
+            Report::Models => {
+                let (list, voice) = (Arc::clone(&self.voice.connected.list), &self.voice);
+                let url = voice.connected.base_url.clone();
+                let current = voice.connected.model.name().to_owned();
+                tokio::spawn(async move {
+                    for event in report::models(&url, &current, list().await) {
+                        outbox.send(event).await;
+                    }
+                });
+            }
+        }
+    }
+
+    // Saying
+
+    pub async fn say(&mut self, notice: Notice) {
+        self.outbox.send(Event::Notice(notice)).await;
+    }
+
+    async fn tell_facts(&mut self) {
+        self.facts = state::facts(&self.facts, &self.voice);
+        self.outbox.send(Event::Facts(Box::new(self.facts.clone()))).await;
+    }
+
+    async fn close(mut self) {
+        if let Some(mut running) = self.running.take() {
+            running.cancel.cancel();
+            let _ = (&mut running.task).await;
+        }
+        self.outbox.send(Event::Closed).await;
+    }
+}

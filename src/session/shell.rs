@@ -1,0 +1,113 @@
+//! `!cmd`: a line for the user's own shell. It is a turn without a model: judged, run,
+//! shown, and kept for the next question unless it began with `!!`.
+
+use std::time::Instant;
+
+use super::host::{TurnHost, run_step};
+use crate::agent::Host;
+use crate::agent::drive::Ended;
+use crate::protocol::{
+    Ask, AskId, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question, Usage,
+    Work,
+};
+use crate::safety::{self, Held, Verdict};
+
+/// One line, and what it is called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub turn: u64,
+    pub line: String,
+    /// Whether the model gets to see what came of it.
+    pub keep: bool,
+    pub step: u64,
+    pub ask: AskId,
+}
+
+/// Judges the line, asks if it must, and runs it.
+pub async fn run(line: Line, mut host: TurnHost) -> Ended {
+    let started = Instant::now();
+    let text = if line.keep { format!("!{}", line.line) } else { format!("!!{}", line.line) };
+    host.tell(Event::TurnStarted { turn: line.turn, text, origin: Origin::Shell }).await;
+    let verdict = safety::assess_shell(&line.line, host.scene());
+    let (ending, seen) = match verdict {
+        Verdict::Run(cleared) => {
+            (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
+        }
+        Verdict::Ask(held) => asked(line.ask, held, &mut host).await,
+        Verdict::Refuse(refused) => {
+            (Ending::Done, Some(not_run(refused.judged(), Outcome::Refused)))
+        }
+    };
+    let messages = match &seen {
+        Some(seen) if line.keep => kept(seen),
+        _ => Vec::new(),
+    };
+    if let Some(seen) = seen {
+        host.tell(Event::Observed(Box::new(seen))).await;
+    }
+    let ended = Event::TurnEnded {
+        turn: line.turn,
+        ending: ending.clone(),
+        usage: Usage::default(),
+        elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+    };
+    host.tell(ended).await;
+    Ended {
+        ending,
+        messages,
+        usage: Usage::default(),
+        next_step: line.step + 1,
+        next_ask: line.ask.0 + 1,
+    }
+}
+
+async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<Observation>) {
+    match host.ask(Ask { id: ask, question: question(&held) }).await {
+        Decision::Approve | Decision::Remember(_) => {
+            let cleared = held.approve();
+            (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
+        }
+        Decision::Edit(work) => {
+            let Work::Shell { line } = work else { return declined(&held) };
+            // What was rewritten was seen with its tier before the yes.
+            let seen = match safety::assess_shell(&line, host.scene()) {
+                Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
+                Verdict::Ask(held) => run_step(&host.desk, &mut host.outbox, held.approve()).await,
+                Verdict::Refuse(refused) => not_run(refused.judged(), Outcome::Refused),
+            };
+            (Ending::Done, Some(seen))
+        }
+        Decision::Reject { .. } => declined(&held),
+        Decision::Stop => (Ending::Stopped, Some(not_run(held.judged(), Outcome::Declined))),
+    }
+}
+
+fn declined(held: &Held) -> (Ending, Option<Observation>) {
+    (Ending::Done, Some(not_run(held.judged(), Outcome::Declined)))
+}
+
+fn question(held: &Held) -> Question {
+    let judged = held.judged();
+    Question::Step {
+        step: judged.step.clone(),
+        risk: judged.risk.clone(),
+        resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
+        cwd: judged.cwd.display().to_string(),
+        why: String::new(),
+        expected: String::new(),
+        number: 1,
+        of: 1,
+        pieces: judged.pieces.clone(),
+        rule: None,
+    }
+}
+
+fn not_run(judged: &safety::Judged, outcome: Outcome) -> Observation {
+    let cwd = judged.cwd.display().to_string();
+    Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome)
+}
+
+/// What the model reads of it with the next question.
+fn kept(seen: &Observation) -> Vec<Message> {
+    vec![Message::user(format!("{}\n(The user ran this line.)", seen.tool_result()))]
+}

@@ -1,0 +1,117 @@
+//! What a session holds between two ops.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::{Connected, Found, Persona};
+use crate::agent::drive::Ended;
+use crate::context::window::History;
+use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step};
+
+/// The most that is kept for an export, in bytes of output and answers.
+const RECORD: usize = 16 * 1024 * 1024;
+
+/// Who answers, and how it is spoken to.
+pub struct Voice {
+    pub connected: Connected,
+    pub persona: Persona,
+    /// What a search for models brought.
+    pub found: Vec<Found>,
+}
+
+/// The conversation so far.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// What goes to the model.
+    pub history: Arc<History>,
+    /// What was shown, for an export.
+    record: VecDeque<Event>,
+    bytes: usize,
+    /// The number the next step gets.
+    pub next_step: u64,
+    /// The id the next question gets.
+    pub next_ask: u64,
+}
+
+impl Past {
+    pub fn note(&mut self, event: Event) {
+        self.bytes += weight(&event);
+        self.record.push_back(event);
+        while self.bytes > RECORD
+            && let Some(dropped) = self.record.pop_front()
+        {
+            self.bytes -= weight(&dropped);
+        }
+    }
+
+    pub fn record(&mut self) -> &[Event] {
+        self.record.make_contiguous()
+    }
+
+    /// Forgets the conversation; steps and questions are counted on, so that an
+    /// answer to an old question can never meet a new one.
+    pub fn clear(&mut self) {
+        *self = Past { next_step: self.next_step, next_ask: self.next_ask, ..Past::default() };
+    }
+}
+
+fn weight(event: &Event) -> usize {
+    match event {
+        Event::TurnStarted { text, .. } => text.len(),
+        Event::Replied(replied) => replied.message.len(),
+        Event::Observed(seen) => seen.stdout.len() + seen.stderr.len() + 512,
+        _ => 64,
+    }
+}
+
+/// What waits for the running turn to end.
+#[derive(Debug, Default)]
+pub struct Queue {
+    pub texts: VecDeque<String>,
+    /// Set when a turn failed: nothing starts by itself until something succeeds.
+    pub held: bool,
+}
+
+/// The turn that runs.
+#[derive(Debug)]
+pub struct Running {
+    pub turn: u64,
+    pub cancel: CancellationToken,
+    pub decisions: UnboundedSender<(AskId, Decision)>,
+    pub asking: Option<Box<Ask>>,
+    pub task: JoinHandle<Ended>,
+    pub after: After,
+}
+
+/// What happens once the running turn has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// The queue goes on.
+    GoOn,
+    /// The conversation is emptied first.
+    Clear,
+}
+
+impl Running {
+    /// The step a question holds, if the question is this one.
+    pub fn held(&self, ask: AskId) -> Option<&Step> {
+        match self.asking.as_deref() {
+            Some(Ask { id, question: Question::Step { step, .. } }) if *id == ask => Some(step),
+            _ => None,
+        }
+    }
+}
+
+/// The facts with what changes by itself filled in.
+pub fn facts(known: &Facts, voice: &Voice) -> Facts {
+    Facts {
+        model: voice.connected.model.name().to_owned(),
+        provider: voice.connected.provider.clone(),
+        base_url: voice.connected.base_url.clone(),
+        ..known.clone()
+    }
+}

@@ -1,0 +1,195 @@
+//! What a child writes: a bounded part is kept, the rest is counted and dropped, so
+//! that a flood costs neither memory nor the child's patience.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+/// What is kept of one stream, in bytes: its beginning and its end.
+pub(super) const HEAD: usize = 64 * 1024;
+pub(super) const TAIL: usize = 256 * 1024;
+
+/// What the model gets of one stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    pub bytes: usize,
+    pub lines: usize,
+}
+
+pub(super) const STDOUT: Share = Share { bytes: 16 * 1024, lines: 400 };
+pub(super) const STDERR: Share = Share { bytes: 4 * 1024, lines: 100 };
+
+/// One stream: its first and its last bytes, and how many there were.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: u64,
+}
+
+impl Kept {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let room = (HEAD - self.head.len()).min(bytes.len());
+        let (first, rest) = bytes.split_at(room);
+        self.head.extend_from_slice(first);
+        self.tail.extend(rest);
+        let over = self.tail.len().saturating_sub(TAIL);
+        self.tail.drain(..over);
+    }
+
+    /// Decoded, invalid bytes replaced.
+    pub(super) fn text(mut self) -> Text {
+        let dropped = self.total - (self.head.len() + self.tail.len()) as u64;
+        let tail = self.tail.make_contiguous();
+        if dropped == 0 {
+            self.head.extend_from_slice(tail);
+            let front = String::from_utf8_lossy(&self.head).into_owned();
+            return Text { front, back: String::new(), dropped };
+        }
+        Text {
+            front: String::from_utf8_lossy(&self.head).into_owned(),
+            back: String::from_utf8_lossy(tail).into_owned(),
+            dropped,
+        }
+    }
+}
+
+/// A decoded stream: all of it in `front`, or the two ends with a gap between.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text {
+    pub front: String,
+    pub back: String,
+    /// Bytes between the two.
+    pub dropped: u64,
+}
+
+impl Text {
+    /// The same with each part changed.
+    pub(super) fn map(&self, change: impl Fn(&str) -> String) -> Text {
+        Text { front: change(&self.front), back: change(&self.back), dropped: self.dropped }
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.dropped == 0
+    }
+
+    /// Complete lines only: what stands on both sides of a gap is left out.
+    pub(super) fn lines(&self) -> Cow<'_, str> {
+        if self.is_whole() {
+            return Cow::Borrowed(&self.front);
+        }
+        let front = self.front.rsplit_once('\n').map_or("", |(lines, _)| lines);
+        let back = self.back.split_once('\n').map_or("", |(_, lines)| lines);
+        Cow::Owned(format!("{front}\n{back}"))
+    }
+
+    /// The part for the model, and whether something is missing in it. A quarter is
+    /// the beginning, the rest is the end, and a line between says how much is gone.
+    pub(super) fn share(&self, share: Share) -> (String, bool) {
+        let lines = self.front.lines().count();
+        if self.is_whole() && self.front.len() <= share.bytes && lines <= share.lines {
+            return (self.front.clone(), false);
+        }
+        let first = beginning(&self.front, share.bytes / 4, share.lines / 4);
+        let rest = if self.is_whole() {
+            self.front.strip_prefix(first).unwrap_or_default()
+        } else {
+            &self.back
+        };
+        let last = end(rest, share.bytes - share.bytes / 4, share.lines - share.lines / 4);
+        let all = (self.front.len() + self.back.len()) as u64 + self.dropped;
+        let gone = all.saturating_sub((first.len() + last.len()) as u64);
+        let newline = if first.is_empty() || first.ends_with('\n') { "" } else { "\n" };
+        (format!("{first}{newline}[… {} left out …]\n{last}", size(gone)), true)
+    }
+}
+
+/// The first lines within both limits; part of a line where one alone is too long.
+fn beginning(text: &str, bytes: usize, lines: usize) -> &str {
+    let most = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
+    let cut = match most.match_indices('\n').take(lines).last() {
+        Some((at, _)) => at + 1,
+        None => most.len(),
+    };
+    most.get(..cut).unwrap_or_default()
+}
+
+/// The last lines within both limits.
+fn end(text: &str, bytes: usize, lines: usize) -> &str {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));
+    let most = text.get(start..).unwrap_or_default();
+    // A cut inside a line gives the line up, unless there is no other.
+    let whole = match most.split_once('\n') {
+        Some((_, after)) if start > 0 && !after.is_empty() => after,
+        _ => most,
+    };
+    let body = whole.strip_suffix('\n').unwrap_or(whole);
+    match body.rmatch_indices('\n').nth(lines.saturating_sub(1)) {
+        Some((at, _)) => whole.get(at + 1..).unwrap_or_default(),
+        None => whole,
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(bytes: &[u8]) -> Text {
+        let mut kept = Kept::default();
+        bytes.chunks(1000).for_each(|piece| kept.push(piece));
+        kept.text()
+    }
+
+    #[test]
+    fn a_small_output_is_kept_as_it_is() {
+        let text = kept(b"one\ntwo");
+        assert_eq!(text.share(STDOUT), ("one\ntwo".to_owned(), false));
+        assert_eq!(text.lines(), "one\ntwo");
+    }
+
+    #[test]
+    fn a_flood_keeps_its_two_ends_and_the_count() {
+        let line = b"0123456789abcde\n";
+        let text = kept(&line.repeat(100_000));
+        assert_eq!(text.front.len(), HEAD);
+        assert_eq!(text.back.len(), TAIL);
+        assert_eq!(text.dropped, 1_600_000 - (HEAD + TAIL) as u64);
+        let (share, cut) = text.share(STDOUT);
+        assert!(cut && share.len() < STDOUT.bytes + 100);
+        assert!(share.contains("\n[… 1.5 MiB left out …]\n0123"));
+        assert!(share.lines().count() <= STDOUT.lines + 1);
+        assert!(text.lines().lines().all(|line| line == "0123456789abcde"));
+    }
+
+    #[test]
+    fn the_limit_of_lines_counts_as_well_as_that_of_bytes() {
+        let (share, cut) = kept(&b"\n".repeat(2000)).share(STDOUT);
+        assert!(cut);
+        assert_eq!(share.lines().count(), STDOUT.lines + 1);
+        let numbered: String = (0..1000).map(|n| format!("{n}\n")).collect();
+        let (share, _) = kept(numbered.as_bytes()).share(STDOUT);
+        assert!(share.starts_with("0\n1\n") && share.ends_with("\n999\n"));
+        assert!(share.contains("99\n[… 2.3 KiB left out …]\n700\n"), "{share}");
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_between_characters() {
+        let (share, cut) = kept("好".repeat(100_000).as_bytes()).share(STDOUT);
+        assert!(cut && share.contains("left out"));
+        assert!(share.starts_with('好') && share.ends_with('好'));
+        assert!(share.len() < STDOUT.bytes + 100);
+    }
+
+    #[test]
+    fn invalid_bytes_are_replaced() {
+        assert_eq!(kept(b"a\xff\xfeb").front, "a\u{fffd}\u{fffd}b");
+    }
+}

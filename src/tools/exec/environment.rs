@@ -1,0 +1,212 @@
+//! What a child finds in its environment.
+//!
+//! A step that runs by itself (L0) starts from nothing and gets a short list; a step
+//! a person approved gets their own environment without the variables that make
+//! programs load or run something else. Our provider keys go to no child. Names are
+//! left out rather than set to nothing: git fails on an empty `GIT_EXTERNAL_DIFF`.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// The variables of a child, by name.
+pub type Variables = BTreeMap<OsString, OsString>;
+
+/// What children's environments are made from. Filled by `config`.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// The user's own, as the process was started with.
+    pub user: Variables,
+    /// `PATH` for L0 steps: trusted folders only.
+    pub path: OsString,
+    /// Names that hold keys of our own models; no child sees them.
+    pub own_keys: Vec<String>,
+    /// Further names the user lets through to L0 steps.
+    pub keep: Vec<String>,
+    /// What this machine sets for L0 steps: a private `TMPDIR`, `RUSTUP_TOOLCHAIN`.
+    pub set: Vec<(String, String)>,
+}
+
+/// Which of the two environments a step gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Care {
+    /// It runs without a person's yes.
+    Alone,
+    /// A person said yes to exactly this.
+    Approved,
+}
+
+/// Copied for L0. `*` at the end stands for any rest. The homes of cargo and rustup
+/// are the user's own settings, as the home folder is.
+const COPIED: &[&str] = &[
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_*",
+    "TZ",
+    "XDG_*",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+];
+
+/// Set for L0: nothing pages, asks, edits, locks, colours or goes online. The two
+/// empty ones keep git from asking a program the repository names.
+const SET: &[(&str, &str)] = &[
+    ("TERM", "dumb"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("MANPAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_EDITOR", "true"),
+    ("EDITOR", "true"),
+    ("GIT_ASKPASS", ""),
+    ("SSH_ASKPASS", ""),
+    ("NO_COLOR", "1"),
+    ("CARGO_NET_OFFLINE", "true"),
+];
+
+/// Never copied from the user: each makes some program load or run what it names.
+#[rustfmt::skip]
+const DENIED: &[&str] = &[
+    "LD_*", "DYLD_*",
+    "GIT_EXTERNAL_DIFF", "GIT_SSH*", "GIT_PROXY_COMMAND", "GIT_CONFIG*", "GIT_EXEC_PATH", "GIT_DIR",
+    "GIT_WORK_TREE", "GIT_ATTR_SOURCE", "GIT_TEMPLATE_DIR",
+    "BASH_ENV", "BASH_FUNC_*", "ENV", "ZDOTDIR", "PROMPT_COMMAND", "IFS", "CDPATH",
+    "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB",
+    "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MAVEN_OPTS",
+    "RIPGREP_CONFIG_PATH", "LESSOPEN", "LESSCLOSE", "LESSEDIT", "MANOPT", "GREP_OPTIONS",
+    "TAR_OPTIONS", "TAPE", "RSYNC_RSH", "CURL_HOME", "WGETRC",
+    "RUSTC_WRAPPER", "RUSTC", "CARGO_BUILD_*", "CC", "CXX", "MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS",
+];
+
+impl Environment {
+    /// All variables of a child.
+    pub(super) fn variables(&self, care: Care) -> Variables {
+        match care {
+            Care::Alone => self.alone(),
+            Care::Approved => self.approved(),
+        }
+    }
+
+    fn alone(&self) -> Variables {
+        let kept = |name: &str| {
+            COPIED.iter().any(|row| covers(row, name)) || self.keep.iter().any(|row| row == name)
+        };
+        let mut out = self.copied(kept);
+        out.insert("PATH".into(), self.path.clone());
+        for (name, value) in SET {
+            out.insert(name.into(), value.into());
+        }
+        for (name, value) in &self.set {
+            out.insert(name.into(), value.into());
+        }
+        out
+    }
+
+    fn approved(&self) -> Variables {
+        let mut out = self.copied(|_| true);
+        if let Some(path) = out.get_mut(OsStr::new("PATH")) {
+            *path = absolute_only(path);
+        }
+        out
+    }
+
+    /// The user's variables that are kept, denied here and ours taken out. Names that
+    /// are no UTF-8 cannot be compared with a table and stay behind.
+    fn copied(&self, kept: impl Fn(&str) -> bool) -> Variables {
+        let passes = |name: &OsString| {
+            name.to_str().is_some_and(|name| {
+                kept(name)
+                    && !DENIED.iter().any(|row| covers(row, name))
+                    && !self.own_keys.iter().any(|own| own == name)
+            })
+        };
+        let user = self.user.iter().filter(|(name, _)| passes(name));
+        user.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+}
+
+/// True when a row of a table, `NAME` or `PREFIX_*`, covers a name.
+fn covers(row: &str, name: &str) -> bool {
+    row.strip_suffix('*').map_or(row == name, |prefix| name.starts_with(prefix))
+}
+
+/// A `PATH` without `.`, empty and other relative folders: those depend on where the
+/// step stands.
+fn absolute_only(path: &OsStr) -> OsString {
+    let folders = std::env::split_paths(path)
+        .filter(|folder: &std::path::PathBuf| Path::new(folder).is_absolute());
+    std::env::join_paths(folders).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment() -> Environment {
+        let user = [
+            ("HOME", "/home/u"),
+            ("LC_ALL", "C.UTF-8"),
+            ("PATH", "/bin:.::relative:/usr/bin"),
+            ("LD_PRELOAD", "/x.so"),
+            ("GIT_EXTERNAL_DIFF", "x"),
+            ("GIT_SSH_COMMAND", "x"),
+            ("GIT_AUTHOR_NAME", "U"),
+            ("OPENAI_API_KEY", "sk"),
+            ("DOCKER_HOST", "tcp://x"),
+            ("MINE", "1"),
+            ("https_proxy", "http://x"),
+        ];
+        Environment {
+            user: user.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            path: "/usr/bin:/bin".into(),
+            own_keys: vec!["OPENAI_API_KEY".into()],
+            keep: vec!["MINE".into(), "OPENAI_API_KEY".into(), "LD_PRELOAD".into()],
+            set: vec![("TMPDIR".into(), "/private".into())],
+        }
+    }
+
+    fn get<'v>(variables: &'v Variables, name: &str) -> Option<&'v str> {
+        variables.get(OsStr::new(name)).and_then(|value| value.to_str())
+    }
+
+    #[test]
+    fn a_step_that_runs_alone_gets_the_short_list() {
+        let variables = environment().variables(Care::Alone);
+        assert_eq!(get(&variables, "HOME"), Some("/home/u"));
+        assert_eq!(get(&variables, "LC_ALL"), Some("C.UTF-8"));
+        assert_eq!(get(&variables, "PATH"), Some("/usr/bin:/bin"));
+        assert_eq!(get(&variables, "MINE"), Some("1"));
+        assert_eq!(get(&variables, "TMPDIR"), Some("/private"));
+        assert_eq!(get(&variables, "PAGER"), Some("cat"));
+        for name in
+            ["DOCKER_HOST", "https_proxy", "GIT_AUTHOR_NAME", "OPENAI_API_KEY", "LD_PRELOAD"]
+        {
+            assert_eq!(get(&variables, name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_approved_step_gets_the_users_environment_without_the_dangerous_part() {
+        let variables = environment().variables(Care::Approved);
+        assert_eq!(get(&variables, "PATH"), Some("/bin:/usr/bin"));
+        for name in ["GIT_AUTHOR_NAME", "DOCKER_HOST", "https_proxy", "MINE"] {
+            assert!(get(&variables, name).is_some(), "{name}");
+        }
+        for name in ["LD_PRELOAD", "GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND", "OPENAI_API_KEY"] {
+            assert_eq!(get(&variables, name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_denied_name_is_covered_by_its_row_and_rows_stand_once() {
+        for (index, row) in DENIED.iter().enumerate() {
+            assert!(covers(row, &row.replace('*', "X")), "{row}");
+            assert!(!DENIED.iter().skip(index + 1).any(|other| other == row), "{row}");
+        }
+        assert!(!covers("CC", "CCACHE_DIR"));
+    }
+}

@@ -1,0 +1,145 @@
+//! The processes of this machine as `/proc` shows them, and which of them are a
+//! step's. Linux only.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
+
+use super::MARK;
+
+/// The most processes that are looked at, and bytes of an environment.
+const MOST: usize = 65_536;
+const ENVIRONMENT_MOST: u64 = 4 * 1024 * 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Process {
+    pid: i32,
+    parent: i32,
+    session: i32,
+    zombie: bool,
+}
+
+/// What one round found.
+pub(super) struct Found {
+    /// All that were killed so far.
+    pub killed: BTreeSet<i32>,
+    /// How many are still to be seen off.
+    pub left: usize,
+}
+
+/// Kills a step's processes and collects those that have ended. What was killed in
+/// earlier rounds is known by its number: a zombie shows no mark any more.
+pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Found {
+    let own = getpid().as_raw_nonzero().get();
+    let leader = leader.as_raw_nonzero().get();
+    let marked = |pid: i32| killed.contains(&pid) || has_mark(pid, mark);
+    let mut left = 0;
+    for process in members(&all(), own, leader, marked) {
+        let Some(pid) = Pid::from_raw(process.pid) else { continue };
+        if !process.zombie {
+            let _ = kill_process(pid, Signal::KILL);
+            killed.insert(process.pid);
+        } else if process.pid == leader {
+            // Collected by who waits for it.
+            continue;
+        }
+        // Only our own children can be collected; others have a parent that will.
+        let ours = process.parent == own && process.pid != leader;
+        let collected = ours && !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
+        left += usize::from(!collected);
+    }
+    Found { killed, left }
+}
+
+/// A step's processes among all: below us, and in its session, marked, or the child
+/// of one that is.
+fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool) -> Vec<Process> {
+    let mut out = Vec::new();
+    let mut open = vec![(own, false)];
+    let mut seen = BTreeSet::from([own]);
+    while let Some((parent, member)) = open.pop() {
+        for process in all.iter().filter(|process| process.parent == parent) {
+            if !seen.insert(process.pid) {
+                continue;
+            }
+            let member = member || process.session == leader || marked(process.pid);
+            if member {
+                out.push(*process);
+            }
+            open.push((process.pid, member));
+        }
+    }
+    out
+}
+
+fn all() -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .take(MOST);
+    pids.filter_map(|pid| {
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        process(&String::from_utf8_lossy(&stat))
+    })
+    .collect()
+}
+
+/// A line of `/proc/PID/stat`. The name in it may hold anything, brackets too.
+fn process(stat: &str) -> Option<Process> {
+    let (pid, _) = stat.split_once(' ')?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let session = fields.nth(1)?.parse().ok()?;
+    Some(Process { pid: pid.parse().ok()?, parent, session, zombie: matches!(state, "Z" | "X") })
+}
+
+fn has_mark(pid: i32, mark: &str) -> bool {
+    let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
+    let mut bytes = Vec::new();
+    let read = file.take(ENVIRONMENT_MOST).read_to_end(&mut bytes);
+    let wanted = format!("{MARK}={mark}");
+    read.is_ok() && bytes.split(|byte| *byte == 0).any(|row| row == wanted.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn a(pid: i32, parent: i32, session: i32) -> Process {
+        Process { pid, parent, session, zombie: false }
+    }
+
+    #[test]
+    fn a_line_of_proc_is_read_whatever_the_name_is() {
+        let line = "42 (a) R (b) Z 7 42 40 0 -1 4194304 0";
+        assert_eq!(process(line), Some(Process { pid: 42, parent: 7, session: 40, zombie: true }));
+        assert_eq!(process("42 (a"), None);
+    }
+
+    #[test]
+    fn a_steps_processes_are_told_from_others() {
+        let all = [
+            a(10, 1, 10),  // we
+            a(20, 10, 20), // another step's child
+            a(21, 20, 20), // and its child
+            a(30, 10, 99), // orphan of our session, adopted
+            a(40, 10, 40), // escaped with setsid, marked
+            a(41, 40, 41), // its child, escaped again, environment cleared
+            a(50, 1, 99),  // not below us: a stranger with a reused number
+        ];
+        let pids: BTreeSet<i32> =
+            members(&all, 10, 99, |pid| pid == 40).iter().map(|process| process.pid).collect();
+        assert_eq!(pids, BTreeSet::from([30, 40, 41]));
+    }
+
+    #[test]
+    fn this_process_is_found_and_carries_no_mark() {
+        let own = getpid().as_raw_nonzero().get();
+        assert!(all().iter().any(|process| process.pid == own && !process.zombie));
+        assert!(!has_mark(own, "anything"));
+    }
+}

@@ -1,0 +1,147 @@
+//! From a judged step to a running child: which file, which arguments, which
+//! environment. The one door to other programs.
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
+
+use super::environment::{Care, Variables};
+use super::group::{self, Group};
+use super::{Setup, git};
+use crate::protocol::{Tier, Work};
+use crate::safety::{Judged, Program};
+use crate::words::{Say, exec as words};
+
+/// Why a step did not start, and whose decision that is.
+#[derive(Debug)]
+pub(super) enum NotStarted {
+    /// The machine could not.
+    Unable(Say),
+    /// What would run is not what was judged.
+    Changed(Say),
+}
+
+/// A child and its group.
+pub(super) type Running = (Box<dyn ChildWrapper>, Group);
+
+/// What is started, to the last detail.
+struct Plan {
+    path: PathBuf,
+    args: Vec<OsString>,
+    variables: Variables,
+    cwd: PathBuf,
+}
+
+/// Starts a step. Looks nothing up: the path is the one that was judged.
+pub(super) async fn start(setup: &Setup, judged: &Judged) -> Result<Running, NotStarted> {
+    let care = care(judged);
+    let (path, args) = match &judged.step.work {
+        Work::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
+        Work::Shell { line } => (setup.shell.clone(), vec!["-c".to_owned(), line.clone()]),
+        Work::Tool { name, .. } => {
+            return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str())));
+        }
+    };
+    if !tokio::fs::metadata(&judged.cwd).await.is_ok_and(|meta| meta.is_dir()) {
+        return Err(unable(words::NO_FOLDER.with("path", shown(&judged.cwd))));
+    }
+    let mut plan = Plan {
+        variables: setup.environment.variables(care),
+        args: args.iter().map(OsString::from).collect(),
+        cwd: judged.cwd.clone(),
+        path,
+    };
+    if care == Care::Alone && plan.path.file_name().is_some_and(|name| name == "git") {
+        plan.args = git::args(&args);
+        plan = hardened(plan, git::folder(&judged.cwd, &args)).await;
+    }
+    spawn(plan)
+}
+
+/// Anything graver than L0 that is cleared has been approved, by a person or a rule.
+fn care(judged: &Judged) -> Care {
+    match judged.risk.tier {
+        Tier::L0 => Care::Alone,
+        Tier::L1 | Tier::L2 => Care::Approved,
+    }
+}
+
+/// The judged file, if it is still the one that was judged.
+async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {
+    let program = judged.program.as_ref();
+    let program = program.ok_or_else(|| unable(words::NOT_FOUND.with("program", name)))?;
+    match tokio::fs::metadata(&program.path).await {
+        Ok(meta) if same(program, &meta) => Ok(program.path.clone()),
+        Ok(_) => Err(NotStarted::Changed(words::CHANGED.with("path", shown(&program.path)))),
+        Err(error) => Err(unable(reason(&program.path, &error))),
+    }
+}
+
+fn same(program: &Program, meta: &std::fs::Metadata) -> bool {
+    let modified = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
+    (program.device, program.inode, program.modified) == (meta.dev(), meta.ino(), modified)
+}
+
+/// Reads the repository's configuration, so it is done where waiting is allowed.
+async fn hardened(mut plan: Plan, folder: PathBuf) -> Plan {
+    let mut variables = plan.variables.clone();
+    let read = tokio::task::spawn_blocking(move || {
+        git::harden(&mut variables, &folder);
+        variables
+    });
+    if let Ok(variables) = read.await {
+        plan.variables = variables;
+    }
+    plan
+}
+
+fn spawn(plan: Plan) -> Result<Running, NotStarted> {
+    let mark = group::mark();
+    let mut command = CommandWrap::with_new(&plan.path, |command| {
+        command
+            .args(&plan.args)
+            .env_clear()
+            .envs(&plan.variables)
+            .env(group::MARK, &mark)
+            .current_dir(&plan.cwd)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+    });
+    command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
+    let child = command.spawn().map_err(|error| unable(reason(&plan.path, &error)))?;
+    // The wrapper's own wait goes on until the whole group has ended, which adopted
+    // background processes may never do. The child itself is what is waited for.
+    let child = child.into_inner();
+    let group = child.id().and_then(|pid| Group::led_by(pid, mark));
+    let group = group.ok_or_else(|| unable(words::GONE.with("path", shown(&plan.path))))?;
+    Ok((child, group))
+}
+
+/// One sentence for what the system answered.
+fn reason(path: &Path, error: &io::Error) -> Say {
+    let word = match error.kind() {
+        ErrorKind::NotFound => words::GONE,
+        ErrorKind::PermissionDenied => words::NOT_PERMITTED,
+        ErrorKind::ExecutableFileBusy | ErrorKind::InvalidData => words::WRONG_FORMAT,
+        ErrorKind::ArgumentListTooLong => words::TOO_LONG,
+        ErrorKind::InvalidInput => words::NUL_BYTE,
+        _ if error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) => {
+            words::WRONG_FORMAT
+        }
+        _ => words::NOT_STARTED,
+    };
+    word.with("path", shown(path)).with("why", error.to_string())
+}
+
+fn unable(say: Say) -> NotStarted {
+    NotStarted::Unable(say)
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

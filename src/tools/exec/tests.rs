@@ -1,0 +1,150 @@
+//! What needs a judgement made by hand: tiers, programs that do not start.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::protocol::{Requires, Risk, Step};
+use crate::safety::Program;
+
+fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
+    let name = program.file_name().expect("a name").to_string_lossy();
+    let meta = std::fs::metadata(program).expect("a program");
+    Judged {
+        step: Step {
+            id: "cmd_001".into(),
+            work: Work::exec(name, args),
+            requires: Requires::default(),
+            cwd: None,
+        },
+        risk: Risk { tier, rule: "test".into(), reasons: vec![], effects: vec![], lifted: false },
+        program: Some(Program {
+            path: program.to_owned(),
+            device: meta.dev(),
+            inode: meta.ino(),
+            modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+        }),
+        cwd: cwd.to_owned(),
+        pieces: vec![],
+    }
+}
+
+async fn ran(judged: Judged, redactor: Option<Redactor>) -> Observation {
+    let user = [("HOME", "/nonexistent"), ("MINE", "1"), ("PATH", "/usr/bin:/bin")];
+    let setup = Setup {
+        shell: "/bin/sh".into(),
+        environment: Environment {
+            user: user.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            path: "/usr/bin:/bin".into(),
+            ..Environment::default()
+        },
+        limits: Limits::default(),
+        redactor: redactor.map(Arc::new),
+        lang: Lang::En,
+    };
+    let (output, _live) = unbounded_channel();
+    let watch = Watch { cancel: CancellationToken::new(), output };
+    run(&Arc::new(setup), &judged, &watch).await
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn program(folder: &Path, text: &[u8], mode: u32) -> PathBuf {
+    let path = folder.join("prog");
+    std::fs::write(&path, text).expect("a file");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+    path
+}
+
+fn note_of(observation: &Observation) -> String {
+    observation.note.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_step_that_runs_alone_sees_only_the_short_environment() {
+    let folder = folder();
+    let env = Path::new("/usr/bin/env");
+    let seen = ran(judged(Tier::L0, folder.path(), env, &[]), None).await;
+    assert!(seen.stdout.contains("NO_COLOR=1\n") && seen.stdout.contains("HOME=/nonexistent\n"));
+    assert!(!seen.stdout.contains("MINE="), "{}", seen.stdout);
+    let seen = ran(judged(Tier::L1, folder.path(), env, &[]), None).await;
+    assert!(seen.stdout.contains("MINE=1\n") && !seen.stdout.contains("NO_COLOR"));
+}
+
+#[tokio::test]
+async fn what_does_not_start_says_why() {
+    let folder = folder();
+    let path = folder.path();
+    let cases: [(&[u8], u32, &str); 2] = [
+        (b"#!/no/such/interpreter\n", 0o755, "interpreter"),
+        (b"#!/bin/sh\n", 0o644, "does not permit"),
+    ];
+    for (text, mode, words) in cases {
+        let prog = program(path, text, mode);
+        let seen = ran(judged(Tier::L1, path, &prog, &[]), None).await;
+        assert!(note_of(&seen).contains(words), "{words}: {}", note_of(&seen));
+        assert_eq!((seen.exit_code, seen.outcome), (None, Outcome::Ran));
+    }
+    let prog = program(path, b"#!/bin/sh\n", 0o755);
+    let seen = ran(judged(Tier::L1, path, &prog, &["a\0b"]), None).await;
+    assert!(note_of(&seen).contains("NUL byte"));
+    let long = "x".repeat(3_000_000);
+    let seen = ran(judged(Tier::L1, path, &prog, &[&long]), None).await;
+    assert!(note_of(&seen).contains("longer than the system takes"), "{}", note_of(&seen));
+    let missing = path.join("gone");
+    let seen = ran(judged(Tier::L1, &missing, &prog, &[]), None).await;
+    assert!(note_of(&seen).contains("is not there, so nothing was started"));
+}
+
+#[tokio::test]
+async fn a_secret_is_masked_before_the_output_is_cut() {
+    let folder = folder();
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let text = format!("#!/bin/sh\necho start {token}\necho {token} >&2\n");
+    let prog = program(folder.path(), text.as_bytes(), 0o755);
+    let redactor = Redactor::new([("", ""); 0], [1; 16]);
+    let seen = ran(judged(Tier::L1, folder.path(), &prog, &[]), Some(redactor)).await;
+    assert!(seen.stdout.starts_with("start ‹redacted:github-token #"), "{}", seen.stdout);
+    assert!(!seen.stderr.contains("ghp_"));
+}
+
+#[tokio::test]
+async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
+    let folder = folder();
+    let path = folder.path();
+    let git = Path::new("/usr/bin/git");
+    if !git.exists() {
+        return;
+    }
+    let evil =
+        program(path, b"#!/bin/sh\necho \"$0 $*\" >> \"$(dirname \"$0\")/pwned\"\ncat\n", 0o755);
+    let evil = evil.to_string_lossy();
+    for args in
+        [vec!["init", "-q"], vec!["config", "user.email", "a@b"], vec!["config", "user.name", "a"]]
+    {
+        ran(judged(Tier::L1, path, git, &args), None).await;
+    }
+    std::fs::write(path.join("a.txt"), "one\n").expect("a file");
+    ran(judged(Tier::L1, path, git, &["add", "a.txt"]), None).await;
+    ran(judged(Tier::L1, path, git, &["commit", "-qm", "first"]), None).await;
+    std::fs::write(path.join("a.txt"), "two\n").expect("a file");
+    std::fs::write(path.join(".gitattributes"), "*.txt filter=x diff=x\n").expect("a file");
+    for key in
+        ["core.fsmonitor", "diff.external", "filter.x.clean", "diff.x.textconv", "diff.x.command"]
+    {
+        ran(judged(Tier::L1, path, git, &["config", key, &evil]), None).await;
+    }
+    let _ = std::fs::remove_file(path.join("pwned"));
+    let status = ran(judged(Tier::L0, path, git, &["status", "--porcelain"]), None).await;
+    assert!(status.stdout.contains(" M a.txt\n"), "{} {}", status.stdout, status.stderr);
+    let diff = ran(judged(Tier::L0, path, git, &["diff"]), None).await;
+    assert!(diff.stdout.contains("\n-one\n+two\n"), "{} {}", diff.stdout, diff.stderr);
+    let log = ran(judged(Tier::L0, path, git, &["log", "-p"]), None).await;
+    assert!(log.stdout.contains("first") && log.stdout.contains("+one"));
+    assert_eq!(std::fs::read_to_string(path.join("pwned")).unwrap_or_default(), "");
+}

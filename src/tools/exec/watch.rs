@@ -1,0 +1,194 @@
+//! A running child from its start to the last of its processes: reads both pipes,
+//! keeps the time, and ends what has to end.
+
+use std::pin::Pin;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{Fuse, FusedFuture};
+use process_wrap::tokio::ChildWrapper;
+use rustix::process::Signal;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::{sleep, sleep_until, timeout};
+
+use super::capture::Kept;
+use super::live::{Decoder, Live};
+use super::start::Running;
+use crate::safety::redact::Redactor;
+use crate::tools::Watch;
+
+/// How long pipes may stay open after the child has exited.
+const PIPES: Duration = Duration::from_secs(1);
+
+/// How long a killed child may take to be gone.
+const KILLED: Duration = Duration::from_secs(2);
+
+/// What is read at once, in bytes.
+const READ: usize = 64 * 1024;
+
+/// How the time of a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Exited,
+    TimedOut,
+    Cancelled,
+}
+
+/// What is known when nothing of a step runs any more.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub how: How,
+    /// `None` when not even SIGKILL ended it.
+    pub status: Option<std::io::Result<ExitStatus>>,
+    pub output: Output,
+    pub pipes: Pipes,
+    /// Processes that were ended behind the child.
+    pub left: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pipes {
+    Closed,
+    /// Another process held them longer than the child lived.
+    KeptOpen,
+}
+
+/// How long each thing may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub most: Duration,
+    /// Between one signal and the next.
+    pub grace: Duration,
+}
+
+/// Both streams of a child.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub stdout: Kept,
+    pub stderr: Kept,
+    live: Live,
+    decoders: [Decoder; 2],
+}
+
+/// Watches a child until it and all it started have ended.
+pub(super) async fn watch(
+    (mut child, group): Running,
+    watch: &Watch,
+    times: Times,
+    mut output: Output,
+) -> Finished {
+    let (stdout, stderr) = (child.stdout().take(), child.stderr().take());
+    let mut reading = Box::pin(output.read(stdout, stderr).fuse());
+    let mut status = None;
+    let how = tokio::select! {
+        ended = exited(&mut *child, &mut reading) => {
+            status = Some(ended);
+            How::Exited
+        }
+        () = watch.cancel.cancelled() => How::Cancelled,
+        () = sleep(times.most) => How::TimedOut,
+    };
+    if how != How::Exited {
+        for (signal, wait) in
+            [(Signal::INT, times.grace), (Signal::TERM, times.grace), (Signal::KILL, KILLED)]
+        {
+            group.signal(signal);
+            status = timeout(wait, exited(&mut *child, &mut reading)).await.ok();
+            if status.is_some() {
+                break;
+            }
+        }
+    }
+    let mut pipes = Pipes::Closed;
+    if how == How::Exited && !closed(&mut reading, PIPES).await {
+        pipes = Pipes::KeptOpen;
+    }
+    let left = group.end().await;
+    closed(&mut reading, PIPES).await;
+    drop(reading);
+    output.finish();
+    Finished { how, status, output, pipes, left }
+}
+
+/// Waits for the child, and reads while it waits.
+async fn exited<R: Future<Output = ()>>(
+    child: &mut dyn ChildWrapper,
+    reading: &mut Pin<Box<Fuse<R>>>,
+) -> std::io::Result<ExitStatus> {
+    loop {
+        tokio::select! {
+            status = child.wait() => return status,
+            () = reading.as_mut(), if !reading.is_terminated() => {}
+        }
+    }
+}
+
+/// Reads on for a while; true when both pipes have ended.
+async fn closed<R: Future<Output = ()>>(reading: &mut Pin<Box<Fuse<R>>>, most: Duration) -> bool {
+    reading.is_terminated() || timeout(most, reading.as_mut()).await.is_ok()
+}
+
+impl Output {
+    pub(super) fn new(live: Live, redactor: Option<&Arc<Redactor>>) -> Output {
+        Output {
+            stdout: Kept::default(),
+            stderr: Kept::default(),
+            live,
+            decoders: [Decoder::new(redactor), Decoder::new(redactor)],
+        }
+    }
+
+    /// Reads until both pipes have ended. What was read stays when this is dropped.
+    async fn read(
+        &mut self,
+        mut stdout: Option<impl AsyncRead + Unpin>,
+        mut stderr: Option<impl AsyncRead + Unpin>,
+    ) {
+        let (mut first, mut second) = (vec![0; READ], vec![0; READ]);
+        while stdout.is_some() || stderr.is_some() {
+            let due = self.live.due();
+            tokio::select! {
+                read = next(&mut stdout, &mut first), if stdout.is_some() => {
+                    let bytes = first.get(..read).unwrap_or_default();
+                    self.stdout.push(bytes);
+                    self.live.push(&self.decoders[0].push(bytes));
+                }
+                read = next(&mut stderr, &mut second), if stderr.is_some() => {
+                    let bytes = second.get(..read).unwrap_or_default();
+                    self.stderr.push(bytes);
+                    self.live.push(&self.decoders[1].push(bytes));
+                }
+                () = until(due), if due.is_some() => self.live.flush(),
+            }
+        }
+    }
+
+    /// Sends what was held back.
+    fn finish(&mut self) {
+        for decoder in &mut self.decoders {
+            let rest = decoder.finish();
+            self.live.push(&rest);
+        }
+        self.live.flush();
+    }
+}
+
+/// Reads once; the end of a pipe, or its failure, takes it away.
+async fn next(pipe: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> usize {
+    let read = match pipe {
+        Some(open) => open.read(buffer).await.unwrap_or(0),
+        None => 0,
+    };
+    if read == 0 {
+        *pipe = None;
+    }
+    read
+}
+
+async fn until(due: Option<tokio::time::Instant>) {
+    if let Some(due) = due {
+        sleep_until(due).await;
+    }
+}

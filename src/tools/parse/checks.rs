@@ -1,0 +1,285 @@
+//! How a run of tests ended: counts, and the names of what failed.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::command::subcommand;
+use super::search::position;
+use super::{Items, Run, clip, has, object};
+
+/// What a run of tests came to.
+#[derive(Debug, Default)]
+struct Summary {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+    failures: Vec<Failure>,
+}
+
+#[derive(Debug, Default)]
+struct Failure {
+    name: String,
+    file: Option<String>,
+    line: Option<u64>,
+    message: Option<String>,
+}
+
+impl Summary {
+    /// The counts are the first item; `total` is the number of tests.
+    fn items(self) -> Items {
+        let mut items = Items::default();
+        items.push(json!({
+            "passed": self.passed, "failed": self.failed, "skipped": self.skipped,
+        }));
+        for failure in self.failures {
+            items.push(object([
+                ("failed", Some(json!(clip(&failure.name)))),
+                ("file", failure.file.map(|file| json!(file))),
+                ("line", failure.line.map(|line| json!(line))),
+                ("message", failure.message.map(|message| json!(clip(&message)))),
+            ]));
+        }
+        items.total = self.passed + self.failed + self.skipped;
+        items
+    }
+
+    /// Names it once.
+    fn failure(&mut self, name: &str) -> Option<&mut Failure> {
+        if self.failures.iter().any(|failure| failure.name == name) {
+            return None;
+        }
+        self.failures.push(Failure { name: name.to_owned(), ..Failure::default() });
+        self.failures.last_mut()
+    }
+}
+
+/// `cargo test` and nextest.
+pub(super) fn cargo(run: &Run<'_>) -> Option<Items> {
+    let runs = ["test", "t", "nextest", "run"];
+    subcommand(run.args).filter(|(name, _)| runs.contains(name))?;
+    let mut summary = Summary::default();
+    let mut counted = false;
+    for line in run.stdout.lines() {
+        if let Some(counts) = line.strip_prefix("test result: ") {
+            counted = true;
+            summary.passed += count(counts, " passed");
+            summary.failed += count(counts, " failed");
+            summary.skipped += count(counts, " ignored");
+        } else if let Some(name) =
+            line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"))
+        {
+            summary.failure(name);
+        } else if let Some((name, file, number)) = panic_place(line)
+            && let Some(failure) = summary.failures.iter_mut().find(|failure| failure.name == name)
+        {
+            (failure.file, failure.line) = (Some(file), Some(number));
+        }
+    }
+    if counted { Some(summary.items()) } else { nextest(run) }
+}
+
+/// `thread 'a::b' panicked at src/a.rs:7:9:`, with a number behind the name of late.
+fn panic_place(line: &str) -> Option<(&str, String, u64)> {
+    let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
+    let (_, place) = rest.split_once("panicked at ")?;
+    let at = position(place)?;
+    Some((name, at.file.to_owned(), at.line))
+}
+
+fn nextest(run: &Run<'_>) -> Option<Items> {
+    let mut summary = Summary::default();
+    let mut counted = false;
+    for line in run.stderr.lines().map(str::trim_start) {
+        if line.starts_with("Summary [") {
+            counted = true;
+            let counts = line.split_once("run:").map_or(line, |(_, counts)| counts);
+            summary.passed = count(counts, " passed");
+            summary.failed = count(counts, " failed") + count(counts, " timed out");
+            summary.skipped = count(counts, " skipped");
+        } else if let Some(rest) =
+            line.strip_prefix("FAIL [").or_else(|| line.strip_prefix("TIMEOUT ["))
+            && let Some((_, name)) = rest.split_once(']')
+        {
+            let name = name.trim();
+            let name = name
+                .strip_prefix('(')
+                .and_then(|rest| rest.split_once(')'))
+                .map_or(name, |(_, name)| name.trim());
+            summary.failure(name);
+        }
+    }
+    counted.then(|| summary.items())
+}
+
+/// pytest: the last line counts, the short summary names.
+pub(super) fn pytest(run: &Run<'_>) -> Option<Items> {
+    let lines = || run.stdout.lines();
+    let counts = lines().rev().find(|line| {
+        let line = line.trim_matches('=').trim();
+        line.contains(" in ")
+            && [" passed", " failed", " error", " skipped"].iter().any(|word| line.contains(word))
+    })?;
+    let mut summary = Summary {
+        passed: count(counts, " passed") + count(counts, " xpassed"),
+        failed: count(counts, " failed") + count(counts, " error"),
+        skipped: count(counts, " skipped")
+            + count(counts, " xfailed")
+            + count(counts, " deselected"),
+        failures: Vec::new(),
+    };
+    for line in lines() {
+        let rest = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
+        let Some(rest) = rest.filter(|rest| rest.contains(".py")) else { continue };
+        let (name, message) = match rest.split_once(" - ") {
+            Some((name, message)) => (name, Some(message.to_owned())),
+            None => (rest, None),
+        };
+        if let Some(failure) = summary.failure(name) {
+            failure.message = message;
+            failure.file = name.split("::").next().map(str::to_owned);
+        }
+    }
+    for at in lines().filter_map(position).filter(|at| !at.file.contains(' ')) {
+        let open = |failure: &&mut Failure| {
+            failure.line.is_none() && failure.file.as_deref() == Some(at.file)
+        };
+        if let Some(failure) = summary.failures.iter_mut().find(open) {
+            failure.line = Some(at.line);
+        }
+    }
+    Some(summary.items())
+}
+
+/// `go test`, plain, `-v` or `-json`.
+pub(super) fn go(run: &Run<'_>) -> Option<Items> {
+    let (_, args) = subcommand(run.args).filter(|(name, _)| *name == "test")?;
+    if has(args, "", &["json"]) || args.iter().any(|arg| arg == "-json") {
+        return go_json(run.stdout);
+    }
+    let mut summary = Summary::default();
+    let mut packages = 0;
+    for line in run.stdout.lines() {
+        let text = line.trim_start();
+        if let Some(name) = text.strip_prefix("--- FAIL: ") {
+            summary.failed += 1;
+            summary.failure(name.split(' ').next().unwrap_or(name));
+        } else if text.starts_with("--- PASS: ") {
+            summary.passed += 1;
+        } else if text.starts_with("--- SKIP: ") {
+            summary.skipped += 1;
+        } else if let Some(package) = line.strip_prefix("FAIL\t") {
+            packages += 1;
+            if package.contains("[build failed]") {
+                return None;
+            }
+        } else if line.starts_with("ok  \t") {
+            packages += 1;
+        } else if let Some(at) = position(text).filter(|at| at.file.ends_with("_test.go"))
+            && let Some(failure) = summary.failures.last_mut().filter(|last| last.line.is_none())
+        {
+            failure.file = Some(at.file.to_owned());
+            failure.line = Some(at.line);
+            failure.message = Some(at.rest.trim().to_owned());
+        }
+    }
+    (packages > 0).then(|| summary.items())
+}
+
+fn go_json(text: &str) -> Option<Items> {
+    let mut ends: BTreeMap<String, String> = BTreeMap::new();
+    for event in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        let (Some(action), Some(test)) = (event["Action"].as_str(), event["Test"].as_str()) else {
+            continue;
+        };
+        if ["pass", "fail", "skip"].contains(&action) {
+            ends.insert(test.to_owned(), action.to_owned());
+        }
+    }
+    let mut summary = Summary::default();
+    for (test, action) in &ends {
+        match action.as_str() {
+            "pass" => summary.passed += 1,
+            "skip" => summary.skipped += 1,
+            _ => {
+                summary.failed += 1;
+                summary.failure(test);
+            }
+        }
+    }
+    (!ends.is_empty()).then(|| summary.items())
+}
+
+/// Jest, Vitest, node's own runner and Mocha, also behind a script's name.
+pub(super) fn javascript(run: &Run<'_>) -> Option<Items> {
+    // Jest reports on stderr, the others on stdout.
+    let lines: Vec<&str> = run.stdout.lines().chain(run.stderr.lines()).collect();
+    let mut summary = Summary::default();
+    let mut counted = false;
+    for line in &lines {
+        let text = line.trim();
+        if let Some(counts) = text.strip_prefix("Tests:").or_else(|| text.strip_prefix("Tests  ")) {
+            counted = true;
+            summary.passed = count(counts, " passed");
+            summary.failed = count(counts, " failed");
+            summary.skipped = count(counts, " skipped") + count(counts, " todo");
+        } else if let Some((word, number)) = tap_count(text) {
+            counted = true;
+            match word {
+                "pass" => summary.passed = number,
+                "fail" | "cancelled" => summary.failed += number,
+                _ => summary.skipped += number,
+            }
+        } else if let Some((number, word)) = mocha_count(text) {
+            counted = true;
+            match word {
+                "passing" => summary.passed = number,
+                "failing" => summary.failed = number,
+                _ => summary.skipped = number,
+            }
+        } else if let Some(name) = script_failure(text) {
+            summary.failure(name);
+        }
+    }
+    let sure = counted && summary.passed + summary.failed + summary.skipped > 0;
+    sure.then(|| summary.items())
+}
+
+/// `# pass 3`, `ℹ fail 1`.
+fn tap_count(text: &str) -> Option<(&str, usize)> {
+    let rest = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ "))?;
+    let (word, number) = rest.split_once(' ')?;
+    let known = ["pass", "fail", "cancelled", "skipped", "todo"].contains(&word);
+    Some((word, number.parse().ok()?)).filter(|_| known)
+}
+
+/// `3 passing (12ms)`.
+fn mocha_count(text: &str) -> Option<(usize, &str)> {
+    let (number, rest) = text.split_once(' ')?;
+    let word = rest.split(' ').next()?;
+    let known = ["passing", "failing", "pending"].contains(&word);
+    Some((number.parse().ok()?, word)).filter(|_| known)
+}
+
+/// `● suite › name`, `FAIL  file > suite > name`, `not ok 1 - name`, `✖ name (2ms)`.
+fn script_failure(text: &str) -> Option<&str> {
+    if let Some(name) = text.strip_prefix("● ") {
+        return Some(name).filter(|name| name.contains(" › "));
+    }
+    if let Some(rest) = text.strip_prefix("not ok ") {
+        return rest.split_once(" - ").map(|(_, name)| name);
+    }
+    if let Some(name) = text.strip_prefix("FAIL ") {
+        return Some(name.trim()).filter(|name| name.contains(" > "));
+    }
+    let name = text.strip_prefix("✖ ")?;
+    let timed = name.rsplit_once(" (").filter(|(_, time)| time.ends_with("ms)"));
+    timed.map(|(name, _)| name)
+}
+
+/// The number in front of a word: `count("3 failed, 2 passed", " passed")` is 2.
+fn count(text: &str, word: &str) -> usize {
+    let Some((before, _)) = text.split_once(word) else { return 0 };
+    let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    digits.parse().unwrap_or(0)
+}

@@ -1,0 +1,123 @@
+//! What was run, behind wrappers and flags, and its output without colours.
+
+use std::borrow::Cow;
+
+/// Wrappers: the program, how many of its own words follow, given the args; `None`
+/// when it wraps nothing here.
+type Wrapped = fn(&[String]) -> Option<usize>;
+
+#[rustfmt::skip]
+const WRAPPERS: &[(&str, Wrapped)] = &[
+    ("env",     |args| args.iter().position(|arg| !arg.starts_with('-') && !arg.contains('='))),
+    ("timeout", |args| args.iter().position(|arg| arg.starts_with(|c: char| c.is_ascii_digit())).map(|at| at + 1)),
+    ("nice",    |_| Some(0)),
+    ("time",    |_| Some(0)),
+    ("npx",     |args| args.iter().position(|arg| !arg.starts_with('-'))),
+    ("bunx",    |_| Some(0)),
+    ("pnpm",    |args| behind(args, &["exec", "dlx"])),
+    ("yarn",    |args| behind(args, &["exec", "dlx", "run"])),
+    ("npm",     |args| behind(args, &["exec"])),
+    ("bundle",  |args| behind(args, &["exec"])),
+    ("uv",      |args| behind(args, &["run"])),
+    ("poetry",  |args| behind(args, &["run"])),
+    ("python",  |args| behind(args, &["-m"])),
+];
+
+/// The most wrappers that are taken off.
+const DEEP: usize = 4;
+
+/// The program's plain name and its args, wrappers taken off.
+pub(super) fn unwrapped<'a>(program: &str, args: &'a [String]) -> (String, &'a [String]) {
+    let (mut program, mut args) = (base(program), args);
+    for _ in 0..DEEP {
+        let Some((_, wrapped)) = WRAPPERS.iter().find(|(name, _)| *name == program) else { break };
+        let Some(at) = wrapped(args) else { break };
+        let Some((inner, rest)) = args.get(at..).and_then(<[String]>::split_first) else { break };
+        (program, args) = (base(inner), rest);
+    }
+    (program, args)
+}
+
+/// The words of a shell line that is one simple command; `None` for anything a shell
+/// would have to think about.
+pub fn words(line: &str) -> Option<(String, Vec<String>)> {
+    let simple = |c: char| !"|&;<>()$`\\\"'*?[]{}~#\n".contains(c);
+    if !line.chars().all(simple) {
+        return None;
+    }
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let program = words.next().filter(|word| !word.contains('='))?;
+    Some((program, words.collect()))
+}
+
+/// True when one of the flags stands before `--`: `n` for `-n` and `-rn`, `name` for
+/// `--name` and `--name=…`.
+pub(super) fn has(args: &[String], short: &str, long: &[&str]) -> bool {
+    args.iter().take_while(|arg| *arg != "--").any(|arg| match arg.strip_prefix("--") {
+        Some(name) => long.contains(&name.split('=').next().unwrap_or(name)),
+        None => arg
+            .strip_prefix('-')
+            .is_some_and(|flags| flags.chars().any(|flag| short.contains(flag))),
+    })
+}
+
+/// The first word that is no flag, and what follows it.
+pub(super) fn subcommand(args: &[String]) -> Option<(&str, &[String])> {
+    let mut at = 0;
+    while let Some(arg) = args.get(at) {
+        match arg.as_str() {
+            "-C" | "-c" => at += 2,
+            flag if flag.starts_with(['-', '+']) => at += 1,
+            name => return Some((name, args.get(at + 1..).unwrap_or_default())),
+        }
+    }
+    None
+}
+
+/// Text without escape sequences, and of each line the last frame a carriage return
+/// left.
+pub(super) fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\u{1b}', '\r']) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_end_matches(['\n', '\r']);
+        let frame = body.rsplit('\r').next().unwrap_or(body);
+        without_escapes(frame, &mut out);
+        if line.ends_with('\n') {
+            out.push('\n');
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn without_escapes(text: &str, out: &mut String) {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('[') => while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
+            Some(']') => while chars.next().is_some_and(|c| c != '\u{7}' && c != '\u{1b}') {},
+            _ => {}
+        }
+    }
+}
+
+/// `python` of `/usr/bin/python3.11`.
+fn base(program: &str) -> String {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    match plain {
+        "python" | "pypy" | "node" => plain.replace("pypy", "python"),
+        _ => name.to_owned(),
+    }
+}
+
+fn behind(args: &[String], names: &[&str]) -> Option<usize> {
+    let first = args.first()?;
+    names.contains(&first.as_str()).then_some(1)
+}

@@ -1,0 +1,218 @@
+//! Draws rows whole where terminals disagree on widths.
+//!
+//! Some draw `👍🏽` two cells wide and some four. The ones that are wrong leave a piece
+//! behind in a cell that both frames call blank, so it would never be drawn again. A row
+//! that has or had such a character is therefore drawn from end to end whenever
+//! something in it changes.
+
+use std::io::{self, Write};
+
+use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::{Position, Rect, Size};
+use unicode_width::UnicodeWidthStr;
+
+#[derive(Debug)]
+pub struct Careful<W: Write> {
+    inner: CrosstermBackend<W>,
+    /// What stands on the terminal.
+    shown: Buffer,
+    /// Rows that have or had such a character since they were drawn whole.
+    doubtful: Vec<bool>,
+}
+
+impl<W: Write> Careful<W> {
+    pub fn new(out: W) -> Careful<W> {
+        Careful {
+            inner: CrosstermBackend::new(out),
+            shown: Buffer::default(),
+            doubtful: Vec::new(),
+        }
+    }
+
+    /// Takes the changes in; says which rows they touch.
+    fn take(&mut self, changes: &[(u16, u16, Cell)]) -> Vec<u16> {
+        let mut rows = Vec::new();
+        for (x, y, cell) in changes {
+            self.make_room(*x, *y);
+            self.shown[(*x, *y)] = cell.clone();
+            if rows.last() != Some(y) {
+                rows.push(*y);
+            }
+        }
+        rows
+    }
+
+    fn make_room(&mut self, x: u16, y: u16) {
+        let area = self.shown.area;
+        if x >= area.width || y >= area.height {
+            let room = Rect::new(0, 0, area.width.max(x + 1), area.height.max(y + 1));
+            let mut larger = Buffer::empty(room);
+            larger.merge(&self.shown);
+            self.shown = larger;
+            self.doubtful.resize(usize::from(room.height), false);
+        }
+    }
+
+    fn row(&self, y: u16) -> Vec<(u16, u16, &Cell)> {
+        let mut cells = Vec::new();
+        let mut x = 0;
+        while x < self.shown.area.width {
+            let cell = &self.shown[(x, y)];
+            cells.push((x, y, cell));
+            x += u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
+        }
+        cells
+    }
+
+    fn forget(&mut self) {
+        self.shown = Buffer::default();
+        self.doubtful.clear();
+    }
+}
+
+/// Whether terminals may disagree on the width of a character: it is made of several.
+fn is_doubtful(symbol: &str) -> bool {
+    symbol.chars().nth(1).is_some() && !symbol.is_ascii()
+}
+
+impl<W: Write> Backend for Careful<W> {
+    type Error = io::Error;
+
+    fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
+    where
+        I: Iterator<Item = (u16, u16, &'a Cell)>,
+    {
+        let changes: Vec<(u16, u16, Cell)> =
+            content.map(|(x, y, cell)| (x, y, cell.clone())).collect();
+        let rows = self.take(&changes);
+        let mut whole = Vec::new();
+        for y in rows {
+            let now = self.row(y).iter().any(|(_, _, cell)| is_doubtful(cell.symbol()));
+            let was = self.doubtful.get(usize::from(y)).copied().unwrap_or_default();
+            if now || was {
+                whole.push(y);
+            }
+            if let Some(doubtful) = self.doubtful.get_mut(usize::from(y)) {
+                *doubtful = now;
+            }
+        }
+        let plain = changes.iter().filter(|(_, y, _)| !whole.contains(y));
+        self.inner.draw(plain.map(|(x, y, cell)| (*x, *y, cell)))?;
+        for y in whole {
+            let row: Vec<(u16, u16, Cell)> =
+                self.row(y).into_iter().map(|(x, y, cell)| (x, y, cell.clone())).collect();
+            self.inner.draw(row.iter().map(|(x, y, cell)| (*x, *y, cell)))?;
+        }
+        Ok(())
+    }
+
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        self.inner.hide_cursor()
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        self.inner.show_cursor()
+    }
+
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        self.inner.get_cursor_position()
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        self.inner.set_cursor_position(position)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.forget();
+        self.inner.clear()
+    }
+
+    fn clear_region(&mut self, kind: ClearType) -> io::Result<()> {
+        self.forget();
+        self.inner.clear_region(kind)
+    }
+
+    fn size(&self) -> io::Result<Size> {
+        self.inner.size()
+    }
+
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        self.inner.window_size()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Backend::flush(&mut self.inner)
+    }
+}
+
+impl<W: Write> Write for Careful<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.inner.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Write::flush(&mut self.inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts the bytes that reach the terminal.
+    #[derive(Debug, Default)]
+    struct Counter(usize);
+
+    impl Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn drawn(careful: &mut Careful<&mut Counter>, cells: &[(u16, u16, &str)]) {
+        let cells: Vec<(u16, u16, Cell)> = cells
+            .iter()
+            .map(|(x, y, symbol)| {
+                let mut cell = Cell::default();
+                cell.set_symbol(symbol);
+                (*x, *y, cell)
+            })
+            .collect();
+        careful.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell))).unwrap();
+    }
+
+    /// The bytes each of these draws takes, one after the other.
+    fn bytes(draws: &[&[(u16, u16, &str)]]) -> Vec<usize> {
+        let measure = |count: usize| {
+            let mut counter = Counter::default();
+            let mut careful = Careful::new(&mut counter);
+            draws.iter().take(count).for_each(|cells| drawn(&mut careful, cells));
+            drop(careful);
+            counter.0
+        };
+        (0..draws.len()).map(|at| measure(at + 1) - measure(at)).collect()
+    }
+
+    #[test]
+    fn a_row_that_had_a_doubtful_character_is_drawn_whole_once_more() {
+        let sent = bytes(&[
+            &[(0, 0, "👍🏽"), (2, 0, "a"), (30, 0, "z")],
+            &[(0, 0, "b"), (1, 0, " ")],
+            &[(0, 0, "c")],
+        ]);
+        assert!(sent[1] > 30, "{sent:?}: the blanks between are drawn as well");
+        assert!(sent[2] < sent[1], "{sent:?}: after that only what changes");
+    }
+
+    #[test]
+    fn an_ordinary_row_is_drawn_as_it_changes() {
+        let sent = bytes(&[&[(0, 0, "中"), (30, 0, "z")], &[(5, 0, "x")]]);
+        assert!(sent[1] < 30, "{sent:?}");
+    }
+}

@@ -1,0 +1,398 @@
+//! Real child processes, through the tool a session uses. Facts are waited for with a
+//! deadline; nothing sleeps for a fixed time.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use avocet::protocol::{Observation, Outcome, Requires, Step, Work};
+use avocet::safety::{self, Cleared, Kind, Place, Policy, Program, Scene, Unknown, Verdict, World};
+use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::{Tool, Watch};
+use avocet::words::Lang;
+use pretty_assertions::assert_eq;
+use tempfile::TempDir;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+/// Programs of this machine, and those of the test's own folder.
+struct Machine {
+    folders: Vec<PathBuf>,
+}
+
+impl World for Machine {
+    fn real(&self, path: &Path) -> PathBuf {
+        path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    }
+
+    fn kind(&self, path: &Path) -> Kind {
+        match std::fs::metadata(path) {
+            Err(_) => Kind::Missing,
+            Ok(meta) if meta.is_file() => Kind::File,
+            Ok(meta) if meta.is_dir() => Kind::Folder,
+            Ok(_) => Kind::Other,
+        }
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        let found = self.folders.iter().map(|folder| folder.join(name));
+        let path = found.into_iter().find(|path| path.is_file())?;
+        let meta = std::fs::metadata(&path).ok()?;
+        Some(Program {
+            path,
+            device: meta.dev(),
+            inode: meta.ino(),
+            modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+        })
+    }
+}
+
+/// A folder with programs and scripts, and a tool to run them with.
+struct Bench {
+    folder: TempDir,
+    limits: Limits,
+    cancel: CancellationToken,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let limits = Limits { grace: Duration::from_millis(200), ..Limits::default() };
+        Bench { folder: tempfile::tempdir().unwrap(), limits, cancel: CancellationToken::new() }
+    }
+
+    /// With this much time for every step.
+    fn within(time: Duration) -> Bench {
+        let mut bench = Bench::new();
+        bench.limits.alone = time;
+        bench.limits.approved = time;
+        bench
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root().join(name)
+    }
+
+    /// A program of the test's own folder.
+    fn program(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+        std::fs::set_permissions(self.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// A step that may run; `None` when the policy refuses it whoever approves.
+    fn judged(&self, work: Work) -> Option<Cleared> {
+        let policy = Policy { unknown_program: Unknown::Confirm, ..Policy::default() };
+        let place = Place {
+            workspace: self.root(),
+            home: "/nonexistent".into(),
+            cwd: self.root(),
+            trusted: true,
+        };
+        let folders = vec!["/usr/bin".into(), "/bin".into(), self.root()];
+        let scene = Scene { policy: &policy, place: &place, world: &Machine { folders } };
+        let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+        match safety::assess(step, scene) {
+            Verdict::Run(cleared) => Some(cleared),
+            Verdict::Ask(held) => Some(held.approve()),
+            Verdict::Refuse(_) => None,
+        }
+    }
+
+    fn cleared(&self, work: Work) -> Cleared {
+        self.judged(work).expect("the policy lets a person approve it")
+    }
+
+    fn exec(&self) -> Exec {
+        let user = [
+            ("PATH", "/usr/bin:/bin:."),
+            ("LD_PRELOAD", "/nonexistent.so"),
+            ("OUR_MODEL_KEY", "sk-ours"),
+            ("THEIRS", "kept"),
+        ];
+        let environment = Environment {
+            user: BTreeMap::from(user.map(|(name, value)| (name.into(), value.into()))),
+            path: "/usr/bin:/bin".into(),
+            own_keys: vec!["OUR_MODEL_KEY".into()],
+            ..Environment::default()
+        };
+        Exec::new(Setup {
+            shell: "/bin/sh".into(),
+            environment,
+            limits: self.limits,
+            redactor: None,
+            lang: Lang::En,
+        })
+    }
+
+    fn start(
+        &self,
+        work: Work,
+    ) -> (impl Future<Output = Observation> + Send + use<>, UnboundedReceiver<String>) {
+        let (output, live) = unbounded_channel();
+        let watch = Watch { cancel: self.cancel.clone(), output };
+        (self.exec().run(self.cleared(work), watch), live)
+    }
+
+    /// A line for the shell, as a person types it.
+    async fn shell(&self, line: &str) -> Observation {
+        self.start(Work::Shell { line: line.into() }).0.await
+    }
+
+    /// A script of these lines, run by `sh` with these args.
+    async fn script(&self, lines: &str, args: &[&str]) -> Observation {
+        self.start(self.script_work(lines, args)).0.await
+    }
+
+    fn script_work(&self, lines: &str, args: &[&str]) -> Work {
+        std::fs::write(self.path("script.sh"), lines).unwrap();
+        let all: Vec<&str> = std::iter::once("script.sh").chain(args.iter().copied()).collect();
+        Work::exec("sh", &all)
+    }
+
+    /// The process number a script wrote into a file.
+    async fn pid(&self, name: &str) -> i32 {
+        wait_for(|| std::fs::read_to_string(self.path(name)).ok()?.trim().parse().ok()).await
+    }
+}
+
+/// Looks until there is an answer.
+async fn wait_for<T>(look: impl Fn() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "it never came");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn gone(pid: i32) -> bool {
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::test_kill_process(pid).is_err()
+}
+
+fn note(observation: &Observation) -> String {
+    observation.note.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn arguments_arrive_exactly_as_they_are() {
+    let bench = Bench::new();
+    let args = ["a b", "", "line\nbreak", "$(touch x)", "*", "'\"", "好", "; exit 3", "--"];
+    let seen = bench.script(r#"for a in "$@"; do printf '[%s]' "$a"; done"#, &args).await;
+    let expected: String = args.iter().map(|arg| format!("[{arg}]")).collect();
+    assert_eq!(seen.stdout, expected);
+    assert_eq!((seen.exit_code, seen.outcome, seen.truncated), (Some(0), Outcome::Ran, false));
+    assert!(!bench.path("x").exists());
+}
+
+#[tokio::test]
+async fn input_is_closed_there_is_no_terminal_and_the_folder_is_the_judged_one() {
+    let bench = Bench::new();
+    let seen = bench.script("cat; pwd -P; (: </dev/tty) 2>/dev/null || echo none", &[]).await;
+    assert_eq!(seen.stdout, format!("{}\nnone\n", bench.root().display()));
+}
+
+#[tokio::test]
+async fn the_environment_is_the_users_without_what_is_dangerous_or_ours() {
+    let seen = Bench::new().shell("env").await;
+    assert!(seen.stdout.contains("THEIRS=kept\n"), "{}", seen.stdout);
+    assert!(seen.stdout.contains("PATH=/usr/bin:/bin\n"), "{}", seen.stdout);
+    assert!(!seen.stdout.contains("LD_PRELOAD") && !seen.stdout.contains("OUR_MODEL_KEY"));
+}
+
+#[tokio::test]
+async fn exit_codes_and_both_streams_come_back() {
+    let seen = Bench::new().script("echo out; echo err >&2; exit 7", &[]).await;
+    assert_eq!((seen.stdout.as_str(), seen.stderr.as_str()), ("out\n", "err\n"));
+    assert_eq!((seen.exit_code, seen.outcome, note(&seen)), (Some(7), Outcome::Ran, String::new()));
+}
+
+#[tokio::test]
+async fn a_death_by_signal_is_named() {
+    let seen = Bench::new().script("kill -SEGV $$", &[]).await;
+    assert_eq!(seen.exit_code, None);
+    assert_eq!(note(&seen), "It was ended by the signal SIGSEGV.");
+}
+
+#[tokio::test]
+async fn a_child_that_ignores_int_and_term_is_killed_when_its_time_is_over() {
+    let bench = Bench::within(Duration::from_millis(300));
+    let began = Instant::now();
+    let lines = "trap '' INT TERM; echo $$ > pid; echo begun; while :; do sleep 1000; done";
+    let seen = bench.script(lines, &[]).await;
+    assert_eq!((seen.outcome, seen.exit_code), (Outcome::TimedOut, None));
+    assert_eq!(seen.stdout, "begun\n");
+    assert!(note(&seen).starts_with("It was stopped after"));
+    assert!(began.elapsed() >= Duration::from_millis(700), "INT and TERM had their chance");
+    assert!(gone(bench.pid("pid").await));
+}
+
+#[tokio::test]
+async fn a_polite_child_may_clean_up_before_it_ends() {
+    let bench = Bench::within(Duration::from_millis(500));
+    let lines = "trap 'echo cleaned; exit 0' INT; echo x; sleep 1000 & wait";
+    let seen = bench.script(lines, &[]).await;
+    assert_eq!((seen.outcome, seen.stdout.as_str()), (Outcome::TimedOut, "x\ncleaned\n"));
+}
+
+#[tokio::test]
+async fn a_cancel_ends_the_child_and_its_children_at_once() {
+    let bench = Bench::new();
+    let work = bench.script_work("sleep 1000 & echo $! > pid; wait; wait", &[]);
+    let (running, _live) = bench.start(work);
+    let running = tokio::spawn(running);
+    let pid = bench.pid("pid").await;
+    let began = Instant::now();
+    bench.cancel.cancel();
+    let seen = running.await.unwrap();
+    assert_eq!((seen.outcome, seen.exit_code), (Outcome::Cancelled, None));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(gone(pid));
+}
+
+#[tokio::test]
+async fn a_step_cancelled_before_it_starts_does_not_start() {
+    let bench = Bench::new();
+    bench.cancel.cancel();
+    let seen = bench.shell("touch started").await;
+    assert_eq!(seen.outcome, Outcome::Cancelled);
+    assert!(!bench.path("started").exists());
+}
+
+#[tokio::test]
+async fn a_step_that_is_dropped_is_ended_with_all_it_started() {
+    let bench = Bench::new();
+    let work = bench.script_work("sleep 1000 & echo $! > pid; wait", &[]);
+    let (running, _live) = bench.start(work);
+    let running = tokio::spawn(running);
+    let pid = bench.pid("pid").await;
+    running.abort();
+    wait_for(|| gone(pid).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_process_left_in_the_background_ends_with_the_step() {
+    let bench = Bench::new();
+    let seen = bench.script("sleep 1000 >/dev/null 2>&1 & echo $! > pid; echo done", &[]).await;
+    assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "done\n"));
+    assert!(gone(bench.pid("pid").await));
+    #[cfg(target_os = "linux")]
+    assert!(note(&seen).ends_with("ended with the step: 1."), "{}", note(&seen));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_process_that_left_the_session_ends_with_the_step_too() {
+    let bench = Bench::new();
+    let escape = "setsid sh -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 &
+        while ! test -s pid; do :; done; echo done";
+    let seen = bench.script(escape, &[]).await;
+    assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "done\n"));
+    assert!(gone(bench.pid("pid").await));
+    assert!(note(&seen).contains("ended with the step"), "{}", note(&seen));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_process_that_left_the_session_ends_with_a_cancelled_step() {
+    let bench = Bench::new();
+    let escape =
+        "setsid sh -c 'trap \"\" INT TERM; env -i sleep 1000 & echo $! > pid; wait' & wait";
+    let (running, _live) = bench.start(bench.script_work(escape, &[]));
+    let running = tokio::spawn(running);
+    let pid = bench.pid("pid").await;
+    bench.cancel.cancel();
+    assert_eq!(running.await.unwrap().outcome, Outcome::Cancelled);
+    assert!(gone(pid));
+}
+
+#[tokio::test]
+async fn a_daemon_that_holds_the_pipe_does_not_hold_the_step() {
+    let bench = Bench::new();
+    let began = Instant::now();
+    let seen = bench.script("echo first; sleep 1000 & echo $! > pid", &[]).await;
+    assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "first\n"));
+    assert!(note(&seen).starts_with("A background process kept the output open"));
+    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
+    assert!(gone(bench.pid("pid").await));
+}
+
+#[tokio::test]
+async fn a_flood_is_bounded_and_does_not_block_the_child() {
+    let bench = Bench::new();
+    let lines = "yes 0123456789 | head -c 30000000; yes e | head -c 3000000 >&2; echo; echo last";
+    let (running, mut live) = bench.start(bench.script_work(lines, &[]));
+    let seen = running.await;
+    assert_eq!(seen.exit_code, Some(0));
+    assert!(seen.truncated && seen.stdout.len() < 20_000 && seen.stderr.len() < 5_000);
+    assert!(seen.stdout.starts_with("0123456789\n") && seen.stdout.ends_with("\nlast\n"));
+    assert!(seen.stdout.contains("[… 28.6 MiB left out …]"), "{}", seen.stdout);
+    let mut shown = 0;
+    while let Ok(piece) = live.try_recv() {
+        shown += piece.len();
+    }
+    assert!(shown < 300_000, "{shown}");
+}
+
+#[tokio::test]
+async fn an_endless_flood_ends_with_its_time() {
+    let bench = Bench::within(Duration::from_millis(300));
+    let seen = bench.shell("yes").await;
+    assert_eq!((seen.outcome, seen.truncated), (Outcome::TimedOut, true));
+    assert!(seen.stdout.len() < 20_000);
+}
+
+#[tokio::test]
+async fn output_is_shown_while_the_step_runs() {
+    let bench = Bench::new();
+    let lines = "printf 'now\\n'; while ! test -e go; do sleep 0.01; done; echo then";
+    let (running, mut live) = bench.start(bench.script_work(lines, &[]));
+    let running = tokio::spawn(running);
+    assert_eq!(live.recv().await.as_deref(), Some("now\n"));
+    std::fs::write(bench.path("go"), "").unwrap();
+    assert_eq!(running.await.unwrap().stdout, "now\nthen\n");
+    assert_eq!(live.recv().await.as_deref(), Some("then\n"));
+    assert_eq!(live.recv().await, None);
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_and_a_missing_last_newline_are_fine() {
+    let seen = Bench::new().script(r"printf 'a\377\376b\000c\345\245\275'", &[]).await;
+    assert_eq!(seen.stdout, "a\u{fffd}\u{fffd}b\0c好");
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_an_observation() {
+    let bench = Bench::new();
+    // A policy may refuse it before; then there is nothing to run.
+    let Some(cleared) = bench.judged(Work::exec("no-such-program", &[])) else { return };
+    let (output, _live) = unbounded_channel();
+    let watch = Watch { cancel: bench.cancel.clone(), output };
+    let seen = bench.exec().run(cleared, watch).await;
+    assert_eq!(seen.exit_code, None);
+    assert_eq!(note(&seen), "There is no program `no-such-program` in the trusted folders.");
+}
+
+#[tokio::test]
+async fn a_program_changed_after_it_was_judged_is_not_started() {
+    let bench = Bench::new();
+    bench.program("mine", "#!/bin/sh\necho mine\n");
+    let Some(cleared) = bench.judged(Work::exec("mine", &[])) else { return };
+    bench.program("other", "#!/bin/sh\ntouch ran\n");
+    std::fs::rename(bench.path("other"), bench.path("mine")).unwrap();
+    let (output, _live) = unbounded_channel();
+    let watch = Watch { cancel: bench.cancel.clone(), output };
+    let seen = bench.exec().run(cleared, watch).await;
+    assert_eq!(seen.outcome, Outcome::Refused);
+    assert!(note(&seen).contains("changed after it was judged"));
+    assert!(!bench.path("ran").exists());
+}

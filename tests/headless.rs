@@ -1,0 +1,435 @@
+//! The binary without a screen: what it prints where, and how it exits.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+#[path = "support/server.rs"]
+mod server;
+
+/// A folder to work in, a home of its own, and the program under test.
+struct Bench {
+    root: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["work", "home", "avocet"] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        Bench { root }
+    }
+
+    fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.work().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// A file of replies for `scripted:`, outside the folder that is worked in.
+    fn script(&self, replies: &[&str]) -> String {
+        let path = self.root.path().join("replies.txt");
+        fs::write(&path, replies.join("\n---\n")).unwrap();
+        format!("scripted:{}", path.display())
+    }
+
+    fn settings(&self, text: &str) {
+        let folder = self.root.path().join("avocet");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("config.toml"), text).unwrap();
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        command
+            .args(args)
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.root.path().join("home"))
+            .env("AVOCET_HOME", self.root.path().join("avocet"))
+            .env("LANG", "en_US.UTF-8")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    fn run_with_input(&self, args: &[&str], input: &[u8]) -> Output {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    fn git(&self, args: &[&str]) {
+        let done = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid"])
+            .args(args)
+            .current_dir(self.work())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn exits(output: &Output, code: i32) {
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "stdout: {}\nstderr: {}",
+        out(output),
+        err(output)
+    );
+}
+
+fn cmd(program: &str, args: &[&str]) -> String {
+    serde_json::json!({
+        "type": "cmd", "message": "a step",
+        "data": { "cwd": null, "commands": [{ "program": program, "args": args }], "expected_effect": "" }
+    })
+    .to_string()
+}
+
+const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
+
+#[test]
+fn the_answer_goes_to_stdout_and_nothing_else_does() {
+    let bench = Bench::new();
+    let model = bench.script(&[&cmd("pwd", &[]), DONE]);
+    let output = bench.run(&["--model", &model, "-p", "hello"]);
+    exits(&output, 0);
+    assert_eq!(out(&output), "All done.\n");
+    assert!(err(&output).contains("pwd"), "{}", err(&output));
+}
+
+#[test]
+fn the_guide_says_what_changed_in_the_folder_it_stands_in() {
+    let bench = Bench::new();
+    bench.git(&["init", "-q"]);
+    bench.file("notes.txt", "one\n");
+    bench.git(&["add", "-A"]);
+    bench.git(&["commit", "-qm", "first"]);
+    bench.file("notes.txt", "one\ntwo\n");
+    let output = bench.run(&["-p", "what changed?"]);
+    exits(&output, 0);
+    assert!(out(&output).contains("notes.txt"), "{}", out(&output));
+}
+
+#[test]
+fn json_prints_every_event_on_a_line_of_its_own() {
+    let bench = Bench::new();
+    let model = bench.script(&[&cmd("pwd", &[]), DONE]);
+    let output = bench.run(&["--model", &model, "--json", "-p", "hello"]);
+    exits(&output, 0);
+    let events: Vec<Value> =
+        out(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
+    for name in ["turn_started", "step_started", "observed", "replied", "turn_ended"] {
+        assert!(names.contains(&name), "{name} is missing in {names:?}");
+    }
+}
+
+#[test]
+fn a_step_that_would_ask_is_declined_when_nobody_is_there() {
+    let bench = Bench::new();
+    let model = bench.script(&[&cmd("mkdir", &["made"]), DONE]);
+    let output = bench.run(&["--model", &model, "-p", "make it"]);
+    exits(&output, 3);
+    assert!(!bench.work().join("made").exists());
+}
+
+#[test]
+fn yes_answers_for_what_asks() {
+    let bench = Bench::new();
+    let model = bench.script(&[&cmd("mkdir", &["made"]), DONE]);
+    let output = bench.run(&["-y", "--model", &model, "-p", "make it"]);
+    exits(&output, 0);
+    assert!(bench.work().join("made").is_dir());
+}
+
+#[test]
+fn yes_does_not_answer_for_what_is_refused() {
+    let bench = Bench::new();
+    bench.file("keep.txt", "kept");
+    let model = bench.script(&[&cmd("rm", &["-rf", "keep.txt"]), DONE]);
+    let output = bench.run(&["-y", "--model", &model, "-p", "remove it"]);
+    exits(&output, 3);
+    assert!(bench.work().join("keep.txt").exists());
+    assert!(err(&output).contains("Refused"), "{}", err(&output));
+}
+
+#[test]
+fn what_was_declined_is_told_to_the_model() {
+    let bench = Bench::new();
+    let server = server::Server::start(vec![
+        server::Reply::text(&cmd("mkdir", &["made"]), 8),
+        server::Reply::text(DONE, 8),
+    ]);
+    let output = bench.run(&["--base-url", &server.base_url(), "--model", "m", "-p", "make it"]);
+    exits(&output, 3);
+    let last = server.requests().last().unwrap().json()["messages"].to_string();
+    assert!(last.contains("tool_result") && last.contains("declined"), "{last}");
+}
+
+#[test]
+fn a_limit_of_steps_ends_the_turn_with_4() {
+    let bench = Bench::new();
+    bench.settings("[safety]\nmax_auto_steps_per_turn = 1\n");
+    let model = bench.script(&[&cmd("pwd", &[]), &cmd("ls", &[]), &cmd("whoami", &[]), DONE]);
+    exits(&bench.run(&["--model", &model, "-p", "go"]), 4);
+}
+
+#[test]
+fn an_unreachable_server_is_one_sentence_and_5() {
+    let bench = Bench::new();
+    // Port 9 of the loopback address answers nobody.
+    let output = bench.run(&["--base-url", "http://127.0.0.1:9/v1", "--model", "m", "-p", "hi"]);
+    exits(&output, 5);
+    assert!(err(&output).contains("http://127.0.0.1:9/v1"), "{}", err(&output));
+    assert_eq!(out(&output), "");
+}
+
+#[test]
+fn bad_answers_of_a_server_are_each_said_in_words() {
+    use server::Reply;
+    let cases: [(&str, Vec<Reply>); 4] = [
+        ("key", vec![Reply::status(401).body(r#"{"error":{"message":"bad key"}}"#)]),
+        (
+            "web page",
+            vec![
+                Reply::status(200).header("content-type", "text/html").body("<html>Sign in</html>"),
+            ],
+        ),
+        (
+            "the prompt is odd",
+            vec![Reply::events([
+                "data: {\"error\":{\"message\":\"the prompt is odd\",\"code\":400}}\n\n",
+            ])],
+        ),
+        ("no model `m`", vec![Reply::status(404).body(r#"{"error":{"message":"no such model"}}"#)]),
+    ];
+    for (expected, replies) in cases {
+        let bench = Bench::new();
+        let server = server::Server::start(replies);
+        let output = bench.run(&["--base-url", &server.base_url(), "--model", "m", "-p", "hi"]);
+        exits(&output, 5);
+        assert!(err(&output).contains(expected), "{expected}: {}", err(&output));
+        assert!(!err(&output).contains("panicked"), "{}", err(&output));
+    }
+}
+
+#[test]
+fn the_key_travels_in_its_header_alone() {
+    let bench = Bench::new();
+    let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
+    let output = bench
+        .command(&[
+            "--base-url",
+            &server.base_url(),
+            "--model",
+            "m",
+            "-p",
+            "my key is sk-test-1234567890abcdef",
+        ])
+        .env("AVOCET_API_KEY", "sk-test-1234567890abcdef")
+        .output()
+        .unwrap();
+    exits(&output, 0);
+    let requests = server.requests();
+    assert!(!requests[0].body.contains("sk-test-1234567890abcdef"));
+    assert!(requests[0].header("authorization").unwrap().contains("sk-test-1234567890abcdef"));
+}
+
+#[test]
+fn the_first_request_is_small() {
+    let bench = Bench::new();
+    let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
+    exits(&bench.run(&["--base-url", &server.base_url(), "--model", "m", "-p", "hi"]), 0);
+    let size = server.requests()[0].body.len();
+    assert!(size <= 5 * 1024, "{size} bytes");
+}
+
+#[test]
+fn standard_input_is_added_to_the_prompt() {
+    let bench = Bench::new();
+    let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
+    let args = ["--base-url", &server.base_url(), "--model", "m", "-p", "review this"];
+    exits(&bench.run_with_input(&args, b"fn main() {}"), 0);
+    let sent = server.requests()[0].json()["messages"].to_string();
+    assert!(sent.contains("review this") && sent.contains("fn main() {}"), "{sent}");
+}
+
+#[test]
+fn a_bot_gives_its_prompt_and_its_sampling() {
+    let bench = Bench::new();
+    bench.settings("");
+    let bots = bench.root.path().join("avocet/bots");
+    fs::create_dir_all(&bots).unwrap();
+    let bot = "system_prompt = \"You are a strict reviewer.\"\ntemperature = 0.25\n";
+    fs::write(bots.join("reviewer.toml"), bot).unwrap();
+    let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
+    let args = ["--base-url", &server.base_url(), "--model", "m", "chat", "reviewer"];
+    let output = bench.run_with_input(&args, b"hello");
+    exits(&output, 0);
+    assert_eq!(out(&output), "All done.\n");
+    let body = server.requests()[0].json();
+    assert_eq!(body["temperature"], 0.25);
+    assert!(body["messages"].to_string().contains("You are a strict reviewer."));
+    assert!(body["messages"].to_string().contains("hello"));
+}
+
+#[test]
+fn an_answer_is_checked_against_a_schema() {
+    let bench = Bench::new();
+    let schema = bench.file(
+        "schema.json",
+        r#"{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}"#,
+    );
+    let schema = schema.to_str().unwrap();
+    let reply = |message: &str| {
+        serde_json::json!({"type":"chat","message":message,"data":{"format":"plain"}}).to_string()
+    };
+    let good = bench.script(&[&reply(r#"{"name":"avocet"}"#)]);
+    exits(&bench.run(&["--model", &good, "--output-schema", schema, "-p", "name"]), 0);
+    let bad = bench.script(&[&reply(r#"{"name":7}"#)]);
+    let output = bench.run(&["--model", &bad, "--output-schema", schema, "-p", "name"]);
+    exits(&output, 1);
+    assert!(err(&output).contains("name"), "{}", err(&output));
+}
+
+#[test]
+fn wrong_use_exits_2_and_says_what_to_do() {
+    let bench = Bench::new();
+    for args in [&["--no-such-flag"][..], &["chat", "../escape"], &["--mode", "middle", "-p", "x"]]
+    {
+        let output = bench.run(args);
+        exits(&output, 2);
+        assert!(!err(&output).is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_screen_without_a_terminal_is_refused_in_one_sentence() {
+    let bench = Bench::new();
+    let output = bench.run(&[]);
+    exits(&output, 2);
+    assert!(err(&output).contains("-p"), "{}", err(&output));
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let bench = Bench::new();
+    let long = serde_json::json!({"type":"chat","message":"line\n".repeat(100_000),"data":{"format":"plain"}});
+    let model = bench.script(&[&long.to_string()]);
+    let mut child = bench
+        .command(&["--model", &model, "-p", "go"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(!err(&output).contains("panicked"), "{}", err(&output));
+    exits(&output, 0);
+}
+
+#[test]
+fn a_broken_settings_file_is_named_with_its_line_and_stays_as_it_was() {
+    let bench = Bench::new();
+    bench.settings("lang = \"en\"\nmode = = 3\n");
+    let output = bench.run(&["--model", &bench.script(&[DONE]), "-p", "hi"]);
+    assert!(err(&output).contains("config.toml"), "{}", err(&output));
+    assert!(err(&output).contains('2'), "{}", err(&output));
+    let kept = fs::read_to_string(bench.root.path().join("avocet/config.toml")).unwrap();
+    assert_eq!(kept, "lang = \"en\"\nmode = = 3\n");
+}
+
+#[test]
+fn people_are_spoken_to_in_their_language() {
+    let bench = Bench::new();
+    let model = bench.script(&[&cmd("rm", &["-rf", "x"]), DONE]);
+    let output = bench.run(&["--lang", "zh", "--model", &model, "-p", "hi"]);
+    assert!(
+        err(&output).chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)),
+        "{}",
+        err(&output)
+    );
+}
+
+#[test]
+fn policy_explain_names_tier_rule_and_reason() {
+    let bench = Bench::new();
+    let output = bench.run(&["policy", "explain", "--json", "--", "git", "reset", "--hard"]);
+    exits(&output, 0);
+    let verdict: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!(verdict["tier"], "L2");
+    assert_eq!(verdict["rule"], "git.reset.hard");
+    assert!(verdict["reasons"][0]["text"].as_str().unwrap().len() > 10);
+}
+
+#[test]
+fn policy_explain_answers_a_batch_line_by_line() {
+    let bench = Bench::new();
+    let work = bench.work();
+    let line = |id: &str, program: &str, args: &[&str]| {
+        serde_json::json!({"id":id,"program":program,"args":args,"cwd":work,"workspace":work,"home":"/nowhere"})
+            .to_string()
+    };
+    let input = format!("{}\nnot json\n{}\n", line("a", "pwd", &[]), line("b", "sudo", &["ls"]));
+    let output = bench.run_with_input(&["policy", "explain", "--batch", "-"], input.as_bytes());
+    exits(&output, 0);
+    let answers: Vec<Value> =
+        out(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 3);
+    assert_eq!((&answers[0]["id"], &answers[0]["tier"]), (&"a".into(), &"L0".into()));
+    assert!(answers[1]["error"].is_string());
+    assert_eq!((&answers[2]["id"], &answers[2]["tier"]), (&"b".into(), &"L2".into()));
+}
+
+#[test]
+fn settings_are_read_and_written_by_the_command_line() {
+    let bench = Bench::new();
+    exits(&bench.run(&["config", "set", "mode", "low"]), 0);
+    let output = bench.run(&["config", "get", "mode"]);
+    exits(&output, 0);
+    assert_eq!(out(&output), "low\n");
+    assert!(Path::new(out(&bench.run(&["config", "path"])).trim()).exists());
+    assert_ne!(bench.run(&["config", "set", "mode", "middle"]).status.code(), Some(0));
+}
+
+#[test]
+fn without_a_name_the_first_model_of_the_server_answers() {
+    let bench = Bench::new();
+    let server =
+        server::Server::start_with_models(vec![server::Reply::text(DONE, 8)], &["qwen", "b"]);
+    exits(&bench.run(&["--base-url", &server.base_url(), "-p", "hi"]), 0);
+    let asked = server.requests().into_iter().find(|seen| seen.line.starts_with("POST")).unwrap();
+    assert_eq!(asked.json()["model"], "qwen");
+}

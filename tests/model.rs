@@ -1,0 +1,509 @@
+//! The model client against a real server on this machine.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "support/server.rs"]
+mod server;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use avocet::model::{
+    Chunk, Endpoint, Local, Model, ModelError, OpenAi, Pace, Request, Retry, Timeouts, Unreached,
+    discover, list_models,
+};
+use avocet::protocol::{Cut, Message, Params, Usage};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use server::{Reply, Server, delta, event, finish};
+
+const KEY: &str = "sk-test-0123456789";
+
+fn endpoint(base_url: String) -> Endpoint {
+    Endpoint {
+        base_url,
+        api_key: Some(KEY.into()),
+        key_name: "TEST_KEY".into(),
+        model: "tiny".into(),
+        timeouts: Timeouts::default(),
+    }
+}
+
+fn client(server: &Server) -> OpenAi {
+    OpenAi::new(endpoint(server.base_url())).unwrap()
+}
+
+fn impatient(server: &Server, idle: Duration) -> OpenAi {
+    let timeouts = Timeouts { idle, first_byte: idle, ..Timeouts::default() };
+    OpenAi::new(Endpoint { timeouts, ..endpoint(server.base_url()) }).unwrap()
+}
+
+fn patient(model: impl Model + 'static) -> Retry {
+    let short = Duration::from_millis(1);
+    Retry::new(Arc::new(model), Pace { first: short, longest: short, ..Pace::default() })
+}
+
+fn request() -> Request {
+    Request {
+        messages: vec![Message::system("Be brief."), Message::user("Hello?")],
+        params: Params::default(),
+        schema: Some(json!({ "type": "object" })),
+    }
+}
+
+async fn call(model: &dyn Model) -> Vec<Result<Chunk, ModelError>> {
+    model.stream(request()).collect().await
+}
+
+fn text(chunks: &[Result<Chunk, ModelError>]) -> String {
+    let text = chunks.iter().filter_map(|chunk| match chunk {
+        Ok(Chunk::Text(text)) => Some(text.as_str()),
+        _ => None,
+    });
+    text.collect()
+}
+
+fn waits(chunks: &[Result<Chunk, ModelError>]) -> Vec<(u32, u32, u64)> {
+    let wait = |chunk: &Result<Chunk, ModelError>| match chunk {
+        Ok(Chunk::Retrying { attempt, of, wait_ms, .. }) => Some((*attempt, *of, *wait_ms)),
+        _ => None,
+    };
+    chunks.iter().filter_map(wait).collect()
+}
+
+fn fault(chunks: &[Result<Chunk, ModelError>]) -> &ModelError {
+    chunks.last().unwrap().as_ref().unwrap_err()
+}
+
+const DONE: Result<Chunk, ModelError> = Ok(Chunk::Finished(None));
+
+#[tokio::test]
+async fn an_answer_comes_in_pieces_as_it_is_streamed() {
+    let server = Server::start(vec![Reply::text("Hello, 世界! 👍", 5)]);
+    let chunks = call(&client(&server)).await;
+    assert_eq!(text(&chunks), "Hello, 世界! 👍");
+    assert_eq!((chunks.len(), chunks.last()), (6, Some(&DONE)));
+}
+
+#[tokio::test]
+async fn the_key_travels_in_its_header_and_nowhere_else() {
+    let server = Server::start(vec![Reply::text("x", 1)]);
+    call(&client(&server)).await;
+    let seen = server.requests().remove(0);
+    assert_eq!(seen.line, "POST /v1/chat/completions");
+    assert_eq!(seen.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    let elsewhere = seen.headers.iter().filter(|(name, _)| name != "authorization");
+    assert!(!format!("{:?} {}", elsewhere.collect::<Vec<_>>(), seen.body).contains(KEY));
+    assert!(!format!("{:?}", endpoint(server.base_url())).contains(KEY));
+    assert!(!format!("{:?}", client(&server)).contains(KEY));
+}
+
+#[tokio::test]
+async fn without_a_key_no_header_is_sent() {
+    let server = Server::start(vec![Reply::text("x", 1)]);
+    let keyless = Endpoint { api_key: Some("  ".into()), ..endpoint(server.base_url()) };
+    call(&OpenAi::new(keyless).unwrap()).await;
+    assert_eq!(server.requests().remove(0).header("authorization"), None);
+}
+
+#[tokio::test]
+async fn the_request_holds_messages_parameters_and_what_shapes_the_answer() {
+    let server = Server::start(vec![Reply::text("x", 1)]);
+    let params = Params { temperature: Some(0.0), ..Params::default() };
+    client(&server).stream(Request { params, ..request() }).count().await;
+    assert_eq!(
+        server.requests().remove(0).json(),
+        json!({
+            "model": "tiny",
+            "messages": [
+                { "role": "system", "content": "Be brief." },
+                { "role": "user", "content": "Hello?" },
+            ],
+            "stream": true,
+            "temperature": 0.0,
+            "stream_options": { "include_usage": true },
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": { "name": "reply", "schema": { "type": "object" } },
+            },
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_stream_answers_all_the_same() {
+    let body = json!({
+        "choices": [{ "index": 0, "message": { "content": "whole" }, "finish_reason": "stop" }],
+        "usage": { "prompt_tokens": 3, "completion_tokens": 1 },
+    });
+    let server = Server::start(vec![Reply::json(200, &body)]);
+    let usage = Usage { input_tokens: 3, output_tokens: 1, estimated: false };
+    let expected = [Ok(Chunk::Text("whole".into())), Ok(Chunk::Usage(usage)), DONE];
+    assert_eq!(call(&client(&server)).await, expected);
+}
+
+#[tokio::test]
+async fn tokens_and_cuts_are_told() {
+    let count = json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 2 } });
+    let events = [event(&delta("half")), event(&finish("length")), event(&count)];
+    let server = Server::start(vec![Reply::events(events)]);
+    let usage = Usage { input_tokens: 7, output_tokens: 2, estimated: false };
+    let expected = [
+        Ok(Chunk::Text("half".into())),
+        Ok(Chunk::Usage(usage)),
+        Ok(Chunk::Finished(Some(Cut::Length))),
+    ];
+    assert_eq!(call(&client(&server)).await, expected);
+}
+
+#[tokio::test]
+async fn every_recorded_stream_ends_as_it_should() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sse");
+    let index: Vec<Value> =
+        serde_json::from_slice(&std::fs::read(root.join("index.json")).unwrap()).unwrap();
+    assert!(index.len() > 20);
+    for row in index {
+        let file = row["file"].as_str().unwrap();
+        let bytes = std::fs::read(root.join(file)).unwrap();
+        let pieces: Vec<_> = bytes.chunks(1_000).map(<[u8]>::to_vec).collect();
+        let server = Server::start(vec![Reply::events(pieces)]);
+        let chunks = call(&client(&server)).await;
+        let end = chunks.last().unwrap();
+        if file.contains("error") {
+            assert!(matches!(end, Err(ModelError::Reported { .. })), "{file}: {end:?}");
+        } else {
+            assert!(matches!(end, Ok(Chunk::Finished(_))), "{file}: {end:?}");
+            let usage = chunks.iter().filter(|chunk| matches!(chunk, Ok(Chunk::Usage(_)))).count();
+            let expected = usize::from(String::from_utf8_lossy(&bytes).contains("\"usage\":{"));
+            assert_eq!(usage, expected, "{file}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn faults_that_a_person_must_mend_are_said_at_once() {
+    let cases = [
+        (401, "{}", "TEST_KEY"),
+        (403, "{}", "does not allow"),
+        (404, r#"{"error":{"message":"model 'tiny' not found"}}"#, "no model `tiny`"),
+        (404, "<html>nothing</html>", "base_url"),
+        (400, r#"{"error":{"message":"temperature is too high"}}"#, "temperature is too high"),
+        (400, r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#, "/new"),
+    ];
+    for (status, body, hint) in cases {
+        let server = Server::start(vec![Reply::status(status).body(body)]);
+        let chunks = call(&patient(client(&server))).await;
+        let said = fault(&chunks).to_string();
+        assert!(said.contains(hint), "{status}: {said}");
+        assert_eq!((chunks.len(), server.requests().len()), (1, 1), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_echoes_never_shows_the_key_or_control_characters() {
+    let body = format!("{{\"error\":{{\"message\":\"bad key {KEY}\\u001b[2J\"}}}}");
+    let server = Server::start(vec![Reply::status(401).body(body)]);
+    let said = fault(&call(&client(&server)).await).to_string();
+    assert!(said.ends_with("bad key [key] [2J"), "{said}");
+}
+
+#[tokio::test]
+async fn a_busy_server_is_asked_again_when_it_says_so() {
+    let busy = Reply::status(429).header("retry-after", "0.02").body("slow down");
+    let server = Server::start(vec![busy, Reply::text("at last", 1)]);
+    let chunks = call(&patient(client(&server))).await;
+    assert_eq!(waits(&chunks), [(2, 5, 20)]);
+    assert_eq!((text(&chunks).as_str(), chunks.last()), ("at last", Some(&DONE)));
+}
+
+#[tokio::test]
+async fn a_server_cannot_make_us_wait_for_ever() {
+    let busy = Reply::status(429).header("retry-after", "86400");
+    let server = Server::start(vec![busy, Reply::text("at last", 1)]);
+    let pace = Pace { cap: Duration::from_millis(3), ..Pace::default() };
+    let chunks = call(&Retry::new(Arc::new(client(&server)), pace)).await;
+    assert_eq!((waits(&chunks), text(&chunks).as_str()), (vec![(2, 5, 3)], "at last"));
+}
+
+#[tokio::test]
+async fn a_failing_server_is_asked_five_times_and_no_more() {
+    let replies = [500, 502, 503, 408, 529].map(Reply::status);
+    let server = Server::start(replies.to_vec());
+    let chunks = call(&patient(client(&server))).await;
+    let attempts: Vec<_> =
+        waits(&chunks).into_iter().map(|(attempt, of, _)| (attempt, of)).collect();
+    assert_eq!(attempts, [(2, 5), (3, 5), (4, 5), (5, 5)]);
+    assert!(matches!(fault(&chunks), ModelError::Faulty { status: 529, .. }));
+    assert_eq!(server.requests().len(), 5);
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_before_a_word_is_tried_again() {
+    let silent = Reply::raw("");
+    let cut = Reply::events([": hello\n\n"]).cut_after(1);
+    let server = Server::start(vec![silent, cut, Reply::text("here", 1)]);
+    let chunks = call(&patient(client(&server))).await;
+    assert_eq!((waits(&chunks).len(), text(&chunks).as_str()), (2, "here"));
+}
+
+#[tokio::test]
+async fn a_break_in_the_middle_keeps_what_came_and_is_not_tried_again() {
+    let server = Server::start(vec![Reply::text("Hello, world", 4).cut_after(2)]);
+    let chunks = call(&patient(client(&server))).await;
+    assert_eq!(text(&chunks), "Hello,");
+    assert!(matches!(fault(&chunks), ModelError::Broken { .. }));
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_stream_that_just_ends_is_broken_unless_it_had_finished() {
+    let open = Reply::events([event(&delta("a"))]);
+    let finished = Reply::events([event(&delta("a")), event(&finish("stop"))]);
+    let torn = Reply::events([event(&delta("a")), event(&finish("stop"))]).cut_after(2);
+    let server = Server::start(vec![open, finished, torn]);
+    assert!(matches!(fault(&call(&client(&server)).await), ModelError::Broken { .. }));
+    assert_eq!(call(&client(&server)).await.last(), Some(&DONE));
+    assert_eq!(call(&client(&server)).await.last(), Some(&DONE));
+}
+
+#[tokio::test]
+async fn a_stall_is_said_and_tried_once_more() {
+    let stall = || Reply::text("x", 1).hang_after(0);
+    let server = Server::start(vec![stall(), stall(), Reply::text("never asked", 1)]);
+    let model = impatient(&server, Duration::from_millis(40));
+    let chunks = call(&patient(model)).await;
+    let attempts: Vec<_> =
+        waits(&chunks).into_iter().map(|(attempt, of, _)| (attempt, of)).collect();
+    assert_eq!(attempts, [(2, 2)]);
+    assert!(matches!(fault(&chunks), ModelError::Stalled { .. }));
+    server.gone(2).await;
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_stall_in_the_middle_ends_the_answer() {
+    let server = Server::start(vec![Reply::text("abcd", 4).hang_after(2)]);
+    let chunks = call(&patient(impatient(&server, Duration::from_millis(40)))).await;
+    assert_eq!((text(&chunks).as_str(), waits(&chunks).len()), ("ab", 0));
+    assert!(matches!(fault(&chunks), ModelError::Stalled { seconds: 1, .. }));
+}
+
+#[tokio::test]
+async fn comments_keep_a_slow_answer_alive() {
+    let mut pieces: Vec<String> = (0..8).map(|_| ": still here\n\n".to_owned()).collect();
+    pieces.push(event(&delta("slow")));
+    pieces.push("data: [DONE]\n\n".into());
+    let server = Server::start(vec![Reply::events(pieces).pause(Duration::from_millis(60))]);
+    let chunks = call(&impatient(&server, Duration::from_millis(300))).await;
+    assert_eq!((text(&chunks).as_str(), chunks.last()), ("slow", Some(&DONE)));
+}
+
+#[tokio::test]
+async fn a_web_page_is_named_with_its_address() {
+    for status in [200, 404] {
+        let page = Reply::status(status)
+            .header("content-type", "text/html")
+            .body("\n<!DOCTYPE html><html><script>x</script></html>");
+        let server = Server::start(vec![page]);
+        let said = fault(&call(&client(&server)).await).to_string();
+        assert!(said.contains(&server.base_url()) && !said.contains("<"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_an_answer_that_began_well_is_an_error() {
+    let error = json!({ "error": { "message": "no such tool", "code": 400 } });
+    let replies = vec![
+        Reply::events([event(&delta("a")), event(&error)]),
+        Reply::events([event(&delta("a")), format!("event: error\n{}", event(&error))]),
+        Reply::json(200, &error),
+    ];
+    let server = Server::start(replies);
+    for number in 0..3 {
+        let chunks = call(&patient(client(&server))).await;
+        let said = fault(&chunks).to_string();
+        assert!(said.contains("no such tool"), "{number}: {said}");
+    }
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_passing_error_in_a_stream_is_tried_again_before_the_first_word() {
+    let error = json!({ "error": { "message": "overloaded", "code": 503 } });
+    let server = Server::start(vec![Reply::events([event(&error)]), Reply::text("ok", 1)]);
+    let chunks = call(&patient(client(&server))).await;
+    assert_eq!((waits(&chunks).len(), text(&chunks).as_str()), (1, "ok"));
+}
+
+#[tokio::test]
+async fn an_endless_line_is_stopped() {
+    let piece = vec![b'x'; 1 << 20];
+    let server = Server::start(vec![Reply::events(vec![piece; 64])]);
+    let chunks = call(&client(&server)).await;
+    assert!(matches!(fault(&chunks), ModelError::TooLarge { mib: 8, .. }), "{chunks:?}");
+    server.gone(1).await;
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_stopped() {
+    let comment = format!(": {}\n\n", "x".repeat(1 << 20));
+    let server = Server::start(vec![Reply::events(vec![comment; 20])]);
+    let chunks = call(&client(&server)).await;
+    assert!(matches!(fault(&chunks), ModelError::TooLarge { mib: 16, .. }), "{chunks:?}");
+}
+
+#[tokio::test]
+async fn invalid_bytes_are_replaced() {
+    let mut bytes = event(&delta("a?b")).into_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'?').unwrap();
+    bytes[at] = 0xff;
+    let server = Server::start(vec![Reply::events([bytes, b"data: [DONE]\n\n".to_vec()])]);
+    let chunks = call(&client(&server)).await;
+    assert_eq!((text(&chunks).as_str(), chunks.last()), ("a\u{fffd}b", Some(&DONE)));
+}
+
+#[tokio::test]
+async fn garbage_is_one_clear_error() {
+    let server = Server::start(vec![
+        Reply::raw("\0\x01\x02 not http at all\r\n\r\n"),
+        Reply::events(["data: hello\n\n"]),
+        Reply::status(200),
+    ]);
+    assert!(matches!(fault(&call(&client(&server)).await), ModelError::Broken { .. }));
+    assert!(matches!(fault(&call(&client(&server)).await), ModelError::Foreign { .. }));
+    assert!(matches!(fault(&call(&client(&server)).await), ModelError::Broken { .. }));
+}
+
+#[tokio::test]
+async fn nobody_there_is_said_at_once() {
+    let closed = Server::start(vec![]).base_url();
+    let chunks = call(&patient(OpenAi::new(endpoint(closed.clone())).unwrap())).await;
+    let gone = ModelError::Unreachable { url: closed, why: Unreached::Refused };
+    assert_eq!(chunks, [Err(gone)]);
+}
+
+#[tokio::test]
+async fn a_secure_address_of_a_plain_server_is_one_sentence() {
+    let server = Server::start(vec![]);
+    let secure = server.base_url().replace("http:", "https:");
+    let chunks = call(&OpenAi::new(endpoint(secure.clone())).unwrap()).await;
+    assert!(matches!(fault(&chunks), ModelError::Unreachable { url, .. } if *url == secure));
+}
+
+#[tokio::test]
+async fn dropping_the_stream_frees_the_connection() {
+    let server = Server::start(vec![
+        Reply::text("Hello, world", 4).hang_after(1),
+        Reply::text("Hello", 1).hang_after(0),
+    ]);
+    let model = client(&server);
+    let mut chunks = model.stream(request());
+    assert_eq!(chunks.next().await, Some(Ok(Chunk::Text("Hel".into()))));
+    drop(chunks);
+    server.gone(1).await;
+
+    // Also while nothing has been answered yet.
+    let waiting = tokio::spawn(model.stream(request()).count());
+    server.arrived(2).await;
+    waiting.abort();
+    server.gone(2).await;
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_with_the_key() {
+    let other = Server::start(vec![Reply::text("stolen", 1)]);
+    let away = Reply::status(307).header("location", &format!("{}/chat", other.base_url()));
+    let server = Server::start(vec![away]);
+    let said = fault(&call(&patient(client(&server))).await).to_string();
+    assert!(said.contains(&other.base_url()), "{said}");
+    assert!(other.requests().is_empty());
+}
+
+fn format_of(request: &server::Seen) -> Value {
+    request.json()["response_format"]["type"].take()
+}
+
+#[tokio::test]
+async fn what_a_server_refuses_is_left_out_and_not_tried_twice() {
+    let refuse = |what: &str| {
+        let message = format!("{what} is not supported");
+        Reply::json(400, &json!({ "error": { "message": message } }))
+    };
+    let server = Server::start(vec![
+        refuse("response_format json_schema"),
+        refuse("response_format json_object"),
+        refuse("stream_options"),
+        Reply::text("plain", 1),
+        Reply::text("again", 1),
+    ]);
+    let model = client(&server);
+    let chunks = call(&patient(model.clone())).await;
+    assert_eq!((text(&chunks).as_str(), waits(&chunks).len()), ("plain", 0));
+    assert_eq!(text(&call(&model.with_model("other")).await), "again");
+
+    let seen = server.requests();
+    let formats: Vec<Value> = seen.iter().map(format_of).collect();
+    let expected =
+        [json!("json_schema"), json!("json_object"), Value::Null, Value::Null, Value::Null];
+    assert_eq!(formats, expected);
+    let counts: Vec<bool> = seen.iter().map(|s| s.json().get("stream_options").is_some()).collect();
+    assert_eq!(counts, [true, true, true, false, false]);
+    assert_eq!(seen[4].json()["model"], "other");
+}
+
+#[tokio::test]
+async fn a_server_that_complains_vaguely_is_asked_plainly_once() {
+    let vague = || Reply::status(422).body("Extra inputs are not permitted");
+    let server = Server::start(vec![vague(), Reply::text("ok", 1), vague(), vague(), vague()]);
+    let model = client(&server);
+    assert_eq!(text(&call(&model).await), "ok");
+    assert!(matches!(fault(&call(&model).await), ModelError::Rejected { status: 422, .. }));
+    assert!(matches!(fault(&call(&client(&server)).await), ModelError::Rejected { .. }));
+    assert_eq!(server.requests().len(), 5);
+}
+
+#[tokio::test]
+async fn the_models_of_a_server_are_listed() {
+    let server = Server::start_with_models(vec![], &["small", "large"]);
+    let models = list_models(&server.base_url(), Some(KEY), "TEST_KEY").await;
+    assert_eq!(models, Ok(vec!["small".to_owned(), "large".to_owned()]));
+
+    let shut = Server::start(vec![Reply::status(401), Reply::status(200).body("<html>")]);
+    let models = list_models(&shut.base_url(), None, "TEST_KEY").await;
+    assert!(matches!(models, Err(ModelError::KeyMissing { .. })), "{models:?}");
+    let models = list_models(&shut.base_url(), None, "TEST_KEY").await;
+    assert!(matches!(models, Err(ModelError::WebPage { .. })), "{models:?}");
+}
+
+#[tokio::test]
+async fn looking_around_finds_servers_that_answer_and_keys_that_are_set() {
+    let up = Server::start_with_models(vec![], &["tiny"]);
+    let page = Server::start(vec![Reply::status(200).body("<html>")]);
+    let slow = Server::start(vec![Reply::status(200).hang_after(0)]);
+    let down = Server::start(vec![]).base_url();
+    let urls = [up.base_url(), page.base_url(), slow.base_url(), down];
+    let names = ["Up", "Page", "Slow", "Down"];
+    let local: Vec<Local<'_>> =
+        names.into_iter().zip(&urls).map(|(name, base_url)| Local { name, base_url }).collect();
+    let env = |name: &str| match name {
+        "OPENAI_API_KEY" => Some(KEY.to_owned()),
+        "GROQ_API_KEY" => Some(String::new()),
+        _ => None,
+    };
+    let offers = discover(env, &local).await;
+    let found: Vec<_> =
+        offers.iter().map(|o| (o.name.as_str(), o.key_env.as_deref(), o.models.len())).collect();
+    assert_eq!(found, [("Up", None, 1), ("OpenAI", Some("OPENAI_API_KEY"), 0)]);
+    assert!(page.requests()[0].header("authorization").is_none());
+}
+
+#[test]
+fn a_client_is_made_without_a_runtime_and_without_a_connection() {
+    let server = Server::start(vec![]);
+    assert_eq!(client(&server).name(), "tiny");
+    assert!(server.requests().is_empty());
+    let unusable = Endpoint { api_key: Some("a\nb".into()), ..endpoint(server.base_url()) };
+    let error = OpenAi::new(unusable).map(|_| ());
+    assert_eq!(error, Err(ModelError::KeyUnusable { key: "TEST_KEY".into() }));
+}

@@ -1,0 +1,365 @@
+//! The table of commands and the tiers they must get, on real files and links.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use avocet::protocol::{Requires, Risk, Step, Tier, Work};
+use avocet::safety::{Place, Policy, Scene, World, assess};
+use avocet::tools::world::System;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A workspace with what the cases speak of, a home with secrets that are none, and
+/// folders outside of both.
+struct Ground {
+    _temp: tempfile::TempDir,
+    ws: PathBuf,
+    home: PathBuf,
+    system: System,
+    policy: Policy,
+}
+
+const FILES: &[(&str, &str)] = &[
+    ("ws/README.md", "# demo\nline two\nTODO one\n"),
+    ("ws/a.txt", "b\na\na\n"),
+    ("ws/b.txt", "a\nc\n"),
+    ("ws/a.bin", "\u{1}\u{2}"),
+    ("ws/data.json", "{\"a\":1}"),
+    ("ws/package.json", "{\"name\":\"demo\"}"),
+    ("ws/config.yaml", "a: 1\n"),
+    ("ws/src/main.rs", "fn main() {}\n"),
+    ("ws/src2/main.rs", "fn main() { }\n"),
+    ("ws/Cargo.toml", "[package]\n"),
+    ("ws/docs/rm-rf.md", "how not to\n"),
+    ("ws/sudo.md", "x\n"),
+    ("ws/.env", "OPENAI_API_KEY=sk-FAKE\n"),
+    ("ws/.env.example", "OPENAI_API_KEY=\n"),
+    ("ws/.env.local", "X=FAKE\n"),
+    ("ws/server.pem", "FAKE\n"),
+    ("ws/packages/x.js", "function ensureJsonObject(){}\n"),
+    ("ws/rgrc", "--pre=./evil.sh\n"),
+    ("ws/x.tar", ""),
+    ("ws/x.tar.gz", ""),
+    ("ws/.git/config", "[core]\n"),
+    ("ws-evil/notes.txt", "sibling\n"),
+    ("outside/secret.txt", "FAKE-OUTSIDE-SECRET\n"),
+    ("home/.ssh/id_rsa", "FAKE-KEY-id_rsa\n"),
+    ("home/.ssh/config", "Host x\n"),
+    ("home/.aws/credentials", "[default]\n"),
+    ("home/.netrc", "machine x\n"),
+    ("home/.npmrc", "FAKE\n"),
+    ("home/.git-credentials", "FAKE\n"),
+    ("home/.docker/config.json", "{}"),
+    ("home/.kube/config", "token: FAKE\n"),
+    ("home/.config/gh/hosts.yml", "FAKE\n"),
+    ("home/.bash_history", "FAKE\n"),
+    ("home/.bashrc", "# bashrc\n"),
+    ("home/.gnupg/secring.gpg", "FAKE\n"),
+];
+const PROGRAMS: &[&str] = &["ws/evil.sh", "ws/ls", "ws/bin/git"];
+
+impl Ground {
+    fn new() -> Ground {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        for (name, text) in FILES {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        for name in PROGRAMS {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "#!/bin/sh\nexit 0\n").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let (ws, home) = (root.join("ws"), root.join("home"));
+        symlink("/etc", ws.join("link_etc")).unwrap();
+        symlink(home.join(".ssh"), ws.join("link_ssh")).unwrap();
+        symlink(home.join(".ssh/id_rsa"), ws.join("link_key")).unwrap();
+        symlink("../outside/secret.txt", ws.join("notes_link.txt")).unwrap();
+        let system = System::new(&ws, &home, &[]);
+        Ground { _temp: temp, ws, home, system, policy: Policy::default() }
+    }
+
+    fn filled(&self, text: &str) -> String {
+        text.replace("{WS}", &self.ws.to_string_lossy())
+            .replace("{HOME}", &self.home.to_string_lossy())
+    }
+
+    fn risk_in(&self, cwd: &Path, program: &str, args: Vec<String>) -> Risk {
+        let place = Place {
+            workspace: self.ws.clone(),
+            home: self.home.clone(),
+            cwd: self.system.real(&self.ws.join(cwd)),
+            trusted: true,
+        };
+        let scene = Scene { policy: &self.policy, place: &place, world: &self.system };
+        let work = Work::Exec { program: program.to_owned(), args };
+        let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+        assess(step, scene).judged().risk.clone()
+    }
+
+    fn risk(&self, program: &str, args: &[&str]) -> Risk {
+        self.risk_in(&self.ws, program, args.iter().map(|arg| (*arg).to_owned()).collect())
+    }
+
+    fn tier(&self, program: &str, args: &[String]) -> Tier {
+        self.risk_in(&self.ws, program, args.to_vec()).tier
+    }
+}
+
+#[derive(Deserialize)]
+struct Case {
+    id: String,
+    program: String,
+    args: Vec<String>,
+    cwd: Option<String>,
+    expect: Value,
+    must_not: Option<String>,
+    #[serde(default)]
+    core: bool,
+}
+
+#[test]
+fn every_case_of_the_corpus_gets_a_tier_it_accepts() {
+    let ground = Ground::new();
+    let mut wrong = Vec::new();
+    for line in include_str!("fixtures/risk/cases.jsonl").lines() {
+        let case: Case = serde_json::from_str(line).unwrap();
+        let args: Vec<String> = case.args.iter().map(|arg| ground.filled(arg)).collect();
+        let cwd = case.cwd.as_deref().map_or(ground.ws.clone(), |cwd| ground.filled(cwd).into());
+        let risk = ground.risk_in(&cwd, &ground.filled(&case.program), args);
+        let tier = risk.tier.name();
+        let accepted = match &case.expect {
+            Value::Array(tiers) => tiers.iter().any(|accepted| accepted == tier),
+            expected => expected == tier,
+        };
+        let forbidden = case.must_not.as_deref() == Some(tier);
+        if !accepted || forbidden || (case.core && risk.tier != Tier::L0) {
+            wrong.push(format!(
+                "{}: {} {:?} is {tier} by {}",
+                case.id, case.program, case.args, risk.rule
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Lines of every tier, each word apart.
+const LINES: &[&str] = &[
+    "ls -la src",
+    "cat README.md",
+    "head -n 3 a.txt",
+    "sort -u a.txt",
+    "uniq a.txt",
+    "grep -rn x .",
+    "rg -n TODO src",
+    "find . -name x",
+    "git status --short",
+    "git log --oneline",
+    "git diff",
+    "date +%F",
+    "jq . data.json",
+    "sed -n 1p a.txt",
+    "cat .env",
+    "sort -o x a.txt",
+    "uniq a.txt o",
+    "touch x",
+    "cp a.txt b",
+    "git commit",
+    "git push",
+    "npm test",
+    "cargo build",
+    "curl https://x",
+    "find . -delete",
+    "sed -i p a.txt",
+    "rm a.txt",
+    "rm -rf build",
+    "rm -r -f build",
+    "sudo ls",
+    "git reset --hard",
+    "git clean -fd",
+    "git push -f",
+    "chmod -R 777 .",
+    "mkfs.ext4 x",
+    "dd if=a of=b",
+    "reboot",
+    "git checkout -- .",
+    "kill -9 -1",
+    "date -s 12",
+    "hostname x",
+    "nobody-knows x",
+    "./evil.sh",
+    "/tmp/x",
+    "python3 x.py",
+    "make",
+    "bash x.sh",
+];
+
+/// Words around a command that must not hide it.
+const WRAPPERS: &[&str] = &[
+    "env",
+    "env -i",
+    "env A=b",
+    "timeout 5",
+    "timeout -k 1 5",
+    "nice",
+    "nice -n 5",
+    "nohup",
+    "setsid",
+    "time",
+    "time -p",
+    "stdbuf -oL",
+    "xargs",
+    "xargs -n 1",
+    "busybox",
+    "ionice -c 3",
+    "taskset 0x1",
+    "flock lock",
+    "find . -exec",
+    "fd -x",
+    "command",
+    "strace -f",
+    "sudo",
+    "env env",
+    "timeout 5 nice nohup",
+    "env --nobody",
+    "timeout --nobody 5",
+    "systemd-run --user",
+];
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+fn judge(ground: &Ground, words: &[String]) -> Tier {
+    let (program, args) = words.split_first().unwrap();
+    ground.tier(program, args)
+}
+
+#[test]
+fn no_wrapper_hides_a_command() {
+    let ground = Ground::new();
+    for line in LINES {
+        let plain = judge(&ground, &words(line));
+        for wrapper in WRAPPERS {
+            let wrapped = judge(&ground, &words(&format!("{wrapper} {line}")));
+            assert!(wrapped >= plain, "{wrapper} {line}: {wrapped:?}");
+        }
+        for shell in ["bash", "sh", "zsh"] {
+            let text = ground.risk(shell, &["-c", line]).tier;
+            assert!(text >= plain.max(Tier::L1), "{shell} -c '{line}': {text:?}");
+        }
+    }
+}
+
+/// Reads, with `@` in place of a file.
+#[rustfmt::skip]
+const READERS: &[&str] = &[
+    "cat @", "cat README.md @", "head -n 5 @", "tail -c 9 @", "wc -l @", "nl @",
+    "tac @", "od -c @", "hexdump -C @", "xxd @", "strings @", "stat @",
+    "file @", "sha256sum @", "cmp a.txt @", "diff @ a.txt", "diff -u a.txt @", "comm a.txt @",
+    "cut -c1 @", "paste @", "sort @", "uniq @", "fold @", "join @ a.txt",
+    "base64 @", "grep x @", "grep -e x @", "grep -f @ a.txt", "grep -rn x -- @", "rg x @",
+    "rg -e x @", "rg -f @ x", "rg --files @", "sed -n p @", "sed -ne p @", "jq . @",
+    "ls @", "tree @", "du @", "find @", "fd x @", "git diff @",
+    "git -C @ status", "git log -- @", "git grep x @", "date -r @", "column -t @", "rev @",
+    "readlink @", "env cat @", "timeout 5 cat @", "test -f @", "diff --from-file=@ a.txt", "tree @/",
+    "cat ./@", "cat src/../@"
+];
+
+/// Files that are asked about, seen from the workspace.
+const SECRETS: &[&str] = &[
+    ".env",
+    "server.pem",
+    "link_key",
+    "link_ssh/id_rsa",
+    "notes_link.txt",
+    "link_etc/shadow",
+    ".git/config",
+    "../outside/secret.txt",
+    "../home/.netrc",
+];
+
+/// The same, wherever one stands.
+const FAR_SECRETS: &[&str] = &[
+    "/etc/shadow",
+    "~/.ssh/id_rsa",
+    "$HOME/.netrc",
+    "/proc/self/environ",
+    "{HOME}/.aws/credentials",
+];
+
+#[test]
+fn a_read_asks_when_its_file_is_a_secret_or_a_link_to_one() {
+    let ground = Ground::new();
+    for reader in READERS {
+        let fits =
+            |secret: &&&str| !reader.contains("./@") || !secret.starts_with(['/', '~', '$', '{']);
+        for secret in SECRETS.iter().chain(FAR_SECRETS).filter(fits) {
+            let line = reader.replace('@', &ground.filled(secret));
+            assert!(judge(&ground, &words(&line)) > Tier::L0, "{line}");
+        }
+    }
+}
+
+/// Flags of one program, the operands that follow, and whether order is free.
+const PERMUTED: &[(&str, &[&str], &[&str])] = &[
+    ("ls", &["-l", "-a", "--color=auto", "-R", "--nobody"], &["src"]),
+    ("sort", &["-u", "-k2", "--reverse", "-ox", "--outp=y"], &["a.txt"]),
+    ("rm", &["-r", "-f", "-v", "-i"], &["build"]),
+    ("chmod", &["-R", "-v", "--changes"], &["777", "."]),
+    ("grep", &["-r", "-n", "-i", "--include=*.rs", "-R"], &["x", "src"]),
+    ("rg", &["-n", "--pre=x", "-C3", "--hidden"], &["x", "src"]),
+    ("uniq", &["-c", "-i"], &["a.txt", "out"]),
+];
+
+/// Runs a property on one ground; a failure prints the smallest case.
+fn always<S: Strategy>(
+    strategy: S,
+    holds: impl Fn(&Ground, S::Value) -> Result<(), TestCaseError>,
+) {
+    let ground = Ground::new();
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    TestRunner::new(config).run(&strategy, |value| holds(&ground, value)).unwrap();
+}
+
+#[test]
+fn the_order_of_options_changes_nothing() {
+    let picks = proptest::collection::vec(0usize..5, 0..5);
+    always((0..PERMUTED.len(), picks, any::<bool>()), |ground, (row, picks, behind)| {
+        let (program, flags, operands) = PERMUTED[row];
+        let picked: Vec<&str> = picks.iter().map(|at| flags[at % flags.len()]).collect();
+        let turned: Vec<&str> = picked.iter().rev().copied().collect();
+        let straight: Vec<&str> = picked.iter().chain(operands).copied().collect();
+        let turned: Vec<&str> = if behind {
+            operands.iter().copied().chain(turned).collect()
+        } else {
+            turned.into_iter().chain(operands.iter().copied()).collect()
+        };
+        let (one, other) = (ground.risk(program, &straight), ground.risk(program, &turned));
+        prop_assert_eq!(one.tier, other.tier, "{:?} {:?}", straight, turned);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_flag_nobody_knows_never_lowers_a_tier() {
+    always((0..LINES.len(), "-(-zq[a-z]{0,9}|Y|J)", 0usize..8), |ground, (line, flag, place)| {
+        let plain = words(LINES[line]);
+        let mut with = plain.clone();
+        let at = 1 + place % with.len();
+        // Behind an option, it would be that option's value.
+        if at > 1 && plain[at - 1].starts_with('-') {
+            return Ok(());
+        }
+        with.insert(at, flag);
+        prop_assert!(judge(ground, &with) >= judge(ground, &plain), "{:?}", with);
+        Ok(())
+    });
+}

@@ -1,0 +1,380 @@
+//! A model server for tests: on a random loopback port, in threads of its own, so that
+//! tests without a runtime can use it as well. Each request gets the next [`Reply`].
+//!
+//! What arrived and who left is kept in a log that tests can await; nothing sleeps.
+//!
+//! ```ignore
+//! let server = Server::start(vec![Reply::text("Hello", 3), Reply::status(429)]);
+//! // … call server.base_url() …
+//! assert_eq!(server.requests()[0].json()["stream"], true);
+//! ```
+
+#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+/// How long a test waits for something that should happen at once.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One answer of the server.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// Status line and headers; empty: the pieces are the raw bytes of the answer.
+    status: u16,
+    headers: Vec<(String, String)>,
+    pieces: Vec<Vec<u8>>,
+    pause: Duration,
+    end: End,
+    raw: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Whole,
+    /// The connection breaks; the body has no end.
+    Cut,
+    /// Nothing more comes until the client goes away.
+    Hang,
+}
+
+impl Reply {
+    /// A streamed answer: `text` in `deltas` pieces, a finish reason, `[DONE]`.
+    pub fn text(text: &str, deltas: usize) -> Reply {
+        let mut events: Vec<String> =
+            split(text, deltas).iter().map(|piece| event(&delta(piece))).collect();
+        events.push(event(&finish("stop")));
+        events.push("data: [DONE]\n\n".into());
+        Reply::events(events)
+    }
+
+    /// A streamed `{"type":"chat","message":…}`.
+    pub fn chat(message: &str) -> Reply {
+        let reply = json!({ "type": "chat", "message": message, "data": { "format": "plain" } });
+        Reply::text(&reply.to_string(), 8)
+    }
+
+    /// A streamed `{"type":"cmd"}` with one command.
+    pub fn cmd(message: &str, program: &str, args: &[&str]) -> Reply {
+        let command = json!({ "program": program, "args": args, "requires": {} });
+        let data = json!({ "cwd": null, "commands": [command], "expected_effect": "" });
+        Reply::text(&json!({ "type": "cmd", "message": message, "data": data }).to_string(), 8)
+    }
+
+    /// An event stream of these pieces, each written by itself.
+    pub fn events<T: Into<Vec<u8>>>(pieces: impl IntoIterator<Item = T>) -> Reply {
+        Reply::status(200).header("content-type", "text/event-stream").pieces(pieces)
+    }
+
+    /// A status with an empty body.
+    pub fn status(status: u16) -> Reply {
+        Reply {
+            status,
+            headers: Vec::new(),
+            pieces: Vec::new(),
+            pause: Duration::ZERO,
+            end: End::Whole,
+            raw: false,
+        }
+    }
+
+    pub fn json(status: u16, body: &Value) -> Reply {
+        Reply::status(status).header("content-type", "application/json").body(body.to_string())
+    }
+
+    /// The bytes of the connection as they are, head included.
+    pub fn raw(bytes: impl Into<Vec<u8>>) -> Reply {
+        Reply { raw: true, ..Reply::status(200).body(bytes) }
+    }
+
+    pub fn header(mut self, name: &str, value: &str) -> Reply {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    pub fn body(self, body: impl Into<Vec<u8>>) -> Reply {
+        self.pieces([body])
+    }
+
+    pub fn pieces<T: Into<Vec<u8>>>(mut self, pieces: impl IntoIterator<Item = T>) -> Reply {
+        self.pieces.extend(pieces.into_iter().map(Into::into));
+        self
+    }
+
+    /// Waits so long before each piece.
+    pub fn pause(mut self, pause: Duration) -> Reply {
+        self.pause = pause;
+        self
+    }
+
+    /// Only the first `pieces`, and then the connection breaks.
+    pub fn cut_after(mut self, pieces: usize) -> Reply {
+        self.pieces.truncate(pieces);
+        self.end = End::Cut;
+        self
+    }
+
+    /// Only the first `pieces`, and then nothing until the client goes away.
+    pub fn hang_after(mut self, pieces: usize) -> Reply {
+        self.pieces.truncate(pieces);
+        self.end = End::Hang;
+        self
+    }
+}
+
+/// One event of a stream.
+pub fn event(data: &Value) -> String {
+    format!("data: {data}\n\n")
+}
+
+/// A chunk with more text.
+pub fn delta(text: &str) -> Value {
+    json!({ "choices": [{ "index": 0, "delta": { "content": text }, "finish_reason": null }] })
+}
+
+/// A chunk with a finish reason.
+pub fn finish(reason: &str) -> Value {
+    json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] })
+}
+
+fn split(text: &str, pieces: usize) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let pieces = pieces.clamp(1, chars.len().max(1));
+    let at = |number: usize| number * chars.len() / pieces;
+    (0..pieces).map(|number| chars[at(number)..at(number + 1)].iter().collect()).collect()
+}
+
+/// One request as it arrived.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// `POST /v1/chat/completions`.
+    pub line: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Seen {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Log {
+    requests: Vec<Seen>,
+    /// Clients that went away before their answer was whole.
+    gone: usize,
+}
+
+/// A running server; it stops when dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    replies: Mutex<VecDeque<Reply>>,
+    models: Option<Vec<String>>,
+    log: watch::Sender<Log>,
+    over: Mutex<bool>,
+    stop: Condvar,
+}
+
+impl Server {
+    pub fn start(replies: Vec<Reply>) -> Server {
+        Server::open(replies, None)
+    }
+
+    /// The same, and every `GET …/models` is answered with this list, apart from the
+    /// replies and from the log.
+    pub fn start_with_models(replies: Vec<Reply>, models: &[&str]) -> Server {
+        Server::open(replies, Some(models.iter().map(|name| (*name).to_owned()).collect()))
+    }
+
+    fn open(replies: Vec<Reply>, models: Option<Vec<String>>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            replies: Mutex::new(replies.into()),
+            models,
+            log: watch::Sender::new(Log::default()),
+            over: Mutex::new(false),
+            stop: Condvar::new(),
+        });
+        let accepting = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                if *accepting.over.lock().unwrap() {
+                    return;
+                }
+                let shared = Arc::clone(&accepting);
+                // A client that breaks off is part of many tests.
+                std::thread::spawn(move || shared.serve(client).unwrap_or_default());
+            }
+        });
+        Server { address, shared }
+    }
+
+    /// `http://127.0.0.1:PORT/v1`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Another reply at the end of the list.
+    pub fn push(&self, reply: Reply) {
+        self.shared.replies.lock().unwrap().push_back(reply);
+    }
+
+    pub fn requests(&self) -> Vec<Seen> {
+        self.shared.log.borrow().requests.clone()
+    }
+
+    /// Resolves when `count` requests have arrived.
+    pub async fn arrived(&self, count: usize) {
+        self.until(|log| log.requests.len() >= count).await;
+    }
+
+    /// Resolves when `count` clients went away before their answer was whole.
+    pub async fn gone(&self, count: usize) {
+        self.until(|log| log.gone >= count).await;
+    }
+
+    /// [`Server::arrived`] for a test without a runtime.
+    pub fn wait_for_requests(&self, count: usize) {
+        self.block(self.arrived(count));
+    }
+
+    /// [`Server::gone`] for a test without a runtime.
+    pub fn wait_for_gone(&self, count: usize) {
+        self.block(self.gone(count));
+    }
+
+    async fn until(&self, ready: impl FnMut(&Log) -> bool) {
+        let mut log = self.shared.log.subscribe();
+        let waited = tokio::time::timeout(PATIENCE, log.wait_for(ready)).await;
+        assert!(waited.is_ok(), "waited in vain; so far: {:?}", self.shared.log.borrow());
+    }
+
+    fn block(&self, wait: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.unwrap().block_on(wait);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        *self.shared.over.lock().unwrap() = true;
+        self.shared.stop.notify_all();
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+impl Shared {
+    fn serve(&self, client: TcpStream) -> std::io::Result<()> {
+        let Some(seen) = request(&client)? else {
+            return Ok(());
+        };
+        if let Some(models) = self.models.as_ref().filter(|_| seen.line.ends_with("/models")) {
+            let data: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
+            return self.answer(&client, &Reply::json(200, &json!({ "data": data })));
+        }
+        let reply = {
+            // Taken together, so that the order of both is the same.
+            let mut replies = self.replies.lock().unwrap();
+            self.log.send_modify(|log| log.requests.push(seen));
+            replies.pop_front()
+        };
+        let none = Reply::status(599).body("the test has no reply left");
+        let answered = self.answer(&client, &reply.unwrap_or(none));
+        if answered.is_err() {
+            self.log.send_modify(|log| log.gone += 1);
+        }
+        answered
+    }
+
+    /// Fails when the client goes away before the end.
+    fn answer(&self, mut client: &TcpStream, reply: &Reply) -> std::io::Result<()> {
+        if !reply.raw {
+            client.write_all(head(reply).as_bytes())?;
+        }
+        for piece in &reply.pieces {
+            self.pause(reply.pause);
+            if !reply.raw {
+                client.write_all(format!("{:x}\r\n", piece.len()).as_bytes())?;
+            }
+            client.write_all(piece)?;
+            if !reply.raw {
+                client.write_all(b"\r\n")?;
+            }
+            client.flush()?;
+        }
+        match reply.end {
+            End::Whole if reply.raw => Ok(()),
+            End::Whole => client.write_all(b"0\r\n\r\n"),
+            End::Cut => client.shutdown(std::net::Shutdown::Both),
+            End::Hang => {
+                // The client says nothing more: this returns when it goes.
+                let _ = client.read(&mut [0]);
+                Err(std::io::ErrorKind::BrokenPipe.into())
+            }
+        }
+    }
+
+    /// Waits, but not past the end of the test.
+    fn pause(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        let mut over = self.over.lock().unwrap();
+        while !*over && Instant::now() < until {
+            let left = until.saturating_duration_since(Instant::now());
+            over = self.stop.wait_timeout(over, left).unwrap().0;
+        }
+    }
+}
+
+fn head(reply: &Reply) -> String {
+    let mut head = format!("HTTP/1.1 {} Test\r\n", reply.status);
+    for (name, value) in &reply.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head + "connection: close\r\ntransfer-encoding: chunked\r\n\r\n"
+}
+
+/// Reads one request; `None` for a connection that asks nothing.
+fn request(client: &TcpStream) -> std::io::Result<Option<Seen>> {
+    let mut reader = BufReader::new(client);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let Some((line, _)) = line.trim_end().rsplit_once(' ') else {
+        return Ok(None);
+    };
+    let mut headers = Vec::new();
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header)?;
+        let Some((name, value)) = header.trim_end().split_once(':') else {
+            break;
+        };
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    let mut seen = Seen { line: line.to_owned(), headers, body: String::new() };
+    let length = seen.header("content-length").and_then(|length| length.parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body)?;
+    seen.body = String::from_utf8_lossy(&body).into_owned();
+    Ok(Some(seen))
+}
