@@ -13,12 +13,15 @@ use super::state::{Attention, Mouse, State};
 use super::submit;
 use super::transcript::Scroll;
 use super::{start, title};
-use crate::protocol::{self, Op};
+use crate::protocol::{self, Notice, Op};
+use crate::words::screen as words;
 
 /// A second Ctrl-C counts for this long.
 const LEAVING: Millis = 3_000;
 /// A turn longer than this rings when it ends and nobody looks.
 const LONG_TURN: Millis = 20_000;
+/// A paste above this is refused: it would be no message a model could read.
+const PASTE: usize = 4 << 20;
 /// Lines the wheel moves by.
 const WHEEL: i32 = 3;
 
@@ -246,6 +249,11 @@ fn input_changed(state: &mut State) {
 fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     state.person.leaving_until = None;
     let lang = state.dress.lang;
+    if text.len() > PASTE {
+        let size = words::PASTE_TOO_BIG.with("size", text.len() >> 20).with("most", PASTE >> 20);
+        state.transcript.notice(Notice::warning(size));
+        return Vec::new();
+    }
     if state.modals.is_empty() {
         state.composer.paste(text, lang);
         input_changed(state);

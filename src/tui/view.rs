@@ -70,7 +70,10 @@ fn draw_main(
     draw_transcript(state, areas.transcript, frame, pen);
     let buf = frame.buffer_mut();
     state.queue.draw(areas.queue, buf, pen);
-    state.chips.draw(areas.chips, buf, pen);
+    let blank = areas.chips.height.saturating_sub(state.chips.rows(screen.width));
+    let chips =
+        Rect { y: areas.chips.y + blank, height: areas.chips.height - blank, ..areas.chips };
+    state.chips.draw(chips, buf, pen);
     let right = below(state, pen);
     if areas.activity.height > 0 {
         state.activity.draw(areas.activity, buf, pen, &right);
@@ -98,7 +101,12 @@ fn divide(state: &mut State, screen: Rect) -> Areas {
     };
     let queue = take(state.queue.rows());
     let idle = !state.activity.is_busy();
-    let chips = if idle { take(state.chips.rows(screen.width)) } else { 0 };
+    let rows_of_chips = match state.chips.rows(screen.width) {
+        rows if rows == 0 || low => rows,
+        // A blank parts them from what was said.
+        rows => rows + 1,
+    };
+    let chips = if idle { take(rows_of_chips) } else { 0 };
     let mut y = screen.y;
     let mut next = |height: u16| {
         let area = Rect { y, height, ..screen };

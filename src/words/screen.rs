@@ -59,6 +59,7 @@ words! { "screen":
     SCROLLED_BACK: "scrolled back, Ctrl-End returns", "已向上滚动，按 Ctrl-End 返回";
     ESC_STOPS: "Esc stops", "Esc 停止";
     LEAVE_ASKED: "Press Ctrl-C again to leave.", "再按一次 Ctrl-C 退出。";
+    PASTE_TOO_BIG: "That paste has {size} MB; a message holds {most} MB at most. Save it to a file and name the file.", "粘贴的内容有 {size} MB，一条消息最多 {most} MB。请存为文件并写出文件名。";
     PASTED_LINES: "pasted {n} lines", "已粘贴 {n} 行";
     PASTED_CHARS: "pasted {n} characters", "已粘贴 {n} 个字符";
     SECONDS: "{s} s", "{s} 秒";

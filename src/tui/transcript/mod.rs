@@ -1,6 +1,6 @@
 //! The conversation as it is shown: what was said, answered, thought, run and noticed.
 //!
-//! [`story`] turns events into blocks, [`block`] sets one in rows, [`scroll`] finds the
+//! `story` turns events into blocks, `block` sets one in rows, `scroll` finds the
 //! rows that are in view. Nothing else is ever laid out: a frame costs what is seen of
 //! it, however long the conversation is. Sources are kept once; rows are kept only
 //! near the view; how tall a finished part is, is remembered until the width changes.

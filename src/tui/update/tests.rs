@@ -6,12 +6,12 @@ use ratatui::backend::TestBackend;
 
 use super::*;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Notice, Origin, Question, Reason, Replied, Requires, Risk, Scope,
-    Step, Tier, Usage, Work,
+    Ask, AskId, Decision, Ending, Origin, Question, Reason, Replied, Requires, Risk, Scope, Step,
+    Tier, Usage, Work,
 };
 use crate::tui::state::Config;
 use crate::tui::view::view;
-use crate::words::{Lang, Word, screen as words};
+use crate::words::{Lang, Word};
 
 const SIZE: (u16, u16) = (80, 24);
 
@@ -138,6 +138,36 @@ fn a_pasted_command_is_only_text() {
     let log = format!("!rm -rf /\n{}", "x\n".repeat(50));
     update(&mut state, Event { at: 0, input: Input::Paste(log.clone()) });
     assert_eq!(press(&mut state, "\n"), sends(&log));
+}
+
+#[test]
+fn a_paste_no_message_can_hold_is_refused() {
+    let mut state = screen();
+    update(&mut state, Event { at: 0, input: Input::Paste("x".repeat(PASTE + 1)) });
+    assert!(state.composer.is_empty());
+    assert!(!state.transcript.is_empty(), "it is said");
+}
+
+#[test]
+fn the_wheel_scrolls_and_the_end_comes_back() {
+    let mut state = screen();
+    for n in 0..40 {
+        state.transcript.notice(Notice::info(words::SECONDS.with("s", n)));
+    }
+    draw(&mut state, SIZE);
+    let wheel =
+        |kind| Input::Mouse(MouseEvent { kind, column: 1, row: 1, modifiers: KeyModifiers::NONE });
+    update(&mut state, Event { at: 0, input: wheel(MouseEventKind::ScrollUp) });
+    assert!(!state.transcript.following());
+    hold(&mut state, KeyCode::End, KeyModifiers::CONTROL);
+    assert!(state.transcript.following());
+}
+
+#[test]
+fn the_mouse_can_be_given_to_the_terminal() {
+    let mut state = screen();
+    assert_eq!(hold(&mut state, KeyCode::F(2), KeyModifiers::NONE), [Effect::ReleaseMouse]);
+    assert_eq!(hold(&mut state, KeyCode::F(2), KeyModifiers::NONE), [Effect::CaptureMouse]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Markdown: where a growing text may be cut ([`split`]), and how a piece of it is
-//! set ([`set`]). A piece is a whole block of the top level, so pieces are set alone.
+//! Markdown: where a growing text may be cut (`split`), and how a piece of it is
+//! set (`set`). A piece is a whole block of the top level, so pieces are set alone.
 
 use pulldown_cmark::Options;
 
