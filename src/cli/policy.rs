@@ -163,7 +163,7 @@ fn described(judged: &Judged, lang: Lang) -> Value {
 }
 
 fn described_line(line: &str, scene: Scene<'_>, lang: Lang) -> Value {
-    let verdict = safety::assess_shell(line, scene);
+    let verdict = safety::assess_shell("", line, scene);
     let judged = verdict.judged();
     let mut answer = described(judged, lang);
     let raised = judged.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);

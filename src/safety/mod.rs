@@ -219,11 +219,11 @@ pub fn assess(step: Step, scene: Scene<'_>) -> Verdict {
 /// program that is not on the list is an L1 here; the list is about what a model may
 /// propose. Only a line that is no text for a shell at all (a NUL in it) is refused.
 /// Nothing a model sends may come here.
-pub fn assess_shell(line: &str, scene: Scene<'_>) -> Verdict {
+pub fn assess_shell(id: &str, line: &str, scene: Scene<'_>) -> Verdict {
     let policy = Policy { unknown_program: Unknown::Confirm, ..scene.policy.clone() };
     let scene = Scene { policy: &policy, ..scene };
     let work = Work::Shell { line: line.to_owned() };
-    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+    let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     let (judged, _) = step::judge(step, scene);
     match judged.risk.tier {
         Tier::L0 | Tier::L1 => Verdict::Run(Cleared(judged)),

@@ -352,7 +352,7 @@ fn a_tool_nobody_knows_is_refused() {
 
 fn shell_verdict(line: &str) -> Verdict {
     let (policy, place) = (Policy::default(), place());
-    assess_shell(line, Scene { policy: &policy, place: &place, world: &world() })
+    assess_shell("", line, Scene { policy: &policy, place: &place, world: &world() })
 }
 
 #[test]

@@ -354,7 +354,7 @@ impl Session {
         let step = Step { work: work.clone(), ..held.clone() };
         let scene = self.scene();
         let verdict = match &work {
-            Work::Shell { line } => safety::assess_shell(line, scene),
+            Work::Shell { line } => safety::assess_shell(&step.id, line, scene),
             Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
         };
         let risk = verdict.judged().risk.clone();

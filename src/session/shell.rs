@@ -28,7 +28,8 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
     let started = Instant::now();
     let text = if line.keep { format!("!{}", line.line) } else { format!("!!{}", line.line) };
     host.tell(Event::TurnStarted { turn: line.turn, text, origin: Origin::Shell }).await;
-    let verdict = safety::assess_shell(&line.line, host.scene());
+    let id = format!("cmd_{:03}", line.step);
+    let verdict = safety::assess_shell(&id, &line.line, host.scene());
     let (ending, seen) = match verdict {
         Verdict::Run(cleared) => {
             (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
@@ -70,7 +71,7 @@ async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<O
         Decision::Edit(work) => {
             let Work::Shell { line } = work else { return declined(&held) };
             // What was rewritten was seen with its tier before the yes.
-            let seen = match safety::assess_shell(&line, host.scene()) {
+            let seen = match safety::assess_shell(&held.judged().step.id, &line, host.scene()) {
                 Verdict::Run(cleared) => run_step(&host.desk, &mut host.outbox, cleared).await,
                 Verdict::Ask(held) => run_step(&host.desk, &mut host.outbox, held.approve()).await,
                 Verdict::Refuse(refused) => not_run(refused.judged(), Outcome::Refused),

@@ -1,0 +1,343 @@
+//! A session from outside: ops in, events out. The model is a script, the programs are
+//! real, the policy is the real one.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use avocet::model::{ModelError, Scripted};
+use avocet::protocol::{
+    AskId, Decision, Ending, Event, ExportFormat, Facts, Notice, Op, Origin, Outcome, Page,
+    Question, Tier, Work,
+};
+use avocet::safety::redact::Redactor;
+use avocet::safety::{Place, Policy};
+use avocet::session::{self, Connected, Found, Guard, Handle, Parts, Persona, Reach, Wanted, Ways};
+use avocet::tools::Toolbox;
+use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::world::System;
+use avocet::words::{Lang, Say, session as words};
+use futures_util::FutureExt;
+
+const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
+
+fn cmd(program: &str, args: &[&str]) -> String {
+    serde_json::json!({"type":"cmd","message":"A step.","data":{"commands":[{"program":program,"args":args}]}})
+        .to_string()
+}
+
+struct Talk {
+    handle: Handle,
+    folder: tempfile::TempDir,
+}
+
+impl Talk {
+    fn start(replies: &[&str]) -> Talk {
+        Talk::with(replies, |_| {})
+    }
+
+    fn with(replies: &[&str], change: impl FnOnce(&mut Parts)) -> Talk {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let mut parts = parts(&real, replies);
+        change(&mut parts);
+        Talk { handle: session::start(parts), folder }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    async fn send(&self, op: Op) {
+        self.handle.ops.send(op).await.unwrap();
+    }
+
+    async fn says(&self, text: &str) {
+        self.send(Op::Submit { text: text.to_owned() }).await;
+    }
+
+    /// The next event that the pattern takes; what comes before it is passed over.
+    async fn next<T>(&mut self, mut wanted: impl FnMut(Event) -> Option<T>) -> T {
+        let wait = async {
+            loop {
+                let event = self.handle.events.recv().await.expect("the session goes on");
+                if let Some(found) = wanted(event) {
+                    return found;
+                }
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(20), wait).await.expect("it comes")
+    }
+
+    async fn ending(&mut self) -> Ending {
+        self.next(|event| match event {
+            Event::TurnEnded { ending, .. } => Some(ending),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn asked(&mut self) -> (AskId, Question) {
+        self.next(|event| match event {
+            Event::Asked(ask) => Some((ask.id, ask.question)),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn notice(&mut self) -> Notice {
+        self.next(|event| match event {
+            Event::Notice(notice) => Some(notice),
+            _ => None,
+        })
+        .await
+    }
+}
+
+fn scripted(replies: &[&str]) -> Connected {
+    let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
+    Connected {
+        model: Arc::new(model),
+        provider: "scripted".into(),
+        base_url: String::new(),
+        list: Arc::new(|| async { Ok::<_, ModelError>(vec!["a".to_owned()]) }.boxed()),
+    }
+}
+
+fn parts(folder: &Path, replies: &[&str]) -> Parts {
+    let world = System::new(folder, folder, &[]);
+    let environment = Environment { path: world.child_path(), ..Environment::default() };
+    let exec = Exec::new(Setup {
+        shell: "/bin/sh".into(),
+        environment,
+        limits: Limits::default(),
+        redactor: None,
+        lang: Lang::En,
+    });
+    let place = Place {
+        workspace: folder.to_owned(),
+        home: folder.join("home"),
+        cwd: folder.to_owned(),
+        trusted: true,
+    };
+    Parts {
+        facts: Facts { cwd: folder.display().to_string(), max_steps: 25, ..Facts::default() },
+        reach: Reach {
+            first: scripted(replies),
+            discover: None,
+            ways: Ways {
+                connect: Arc::new(|wanted| match wanted {
+                    Wanted::Model { name, .. } if name == "other" => Ok(scripted(&[DONE])),
+                    _ => Err(words::NO_MODELS.into()),
+                }),
+                doctor: Arc::new(|_| {
+                    async { Page { title: Say::from(words::DOCTOR), rows: vec![] } }.boxed()
+                }),
+            },
+        },
+        guard: Guard {
+            policy: Policy::default(),
+            place,
+            world: Arc::new(world),
+            redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
+            keep_rule: Box::new(|_| Ok(())),
+        },
+        tools: Toolbox::new(vec![Arc::new(exec)]),
+        persona: Persona::default(),
+        greeting: vec![],
+    }
+}
+
+#[tokio::test]
+async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
+    let slow = format!("#! {{\"delay_ms\":20,\"chunk\":8}}\n{DONE}");
+    let mut talk = Talk::start(&[&slow, DONE]);
+    talk.says("one").await;
+    talk.says("two").await;
+    let queued = talk
+        .next(|event| match event {
+            Event::Queued { texts } => Some(texts),
+            _ => None,
+        })
+        .await;
+    assert_eq!(queued, ["two"]);
+    assert_eq!(talk.ending().await, Ending::Done);
+    let (text, origin) = talk
+        .next(|event| match event {
+            Event::TurnStarted { text, origin, .. } => Some((text, origin)),
+            _ => None,
+        })
+        .await;
+    assert_eq!((text.as_str(), origin), ("two", Origin::Queue));
+    assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
+async fn a_queue_waits_after_a_failure_until_something_succeeds() {
+    let broken = format!("#! {{\"delay_ms\":20,\"chunk\":8,\"cut\":\"broken\"}}\n{DONE}");
+    let unfinished = broken.trim_end_matches('}').to_owned();
+    let mut talk = Talk::start(&[&unfinished, DONE, DONE]);
+    talk.says("one").await;
+    talk.says("two").await;
+    assert!(matches!(talk.ending().await, Ending::Failed { .. }));
+    talk.says("three").await;
+    for expected in ["three", "two"] {
+        let text = talk
+            .next(|event| match event {
+                Event::TurnStarted { text, .. } => Some(text),
+                _ => None,
+            })
+            .await;
+        assert_eq!(text, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_rule_for_the_session_lets_the_next_step_run_unasked() {
+    let make = |name: &str| cmd("mkdir", &[name]);
+    let mut talk = Talk::start(&[&make("a"), DONE, &make("a/b"), DONE]);
+    talk.send(Op::Allow { rule: "mkdir *".into() }).await;
+    assert_eq!(talk.notice().await.say.word(), words::ALLOWED);
+    talk.says("go").await;
+    let seen = talk
+        .next(|event| match event {
+            Event::Observed(seen) => Some(seen),
+            Event::Asked(_) => panic!("it asks all the same"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(seen.outcome, Outcome::Ran);
+    assert!(talk.folder().join("a").is_dir());
+}
+
+#[tokio::test]
+async fn a_refused_program_stays_refused_whatever_is_allowed() {
+    let mut talk = Talk::start(&[&cmd("sudo", &["ls"]), DONE]);
+    talk.send(Op::Allow { rule: "sudo *".into() }).await;
+    talk.says("go").await;
+    let seen = talk
+        .next(|event| match event {
+            Event::Observed(seen) => Some(seen),
+            _ => None,
+        })
+        .await;
+    assert_eq!((seen.outcome, seen.risk.tier), (Outcome::Refused, Tier::L2));
+}
+
+#[tokio::test]
+async fn an_edit_is_judged_while_it_is_typed() {
+    let mut talk = Talk::start(&[&cmd("mkdir", &["a"]), DONE]);
+    talk.says("go").await;
+    let (ask, _) = talk.asked().await;
+    let work = Work::exec("rm", &["-rf", "a"]);
+    talk.send(Op::Judge { ask, work: work.clone() }).await;
+    let (judged, tier) = talk
+        .next(|event| match event {
+            Event::Judged { work, risk, .. } => Some((work, risk.tier)),
+            _ => None,
+        })
+        .await;
+    assert_eq!((judged, tier), (work, Tier::L2));
+    talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
+    assert_eq!(talk.ending().await, Ending::Stopped);
+}
+
+#[tokio::test]
+async fn a_stop_takes_the_question_back() {
+    let mut talk = Talk::start(&[&cmd("mkdir", &["a"]), DONE]);
+    talk.says("go").await;
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Stop).await;
+    let answered = talk
+        .next(|event| match event {
+            Event::Answered { ask } => Some(ask),
+            _ => None,
+        })
+        .await;
+    assert_eq!(answered, ask);
+    assert_eq!(talk.ending().await, Ending::Cancelled);
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.says("again").await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert!(!talk.folder().join("a").exists(), "an answer that came too late runs nothing");
+}
+
+#[tokio::test]
+async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
+    let mut talk = Talk::start(&[DONE]);
+    talk.send(Op::Shell { line: "printf '%s' one two | tr a-z A-Z".into(), keep: true }).await;
+    let seen = talk
+        .next(|event| match event {
+            Event::Observed(seen) => Some(seen),
+            _ => None,
+        })
+        .await;
+    assert_eq!((seen.stdout.as_str(), seen.step.id.is_empty()), ("ONETWO", false));
+    talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
+    let (ask, question) = talk.asked().await;
+    let Question::Step { risk, pieces, .. } = question else { panic!("a step") };
+    assert_eq!((risk.tier, pieces.len()), (Tier::L2, 1));
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
+async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
+    let mut talk = Talk::start(&["#! {\"wait\":\"after\"}\n{\"type\":\"chat\",", DONE]);
+    talk.says("one").await;
+    talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
+    talk.send(Op::New).await;
+    assert_eq!(talk.ending().await, Ending::Cancelled);
+    talk.next(|event| matches!(event, Event::Cleared).then_some(())).await;
+    talk.says("two").await;
+    let turn = talk
+        .next(|event| match event {
+            Event::TurnStarted { turn, .. } => Some(turn),
+            _ => None,
+        })
+        .await;
+    assert_eq!(turn, 1);
+}
+
+#[tokio::test]
+async fn an_export_masks_secrets_and_overwrites_nothing() {
+    let mut talk =
+        Talk::start(&[r#"{"type":"chat","message":"It is sekret-value-1234.","data":{}}"#]);
+    talk.says("tell me").await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    let export = || Op::Export { format: ExportFormat::Md, path: Some("talk.md".into()) };
+    talk.send(export()).await;
+    assert_eq!(talk.notice().await.say.word(), words::EXPORTED);
+    let text = std::fs::read_to_string(talk.folder().join("talk.md")).unwrap();
+    assert!(text.contains("tell me") && !text.contains("sekret-value-1234"), "{text}");
+    talk.send(export()).await;
+    assert_eq!(talk.notice().await.say.word(), words::EXPORT_EXISTS);
+}
+
+#[tokio::test]
+async fn what_is_found_nearby_is_offered_and_can_be_named() {
+    let found = Found {
+        name: "Ollama".into(),
+        base_url: "http://127.0.0.1:11434/v1".into(),
+        key_env: None,
+        models: vec!["other".into()],
+    };
+    let mut talk = Talk::with(&[DONE], |parts| {
+        parts.reach.discover = Some(async move { vec![found] }.boxed());
+    });
+    assert_eq!(talk.notice().await.say.word(), words::FOUND);
+    talk.send(Op::SetModel { name: "other".into() }).await;
+    assert_eq!(talk.notice().await.say.word(), words::MODEL_SET);
+    talk.send(Op::SetModel { name: "nowhere".into() }).await;
+    assert_eq!(talk.notice().await.say.word(), words::NO_MODELS, "said, and the old one stays");
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_a_running_child_and_closes() {
+    let mut talk = Talk::start(&[DONE]);
+    talk.send(Op::Shell { line: "sleep 600".into(), keep: false }).await;
+    talk.next(|event| matches!(event, Event::StepStarted { .. }).then_some(())).await;
+    talk.send(Op::Shutdown).await;
+    talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
+}
