@@ -56,6 +56,8 @@ pub struct TurnHost {
     pub decisions: mpsc::UnboundedReceiver<(AskId, Decision)>,
     /// Bytes of the request that is being answered.
     pub sent: usize,
+    /// What has come of it so far; it outlives a call that is dropped.
+    pub answer: Answer,
     pub bench: Bench,
 }
 
@@ -100,9 +102,14 @@ impl Host for TurnHost {
             params: self.desk.params.clone(),
             schema: Some(reply::schema()),
         };
+        self.answer = Answer::default();
         self.outbox.send(Event::ReplyStarted).await;
         let stream = self.desk.model.stream(request);
         self.listen(stream).await
+    }
+
+    fn heard(&mut self) -> Option<Answer> {
+        Some(std::mem::take(&mut self.answer)).filter(|answer| !answer.text.is_empty())
     }
 
     async fn ask(&mut self, ask: Ask) -> Decision {
@@ -163,7 +170,6 @@ impl TurnHost {
         &mut self,
         mut stream: futures_util::stream::BoxStream<'static, Result<Chunk, ModelError>>,
     ) -> Result<Answer, ModelError> {
-        let mut answer = Answer::default();
         let mut growing = Partial::new();
         loop {
             let chunk = tokio::select! {
@@ -171,10 +177,10 @@ impl TurnHost {
                 () = self.outbox.flush(), if self.outbox.is_waiting() => continue,
             };
             match chunk {
-                Some(Ok(chunk)) => self.heard(chunk, &mut answer, &mut growing).await,
-                Some(Err(error)) if answer.text.is_empty() => return Err(error),
+                Some(Ok(chunk)) => self.take(chunk, &mut growing).await,
+                Some(Err(error)) if self.answer.text.is_empty() => return Err(error),
                 Some(Err(error)) => {
-                    answer.cut = Some(Cut::Broken);
+                    self.answer.cut = Some(Cut::Broken);
                     let notice = crate::protocol::Notice::error(crate::words::Spoken::say(&error));
                     self.outbox.send(Event::Notice(notice)).await;
                     break;
@@ -183,17 +189,18 @@ impl TurnHost {
             }
         }
         self.outbox.flush().await;
+        let mut answer = std::mem::take(&mut self.answer);
         if answer.usage == Usage::default() {
             answer.usage = estimate(&answer.text, self.sent);
         }
         Ok(answer)
     }
 
-    async fn heard(&mut self, chunk: Chunk, answer: &mut Answer, growing: &mut Partial) {
+    async fn take(&mut self, chunk: Chunk, growing: &mut Partial) {
         match chunk {
             Chunk::Text(text) => {
                 let shown = growing.push(&text);
-                answer.text.push_str(&text);
+                self.answer.text.push_str(&text);
                 if !shown.is_empty() {
                     self.outbox.stream(Event::Delta { text: shown });
                 }
@@ -202,8 +209,8 @@ impl TurnHost {
             Chunk::Retrying { attempt, of, wait_ms, why } => {
                 self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
             }
-            Chunk::Usage(usage) => answer.usage = usage,
-            Chunk::Finished(cut) => answer.cut = cut,
+            Chunk::Usage(usage) => self.answer.usage = usage,
+            Chunk::Finished(cut) => self.answer.cut = cut,
         }
     }
 }

@@ -12,6 +12,7 @@ use super::host::{Bench, Desk, Note, TurnHost};
 use super::outbox::Outbox;
 use super::state::{self, After, Past, Queue, Running, Voice};
 use super::{Found, Guard, Parts, Wanted, report, rules, shell};
+use crate::agent::Answer;
 use crate::agent::drive::{Ended, drive};
 use crate::agent::turn::{Start, Turn};
 use crate::context::system::{self, Setting};
@@ -238,6 +239,7 @@ impl Session {
             notes: self.notes.clone(),
             decisions,
             sent: 0,
+            answer: Answer::default(),
             bench: Bench::new(
                 self.policy.subscribe(),
                 self.guard.place.clone(),

@@ -237,7 +237,10 @@ impl Driver {
                 self.cause = Some(Cause::Left);
                 Ok(())
             }
-            Effect::Redraw => self.screen.forget(),
+            Effect::Redraw => {
+                self.screen.forget();
+                Ok(())
+            }
             Effect::Copy(text) => self.screen.copy(&text),
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),

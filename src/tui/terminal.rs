@@ -63,6 +63,8 @@ sequence! {
 pub struct Screen {
     terminal: Terminal<Careful<BufWriter<Stdout>>>,
     taken: Taken,
+    /// True when nothing that stands on the terminal counts any more.
+    forgotten: bool,
 }
 
 /// Whether the terminal is ours now; shared with the panic hook.
@@ -79,7 +81,7 @@ impl Screen {
         restore_on_panic(taken.clone());
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
         let terminal = Terminal::new(Careful::new(out))?;
-        let screen = Screen { terminal, taken };
+        let screen = Screen { terminal, taken, forgotten: false };
         screen.taken.take()?;
         Ok(screen)
     }
@@ -90,18 +92,19 @@ impl Screen {
     /// When the terminal is gone.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        if std::mem::take(&mut self.forgotten) {
+            // Not `Terminal::clear`: it asks the terminal where its cursor is, and waits.
+            let size = self.terminal.size()?;
+            self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
+        }
         self.terminal.draw(draw)?;
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
     }
 
-    /// Forgets what is on the terminal, so that the next frame is drawn whole.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
-    pub fn forget(&mut self) -> io::Result<()> {
-        // Not `Terminal::clear`: it asks the terminal where its cursor is, and waits.
-        let size = self.terminal.size()?;
-        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
+    /// Forgets what is on the terminal, so that the next frame is drawn whole: a
+    /// terminal that was smaller for a moment has lost what stood there.
+    pub fn forget(&mut self) {
+        self.forgotten = true;
     }
 
     /// # Errors
@@ -145,7 +148,8 @@ impl Screen {
         #[cfg(unix)]
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
         self.taken.take()?;
-        self.forget()
+        self.forget();
+        Ok(())
     }
 }
 

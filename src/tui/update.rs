@@ -32,7 +32,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Input::Key(key) => key_pressed(state, &key, at),
         Input::Paste(text) => pasted(state, &text),
         Input::Mouse(mouse) => moused(state, mouse),
-        Input::Resized => Vec::new(),
+        Input::Resized => vec![Effect::Redraw],
         Input::FocusGained => attend(state, Attention::Here),
         Input::FocusLost => attend(state, Attention::Elsewhere),
         Input::Session(event) => happened(state, *event, at),

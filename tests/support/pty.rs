@@ -91,6 +91,23 @@ impl Screen {
         self.wait_until(&format!("`{text}` to appear"), |seen| screen_text(seen).contains(text));
     }
 
+    /// Whether the text comes within so long; no fault when it does not.
+    pub fn shows_within(&self, text: &str, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        let (seen, changed) = &*self.seen;
+        let mut seen = seen.lock().unwrap();
+        loop {
+            if screen_text(&seen).contains(text) {
+                return true;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            seen = changed.wait_timeout(seen, left).unwrap().0;
+        }
+    }
+
     /// Waits until `text` stands nowhere on the screen.
     #[track_caller]
     pub fn wait_gone(&self, text: &str) {

@@ -1,0 +1,269 @@
+//! Whole journeys: the real program in a real terminal, against a loopback server.
+//!
+//! Few, and each from start to end; what a single key does is tested in `src/tui`.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use pty::{Modes, Screen};
+use server::{Reply, Server};
+
+/// A folder to work in and a home of its own.
+struct Bench {
+    root: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["work", "home", "avocet"] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        Bench { root }
+    }
+
+    fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    fn start(&self, args: &[&str]) -> Screen {
+        let home = self.root.path().join("home");
+        let avocet = self.root.path().join("avocet");
+        let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+        Screen::start(args, &envs, &self.work(), (80, 24))
+    }
+
+    fn against(&self, server: &Server) -> Screen {
+        let screen = self.start(&["--base-url", &server.base_url(), "--model", "loop-1"]);
+        screen.wait_for("loop-1");
+        screen
+    }
+}
+
+fn commands(steps: &[(&str, &[&str])]) -> Reply {
+    let commands: Vec<_> = steps
+        .iter()
+        .map(|(program, args)| json!({ "program": program, "args": args, "requires": {} }))
+        .collect();
+    let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
+    Reply::text(&json!({ "type": "cmd", "message": "Let me try.", "data": data }).to_string(), 8)
+}
+
+/// What the model was sent last.
+fn last_sent(server: &Server) -> String {
+    server.requests().last().unwrap().json()["messages"].to_string()
+}
+
+/// Presses a key until the screen shows what it leads to. A question takes no keys in
+/// its first moment, so that nothing typed ahead can answer it.
+#[track_caller]
+fn press_until(screen: &mut Screen, key: &str, text: &str) {
+    for _ in 0..40 {
+        screen.press(key);
+        if screen.shows_within(text, Duration::from_millis(200)) {
+            return;
+        }
+    }
+    panic!("{key:?} did not lead to {text:?}\n{}", screen.text());
+}
+
+/// Leaves as a person does, and sees to it that the terminal is as it was.
+#[track_caller]
+fn leave(screen: &mut Screen) {
+    screen.press("\x03");
+    screen.wait_for("Press Ctrl-C again");
+    screen.press("\x03");
+    assert_eq!(screen.wait_for_exit(), 0);
+    assert_eq!(screen.modes(), Modes::default());
+}
+
+#[test]
+fn a_question_gets_an_answer_and_ctrl_c_leaves() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Hello! What shall we build? 你好，世界 👋")]);
+    let mut screen = bench.against(&server);
+    screen.press("hello\r");
+    screen.wait_for("What shall we build? 你好，世界");
+    leave(&mut screen);
+}
+
+#[test]
+fn an_approved_step_runs_and_its_result_reaches_the_model() {
+    let bench = Bench::new();
+    let server =
+        Server::start(vec![commands(&[("mkdir", &["made here"])]), Reply::chat("It is made.")]);
+    let mut screen = bench.against(&server);
+    screen.press("make it\r");
+    screen.wait_for("Run this?");
+    press_until(&mut screen, "y", "It is made.");
+    assert!(bench.work().join("made here").is_dir());
+    assert!(last_sent(&server).contains(r#"\"outcome\":\"ran\""#), "{}", last_sent(&server));
+}
+
+#[test]
+fn a_rejection_with_a_word_reaches_the_model() {
+    let bench = Bench::new();
+    let server =
+        Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("As you like.")]);
+    let mut screen = bench.against(&server);
+    screen.press("make it\r");
+    screen.wait_for("Run this?");
+    press_until(&mut screen, "w", "What should the model know?");
+    screen.press("use another name\r");
+    screen.wait_for("As you like.");
+    assert!(!bench.work().join("made").exists());
+    assert!(last_sent(&server).contains("use another name"), "{}", last_sent(&server));
+}
+
+#[test]
+fn an_edited_step_runs_as_edited_and_the_model_is_told() {
+    let bench = Bench::new();
+    let server =
+        Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("Good choice.")]);
+    let mut screen = bench.against(&server);
+    screen.press("make it\r");
+    screen.wait_for("Run this?");
+    press_until(&mut screen, "e", "Run this instead?");
+    screen.press("-2");
+    screen.wait_for("made-2");
+    screen.wait_gone("being judged");
+    screen.press("\r");
+    screen.wait_for("Good choice.");
+    assert!(bench.work().join("made-2").is_dir());
+    assert!(!bench.work().join("made").exists());
+    assert!(last_sent(&server).contains(r#"\"outcome\":\"edited\""#), "{}", last_sent(&server));
+}
+
+#[test]
+fn a_blocked_step_is_refused_on_the_screen_and_does_not_run() {
+    let bench = Bench::new();
+    fs::write(bench.work().join("keep.txt"), "kept").unwrap();
+    let server =
+        Server::start(vec![commands(&[("rm", &["-rf", "keep.txt"])]), Reply::chat("Understood.")]);
+    let mut screen = bench.against(&server);
+    screen.press("clean up\r");
+    screen.wait_for("Understood.");
+    screen.wait_for("L2");
+    assert!(bench.work().join("keep.txt").exists());
+    assert!(last_sent(&server).contains(r#"\"outcome\":\"refused\""#), "{}", last_sent(&server));
+}
+
+#[test]
+fn escape_ends_a_child_that_hangs_and_leaves_none_behind() {
+    let bench = Bench::new();
+    let server = Server::start(vec![commands(&[("sleep", &["987654"])]), Reply::chat("unused")]);
+    let mut screen = bench.against(&server);
+    screen.press("wait\r");
+    screen.wait_for("Run this?");
+    press_until(&mut screen, "y", "Running");
+    becomes("the child runs", || sleeps() == 1);
+    screen.press("\x1b");
+    becomes("the child is gone", || sleeps() == 0);
+    leave(&mut screen);
+}
+
+/// Looks again until it is so.
+#[track_caller]
+fn becomes(what: &str, so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while !so() {
+        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
+        std::thread::yield_now();
+    }
+}
+
+fn sleeps() -> usize {
+    let found =
+        Command::new("pgrep").args(["-fx", "(/usr)?(/bin/)?sleep 987654"]).output().unwrap();
+    String::from_utf8_lossy(&found.stdout).lines().count()
+}
+
+#[test]
+fn escape_frees_the_connection_of_an_answer_that_never_ends() {
+    let bench = Bench::new();
+    let server = Server::start(vec![
+        Reply::text(r#"{"type":"chat","message":"This will never end"}"#, 12).hang_after(10),
+        Reply::chat("Here again."),
+    ]);
+    let mut screen = bench.against(&server);
+    screen.press("talk\r");
+    screen.wait_for("This will");
+    screen.press("\x1b");
+    server.wait_for_gone(1);
+    screen.press("again\r");
+    screen.wait_for("Here again.");
+}
+
+#[test]
+fn what_is_typed_while_it_works_waits_its_turn() {
+    let bench = Bench::new();
+    let slow = Reply::chat("First answer.").pause(Duration::from_millis(40));
+    let server = Server::start(vec![slow, Reply::chat("Second answer.")]);
+    let mut screen = bench.against(&server);
+    screen.press("one\r");
+    server.wait_for_requests(1);
+    screen.press("two\r");
+    screen.wait_for("First answer.");
+    screen.wait_for("Second answer.");
+}
+
+#[test]
+fn a_storm_of_sizes_ends_in_a_clean_frame() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Steady as she goes.")]);
+    let mut screen = bench.against(&server);
+    screen.press("hello\r");
+    screen.wait_for("Steady as she goes.");
+    for step in 0..200u16 {
+        screen.resize((1 + (step * 7) % 200, 1 + step % 60));
+    }
+    screen.resize((80, 24));
+    screen.wait_for("Steady as she goes.");
+    screen.press("still here");
+    screen.wait_for("still here");
+}
+
+#[test]
+fn a_signal_ends_everything_and_gives_the_terminal_back() {
+    let bench = Bench::new();
+    let server = Server::start(vec![commands(&[("sleep", &["987655"])])]);
+    let mut screen = bench.against(&server);
+    screen.press("wait\r");
+    screen.wait_for("Run this?");
+    press_until(&mut screen, "y", "Running");
+    screen.signal("TERM");
+    screen.wait_for_exit();
+    assert_eq!(screen.modes(), Modes::default());
+}
+
+#[test]
+fn a_line_for_the_shell_runs_and_goes_to_the_model() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("I see it.")]);
+    let mut screen = bench.against(&server);
+    screen.press("!echo one | tr a-z A-Z\r");
+    screen.wait_for("ONE");
+    screen.press("what did it say?\r");
+    screen.wait_for("I see it.");
+    assert!(last_sent(&server).contains("ONE"), "{}", last_sent(&server));
+}
+
+#[test]
+fn without_a_model_the_guide_answers_and_says_what_it_is() {
+    let bench = Bench::new();
+    let mut screen = bench.start(&[]);
+    screen.wait_for("not a language model");
+    screen.press("how do I connect a model?\r");
+    screen.wait_for("--base-url");
+}
