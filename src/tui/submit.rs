@@ -22,9 +22,6 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
         state.composer.set(&draft, state.dress.lang);
     }
     let whole = |text: &str| taken.folds.expand(text);
-    if taken.folds.leads(&taken.shown) {
-        return vec![Effect::Send(Op::Submit { text: whole(&taken.shown) })];
-    }
     match line::read(&taken.shown) {
         Intent::Empty => Vec::new(),
         Intent::Message { text } => vec![Effect::Send(Op::Submit { text: whole(&text) })],

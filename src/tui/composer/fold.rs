@@ -70,12 +70,6 @@ impl Folds {
         out.push_str(shown.get(done..).unwrap_or_default());
         out
     }
-
-    /// True when the text begins with a mark: whatever was pasted is then a message,
-    /// even if its first character is a `/` or a `!`.
-    pub fn leads(&self, shown: &str) -> bool {
-        self.0.iter().any(|fold| shown.trim_start().starts_with(&fold.mark))
-    }
 }
 
 #[cfg(test)]
