@@ -197,7 +197,7 @@ impl Headless {
 /// A start that could not be made.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    notice: Notice,
+    notice: Box<Notice>,
     exit: Exit,
     voice: Voice,
 }

@@ -1,6 +1,6 @@
 //! The binary without a screen: what it prints where, and how it exits.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use std::fs;
 use std::io::Write;

@@ -2,11 +2,11 @@
 //!
 //! Few, and each from start to end; what a single key does is tested in `src/tui`.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -167,9 +167,9 @@ fn escape_ends_a_child_that_hangs_and_leaves_none_behind() {
     screen.press("wait\r");
     screen.wait_for("Run this?");
     press_until(&mut screen, "y", "Running");
-    becomes("the child runs", || sleeps() == 1);
+    becomes("the child runs", || sleeps("987654") == 1);
     screen.press("\x1b");
-    becomes("the child is gone", || sleeps() == 0);
+    becomes("the child is gone", || sleeps("987654") == 0);
     leave(&mut screen);
 }
 
@@ -183,10 +183,15 @@ fn becomes(what: &str, so: impl Fn() -> bool) {
     }
 }
 
-fn sleeps() -> usize {
-    let found =
-        Command::new("pgrep").args(["-fx", "(/usr)?(/bin/)?sleep 987654"]).output().unwrap();
-    String::from_utf8_lossy(&found.stdout).lines().count()
+/// How many programs with this last argument run.
+fn sleeps(seconds: &str) -> usize {
+    let end = format!("sleep\0{seconds}\0");
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+        .filter(|line| String::from_utf8_lossy(line).ends_with(&end))
+        .count()
 }
 
 #[test]
@@ -242,8 +247,10 @@ fn a_signal_ends_everything_and_gives_the_terminal_back() {
     screen.press("wait\r");
     screen.wait_for("Run this?");
     press_until(&mut screen, "y", "Running");
+    becomes("the child runs", || sleeps("987655") == 1);
     screen.signal("TERM");
     screen.wait_for_exit();
+    becomes("the child is gone", || sleeps("987655") == 0);
     assert_eq!(screen.modes(), Modes::default());
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `UPDATE=1 cargo test --test readme -- --test-threads=1` rewrites them.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -136,5 +136,5 @@ fn folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, Failure> {
 }
 
 fn failed(say: impl Into<crate::words::Say>, lang: Lang) -> Failure {
-    Failure { notice: Notice::error(say), exit: Exit::WrongUse, voice: voice(lang) }
+    Failure { notice: Box::new(Notice::error(say)), exit: Exit::WrongUse, voice: voice(lang) }
 }

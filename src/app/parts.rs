@@ -27,7 +27,11 @@ pub enum For {
 /// Builds everything; nothing is connected, started or searched for yet.
 pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, Failure> {
     let settings = &ground.loaded.settings;
-    let fail = |say: Say, exit| Failure { notice: Notice::error(say), exit, voice: ground.voice() };
+    let fail = |say: Say, exit| Failure {
+        notice: Box::new(Notice::error(say)),
+        exit,
+        voice: ground.voice(),
+    };
     let persona = persona(ground, bot).map_err(|say| fail(say, Exit::WrongUse))?;
     let knowledge = Knowledge::new(ground);
     let first =

@@ -71,6 +71,7 @@ pub struct Ways {
 }
 
 pub type Connect = Arc<dyn Fn(&Wanted) -> Result<Connected, Say> + Send + Sync>;
+pub type KeepRule = Box<dyn FnMut(&Rule) -> Result<(), Say> + Send>;
 pub type Doctor = Arc<dyn Fn(&Facts) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
 
 /// What a person wants to talk to.
@@ -113,7 +114,7 @@ pub struct Guard {
     pub world: Arc<dyn World>,
     pub redactor: Arc<Redactor>,
     /// Keeps a rule for this folder; an error says why it could not.
-    pub keep_rule: Box<dyn FnMut(&Rule) -> Result<(), Say> + Send>,
+    pub keep_rule: KeepRule,
 }
 
 /// Who answers: the bot's part of the system prompt and its sampling.

@@ -32,20 +32,18 @@ impl Outbox {
 
     /// Sends text now if there is room, else keeps it and lets more of it join.
     pub fn stream(&mut self, event: Event) {
-        let event = match (self.waiting.take(), event) {
-            (Some(earlier), event) => match join(earlier, event) {
-                Ok(joined) => joined,
-                Err((earlier, event)) => {
-                    // Two kinds of text in a full channel: the older one goes first,
-                    // and a channel that is full now is kept waiting for by `flush`.
-                    if let Err(error) = self.events.try_send(earlier) {
-                        self.waiting = Some(merge_anyway(error.into_inner(), event));
+        let event = match self.waiting.take() {
+            None => event,
+            Some(mut earlier) => match joined(&mut earlier, event) {
+                None => earlier,
+                Some(later) => match self.events.try_send(earlier) {
+                    Ok(()) => later,
+                    Err(error) => {
+                        self.waiting = Some(graver(error.into_inner(), later));
                         return;
                     }
-                    event
-                }
+                },
             },
-            (None, event) => event,
         };
         if let Err(error) = self.events.try_send(event) {
             self.waiting = Some(error.into_inner());
@@ -67,26 +65,24 @@ impl Outbox {
     }
 }
 
-/// One event of two neighbours of a kind.
-fn join(earlier: Event, later: Event) -> Result<Event, (Event, Event)> {
+/// Appends text of the same kind; gives back what is of another.
+fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
     match (earlier, later) {
-        (Event::Delta { text: mut a }, Event::Delta { text: b }) => {
-            a.push_str(&b);
-            Ok(Event::Delta { text: a })
+        (Event::Delta { text }, Event::Delta { text: more })
+        | (Event::Thought { text }, Event::Thought { text: more }) => {
+            text.push_str(&more);
+            None
         }
-        (Event::Thought { text: mut a }, Event::Thought { text: b }) => {
-            a.push_str(&b);
-            Ok(Event::Thought { text: a })
-        }
-        other => Err(other),
+        (_, later) => Some(later),
     }
 }
 
-/// Thoughts are the one text that may be lost: the answer that follows them is not.
-fn merge_anyway(earlier: Event, later: Event) -> Event {
-    match (earlier, later) {
-        (earlier @ Event::Delta { .. }, Event::Thought { .. }) => earlier,
-        (_, later) => later,
+/// Of two kinds of text in a full channel one stays. Thoughts are the one that may be
+/// lost: the answer is not.
+fn graver(earlier: Event, later: Event) -> Event {
+    match (&earlier, &later) {
+        (Event::Delta { .. }, Event::Thought { .. }) => earlier,
+        _ => later,
     }
 }
 
@@ -111,6 +107,19 @@ mod tests {
         assert_eq!(receiver.recv().await, Some(delta("a")));
         outbox.flush().await;
         assert_eq!(receiver.recv().await, Some(delta("bc")));
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_never_lost_to_a_thought() {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let mut outbox = Outbox::new(sender);
+        outbox.stream(Event::Thought { text: "hm".into() });
+        outbox.stream(delta("a"));
+        outbox.stream(Event::Thought { text: "so".into() });
+        outbox.stream(delta("b"));
+        receiver.recv().await;
+        outbox.flush().await;
+        assert_eq!(receiver.recv().await, Some(delta("ab")));
     }
 
     #[tokio::test]
