@@ -3,10 +3,10 @@
 //!
 //! | file | builds |
 //! |---|---|
-//! | [`ground`] | environment, folders, settings, language: what everything stands on |
-//! | [`reach`] | models: by settings, by name, by search |
-//! | [`parts`] | a session's parts: policy, tools, masks, bot |
-//! | [`answers`] | what is answered without a session |
+//! | `ground` | environment, folders, settings, language: what everything stands on |
+//! | `reach` | models: by settings, by name, by search |
+//! | `parts` | a session's parts: policy, tools, masks, bot |
+//! | `answers` | what is answered without a session |
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;

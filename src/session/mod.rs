@@ -1,7 +1,7 @@
 //! One conversation in one folder: reads [`Op`]s, runs turns, writes [`Event`]s.
 //!
-//! [`run`] is the loop and stays a router; a running turn is a task of its own with a
-//! [`host::Desk`] as its host, so an op is answered at any moment. Two channels lead
+//! `run` is the loop and stays a router; a running turn is a task of its own with a
+//! `host::Desk` as its host, so an op is answered at any moment. Two channels lead
 //! in and out; between the loop and its turn run three small ones (decisions down,
 //! the policy down, notes up), all of plain data.
 //!

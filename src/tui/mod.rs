@@ -6,8 +6,8 @@
 //!   for the model, a child or a file.
 //! - Each area has its own file with its state, its keys and its drawing; `state`,
 //!   `update` and `view` only route.
-//! - A modal is visible by being on the stack of [`modal`].
-//! - Keys stand in one table, [`keys`]; help is drawn from it.
+//! - A modal is visible by being on the stack of `modal`.
+//! - Keys stand in one table, `keys`; help is drawn from it.
 //! - Colours are named by meaning, [`theme`]; nothing is said by colour alone.
 //! - Foreign text passes [`clean`] on its way to a cell; widths come from there too.
 
