@@ -29,7 +29,7 @@ fn a_question_gets_an_answer_and_ctrl_c_leaves() {
     assert!(screen.modes().alternate && screen.modes().paste && screen.modes().mouse);
     screen.press("hello 中文");
     screen.wait_for("hello 中文");
-    assert_eq!(screen.cursor(), Some((12, 21)), "the caret stands behind the text");
+    screen.wait_for_cursor((12, 21));
     screen.press("\r");
     screen.wait_for("You said: hello 中文");
     screen.press("\x03");

@@ -141,6 +141,16 @@ impl Screen {
         (!screen.hide_cursor()).then_some((column, row))
     }
 
+    /// Waits until the cursor stands there, column and row, and can be seen.
+    #[track_caller]
+    pub fn wait_for_cursor(&self, place: (u16, u16)) {
+        self.wait_until(&format!("the cursor at {place:?}"), |seen| {
+            let screen = seen.parser.screen();
+            let (row, column) = screen.cursor_position();
+            !screen.hide_cursor() && (column, row) == place
+        });
+    }
+
     /// The modes a program must give back: all false at the end.
     pub fn modes(&self) -> Modes {
         let seen = self.seen.0.lock().unwrap();
