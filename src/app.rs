@@ -18,6 +18,7 @@ use crate::cli::print::{self, Options, Wires};
 use crate::cli::report::{self, Voice};
 use crate::cli::schema::Schema;
 use crate::cli::{Cli, Exit, input};
+use crate::config::draft;
 use crate::config::history::History;
 use crate::protocol::Notice;
 use crate::words::{Spoken, cli as words};
@@ -83,13 +84,15 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         Err(error) => return ground.broken(&error),
     };
     let history = History::open(ground.paths.history());
+    let draft = draft::file(&ground.paths.drafts(), &ground.folder);
     let config = tui::Config {
         lang: ground.lang(),
         theme: ground.theme(),
         depth: ground.depth(),
         facts: built.facts.clone(),
         history: history.entries().to_vec(),
-        draft: String::new(),
+        draft: draft::read(&draft),
+        keep: tui::Kept { history: Some(ground.paths.history()), draft: Some(draft) },
         first: prompt,
         models: Vec::new(),
         notices: ground.notices(),
@@ -102,10 +105,7 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
     });
     runtime.shutdown_background();
     match ended {
-        Ok(left) => {
-            keep(history, &left.sent);
-            left_by(left.cause)
-        }
+        Ok(left) => left_by(left.cause),
         Err(error) => ground.broken(&error),
     }
 }
@@ -113,13 +113,6 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
 /// Lets a session end what it started: a child that heeds no signal takes four seconds.
 async fn farewell(task: tokio::task::JoinHandle<()>) {
     let _ = tokio::time::timeout(print::GRACE, task).await;
-}
-
-fn keep(mut history: History, sent: &[String]) {
-    for line in sent {
-        // A history that cannot be written is a pity, not a fault to stop for.
-        let _ = history.add(line);
-    }
 }
 
 fn left_by(cause: tui::Cause) -> Exit {

@@ -274,3 +274,28 @@ fn without_a_model_the_guide_answers_and_says_what_it_is() {
     screen.press("how do I connect a model?\r");
     screen.wait_for("--base-url");
 }
+
+#[test]
+fn what_was_sent_and_what_was_being_written_outlive_a_signal() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("First answer."), Reply::chat("Again.")]);
+    let mut screen = bench.against(&server);
+    screen.press("the first question\r");
+    screen.wait_for("First answer.");
+    let history = bench.root.path().join("avocet/state/history");
+    becomes("the line is kept", || {
+        fs::read_to_string(&history).is_ok_and(|it| it.contains("first"))
+    });
+    screen.press("half a thought 一半");
+    screen.wait_for("half a thought 一半");
+    screen.signal("HUP");
+    screen.wait_for_exit();
+
+    let mut screen = bench.against(&server);
+    screen.wait_for("half a thought 一半");
+    screen.press("\x12quest");
+    screen.wait_for("the first question");
+    screen.press("\r\r");
+    screen.wait_for("Again.");
+    assert!(last_sent(&server).contains("the first question"), "{}", last_sent(&server));
+}

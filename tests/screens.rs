@@ -518,3 +518,28 @@ fn a_shell_line_and_a_paste_are_seen_as_such() {
     screen.types(" 请用中文回答，谢谢 🦀");
     shows!("input_paste", screen);
 }
+
+#[test]
+fn a_search_shows_what_was_sent_and_what_is_looked_for() {
+    for (lang, name, query) in [(Lang::En, "search", "test"), (Lang::Zh, "search_zh", "测试")] {
+        let history = vec!["cargo test --lib\nthen look".into(), "跑一下测试".into()];
+        let config =
+            Config { lang, facts: facts(lang), theme: "dark".into(), history, ..Config::default() };
+        let mut screen = Screen::of(config, (80, 24));
+        screen.press(KeyCode::Char('r'), KeyModifiers::CONTROL);
+        screen.types(query);
+        insta::assert_snapshot!(name, screen.picture());
+        screen.types("没有");
+        insta::assert_snapshot!(format!("{name}_none"), screen.picture());
+    }
+}
+
+#[test]
+fn a_search_fits_a_small_screen() {
+    let history = vec!["cargo test --lib then look closely at it".into()];
+    let config = Config { facts: facts(Lang::En), history, ..Config::default() };
+    let mut screen = Screen::of(config, (40, 10));
+    screen.press(KeyCode::Char('r'), KeyModifiers::CONTROL);
+    screen.types("look");
+    insta::assert_snapshot!(screen.picture());
+}

@@ -6,6 +6,7 @@
 
 pub mod approvals;
 pub mod bot;
+pub mod draft;
 pub mod edit;
 pub mod environment;
 pub mod history;

@@ -35,6 +35,8 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     Send(Op),
+    /// Keep this line in the history: it was sent.
+    Keep(String),
     /// Leave the screen.
     Quit,
     /// Draw everything anew, trusting nothing of what is there.

@@ -96,6 +96,11 @@ impl Palette {
         self.found.clear();
     }
 
+    /// What waits below, while it is open over a text.
+    pub fn draft(&self) -> Option<&str> {
+        self.draft.as_deref()
+    }
+
     /// What was kept, once.
     pub fn take_draft(&mut self) -> Option<String> {
         self.draft.take()

@@ -15,6 +15,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::clerk::Clerk;
 use super::event::{Effect, Event, Input, Millis};
 use super::painter::Painter;
 use super::state::{Config, State};
@@ -22,6 +23,7 @@ use super::terminal::{Screen, remind_of_keys};
 use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
+use crate::config::draft::Draft;
 use crate::protocol::{self, Op};
 
 /// Sixty frames a second at most.
@@ -48,10 +50,8 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     pub cause: Cause,
-    /// What was sent, oldest first: for the input history.
-    pub sent: Vec<String>,
     /// What stood in the input.
-    pub draft: String,
+    pub draft: Draft,
 }
 
 /// Runs the screen until the person leaves, the session closes or a signal comes. Call
@@ -65,6 +65,7 @@ pub async fn run(
     events: Receiver<protocol::Event>,
 ) -> io::Result<Exit> {
     let first = config.first.take();
+    let clerk = Clerk::start(std::mem::take(&mut config.keep), config.draft.clone());
     let screen = Screen::enter()?;
     let mut driver = Driver {
         state: State::new(config),
@@ -76,18 +77,20 @@ pub async fn run(
         drawn: None,
         stale: true,
         painter: Painter::default(),
+        clerk,
         cause: None,
     };
     if let Some(text) = first {
         driver.take(Input::First(text));
     }
     let cause = driver.until_the_end().await;
-    let (sent, draft) = driver.state.kept();
-    let Driver { screen, ops, mut outbox, .. } = driver;
+    let draft = driver.state.draft();
+    let Driver { screen, ops, mut outbox, clerk, .. } = driver;
     drop(screen);
+    clerk.close(draft.clone()).await;
     outbox.push_back(Op::Shutdown);
     let _ = timeout(FAREWELL, farewell(ops, outbox)).await;
-    Ok(Exit { cause, sent, draft })
+    Ok(Exit { cause, draft })
 }
 
 async fn farewell(ops: Sender<Op>, outbox: VecDeque<Op>) {
@@ -111,6 +114,7 @@ struct Driver {
     /// True when the frame on the terminal is not the newest.
     stale: bool,
     painter: Painter,
+    clerk: Clerk,
     cause: Option<Cause>,
 }
 
@@ -231,6 +235,10 @@ impl Driver {
             Effect::Send(op) => {
                 self.outbox.push_back(op);
                 self.post();
+                Ok(())
+            }
+            Effect::Keep(line) => {
+                self.clerk.line(line);
                 Ok(())
             }
             Effect::Quit => {

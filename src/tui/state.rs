@@ -4,6 +4,7 @@
 use super::Millis;
 use super::activity::Activity;
 use super::chips::Chips;
+use super::clerk;
 use super::composer::Composer;
 use super::modal::Modals;
 use super::palette::Palette;
@@ -12,6 +13,7 @@ use super::start;
 use super::theme::{Depth, Theme};
 use super::transcript::Transcript;
 use crate::commands::{Call, Surface};
+use crate::config::draft::Draft;
 use crate::protocol::{Facts, Notice};
 use crate::words::Lang;
 
@@ -26,7 +28,9 @@ pub struct Config {
     /// What was sent before, oldest first.
     pub history: Vec<String>,
     /// What stood in the input when the last session ended.
-    pub draft: String,
+    pub draft: Draft,
+    /// Where what is sent and what is being written are kept.
+    pub keep: clerk::Files,
     /// The first message, sent at once.
     pub first: Option<String>,
     /// The models the server offers, where somebody asked it already.
@@ -89,11 +93,10 @@ pub enum Mouse {
 
 impl State {
     pub fn new(config: Config) -> State {
-        let Config { lang, theme, depth, facts, history, draft, first: _, models, notices } =
-            config;
+        let Config { lang, theme, depth, facts, history, draft, models, notices, .. } = config;
         let mut composer = Composer::new(history);
         if !draft.is_empty() {
-            composer.set(&draft, lang);
+            composer.restore(draft);
         }
         let mut chips = Chips::default();
         chips.set(&start::suggestions(lang));
@@ -121,10 +124,9 @@ impl State {
         [spinner, self.person.leaving_until].into_iter().flatten().min()
     }
 
-    /// What was sent since the start, and what stands in the input: for the caller to
-    /// keep.
-    pub fn kept(&self) -> (Vec<String>, String) {
-        (self.composer.sent().to_vec(), self.composer.whole())
+    /// What is being written: it may wait below the list of commands.
+    pub fn draft(&self) -> Draft {
+        self.palette.draft().map_or_else(|| self.composer.draft(), Draft::of)
     }
 
     pub(super) fn call(&self) -> Call<'_> {

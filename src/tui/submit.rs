@@ -22,12 +22,14 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
         state.composer.set(&draft, state.dress.lang);
     }
     let whole = |text: &str| taken.folds.expand(text);
-    match line::read(&taken.shown) {
+    let mut effects = vec![Effect::Keep(whole(&taken.shown))];
+    effects.extend(match line::read(&taken.shown) {
         Intent::Empty => Vec::new(),
         Intent::Message { text } => vec![Effect::Send(Op::Submit { text: whole(&text) })],
         Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
         Intent::Command { name, args } => command(state, &format!("/{name} {}", whole(&args)), at),
-    }
+    });
+    effects
 }
 
 fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {

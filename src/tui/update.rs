@@ -16,6 +16,8 @@ use super::{start, title};
 use crate::protocol::{self, Notice, Op};
 use crate::words::screen as words;
 
+mod writing;
+
 /// A second Ctrl-C counts for this long.
 const LEAVING: Millis = 3_000;
 /// A turn longer than this rings when it ends and nobody looks.
@@ -38,8 +40,11 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Input::Session(event) => happened(state, *event, at),
         Input::Tick => ticked(state, at),
         Input::First(text) => {
+            let draft = state.composer.draft();
             state.composer.set(&text, state.dress.lang);
-            submit::send(state, at)
+            let effects = submit::send(state, at);
+            state.composer.restore(draft);
+            effects
         }
     };
     effects.extend(title::changed(state));
@@ -64,6 +69,9 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     let leaving = state.person.leaving_until.take();
     if !state.modals.is_empty() {
         return modal_key(state, key, at);
+    }
+    if state.composer.searching().is_some() && writing::search_key(state, key) {
+        return Vec::new();
     }
     if state.palette.is_open()
         && let Some(action) = keys::action(Place::Palette, key)
@@ -151,6 +159,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
             state.composer.down(state.dress.lang);
             state.palette.close();
         }
+        Action::Search => writing::search(state),
         Action::Suggest => suggest(state, None),
         Action::SuggestNth => suggest(state, keys::digit(key)),
         Action::Interrupt
@@ -252,6 +261,10 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     if text.len() > PASTE {
         let size = words::PASTE_TOO_BIG.with("size", text.len() >> 20).with("most", PASTE >> 20);
         state.transcript.notice(Notice::warning(size));
+        return Vec::new();
+    }
+    if state.composer.searching().is_some() && state.modals.is_empty() {
+        state.composer.search_for(text.lines().next().unwrap_or_default());
         return Vec::new();
     }
     if state.modals.is_empty() {

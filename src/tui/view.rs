@@ -12,7 +12,7 @@ use super::state::{Mouse, State};
 use super::status::{self, Hint};
 use super::transcript::Look;
 use super::{clean, start};
-use crate::words::screen as words;
+use crate::words::{input, screen as words};
 
 /// Below this there is room for a sentence at most.
 const SMALLEST: (u16, u16) = (20, 4);
@@ -79,6 +79,9 @@ fn draw_main(
         state.activity.draw(areas.activity, buf, pen, &right);
     }
     let caret = draw_input(state, areas.input, frame, pen);
+    if state.composer.searching().is_some() {
+        return draw_search(state, areas.status, frame, pen);
+    }
     draw_status(state, &areas, frame, pen, &right);
     if state.palette.is_open() {
         let above = Rect { height: areas.input.y - screen.y, ..screen };
@@ -177,6 +180,23 @@ fn draw_input(
     state.composer.draw(inner, buf, &dress)
 }
 
+/// What is looked for stands where the facts do, with the keys that help.
+fn draw_search(
+    state: &State,
+    area: Rect,
+    frame: &mut Frame<'_>,
+    pen: &Pen<'_>,
+) -> Option<Position> {
+    let buf = frame.buffer_mut();
+    let search = state.composer.searching()?;
+    if search.is_quiet() {
+        let taken = u16::try_from(search.width(pen)).unwrap_or(area.width).min(area.width);
+        let rest = Rect { x: area.x + taken, width: area.width - taken, ..area };
+        status::draw_hints(rest, buf, pen, SEARCH);
+    }
+    state.composer.draw_search(area, buf, pen)
+}
+
 /// On the right over the input: what cannot be seen from here, or how to stop.
 fn below(state: &State, pen: &Pen<'_>) -> Line<'static> {
     let unseen = state.transcript.unseen();
@@ -231,6 +251,11 @@ const PALETTE: &[Hint] = &[
     Hint { key: "Tab", does: words::HINT_COMPLETE },
     Hint { key: "Up/Down", does: words::HINT_MOVE },
     Hint { key: "Esc", does: words::HINT_CLOSE },
+];
+const SEARCH: &[Hint] = &[
+    Hint { key: "Ctrl-R", does: input::HINT_OLDER },
+    Hint { key: "Enter", does: input::HINT_TAKE },
+    Hint { key: "Esc", does: input::HINT_AS_IT_WAS },
 ];
 const RELEASED: &[Hint] = &[Hint { key: "F2", does: words::HINT_MOUSE_BACK }];
 const BUSY: &[Hint] = &[Hint { key: "Enter", does: words::HINT_QUEUE }];

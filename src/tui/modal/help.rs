@@ -160,6 +160,7 @@ const PLACES: &[(Place, Word)] = &[
     (Place::Anywhere, words::PLACE_ANYWHERE),
     (Place::Question, words::PLACE_QUESTION),
     (Place::Palette, words::PLACE_PALETTE),
+    (Place::Search, crate::words::input::PLACE_SEARCH),
 ];
 
 fn with_aliases(command: &Command, pen: &Pen<'_>) -> String {

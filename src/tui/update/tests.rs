@@ -51,9 +51,10 @@ fn hear(state: &mut State, event: protocol::Event) -> Vec<Effect> {
     told(update(state, Event::session(1_000, event)))
 }
 
-/// Effects without the window's title.
+/// Effects without the window's title and what is kept in the history.
 fn told(effects: Vec<Effect>) -> Vec<Effect> {
-    effects.into_iter().filter(|effect| !matches!(effect, Effect::Title(_))).collect()
+    let quiet = |effect: &Effect| matches!(effect, Effect::Title(_) | Effect::Keep(_));
+    effects.into_iter().filter(|effect| !quiet(effect)).collect()
 }
 
 fn draw(state: &mut State, (width, height): (u16, u16)) {
@@ -520,3 +521,5 @@ fn no_size_is_too_small_or_too_odd() {
         draw(&mut state, size);
     }
 }
+
+mod writing;
