@@ -82,28 +82,32 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         Ok(runtime) => runtime,
         Err(error) => return ground.broken(&error),
     };
+    let (themes, torn) = ground.themes();
     let history = History::open(ground.paths.history());
     let config = tui::Config {
         lang: ground.lang(),
-        theme: ground.theme(),
+        theme: ground.loaded.settings.theme.clone(),
+        themes,
+        ground: ground.shade(),
         depth: ground.depth(),
         facts: built.facts.clone(),
         history: history.entries().to_vec(),
         draft: String::new(),
         first: prompt,
         models: Vec::new(),
-        notices: ground.notices(),
+        notices: ground.notices().into_iter().chain(torn).collect(),
     };
+    let keep = ground.keep();
     let ended = runtime.block_on(async {
         let handle = session::start(built);
-        let left = tui::run(config, handle.ops, handle.events).await;
+        let left = tui::run(config, handle.ops, handle.events, keep).await;
         farewell(handle.task).await;
         left
     });
     runtime.shutdown_background();
     match ended {
         Ok(left) => {
-            keep(history, &left.sent);
+            remember(history, &left.sent);
             left_by(left.cause)
         }
         Err(error) => ground.broken(&error),
@@ -115,7 +119,7 @@ async fn farewell(task: tokio::task::JoinHandle<()>) {
     let _ = tokio::time::timeout(print::GRACE, task).await;
 }
 
-fn keep(mut history: History, sent: &[String]) {
+fn remember(mut history: History, sent: &[String]) {
     for line in sent {
         // A history that cannot be written is a pity, not a fault to stop for.
         let _ = history.add(line);

@@ -274,3 +274,16 @@ fn without_a_model_the_guide_answers_and_says_what_it_is() {
     screen.press("how do I connect a model?\r");
     screen.wait_for("--base-url");
 }
+
+#[test]
+fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
+    let bench = Bench::new();
+    let mut screen = bench.start(&["--theme", "auto"]);
+    screen.wait_for("not a language model");
+    screen.wait_for_bytes("\x1b]11;?");
+    screen.press("one\x1b]11;rgb:ffff/ffff/ffff\x1b\\two");
+    // The accent of the light theme.
+    screen.wait_for_bytes("38;2;40;86;196");
+    screen.wait_for("onetwo");
+    assert!(!screen.text().contains("rgb"), "{}", screen.text());
+}
