@@ -299,3 +299,16 @@ fn what_was_sent_and_what_was_being_written_outlive_a_signal() {
     screen.wait_for("Again.");
     assert!(last_sent(&server).contains("the first question"), "{}", last_sent(&server));
 }
+
+#[test]
+fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
+    let bench = Bench::new();
+    let mut screen = bench.start(&["--theme", "auto"]);
+    screen.wait_for("not a language model");
+    screen.wait_for_bytes("\x1b]11;?");
+    screen.press("one\x1b]11;rgb:ffff/ffff/ffff\x1b\\two");
+    // The accent of the light theme.
+    screen.wait_for_bytes("38;2;40;86;196");
+    screen.wait_for("onetwo");
+    assert!(!screen.text().contains("rgb"), "{}", screen.text());
+}

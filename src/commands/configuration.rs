@@ -33,12 +33,12 @@ pub(super) fn theme(call: &Call<'_>, name: &str) -> Outcome {
     let name = name.to_lowercase();
     match name.as_str() {
         "" => Outcome::Do(Act::Theme(None)),
-        known if known == "auto" || call.themes.contains(&known) => {
+        known if call.themes.iter().any(|theme| theme == known) => {
             Outcome::Do(Act::Theme(Some(name)))
         }
         _ => {
             let themes = call.themes.join(", ");
-            let known = call.themes.iter().copied();
+            let known = call.themes.iter().map(String::as_str);
             refusal(w::NO_THEME, &name, known, w::THEMES.with("themes", themes))
         }
     }

@@ -173,7 +173,7 @@ pub struct Call<'a> {
     pub facts: &'a Facts,
     /// The models the server offers; empty when nobody asked it yet.
     pub models: &'a [String],
-    pub themes: &'a [&'a str],
+    pub themes: &'a [String],
     pub surface: Surface<'a>,
     /// True while a turn runs.
     pub busy: bool,

@@ -6,11 +6,10 @@ use crate::protocol::{ExportFormat, Mode, Report, ToolFact, Usage};
 use crate::words;
 use crate::words::Value;
 
-const THEMES: &[&str] = &["dark", "light"];
-
 struct Desk {
     facts: Facts,
     models: Vec<String>,
+    themes: Vec<String>,
     busy: bool,
     surface: Surface<'static>,
 }
@@ -18,7 +17,8 @@ struct Desk {
 fn desk() -> Desk {
     let facts = Facts { model: "large".into(), max_steps: 25, ..Facts::default() };
     let models = vec!["Large".to_owned(), "small".to_owned()];
-    Desk { facts, models, busy: false, surface: Surface::Local }
+    let themes = vec!["dark".to_owned(), "light".to_owned()];
+    Desk { facts, models, themes, busy: false, surface: Surface::Local }
 }
 
 fn busy() -> Desk {
@@ -31,8 +31,8 @@ fn far() -> Desk {
 
 impl Desk {
     fn call(&self) -> Call<'_> {
-        let Desk { facts, models, busy, surface } = self;
-        Call { facts, models, themes: THEMES, surface: *surface, busy: *busy }
+        let Desk { facts, models, themes, busy, surface } = self;
+        Call { facts, models, themes, surface: *surface, busy: *busy }
     }
 
     fn types(&self, line: &str) -> Outcome {

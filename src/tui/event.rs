@@ -3,7 +3,9 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
+use super::theme::Ground;
 use crate::protocol::{self, Op};
+use crate::words::Say;
 
 /// Milliseconds since the screen began: the clock is the driver's.
 pub type Millis = u64;
@@ -24,7 +26,11 @@ pub enum Input {
     Resized,
     FocusGained,
     FocusLost,
+    /// The terminal said what its background is.
+    Ground(Ground),
     Session(Box<protocol::Event>),
+    /// A setting could not be kept, and why.
+    NotKept(Box<Say>),
     /// Nothing happened but the time.
     Tick,
     /// The first message, sent as if it had been typed.
@@ -45,6 +51,13 @@ pub enum Effect {
     Copy(String),
     Bell,
     Title(String),
+    /// Ask the terminal for its background; the answer comes when it comes.
+    AskGround,
+    /// Keep this setting for the next start.
+    Set {
+        key: &'static str,
+        value: String,
+    },
     CaptureMouse,
     ReleaseMouse,
     Suspend,

@@ -41,7 +41,7 @@ pub mod transcript;
 pub use clerk::Files as Kept;
 pub use event::{Effect, Event, Input, Millis};
 pub use keys::readme_table as keys_table;
-pub use run::{Cause, Exit, run};
+pub use run::{Cause, Exit, Keep, run};
 pub use state::{Config, State};
 pub use update::update;
 pub use view::view;

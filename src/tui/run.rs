@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crossterm::event::{Event as Key, EventStream};
+use crossterm::event::{Event as Key, EventStream, KeyEvent};
 use futures_util::{Stream as _, StreamExt as _};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::clerk::Clerk;
@@ -20,11 +21,13 @@ use super::event::{Effect, Event, Input, Millis};
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
+use super::theme::{Heard, Listener};
 use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
 use crate::config::draft::Draft;
 use crate::protocol::{self, Op};
+use crate::words::Say;
 
 /// Sixty frames a second at most.
 const FRAME: Millis = 16;
@@ -54,6 +57,9 @@ pub struct Exit {
     pub draft: Draft,
 }
 
+/// Keeps a setting, by its key and value, for the next start. It may wait for a disk.
+pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), Say> + Send + Sync>;
+
 /// Runs the screen until the person leaves, the session closes or a signal comes. Call
 /// it on the thread that blocks for it: a panic there gives the terminal back.
 ///
@@ -63,6 +69,7 @@ pub async fn run(
     mut config: Config,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
+    keep: Keep,
 ) -> io::Result<Exit> {
     let first = config.first.take();
     let clerk = Clerk::start(std::mem::take(&mut config.keep), config.draft.clone());
@@ -78,6 +85,8 @@ pub async fn run(
         stale: true,
         painter: Painter::default(),
         clerk,
+        listener: Listener::default(),
+        keeper: Keeper::new(keep),
         cause: None,
     };
     if let Some(text) = first {
@@ -115,7 +124,30 @@ struct Driver {
     stale: bool,
     painter: Painter,
     clerk: Clerk,
+    listener: Listener,
+    keeper: Keeper,
     cause: Option<Cause>,
+}
+
+/// Keeps settings where waiting is allowed.
+struct Keeper {
+    keep: Keep,
+    faults: (UnboundedSender<Say>, UnboundedReceiver<Say>),
+}
+
+impl Keeper {
+    fn new(keep: Keep) -> Keeper {
+        Keeper { keep, faults: unbounded_channel() }
+    }
+
+    fn start(&self, key: &'static str, value: String) {
+        let (keep, fault) = (Arc::clone(&self.keep), self.faults.0.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = keep(key, &value) {
+                let _ = fault.send(why);
+            }
+        });
+    }
 }
 
 /// What ended a wait.
@@ -125,6 +157,8 @@ enum Woken {
     Signal(i32),
     /// The session has room again.
     Room,
+    /// A setting was not kept.
+    NotKept(Option<Say>),
     /// Code got its colours, or none.
     Painted(Option<Painted>),
     Time,
@@ -157,6 +191,7 @@ impl Driver {
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
+            fault = self.keeper.faults.1.recv() => Woken::NotKept(fault),
             painted = self.painter.painted() => Woken::Painted(painted),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
@@ -182,6 +217,8 @@ impl Driver {
             Woken::Session(None) => self.cause = Some(Cause::SessionClosed),
             Woken::Signal(number) => self.cause = Some(Cause::Signal(number)),
             Woken::Room => self.post(),
+            Woken::NotKept(Some(why)) => self.take(Input::NotKept(Box::new(why))),
+            Woken::NotKept(None) => {}
             Woken::Painted(painted) => {
                 if let Some(painted) = painted {
                     self.state.transcript.colour(painted);
@@ -211,13 +248,22 @@ impl Driver {
 
     fn key(&mut self, key: Key) {
         self.take(match key {
-            Key::Key(key) => Input::Key(key),
+            Key::Key(key) => return self.pressed(key),
             Key::Paste(text) => Input::Paste(text),
             Key::Mouse(mouse) => Input::Mouse(mouse),
             Key::Resize(..) => Input::Resized,
             Key::FocusGained => Input::FocusGained,
             Key::FocusLost => Input::FocusLost,
         });
+    }
+
+    /// A key, unless it is part of what the terminal answers.
+    fn pressed(&mut self, key: KeyEvent) {
+        match self.listener.hear(key) {
+            Heard::Held | Heard::Told(None) => {}
+            Heard::Told(Some(ground)) => self.take(Input::Ground(ground)),
+            Heard::Keys(keys) => keys.into_iter().for_each(|key| self.take(Input::Key(key))),
+        }
     }
 
     fn take(&mut self, input: Input) {
@@ -252,6 +298,11 @@ impl Driver {
             Effect::Copy(text) => self.screen.copy(&text),
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
+            Effect::AskGround => self.screen.ask_ground(),
+            Effect::Set { key, value } => {
+                self.keeper.start(key, value);
+                Ok(())
+            }
             Effect::CaptureMouse => self.screen.capture_mouse(),
             Effect::ReleaseMouse => self.screen.release_mouse(),
             Effect::Suspend => self.screen.suspend(),
@@ -279,6 +330,9 @@ impl Driver {
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
         self.screen.draw(|frame| view(&mut self.state, frame, now))?;
+        if self.drawn.is_none() && self.state.dress.wants_ground() {
+            self.screen.ask_ground()?;
+        }
         self.drawn = Some(now);
         self.stale = false;
         self.painter.look(&self.state.transcript, now);

@@ -5,7 +5,6 @@ use super::event::{Effect, Millis};
 use super::modal::Modal;
 use super::start;
 use super::state::State;
-use super::theme::Theme;
 use crate::commands::{self, Act, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{Notice, Op, Report};
@@ -76,7 +75,7 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
         Act::Quit => return vec![Effect::Quit],
         Act::Help(_) => state.modals.open(Modal::help()),
         Act::Lang(lang) => set_lang(state, lang),
-        Act::Theme(Some(name)) => set_theme(state, &name),
+        Act::Theme(Some(name)) => return set_theme(state, &name),
         Act::Theme(None) => offer(state, "/theme "),
         Act::Models if state.models.is_empty() => {
             state.transcript.notice(Notice::info(words::MODELS_ASKED));
@@ -107,15 +106,15 @@ pub fn set_lang(state: &mut State, lang: Lang) {
     }
 }
 
-fn set_theme(state: &mut State, name: &str) {
-    match Theme::built_in(name, state.dress.depth) {
-        Some(theme) => state.dress.theme = theme,
-        None => {
-            let names = Theme::names().join(", ");
-            let say = words::NO_SUCH_THEME.with("name", name).with("names", names);
-            state.transcript.notice(Notice::error(say));
-        }
+/// Puts a theme on, and keeps it for the next start.
+pub fn set_theme(state: &mut State, name: &str) -> Vec<Effect> {
+    if let Err(why) = state.dress.put_on(name) {
+        state.transcript.notice(Notice::error(why));
+        return Vec::new();
     }
+    let keep = Effect::Set { key: "theme", value: name.to_owned() };
+    let ask = state.dress.wants_ground().then_some(Effect::AskGround);
+    ask.into_iter().chain([keep]).collect()
 }
 
 /// The clipboard is the terminal's: it is asked, and it does not answer.

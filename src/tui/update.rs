@@ -38,6 +38,14 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Input::FocusGained => attend(state, Attention::Here),
         Input::FocusLost => attend(state, Attention::Elsewhere),
         Input::Session(event) => happened(state, *event, at),
+        Input::Ground(ground) => {
+            state.dress.stands_on(ground);
+            Vec::new()
+        }
+        Input::NotKept(why) => {
+            state.transcript.notice(Notice::warning(*why));
+            Vec::new()
+        }
         Input::Tick => ticked(state, at),
         Input::First(text) => {
             let draft = state.composer.draft();

@@ -46,10 +46,12 @@ words! { "screen":
     ENDED_ABOUT: "{time}, about {input} tokens in, {output} out", "{time}，约输入 {input} 词元，输出 {output}";
     IMAGE: "image: ", "图片：";
     THEME_TOML: "This theme is not valid TOML: {why}.", "此主题不是有效的 TOML：{why}。";
+    THEME_LINE: "line {line}, {what}", "第 {line} 行，{what}";
     THEME_MISSING: "This theme gives no colour for `{name}`. Add it, for example `{name} = \"default\"`.", "此主题没有给出 `{name}` 的颜色。请补上，例如 `{name} = \"default\"`。";
-    THEME_UNKNOWN: "This theme sets `{name}`, which means nothing here. The built-in themes show every name.", "此主题设置了 `{name}`，但没有这个名称。可用的名称见内置主题。";
-    THEME_SHAPE: "`{name}` in this theme must be a colour such as \"#7aa2f7\" or a table with `fg`, `bg`, `bold`.", "此主题中的 `{name}` 应为颜色（如 \"#7aa2f7\"）或含 `fg`、`bg`、`bold` 的表。";
-    THEME_COLOR: "`{color}` is no colour. Write \"#rrggbb\" or \"default\", and one of the 16 names for `ansi`.", "`{color}` 不是颜色。请写 \"#rrggbb\" 或 \"default\"，`ansi` 请用 16 色名称之一。";
+    THEME_UNKNOWN: "Line {line} of this theme sets `{name}`, which means nothing here. The built-in themes show every name.", "此主题第 {line} 行设置了 `{name}`，但没有这个名称。可用的名称见内置主题。";
+    THEME_SHAPE: "`{name}` in line {line} of this theme must be a colour such as \"#7aa2f7\" or a table with `fg`, `bg`, `bold`.", "此主题第 {line} 行的 `{name}` 应为颜色（如 \"#7aa2f7\"）或含 `fg`、`bg`、`bold` 的表。";
+    THEME_COLOR: "`{color}`, given to `{name}` in line {line} of this theme, is no colour. Write \"#rrggbb\", \"default\" or one of the 16 names.", "此主题第 {line} 行给 `{name}` 的 `{color}` 不是颜色。请写 \"#rrggbb\"、\"default\" 或 16 色名称之一。";
+    THEME_BROKEN: "The theme `{name}` cannot be used. {why}", "主题 `{name}` 无法使用。{why}";
     // screen: the frame
     TOO_SMALL: "Too small. Please enlarge.", "窗口太小，请放大。";
     INPUT_HINT: "Ask anything, or type / for commands", "随便问，或输入 / 查看命令";

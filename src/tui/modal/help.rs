@@ -5,7 +5,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Widget as _};
 
 use super::Answer;
 use super::choice;
@@ -67,7 +66,7 @@ impl Help {
     }
 
     pub fn draw(&mut self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
-        Clear.render(area, buf);
+        paint::blank(area, buf, pen.theme);
         if area.height < 3 || area.width < 12 {
             return;
         }

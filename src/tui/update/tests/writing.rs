@@ -67,7 +67,7 @@ fn another_key_takes_what_was_found_and_does_its_work_there() {
 
 #[test]
 fn a_search_that_finds_nothing_leaves_the_draft() {
-    let mut state = searched("nowhere\n");
+    let state = searched("nowhere\n");
     assert_eq!(state.composer.shown(), "a draft");
 }
 
