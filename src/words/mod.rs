@@ -31,6 +31,7 @@ pub mod guide;
 pub mod model;
 pub mod protocol;
 pub mod safety;
+pub mod sandbox;
 pub mod screen;
 pub mod session;
 
@@ -45,6 +46,7 @@ const AREAS: &[&[Word]] = &[
     model::ALL,
     protocol::ALL,
     safety::ALL,
+    sandbox::ALL,
     screen::ALL,
     session::ALL,
 ];
