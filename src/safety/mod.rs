@@ -28,6 +28,7 @@ mod wrappers;
 mod tests;
 
 pub use malformed::is_hidden;
+pub use paths::{is_sensitive_name, secret_places};
 pub use policy::{Limit, Policy, Rule, Unknown};
 pub use shell::programs_of;
 
@@ -247,4 +248,11 @@ pub struct Known {
 /// Every program the tables know.
 pub fn known() -> impl Iterator<Item = Known> {
     rules::all().map(|spec| Known { names: spec.names, tier: spec.tier, why: spec.why })
+}
+
+/// Lines the tables themselves give as examples of what keeps a row's tier, words apart
+/// by spaces. Some ask, some run; judging them says which.
+pub fn examples() -> impl Iterator<Item = &'static str> {
+    let subs = rules::all().flat_map(|spec| spec.subs);
+    rules::all().chain(subs).flat_map(|spec| spec.examples.keeps.iter().copied())
 }

@@ -18,7 +18,8 @@ use crate::agent::turn::{Start, Turn};
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Origin, Report, Scope, Step, Usage, Work,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Origin, Report, Scope, Shelter, Step, Usage,
+    Work,
 };
 use crate::safety::{self, Policy, Scene};
 use crate::tools::{Toolbox, branch};
@@ -46,6 +47,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
     let (note_sender, mut notes) = mpsc::unbounded_channel();
     let greeting = std::mem::take(&mut parts.greeting);
     let mut discover = search(parts.reach.discover.take()).boxed().fuse();
+    let mut shelter = sheltered(&parts.tools).boxed().fuse();
     let mut session = Session::new(parts, outbox, note_sender);
     session.open(greeting).await;
     loop {
@@ -62,6 +64,10 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
                 session.turn_ended(ended).await;
             }
             found = &mut discover, if !discover.is_terminated() => session.found(found).await,
+            Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
+                session.facts.shelter = shelter;
+                session.tell_facts().await;
+            }
         }
     }
     session.close().await;
@@ -71,6 +77,19 @@ async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
     match found {
         Some(found) => found.await,
         None => Vec::new(),
+    }
+}
+
+/// What the first tool says that knows; others are not asked.
+fn sheltered(tools: &Toolbox) -> impl Future<Output = Option<Shelter>> + use<> {
+    let asked: Vec<_> = tools.iter().map(crate::tools::Tool::shelter).collect();
+    async move {
+        for answer in asked {
+            if let Some(shelter) = answer.await {
+                return Some(shelter);
+            }
+        }
+        None
     }
 }
 

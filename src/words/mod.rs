@@ -32,6 +32,7 @@ pub mod input;
 pub mod model;
 pub mod protocol;
 pub mod safety;
+pub mod sandbox;
 pub mod screen;
 pub mod session;
 
@@ -47,6 +48,7 @@ const AREAS: &[&[Word]] = &[
     model::ALL,
     protocol::ALL,
     safety::ALL,
+    sandbox::ALL,
     screen::ALL,
     session::ALL,
 ];

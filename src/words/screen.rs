@@ -87,6 +87,7 @@ words! { "screen":
     // screen: the status line
     STATUS_GUIDE: "offline guide, not a language model", "离线向导，不是语言模型";
     STATUS_MODE: "mode {mode}", "模式 {mode}";
+    STATUS_NO_SANDBOX: "L0 without sandbox", "L0 无沙箱";
     STATUS_TOKENS: "{in} in, {out} out", "输入 {in}，输出 {out}";
     // screen: the start
     START_ABOUT: "It proposes, you decide, and nothing else runs.", "它来提议，你来决定，除此之外什么都不会运行。";

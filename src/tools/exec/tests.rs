@@ -47,7 +47,7 @@ async fn ran(judged: Judged, redactor: Option<Redactor>) -> Observation {
     };
     let (output, _live) = unbounded_channel();
     let watch = Watch { cancel: CancellationToken::new(), output };
-    run(&Arc::new(setup), &judged, &watch).await
+    run(&Exec::new(setup), &judged, &watch).await
 }
 
 fn folder() -> tempfile::TempDir {
