@@ -15,6 +15,10 @@ pub enum Place {
     /// The input while nothing stands in it.
     EmptyInput,
     Palette,
+    /// The words to search for.
+    Search,
+    /// The hits of a search.
+    Found,
     /// A question: may this run, shall it go on.
     Question,
     /// A page over the screen, such as help.
@@ -34,6 +38,7 @@ pub enum Action {
     Help,
     Mouse,
     Steps,
+    Search,
     Scroll(Scrolled),
     Palette,
     Send,
@@ -138,7 +143,7 @@ use Edit::{
     LineStart, Redo, Right, Undo, WordLeft, WordRight, Yank,
 };
 use KeyCode::{Backspace, Char, Down, End, Enter, Esc, F, Home, PageDown, PageUp, Tab, Up};
-use Place::{Anywhere, EmptyInput, Input, Page, Palette, Question};
+use Place::{Anywhere, EmptyInput, Found, Input, Page, Palette, Question};
 use Scrolled as S;
 
 #[rustfmt::skip]
@@ -155,7 +160,7 @@ pub const KEYS: &[Key] = &[
     also(Input, &[ctrl_key(Enter)], Action::Edit(Break)),
     also(Input, &[ctrl('n')], Action::Down),
     row(Input, &[key(KeyCode::Left), ctrl('b')], Action::Edit(Left), words::KEY_LEFT),
-    row(Input, &[key(KeyCode::Right), ctrl('f')], Action::Edit(Right), words::KEY_RIGHT),
+    row(Input, &[key(KeyCode::Right)], Action::Edit(Right), words::KEY_RIGHT),
     row(Input, &[ctrl_key(KeyCode::Left), alt('b')], Action::Edit(WordLeft), words::KEY_WORD_LEFT),
     row(Input, &[ctrl_key(KeyCode::Right), alt('f')], Action::Edit(WordRight), words::KEY_WORD_RIGHT),
     also(Input, &[alt_key(KeyCode::Left)], Action::Edit(WordLeft)),
@@ -183,6 +188,14 @@ pub const KEYS: &[Key] = &[
     row(Palette, &[key(Enter)], Accept, words::KEY_ACCEPT),
     row(Palette, &[key(Esc)], Close, words::KEY_CLOSE),
 
+    row(Place::Search, &[key(Enter), key(Down)], Next, words::KEY_FOUND_NEXT),
+    row(Place::Search, &[shift(Enter), key(Up)], Previous, words::KEY_FOUND_PREVIOUS),
+    row(Place::Search, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
+    also(Place::Search, &[ctrl('f')], Action::Search),
+    row(Found, &[key(Char('n'))], Next, words::KEY_FOUND_NEXT),
+    row(Found, &[key(Char('N'))], Previous, words::KEY_FOUND_PREVIOUS),
+    row(Found, &[key(Char('/'))], Action::Search, words::KEY_FOUND_OTHER),
+
     row(Question, &[key(Down), key(KeyCode::Right), key(Tab)], Next, words::KEY_NEXT),
     row(Question, &[key(Up), key(KeyCode::Left)], Previous, words::KEY_PREVIOUS),
     also(Question, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
@@ -203,6 +216,7 @@ pub const KEYS: &[Key] = &[
     row(Anywhere, &[ctrl('p')], Action::Palette, words::KEY_PALETTE),
     row(Anywhere, &[key(F(1))], Action::Help, words::KEY_HELP),
     row(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
+    row(Anywhere, &[ctrl('f')], Action::Search, words::KEY_SEARCH),
     row(Anywhere, &[key(PageUp)], Action::Scroll(S::PageUp), words::KEY_PAGE_UP),
     row(Anywhere, &[key(PageDown)], Action::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
     row(Anywhere, &[ctrl_key(Home)], Action::Scroll(S::Top), words::KEY_TOP),

@@ -25,7 +25,7 @@ use super::view::view;
 use crate::protocol::{self, Op};
 
 /// Sixty frames a second at most.
-const FRAME: Millis = 16;
+pub(super) const FRAME: Millis = 16;
 /// What is taken in before a frame is drawn, however much more waits.
 const BURST: usize = 1_024;
 /// How long the last words to the session may take.

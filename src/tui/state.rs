@@ -118,7 +118,8 @@ impl State {
     /// When something must be drawn again though nothing happens; `None`: never.
     pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
         let spinner = self.activity.moves().then_some(now + super::activity::FRAME);
-        [spinner, self.person.leaving_until].into_iter().flatten().min()
+        let reading = self.transcript.is_reading().then_some(now + super::run::FRAME);
+        [spinner, self.person.leaving_until, reading].into_iter().flatten().min()
     }
 
     /// What was sent since the start, and what stands in the input: for the caller to

@@ -65,6 +65,9 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     if !state.modals.is_empty() {
         return modal_key(state, key, at);
     }
+    if state.transcript.search_key(key) {
+        return Vec::new();
+    }
     if state.palette.is_open()
         && let Some(action) = keys::action(Place::Palette, key)
     {
@@ -101,7 +104,9 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
             vec![Effect::Send(op)]
         }
         Answer::Pass => match keys::action(Place::Anywhere, key) {
-            Some(Action::Palette | Action::Stop | Action::Interrupt) | None => Vec::new(),
+            Some(Action::Palette | Action::Search | Action::Stop | Action::Interrupt) | None => {
+                Vec::new()
+            }
             Some(action) => act(state, action, key, at),
         },
     }
@@ -141,6 +146,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Up => return up(state),
         Action::Help => state.modals.open(Modal::help()),
         Action::Steps => state.transcript.toggle_steps(),
+        Action::Search => state.transcript.search(),
         Action::Scroll(by) => scroll(state, by),
         Action::Palette => open_palette(state),
         Action::Edit(edit) => {
@@ -252,6 +258,9 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     if text.len() > PASTE {
         let size = words::PASTE_TOO_BIG.with("size", text.len() >> 20).with("most", PASTE >> 20);
         state.transcript.notice(Notice::warning(size));
+        return Vec::new();
+    }
+    if state.modals.is_empty() && state.transcript.search_paste(text) {
         return Vec::new();
     }
     if state.modals.is_empty() {

@@ -160,6 +160,8 @@ const PLACES: &[(Place, Word)] = &[
     (Place::Anywhere, words::PLACE_ANYWHERE),
     (Place::Question, words::PLACE_QUESTION),
     (Place::Palette, words::PLACE_PALETTE),
+    (Place::Search, words::PLACE_SEARCH),
+    (Place::Found, words::PLACE_FOUND),
 ];
 
 fn with_aliases(command: &Command, pen: &Pen<'_>) -> String {
