@@ -534,6 +534,40 @@ fn a_search_shows_what_was_sent_and_what_is_looked_for() {
     }
 }
 
+fn talked(lang: Lang) -> Screen {
+    let mut screen = Screen::new(lang, (80, 24));
+    let (asked, answer) = match lang {
+        Lang::En => (
+            "Where is the parser?",
+            "The **parser** is in `src/parser.rs`.\n\n- It reads tokens.\n- It makes a tree.\n\n\
+             ```rust\nfn parser() -> Parser {\n    Parser::new()\n}\n```\n",
+        ),
+        Lang::Zh => (
+            "解析器在哪里？",
+            "**解析器**在 `src/parser.rs` 中。\n\n- 解析器读取词法单元。\n- 然后生成语法树。\n",
+        ),
+    };
+    let reply = Replied { message: answer.into(), markdown: true, ..Replied::default() };
+    screen.hears([started(asked), Event::Replied(reply), ended()]);
+    screen
+}
+
+#[test]
+fn a_search_shows_its_words_and_how_many_there_are() {
+    for (lang, words) in [(Lang::En, "parser"), (Lang::Zh, "解析器")] {
+        let mut screen = talked(lang);
+        screen.press(KeyCode::Char('f'), KeyModifiers::CONTROL);
+        screen.types(words);
+        screen.waits(20);
+        shows!(format!("search_typing_{}", lang.code()), screen);
+        screen.types("\n");
+        shows!(format!("search_found_{}", lang.code()), screen);
+        screen.types("N");
+        screen.press(KeyCode::Esc, KeyModifiers::NONE);
+        assert!(screen.sent.is_empty(), "nothing of it reaches the session");
+    }
+}
+
 #[test]
 fn a_search_fits_a_small_screen() {
     let history = vec!["cargo test --lib then look closely at it".into()];
@@ -542,4 +576,17 @@ fn a_search_fits_a_small_screen() {
     screen.press(KeyCode::Char('r'), KeyModifiers::CONTROL);
     screen.types("look");
     insta::assert_snapshot!(screen.picture());
+}
+
+#[test]
+fn a_search_by_command_begins_with_its_words() {
+    let mut screen = talked(Lang::En);
+    screen.types("/search reads tokens\n");
+    screen.waits(20);
+    assert!(screen.picture().contains("1 of 1"), "{}", screen.picture());
+    screen.types("/");
+    screen.input(Input::Paste("\nno".into()));
+    screen.types("pe");
+    screen.waits(20);
+    assert!(screen.picture().contains("not found"), "{}", screen.picture());
 }

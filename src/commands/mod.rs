@@ -205,6 +205,8 @@ pub enum Act {
     Lang(Lang),
     /// Copy an answer, counted from the last one, which is 1.
     Copy(usize),
+    /// Search what is shown; without words, ask for them.
+    Search(String),
     /// Offer the models.
     Models,
     /// Dispatch this line again when the turn is over.

@@ -30,7 +30,7 @@ use crate::protocol::{self, Op};
 use crate::words::Say;
 
 /// Sixty frames a second at most.
-const FRAME: Millis = 16;
+pub(super) const FRAME: Millis = 16;
 /// What is taken in before a frame is drawn, however much more waits.
 const BURST: usize = 1_024;
 /// How long the last words to the session may take.

@@ -132,7 +132,8 @@ impl State {
     /// When something must be drawn again though nothing happens; `None`: never.
     pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
         let spinner = self.activity.moves().then_some(now + super::activity::FRAME);
-        [spinner, self.person.leaving_until].into_iter().flatten().min()
+        let reading = self.transcript.is_reading().then_some(now + super::run::FRAME);
+        [spinner, self.person.leaving_until, reading].into_iter().flatten().min()
     }
 
     /// What is being written: it may wait below the list of commands.

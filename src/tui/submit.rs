@@ -82,6 +82,8 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
             return vec![Effect::Send(Op::Report { report: Report::Models })];
         }
         Act::Models => offer(state, "/model "),
+        Act::Search(words) if words.is_empty() => state.transcript.search(),
+        Act::Search(words) => state.transcript.search_for(&words),
         Act::Later(line) => state.queue.later(line),
         Act::Copy(back) => return copy(state, back),
     }

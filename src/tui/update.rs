@@ -81,6 +81,9 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     if state.composer.searching().is_some() && writing::search_key(state, key) {
         return Vec::new();
     }
+    if state.transcript.search_key(key) {
+        return Vec::new();
+    }
     if state.palette.is_open()
         && let Some(action) = keys::action(Place::Palette, key)
     {
@@ -117,7 +120,9 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
             vec![Effect::Send(op)]
         }
         Answer::Pass => match keys::action(Place::Anywhere, key) {
-            Some(Action::Palette | Action::Stop | Action::Interrupt) | None => Vec::new(),
+            Some(Action::Palette | Action::Search | Action::Recall | Action::Stop | Action::Interrupt) | None => {
+                Vec::new()
+            }
             Some(action) => act(state, action, key, at),
         },
     }
@@ -157,6 +162,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Up => return up(state),
         Action::Help => state.modals.open(Modal::help()),
         Action::Steps => state.transcript.toggle_steps(),
+        Action::Search => state.transcript.search(),
         Action::Scroll(by) => scroll(state, by),
         Action::Palette => open_palette(state),
         Action::Edit(edit) => {
@@ -167,7 +173,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
             state.composer.down(state.dress.lang);
             state.palette.close();
         }
-        Action::Search => writing::search(state),
+        Action::Recall => writing::search(state),
         Action::Suggest => suggest(state, None),
         Action::SuggestNth => suggest(state, keys::digit(key)),
         Action::Interrupt
@@ -273,6 +279,9 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     }
     if state.composer.searching().is_some() && state.modals.is_empty() {
         state.composer.search_for(text.lines().next().unwrap_or_default());
+        return Vec::new();
+    }
+    if state.modals.is_empty() && state.transcript.search_paste(text) {
         return Vec::new();
     }
     if state.modals.is_empty() {

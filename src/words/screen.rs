@@ -108,6 +108,16 @@ words! { "screen":
     PLACE_ANYWHERE: "Keys: everywhere", "按键：任何地方";
     PLACE_QUESTION: "Keys: when a step asks", "按键：步骤等待决定时";
     PLACE_PALETTE: "Keys: in the list of commands", "按键：命令列表中";
+    SEARCH_LABEL: "Find: ", "查找：";
+    SEARCH_ASK: "type what to find", "输入要找的内容";
+    SEARCH_COUNT: "{n} of {of}", "第 {n}/{of} 处";
+    SEARCH_NONE: "not found", "没有找到";
+    SEARCH_READING: "searching", "查找中";
+    PLACE_SEARCH: "Keys: typing what to find", "按键：输入查找内容时";
+    PLACE_FOUND: "Keys: going from hit to hit", "按键：逐个查看结果时";
+    HINT_NEXT: "next", "下一处";
+    HINT_PREVIOUS: "previous", "上一处";
+    HINT_OTHER_WORDS: "other words", "改找别的";
     HINT_SEND: "send", "发送";
     HINT_BREAK: "new line", "换行";
     HINT_QUEUE: "queue", "排队";
@@ -218,6 +228,10 @@ words! { "screen":
     KEY_STOP: "Stop the turn at once", "立即停止本轮";
     KEY_PALETTE: "Open the list of commands", "打开命令列表";
     KEY_STEPS: "Unfold or fold the steps", "展开或折叠步骤";
+    KEY_SEARCH: "Search the conversation", "在对话中查找";
+    KEY_FOUND_NEXT: "The next hit", "下一处";
+    KEY_FOUND_PREVIOUS: "The hit before", "上一处";
+    KEY_FOUND_OTHER: "Look for other words", "改找别的内容";
     KEY_PAGE_UP: "A page up", "上翻一页";
     KEY_PAGE_DOWN: "A page down", "下翻一页";
     KEY_LINE_UP: "Scroll a line up", "上滚一行";

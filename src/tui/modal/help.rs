@@ -159,7 +159,9 @@ const PLACES: &[(Place, Word)] = &[
     (Place::Anywhere, words::PLACE_ANYWHERE),
     (Place::Question, words::PLACE_QUESTION),
     (Place::Palette, words::PLACE_PALETTE),
-    (Place::Search, crate::words::input::PLACE_SEARCH),
+    (Place::Recall, crate::words::input::PLACE_SEARCH),
+    (Place::Search, words::PLACE_SEARCH),
+    (Place::Found, words::PLACE_FOUND),
 ];
 
 fn with_aliases(command: &Command, pen: &Pen<'_>) -> String {

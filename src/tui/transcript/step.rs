@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use super::block::{Fold, hanging, sentence};
 use super::output::{Excerpt, Tail};
-use super::paper::{Break, Paper, Para, prefixed};
+use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
 use crate::protocol::{Observation, Origin, Outcome, Risk, Tier, Work};
 use crate::tui::clean;
@@ -123,7 +123,7 @@ impl Step {
         }
     }
 
-    pub fn set(&self, fold: Fold, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    pub fn set(&self, fold: Fold, paper: &Paper<'_>) -> Vec<Strip> {
         let open = self.is_open(fold);
         let typed = self.is_below(fold);
         let mut rows = Vec::new();
@@ -146,7 +146,7 @@ impl Step {
     }
 
     /// The command, and at the right how it went.
-    fn head(&self, open: bool, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn head(&self, open: bool, paper: &Paper<'_>) -> Vec<Strip> {
         let facts = self.facts(paper);
         let taken: usize = facts.iter().map(Span::width).sum();
         let width = paper.measure();
@@ -157,22 +157,22 @@ impl Step {
             Para::styled(&command, paper.theme.text).rows(width, Break::Words)
         } else {
             let room = if beside { room } else { width };
-            vec![Line::styled(clean::elide_middle(&command, room), paper.theme.text)]
+            vec![Line::styled(clean::elide_middle(&command, room), paper.theme.text).into()]
         };
         let fits = shown.len() == 1 && shown.iter().all(|row| row.width() <= room);
         let mut rows = shown;
         match rows.last_mut() {
             Some(row) if fits => {
                 let pad = width - taken - row.width();
-                row.spans.push(Span::raw(" ".repeat(pad)));
-                row.spans.extend(facts);
+                row.line.spans.push(Span::raw(" ".repeat(pad)));
+                row.line.spans.extend(facts);
             }
             _ => rows.extend(self.facts_below(paper)),
         }
         rows
     }
 
-    fn facts_below(&self, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn facts_below(&self, paper: &Paper<'_>) -> Vec<Strip> {
         let mut para = Para::default();
         for fact in self.facts(paper) {
             para.push(&fact.content, fact.style);
@@ -217,7 +217,7 @@ impl Step {
     }
 
     /// Folded: why it did not run, or the end of what went wrong.
-    fn brief(&self, done: &Done, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn brief(&self, done: &Done, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = Vec::new();
         if done.outcome == Outcome::Refused
             && let Some(why) = self.risk.why()
@@ -235,7 +235,7 @@ impl Step {
     }
 
     /// Opened: where, why, what it printed, how it ended.
-    fn details(&self, done: &Done, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn details(&self, done: &Done, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = Vec::new();
         let mut pair = |word: Word, text: String| {
             let label = paper.word(word);
@@ -263,7 +263,7 @@ impl Step {
 
 impl Done {
     /// What it printed, each stream with its name where there are two.
-    fn output(&self, most: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn output(&self, most: usize, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = self.stdout.set(most, paper);
         if !self.stderr.is_empty() {
             rows.extend(sentence(&screen::STEP_STDERR.into(), paper.theme.dim, paper));
@@ -304,7 +304,7 @@ fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
     facts
 }
 
-fn note(text: &str, paper: &Paper<'_>) -> Vec<Line<'static>> {
+fn note(text: &str, paper: &Paper<'_>) -> Vec<Strip> {
     let para = Para::styled(text, paper.theme.dim).expanded();
     let indent = [Span::raw("  ")];
     let rows = para.rows(paper.measure().saturating_sub(2).max(1), Break::Words);

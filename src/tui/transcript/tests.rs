@@ -11,6 +11,7 @@ use crate::tui::theme::Depth;
 use crate::words::screen;
 
 mod colours;
+mod finding;
 mod pictures;
 mod places;
 
