@@ -105,6 +105,11 @@ impl Word {
     }
 }
 
+/// A number in a sentence: `one` for exactly one, else `many` with its `{n}`.
+pub fn counted(n: usize, one: Word, many: Word) -> Say {
+    if n == 1 { one.into() } else { many.with("n", n) }
+}
+
 /// What fills a placeholder: text as it is, or another sentence of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -174,6 +179,11 @@ impl Say {
         self
     }
 
+    /// What fills a placeholder, if it was filled.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
     /// The row of the catalogue this sentence stands in.
     pub fn word(&self) -> Word {
         self.word
@@ -202,9 +212,9 @@ impl Say {
     }
 
     fn put(&self, name: &str, lang: Lang, out: &mut String) {
-        match self.values.iter().find(|(known, _)| known == name) {
-            Some((_, Value::Text(text))) => out.push_str(text),
-            Some((_, Value::Say(say))) => out.push_str(&say.text(lang)),
+        match self.value(name) {
+            Some(Value::Text(text)) => out.push_str(text),
+            Some(Value::Say(say)) => out.push_str(&say.text(lang)),
             None => {
                 out.push('{');
                 out.push_str(name);
