@@ -11,7 +11,8 @@ pub(super) fn model(call: &Call<'_>, name: &str) -> Outcome {
     let same = |known: &&String| known.to_lowercase() == name.to_lowercase();
     let known = call.models.iter().find(same);
     let set = Outcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
-    if known.is_some() || call.models.is_empty() {
+    // Without a server there is no list to speak of; the session says what is missing.
+    if known.is_some() || call.models.is_empty() || call.facts.base_url.is_empty() {
         return set;
     }
     // The server's list may be old: it is asked all the same, and will say so itself.
@@ -39,7 +40,7 @@ pub(super) fn theme(call: &Call<'_>, name: &str) -> Outcome {
         _ => {
             let themes = call.themes.join(", ");
             let known = call.themes.iter().map(String::as_str);
-            refusal(w::NO_THEME, &name, known, w::THEMES.with("themes", themes))
+            refusal("", w::NO_THEME, &name, known, w::THEMES.with("themes", themes))
         }
     }
 }

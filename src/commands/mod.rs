@@ -213,8 +213,10 @@ pub enum Act {
     Later(String),
 }
 
-/// A refusal with the names that are nearly the one that was typed.
+/// A refusal with the names that are nearly the one that was typed, as they are typed
+/// behind `lead`.
 fn refusal<'a>(
+    lead: &str,
     say: Word,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -222,6 +224,7 @@ fn refusal<'a>(
 ) -> Outcome {
     let near = near::nearest(name, known);
     let notice = Notice::error(say.with("name", short(name)));
+    let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     Outcome::Say(match near.is_empty() {
         true => notice.hint(otherwise),
         false => notice.hint(crate::words::commands::NEAR.with("near", near.join(", "))),

@@ -8,9 +8,12 @@ words! { "screen":
     COMMA: ", ", "，";
     STEP_WAITS: "waits for your answer", "等待你决定";
     STEP_DECLINED: "you said no", "你已拒绝";
-    STEP_REFUSED: "refused", "未执行";
+    STEP_REFUSED: "refused", "被拒绝";
     STEP_TIMED_OUT: "timed out", "超时";
     STEP_CANCELLED: "stopped", "已停止";
+    STEP_NOT_RUN: "not run", "未运行";
+    STEP_WORD: "you said: {word}", "你说：{word}";
+    STEP_INSTEAD: "in place of `{step}`", "代替 `{step}`";
     STEP_EDITED: "edited by you", "经你修改";
     STEP_EXIT: "exit {code}", "退出码 {code}";
     STEP_KILLED: "ended without an exit code", "没有退出码";
@@ -21,9 +24,13 @@ words! { "screen":
     STEP_NOTE: "note", "备注";
     STEP_STDERR: "on stderr:", "标准错误：";
     STEP_TRUNCATED: "It printed more than is kept here.", "输出过长，此处只保留了一部分。";
+    COUNT_MATCH: "1 match", "1 处匹配";
     COUNT_MATCHES: "{n} matches", "{n} 处匹配";
+    COUNT_FILE: "1 file", "1 个文件";
     COUNT_FILES: "{n} files", "{n} 个文件";
+    COUNT_COMMIT: "1 commit", "1 个提交";
     COUNT_COMMITS: "{n} commits", "{n} 个提交";
+    COUNT_PROBLEM: "1 diagnostic", "1 条诊断";
     COUNT_PROBLEMS: "{n} diagnostics", "{n} 条诊断";
     OUTPUT_BINARY: "(binary output, {n} bytes)", "（二进制输出，{n} 字节）";
     OUTPUT_LEFT_OUT: "({n} lines left out)", "（省略 {n} 行）";
@@ -33,7 +40,7 @@ words! { "screen":
     THOUGHT: "Thought: ", "思考：";
     HINT: "hint: ", "提示：";
     RETRYING: "{why} Trying again in {wait} ({attempt} of {of}).", "{why}{wait}后重试（第 {attempt} 次，共 {of} 次）。";
-    REPAIRING: "The reply was no valid answer: {fault} The model is asked once more.", "回复无效：{fault}正在请模型重新回答。";
+    REPAIRING: "{fault} The model is asked once more.", "{fault}正在请模型重新回答。";
     CUT_CANCELLED: "Cut off here: you stopped it.", "到此中断：你已停止。";
     CUT_BROKEN: "Cut off here: the connection broke.", "到此中断：连接断开。";
     CUT_LENGTH: "Cut off here: the server's limit of tokens was reached.", "到此中断：达到服务器的长度上限。";
