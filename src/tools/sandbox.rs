@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tempfile::TempDir;
 
 use crate::protocol::{Effect, Risk, Row, Sandboxing, Shelter, Tier};
-use crate::words::{Say, Value, sandbox as words};
+use crate::words::{Say, Value, Word, sandbox as words};
 
 #[cfg(target_os = "linux")]
 mod calls;
@@ -104,12 +104,26 @@ impl Sandbox {
         Sandbox::new(Sandboxing::Off, Places::default())
     }
 
+    /// One as on a system that has none, and why it has none.
+    pub fn lacking(setting: Sandboxing, why: Word) -> Sandbox {
+        let found = OnceLock::from(Found::Absent(why.into()));
+        Sandbox { found, ..Sandbox::new(setting, Places::default()) }
+    }
+
     /// Whether steps are held, tried out at the first call: a few milliseconds, blocking.
     pub fn shelter(&self) -> Shelter {
         match (self.setting, self.found()) {
             (Sandboxing::Off, _) => Shelter::Off,
             (_, Found::Works(_)) => Shelter::Held,
             (_, Found::Absent(_)) => Shelter::Absent,
+        }
+    }
+
+    /// Whether a held step's signals reach only processes of its own.
+    pub fn holds_signals(&self) -> bool {
+        match self.found() {
+            Found::Works(Means::Kernel(kernel)) => kernel.holds_signals(),
+            Found::Works(Means::Program) | Found::Absent(_) => false,
         }
     }
 

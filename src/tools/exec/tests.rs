@@ -148,3 +148,5 @@ async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
     assert!(log.stdout.contains("first") && log.stdout.contains("+one"));
     assert_eq!(std::fs::read_to_string(path.join("pwned")).unwrap_or_default(), "");
 }
+
+mod held;

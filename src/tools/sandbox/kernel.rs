@@ -10,6 +10,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 use super::places::Trees;
 use super::{Strict, calls};
@@ -87,7 +88,22 @@ pub(super) fn restrict(
         enforce(reading.ruleset.try_clone().map_err(|error| error.to_string())?)?;
     }
     enforce(layer(kernel.0, writing).map_err(|error| error.to_string())?)?;
+    if writing.strict == Strict::Alone {
+        drop_rights().map_err(|error| error.to_string())?;
+    }
     seccompiler::apply_filter(&filter).map_err(|error| error.to_string())
+}
+
+/// Takes from root what root may do beyond the rights of files; some of it goes around
+/// Landlock, such as reading the environment of other processes. Reading stays, because
+/// root's workspace may hold files of others. No program gets them back: new privileges
+/// are off already.
+fn drop_rights() -> rustix::io::Result<()> {
+    let now = capabilities(None)?;
+    let kept = now.permitted & CapabilitySet::DAC_READ_SEARCH;
+    let effective = now.effective & kept;
+    let inheritable = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective, permitted: kept, inheritable })
 }
 
 /// The layer with everything this kernel knows of writing, the network and signals.
