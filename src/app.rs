@@ -92,6 +92,7 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         draft: String::new(),
         first: prompt,
         models: Vec::new(),
+        clipboard: ground.clipboard(),
         notices: ground.notices(),
     };
     let ended = runtime.block_on(async {

@@ -11,6 +11,7 @@ use crate::config::settings::Color;
 use crate::config::{Environment, Loaded, Paths, Sources, load};
 use crate::protocol::Notice;
 use crate::safety;
+use crate::tui::Clipboard;
 use crate::tui::theme::Depth;
 use crate::words::{Lang, Spoken, cli as words};
 
@@ -95,6 +96,12 @@ impl Ground {
             () if term.contains("256color") || term.contains("direct") => Depth::Full256,
             () => Depth::Sixteen,
         }
+    }
+
+    /// What the clipboard is reached by.
+    pub fn clipboard(&self) -> Clipboard {
+        let set = |name: &&str| Some(((*name).to_owned(), self.environment.get(name)?.to_owned()));
+        Clipboard { variables: Clipboard::VARIABLES.iter().filter_map(set).collect() }
     }
 
     /// A terminal without a name, or a `dumb` one, cannot move its cursor.

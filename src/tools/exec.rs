@@ -24,6 +24,7 @@ use crate::words::{Lang, Say, Word, exec as words};
 
 mod capture;
 mod environment;
+mod feed;
 mod git;
 mod group;
 mod live;
@@ -31,6 +32,7 @@ mod start;
 mod watch;
 
 pub use environment::{Environment, Variables};
+pub use feed::{Feed, feed};
 
 use capture::Text;
 use start::NotStarted;

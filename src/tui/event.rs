@@ -3,6 +3,7 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
+use super::clipboard::Copied;
 use crate::protocol::{self, Op};
 
 /// Milliseconds since the screen began: the clock is the driver's.
@@ -22,6 +23,8 @@ pub enum Input {
     Mouse(MouseEvent),
     /// The terminal has another size now; the next drawing will know it.
     Resized,
+    /// What was to be copied has been sent on.
+    Copied(Copied),
     FocusGained,
     FocusLost,
     Session(Box<protocol::Event>),
@@ -39,7 +42,7 @@ pub enum Effect {
     Quit,
     /// Draw everything anew, trusting nothing of what is there.
     Redraw,
-    /// Put this into the clipboard, by way of the terminal.
+    /// Put this into the clipboard.
     Copy(String),
     Bell,
     Title(String),

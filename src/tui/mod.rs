@@ -22,6 +22,7 @@ mod argv;
 mod careful;
 mod chips;
 pub mod clean;
+mod clipboard;
 mod composer;
 mod keys;
 mod modal;
@@ -37,6 +38,7 @@ pub mod theme;
 mod title;
 pub mod transcript;
 
+pub use clipboard::{Clipboard, Copied};
 pub use event::{Effect, Event, Input, Millis};
 pub use keys::readme_table as keys_table;
 pub use run::{Cause, Exit, run};

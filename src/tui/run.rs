@@ -15,6 +15,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::painter::Painter;
 use super::state::{Config, State};
@@ -65,6 +66,7 @@ pub async fn run(
     events: Receiver<protocol::Event>,
 ) -> io::Result<Exit> {
     let first = config.first.take();
+    let copier = Copier::new(std::mem::take(&mut config.clipboard));
     let screen = Screen::enter()?;
     let mut driver = Driver {
         state: State::new(config),
@@ -76,6 +78,7 @@ pub async fn run(
         drawn: None,
         stale: true,
         painter: Painter::default(),
+        copier,
         cause: None,
     };
     if let Some(text) = first {
@@ -111,6 +114,7 @@ struct Driver {
     /// True when the frame on the terminal is not the newest.
     stale: bool,
     painter: Painter,
+    copier: Copier,
     cause: Option<Cause>,
 }
 
@@ -123,6 +127,7 @@ enum Woken {
     Room,
     /// Code got its colours, or none.
     Painted(Option<Painted>),
+    Copied(Copied),
     Time,
 }
 
@@ -154,6 +159,7 @@ impl Driver {
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
             painted = self.painter.painted() => Woken::Painted(painted),
+            copied = self.copier.copied() => Woken::Copied(copied),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
     }
@@ -184,6 +190,7 @@ impl Driver {
                 }
                 self.stale = true;
             }
+            Woken::Copied(copied) => self.take(Input::Copied(copied)),
             Woken::Time if self.stale => {}
             Woken::Time => self.take(Input::Tick),
         }
@@ -241,7 +248,11 @@ impl Driver {
                 self.screen.forget();
                 Ok(())
             }
-            Effect::Copy(text) => self.screen.copy(&text),
+            Effect::Copy(text) => {
+                let sent = self.screen.copy(&text);
+                self.copier.copy(text);
+                sent
+            }
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
             Effect::CaptureMouse => self.screen.capture_mouse(),
