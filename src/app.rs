@@ -98,6 +98,7 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         keep: tui::Kept { history: Some(ground.paths.history()), draft: Some(draft) },
         first: prompt,
         models: Vec::new(),
+        clipboard: ground.clipboard(),
         notices: ground.notices().into_iter().chain(torn).collect(),
     };
     let keep = ground.keep();

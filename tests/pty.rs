@@ -312,3 +312,20 @@ fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
     screen.wait_for("onetwo");
     assert!(!screen.text().contains("rgb"), "{}", screen.text());
 }
+
+#[test]
+fn what_the_mouse_selects_goes_to_the_clipboard() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Steady as she goes.")]);
+    let mut screen = bench.against(&server);
+    screen.press("hello\r");
+    screen.wait_for("Steady as she goes.");
+    let row = screen.text().lines().position(|line| line.contains("Steady")).unwrap() + 1;
+    screen.press(&format!("\x1b[<0;3;{row}M\x1b[<32;5;{row}M\x1b[<32;8;{row}M\x1b[<0;8;{row}m"));
+    // "Steady", in the form that OSC 52 wants.
+    screen.wait_for_bytes("\x1b]52;c;U3RlYWR5");
+    screen.wait_for("Sent 6 characters to the terminal");
+    screen.press(&format!("\x1b[<0;14;{row}M\x1b[<0;14;{row}m\x1b[<0;14;{row}M\x1b[<0;14;{row}m"));
+    screen.wait_for_bytes("\x1b]52;c;c2hl");
+    leave(&mut screen);
+}

@@ -6,9 +6,10 @@ use avocet::protocol::{
     Ask, AskId, Decision, Effect as May, Ending, Event, Facts, Mode, Notice, Observation, Op,
     Origin, Outcome, Piece, Question, Reason, Replied, Requires, Risk, Step, Tier, Usage, Work,
 };
+use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
 use avocet::words::{Lang, Word};
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -589,4 +590,71 @@ fn a_search_by_command_begins_with_its_words() {
     screen.types("pe");
     screen.waits(20);
     assert!(screen.picture().contains("not found"), "{}", screen.picture());
+}
+
+impl Screen {
+    fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) -> Vec<Effect> {
+        let mouse = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+        let effects = self.input(Input::Mouse(mouse));
+        self.draw();
+        effects
+    }
+}
+
+/// The frame with what is marked between brackets.
+fn with_marks(buf: &Buffer, style: ratatui::style::Style) -> String {
+    let mut out = String::new();
+    for y in 0..buf.area.height {
+        let mut inside = false;
+        let mut skip = 0;
+        for x in 0..buf.area.width {
+            let cell = &buf[(x, y)];
+            let marked = Some(cell.bg) == style.bg;
+            if skip == 0 {
+                if marked != inside {
+                    out.push(if marked { '⟦' } else { '⟧' });
+                    inside = marked;
+                }
+                out.push_str(cell.symbol());
+                skip = ratatui::text::Span::raw(cell.symbol()).width().saturating_sub(1);
+            } else {
+                skip -= 1;
+            }
+        }
+        out = out.trim_end_matches(' ').to_owned();
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn a_selection_is_marked_and_copied_when_the_button_is_let_go() {
+    let theme = Theme::built_in("dark", Depth::True).unwrap();
+    for (lang, expected) in [
+        (
+            Lang::En,
+            "reads tokens.\n- It makes a tree.\n\nfn parser() -> Parser {\n    Parser::new()",
+        ),
+        (Lang::Zh, "词法单元。\n- 然后生成语法树。"),
+    ] {
+        let mut screen = talked(lang);
+        let (down, up) =
+            (MouseEventKind::Down(MouseButton::Left), MouseEventKind::Up(MouseButton::Left));
+        let from = match lang {
+            Lang::En => (7, 4),
+            Lang::Zh => (14, 4),
+        };
+        screen.mouse(down, from.0, from.1);
+        screen.mouse(MouseEventKind::Drag(MouseButton::Left), 20, 9);
+        let effects = screen.mouse(up, 20, 9);
+        assert_eq!(effects, [Effect::Copy(expected.into())]);
+        let picture = with_marks(&screen.frame, theme.selection);
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(format!("selected_{}", lang.code()), picture);
+        });
+        let both = KeyModifiers::CONTROL | KeyModifiers::SHIFT;
+        assert_eq!(screen.press(KeyCode::Char('c'), both), [Effect::Copy(expected.into())]);
+        screen.press(KeyCode::Esc, KeyModifiers::NONE);
+        assert_eq!(screen.press(KeyCode::Char('c'), both), []);
+    }
 }

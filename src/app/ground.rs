@@ -12,8 +12,8 @@ use crate::config::settings::Color;
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::protocol::Notice;
 use crate::safety;
-use crate::tui::Keep;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
+use crate::tui::{Clipboard, Keep};
 use crate::words::{Lang, Spoken, cli as words};
 
 #[derive(Debug)]
@@ -112,6 +112,12 @@ impl Ground {
             () if term.contains("256color") || term.contains("direct") => Depth::Full256,
             () => Depth::Sixteen,
         }
+    }
+
+    /// What the clipboard is reached by.
+    pub fn clipboard(&self) -> Clipboard {
+        let set = |name: &&str| Some(((*name).to_owned(), self.environment.get(name)?.to_owned()));
+        Clipboard { variables: Clipboard::VARIABLES.iter().filter_map(set).collect() }
     }
 
     /// A terminal without a name, or a `dumb` one, cannot move its cursor.

@@ -25,6 +25,7 @@ use crate::words::{Lang, Say, Word, exec as words};
 
 mod capture;
 mod environment;
+mod feed;
 mod git;
 mod group;
 mod live;
@@ -32,6 +33,7 @@ mod start;
 mod watch;
 
 pub use environment::{Environment, Variables};
+pub use feed::{Feed, feed};
 
 use capture::Text;
 use start::NotStarted;

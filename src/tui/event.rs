@@ -3,6 +3,7 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
+use super::clipboard::Copied;
 use super::theme::Ground;
 use crate::protocol::{self, Op};
 use crate::words::Say;
@@ -24,6 +25,8 @@ pub enum Input {
     Mouse(MouseEvent),
     /// The terminal has another size now; the next drawing will know it.
     Resized,
+    /// What was to be copied has been sent on.
+    Copied(Copied),
     FocusGained,
     FocusLost,
     /// The terminal said what its background is.
@@ -47,7 +50,7 @@ pub enum Effect {
     Quit,
     /// Draw everything anew, trusting nothing of what is there.
     Redraw,
-    /// Put this into the clipboard, by way of the terminal.
+    /// Put this into the clipboard.
     Copy(String),
     Bell,
     Title(String),

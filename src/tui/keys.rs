@@ -41,6 +41,8 @@ pub enum Action {
     Mouse,
     Steps,
     Search,
+    /// Copy what is selected.
+    Copy,
     Scroll(Scrolled),
     Palette,
     Send,
@@ -229,6 +231,7 @@ pub const KEYS: &[Key] = &[
     row(Anywhere, &[key(F(1))], Action::Help, words::KEY_HELP),
     row(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
     row(Anywhere, &[ctrl('f')], Action::Search, words::KEY_SEARCH),
+    row(Anywhere, &[ctrl('C'), alt('c')], Action::Copy, words::KEY_COPY),
     row(Anywhere, &[key(PageUp)], Action::Scroll(S::PageUp), words::KEY_PAGE_UP),
     row(Anywhere, &[key(PageDown)], Action::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
     row(Anywhere, &[ctrl_key(Home)], Action::Scroll(S::Top), words::KEY_TOP),
@@ -277,14 +280,18 @@ pub fn action(place: Place, event: &KeyEvent) -> Option<Action> {
 }
 
 impl Chord {
-    /// Shift is part of the character, so it does not count for characters.
+    /// Shift is part of the character, so it does not count for characters; some
+    /// terminals send the small letter with it.
     fn matches(&self, event: &KeyEvent) -> bool {
         let asked = KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT;
-        let mut held = event.modifiers & asked;
-        if let Char(_) = event.code {
-            held -= KeyModifiers::SHIFT;
-        }
-        self.code == event.code && self.modifiers == held
+        let held = event.modifiers & asked;
+        let (code, held) = match event.code {
+            Char(c) if held.contains(KeyModifiers::SHIFT) => {
+                (Char(c.to_ascii_uppercase()), held - KeyModifiers::SHIFT)
+            }
+            code => (code, held),
+        };
+        self.code == code && self.modifiers == held
     }
 
     /// `Ctrl-J`, as people write it.

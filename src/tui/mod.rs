@@ -23,6 +23,7 @@ mod careful;
 mod chips;
 pub mod clean;
 mod clerk;
+mod clipboard;
 mod composer;
 mod keys;
 mod modal;
@@ -39,6 +40,7 @@ mod title;
 pub mod transcript;
 
 pub use clerk::Files as Kept;
+pub use clipboard::{Clipboard, Copied};
 pub use event::{Effect, Event, Input, Millis};
 pub use keys::readme_table as keys_table;
 pub use run::{Cause, Exit, Keep, run};

@@ -17,6 +17,7 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, un
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::clerk::Clerk;
+use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::painter::Painter;
 use super::state::{Config, State};
@@ -73,6 +74,7 @@ pub async fn run(
 ) -> io::Result<Exit> {
     let first = config.first.take();
     let clerk = Clerk::start(std::mem::take(&mut config.keep), config.draft.clone());
+    let copier = Copier::new(std::mem::take(&mut config.clipboard));
     let screen = Screen::enter()?;
     let mut driver = Driver {
         state: State::new(config),
@@ -87,6 +89,7 @@ pub async fn run(
         clerk,
         listener: Listener::default(),
         keeper: Keeper::new(keep),
+        copier,
         cause: None,
     };
     if let Some(text) = first {
@@ -126,6 +129,7 @@ struct Driver {
     clerk: Clerk,
     listener: Listener,
     keeper: Keeper,
+    copier: Copier,
     cause: Option<Cause>,
 }
 
@@ -161,6 +165,7 @@ enum Woken {
     NotKept(Option<Say>),
     /// Code got its colours, or none.
     Painted(Option<Painted>),
+    Copied(Copied),
     Time,
 }
 
@@ -193,6 +198,7 @@ impl Driver {
             _ = self.ops.reserve(), if full => Woken::Room,
             fault = self.keeper.faults.1.recv() => Woken::NotKept(fault),
             painted = self.painter.painted() => Woken::Painted(painted),
+            copied = self.copier.copied() => Woken::Copied(copied),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
     }
@@ -225,6 +231,7 @@ impl Driver {
                 }
                 self.stale = true;
             }
+            Woken::Copied(copied) => self.take(Input::Copied(copied)),
             Woken::Time if self.stale => {}
             Woken::Time => self.take(Input::Tick),
         }
@@ -295,7 +302,11 @@ impl Driver {
                 self.screen.forget();
                 Ok(())
             }
-            Effect::Copy(text) => self.screen.copy(&text),
+            Effect::Copy(text) => {
+                let sent = self.screen.copy(&text);
+                self.copier.copy(text);
+                sent
+            }
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
             Effect::AskGround => self.screen.ask_ground(),

@@ -5,6 +5,7 @@ use super::Millis;
 use super::activity::Activity;
 use super::chips::Chips;
 use super::clerk;
+use super::clipboard::Clipboard;
 use super::composer::Composer;
 use super::modal::Modals;
 use super::palette::Palette;
@@ -39,6 +40,8 @@ pub struct Config {
     pub first: Option<String>,
     /// The models the server offers, where somebody asked it already.
     pub models: Vec<String>,
+    /// How the clipboard can be reached.
+    pub clipboard: Clipboard,
     /// What the start has to say: a broken settings file, a server that was found.
     pub notices: Vec<Notice>,
 }
@@ -75,11 +78,13 @@ pub struct Dress {
 }
 
 /// What is known of the person at the keyboard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     pub attention: Attention,
     /// Set when leaving was asked for once, until this time.
     pub leaving_until: Option<Millis>,
+    /// What is said for a moment, until this time.
+    pub told: Option<(Say, Millis)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,7 +138,8 @@ impl State {
     pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
         let spinner = self.activity.moves().then_some(now + super::activity::FRAME);
         let reading = self.transcript.is_reading().then_some(now + super::run::FRAME);
-        [spinner, self.person.leaving_until, reading].into_iter().flatten().min()
+        let told = self.person.told.as_ref().map(|(_, until)| *until);
+        [spinner, self.person.leaving_until, reading, told].into_iter().flatten().min()
     }
 
     /// What is being written: it may wait below the list of commands.

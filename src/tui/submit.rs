@@ -119,13 +119,10 @@ pub fn set_theme(state: &mut State, name: &str) -> Vec<Effect> {
     ask.into_iter().chain([keep]).collect()
 }
 
-/// The clipboard is the terminal's: it is asked, and it does not answer.
 fn copy(state: &mut State, back: usize) -> Vec<Effect> {
     let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
         state.transcript.notice(Notice::warning(words::NOTHING_TO_COPY));
         return Vec::new();
     };
-    let say = words::COPIED.with("n", text.chars().count());
-    state.transcript.notice(Notice::info(say).hint(words::COPIED_HOW));
     vec![Effect::Copy(text)]
 }

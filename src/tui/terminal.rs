@@ -29,8 +29,8 @@ use super::careful::Careful;
 /// A frame leaves in one write.
 const BUFFER: usize = 64 * 1024;
 
-/// Presses and the wheel, in the form that knows wide screens. Not every move of the
-/// mouse: that would wake us for nothing.
+/// Presses, the wheel and moves with a button held, in the form that knows wide screens.
+/// Not every move of the mouse: that would wake us for nothing.
 struct CaptureMouse;
 struct ReleaseMouse;
 /// The title goes on the terminal's own stack, and comes back from it.
@@ -54,8 +54,8 @@ macro_rules! sequence {
     };
 }
 sequence! {
-    CaptureMouse: "\x1b[?1000h\x1b[?1006h";
-    ReleaseMouse: "\x1b[?1006l\x1b[?1000l";
+    CaptureMouse: "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+    ReleaseMouse: "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
     PushTitle: "\x1b[22;0t";
     PopTitle: "\x1b[23;0t";
     AskGround: "\x1b]11;?\x1b\\";

@@ -11,15 +11,17 @@ use super::modal::{Answer, Modal};
 use super::palette;
 use super::state::{Attention, Mouse, State};
 use super::submit;
-use super::transcript::Scroll;
+use super::transcript::{Released, Scroll};
 use super::{start, title};
 use crate::protocol::{self, Notice, Op};
-use crate::words::screen as words;
+use crate::words::{Say, screen as words};
 
 mod writing;
 
 /// A second Ctrl-C counts for this long.
 const LEAVING: Millis = 3_000;
+/// What is said for a moment is said for this long.
+const TOLD: Millis = 4_000;
 /// A turn longer than this rings when it ends and nobody looks.
 const LONG_TURN: Millis = 20_000;
 /// A paste above this is refused: it would be no message a model could read.
@@ -33,8 +35,9 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Input::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
         Input::Key(key) => key_pressed(state, &key, at),
         Input::Paste(text) => pasted(state, &text),
-        Input::Mouse(mouse) => moused(state, mouse),
+        Input::Mouse(mouse) => moused(state, mouse, at),
         Input::Resized => vec![Effect::Redraw],
+        Input::Copied(copied) => told(state, copied.say(), at),
         Input::FocusGained => attend(state, Attention::Here),
         Input::FocusLost => attend(state, Attention::Elsewhere),
         Input::Session(event) => happened(state, *event, at),
@@ -59,6 +62,12 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     effects
 }
 
+/// Something to be said for a moment, over the input.
+fn told(state: &mut State, say: Say, at: Millis) -> Vec<Effect> {
+    state.person.told = Some((say, at + TOLD));
+    Vec::new()
+}
+
 fn attend(state: &mut State, attention: Attention) -> Vec<Effect> {
     state.person.attention = attention;
     Vec::new()
@@ -67,6 +76,9 @@ fn attend(state: &mut State, attention: Attention) -> Vec<Effect> {
 fn ticked(state: &mut State, at: Millis) -> Vec<Effect> {
     if state.person.leaving_until.is_some_and(|until| until <= at) {
         state.person.leaving_until = None;
+    }
+    if state.person.told.as_ref().is_some_and(|(_, until)| *until <= at) {
+        state.person.told = None;
     }
     Vec::new()
 }
@@ -162,6 +174,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Up => return up(state),
         Action::Help => state.modals.open(Modal::help()),
         Action::Steps => state.transcript.toggle_steps(),
+        Action::Copy => return state.transcript.selected().map(Effect::Copy).into_iter().collect(),
         Action::Search => state.transcript.search(),
         Action::Scroll(by) => scroll(state, by),
         Action::Palette => open_palette(state),
@@ -205,6 +218,7 @@ fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Effe
 }
 
 fn stop(state: &mut State, at: Millis) -> Vec<Effect> {
+    state.transcript.deselect();
     if !state.activity.is_busy() {
         return Vec::new();
     }
@@ -295,15 +309,25 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     }
 }
 
-fn moused(state: &mut State, mouse: MouseEvent) -> Vec<Effect> {
+fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<Effect> {
     let lines = match mouse.kind {
         MouseEventKind::ScrollUp => -WHEEL,
         MouseEventKind::ScrollDown => WHEEL,
         MouseEventKind::Down(MouseButton::Left) if mouse.modifiers == KeyModifiers::NONE => {
             if state.modals.is_empty() {
-                state.transcript.click(mouse.row);
+                state.transcript.press(mouse.column, mouse.row, at);
             }
             return Vec::new();
+        }
+        MouseEventKind::Drag(MouseButton::Left) => {
+            state.transcript.drag(mouse.column, mouse.row);
+            return Vec::new();
+        }
+        MouseEventKind::Up(MouseButton::Left) if state.modals.is_empty() => {
+            return match state.transcript.release(mouse.column, mouse.row) {
+                Released::Selected(text) => vec![Effect::Copy(text)],
+                Released::Clicked => Vec::new(),
+            };
         }
         _ => return Vec::new(),
     };

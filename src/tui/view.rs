@@ -215,6 +215,9 @@ fn draw_search(
 
 /// On the right over the input: what cannot be seen from here, or how to stop.
 fn below(state: &State, pen: &Pen<'_>) -> Line<'static> {
+    if let Some((say, _)) = &state.person.told {
+        return Line::styled(say.text(pen.lang), pen.theme.info);
+    }
     let unseen = state.transcript.unseen();
     if unseen > 0 {
         let say = words::LINES_BELOW.with("n", unseen).text(pen.lang);

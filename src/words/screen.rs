@@ -78,8 +78,9 @@ words! { "screen":
     TITLE_ASKS: "{folder} - Avocet asks", "{folder} - Avocet 等你决定";
     NO_SUCH_THEME: "There is no theme `{name}`. There are: {names}.", "没有主题 `{name}`。可用的有：{names}。";
     NOTHING_TO_COPY: "There is no answer to copy yet.", "还没有可复制的回答。";
-    COPIED: "Copied {n} characters.", "已复制 {n} 个字符。";
-    COPIED_HOW: "They went through the terminal (OSC 52), which does not say whether it took them. If the clipboard is empty, allow it there; in tmux: `set -g set-clipboard on`.", "内容经由终端（OSC 52）送出，终端不会回报是否收下。若剪贴板为空，请在终端中允许；tmux 请设 `set -g set-clipboard on`。";
+    COPIED: "Copied {n} characters with {program}.", "已用 {program} 复制 {n} 个字符。";
+    COPIED_TMUX: "Copied {n} characters into tmux, which asks the terminal to take them too.", "已复制 {n} 个字符到 tmux，并请终端一并收下。";
+    COPIED_SENT: "Sent {n} characters to the terminal (OSC 52); only it knows whether it took them.", "已将 {n} 个字符送往终端（OSC 52）；是否收下只有终端知道。";
     MODELS_ASKED: "Asking the server for its models.", "正在向服务器查询可用模型。";
     // screen: what runs
     DOING_THINKING: "Thinking", "思考中";
@@ -239,6 +240,7 @@ words! { "screen":
     KEY_FOUND_NEXT: "The next hit", "下一处";
     KEY_FOUND_PREVIOUS: "The hit before", "上一处";
     KEY_FOUND_OTHER: "Look for other words", "改找别的内容";
+    KEY_COPY: "Copy what the mouse selected; letting go of the button does too", "复制鼠标选中的文字；松开按键时也会复制";
     KEY_PAGE_UP: "A page up", "上翻一页";
     KEY_PAGE_DOWN: "A page down", "下翻一页";
     KEY_LINE_UP: "Scroll a line up", "上滚一行";

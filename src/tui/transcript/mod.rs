@@ -24,6 +24,7 @@ mod paper;
 mod reading;
 mod scroll;
 mod search;
+mod select;
 mod step;
 mod story;
 mod text;
@@ -32,10 +33,12 @@ mod time;
 pub use highlight::{Highlighter, Painted, Snippet};
 pub use scroll::Scroll;
 pub use search::{Found, Stage};
+pub use select::Released;
 
 use block::{Body, Fold};
 use scroll::{Place, Setting, Sheets, end, gap, gutter};
 use search::{Hit, Search};
+use select::Pointer;
 use story::Story;
 
 /// More unseen rows than this are not counted.
@@ -66,6 +69,7 @@ pub struct Transcript {
     shown: (Rect, Vec<Place>),
     steps: Fold,
     search: Option<Search>,
+    pointer: Pointer,
 }
 
 impl Transcript {
@@ -110,6 +114,7 @@ impl Transcript {
 
     /// Opens all steps and thoughts, or folds them again.
     pub fn toggle_steps(&mut self) {
+        self.deselect();
         self.steps = match self.steps {
             Fold::Natural | Fold::Closed => Fold::Open,
             Fold::Open => Fold::Natural,
@@ -178,11 +183,14 @@ impl Transcript {
         self.sheets.begin(setting, look.spinner, look.elapsed_ms);
         self.story.settle();
         if narrower {
+            self.deselect();
             self.keep_place();
         }
         self.read_on(narrower);
         let top = self.first_row();
         let bottom = self.draw(top, area, buf);
+        self.follow_pointer();
+        self.mark_selection(buf);
         self.count_unseen(bottom);
         self.sheets.end();
     }
@@ -404,6 +412,7 @@ impl Transcript {
     /// Blocks from `len` on are gone or others.
     fn shrunk(&mut self, len: usize) {
         self.sheets.forget(len);
+        self.forget_selection(len);
         if self.top.is_some_and(|top| top.block >= len) {
             self.top = None;
         }

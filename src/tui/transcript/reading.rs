@@ -94,6 +94,26 @@ impl Reading {
         let room = column.saturating_sub(piece.lead);
         Some(piece.range.start + before(text, room).len())
     }
+
+    /// What lies between two cells, each a row and a column, both included; `None` when
+    /// no row of the line does.
+    pub fn between(&self, from: (usize, usize), to: (usize, usize)) -> Option<Range<usize>> {
+        let inside = |piece: &&Piece| from.0 <= piece.row && piece.row <= to.0;
+        let first = self.pieces.iter().find(inside)?;
+        let last = self.pieces.iter().rev().find(inside)?;
+        let start = match first.row == from.0 {
+            true => self.byte(first.row, from.1)?,
+            false => first.range.start,
+        };
+        let end = match last.row == to.0 {
+            true => {
+                let text = self.text.get(last.range.clone())?;
+                last.range.start + until(text, to.1.checked_sub(last.lead)).len()
+            }
+            false => last.range.end,
+        };
+        Some(start..end.max(start))
+    }
 }
 
 /// The clusters that end at or before a column.
@@ -104,6 +124,19 @@ fn before(text: &str, columns: usize) -> &str {
         used <= columns
     };
     let len: usize = text.graphemes(true).take_while(fits).map(str::len).sum();
+    text.get(..len).unwrap_or_default()
+}
+
+/// The clusters that start at or before a column; none where there is no such column.
+fn until(text: &str, column: Option<usize>) -> &str {
+    let Some(column) = column else { return "" };
+    let mut used = 0;
+    let starts = |cluster: &&str| {
+        let start = used;
+        used += clean::width(cluster);
+        start <= column
+    };
+    let len: usize = text.graphemes(true).take_while(starts).map(str::len).sum();
     text.get(..len).unwrap_or_default()
 }
 

@@ -14,6 +14,7 @@ mod colours;
 mod finding;
 mod pictures;
 mod places;
+mod selecting;
 
 /// One screen over a transcript.
 struct Screen {

@@ -9,6 +9,7 @@ use crate::protocol::{
     Ask, AskId, Decision, Ending, Origin, Question, Reason, Replied, Requires, Risk, Scope, Step,
     Tier, Usage, Work,
 };
+use crate::tui::Copied;
 use crate::tui::state::Config;
 use crate::tui::view::view;
 use crate::words::{Lang, Word};
@@ -364,6 +365,28 @@ fn copying_goes_through_the_terminal_and_says_so() {
     hear(&mut state, protocol::Event::Replied(replied));
     hear(&mut state, ended(10));
     assert_eq!(press(&mut state, "/copy\n"), [Effect::Copy("the answer".into())]);
+}
+
+#[test]
+fn how_copying_went_is_said_for_a_moment() {
+    let mut state = screen();
+    let copied = Copied { chars: 3, program: Some("wl-copy") };
+    update(&mut state, Event { at: 10, input: Input::Copied(copied) });
+    assert_eq!(state.person.told.as_ref().map(|(say, _)| say.clone()), Some(copied.say()));
+    assert_eq!(state.wakes_at(20), Some(4_010));
+    update(&mut state, Event { at: 4_010, input: Input::Tick });
+    assert_eq!(state.person.told, None);
+    assert_eq!(state.wakes_at(4_010), None);
+}
+
+#[test]
+fn ctrl_shift_c_is_not_ctrl_c() {
+    let mut state = screen();
+    let both = KeyModifiers::CONTROL | KeyModifiers::SHIFT;
+    assert_eq!(hold(&mut state, KeyCode::Char('c'), both), []);
+    assert_eq!(state.person.leaving_until, None);
+    assert_eq!(hold(&mut state, KeyCode::Char('c'), KeyModifiers::CONTROL), []);
+    assert!(state.person.leaving_until.is_some());
 }
 
 #[test]
