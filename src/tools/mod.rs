@@ -15,6 +15,7 @@ use crate::words::Word;
 pub mod branch;
 pub mod exec;
 pub mod parse;
+pub mod walk;
 pub mod world;
 
 pub trait Tool: Send + Sync {

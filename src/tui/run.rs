@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::clerk::Clerk;
 use super::event::{Effect, Event, Input, Millis};
+use super::files::{Finder, Found};
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
@@ -78,6 +79,7 @@ pub async fn run(
         stale: true,
         painter: Painter::default(),
         clerk,
+        finder: Finder::default(),
         cause: None,
     };
     if let Some(text) = first {
@@ -115,6 +117,7 @@ struct Driver {
     stale: bool,
     painter: Painter,
     clerk: Clerk,
+    finder: Finder,
     cause: Option<Cause>,
 }
 
@@ -127,6 +130,8 @@ enum Woken {
     Room,
     /// Code got its colours, or none.
     Painted(Option<Painted>),
+    /// Files whose names fit what is looked for.
+    Found(Option<Found>),
     Time,
 }
 
@@ -157,6 +162,7 @@ impl Driver {
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
+            found = self.finder.found() => Woken::Found(found),
             painted = self.painter.painted() => Woken::Painted(painted),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
@@ -165,7 +171,9 @@ impl Driver {
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
         let at = match (self.stale, self.drawn) {
-            (true, Some(drawn)) => Some(drawn + FRAME),
+            (true, Some(drawn)) => {
+                Some((drawn + FRAME).max(self.finder.holds_until().unwrap_or(0)))
+            }
             (true, None) | (false, _) => {
                 let moving = self.state.wakes_at(self.now());
                 moving.into_iter().chain(self.painter.wakes_at()).min()
@@ -185,6 +193,12 @@ impl Driver {
             Woken::Painted(painted) => {
                 if let Some(painted) = painted {
                     self.state.transcript.colour(painted);
+                }
+                self.stale = true;
+            }
+            Woken::Found(found) => {
+                if let Some(found) = found {
+                    self.state.found_files(found);
                 }
                 self.stale = true;
             }
@@ -223,6 +237,12 @@ impl Driver {
     fn take(&mut self, input: Input) {
         let at = self.now();
         self.stale = true;
+        self.react(input, at);
+        let (wanted, root) = self.state.wanted_files();
+        self.finder.look(wanted, root, at);
+    }
+
+    fn react(&mut self, input: Input, at: Millis) {
         for effect in update(&mut self.state, Event { at, input }) {
             if self.perform(effect).is_err() {
                 self.cause = Some(Cause::TerminalGone);
@@ -272,8 +292,10 @@ impl Driver {
         }
     }
 
+    /// A frame that opens the list of files waits a moment for the first of them.
     fn is_due(&self) -> bool {
-        self.stale && self.drawn.is_none_or(|drawn| self.now() >= drawn + FRAME)
+        let hold = self.finder.holds_until().unwrap_or(0);
+        self.stale && self.drawn.is_none_or(|drawn| self.now() >= (drawn + FRAME).max(hold))
     }
 
     fn draw(&mut self) -> io::Result<()> {
