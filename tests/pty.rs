@@ -329,3 +329,24 @@ fn what_the_mouse_selects_goes_to_the_clipboard() {
     screen.wait_for_bytes("\x1b]52;c;c2hl");
     leave(&mut screen);
 }
+
+#[test]
+fn a_mention_is_found_in_the_folder_and_sent_as_it_stands() {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.work().join("src/深")).unwrap();
+    fs::write(bench.work().join("src/深/a file.rs"), "").unwrap();
+    fs::write(bench.work().join("secret.log"), "").unwrap();
+    fs::write(bench.work().join(".gitignore"), "*.log\n").unwrap();
+    let server = Server::start(vec![Reply::chat("I see.")]);
+    let mut screen = bench.against(&server);
+    screen.press("read @");
+    screen.wait_for("src/深/a file.rs");
+    assert!(!screen.text().contains("secret.log"), "{}", screen.text());
+    screen.press("afile");
+    screen.wait_gone("src/深/ ");
+    screen.press("\r");
+    screen.wait_for("read @\"src/深/a file.rs\"");
+    screen.press("\r");
+    screen.wait_for("I see.");
+    assert!(last_sent(&server).contains(r#"read @\"src/深/a file.rs\""#), "{}", last_sent(&server));
+}

@@ -656,5 +656,31 @@ fn a_selection_is_marked_and_copied_when_the_button_is_let_go() {
         assert_eq!(screen.press(KeyCode::Char('c'), both), [Effect::Copy(expected.into())]);
         screen.press(KeyCode::Esc, KeyModifiers::NONE);
         assert_eq!(screen.press(KeyCode::Char('c'), both), []);
+}
+
+#[test]
+fn a_mention_offers_files() {
+    use avocet::tui::files::{Found, Hit, Reach};
+    let hit = |path: &str, marks: &[u32]| Hit { path: path.into(), marks: marks.to_vec() };
+    for (lang, name, size) in [
+        (Lang::En, "files", (80, 24)),
+        (Lang::Zh, "files_zh", (80, 24)),
+        (Lang::En, "files_small", (40, 10)),
+    ] {
+        let mut screen = Screen::new(lang, size);
+        screen.types("look at @lib");
+        screen.state.found_files(Found {
+            query: "lib".into(),
+            hits: vec![
+                hit("src/lib.rs", &[4, 5, 6]),
+                hit("docs/说明/library of things.md", &[8, 9, 10]),
+                hit("vendor/some/very/deep/folder/in/a/tree/that/goes/on/and/on/and/on/for/ever/lib.rs", &[]),
+            ],
+            fits: 3,
+            seen: 200_000,
+            reach: if name == "files" { Reach::Cut } else { Reach::Whole },
+        });
+        screen.press(KeyCode::Down, KeyModifiers::NONE);
+        insta::assert_snapshot!(name, screen.picture());
     }
 }

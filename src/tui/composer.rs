@@ -12,6 +12,7 @@ use ratatui::widgets::Widget as _;
 use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
 
 use super::clean;
+use super::files::Files;
 use super::keys::Edit;
 use super::paint::Pen;
 use super::theme::Theme;
@@ -20,10 +21,12 @@ use crate::words::Lang;
 
 mod fold;
 mod history;
+mod mention;
 mod search;
 
 pub use fold::Folds;
 pub use history::History;
+pub use mention::{Mention, Mentions};
 pub use search::{Search, Way};
 
 /// The mark before the first line, and the room before the others.
@@ -33,6 +36,9 @@ const SIGIL: &str = "› ";
 pub struct Composer {
     text: TextArea<'static>,
     folds: Folds,
+    mentions: Mentions,
+    /// The list that opens while a mention is written.
+    pub files: Files,
     history: History,
     /// While something that was sent is looked for.
     search: Option<Search>,
@@ -60,7 +66,14 @@ impl Composer {
         text.set_undo_coalescing(true);
         text.set_max_histories(500);
         let history = History::new(history);
-        Composer { text, folds: Folds::default(), history, search: None }
+        Composer {
+            text,
+            folds: Folds::default(),
+            mentions: Mentions::default(),
+            files: Files::default(),
+            history,
+            search: None,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -190,6 +203,7 @@ impl Composer {
         let folds = std::mem::take(&mut self.folds);
         self.history.push(folds.expand(&shown));
         self.text.set_lines(vec![String::new()], (0, 0));
+        self.mentions = Mentions::default();
         Taken { shown, folds }
     }
 
@@ -208,6 +222,56 @@ impl Composer {
         let rows = lines.len();
         self.text.set_lines(lines, (rows.saturating_sub(1), end));
         self.changed();
+    }
+
+    /// The mention that is being written, if one is. A line for the shell has none.
+    pub fn mention(&self) -> Option<Mention> {
+        let (row, column) = self.text.cursor();
+        let lines = self.text.lines();
+        let line = lines.get(row)?;
+        if lines.first().is_some_and(|first| first.trim_start().starts_with('!')) {
+            return None;
+        }
+        let mention = mention::written(line, row, column)?;
+        let unit = |(from, _): &(usize, usize)| chars_before(line, *from) == mention.at.1;
+        (!self.places(line).iter().any(unit)).then_some(mention)
+    }
+
+    /// Puts a path in place of the mention that is being written, as one unit.
+    pub fn mention_path(&mut self, path: &str) {
+        let Some(mention) = self.mention() else { return };
+        let unit = self.mentions.add(path);
+        let line = self.text.lines().get(mention.at.0).map(String::as_str).unwrap_or_default();
+        let behind = line.chars().nth(mention.at.1 + mention.len);
+        let gap = if behind.is_some_and(char::is_whitespace) { "" } else { " " };
+        self.replace(&mention, &format!("{unit}{gap}"));
+    }
+
+    /// Goes on writing the mention inside a folder.
+    pub fn mention_folder(&mut self, folder: &str) {
+        let Some(mention) = self.mention() else { return };
+        let quote = if folder.contains(char::is_whitespace) { "\"" } else { "" };
+        self.replace(&mention, &format!("@{quote}{folder}"));
+    }
+
+    fn replace(&mut self, mention: &Mention, text: &str) {
+        let (row, column) = mention.at;
+        let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };
+        self.text.move_cursor(CursorMove::Jump(row, column));
+        self.text.delete_str(mention.len);
+        self.text.insert_str(text);
+        self.changed();
+    }
+
+    /// Where units stand in a line: bytes from and to, none in another.
+    fn places(&self, line: &str) -> Vec<(usize, usize)> {
+        let mut places = self.folds.places(line);
+        let apart =
+            |place: &(usize, usize)| places.iter().all(|p| place.1 <= p.0 || p.1 <= place.0);
+        let mentions: Vec<_> = self.mentions.places(line).into_iter().filter(apart).collect();
+        places.extend(mentions);
+        places.sort_unstable();
+        places
     }
 
     /// The search, while there is one.
@@ -300,7 +364,7 @@ impl Composer {
             .iter()
             .enumerate()
             .flat_map(|(row, line)| {
-                self.folds.places(line).into_iter().map(move |(from, to)| ((row, from), (row, to)))
+                self.places(line).into_iter().map(move |(from, to)| ((row, from), (row, to)))
             })
             .collect();
         for range in ranges {
@@ -331,7 +395,7 @@ impl Composer {
             .iter()
             .enumerate()
             .flat_map(|(row, line)| {
-                self.folds.places(line).into_iter().map(move |(from, to)| AtomicRange {
+                self.places(line).into_iter().map(move |(from, to)| AtomicRange {
                     row,
                     start_col: chars_before(line, from),
                     end_col: chars_before(line, to),

@@ -12,6 +12,7 @@
 //! - Foreign text passes [`clean`] on its way to a cell; widths come from there too.
 
 pub mod event;
+pub mod files;
 pub mod run;
 pub mod state;
 pub mod update;

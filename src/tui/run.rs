@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::clerk::Clerk;
 use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
+use super::files::{Finder, Found};
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
@@ -90,6 +91,7 @@ pub async fn run(
         listener: Listener::default(),
         keeper: Keeper::new(keep),
         copier,
+        finder: Finder::default(),
         cause: None,
     };
     if let Some(text) = first {
@@ -130,6 +132,7 @@ struct Driver {
     listener: Listener,
     keeper: Keeper,
     copier: Copier,
+    finder: Finder,
     cause: Option<Cause>,
 }
 
@@ -166,6 +169,8 @@ enum Woken {
     /// Code got its colours, or none.
     Painted(Option<Painted>),
     Copied(Copied),
+    /// Files whose names fit what is looked for.
+    Found(Option<Found>),
     Time,
 }
 
@@ -197,6 +202,7 @@ impl Driver {
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
             fault = self.keeper.faults.1.recv() => Woken::NotKept(fault),
+            found = self.finder.found() => Woken::Found(found),
             painted = self.painter.painted() => Woken::Painted(painted),
             copied = self.copier.copied() => Woken::Copied(copied),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
@@ -206,7 +212,9 @@ impl Driver {
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
         let at = match (self.stale, self.drawn) {
-            (true, Some(drawn)) => Some(drawn + FRAME),
+            (true, Some(drawn)) => {
+                Some((drawn + FRAME).max(self.finder.holds_until().unwrap_or(0)))
+            }
             (true, None) | (false, _) => {
                 let moving = self.state.wakes_at(self.now());
                 moving.into_iter().chain(self.painter.wakes_at()).min()
@@ -232,6 +240,12 @@ impl Driver {
                 self.stale = true;
             }
             Woken::Copied(copied) => self.take(Input::Copied(copied)),
+            Woken::Found(found) => {
+                if let Some(found) = found {
+                    self.state.found_files(found);
+                }
+                self.stale = true;
+            }
             Woken::Time if self.stale => {}
             Woken::Time => self.take(Input::Tick),
         }
@@ -276,6 +290,12 @@ impl Driver {
     fn take(&mut self, input: Input) {
         let at = self.now();
         self.stale = true;
+        self.react(input, at);
+        let (wanted, root) = self.state.wanted_files();
+        self.finder.look(wanted, root, at);
+    }
+
+    fn react(&mut self, input: Input, at: Millis) {
         for effect in update(&mut self.state, Event { at, input }) {
             if self.perform(effect).is_err() {
                 self.cause = Some(Cause::TerminalGone);
@@ -334,8 +354,10 @@ impl Driver {
         }
     }
 
+    /// A frame that opens the list of files waits a moment for the first of them.
     fn is_due(&self) -> bool {
-        self.stale && self.drawn.is_none_or(|drawn| self.now() >= drawn + FRAME)
+        let hold = self.finder.holds_until().unwrap_or(0);
+        self.stale && self.drawn.is_none_or(|drawn| self.now() >= (drawn + FRAME).max(hold))
     }
 
     fn draw(&mut self) -> io::Result<()> {

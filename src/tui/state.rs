@@ -7,6 +7,7 @@ use super::chips::Chips;
 use super::clerk;
 use super::clipboard::Clipboard;
 use super::composer::Composer;
+use super::files::Found;
 use super::modal::Modals;
 use super::palette::Palette;
 use super::queue::Queue;
@@ -145,6 +146,16 @@ impl State {
     /// What is being written: it may wait below the list of commands.
     pub fn draft(&self) -> Draft {
         self.palette.draft().map_or_else(|| self.composer.draft(), Draft::of)
+    }
+
+    /// What files are looked for, and below which folder.
+    pub fn wanted_files(&self) -> (Option<&str>, &str) {
+        (self.composer.files.wanted(), &self.facts.cwd)
+    }
+
+    /// Files that were found.
+    pub fn found_files(&mut self, found: Found) {
+        self.composer.files.found(found);
     }
 
     pub(super) fn call(&self) -> Call<'_> {

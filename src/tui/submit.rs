@@ -15,6 +15,7 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
         return Vec::new();
     }
     state.palette.close();
+    state.composer.files.refresh(None);
     let draft = state.palette.take_draft();
     let taken = state.composer.take();
     if let Some(draft) = draft {

@@ -101,6 +101,12 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     {
         return palette_key(state, action, at);
     }
+    if state.composer.files.is_open()
+        && let Some(action) = keys::action(Place::Palette, key)
+    {
+        writing::files_key(state, action);
+        return Vec::new();
+    }
     let action = Some(Place::EmptyInput)
         .filter(|_| state.composer.is_empty())
         .and_then(|place| keys::action(place, key))
@@ -185,6 +191,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Down => {
             state.composer.down(state.dress.lang);
             state.palette.close();
+            writing::refresh_files(state);
         }
         Action::Recall => writing::search(state),
         Action::Suggest => suggest(state, None),
@@ -244,6 +251,7 @@ fn up(state: &mut State) -> Vec<Effect> {
     }
     state.composer.up(lang);
     state.palette.close();
+    writing::refresh_files(state);
     Vec::new()
 }
 
@@ -281,6 +289,7 @@ fn input_changed(state: &mut State) {
     let mut palette = std::mem::take(&mut state.palette);
     palette.refresh(&state.composer.shown(), &state.call());
     state.palette = palette;
+    writing::refresh_files(state);
 }
 
 fn pasted(state: &mut State, text: &str) -> Vec<Effect> {

@@ -86,6 +86,9 @@ fn draw_main(
     if state.palette.is_open() {
         let above = Rect { height: areas.input.y - screen.y, ..screen };
         state.palette.draw(above, frame.buffer_mut(), pen.theme, pen.lang);
+    } else {
+        let above = Rect { height: areas.input.y - screen.y, ..screen };
+        state.composer.files.draw(above, frame.buffer_mut(), pen);
     }
     caret
 }
@@ -249,6 +252,8 @@ fn draw_status(
         status::draw_hints(area, buf, pen, if typing { SEARCH } else { FOUND });
     } else if state.palette.is_open() {
         status::draw_hints(area, buf, pen, PALETTE);
+    } else if state.composer.files.is_open() {
+        status::draw_hints(area, buf, pen, FILES);
     } else if areas.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
         state.activity.draw(area, buf, pen, right);
     } else if state.mouse == Mouse::Terminals {
@@ -272,6 +277,11 @@ const PALETTE: &[Hint] = &[
     Hint { key: "Enter", does: words::HINT_RUN },
     Hint { key: "Tab", does: words::HINT_COMPLETE },
     Hint { key: "Up/Down", does: words::HINT_MOVE },
+    Hint { key: "Esc", does: words::HINT_CLOSE },
+];
+const FILES: &[Hint] = &[
+    Hint { key: "Enter", does: input::HINT_TAKE_FILE },
+    Hint { key: "Tab", does: input::HINT_ENTER_FOLDER },
     Hint { key: "Esc", does: words::HINT_CLOSE },
 ];
 const RECALL: &[Hint] = &[

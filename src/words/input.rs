@@ -1,6 +1,12 @@
 //! Words of `input`.
 
 words! { "input":
+    // The list of files.
+    FILES_TITLE: "files", "文件";
+    FILES_LOOKING: "looking", "查找中";
+    FILES_CUT: "of the first {n}", "仅前 {n} 个";
+    HINT_TAKE_FILE: "mention it", "引用";
+    HINT_ENTER_FOLDER: "complete, or into the folder", "补全或进入目录";
     // Looking for what was sent before.
     SEARCH_LABEL: "find what you sent: ", "查找发送过的内容：";
     SEARCH_NONE: "nothing sent before holds this", "没有发送过包含它的内容";

@@ -1,14 +1,33 @@
-//! Keys of what opens over the input while one writes: the search through what was sent.
+//! Keys of what opens over the input while one writes: the list of files, and the search
+//! through what was sent.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::tui::composer::Way;
+use crate::tui::files;
 use crate::tui::keys::{self, Action, Edit, Place};
 use crate::tui::state::State;
+
+/// A key in the list of files.
+pub(super) fn files_key(state: &mut State, action: Action) {
+    match state.composer.files.act(action) {
+        files::Answer::Stay => return,
+        files::Answer::Take(path) => state.composer.mention_path(&path),
+        files::Answer::Enter(folder) => state.composer.mention_folder(&folder),
+    }
+    refresh_files(state);
+}
+
+/// After each change of the input: is a mention being written, and which?
+pub(super) fn refresh_files(state: &mut State) {
+    let mention = state.composer.mention();
+    state.composer.files.refresh(mention);
+}
 
 /// Begins to look for what was sent before.
 pub(super) fn search(state: &mut State) {
     state.palette.close();
+    state.composer.files.close();
     state.composer.search(Way::Older);
 }
 

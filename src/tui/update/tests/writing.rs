@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::draft::Draft;
+use crate::tui::files::{Found, Hit, Reach};
 
 #[test]
 fn what_is_sent_is_kept_at_once() {
@@ -82,4 +83,90 @@ fn a_draft_comes_back_and_a_first_message_leaves_it_there() {
     assert_eq!(state.draft(), draft);
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
     assert_eq!(state.draft(), Draft::of("see long\n好 👋"), "below the list of commands");
+}
+
+/// Answers as the finder would, whatever is looked for.
+fn finds(state: &mut State, paths: &[&str]) {
+    let query = state.wanted_files().0.expect("a mention is being written").to_owned();
+    let hits: Vec<_> =
+        paths.iter().map(|path| Hit { path: (*path).into(), marks: vec![] }).collect();
+    let (fits, seen) = (hits.len(), hits.len());
+    state.found_files(Found { query, hits, fits, seen, reach: Reach::Whole });
+}
+
+#[test]
+fn a_mention_is_picked_and_deleted_as_one() {
+    let mut state = screen();
+    press(&mut state, "看看@li");
+    assert_eq!(state.wanted_files().0, Some("li"));
+    finds(&mut state, &["src/lib.rs", "list"]);
+    assert_eq!(press(&mut state, "\n"), [], "picked, not sent");
+    assert_eq!(state.composer.shown(), "看看@src/lib.rs ");
+    assert_eq!(state.wanted_files().0, None);
+    press(&mut state, "\x08");
+    assert_eq!(state.wanted_files().0, None, "a unit is not written any more");
+    press(&mut state, "\x08");
+    assert_eq!(state.composer.shown(), "看看");
+}
+
+#[test]
+fn a_path_with_blanks_is_quoted_and_sent_as_it_stands() {
+    let mut state = screen();
+    press(&mut state, "see @a");
+    finds(&mut state, &["a b.rs"]);
+    press(&mut state, "\tplease");
+    assert_eq!(press(&mut state, "\n"), sends("see @\"a b.rs\" please"));
+}
+
+#[test]
+fn tab_goes_into_a_folder_and_on_from_there() {
+    let mut state = screen();
+    press(&mut state, "@m");
+    finds(&mut state, &["my files/"]);
+    press(&mut state, "\t");
+    assert_eq!(state.composer.shown(), "@\"my files/");
+    assert_eq!(state.wanted_files().0, Some("my files/"));
+    finds(&mut state, &["my files/a.rs"]);
+    press(&mut state, "\t");
+    assert_eq!(state.composer.shown(), "@\"my files/a.rs\" ");
+}
+
+#[test]
+fn an_enter_before_anything_was_found_sends() {
+    let mut state = screen();
+    assert_eq!(press(&mut state, "look at @nobody\n"), sends("look at @nobody"));
+    assert_eq!(state.wanted_files().0, None);
+}
+
+#[test]
+fn a_list_of_files_closes_without_harm() {
+    let mut state = screen();
+    press(&mut state, "@l");
+    finds(&mut state, &["lib.rs"]);
+    press(&mut state, "\x1b");
+    assert!(!state.composer.files.is_open());
+    assert_eq!(press(&mut state, "\n"), sends("@l"));
+}
+
+#[test]
+fn a_line_for_the_shell_and_a_command_have_no_mentions() {
+    let mut state = screen();
+    press(&mut state, "!git show @");
+    assert_eq!(state.wanted_files().0, None);
+}
+
+#[test]
+fn a_mention_in_the_middle_keeps_what_stands_around_it() {
+    let mut state = screen();
+    press(&mut state, "compare  now");
+    for _ in 0..4 {
+        hold(&mut state, KeyCode::Left, KeyModifiers::NONE);
+    }
+    press(&mut state, "@x");
+    finds(&mut state, &["x.rs"]);
+    press(&mut state, "\n");
+    assert_eq!(state.composer.shown(), "compare @x.rs now");
+    hold(&mut state, KeyCode::Char('_'), KeyModifiers::CONTROL);
+    hold(&mut state, KeyCode::Char('_'), KeyModifiers::CONTROL);
+    assert_eq!(state.composer.shown(), "compare @x now", "undone in steps");
 }
