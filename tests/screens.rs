@@ -518,3 +518,25 @@ fn a_shell_line_and_a_paste_are_seen_as_such() {
     screen.types(" 请用中文回答，谢谢 🦀");
     shows!("input_paste", screen);
 }
+
+#[test]
+fn a_theme_is_chosen_in_view_of_the_screen_it_changes() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears(conversation()).hears([says(ANSWER), ended()]).types("/theme\n");
+    screen.press(KeyCode::Down, KeyModifiers::NONE);
+    shows!("theme_en", screen);
+    let mut screen = Screen::new(Lang::Zh, (40, 10));
+    screen.types("/theme\ncol");
+    shows!("theme_zh_narrow", screen);
+}
+
+#[test]
+fn a_model_is_chosen_from_those_the_server_has() {
+    let mut screen = Screen::new(Lang::Zh, (80, 24));
+    let names = ["qwen3-coder", "qwen3-coder:480b", "模型-大", "llama-4"];
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    screen.hears([Event::Models { names }]).types("/model\n");
+    shows!("model_zh", screen);
+    screen.types("480");
+    shows!("model_typed_zh", screen);
+}

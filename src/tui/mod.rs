@@ -21,6 +21,7 @@ mod activity;
 mod argv;
 mod careful;
 mod chips;
+mod choosing;
 pub mod clean;
 mod composer;
 mod keys;

@@ -12,7 +12,7 @@ use super::palette;
 use super::state::{Attention, Mouse, State};
 use super::submit;
 use super::transcript::Scroll;
-use super::{start, title};
+use super::{choosing, start, title};
 use crate::protocol::{self, Notice, Op};
 use crate::words::screen as words;
 
@@ -108,6 +108,7 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
             }
             vec![Effect::Send(op)]
         }
+        Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
         Answer::Pass => match keys::action(Place::Anywhere, key) {
             Some(Action::Palette | Action::Stop | Action::Interrupt) | None => Vec::new(),
             Some(action) => act(state, action, key, at),
@@ -269,7 +270,7 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     }
     match state.modals.paste(text, lang) {
         Answer::Send(op) => vec![Effect::Send(op)],
-        Answer::Stay | Answer::Close | Answer::Pass => Vec::new(),
+        Answer::Stay | Answer::Close | Answer::Chose(..) | Answer::Pass => Vec::new(),
     }
 }
 
@@ -285,7 +286,7 @@ fn moused(state: &mut State, mouse: MouseEvent) -> Vec<Effect> {
         }
         _ => return Vec::new(),
     };
-    if state.modals.is_empty() || state.modals.asks_on_top() {
+    if state.modals.is_empty() || state.modals.is_docked() {
         state.transcript.scroll(Scroll::Lines(lines));
     } else {
         state.modals.wheel(lines);
@@ -342,7 +343,10 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             submit::set_lang(state, state.facts.lang);
         }
         protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
-        protocol::Event::Models { names } => state.models = names,
+        protocol::Event::Models { names } => {
+            state.models = names;
+            choosing::models_came(state);
+        }
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Delta { .. }
