@@ -540,3 +540,19 @@ fn a_model_is_chosen_from_those_the_server_has() {
     screen.types("480");
     shows!("model_typed_zh", screen);
 }
+
+#[test]
+fn every_key_is_found_by_typing() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.types("/keys\n");
+    shows!("keys_en", screen);
+    let mut screen = Screen::new(Lang::Zh, (80, 24));
+    screen.types("/keys\nctrl 行");
+    shows!("keys_searched_zh", screen);
+    let mut narrow = Screen::new(Lang::En, (40, 10));
+    narrow.types("/keys\nno such thing");
+    shows!("keys_none_narrow", narrow);
+    narrow.press(KeyCode::Esc, KeyModifiers::NONE);
+    narrow.press(KeyCode::Esc, KeyModifiers::NONE);
+    assert!(narrow.picture().contains("Avocet"), "closed by the second Esc");
+}

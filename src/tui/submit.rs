@@ -72,6 +72,7 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
     match act {
         Act::Quit => return vec![Effect::Quit],
         Act::Help(_) => state.modals.open(Modal::help()),
+        Act::Keys => state.modals.open(Modal::keys()),
         Act::Lang(lang) => set_lang(state, lang),
         Act::Theme(Some(name)) => return set_theme(state, &name),
         Act::Theme(None) => choosing::themes(state),

@@ -113,6 +113,8 @@ words! { "screen":
     THEME_SIXTEEN: "your terminal's own sixteen colours", "终端自带的 16 种颜色";
     THEME_OWN: "your own", "你自己的主题";
     HELP_TITLE: "Help", "帮助";
+    KEYS_TITLE: "Keys", "按键";
+    KEYS_SEARCH: "type to search", "输入以查找";
     HELP_MORE: "{n} more below", "下方还有 {n} 行";
     PLACE_INPUT: "Keys: writing", "按键：输入";
     PLACE_EMPTY_INPUT: "Keys: while the input is empty", "按键：输入为空时";

@@ -20,6 +20,8 @@ mod choose;
 mod command;
 mod edit;
 mod help;
+mod key_page;
+mod page;
 mod pause;
 mod sheet;
 mod shell;
@@ -28,6 +30,7 @@ use approve::{Approve, Held};
 use asking::Asking;
 pub use choose::{Choice, Choose, Row, Topic};
 use help::Help;
+use key_page::KeyPage;
 use pause::Pause;
 use shell::Shell;
 
@@ -38,6 +41,7 @@ pub enum Modal {
     Pause(Box<Pause>),
     Choose(Box<Choose>),
     Help(Help),
+    Keys(KeyPage),
 }
 
 /// What came of a key.
@@ -87,12 +91,16 @@ impl Modal {
         Modal::Help(Help::default())
     }
 
+    pub fn keys() -> Modal {
+        Modal::Keys(KeyPage::default())
+    }
+
     fn asking(&mut self) -> Option<&mut Asking> {
         match self {
             Modal::Approve(approve) => Some(&mut approve.asking),
             Modal::Shell(shell) => Some(&mut shell.asking),
             Modal::Pause(pause) => Some(&mut pause.asking),
-            Modal::Choose(_) | Modal::Help(_) => None,
+            Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
         }
     }
 
@@ -100,7 +108,7 @@ impl Modal {
     fn is_question(&self) -> bool {
         match self {
             Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) => true,
-            Modal::Choose(_) | Modal::Help(_) => false,
+            Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => false,
         }
     }
 
@@ -115,6 +123,7 @@ impl Modal {
             Modal::Pause(pause) => pause.key(key, at, lang),
             Modal::Choose(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
+            Modal::Keys(keys) => keys.key(key),
         }
     }
 }
@@ -142,7 +151,11 @@ impl Modals {
     pub fn choosing(&mut self) -> Option<&mut Choose> {
         match self.0.last_mut()? {
             Modal::Choose(choose) => Some(choose),
-            Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) | Modal::Help(_) => None,
+            Modal::Approve(_)
+            | Modal::Shell(_)
+            | Modal::Pause(_)
+            | Modal::Help(_)
+            | Modal::Keys(_) => None,
         }
     }
 
@@ -187,6 +200,7 @@ impl Modals {
     pub fn wheel(&mut self, lines: i32) {
         match self.0.last_mut() {
             Some(Modal::Help(help)) => help.scroll(lines),
+            Some(Modal::Keys(keys)) => keys.scroll(lines),
             Some(Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) | Modal::Choose(_))
             | None => {}
         }
@@ -199,7 +213,7 @@ impl Modals {
             Modal::Shell(shell) => Some(shell.height(screen, pen)),
             Modal::Pause(pause) => Some(pause.height(screen, pen)),
             Modal::Choose(choose) => Some(choose.height(screen)),
-            Modal::Help(_) => None,
+            Modal::Help(_) | Modal::Keys(_) => None,
         }
     }
 
@@ -210,6 +224,7 @@ impl Modals {
             Modal::Shell(shell) => shell.draw(screen, buf, pen),
             Modal::Pause(pause) => pause.draw(screen, buf, pen),
             Modal::Choose(choose) => choose.draw(screen, buf, pen),
+            Modal::Keys(keys) => keys.draw(screen, buf, pen),
             Modal::Help(help) => {
                 help.draw(screen, buf, pen);
                 None
