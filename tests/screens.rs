@@ -684,3 +684,41 @@ fn a_mention_offers_files() {
         insta::assert_snapshot!(name, screen.picture());
     }
 }
+
+#[test]
+fn a_theme_is_chosen_in_view_of_the_screen_it_changes() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears(conversation()).hears([says(ANSWER), ended()]).types("/theme\n");
+    screen.press(KeyCode::Down, KeyModifiers::NONE);
+    shows!("theme_en", screen);
+    let mut screen = Screen::new(Lang::Zh, (40, 10));
+    screen.types("/theme\ncol");
+    shows!("theme_zh_narrow", screen);
+}
+
+#[test]
+fn a_model_is_chosen_from_those_the_server_has() {
+    let mut screen = Screen::new(Lang::Zh, (80, 24));
+    let names = ["qwen3-coder", "qwen3-coder:480b", "模型-大", "llama-4"];
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    screen.hears([Event::Models { names }]).types("/model\n");
+    shows!("model_zh", screen);
+    screen.types("480");
+    shows!("model_typed_zh", screen);
+}
+
+#[test]
+fn every_key_is_found_by_typing() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.types("/keys\n");
+    shows!("keys_en", screen);
+    let mut screen = Screen::new(Lang::Zh, (80, 24));
+    screen.types("/keys\nctrl 行");
+    shows!("keys_searched_zh", screen);
+    let mut narrow = Screen::new(Lang::En, (40, 10));
+    narrow.types("/keys\nno such thing");
+    shows!("keys_none_narrow", narrow);
+    narrow.press(KeyCode::Esc, KeyModifiers::NONE);
+    narrow.press(KeyCode::Esc, KeyModifiers::NONE);
+    assert!(narrow.picture().contains("Avocet"), "closed by the second Esc");
+}

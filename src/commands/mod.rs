@@ -200,6 +200,8 @@ pub enum Act {
     Quit,
     /// Show help: all of it, or about a command or topic.
     Help(Option<String>),
+    /// Show every key.
+    Keys,
     /// Put on a theme; without a name, offer them.
     Theme(Option<String>),
     Lang(Lang),

@@ -22,6 +22,7 @@ mod activity;
 mod argv;
 mod careful;
 mod chips;
+mod choosing;
 pub mod clean;
 mod clerk;
 mod clipboard;

@@ -3,11 +3,11 @@
 
 use super::event::{Effect, Millis};
 use super::modal::Modal;
-use super::start;
 use super::state::State;
+use super::{choosing, start};
 use crate::commands::{self, Act, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
-use crate::protocol::{Notice, Op, Report};
+use crate::protocol::{Notice, Op};
 use crate::words::{Lang, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
@@ -75,28 +75,17 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
     match act {
         Act::Quit => return vec![Effect::Quit],
         Act::Help(_) => state.modals.open(Modal::help()),
+        Act::Keys => state.modals.open(Modal::keys()),
         Act::Lang(lang) => set_lang(state, lang),
         Act::Theme(Some(name)) => return set_theme(state, &name),
-        Act::Theme(None) => offer(state, "/theme "),
-        Act::Models if state.models.is_empty() => {
-            state.transcript.notice(Notice::info(words::MODELS_ASKED));
-            return vec![Effect::Send(Op::Report { report: Report::Models })];
-        }
-        Act::Models => offer(state, "/model "),
+        Act::Theme(None) => choosing::themes(state),
+        Act::Models => return choosing::models(state),
         Act::Search(words) if words.is_empty() => state.transcript.search(),
         Act::Search(words) => state.transcript.search_for(&words),
         Act::Later(line) => state.queue.later(line),
         Act::Copy(back) => return copy(state, back),
     }
     Vec::new()
-}
-
-/// Puts the start of a command into the input, so that the palette offers the rest.
-fn offer(state: &mut State, line: &str) {
-    state.composer.set(line, state.dress.lang);
-    let mut palette = std::mem::take(&mut state.palette);
-    palette.refresh(line, &state.call());
-    state.palette = palette;
 }
 
 pub fn set_lang(state: &mut State, lang: Lang) {

@@ -12,7 +12,7 @@ use super::palette;
 use super::state::{Attention, Mouse, State};
 use super::submit;
 use super::transcript::{Released, Scroll};
-use super::{start, title};
+use super::{choosing, start, title};
 use crate::protocol::{self, Notice, Op};
 use crate::words::{Say, screen as words};
 
@@ -137,6 +137,7 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
             }
             vec![Effect::Send(op)]
         }
+        Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
         Answer::Pass => match keys::action(Place::Anywhere, key) {
             Some(Action::Palette | Action::Search | Action::Recall | Action::Stop | Action::Interrupt) | None => {
                 Vec::new()
@@ -314,7 +315,7 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     }
     match state.modals.paste(text, lang) {
         Answer::Send(op) => vec![Effect::Send(op)],
-        Answer::Stay | Answer::Close | Answer::Pass => Vec::new(),
+        Answer::Stay | Answer::Close | Answer::Chose(..) | Answer::Pass => Vec::new(),
     }
 }
 
@@ -340,7 +341,7 @@ fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<Effect> {
         }
         _ => return Vec::new(),
     };
-    if state.modals.is_empty() || state.modals.asks_on_top() {
+    if state.modals.is_empty() || state.modals.is_docked() {
         state.transcript.scroll(Scroll::Lines(lines));
     } else {
         state.modals.wheel(lines);
@@ -397,7 +398,10 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             submit::set_lang(state, state.facts.lang);
         }
         protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
-        protocol::Event::Models { names } => state.models = names,
+        protocol::Event::Models { names } => {
+            state.models = names;
+            choosing::models_came(state);
+        }
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Delta { .. }

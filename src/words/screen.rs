@@ -109,7 +109,21 @@ words! { "screen":
     START_TRY_TESTS: "Run the tests", "运行测试";
     // screen: the palette and help
     PALETTE_TITLE: "commands", "命令";
+    CHOOSE_THEME: "Theme", "主题";
+    CHOOSE_MODEL: "Model", "模型";
+    CHOOSE_FILTER: "type to filter", "输入以筛选";
+    CHOOSE_NONE: "Nothing fits what you typed.", "没有符合的项。";
+    CHOOSE_NOW: "answers now", "当前使用";
+    THEME_AUTO: "dark or light, as your terminal's background is", "随终端背景选深色或浅色";
+    THEME_DARK: "for a dark background", "适合深色背景";
+    THEME_LIGHT: "for a light background", "适合浅色背景";
+    THEME_HIGH_CONTRAST: "as far apart as colours go, on black", "黑底，对比最强";
+    THEME_COLORBLIND: "without red and green, for a dark background", "不靠红绿区分，适合深色背景";
+    THEME_SIXTEEN: "your terminal's own sixteen colours", "终端自带的 16 种颜色";
+    THEME_OWN: "your own", "你自己的主题";
     HELP_TITLE: "Help", "帮助";
+    KEYS_TITLE: "Keys", "按键";
+    KEYS_SEARCH: "type to search", "输入以查找";
     HELP_MORE: "{n} more below", "下方还有 {n} 行";
     PLACE_INPUT: "Keys: writing", "按键：输入";
     PLACE_EMPTY_INPUT: "Keys: while the input is empty", "按键：输入为空时";
@@ -135,6 +149,7 @@ words! { "screen":
     HINT_RUN: "run", "执行";
     HINT_COMPLETE: "complete", "补全";
     HINT_MOVE: "move", "移动";
+    HINT_KEEP: "keep", "选用";
     HINT_CLOSE: "close", "关闭";
     HINT_SCROLL: "scroll", "滚动";
     HINT_CHOOSE: "take the marked one", "选定标记项";
