@@ -34,7 +34,10 @@ pub(super) fn next(wish: &Wish, findings: &[Finding], lang: Lang) -> Next {
         && !last.ran()
         && !(last.unavailable() && may_replace(wish, findings))
     {
-        return Next::Say(report::not_run(last, lang));
+        // What was only left out says nothing; the step before it does.
+        let why = findings.iter().rfind(|finding| finding.outcome != "cancelled");
+        let why = why.filter(|finding| !finding.ran()).unwrap_or(last);
+        return Next::Say(report::not_run(why, lang));
     }
     match wish {
         Wish::Hello => say(words_of::HELLO, lang),

@@ -216,6 +216,17 @@ fn a_declined_step_is_taken_with_grace() {
 }
 
 #[test]
+fn of_a_list_that_was_ended_the_step_that_ended_it_is_named() {
+    let results = [
+        not_run("git status --short --branch", "declined"),
+        not_run("git diff --stat", "cancelled"),
+    ];
+    let answer = reply("what changed?", &results);
+    let expected = "`git status --short --branch` was not run";
+    assert!(said(&answer).contains(expected), "{answer}");
+}
+
+#[test]
 fn several_results_in_one_message_are_all_seen() {
     let both = [
         result("git status --short --branch", 0, "## main\n").to_string(),
