@@ -452,6 +452,9 @@ impl Session {
     }
 
     async fn found(&mut self, found: Vec<Found>) {
+        if found.is_empty() {
+            return;
+        }
         for one in &found {
             if let Some(notice) = report::offer(one) {
                 self.say(notice).await;

@@ -87,7 +87,7 @@ impl Palette {
 
     /// Opens over a text, which is kept until the palette closes.
     pub fn keep(&mut self, draft: String) {
-        self.draft = Some(draft).filter(|draft| !draft.is_empty());
+        self.draft = Some(draft);
     }
 
     pub fn close(&mut self) {

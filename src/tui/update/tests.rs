@@ -321,6 +321,18 @@ fn what_may_be_anything_is_sent_as_it_was_typed() {
 }
 
 #[test]
+fn the_palette_over_an_empty_input_leaves_nothing_behind() {
+    let mut state = screen();
+    hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
+    press(&mut state, "\x1b");
+    assert_eq!(state.composer.shown(), "");
+    hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
+    press(&mut state, "version\n");
+    press(&mut state, "/ver\x1b");
+    assert_eq!(state.composer.shown(), "/ver", "what was typed by hand stays");
+}
+
+#[test]
 fn the_palette_over_a_draft_gives_it_back() {
     let mut state = screen();
     press(&mut state, "half a thought");
