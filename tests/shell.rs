@@ -230,11 +230,11 @@ fn a_long_line_takes_time_in_proportion() {
         "{ ",
         "\"$((",
     ] {
-        let line = part.repeat(60_000 / part.len());
+        let line = part.repeat(20_000 / part.len());
         assert!(tier(&one(&ground, &line)) > Tier::L0, "{part}");
     }
-    let line = format!("{}rm -rf build", "ls;".repeat(20_000));
+    let line = format!("{}rm -rf build", "ls;".repeat(5_000));
     assert_eq!(tier(&one(&ground, &line)), Tier::L2);
-    // Twenty times what it takes unoptimised; a quadratic walk takes hours.
-    assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
+    // Many times what it takes unoptimised on a busy machine.
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }
