@@ -283,6 +283,23 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
 }
 
 #[tokio::test]
+async fn the_branch_that_is_shown_follows_what_a_step_did() {
+    let mut talk = Talk::start(&[DONE]);
+    let git = talk.folder().join(".git");
+    std::fs::create_dir(&git).unwrap();
+    let head = "ref: refs/heads/topic";
+    talk.send(Op::Shell { line: format!("echo '{head}' > .git/HEAD"), keep: false }).await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    let branch = talk
+        .next(|event| match event {
+            Event::Facts(facts) => Some(facts.branch),
+            _ => None,
+        })
+        .await;
+    assert_eq!(branch.as_deref(), Some("topic"));
+}
+
+#[tokio::test]
 async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
     let mut talk = Talk::start(&["#! {\"wait\":\"after\"}\n{\"type\":\"chat\",", DONE]);
     talk.says("one").await;

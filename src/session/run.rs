@@ -21,7 +21,7 @@ use crate::protocol::{
     AskId, Decision, Ending, Event, Facts, Notice, Op, Origin, Report, Scope, Step, Usage, Work,
 };
 use crate::safety::{self, Policy, Scene};
-use crate::tools::Toolbox;
+use crate::tools::{Toolbox, branch};
 use crate::words::{Lang, session as words};
 
 /// The most commands a reply may hold, as the prompt says it.
@@ -272,6 +272,8 @@ impl Session {
         if running.after == After::Clear {
             self.empty().await;
         }
+        // A step may have changed it.
+        self.facts.branch = branch::of(&self.guard.place.cwd);
         self.tell_facts().await;
         self.queue.held = failed && !self.queue.texts.is_empty();
         if !self.queue.held {
