@@ -170,7 +170,8 @@ fn tokens(count: usize) -> Vec<String> {
 }
 
 fn answer(mut client: &TcpStream, reply: &Reply) -> io::Result<()> {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let mut out = head.as_bytes().to_vec();
     for piece in &reply.pieces {
         let delta = json!({ "choices": [{ "index": 0, "delta": { "content": piece } }] });

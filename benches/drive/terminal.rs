@@ -44,8 +44,7 @@ impl Terminal {
         let reader = pair.master.try_clone_reader().unwrap();
         let (rows, columns) = (NonZeroU16::new(40).unwrap(), NonZeroU16::new(120).unwrap());
         let parser = vt100::Parser::new(rows, columns, 0);
-        let seen =
-            Arc::new((Mutex::new(Seen { parser, bytes: 0, over: false }), Condvar::new()));
+        let seen = Arc::new((Mutex::new(Seen { parser, bytes: 0, over: false }), Condvar::new()));
         read_along(reader, Arc::clone(&seen));
         let started = Instant::now();
         let child = pair.slave.spawn_command(command).unwrap();

@@ -1,6 +1,7 @@
 //! The loop of a session: an op, a note of the turn, or its end. A router; what each
 //! means stands in the functions below it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -8,7 +9,7 @@ use futures_util::future::{BoxFuture, FusedFuture};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::host::{Bench, Desk, Note, TurnHost};
+use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
 use super::state::{self, After, Past, Queue, Running, Voice};
 use super::{Found, Guard, Parts, Wanted, report, rules, shell};
@@ -82,6 +83,15 @@ async fn ended(running: &mut Option<Running>) -> Result<Ended, String> {
     }
 }
 
+/// The session's ends of a turn's wires.
+type Ends = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
+
+fn wires() -> (Wires, Ends) {
+    let (decisions, decided) = mpsc::unbounded_channel();
+    let (steers, steered) = mpsc::unbounded_channel();
+    (Wires { decisions: decided, steers: steered }, (decisions, steers))
+}
+
 impl Session {
     fn new(parts: Parts, outbox: Outbox, notes: mpsc::UnboundedSender<Note>) -> Session {
         let (policy, _) = watch::channel(parts.guard.policy.clone());
@@ -121,6 +131,8 @@ impl Session {
             }
             Op::Decide { ask, decision } => self.decide(ask, decision),
             Op::Judge { ask, work } => self.judge(ask, work).await,
+            Op::Steer { text } => self.steer(text).await,
+            Op::Retry => self.retry().await,
             Op::Stop => self.stop(),
             Op::New => self.clear().await,
             Op::SetModel { name } => self.set_model(name).await,
@@ -144,19 +156,19 @@ impl Session {
 
     async fn note(&mut self, note: Note) {
         match note {
-            Note::Asking(ask) => {
-                if let Some(running) = &mut self.running {
-                    running.asking = Some(ask);
-                }
-            }
-            Note::Answered => {
-                if let Some(running) = &mut self.running {
-                    running.asking = None;
-                }
-            }
+            Note::Asking(ask) => self.of_turn(|running| running.asking = Some(ask)),
+            Note::Answered => self.of_turn(|running| running.asking = None),
+            Note::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
+            Note::Sent(bytes) => self.of_turn(|running| running.sent = bytes),
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
             Note::Stepped => self.facts.steps += 1,
+        }
+    }
+
+    fn of_turn(&mut self, change: impl FnOnce(&mut Running)) {
+        if let Some(running) = &mut self.running {
+            change(running);
         }
     }
 
@@ -171,7 +183,31 @@ impl Session {
         }
     }
 
+    /// What the turn does not hear before it ends is asked behind it.
+    async fn steer(&mut self, text: String) {
+        match &mut self.running {
+            Some(running) => {
+                running.unheard.push_back(text.clone());
+                let _ = running.steers.send(text);
+                self.say(Notice::info(words::STEER_WAITS)).await;
+            }
+            None => self.start(text, Origin::Typed).await,
+        }
+    }
+
+    async fn retry(&mut self) {
+        match self.past.asked.take() {
+            _ if self.running.is_some() => {}
+            None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
+            Some((text, mark)) => {
+                Arc::make_mut(&mut self.past.history).back_to(mark);
+                self.start(text, Origin::Typed).await;
+            }
+        }
+    }
+
     async fn start(&mut self, text: String, origin: Origin) {
+        self.past.asked = Some((text.clone(), self.past.history.mark()));
         self.facts.turns += 1;
         let start = Start {
             turn: self.facts.turns,
@@ -182,10 +218,11 @@ impl Session {
             next_ask: self.past.next_ask,
         };
         let (turn, cancel) = (Turn::new(start), CancellationToken::new());
-        let (mut host, decisions) = self.host(&cancel);
+        let (wires, ends) = wires();
+        let mut host = self.host(&cancel, wires);
         let token = cancel.clone();
         let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
-        self.set_running(cancel, decisions, task);
+        self.set_running(cancel, ends, task);
     }
 
     async fn shell(&mut self, line: String, keep: bool) {
@@ -204,28 +241,32 @@ impl Session {
         self.past.next_step += 1;
         self.past.next_ask += 1;
         let cancel = CancellationToken::new();
-        let (host, decisions) = self.host(&cancel);
-        let task = tokio::spawn(shell::run(line, host));
-        self.set_running(cancel, decisions, task);
+        let (wires, ends) = wires();
+        let task = tokio::spawn(shell::run(line, self.host(&cancel, wires)));
+        self.set_running(cancel, ends, task);
     }
 
     fn set_running(
         &mut self,
         cancel: CancellationToken,
-        decisions: mpsc::UnboundedSender<(AskId, Decision)>,
+        (decisions, steers): Ends,
         task: tokio::task::JoinHandle<Ended>,
     ) {
-        let turn = self.facts.turns;
-        let after = After::GoOn;
-        self.running = Some(Running { turn, cancel, decisions, asking: None, task, after });
+        self.running = Some(Running {
+            turn: self.facts.turns,
+            cancel,
+            decisions,
+            steers,
+            unheard: VecDeque::new(),
+            sent: 0,
+            asking: None,
+            task,
+            after: After::GoOn,
+        });
     }
 
-    fn host(
-        &self,
-        cancel: &CancellationToken,
-    ) -> (TurnHost, mpsc::UnboundedSender<(AskId, Decision)>) {
-        let (sender, decisions) = mpsc::unbounded_channel();
-        let host = TurnHost {
+    fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
+        TurnHost {
             desk: Desk {
                 model: Arc::clone(&self.voice.connected.model),
                 params: self.voice.persona.params.clone(),
@@ -237,7 +278,7 @@ impl Session {
             },
             outbox: self.outbox.clone(),
             notes: self.notes.clone(),
-            decisions,
+            wires,
             sent: 0,
             answer: Answer::default(),
             bench: Bench::new(
@@ -245,11 +286,10 @@ impl Session {
                 self.guard.place.clone(),
                 Arc::clone(&self.guard.world),
             ),
-        };
-        (host, sender)
+        }
     }
 
-    fn system(&self) -> String {
+    pub fn system(&self) -> String {
         system::prompt(&Setting {
             tools: self.tools.iter().map(|tool| tool.prompt()).collect(),
             cwd: &self.facts.cwd,
@@ -263,7 +303,10 @@ impl Session {
     async fn turn_ended(&mut self, ended: Result<Ended, String>) {
         let Some(running) = self.running.take() else { return };
         let failed = match ended {
-            Ok(ended) => self.remember(ended),
+            Ok(ended) => {
+                self.past.cost(running.turn, ended.usage);
+                self.remember(ended)
+            }
             Err(why) => {
                 self.crashed(running.turn, why).await;
                 true
@@ -275,6 +318,13 @@ impl Session {
         // A step may have changed it.
         self.facts.branch = branch::of(&self.guard.place.cwd);
         self.tell_facts().await;
+        let unheard = running.unheard.len();
+        for text in running.unheard.into_iter().rev() {
+            self.queue.texts.push_front(text);
+        }
+        if unheard > 0 {
+            self.queue_changed().await;
+        }
         self.queue.held = failed && !self.queue.texts.is_empty();
         if !self.queue.held {
             self.next_of_queue().await;
@@ -338,6 +388,10 @@ impl Session {
         self.facts.steps = 0;
         self.facts.usage = Usage::default();
         self.outbox.send(Event::Cleared).await;
+        // What waits is no part of the conversation: it stays.
+        if !self.queue.texts.is_empty() {
+            self.queue_changed().await;
+        }
     }
 
     // Questions
@@ -434,6 +488,15 @@ impl Session {
             Report::Doctor => {
                 let page = (self.reach.doctor)(&state::facts(&self.facts, &self.voice));
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
+            }
+            Report::Context => {
+                let sent = self.running.as_ref().map_or(0, |running| running.sent);
+                let page = report::context(self, sent);
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
+            Report::Usage => {
+                let page = report::usage(&self.past.usage, self.facts.usage);
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Models => {
                 let (list, voice) = (Arc::clone(&self.voice.connected.list), &self.voice);

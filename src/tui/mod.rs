@@ -25,6 +25,7 @@ pub mod clean;
 mod composer;
 mod keys;
 mod modal;
+mod pace;
 mod paint;
 mod painter;
 mod palette;

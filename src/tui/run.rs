@@ -16,6 +16,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::event::{Effect, Event, Input, Millis};
+use super::pace::Pace;
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
@@ -24,8 +25,6 @@ use super::update::update;
 use super::view::view;
 use crate::protocol::{self, Op};
 
-/// Sixty frames a second at most.
-const FRAME: Millis = 16;
 /// What is taken in before a frame is drawn, however much more waits.
 const BURST: usize = 1_024;
 /// How long the last words to the session may take.
@@ -73,11 +72,11 @@ pub async fn run(
         outbox: VecDeque::new(),
         ops,
         events,
-        drawn: None,
-        stale: true,
+        pace: Pace::default(),
         painter: Painter::default(),
         cause: None,
     };
+    driver.pace.at_leisure();
     if let Some(text) = first {
         driver.take(Input::First(text));
     }
@@ -106,10 +105,7 @@ struct Driver {
     outbox: VecDeque<Op>,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
-    /// When the last frame was drawn.
-    drawn: Option<Millis>,
-    /// True when the frame on the terminal is not the newest.
-    stale: bool,
+    pace: Pace,
     painter: Painter,
     cause: Option<Cause>,
 }
@@ -134,7 +130,7 @@ impl Driver {
             if let Some(cause) = self.cause {
                 return cause;
             }
-            if self.is_due() && self.draw().is_err() {
+            if self.pace.is_due(self.now()) && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
             remind_of_keys();
@@ -160,13 +156,10 @@ impl Driver {
 
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
-        let at = match (self.stale, self.drawn) {
-            (true, Some(drawn)) => Some(drawn + FRAME),
-            (true, None) | (false, _) => {
-                let moving = self.state.wakes_at(self.now());
-                moving.into_iter().chain(self.painter.wakes_at()).min()
-            }
-        };
+        let at = self.pace.due().or_else(|| {
+            let moving = self.state.wakes_at(self.now());
+            moving.into_iter().chain(self.painter.wakes_at()).min()
+        });
         at.map(|at| self.began + Duration::from_millis(at))
     }
 
@@ -182,9 +175,9 @@ impl Driver {
                 if let Some(painted) = painted {
                     self.state.transcript.colour(painted);
                 }
-                self.stale = true;
+                self.pace.at_leisure();
             }
-            Woken::Time if self.stale => {}
+            Woken::Time if self.pace.due().is_some() => {}
             Woken::Time => self.take(Input::Tick),
         }
     }
@@ -218,7 +211,7 @@ impl Driver {
 
     fn take(&mut self, input: Input) {
         let at = self.now();
-        self.stale = true;
+        self.pace.happened(&input);
         for effect in update(&mut self.state, Event { at, input }) {
             if self.perform(effect).is_err() {
                 self.cause = Some(Cause::TerminalGone);
@@ -264,15 +257,10 @@ impl Driver {
         }
     }
 
-    fn is_due(&self) -> bool {
-        self.stale && self.drawn.is_none_or(|drawn| self.now() >= drawn + FRAME)
-    }
-
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
         self.screen.draw(|frame| view(&mut self.state, frame, now))?;
-        self.drawn = Some(now);
-        self.stale = false;
+        self.pace.drew(now);
         self.painter.look(&self.state.transcript, now);
         Ok(())
     }

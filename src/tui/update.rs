@@ -337,6 +337,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::Models { names } => state.models = names,
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
+        | protocol::Event::Steered { .. }
         | protocol::Event::Delta { .. }
         | protocol::Event::Thought { .. }
         | protocol::Event::Retrying { .. }
