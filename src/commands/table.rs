@@ -15,6 +15,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "steer",       aliases: &[],                 about: w::ABOUT_STEER,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::steer },
     Command { name: "retry",       aliases: &[],                 about: w::ABOUT_RETRY,       category: Session,       args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::retry },
     Command { name: "copy",        aliases: &[],                 about: w::ABOUT_COPY,        category: Session,       args: Optional("n"),                           reach: LocalOnly,  busy: Now,    run: session::copy },
+    Command { name: "search",      aliases: &["find"],           about: w::ABOUT_SEARCH,      category: Session,       args: Optional("text"),                        reach: LocalOnly,  busy: Now,    run: session::search },
     Command { name: "export",      aliases: &[],                 about: w::ABOUT_EXPORT,      category: Session,       args: ChoiceThen(&["md", "json", "html"], "file"), reach: LocalOnly, busy: Wait, run: session::export },
 
     Command { name: "model",       aliases: &[],                 about: w::ABOUT_MODEL,       category: Configuration, args: OptionalOf("name", Source::Models),      reach: Everywhere, busy: Wait,   run: configuration::model },
@@ -30,6 +31,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::tools },
 
     Command { name: "help",        aliases: &[],                 about: w::ABOUT_HELP,        category: Info,          args: OptionalOf("topic", Source::Commands),   reach: Everywhere, busy: Now,    run: info::help },
+    Command { name: "keys",        aliases: &[],                 about: w::ABOUT_KEYS,        category: Info,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: info::keys },
     Command { name: "status",      aliases: &[],                 about: w::ABOUT_STATUS,      category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::status },
     Command { name: "context",     aliases: &[],                 about: w::ABOUT_CONTEXT,     category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::context },
     Command { name: "usage",       aliases: &[],                 about: w::ABOUT_USAGE,       category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::usage },

@@ -27,7 +27,7 @@ pub struct Voice {
 }
 
 /// The conversation so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Past {
     /// What goes to the model.
     pub history: Arc<History>,
@@ -42,6 +42,20 @@ pub struct Past {
     pub asked: Option<(String, Mark)>,
     /// Tokens of the latest turns, by their numbers, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
+}
+
+impl Default for Past {
+    fn default() -> Past {
+        Past {
+            history: Arc::default(),
+            record: VecDeque::new(),
+            bytes: 0,
+            next_step: 1,
+            next_ask: 1,
+            asked: None,
+            usage: VecDeque::new(),
+        }
+    }
 }
 
 impl Past {
@@ -81,14 +95,6 @@ fn weight(event: &Event) -> usize {
         Event::Observed(seen) => seen.stdout.len() + seen.stderr.len() + 512,
         _ => 64,
     }
-}
-
-/// What waits for the running turn to end.
-#[derive(Debug, Default)]
-pub struct Queue {
-    pub texts: VecDeque<String>,
-    /// Set when a turn failed: nothing starts by itself until something succeeds.
-    pub held: bool,
 }
 
 /// The turn that runs.

@@ -3,7 +3,10 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
+use super::clipboard::Copied;
+use super::theme::Ground;
 use crate::protocol::{self, Op};
+use crate::words::Say;
 
 /// Milliseconds since the screen began: the clock is the driver's.
 pub type Millis = u64;
@@ -22,9 +25,15 @@ pub enum Input {
     Mouse(MouseEvent),
     /// The terminal has another size now; the next drawing will know it.
     Resized,
+    /// What was to be copied has been sent on.
+    Copied(Copied),
     FocusGained,
     FocusLost,
+    /// The terminal said what its background is.
+    Ground(Ground),
     Session(Box<protocol::Event>),
+    /// A setting could not be kept, and why.
+    NotKept(Box<Say>),
     /// Nothing happened but the time.
     Tick,
     /// The first message, sent as if it had been typed.
@@ -35,14 +44,23 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     Send(Op),
+    /// Keep this line in the history: it was sent.
+    Keep(String),
     /// Leave the screen.
     Quit,
     /// Draw everything anew, trusting nothing of what is there.
     Redraw,
-    /// Put this into the clipboard, by way of the terminal.
+    /// Put this into the clipboard.
     Copy(String),
     Bell,
     Title(String),
+    /// Ask the terminal for its background; the answer comes when it comes.
+    AskGround,
+    /// Keep this setting for the next start.
+    Set {
+        key: &'static str,
+        value: String,
+    },
     CaptureMouse,
     ReleaseMouse,
     Suspend,

@@ -8,6 +8,8 @@
 use super::event::{Input, Millis};
 use crate::protocol::Event;
 
+/// Work that goes on from frame to frame goes on after so long.
+pub const FRAME: Millis = 16;
 /// What a frame costs; with the purse's size that makes less than sixty in any second.
 const COST: Millis = 18;
 /// Frames that may follow each other at once.
@@ -44,6 +46,16 @@ impl Pace {
         self.haste = self.haste.max(Haste::Leisure);
     }
 
+    /// Something changed that was waited for.
+    pub fn now(&mut self) {
+        self.haste = Haste::Now;
+    }
+
+    /// True until a frame was drawn.
+    pub fn is_first(&self) -> bool {
+        self.drawn.is_none()
+    }
+
     /// Something happened that changes the picture.
     pub fn happened(&mut self, input: &Input) {
         let haste = match input {
@@ -55,6 +67,9 @@ impl Pace {
             | Input::Resized
             | Input::FocusGained
             | Input::FocusLost
+            | Input::Copied(_)
+            | Input::Ground(_)
+            | Input::NotKept(_)
             | Input::First(_) => Haste::Now,
         };
         self.haste = self.haste.max(haste);
@@ -93,7 +108,8 @@ impl Pace {
         }
     }
 
-    pub fn is_due(&self, now: Millis) -> bool {
+    #[cfg(test)]
+    fn is_due(&self, now: Millis) -> bool {
         self.due().is_some_and(|due| due <= now)
     }
 

@@ -6,24 +6,31 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crossterm::event::{Event as Key, EventStream};
+use crossterm::event::{Event as Key, EventStream, KeyEvent};
 use futures_util::{Stream as _, StreamExt as _};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::clerk::Clerk;
+use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
+use super::files::{Finder, Found};
 use super::pace::Pace;
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
+use super::theme::{Heard, Listener};
 use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
+use crate::config::draft::Draft;
 use crate::protocol::{self, Op};
+use crate::words::Say;
 
 /// What is taken in before a frame is drawn, however much more waits.
 const BURST: usize = 1_024;
@@ -47,11 +54,12 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     pub cause: Cause,
-    /// What was sent, oldest first: for the input history.
-    pub sent: Vec<String>,
     /// What stood in the input.
-    pub draft: String,
+    pub draft: Draft,
 }
+
+/// Keeps a setting, by its key and value, for the next start. It may wait for a disk.
+pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), Say> + Send + Sync>;
 
 /// Runs the screen until the person leaves, the session closes or a signal comes. Call
 /// it on the thread that blocks for it: a panic there gives the terminal back.
@@ -62,8 +70,11 @@ pub async fn run(
     mut config: Config,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
+    keep: Keep,
 ) -> io::Result<Exit> {
     let first = config.first.take();
+    let clerk = Clerk::start(std::mem::take(&mut config.keep), config.draft.clone());
+    let copier = Copier::new(std::mem::take(&mut config.clipboard));
     let screen = Screen::enter()?;
     let mut driver = Driver {
         state: State::new(config),
@@ -74,6 +85,11 @@ pub async fn run(
         events,
         pace: Pace::default(),
         painter: Painter::default(),
+        clerk,
+        listener: Listener::default(),
+        keeper: Keeper::new(keep),
+        copier,
+        finder: Finder::default(),
         cause: None,
     };
     driver.pace.at_leisure();
@@ -81,12 +97,13 @@ pub async fn run(
         driver.take(Input::First(text));
     }
     let cause = driver.until_the_end().await;
-    let (sent, draft) = driver.state.kept();
-    let Driver { screen, ops, mut outbox, .. } = driver;
+    let draft = driver.state.draft();
+    let Driver { screen, ops, mut outbox, clerk, .. } = driver;
     drop(screen);
+    clerk.close(draft.clone()).await;
     outbox.push_back(Op::Shutdown);
     let _ = timeout(FAREWELL, farewell(ops, outbox)).await;
-    Ok(Exit { cause, sent, draft })
+    Ok(Exit { cause, draft })
 }
 
 async fn farewell(ops: Sender<Op>, outbox: VecDeque<Op>) {
@@ -107,7 +124,33 @@ struct Driver {
     events: Receiver<protocol::Event>,
     pace: Pace,
     painter: Painter,
+    clerk: Clerk,
+    listener: Listener,
+    keeper: Keeper,
+    copier: Copier,
+    finder: Finder,
     cause: Option<Cause>,
+}
+
+/// Keeps settings where waiting is allowed.
+struct Keeper {
+    keep: Keep,
+    faults: (UnboundedSender<Say>, UnboundedReceiver<Say>),
+}
+
+impl Keeper {
+    fn new(keep: Keep) -> Keeper {
+        Keeper { keep, faults: unbounded_channel() }
+    }
+
+    fn start(&self, key: &'static str, value: String) {
+        let (keep, fault) = (Arc::clone(&self.keep), self.faults.0.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = keep(key, &value) {
+                let _ = fault.send(why);
+            }
+        });
+    }
 }
 
 /// What ended a wait.
@@ -117,8 +160,13 @@ enum Woken {
     Signal(i32),
     /// The session has room again.
     Room,
+    /// A setting was not kept.
+    NotKept(Option<Say>),
     /// Code got its colours, or none.
     Painted(Option<Painted>),
+    Copied(Copied),
+    /// Files whose names fit what is looked for.
+    Found(Option<Found>),
     Time,
 }
 
@@ -130,7 +178,7 @@ impl Driver {
             if let Some(cause) = self.cause {
                 return cause;
             }
-            if self.pace.is_due(self.now()) && self.draw().is_err() {
+            if self.due().is_some_and(|due| due <= self.now()) && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
             remind_of_keys();
@@ -149,14 +197,17 @@ impl Driver {
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
+            fault = self.keeper.faults.1.recv() => Woken::NotKept(fault),
+            found = self.finder.found() => Woken::Found(found),
             painted = self.painter.painted() => Woken::Painted(painted),
+            copied = self.copier.copied() => Woken::Copied(copied),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
     }
 
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
-        let at = self.pace.due().or_else(|| {
+        let at = self.due().or_else(|| {
             let moving = self.state.wakes_at(self.now());
             moving.into_iter().chain(self.painter.wakes_at()).min()
         });
@@ -171,11 +222,20 @@ impl Driver {
             Woken::Session(None) => self.cause = Some(Cause::SessionClosed),
             Woken::Signal(number) => self.cause = Some(Cause::Signal(number)),
             Woken::Room => self.post(),
+            Woken::NotKept(Some(why)) => self.take(Input::NotKept(Box::new(why))),
+            Woken::NotKept(None) => {}
             Woken::Painted(painted) => {
                 if let Some(painted) = painted {
                     self.state.transcript.colour(painted);
                 }
                 self.pace.at_leisure();
+            }
+            Woken::Copied(copied) => self.take(Input::Copied(copied)),
+            Woken::Found(found) => {
+                if let Some(found) = found {
+                    self.state.found_files(found);
+                }
+                self.pace.now();
             }
             Woken::Time if self.pace.due().is_some() => {}
             Woken::Time => self.take(Input::Tick),
@@ -200,7 +260,7 @@ impl Driver {
 
     fn key(&mut self, key: Key) {
         self.take(match key {
-            Key::Key(key) => Input::Key(key),
+            Key::Key(key) => return self.pressed(key),
             Key::Paste(text) => Input::Paste(text),
             Key::Mouse(mouse) => Input::Mouse(mouse),
             Key::Resize(..) => Input::Resized,
@@ -209,9 +269,24 @@ impl Driver {
         });
     }
 
+    /// A key, unless it is part of what the terminal answers.
+    fn pressed(&mut self, key: KeyEvent) {
+        match self.listener.hear(key) {
+            Heard::Held | Heard::Told(None) => {}
+            Heard::Told(Some(ground)) => self.take(Input::Ground(ground)),
+            Heard::Keys(keys) => keys.into_iter().for_each(|key| self.take(Input::Key(key))),
+        }
+    }
+
     fn take(&mut self, input: Input) {
         let at = self.now();
         self.pace.happened(&input);
+        self.react(input, at);
+        let (wanted, root) = self.state.wanted_files();
+        self.finder.look(wanted, root, at);
+    }
+
+    fn react(&mut self, input: Input, at: Millis) {
         for effect in update(&mut self.state, Event { at, input }) {
             if self.perform(effect).is_err() {
                 self.cause = Some(Cause::TerminalGone);
@@ -226,6 +301,10 @@ impl Driver {
                 self.post();
                 Ok(())
             }
+            Effect::Keep(line) => {
+                self.clerk.line(line);
+                Ok(())
+            }
             Effect::Quit => {
                 self.cause = Some(Cause::Left);
                 Ok(())
@@ -234,9 +313,18 @@ impl Driver {
                 self.screen.forget();
                 Ok(())
             }
-            Effect::Copy(text) => self.screen.copy(&text),
+            Effect::Copy(text) => {
+                let sent = self.screen.copy(&text);
+                self.copier.copy(text);
+                sent
+            }
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
+            Effect::AskGround => self.screen.ask_ground(),
+            Effect::Set { key, value } => {
+                self.keeper.start(key, value);
+                Ok(())
+            }
             Effect::CaptureMouse => self.screen.capture_mouse(),
             Effect::ReleaseMouse => self.screen.release_mouse(),
             Effect::Suspend => self.screen.suspend(),
@@ -257,9 +345,18 @@ impl Driver {
         }
     }
 
+    /// A frame that opens the list of files waits a moment for the first of them.
+    fn due(&self) -> Option<Millis> {
+        let hold = self.finder.holds_until().unwrap_or(0);
+        self.pace.due().map(|due| due.max(hold))
+    }
+
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
         self.screen.draw(|frame| view(&mut self.state, frame, now))?;
+        if self.pace.is_first() && self.state.dress.wants_ground() {
+            self.screen.ask_ground()?;
+        }
         self.pace.drew(now);
         self.painter.look(&self.state.transcript, now);
         Ok(())
