@@ -29,6 +29,7 @@ mod clipboard;
 mod composer;
 mod keys;
 mod modal;
+mod pace;
 mod paint;
 mod painter;
 mod palette;

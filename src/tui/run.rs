@@ -20,6 +20,7 @@ use super::clerk::Clerk;
 use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::files::{Finder, Found};
+use super::pace::Pace;
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
@@ -31,8 +32,6 @@ use crate::config::draft::Draft;
 use crate::protocol::{self, Op};
 use crate::words::Say;
 
-/// Sixty frames a second at most.
-pub(super) const FRAME: Millis = 16;
 /// What is taken in before a frame is drawn, however much more waits.
 const BURST: usize = 1_024;
 /// How long the last words to the session may take.
@@ -84,8 +83,7 @@ pub async fn run(
         outbox: VecDeque::new(),
         ops,
         events,
-        drawn: None,
-        stale: true,
+        pace: Pace::default(),
         painter: Painter::default(),
         clerk,
         listener: Listener::default(),
@@ -94,6 +92,7 @@ pub async fn run(
         finder: Finder::default(),
         cause: None,
     };
+    driver.pace.at_leisure();
     if let Some(text) = first {
         driver.take(Input::First(text));
     }
@@ -123,10 +122,7 @@ struct Driver {
     outbox: VecDeque<Op>,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
-    /// When the last frame was drawn.
-    drawn: Option<Millis>,
-    /// True when the frame on the terminal is not the newest.
-    stale: bool,
+    pace: Pace,
     painter: Painter,
     clerk: Clerk,
     listener: Listener,
@@ -182,7 +178,7 @@ impl Driver {
             if let Some(cause) = self.cause {
                 return cause;
             }
-            if self.is_due() && self.draw().is_err() {
+            if self.due().is_some_and(|due| due <= self.now()) && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
             remind_of_keys();
@@ -211,15 +207,10 @@ impl Driver {
 
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
-        let at = match (self.stale, self.drawn) {
-            (true, Some(drawn)) => {
-                Some((drawn + FRAME).max(self.finder.holds_until().unwrap_or(0)))
-            }
-            (true, None) | (false, _) => {
-                let moving = self.state.wakes_at(self.now());
-                moving.into_iter().chain(self.painter.wakes_at()).min()
-            }
-        };
+        let at = self.due().or_else(|| {
+            let moving = self.state.wakes_at(self.now());
+            moving.into_iter().chain(self.painter.wakes_at()).min()
+        });
         at.map(|at| self.began + Duration::from_millis(at))
     }
 
@@ -237,16 +228,16 @@ impl Driver {
                 if let Some(painted) = painted {
                     self.state.transcript.colour(painted);
                 }
-                self.stale = true;
+                self.pace.at_leisure();
             }
             Woken::Copied(copied) => self.take(Input::Copied(copied)),
             Woken::Found(found) => {
                 if let Some(found) = found {
                     self.state.found_files(found);
                 }
-                self.stale = true;
+                self.pace.now();
             }
-            Woken::Time if self.stale => {}
+            Woken::Time if self.pace.due().is_some() => {}
             Woken::Time => self.take(Input::Tick),
         }
     }
@@ -289,7 +280,7 @@ impl Driver {
 
     fn take(&mut self, input: Input) {
         let at = self.now();
-        self.stale = true;
+        self.pace.happened(&input);
         self.react(input, at);
         let (wanted, root) = self.state.wanted_files();
         self.finder.look(wanted, root, at);
@@ -355,19 +346,18 @@ impl Driver {
     }
 
     /// A frame that opens the list of files waits a moment for the first of them.
-    fn is_due(&self) -> bool {
+    fn due(&self) -> Option<Millis> {
         let hold = self.finder.holds_until().unwrap_or(0);
-        self.stale && self.drawn.is_none_or(|drawn| self.now() >= (drawn + FRAME).max(hold))
+        self.pace.due().map(|due| due.max(hold))
     }
 
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
         self.screen.draw(|frame| view(&mut self.state, frame, now))?;
-        if self.drawn.is_none() && self.state.dress.wants_ground() {
+        if self.pace.is_first() && self.state.dress.wants_ground() {
             self.screen.ask_ground()?;
         }
-        self.drawn = Some(now);
-        self.stale = false;
+        self.pace.drew(now);
         self.painter.look(&self.state.transcript, now);
         Ok(())
     }

@@ -138,7 +138,7 @@ impl State {
     /// When something must be drawn again though nothing happens; `None`: never.
     pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
         let spinner = self.activity.moves().then_some(now + super::activity::FRAME);
-        let reading = self.transcript.is_reading().then_some(now + super::run::FRAME);
+        let reading = self.transcript.is_reading().then_some(now + super::pace::FRAME);
         let told = self.person.told.as_ref().map(|(_, until)| *until);
         [spinner, self.person.leaving_until, reading, told].into_iter().flatten().min()
     }

@@ -139,9 +139,14 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
         }
         Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
         Answer::Pass => match keys::action(Place::Anywhere, key) {
-            Some(Action::Palette | Action::Search | Action::Recall | Action::Stop | Action::Interrupt) | None => {
-                Vec::new()
-            }
+            Some(
+                Action::Palette
+                | Action::Search
+                | Action::Recall
+                | Action::Stop
+                | Action::Interrupt,
+            )
+            | None => Vec::new(),
             Some(action) => act(state, action, key, at),
         },
     }
@@ -404,6 +409,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         }
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
+        | protocol::Event::Steered { .. }
         | protocol::Event::Delta { .. }
         | protocol::Event::Thought { .. }
         | protocol::Event::Retrying { .. }
