@@ -29,7 +29,7 @@ mod keys;
 mod modal;
 mod paint;
 mod painter;
-mod palette;
+pub mod palette;
 mod queue;
 mod start;
 mod status;
