@@ -4,6 +4,7 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::protocol::{self, Op};
+use crate::words::Say;
 
 /// Milliseconds since the screen began: the clock is the driver's.
 pub type Millis = u64;
@@ -27,6 +28,8 @@ pub enum Input {
     Session(Box<protocol::Event>),
     /// Nothing happened but the time.
     Tick,
+    /// The person's own editor was closed: the text, or why there is none.
+    Edited(Result<String, Say>),
     /// The first message, sent as if it had been typed.
     First(String),
 }
@@ -45,6 +48,8 @@ pub enum Effect {
     Copy(String),
     Bell,
     Title(String),
+    /// Open the person's own editor on this text.
+    Editor(String),
     CaptureMouse,
     ReleaseMouse,
     Suspend,

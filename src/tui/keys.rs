@@ -48,6 +48,8 @@ pub enum Action {
     SuggestNth,
     /// Look for what was sent before.
     Search,
+    /// Write in the person's own editor.
+    Editor,
     /// In a list of choices.
     Next,
     Previous,
@@ -182,6 +184,7 @@ pub const KEYS: &[Key] = &[
     also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 
     row(Input, &[ctrl('r')], Action::Search, input::KEY_SEARCH),
+    row(Input, &[ctrl('g')], Action::Editor, input::KEY_EDITOR),
 
     row(Place::Search, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
     row(Place::Search, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),

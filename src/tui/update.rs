@@ -39,6 +39,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Input::FocusLost => attend(state, Attention::Elsewhere),
         Input::Session(event) => happened(state, *event, at),
         Input::Tick => ticked(state, at),
+        Input::Edited(edited) => writing::edited(state, edited),
         Input::First(text) => {
             let draft = state.composer.draft();
             state.composer.set(&text, state.dress.lang);
@@ -167,6 +168,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
             writing::refresh_files(state);
         }
         Action::Search => writing::search(state),
+        Action::Editor => return vec![Effect::Editor(state.composer.whole())],
         Action::Suggest => suggest(state, None),
         Action::SuggestNth => suggest(state, keys::digit(key)),
         Action::Interrupt
