@@ -35,6 +35,8 @@ words! { "commands":
     ABOUT_VERSION: "Say which version this is", "显示版本";
     ABOUT_EXIT: "Leave", "退出";
 
+    IN_USE: "in use", "使用中";
+
     // What is wrong with a line.
     UNKNOWN: "There is no command `/{name}`.", "没有 `/{name}` 这个命令。";
     UNKNOWN_HINT: "`/help` lists the commands.", "`/help` 会列出所有命令。";
