@@ -16,6 +16,7 @@ use crate::words::{Lang, Say};
 
 mod bar;
 mod block;
+mod diff;
 mod highlight;
 mod markdown;
 mod output;
@@ -30,6 +31,7 @@ mod story;
 mod text;
 mod time;
 
+pub use diff::unified;
 pub use highlight::{Highlighter, Painted, Snippet};
 pub use scroll::Scroll;
 pub use search::{Found, Stage};
