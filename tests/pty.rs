@@ -276,6 +276,44 @@ fn without_a_model_the_guide_answers_and_says_what_it_is() {
 }
 
 #[test]
+fn what_was_sent_and_what_was_being_written_outlive_a_signal() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("First answer."), Reply::chat("Again.")]);
+    let mut screen = bench.against(&server);
+    screen.press("the first question\r");
+    screen.wait_for("First answer.");
+    let history = bench.root.path().join("avocet/state/history");
+    becomes("the line is kept", || {
+        fs::read_to_string(&history).is_ok_and(|it| it.contains("first"))
+    });
+    screen.press("half a thought 一半");
+    screen.wait_for("half a thought 一半");
+    screen.signal("HUP");
+    screen.wait_for_exit();
+
+    let mut screen = bench.against(&server);
+    screen.wait_for("half a thought 一半");
+    screen.press("\x12quest");
+    screen.wait_for("the first question");
+    screen.press("\r\r");
+    screen.wait_for("Again.");
+    assert!(last_sent(&server).contains("the first question"), "{}", last_sent(&server));
+}
+
+#[test]
+fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
+    let bench = Bench::new();
+    let mut screen = bench.start(&["--theme", "auto"]);
+    screen.wait_for("not a language model");
+    screen.wait_for_bytes("\x1b]11;?");
+    screen.press("one\x1b]11;rgb:ffff/ffff/ffff\x1b\\two");
+    // The accent of the light theme.
+    screen.wait_for_bytes("38;2;40;86;196");
+    screen.wait_for("onetwo");
+    assert!(!screen.text().contains("rgb"), "{}", screen.text());
+}
+
+#[test]
 fn what_the_mouse_selects_goes_to_the_clipboard() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Steady as she goes.")]);
@@ -290,4 +328,25 @@ fn what_the_mouse_selects_goes_to_the_clipboard() {
     screen.press(&format!("\x1b[<0;14;{row}M\x1b[<0;14;{row}m\x1b[<0;14;{row}M\x1b[<0;14;{row}m"));
     screen.wait_for_bytes("\x1b]52;c;c2hl");
     leave(&mut screen);
+}
+
+#[test]
+fn a_mention_is_found_in_the_folder_and_sent_as_it_stands() {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.work().join("src/深")).unwrap();
+    fs::write(bench.work().join("src/深/a file.rs"), "").unwrap();
+    fs::write(bench.work().join("secret.log"), "").unwrap();
+    fs::write(bench.work().join(".gitignore"), "*.log\n").unwrap();
+    let server = Server::start(vec![Reply::chat("I see.")]);
+    let mut screen = bench.against(&server);
+    screen.press("read @");
+    screen.wait_for("src/深/a file.rs");
+    assert!(!screen.text().contains("secret.log"), "{}", screen.text());
+    screen.press("afile");
+    screen.wait_gone("src/深/ ");
+    screen.press("\r");
+    screen.wait_for("read @\"src/深/a file.rs\"");
+    screen.press("\r");
+    screen.wait_for("I see.");
+    assert!(last_sent(&server).contains(r#"read @\"src/深/a file.rs\""#), "{}", last_sent(&server));
 }

@@ -520,6 +520,21 @@ fn a_shell_line_and_a_paste_are_seen_as_such() {
     shows!("input_paste", screen);
 }
 
+#[test]
+fn a_search_shows_what_was_sent_and_what_is_looked_for() {
+    for (lang, name, query) in [(Lang::En, "search", "test"), (Lang::Zh, "search_zh", "测试")] {
+        let history = vec!["cargo test --lib\nthen look".into(), "跑一下测试".into()];
+        let config =
+            Config { lang, facts: facts(lang), theme: "dark".into(), history, ..Config::default() };
+        let mut screen = Screen::of(config, (80, 24));
+        screen.press(KeyCode::Char('r'), KeyModifiers::CONTROL);
+        screen.types(query);
+        insta::assert_snapshot!(name, screen.picture());
+        screen.types("没有");
+        insta::assert_snapshot!(format!("{name}_none"), screen.picture());
+    }
+}
+
 fn talked(lang: Lang) -> Screen {
     let mut screen = Screen::new(lang, (80, 24));
     let (asked, answer) = match lang {
@@ -552,6 +567,16 @@ fn a_search_shows_its_words_and_how_many_there_are() {
         screen.press(KeyCode::Esc, KeyModifiers::NONE);
         assert!(screen.sent.is_empty(), "nothing of it reaches the session");
     }
+}
+
+#[test]
+fn a_search_fits_a_small_screen() {
+    let history = vec!["cargo test --lib then look closely at it".into()];
+    let config = Config { facts: facts(Lang::En), history, ..Config::default() };
+    let mut screen = Screen::of(config, (40, 10));
+    screen.press(KeyCode::Char('r'), KeyModifiers::CONTROL);
+    screen.types("look");
+    insta::assert_snapshot!(screen.picture());
 }
 
 #[test]
@@ -631,5 +656,69 @@ fn a_selection_is_marked_and_copied_when_the_button_is_let_go() {
         assert_eq!(screen.press(KeyCode::Char('c'), both), [Effect::Copy(expected.into())]);
         screen.press(KeyCode::Esc, KeyModifiers::NONE);
         assert_eq!(screen.press(KeyCode::Char('c'), both), []);
+}
+
+#[test]
+fn a_mention_offers_files() {
+    use avocet::tui::files::{Found, Hit, Reach};
+    let hit = |path: &str, marks: &[u32]| Hit { path: path.into(), marks: marks.to_vec() };
+    for (lang, name, size) in [
+        (Lang::En, "files", (80, 24)),
+        (Lang::Zh, "files_zh", (80, 24)),
+        (Lang::En, "files_small", (40, 10)),
+    ] {
+        let mut screen = Screen::new(lang, size);
+        screen.types("look at @lib");
+        screen.state.found_files(Found {
+            query: "lib".into(),
+            hits: vec![
+                hit("src/lib.rs", &[4, 5, 6]),
+                hit("docs/说明/library of things.md", &[8, 9, 10]),
+                hit("vendor/some/very/deep/folder/in/a/tree/that/goes/on/and/on/and/on/for/ever/lib.rs", &[]),
+            ],
+            fits: 3,
+            seen: 200_000,
+            reach: if name == "files" { Reach::Cut } else { Reach::Whole },
+        });
+        screen.press(KeyCode::Down, KeyModifiers::NONE);
+        insta::assert_snapshot!(name, screen.picture());
     }
+}
+
+#[test]
+fn a_theme_is_chosen_in_view_of_the_screen_it_changes() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears(conversation()).hears([says(ANSWER), ended()]).types("/theme\n");
+    screen.press(KeyCode::Down, KeyModifiers::NONE);
+    shows!("theme_en", screen);
+    let mut screen = Screen::new(Lang::Zh, (40, 10));
+    screen.types("/theme\ncol");
+    shows!("theme_zh_narrow", screen);
+}
+
+#[test]
+fn a_model_is_chosen_from_those_the_server_has() {
+    let mut screen = Screen::new(Lang::Zh, (80, 24));
+    let names = ["qwen3-coder", "qwen3-coder:480b", "模型-大", "llama-4"];
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    screen.hears([Event::Models { names }]).types("/model\n");
+    shows!("model_zh", screen);
+    screen.types("480");
+    shows!("model_typed_zh", screen);
+}
+
+#[test]
+fn every_key_is_found_by_typing() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.types("/keys\n");
+    shows!("keys_en", screen);
+    let mut screen = Screen::new(Lang::Zh, (80, 24));
+    screen.types("/keys\nctrl 行");
+    shows!("keys_searched_zh", screen);
+    let mut narrow = Screen::new(Lang::En, (40, 10));
+    narrow.types("/keys\nno such thing");
+    shows!("keys_none_narrow", narrow);
+    narrow.press(KeyCode::Esc, KeyModifiers::NONE);
+    narrow.press(KeyCode::Esc, KeyModifiers::NONE);
+    assert!(narrow.picture().contains("Avocet"), "closed by the second Esc");
 }

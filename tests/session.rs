@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use avocet::model::{ModelError, Scripted};
 use avocet::protocol::{
-    AskId, Decision, Ending, Event, ExportFormat, Facts, Notice, Op, Origin, Outcome, Page,
+    AskId, Decision, Ending, Event, ExportFormat, Facts, Mode, Notice, Op, Origin, Outcome, Page,
     Question, Tier, Work,
 };
 use avocet::safety::redact::Redactor;
@@ -127,7 +127,7 @@ fn parts(folder: &Path, replies: &[&str]) -> Parts {
             first: scripted(replies),
             discover: None,
             ways: Ways {
-                connect: Arc::new(|wanted| match wanted {
+                connect: Arc::new(|wanted, _| match wanted {
                     Wanted::Model { name, .. } if name == "other" => Ok(scripted(&[DONE])),
                     _ => Err(words::NO_MODELS.into()),
                 }),
@@ -297,6 +297,53 @@ async fn the_branch_that_is_shown_follows_what_a_step_did() {
         })
         .await;
     assert_eq!(branch.as_deref(), Some("topic"));
+}
+
+#[tokio::test]
+async fn a_shutdown_does_not_wait_for_an_answer_about_the_shell() {
+    let mut talk = Talk::start(&[DONE]);
+    talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
+    talk.asked().await;
+    talk.send(Op::Shutdown).await;
+    assert_eq!(talk.ending().await, Ending::Cancelled);
+    talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
+}
+
+#[tokio::test]
+async fn steps_are_counted_from_one() {
+    let mut talk = Talk::start(&[&cmd("pwd", &[]), DONE]);
+    talk.says("where?").await;
+    let id = talk
+        .next(|event| match event {
+            Event::StepStarted { step, .. } => Some(step.id),
+            _ => None,
+        })
+        .await;
+    assert_eq!(id, "cmd_001");
+}
+
+#[tokio::test]
+async fn a_mode_that_cannot_be_had_changes_nothing() {
+    let mut talk = Talk::start(&[DONE]);
+    talk.send(Op::SetMode { mode: Mode::Low }).await;
+    assert_eq!(talk.notice().await.say.word(), words::NO_MODELS);
+    talk.send(Op::SetLang { lang: Lang::Zh }).await;
+    let mode = talk
+        .next(|event| match event {
+            Event::Facts(facts) if facts.lang == Lang::Zh => Some(facts.mode),
+            _ => None,
+        })
+        .await;
+    assert_eq!(mode, Mode::High);
+}
+
+#[tokio::test]
+async fn a_mode_says_who_answers_now() {
+    let mut talk = Talk::with(&[DONE], |parts| {
+        parts.reach.ways.connect = Arc::new(|_, _| Ok(scripted(&[DONE])));
+    });
+    talk.send(Op::SetMode { mode: Mode::Low }).await;
+    assert_eq!(talk.notice().await.say.text(Lang::En), "Mode low: `scripted` answers from now on.");
 }
 
 #[tokio::test]

@@ -56,9 +56,7 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
             choices.iter().map(|choice| (*choice).to_owned()).collect()
         }
         Args::OptionalOf(_, Source::Models) => call.models.to_vec(),
-        Args::OptionalOf(_, Source::Themes) => {
-            call.themes.iter().map(|theme| (*theme).to_owned()).collect()
-        }
+        Args::OptionalOf(_, Source::Themes) => call.themes.to_vec(),
         Args::OptionalOf(_, Source::Commands) => {
             COMMANDS.iter().map(|command| command.name.to_owned()).collect()
         }

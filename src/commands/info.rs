@@ -16,6 +16,10 @@ pub(super) fn doctor(_: &Call<'_>, _: &str) -> Outcome {
     Outcome::Send(Op::Report { report: Report::Doctor })
 }
 
+pub(super) fn keys(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Do(Act::Keys)
+}
+
 pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
     let Facts { model, provider, base_url, profile, mode, lang, bot, .. } = call.facts;
     let Facts { cwd, branch, turns, steps, usage, .. } = call.facts;

@@ -27,6 +27,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::tools },
 
     Command { name: "help",        aliases: &[],                 about: w::ABOUT_HELP,        category: Info,          args: OptionalOf("topic", Source::Commands),   reach: Everywhere, busy: Now,    run: info::help },
+    Command { name: "keys",        aliases: &[],                 about: w::ABOUT_KEYS,        category: Info,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: info::keys },
     Command { name: "status",      aliases: &[],                 about: w::ABOUT_STATUS,      category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::status },
     Command { name: "doctor",      aliases: &[],                 about: w::ABOUT_DOCTOR,      category: Info,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: info::doctor },
     Command { name: "version",     aliases: &[],                 about: w::ABOUT_VERSION,     category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::version },

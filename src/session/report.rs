@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tokio::io::AsyncWriteExt;
 
 use super::run::Session;
-use super::{Found, export};
+use super::{Connected, Found, export};
 use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, Row};
 use crate::words::{Spoken, session as words};
@@ -14,25 +14,37 @@ use crate::words::{Spoken, session as words};
 /// How many model names a notice lists.
 const NAMED: usize = 6;
 
-/// The models of a server as a page, and as names to complete.
-pub fn models(url: &str, current: &str, answer: Result<Vec<String>, ModelError>) -> Vec<Event> {
-    match answer {
+/// The models of a server as a page, and as names to complete; behind them what a
+/// search found elsewhere.
+pub fn models(
+    connected: &Connected,
+    answer: Result<Vec<String>, ModelError>,
+    found: &[Found],
+) -> Vec<Event> {
+    let mut names = match answer {
         Ok(names) if names.is_empty() => {
-            vec![Event::Notice(Notice::info(words::NO_MODELS))]
+            return vec![Event::Notice(Notice::info(words::NO_MODELS))];
         }
-        Ok(names) => {
-            let row = |name: &String| {
-                let mark = if name == current { "*" } else { "" };
-                Row::pair(name.as_str(), mark)
-            };
-            let page = Page {
-                title: words::MODELS.with("url", url),
-                rows: names.iter().map(row).collect(),
-            };
-            vec![Event::Page(Box::new(page)), Event::Models { names }]
-        }
-        Err(error) => vec![Event::Notice(Notice::error(error.say()))],
+        Ok(names) => names,
+        Err(error) => return vec![Event::Notice(Notice::error(error.say()))],
+    };
+    let current = connected.model.name();
+    let mut rows: Vec<Row> = names
+        .iter()
+        .map(|name| match name == current {
+            true => Row::pair(name.as_str(), words::MODEL_NOW),
+            false => Row::pair(name.as_str(), ""),
+        })
+        .collect();
+    for one in found.iter().filter(|one| one.base_url != connected.base_url) {
+        rows.extend(one.models.iter().map(|name| Row::pair(name.as_str(), one.name.as_str())));
+        names.extend(one.models.iter().cloned());
     }
+    let title = match connected.base_url.as_str() {
+        "" => words::MODELS_HERE.into(),
+        url => words::MODELS.with("url", url),
+    };
+    vec![Event::Page(Box::new(Page { title, rows })), Event::Models { names }]
 }
 
 /// What a search brought, as a sentence with what to type; `None` when nothing of it
@@ -89,4 +101,36 @@ async fn create(path: &Path, text: &str) -> io::Result<()> {
     let mut file = tokio::fs::OpenOptions::new().write(true).create_new(true).open(path).await?;
     file.write_all(text.as_bytes()).await?;
     file.sync_all().await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::model::Guide;
+    use crate::words::Lang;
+
+    #[test]
+    fn beside_the_guide_stand_the_models_that_were_found() {
+        let guide = Connected {
+            model: Arc::new(Guide::new(Lang::En)),
+            provider: "guide".into(),
+            base_url: String::new(),
+            list: Arc::new(|| async { Ok(Vec::new()) }.boxed()),
+        };
+        let found = Found {
+            name: "Ollama".into(),
+            base_url: "http://127.0.0.1:11434/v1".into(),
+            key_env: None,
+            models: vec!["qwen".into()],
+        };
+        let events = models(&guide, Ok(vec!["guide".into()]), &[found]);
+        let rows = vec![Row::pair("guide", words::MODEL_NOW), Row::pair("qwen", "Ollama")];
+        let page = Page { title: words::MODELS_HERE.into(), rows };
+        let names = vec!["guide".to_owned(), "qwen".to_owned()];
+        assert_eq!(events, [Event::Page(Box::new(page)), Event::Models { names }]);
+    }
 }

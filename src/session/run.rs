@@ -1,6 +1,7 @@
 //! The loop of a session: an op, a note of the turn, or its end. A router; what each
 //! means stands in the functions below it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -10,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::host::{Bench, Desk, Note, TurnHost};
 use super::outbox::Outbox;
-use super::state::{self, After, Past, Queue, Running, Voice};
+use super::state::{self, After, Past, Running, Voice};
 use super::{Found, Guard, Parts, Wanted, report, rules, shell};
 use crate::agent::Answer;
 use crate::agent::drive::{Ended, drive};
@@ -18,7 +19,8 @@ use crate::agent::turn::{Start, Turn};
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Origin, Report, Scope, Step, Usage, Work,
+    AskId, Decision, Ending, Event, Facts, Mode, Notice, Op, Origin, Report, Scope, Shelter, Step,
+    Usage, Work,
 };
 use crate::safety::{self, Policy, Scene};
 use crate::tools::{Toolbox, branch};
@@ -33,7 +35,8 @@ pub(super) struct Session {
     pub past: Past,
     pub guard: Guard,
     pub outbox: Outbox,
-    queue: Queue,
+    /// Messages that wait for the running turn to end.
+    queue: VecDeque<String>,
     running: Option<Running>,
     policy: watch::Sender<Policy>,
     tools: Toolbox,
@@ -46,6 +49,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
     let (note_sender, mut notes) = mpsc::unbounded_channel();
     let greeting = std::mem::take(&mut parts.greeting);
     let mut discover = search(parts.reach.discover.take()).boxed().fuse();
+    let mut shelter = sheltered(&parts.tools).boxed().fuse();
     let mut session = Session::new(parts, outbox, note_sender);
     session.open(greeting).await;
     loop {
@@ -62,6 +66,10 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
                 session.turn_ended(ended).await;
             }
             found = &mut discover, if !discover.is_terminated() => session.found(found).await,
+            Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
+                session.facts.shelter = shelter;
+                session.tell_facts().await;
+            }
         }
     }
     session.close().await;
@@ -71,6 +79,19 @@ async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
     match found {
         Some(found) => found.await,
         None => Vec::new(),
+    }
+}
+
+/// What the first tool says that knows; others are not asked.
+fn sheltered(tools: &Toolbox) -> impl Future<Output = Option<Shelter>> + use<> {
+    let asked: Vec<_> = tools.iter().map(crate::tools::Tool::shelter).collect();
+    async move {
+        for answer in asked {
+            if let Some(shelter) = answer.await {
+                return Some(shelter);
+            }
+        }
+        None
     }
 }
 
@@ -95,7 +116,7 @@ impl Session {
             past: Past::default(),
             guard: parts.guard,
             outbox,
-            queue: Queue::default(),
+            queue: VecDeque::new(),
             running: None,
             policy,
             tools: parts.tools,
@@ -116,7 +137,7 @@ impl Session {
             Op::Submit { text } => self.submit(text).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
             Op::SetQueue { texts } => {
-                self.queue.texts = texts.into();
+                self.queue = texts.into();
                 self.queue_changed().await;
             }
             Op::Decide { ask, decision } => self.decide(ask, decision),
@@ -124,11 +145,7 @@ impl Session {
             Op::Stop => self.stop(),
             Op::New => self.clear().await,
             Op::SetModel { name } => self.set_model(name).await,
-            Op::SetMode { mode } => {
-                self.connect(Wanted::Mode(mode)).await;
-                self.facts.mode = mode;
-                self.tell_facts().await;
-            }
+            Op::SetMode { mode } => self.set_mode(mode).await,
             Op::SetLang { lang } => self.set_lang(lang).await,
             Op::Allow { rule } => self.add_rule(&rule, Some(Scope::Session)).await,
             Op::Deny { rule } => self.add_rule(&rule, None).await,
@@ -164,7 +181,7 @@ impl Session {
 
     async fn submit(&mut self, text: String) {
         if self.running.is_some() {
-            self.queue.texts.push_back(text);
+            self.queue.push_back(text);
             self.queue_changed().await;
         } else {
             self.start(text, Origin::Typed).await;
@@ -275,8 +292,8 @@ impl Session {
         // A step may have changed it.
         self.facts.branch = branch::of(&self.guard.place.cwd);
         self.tell_facts().await;
-        self.queue.held = failed && !self.queue.texts.is_empty();
-        if !self.queue.held {
+        // After a failure nothing starts by itself: the next would meet the same fault.
+        if !failed {
             self.next_of_queue().await;
         }
     }
@@ -302,14 +319,14 @@ impl Session {
     }
 
     async fn next_of_queue(&mut self) {
-        if let Some(text) = self.queue.texts.pop_front() {
+        if let Some(text) = self.queue.pop_front() {
             self.queue_changed().await;
             self.start(text, Origin::Queue).await;
         }
     }
 
     async fn queue_changed(&mut self) {
-        let texts = self.queue.texts.iter().cloned().collect();
+        let texts = self.queue.iter().cloned().collect();
         self.outbox.send(Event::Queued { texts }).await;
     }
 
@@ -388,9 +405,26 @@ impl Session {
     // Who answers
 
     async fn set_model(&mut self, name: String) {
-        let found = self.voice.found.iter().find(|found| found.models.contains(&name)).cloned();
+        let found = &self.voice.found;
+        let here = &self.voice.connected.base_url;
+        let found = found
+            .iter()
+            .find(|found| found.models.contains(&name))
+            .or_else(|| found.iter().find(|found| found.base_url == *here))
+            .cloned();
         if self.connect(Wanted::Model { name, found }).await {
             let notice = words::MODEL_SET.with("model", self.voice.connected.model.name());
+            self.tell_facts().await;
+            self.say(Notice::info(notice)).await;
+        }
+    }
+
+    async fn set_mode(&mut self, mode: Mode) {
+        if self.connect(Wanted::Mode(mode)).await {
+            self.facts.mode = mode;
+            let notice = words::MODE_SET
+                .with("mode", mode.name())
+                .with("model", self.voice.connected.model.name());
             self.tell_facts().await;
             self.say(Notice::info(notice)).await;
         }
@@ -399,13 +433,13 @@ impl Session {
     async fn set_lang(&mut self, lang: Lang) {
         self.facts.lang = lang;
         if self.voice.connected.provider == "guide" {
-            self.connect(Wanted::Guide(lang)).await;
+            self.connect(Wanted::Guide).await;
         }
         self.tell_facts().await;
     }
 
     async fn connect(&mut self, wanted: Wanted) -> bool {
-        match (self.reach.connect)(&wanted) {
+        match (self.reach.connect)(&wanted, self.facts.lang) {
             Ok(connected) => {
                 self.voice.connected = connected;
                 true
@@ -436,11 +470,10 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
             }
             Report::Models => {
-                let (list, voice) = (Arc::clone(&self.voice.connected.list), &self.voice);
-                let url = voice.connected.base_url.clone();
-                let current = voice.connected.model.name().to_owned();
+                let (connected, found) = (self.voice.connected.clone(), self.voice.found.clone());
                 tokio::spawn(async move {
-                    for event in report::models(&url, &current, list().await) {
+                    let answer = (connected.list)().await;
+                    for event in report::models(&connected, answer, &found) {
                         outbox.send(event).await;
                     }
                 });

@@ -24,7 +24,7 @@ pub struct Voice {
 }
 
 /// The conversation so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Past {
     /// What goes to the model.
     pub history: Arc<History>,
@@ -35,6 +35,18 @@ pub struct Past {
     pub next_step: u64,
     /// The id the next question gets.
     pub next_ask: u64,
+}
+
+impl Default for Past {
+    fn default() -> Past {
+        Past {
+            history: Arc::default(),
+            record: VecDeque::new(),
+            bytes: 0,
+            next_step: 1,
+            next_ask: 1,
+        }
+    }
 }
 
 impl Past {
@@ -66,14 +78,6 @@ fn weight(event: &Event) -> usize {
         Event::Observed(seen) => seen.stdout.len() + seen.stderr.len() + 512,
         _ => 64,
     }
-}
-
-/// What waits for the running turn to end.
-#[derive(Debug, Default)]
-pub struct Queue {
-    pub texts: VecDeque<String>,
-    /// Set when a turn failed: nothing starts by itself until something succeeds.
-    pub held: bool,
 }
 
 /// The turn that runs.

@@ -4,7 +4,9 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::clipboard::Copied;
+use super::theme::Ground;
 use crate::protocol::{self, Op};
+use crate::words::Say;
 
 /// Milliseconds since the screen began: the clock is the driver's.
 pub type Millis = u64;
@@ -27,7 +29,11 @@ pub enum Input {
     Copied(Copied),
     FocusGained,
     FocusLost,
+    /// The terminal said what its background is.
+    Ground(Ground),
     Session(Box<protocol::Event>),
+    /// A setting could not be kept, and why.
+    NotKept(Box<Say>),
     /// Nothing happened but the time.
     Tick,
     /// The first message, sent as if it had been typed.
@@ -38,6 +44,8 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     Send(Op),
+    /// Keep this line in the history: it was sent.
+    Keep(String),
     /// Leave the screen.
     Quit,
     /// Draw everything anew, trusting nothing of what is there.
@@ -46,6 +54,13 @@ pub enum Effect {
     Copy(String),
     Bell,
     Title(String),
+    /// Ask the terminal for its background; the answer comes when it comes.
+    AskGround,
+    /// Keep this setting for the next start.
+    Set {
+        key: &'static str,
+        value: String,
+    },
     CaptureMouse,
     ReleaseMouse,
     Suspend,

@@ -5,7 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::words::{Lang, Word, screen as words};
+use crate::words::{Lang, Word, input, screen as words};
 
 /// Where a key counts. The first place that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Place {
     /// The input while nothing stands in it.
     EmptyInput,
     Palette,
+    /// While something that was sent is looked for.
+    Recall,
     /// The words to search for.
     Search,
     /// The hits of a search.
@@ -51,6 +53,8 @@ pub enum Action {
     /// The next suggestion, or the nth.
     Suggest,
     SuggestNth,
+    /// Look for what was sent before.
+    Recall,
     /// In a list of choices.
     Next,
     Previous,
@@ -183,6 +187,14 @@ pub const KEYS: &[Key] = &[
     row(Input, &[key(Tab)], Suggest, words::KEY_SUGGEST),
     row(Input, &[alt('1')], SuggestNth, words::KEY_SUGGEST_NTH),
     also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
+
+    row(Input, &[ctrl('r')], Action::Recall, input::KEY_SEARCH),
+
+    row(Place::Recall, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
+    row(Place::Recall, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),
+    row(Place::Recall, &[key(Enter), key(Tab)], Accept, input::KEY_TAKE),
+    row(Place::Recall, &[key(Esc), ctrl('c'), ctrl('g')], Close, input::KEY_AS_IT_WAS),
+    also(Place::Recall, &[key(Backspace), shift(Backspace), ctrl('h')], Action::Edit(Back)),
 
     row(Palette, &[key(Down), ctrl('n')], Next, words::KEY_NEXT),
     row(Palette, &[key(Up), ctrl('p')], Previous, words::KEY_PREVIOUS),

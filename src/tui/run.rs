@@ -6,24 +6,30 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crossterm::event::{Event as Key, EventStream};
+use crossterm::event::{Event as Key, EventStream, KeyEvent};
 use futures_util::{Stream as _, StreamExt as _};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::clerk::Clerk;
 use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
+use super::files::{Finder, Found};
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
+use super::theme::{Heard, Listener};
 use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
+use crate::config::draft::Draft;
 use crate::protocol::{self, Op};
+use crate::words::Say;
 
 /// Sixty frames a second at most.
 pub(super) const FRAME: Millis = 16;
@@ -49,11 +55,12 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     pub cause: Cause,
-    /// What was sent, oldest first: for the input history.
-    pub sent: Vec<String>,
     /// What stood in the input.
-    pub draft: String,
+    pub draft: Draft,
 }
+
+/// Keeps a setting, by its key and value, for the next start. It may wait for a disk.
+pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), Say> + Send + Sync>;
 
 /// Runs the screen until the person leaves, the session closes or a signal comes. Call
 /// it on the thread that blocks for it: a panic there gives the terminal back.
@@ -64,8 +71,10 @@ pub async fn run(
     mut config: Config,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
+    keep: Keep,
 ) -> io::Result<Exit> {
     let first = config.first.take();
+    let clerk = Clerk::start(std::mem::take(&mut config.keep), config.draft.clone());
     let copier = Copier::new(std::mem::take(&mut config.clipboard));
     let screen = Screen::enter()?;
     let mut driver = Driver {
@@ -78,19 +87,24 @@ pub async fn run(
         drawn: None,
         stale: true,
         painter: Painter::default(),
+        clerk,
+        listener: Listener::default(),
+        keeper: Keeper::new(keep),
         copier,
+        finder: Finder::default(),
         cause: None,
     };
     if let Some(text) = first {
         driver.take(Input::First(text));
     }
     let cause = driver.until_the_end().await;
-    let (sent, draft) = driver.state.kept();
-    let Driver { screen, ops, mut outbox, .. } = driver;
+    let draft = driver.state.draft();
+    let Driver { screen, ops, mut outbox, clerk, .. } = driver;
     drop(screen);
+    clerk.close(draft.clone()).await;
     outbox.push_back(Op::Shutdown);
     let _ = timeout(FAREWELL, farewell(ops, outbox)).await;
-    Ok(Exit { cause, sent, draft })
+    Ok(Exit { cause, draft })
 }
 
 async fn farewell(ops: Sender<Op>, outbox: VecDeque<Op>) {
@@ -114,8 +128,33 @@ struct Driver {
     /// True when the frame on the terminal is not the newest.
     stale: bool,
     painter: Painter,
+    clerk: Clerk,
+    listener: Listener,
+    keeper: Keeper,
     copier: Copier,
+    finder: Finder,
     cause: Option<Cause>,
+}
+
+/// Keeps settings where waiting is allowed.
+struct Keeper {
+    keep: Keep,
+    faults: (UnboundedSender<Say>, UnboundedReceiver<Say>),
+}
+
+impl Keeper {
+    fn new(keep: Keep) -> Keeper {
+        Keeper { keep, faults: unbounded_channel() }
+    }
+
+    fn start(&self, key: &'static str, value: String) {
+        let (keep, fault) = (Arc::clone(&self.keep), self.faults.0.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = keep(key, &value) {
+                let _ = fault.send(why);
+            }
+        });
+    }
 }
 
 /// What ended a wait.
@@ -125,9 +164,13 @@ enum Woken {
     Signal(i32),
     /// The session has room again.
     Room,
+    /// A setting was not kept.
+    NotKept(Option<Say>),
     /// Code got its colours, or none.
     Painted(Option<Painted>),
     Copied(Copied),
+    /// Files whose names fit what is looked for.
+    Found(Option<Found>),
     Time,
 }
 
@@ -158,6 +201,8 @@ impl Driver {
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
+            fault = self.keeper.faults.1.recv() => Woken::NotKept(fault),
+            found = self.finder.found() => Woken::Found(found),
             painted = self.painter.painted() => Woken::Painted(painted),
             copied = self.copier.copied() => Woken::Copied(copied),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
@@ -167,7 +212,9 @@ impl Driver {
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
         let at = match (self.stale, self.drawn) {
-            (true, Some(drawn)) => Some(drawn + FRAME),
+            (true, Some(drawn)) => {
+                Some((drawn + FRAME).max(self.finder.holds_until().unwrap_or(0)))
+            }
             (true, None) | (false, _) => {
                 let moving = self.state.wakes_at(self.now());
                 moving.into_iter().chain(self.painter.wakes_at()).min()
@@ -184,6 +231,8 @@ impl Driver {
             Woken::Session(None) => self.cause = Some(Cause::SessionClosed),
             Woken::Signal(number) => self.cause = Some(Cause::Signal(number)),
             Woken::Room => self.post(),
+            Woken::NotKept(Some(why)) => self.take(Input::NotKept(Box::new(why))),
+            Woken::NotKept(None) => {}
             Woken::Painted(painted) => {
                 if let Some(painted) = painted {
                     self.state.transcript.colour(painted);
@@ -191,6 +240,12 @@ impl Driver {
                 self.stale = true;
             }
             Woken::Copied(copied) => self.take(Input::Copied(copied)),
+            Woken::Found(found) => {
+                if let Some(found) = found {
+                    self.state.found_files(found);
+                }
+                self.stale = true;
+            }
             Woken::Time if self.stale => {}
             Woken::Time => self.take(Input::Tick),
         }
@@ -214,7 +269,7 @@ impl Driver {
 
     fn key(&mut self, key: Key) {
         self.take(match key {
-            Key::Key(key) => Input::Key(key),
+            Key::Key(key) => return self.pressed(key),
             Key::Paste(text) => Input::Paste(text),
             Key::Mouse(mouse) => Input::Mouse(mouse),
             Key::Resize(..) => Input::Resized,
@@ -223,9 +278,24 @@ impl Driver {
         });
     }
 
+    /// A key, unless it is part of what the terminal answers.
+    fn pressed(&mut self, key: KeyEvent) {
+        match self.listener.hear(key) {
+            Heard::Held | Heard::Told(None) => {}
+            Heard::Told(Some(ground)) => self.take(Input::Ground(ground)),
+            Heard::Keys(keys) => keys.into_iter().for_each(|key| self.take(Input::Key(key))),
+        }
+    }
+
     fn take(&mut self, input: Input) {
         let at = self.now();
         self.stale = true;
+        self.react(input, at);
+        let (wanted, root) = self.state.wanted_files();
+        self.finder.look(wanted, root, at);
+    }
+
+    fn react(&mut self, input: Input, at: Millis) {
         for effect in update(&mut self.state, Event { at, input }) {
             if self.perform(effect).is_err() {
                 self.cause = Some(Cause::TerminalGone);
@@ -238,6 +308,10 @@ impl Driver {
             Effect::Send(op) => {
                 self.outbox.push_back(op);
                 self.post();
+                Ok(())
+            }
+            Effect::Keep(line) => {
+                self.clerk.line(line);
                 Ok(())
             }
             Effect::Quit => {
@@ -255,6 +329,11 @@ impl Driver {
             }
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
+            Effect::AskGround => self.screen.ask_ground(),
+            Effect::Set { key, value } => {
+                self.keeper.start(key, value);
+                Ok(())
+            }
             Effect::CaptureMouse => self.screen.capture_mouse(),
             Effect::ReleaseMouse => self.screen.release_mouse(),
             Effect::Suspend => self.screen.suspend(),
@@ -275,13 +354,18 @@ impl Driver {
         }
     }
 
+    /// A frame that opens the list of files waits a moment for the first of them.
     fn is_due(&self) -> bool {
-        self.stale && self.drawn.is_none_or(|drawn| self.now() >= drawn + FRAME)
+        let hold = self.finder.holds_until().unwrap_or(0);
+        self.stale && self.drawn.is_none_or(|drawn| self.now() >= (drawn + FRAME).max(hold))
     }
 
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
         self.screen.draw(|frame| view(&mut self.state, frame, now))?;
+        if self.drawn.is_none() && self.state.dress.wants_ground() {
+            self.screen.ask_ground()?;
+        }
         self.drawn = Some(now);
         self.stale = false;
         self.painter.look(&self.state.transcript, now);

@@ -36,6 +36,8 @@ struct ReleaseMouse;
 /// The title goes on the terminal's own stack, and comes back from it.
 struct PushTitle;
 struct PopTitle;
+/// OSC 11. Whoever does not know it ignores it; the answer comes among the keys.
+struct AskGround;
 
 macro_rules! sequence {
     ($($name:ident: $text:literal;)*) => {
@@ -56,6 +58,7 @@ sequence! {
     ReleaseMouse: "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
     PushTitle: "\x1b[22;0t";
     PopTitle: "\x1b[23;0t";
+    AskGround: "\x1b]11;?\x1b\\";
 }
 
 /// The terminal while it is ours.
@@ -111,6 +114,14 @@ impl Screen {
     /// When the terminal is gone.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
         execute!(self.terminal.backend_mut(), SetTitle(title))
+    }
+
+    /// Asks for the background, and waits for nothing.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn ask_ground(&mut self) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), AskGround)
     }
 
     /// # Errors

@@ -12,9 +12,11 @@ use super::palette;
 use super::state::{Attention, Mouse, State};
 use super::submit;
 use super::transcript::{Released, Scroll};
-use super::{start, title};
+use super::{choosing, start, title};
 use crate::protocol::{self, Notice, Op};
 use crate::words::{Say, screen as words};
+
+mod writing;
 
 /// A second Ctrl-C counts for this long.
 const LEAVING: Millis = 3_000;
@@ -39,10 +41,21 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Input::FocusGained => attend(state, Attention::Here),
         Input::FocusLost => attend(state, Attention::Elsewhere),
         Input::Session(event) => happened(state, *event, at),
+        Input::Ground(ground) => {
+            state.dress.stands_on(ground);
+            Vec::new()
+        }
+        Input::NotKept(why) => {
+            state.transcript.notice(Notice::warning(*why));
+            Vec::new()
+        }
         Input::Tick => ticked(state, at),
         Input::First(text) => {
+            let draft = state.composer.draft();
             state.composer.set(&text, state.dress.lang);
-            submit::send(state, at)
+            let effects = submit::send(state, at);
+            state.composer.restore(draft);
+            effects
         }
     };
     effects.extend(title::changed(state));
@@ -77,6 +90,9 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     if !state.modals.is_empty() {
         return modal_key(state, key, at);
     }
+    if state.composer.searching().is_some() && writing::search_key(state, key) {
+        return Vec::new();
+    }
     if state.transcript.search_key(key) {
         return Vec::new();
     }
@@ -84,6 +100,12 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
         && let Some(action) = keys::action(Place::Palette, key)
     {
         return palette_key(state, action, at);
+    }
+    if state.composer.files.is_open()
+        && let Some(action) = keys::action(Place::Palette, key)
+    {
+        writing::files_key(state, action);
+        return Vec::new();
     }
     let action = Some(Place::EmptyInput)
         .filter(|_| state.composer.is_empty())
@@ -115,8 +137,9 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
             }
             vec![Effect::Send(op)]
         }
+        Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
         Answer::Pass => match keys::action(Place::Anywhere, key) {
-            Some(Action::Palette | Action::Search | Action::Stop | Action::Interrupt) | None => {
+            Some(Action::Palette | Action::Search | Action::Recall | Action::Stop | Action::Interrupt) | None => {
                 Vec::new()
             }
             Some(action) => act(state, action, key, at),
@@ -169,7 +192,9 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Down => {
             state.composer.down(state.dress.lang);
             state.palette.close();
+            writing::refresh_files(state);
         }
+        Action::Recall => writing::search(state),
         Action::Suggest => suggest(state, None),
         Action::SuggestNth => suggest(state, keys::digit(key)),
         Action::Interrupt
@@ -227,6 +252,7 @@ fn up(state: &mut State) -> Vec<Effect> {
     }
     state.composer.up(lang);
     state.palette.close();
+    writing::refresh_files(state);
     Vec::new()
 }
 
@@ -264,6 +290,7 @@ fn input_changed(state: &mut State) {
     let mut palette = std::mem::take(&mut state.palette);
     palette.refresh(&state.composer.shown(), &state.call());
     state.palette = palette;
+    writing::refresh_files(state);
 }
 
 fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
@@ -272,6 +299,10 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     if text.len() > PASTE {
         let size = words::PASTE_TOO_BIG.with("size", text.len() >> 20).with("most", PASTE >> 20);
         state.transcript.notice(Notice::warning(size));
+        return Vec::new();
+    }
+    if state.composer.searching().is_some() && state.modals.is_empty() {
+        state.composer.search_for(text.lines().next().unwrap_or_default());
         return Vec::new();
     }
     if state.modals.is_empty() && state.transcript.search_paste(text) {
@@ -284,7 +315,7 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     }
     match state.modals.paste(text, lang) {
         Answer::Send(op) => vec![Effect::Send(op)],
-        Answer::Stay | Answer::Close | Answer::Pass => Vec::new(),
+        Answer::Stay | Answer::Close | Answer::Chose(..) | Answer::Pass => Vec::new(),
     }
 }
 
@@ -310,7 +341,7 @@ fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<Effect> {
         }
         _ => return Vec::new(),
     };
-    if state.modals.is_empty() || state.modals.asks_on_top() {
+    if state.modals.is_empty() || state.modals.is_docked() {
         state.transcript.scroll(Scroll::Lines(lines));
     } else {
         state.modals.wheel(lines);
@@ -367,7 +398,10 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             submit::set_lang(state, state.facts.lang);
         }
         protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
-        protocol::Event::Models { names } => state.models = names,
+        protocol::Event::Models { names } => {
+            state.models = names;
+            choosing::models_came(state);
+        }
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Delta { .. }

@@ -12,7 +12,7 @@ use super::state::{Mouse, State};
 use super::status::{self, Hint};
 use super::transcript::{Look, Stage};
 use super::{clean, start};
-use crate::words::screen as words;
+use crate::words::{input, screen as words};
 
 /// Below this there is room for a sentence at most.
 const SMALLEST: (u16, u16) = (20, 4);
@@ -79,10 +79,16 @@ fn draw_main(
         state.activity.draw(areas.activity, buf, pen, &right);
     }
     let caret = draw_input(state, areas.input, frame, pen);
+    if state.composer.searching().is_some() {
+        return draw_search(state, areas.status, frame, pen);
+    }
     draw_status(state, &areas, frame, pen, &right);
     if state.palette.is_open() {
         let above = Rect { height: areas.input.y - screen.y, ..screen };
         state.palette.draw(above, frame.buffer_mut(), pen.theme, pen.lang);
+    } else {
+        let above = Rect { height: areas.input.y - screen.y, ..screen };
+        state.composer.files.draw(above, frame.buffer_mut(), pen);
     }
     caret
 }
@@ -193,6 +199,23 @@ fn draw_input(
     state.composer.draw(inner, buf, &dress)
 }
 
+/// What is looked for stands where the facts do, with the keys that help.
+fn draw_search(
+    state: &State,
+    area: Rect,
+    frame: &mut Frame<'_>,
+    pen: &Pen<'_>,
+) -> Option<Position> {
+    let buf = frame.buffer_mut();
+    let search = state.composer.searching()?;
+    if search.is_quiet() {
+        let taken = u16::try_from(search.width(pen)).unwrap_or(area.width).min(area.width);
+        let rest = Rect { x: area.x + taken, width: area.width - taken, ..area };
+        status::draw_hints(rest, buf, pen, RECALL);
+    }
+    state.composer.draw_search(area, buf, pen)
+}
+
 /// On the right over the input: what cannot be seen from here, or how to stop.
 fn below(state: &State, pen: &Pen<'_>) -> Line<'static> {
     if let Some((say, _)) = &state.person.told {
@@ -229,6 +252,8 @@ fn draw_status(
         status::draw_hints(area, buf, pen, if typing { SEARCH } else { FOUND });
     } else if state.palette.is_open() {
         status::draw_hints(area, buf, pen, PALETTE);
+    } else if state.composer.files.is_open() {
+        status::draw_hints(area, buf, pen, FILES);
     } else if areas.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
         state.activity.draw(area, buf, pen, right);
     } else if state.mouse == Mouse::Terminals {
@@ -253,6 +278,16 @@ const PALETTE: &[Hint] = &[
     Hint { key: "Tab", does: words::HINT_COMPLETE },
     Hint { key: "Up/Down", does: words::HINT_MOVE },
     Hint { key: "Esc", does: words::HINT_CLOSE },
+];
+const FILES: &[Hint] = &[
+    Hint { key: "Enter", does: input::HINT_TAKE_FILE },
+    Hint { key: "Tab", does: input::HINT_ENTER_FOLDER },
+    Hint { key: "Esc", does: words::HINT_CLOSE },
+];
+const RECALL: &[Hint] = &[
+    Hint { key: "Ctrl-R", does: input::HINT_OLDER },
+    Hint { key: "Enter", does: input::HINT_TAKE },
+    Hint { key: "Esc", does: input::HINT_AS_IT_WAS },
 ];
 const SEARCH: &[Hint] = &[
     Hint { key: "Enter", does: words::HINT_NEXT },

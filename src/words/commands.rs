@@ -23,6 +23,7 @@ words! { "commands":
     ABOUT_PERMISSIONS: "Show what runs, what asks and what is refused", "查看哪些会运行、哪些会询问、哪些会拒绝";
     ABOUT_TOOLS: "List what the model can work with", "列出模型可用的工具";
     ABOUT_HELP: "List the commands, or explain one", "列出命令，或说明其中一个";
+    ABOUT_KEYS: "Every key, searched by typing", "列出所有按键，输入可查找";
     ABOUT_STATUS: "Show the model, the folder and the counts so far", "查看模型、目录和目前的计数";
     ABOUT_DOCTOR: "Check settings, model and terminal", "检查设置、模型和终端";
     ABOUT_VERSION: "Say which version this is", "显示版本";

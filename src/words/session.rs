@@ -9,12 +9,9 @@ words! { "session":
     EXPORT_EMPTY: "There is nothing to export yet.", "还没有可以导出的内容。";
     MODEL_SET: "`{model}` answers from now on.", "从现在起由 `{model}` 回答。";
     MODE_SET: "Mode {mode}: `{model}` answers from now on.", "模式 {mode}：从现在起由 `{model}` 回答。";
-    NEW: "A fresh conversation. Nothing of the last one goes to the model.", "新的对话开始了，之前的内容不会再发给模型。";
     ALLOWED: "`{rule}` runs without asking in this session.", "本次会话中，`{rule}` 不再询问，直接运行。";
     ALLOWED_PROJECT: "`{rule}` runs without asking in this folder from now on.", "今后在这个文件夹里，`{rule}` 不再询问，直接运行。";
     DENIED: "`{rule}` is refused in this session.", "本次会话中，`{rule}` 一律拒绝。";
-    RULE_BAD: "`{rule}` is no rule. A rule is a program and the start of its arguments: `git push *`.", "`{rule}` 不是规则。规则由程序和开头的参数组成，例如 `git push *`。";
-    RULE_NEVER: "`{rule}` cannot be allowed in general: with other arguments it can do anything. Approve it each time.", "`{rule}` 不能一概允许：换一组参数它什么都能做。请每次单独批准。";
     RULE_NOT_KEPT: "The rule holds for this session only; it could not be saved: {why}.", "规则只在本次会话有效，保存失败：{why}。";
     FOUND: "Found {name} at {url}. Type `/model {model}` to use it.", "在 {url} 找到 {name}。输入 `/model {model}` 即可使用。";
     FOUND_MORE: "{n} models there: {names}.", "那里有 {n} 个模型：{names}。";
@@ -22,6 +19,8 @@ words! { "session":
     GUIDE: "No model is connected: the offline guide answers. It is not a language model.", "还没有连接模型，由离线向导回答。它不是语言模型。";
     GUIDE_HINT: "`avocet --base-url URL --model NAME`, or ask it \"how do I connect a model?\"", "用 `avocet --base-url 网址 --model 名称` 连接，或者直接问它“怎样连接模型？”";
     NO_MODELS: "The server names no models.", "服务器没有列出任何模型。";
+    MODELS_HERE: "Models", "模型";
+    MODEL_NOW: "answers now", "当前使用";
     MODELS: "Models at {url}", "{url} 上的模型";
     DOCTOR: "Doctor", "体检";
     TURN_CRASHED: "The turn broke off because of a fault in Avocet: {why}. The conversation goes on.", "这一轮因 Avocet 内部错误中断：{why}。对话可以继续。";

@@ -47,7 +47,7 @@ async fn ran(judged: Judged, redactor: Option<Redactor>) -> Observation {
     };
     let (output, _live) = unbounded_channel();
     let watch = Watch { cancel: CancellationToken::new(), output };
-    run(&Arc::new(setup), &judged, &watch).await
+    run(&Exec::new(setup), &judged, &watch).await
 }
 
 fn folder() -> tempfile::TempDir {
@@ -148,3 +148,5 @@ async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
     assert!(log.stdout.contains("first") && log.stdout.contains("+one"));
     assert_eq!(std::fs::read_to_string(path.join("pwned")).unwrap_or_default(), "");
 }
+
+mod held;

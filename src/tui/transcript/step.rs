@@ -9,7 +9,8 @@ use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
 use crate::protocol::{Observation, Origin, Outcome, Risk, Tier, Work};
 use crate::tui::clean;
-use crate::words::{Say, Word, screen};
+use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
+use crate::words::{Say, Word, exec, screen};
 
 /// Frames of a running step, one column each in every terminal.
 const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛"];
@@ -19,12 +20,12 @@ const FAILURE: usize = 3;
 const TYPED: usize = 40;
 /// Columns a command is not squeezed below for what stands at the right.
 const COMMAND: usize = 24;
-/// What `parsed` may count, and the word for it.
-const COUNTS: &[(&str, Word)] = &[
-    ("search_matches", screen::COUNT_MATCHES),
-    ("file_list", screen::COUNT_FILES),
-    ("git_log", screen::COUNT_COMMITS),
-    ("diagnostics", screen::COUNT_PROBLEMS),
+/// What `parsed` may count, and the words for one and for many.
+const COUNTS: &[(&str, Word, Word)] = &[
+    ("search_matches", screen::COUNT_MATCH, screen::COUNT_MATCHES),
+    ("file_list", screen::COUNT_FILE, screen::COUNT_FILES),
+    ("git_log", screen::COUNT_COMMIT, screen::COUNT_COMMITS),
+    ("diagnostics", screen::COUNT_PROBLEM, screen::COUNT_PROBLEMS),
 ];
 
 #[derive(Debug)]
@@ -56,7 +57,7 @@ pub(super) struct Done {
     stdout: Excerpt,
     stderr: Excerpt,
     truncated: bool,
-    count: Option<(Word, usize)>,
+    count: Option<Say>,
     outcome: Outcome,
     note: Option<Say>,
 }
@@ -64,8 +65,11 @@ pub(super) struct Done {
 impl Done {
     pub fn new(seen: &Observation) -> Done {
         let count = seen.parsed.as_ref().and_then(|parsed| {
-            let (_, word) = COUNTS.iter().find(|(kind, _)| *kind == parsed.kind)?;
-            Some((*word, parsed.total))
+            let (_, one, many) = COUNTS.iter().find(|(kind, ..)| *kind == parsed.kind)?;
+            Some(match parsed.total {
+                1 => Say::from(*one),
+                n => many.with("n", time::grouped(n as u64)),
+            })
         });
         Done {
             cwd: seen.cwd.clone(),
@@ -82,6 +86,11 @@ impl Done {
 
     fn ran(&self) -> bool {
         matches!(self.outcome, Outcome::Ran | Outcome::Edited)
+    }
+
+    /// It was left out because of what came before it.
+    fn never_began(&self) -> bool {
+        self.note.as_ref().is_some_and(|note| matches!(note.word(), SKIPPED | CANCELLED))
     }
 
     fn succeeded(&self) -> bool {
@@ -224,8 +233,8 @@ impl Step {
         {
             rows.extend(note(&paper.say(why), paper));
         }
-        if let Some(say) = &done.note {
-            rows.extend(note(&paper.say(say), paper));
+        if let Some(say) = done.note.as_ref().and_then(to_person) {
+            rows.extend(note(&paper.say(&say), paper));
         }
         if done.ran() && !done.succeeded() {
             let output = if done.stderr.is_empty() { &done.stdout } else { &done.stderr };
@@ -253,8 +262,8 @@ impl Step {
         if let Some(code) = done.exit_code {
             pair(screen::STEP_EXIT_LABEL, code.to_string());
         }
-        if let Some(say) = &done.note {
-            pair(screen::STEP_NOTE, paper.say(say));
+        if let Some(say) = done.note.as_ref().and_then(to_person) {
+            pair(screen::STEP_NOTE, paper.say(&say));
         }
         rows.extend(done.output(usize::MAX, paper));
         rows
@@ -285,6 +294,7 @@ fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
         Outcome::Declined => Some((screen::STEP_DECLINED, theme.text)),
         Outcome::Refused => Some((screen::STEP_REFUSED, theme.danger)),
         Outcome::TimedOut => Some((screen::STEP_TIMED_OUT, theme.danger)),
+        Outcome::Cancelled if done.never_began() => Some((screen::STEP_NOT_RUN, theme.text)),
         Outcome::Cancelled => Some((screen::STEP_CANCELLED, theme.text)),
         Outcome::Edited => Some((screen::STEP_EDITED, theme.text)),
     };
@@ -298,10 +308,22 @@ fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
         None if done.ran() => facts.push((paper.word(screen::STEP_KILLED).into(), theme.danger)),
         None => {}
     }
-    if let Some((word, total)) = done.count {
-        facts.push((word.with("n", time::grouped(total as u64)).text(paper.lang), theme.dim));
+    if let Some(count) = &done.count {
+        facts.push((count.text(paper.lang), theme.dim));
     }
     facts
+}
+
+/// A note speaks to the model of the user; the person is spared what their own answer
+/// was, and what the row says already.
+fn to_person(note: &Say) -> Option<Say> {
+    let said = |word: Word, name| Some(word.with(name, note.value(name)?.clone()));
+    match note.word() {
+        DECLINED | SKIPPED | CANCELLED | exec::CANCELLED => None,
+        DECLINED_WORD => said(screen::STEP_WORD, "word"),
+        EDITED => said(screen::STEP_INSTEAD, "step"),
+        _ => Some(note.clone()),
+    }
 }
 
 fn note(text: &str, paper: &Paper<'_>) -> Vec<Strip> {

@@ -52,9 +52,10 @@ fn hear(state: &mut State, event: protocol::Event) -> Vec<Effect> {
     told(update(state, Event::session(1_000, event)))
 }
 
-/// Effects without the window's title.
+/// Effects without the window's title and what is kept in the history.
 fn told(effects: Vec<Effect>) -> Vec<Effect> {
-    effects.into_iter().filter(|effect| !matches!(effect, Effect::Title(_))).collect()
+    let quiet = |effect: &Effect| matches!(effect, Effect::Title(_) | Effect::Keep(_));
+    effects.into_iter().filter(|effect| !quiet(effect)).collect()
 }
 
 fn draw(state: &mut State, (width, height): (u16, u16)) {
@@ -542,4 +543,54 @@ fn no_size_is_too_small_or_too_odd() {
     for size in [(0, 0), (1, 1), (20, 4), (12, 40), (300, 100)] {
         draw(&mut state, size);
     }
+}
+
+mod writing;
+
+#[test]
+fn a_theme_is_tried_on_while_the_mark_moves_and_taken_off_by_esc() {
+    let mut state = screen();
+    press(&mut state, "/theme\n");
+    let before = state.dress.theme.clone();
+    hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
+    hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
+    assert_ne!(state.dress.theme, before);
+    assert_eq!(state.dress.worn, "auto");
+    assert_eq!(press(&mut state, "\x1b"), []);
+    assert_eq!(state.dress.theme, before);
+    assert!(state.modals.is_empty());
+}
+
+#[test]
+fn a_theme_that_is_taken_stays_and_is_kept() {
+    let mut state = screen();
+    press(&mut state, "/theme\nhigh");
+    let seen = state.dress.theme.clone();
+    let kept = Effect::Set { key: "theme", value: "high-contrast".into() };
+    assert_eq!(press(&mut state, "\n"), [kept]);
+    assert_eq!((state.dress.worn.as_str(), &state.dress.theme), ("high-contrast", &seen));
+}
+
+#[test]
+fn a_broken_theme_says_why_and_the_one_that_is_worn_stays() {
+    let own = crate::tui::theme::Source { name: "torn".into(), toml: "text = 3".into() };
+    let mut state = State::new(Config { themes: vec![own], ..Config::default() });
+    let before = state.dress.theme.clone();
+    press(&mut state, "/theme\ntorn");
+    let said = state.modals.choosing().and_then(|choose| choose.said.clone()).expect("a sentence");
+    assert!(said.text(Lang::En).contains("line 1"), "{}", said.text(Lang::En));
+    assert_eq!(press(&mut state, "\n"), []);
+    assert_eq!((state.dress.worn.as_str(), &state.dress.theme), ("auto", &before));
+    assert!(!state.transcript.is_empty(), "it is told as well");
+}
+
+#[test]
+fn models_are_asked_for_and_stand_in_the_list_when_they_come() {
+    let mut state = screen();
+    let asked = Effect::Send(Op::Report { report: protocol::Report::Models });
+    assert_eq!(press(&mut state, "/model\n"), [asked]);
+    hear(&mut state, protocol::Event::Models { names: vec!["large".into(), "small".into()] });
+    let set = Effect::Send(Op::SetModel { name: "small".into() });
+    assert_eq!(press(&mut state, "sm\n"), [set]);
+    assert!(state.modals.is_empty());
 }
