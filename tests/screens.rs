@@ -656,6 +656,7 @@ fn a_selection_is_marked_and_copied_when_the_button_is_let_go() {
         assert_eq!(screen.press(KeyCode::Char('c'), both), [Effect::Copy(expected.into())]);
         screen.press(KeyCode::Esc, KeyModifiers::NONE);
         assert_eq!(screen.press(KeyCode::Char('c'), both), []);
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "queue",       aliases: &[],                 about: w::ABOUT_QUEUE,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::queue },
     Command { name: "copy",        aliases: &[],                 about: w::ABOUT_COPY,        category: Session,       args: Optional("n"),                           reach: LocalOnly,  busy: Now,    run: session::copy },
     Command { name: "search",      aliases: &["find"],           about: w::ABOUT_SEARCH,      category: Session,       args: Optional("text"),                        reach: LocalOnly,  busy: Now,    run: session::search },
+    Command { name: "raw",         aliases: &["dump"],           about: w::ABOUT_RAW,         category: Session,       args: Args::None,                              reach: LocalOnly,  busy: Now,    run: session::raw },
     Command { name: "export",      aliases: &[],                 about: w::ABOUT_EXPORT,      category: Session,       args: ChoiceThen(&["md", "json", "html"], "file"), reach: LocalOnly, busy: Wait, run: session::export },
 
     Command { name: "model",       aliases: &[],                 about: w::ABOUT_MODEL,       category: Configuration, args: OptionalOf("name", Source::Models),      reach: Everywhere, busy: Wait,   run: configuration::model },

@@ -211,6 +211,9 @@ impl Driver {
 
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
+        if self.screen.is_away() {
+            return None;
+        }
         let at = match (self.stale, self.drawn) {
             (true, Some(drawn)) => {
                 Some((drawn + FRAME).max(self.finder.holds_until().unwrap_or(0)))
@@ -268,6 +271,9 @@ impl Driver {
     }
 
     fn key(&mut self, key: Key) {
+        if self.screen.is_away() {
+            return self.away_key(&key);
+        }
         self.take(match key {
             Key::Key(key) => return self.pressed(key),
             Key::Paste(text) => Input::Paste(text),
@@ -285,6 +291,20 @@ impl Driver {
             Heard::Told(Some(ground)) => self.take(Input::Ground(ground)),
             Heard::Keys(keys) => keys.into_iter().for_each(|key| self.take(Input::Key(key))),
         }
+    }
+
+    /// Any key ends the look at the normal screen, and does nothing else.
+    fn away_key(&mut self, key: &Key) {
+        if !matches!(key, Key::Key(key) if key.is_press()) {
+            return;
+        }
+        self.stale = true;
+        // What the title should be has not been told the terminal meanwhile.
+        self.state.dress.title.clear();
+        if self.screen.come_back().is_err() {
+            self.cause = Some(Cause::TerminalGone);
+        }
+        self.take(Input::Resized);
     }
 
     fn take(&mut self, input: Input) {
@@ -327,6 +347,8 @@ impl Driver {
                 self.copier.copy(text);
                 sent
             }
+            Effect::Dump(text) => self.screen.go_away(&text),
+            Effect::Title(_) if self.screen.is_away() => Ok(()),
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
             Effect::AskGround => self.screen.ask_ground(),
@@ -357,7 +379,9 @@ impl Driver {
     /// A frame that opens the list of files waits a moment for the first of them.
     fn is_due(&self) -> bool {
         let hold = self.finder.holds_until().unwrap_or(0);
-        self.stale && self.drawn.is_none_or(|drawn| self.now() >= (drawn + FRAME).max(hold))
+        self.stale
+            && !self.screen.is_away()
+            && self.drawn.is_none_or(|drawn| self.now() >= (drawn + FRAME).max(hold))
     }
 
     fn draw(&mut self) -> io::Result<()> {

@@ -139,9 +139,14 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
         }
         Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
         Answer::Pass => match keys::action(Place::Anywhere, key) {
-            Some(Action::Palette | Action::Search | Action::Recall | Action::Stop | Action::Interrupt) | None => {
-                Vec::new()
-            }
+            Some(
+                Action::Palette
+                | Action::Search
+                | Action::Recall
+                | Action::Stop
+                | Action::Interrupt,
+            )
+            | None => Vec::new(),
             Some(action) => act(state, action, key, at),
         },
     }
@@ -181,6 +186,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Up => return up(state),
         Action::Help => state.modals.open(Modal::help()),
         Action::Steps => state.transcript.toggle_steps(),
+        Action::Dump => return submit::dump(state),
         Action::Copy => return state.transcript.selected().map(Effect::Copy).into_iter().collect(),
         Action::Search => state.transcript.search(),
         Action::Scroll(by) => scroll(state, by),

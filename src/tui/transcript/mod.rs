@@ -22,6 +22,7 @@ mod markdown;
 mod output;
 mod page;
 mod paper;
+mod plain;
 mod reading;
 mod scroll;
 mod search;
