@@ -392,3 +392,30 @@ fn a_broken_editor_costs_nothing_of_the_text() {
     screen.wait_for("could not be started");
     screen.wait_for("precious words");
 }
+
+#[test]
+fn the_conversation_can_be_read_on_the_normal_screen() {
+    let bench = Bench::new();
+    let lines: Vec<String> = (1..=40).map(|n| format!("line {n} of many")).collect();
+    let server = Server::start(vec![Reply::chat(&lines.join("\n\n"))]);
+    let mut screen = bench.against(&server);
+    screen.press("hello\r");
+    screen.wait_for("line 40 of many");
+    screen.press("a draft");
+    screen.wait_for("a draft");
+    let before = screen.text();
+    screen.press("\x14");
+    screen.wait_for("Press any key to go back");
+    assert_eq!(screen.modes(), Modes::default(), "the normal screen, with nothing of ours on");
+    assert!(!screen.text().contains("a draft"));
+    assert!(String::from_utf8_lossy(&screen.raw()).contains("line 1 of many\r\n"));
+    screen.press("q");
+    screen.wait_for("a draft");
+    screen.wait_gone("Press any key");
+    assert_eq!(screen.text(), before);
+    screen.press("\x14");
+    screen.wait_for("Press any key to go back");
+    screen.signal("TERM");
+    screen.wait_for_exit();
+    assert_eq!(screen.modes(), Modes::default());
+}

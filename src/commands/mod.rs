@@ -213,6 +213,8 @@ pub enum Act {
     Lang(Lang),
     /// Copy an answer, counted from the last one, which is 1.
     Copy(usize),
+    /// Print the conversation where the terminal itself scrolls.
+    Dump,
     /// Search what is shown; without words, ask for them.
     Search(String),
     /// Offer the models.

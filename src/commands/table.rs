@@ -16,6 +16,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "retry",       aliases: &[],                 about: w::ABOUT_RETRY,       category: Session,       args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::retry },
     Command { name: "copy",        aliases: &[],                 about: w::ABOUT_COPY,        category: Session,       args: Optional("n"),                           reach: LocalOnly,  busy: Now,    run: session::copy },
     Command { name: "search",      aliases: &["find"],           about: w::ABOUT_SEARCH,      category: Session,       args: Optional("text"),                        reach: LocalOnly,  busy: Now,    run: session::search },
+    Command { name: "raw",         aliases: &["dump"],           about: w::ABOUT_RAW,         category: Session,       args: Args::None,                              reach: LocalOnly,  busy: Now,    run: session::raw },
     Command { name: "export",      aliases: &[],                 about: w::ABOUT_EXPORT,      category: Session,       args: ChoiceThen(&["md", "json", "html"], "file"), reach: LocalOnly, busy: Wait, run: session::export },
 
     Command { name: "model",       aliases: &[],                 about: w::ABOUT_MODEL,       category: Configuration, args: OptionalOf("name", Source::Models),      reach: Everywhere, busy: Wait,   run: configuration::model },

@@ -55,6 +55,8 @@ pub enum Effect {
     /// Put this into the clipboard.
     Copy(String),
     Bell,
+    /// Show this on the normal screen until a key is pressed.
+    Dump(String),
     Title(String),
     /// Ask the terminal for its background; the answer comes when it comes.
     AskGround,

@@ -41,6 +41,8 @@ pub enum Action {
     Mouse,
     Steps,
     Search,
+    /// Print the conversation on the normal screen.
+    Dump,
     /// Copy what is selected.
     Copy,
     Scroll(Scrolled),
@@ -235,6 +237,7 @@ pub const KEYS: &[Key] = &[
     row(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
     row(Anywhere, &[ctrl('f')], Action::Search, words::KEY_SEARCH),
     row(Anywhere, &[ctrl('C'), alt('c')], Action::Copy, words::KEY_COPY),
+    row(Anywhere, &[ctrl('t')], Action::Dump, words::KEY_DUMP),
     row(Anywhere, &[key(PageUp)], Action::Scroll(S::PageUp), words::KEY_PAGE_UP),
     row(Anywhere, &[key(PageDown)], Action::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
     row(Anywhere, &[ctrl_key(Home)], Action::Scroll(S::Top), words::KEY_TOP),

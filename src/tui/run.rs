@@ -233,6 +233,9 @@ impl Driver {
 
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
+        if self.screen.is_away() {
+            return None;
+        }
         let at = self.due().or_else(|| {
             let moving = self.state.wakes_at(self.now());
             moving.into_iter().chain(self.painter.wakes_at()).min()
@@ -285,6 +288,9 @@ impl Driver {
     }
 
     fn key(&mut self, key: Key) {
+        if self.screen.is_away() {
+            return self.away_key(&key);
+        }
         self.take(match key {
             Key::Key(key) => return self.pressed(key),
             Key::Paste(text) => Input::Paste(text),
@@ -302,6 +308,19 @@ impl Driver {
             Heard::Told(Some(ground)) => self.take(Input::Ground(ground)),
             Heard::Keys(keys) => keys.into_iter().for_each(|key| self.take(Input::Key(key))),
         }
+    }
+
+    /// Any key ends the look at the normal screen, and does nothing else.
+    fn away_key(&mut self, key: &Key) {
+        if !matches!(key, Key::Key(key) if key.is_press()) {
+            return;
+        }
+        // What the title should be has not been told the terminal meanwhile.
+        self.state.dress.title.clear();
+        if self.screen.come_back().is_err() {
+            self.next = Next::End(Cause::TerminalGone);
+        }
+        self.take(Input::Resized);
     }
 
     fn take(&mut self, input: Input) {
@@ -354,6 +373,8 @@ impl Driver {
                 self.aside.copier.copy(text);
                 sent
             }
+            Effect::Dump(text) => self.screen.go_away(&text),
+            Effect::Title(_) if self.screen.is_away() => Ok(()),
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
             Effect::AskGround => self.screen.ask_ground(),
@@ -431,7 +452,8 @@ impl Driver {
     /// A frame that opens the list of files waits a moment for the first of them.
     fn due(&self) -> Option<Millis> {
         let hold = self.aside.finder.holds_until().unwrap_or(0);
-        self.pace.due().map(|due| due.max(hold))
+        let due = self.pace.due().map(|due| due.max(hold));
+        due.filter(|_| !self.screen.is_away())
     }
 
     fn draw(&mut self) -> io::Result<()> {

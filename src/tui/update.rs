@@ -187,6 +187,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Up => return up(state),
         Action::Help => state.modals.open(Modal::help()),
         Action::Steps => state.transcript.toggle_steps(),
+        Action::Dump => return submit::dump(state),
         Action::Copy => return state.transcript.selected().map(Effect::Copy).into_iter().collect(),
         Action::Search => state.transcript.search(),
         Action::Scroll(by) => scroll(state, by),
