@@ -57,6 +57,10 @@ pub(super) fn search(_: &Call<'_>, words: &str) -> Outcome {
     Outcome::Do(Act::Search(words.to_owned()))
 }
 
+pub(super) fn raw(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Do(Act::Dump)
+}
+
 /// The format is the first word when it is one, else the file's ending, else Markdown.
 pub(super) fn export(_: &Call<'_>, args: &str) -> Outcome {
     let (first, rest) = args.split_once(char::is_whitespace).unwrap_or((args, ""));

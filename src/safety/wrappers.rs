@@ -107,7 +107,8 @@ pub fn scan(text: &str, arg: Option<usize>, id: &str, findings: &mut Findings) {
     }
 }
 
-fn string(line: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
+/// A line for a shell inside an argument.
+pub fn string(line: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
     let arg = call.seat.arg(at);
     let say = words::SHELL_STRING.with("program", call.name.to_owned());
     findings.add("shell.string", Tier::L1, say, arg, &[Effect::Exec]);

@@ -41,6 +41,8 @@ pub enum Action {
     Mouse,
     Steps,
     Search,
+    /// Print the conversation on the normal screen.
+    Dump,
     /// Copy what is selected.
     Copy,
     Scroll(Scrolled),
@@ -55,6 +57,8 @@ pub enum Action {
     SuggestNth,
     /// Look for what was sent before.
     Recall,
+    /// Write in the person's own editor.
+    Editor,
     /// In a list of choices.
     Next,
     Previous,
@@ -189,6 +193,7 @@ pub const KEYS: &[Key] = &[
     also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 
     row(Input, &[ctrl('r')], Action::Recall, input::KEY_SEARCH),
+    row(Input, &[ctrl('g')], Action::Editor, input::KEY_EDITOR),
 
     row(Place::Recall, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
     row(Place::Recall, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),
@@ -232,6 +237,7 @@ pub const KEYS: &[Key] = &[
     row(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
     row(Anywhere, &[ctrl('f')], Action::Search, words::KEY_SEARCH),
     row(Anywhere, &[ctrl('C'), alt('c')], Action::Copy, words::KEY_COPY),
+    row(Anywhere, &[ctrl('t')], Action::Dump, words::KEY_DUMP),
     row(Anywhere, &[key(PageUp)], Action::Scroll(S::PageUp), words::KEY_PAGE_UP),
     row(Anywhere, &[key(PageDown)], Action::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
     row(Anywhere, &[ctrl_key(Home)], Action::Scroll(S::Top), words::KEY_TOP),

@@ -32,7 +32,7 @@ mod modal;
 mod pace;
 mod paint;
 mod painter;
-mod palette;
+pub mod palette;
 mod queue;
 mod start;
 mod status;

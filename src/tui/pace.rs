@@ -70,6 +70,7 @@ impl Pace {
             | Input::Copied(_)
             | Input::Ground(_)
             | Input::NotKept(_)
+            | Input::Edited(_)
             | Input::First(_) => Haste::Now,
         };
         self.haste = self.haste.max(haste);

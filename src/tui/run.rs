@@ -30,7 +30,8 @@ use super::update::update;
 use super::view::view;
 use crate::config::draft::Draft;
 use crate::protocol::{self, Op};
-use crate::words::Say;
+use crate::tools::exec::editor::Editing;
+use crate::words::{Say, input as words};
 
 /// What is taken in before a frame is drawn, however much more waits.
 const BURST: usize = 1_024;
@@ -73,8 +74,14 @@ pub async fn run(
     keep: Keep,
 ) -> io::Result<Exit> {
     let first = config.first.take();
-    let clerk = Clerk::start(std::mem::take(&mut config.keep), config.draft.clone());
-    let copier = Copier::new(std::mem::take(&mut config.clipboard));
+    let aside = Aside {
+        clerk: Clerk::start(std::mem::take(&mut config.keep), config.draft.clone()),
+        listener: Listener::default(),
+        keeper: Keeper::new(keep),
+        copier: Copier::new(std::mem::take(&mut config.clipboard)),
+        finder: Finder::default(),
+        editor: config.editor.take(),
+    };
     let screen = Screen::enter()?;
     let mut driver = Driver {
         state: State::new(config),
@@ -85,12 +92,8 @@ pub async fn run(
         events,
         pace: Pace::default(),
         painter: Painter::default(),
-        clerk,
-        listener: Listener::default(),
-        keeper: Keeper::new(keep),
-        copier,
-        finder: Finder::default(),
-        cause: None,
+        aside,
+        next: Next::GoOn,
     };
     driver.pace.at_leisure();
     if let Some(text) = first {
@@ -98,9 +101,9 @@ pub async fn run(
     }
     let cause = driver.until_the_end().await;
     let draft = driver.state.draft();
-    let Driver { screen, ops, mut outbox, clerk, .. } = driver;
+    let Driver { screen, ops, mut outbox, aside, .. } = driver;
     drop(screen);
-    clerk.close(draft.clone()).await;
+    aside.clerk.close(draft.clone()).await;
     outbox.push_back(Op::Shutdown);
     let _ = timeout(FAREWELL, farewell(ops, outbox)).await;
     Ok(Exit { cause, draft })
@@ -124,12 +127,27 @@ struct Driver {
     events: Receiver<protocol::Event>,
     pace: Pace,
     painter: Painter,
+    aside: Aside,
+    next: Next,
+}
+
+/// What works beside the screen.
+struct Aside {
     clerk: Clerk,
     listener: Listener,
     keeper: Keeper,
     copier: Copier,
     finder: Finder,
-    cause: Option<Cause>,
+    /// The person's own editor.
+    editor: Option<String>,
+}
+
+/// What comes after what has just happened.
+enum Next {
+    GoOn,
+    /// The person's own editor on a text.
+    Editor(String),
+    End(Cause),
 }
 
 /// Keeps settings where waiting is allowed.
@@ -175,8 +193,16 @@ impl Driver {
         let mut keys = EventStream::new();
         let mut signals = Signals::new();
         loop {
-            if let Some(cause) = self.cause {
-                return cause;
+            match std::mem::replace(&mut self.next, Next::GoOn) {
+                Next::GoOn => {}
+                Next::End(cause) => return cause,
+                Next::Editor(text) => {
+                    // What reads the keys lets go of them first.
+                    drop(keys);
+                    self.edit(&text, &mut signals).await;
+                    keys = EventStream::new();
+                    continue;
+                }
             }
             if self.due().is_some_and(|due| due <= self.now()) && self.draw().is_err() {
                 return Cause::TerminalGone;
@@ -197,16 +223,19 @@ impl Driver {
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
-            fault = self.keeper.faults.1.recv() => Woken::NotKept(fault),
-            found = self.finder.found() => Woken::Found(found),
+            fault = self.aside.keeper.faults.1.recv() => Woken::NotKept(fault),
+            found = self.aside.finder.found() => Woken::Found(found),
             painted = self.painter.painted() => Woken::Painted(painted),
-            copied = self.copier.copied() => Woken::Copied(copied),
+            copied = self.aside.copier.copied() => Woken::Copied(copied),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
     }
 
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
+        if self.screen.is_away() {
+            return None;
+        }
         let at = self.due().or_else(|| {
             let moving = self.state.wakes_at(self.now());
             moving.into_iter().chain(self.painter.wakes_at()).min()
@@ -217,10 +246,10 @@ impl Driver {
     fn woken(&mut self, woken: Woken) {
         match woken {
             Woken::Key(Some(Ok(key))) => self.key(key),
-            Woken::Key(Some(Err(_)) | None) => self.cause = Some(Cause::TerminalGone),
+            Woken::Key(Some(Err(_)) | None) => self.next = Next::End(Cause::TerminalGone),
             Woken::Session(Some(event)) => self.take(Input::Session(event)),
-            Woken::Session(None) => self.cause = Some(Cause::SessionClosed),
-            Woken::Signal(number) => self.cause = Some(Cause::Signal(number)),
+            Woken::Session(None) => self.next = Next::End(Cause::SessionClosed),
+            Woken::Signal(number) => self.next = Next::End(Cause::Signal(number)),
             Woken::Room => self.post(),
             Woken::NotKept(Some(why)) => self.take(Input::NotKept(Box::new(why))),
             Woken::NotKept(None) => {}
@@ -245,7 +274,7 @@ impl Driver {
     /// Takes in what waits already, so that a burst costs one frame.
     async fn drain(&mut self, keys: &mut EventStream) {
         for _ in 0..BURST {
-            if self.cause.is_some() {
+            if !matches!(self.next, Next::GoOn) {
                 return;
             }
             if let Some(key) = waiting(keys).await {
@@ -259,6 +288,9 @@ impl Driver {
     }
 
     fn key(&mut self, key: Key) {
+        if self.screen.is_away() {
+            return self.away_key(&key);
+        }
         self.take(match key {
             Key::Key(key) => return self.pressed(key),
             Key::Paste(text) => Input::Paste(text),
@@ -271,11 +303,24 @@ impl Driver {
 
     /// A key, unless it is part of what the terminal answers.
     fn pressed(&mut self, key: KeyEvent) {
-        match self.listener.hear(key) {
+        match self.aside.listener.hear(key) {
             Heard::Held | Heard::Told(None) => {}
             Heard::Told(Some(ground)) => self.take(Input::Ground(ground)),
             Heard::Keys(keys) => keys.into_iter().for_each(|key| self.take(Input::Key(key))),
         }
+    }
+
+    /// Any key ends the look at the normal screen, and does nothing else.
+    fn away_key(&mut self, key: &Key) {
+        if !matches!(key, Key::Key(key) if key.is_press()) {
+            return;
+        }
+        // What the title should be has not been told the terminal meanwhile.
+        self.state.dress.title.clear();
+        if self.screen.come_back().is_err() {
+            self.next = Next::End(Cause::TerminalGone);
+        }
+        self.take(Input::Resized);
     }
 
     fn take(&mut self, input: Input) {
@@ -283,13 +328,13 @@ impl Driver {
         self.pace.happened(&input);
         self.react(input, at);
         let (wanted, root) = self.state.wanted_files();
-        self.finder.look(wanted, root, at);
+        self.aside.finder.look(wanted, root, at);
     }
 
     fn react(&mut self, input: Input, at: Millis) {
         for effect in update(&mut self.state, Event { at, input }) {
             if self.perform(effect).is_err() {
-                self.cause = Some(Cause::TerminalGone);
+                self.next = Next::End(Cause::TerminalGone);
             }
         }
     }
@@ -302,32 +347,91 @@ impl Driver {
                 Ok(())
             }
             Effect::Keep(line) => {
-                self.clerk.line(line);
+                self.aside.clerk.line(line);
                 Ok(())
             }
             Effect::Quit => {
-                self.cause = Some(Cause::Left);
+                self.next = Next::End(Cause::Left);
                 Ok(())
             }
             Effect::Redraw => {
                 self.screen.forget();
                 Ok(())
             }
+            Effect::Editor(text) => {
+                self.next = Next::Editor(text);
+                Ok(())
+            }
+            Effect::Set { key, value } => {
+                self.aside.keeper.start(key, value);
+                Ok(())
+            }
+            Effect::Suspend => self.screen.suspend(),
+            _ if !self.screen.is_ours() => Ok(()),
             Effect::Copy(text) => {
                 let sent = self.screen.copy(&text);
-                self.copier.copy(text);
+                self.aside.copier.copy(text);
                 sent
             }
+            Effect::Dump(text) => self.screen.go_away(&text),
+            Effect::Title(_) if self.screen.is_away() => Ok(()),
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
             Effect::AskGround => self.screen.ask_ground(),
-            Effect::Set { key, value } => {
-                self.keeper.start(key, value);
-                Ok(())
-            }
             Effect::CaptureMouse => self.screen.capture_mouse(),
             Effect::ReleaseMouse => self.screen.release_mouse(),
-            Effect::Suspend => self.screen.suspend(),
+        }
+    }
+
+    /// Lets the person's own editor have the terminal. The session goes on meanwhile.
+    async fn edit(&mut self, text: &str, signals: &mut Signals) {
+        let started = match &self.aside.editor {
+            Some(editor) => {
+                self.screen.lend();
+                Editing::start(editor, text)
+            }
+            None => Err(words::NO_EDITOR.into()),
+        };
+        let edited = match started {
+            Ok(editing) => self.until_closed(editing, signals).await,
+            Err(say) => Err(say),
+        };
+        if !self.screen.is_ours() && self.screen.take_back().is_err() {
+            self.next = Next::End(Cause::TerminalGone);
+        }
+        self.take(Input::Edited(edited));
+    }
+
+    async fn until_closed(
+        &mut self,
+        mut editing: Editing,
+        signals: &mut Signals,
+    ) -> Result<String, Say> {
+        let mut open = true;
+        loop {
+            let full = !self.outbox.is_empty();
+            let woken = tokio::select! {
+                biased;
+                closed = editing.closed() => {
+                    closed?;
+                    return editing.text();
+                }
+                signal = signals.next() => Woken::Signal(signal),
+                event = self.events.recv(), if open => Woken::Session(event.map(Box::new)),
+                _ = self.ops.reserve(), if full => Woken::Room,
+            };
+            match woken {
+                // Ctrl-C in the editor's terminal is the editor's.
+                Woken::Signal(Signals::INTERRUPT) => continue,
+                Woken::Signal(_) => editing.end(),
+                Woken::Session(None) => open = false,
+                _ => {}
+            }
+            let ended = matches!(woken, Woken::Signal(_));
+            self.woken(woken);
+            if ended {
+                return Err(words::EDITOR_CUT.into());
+            }
         }
     }
 
@@ -347,8 +451,9 @@ impl Driver {
 
     /// A frame that opens the list of files waits a moment for the first of them.
     fn due(&self) -> Option<Millis> {
-        let hold = self.finder.holds_until().unwrap_or(0);
-        self.pace.due().map(|due| due.max(hold))
+        let hold = self.aside.finder.holds_until().unwrap_or(0);
+        let due = self.pace.due().map(|due| due.max(hold));
+        due.filter(|_| !self.screen.is_away())
     }
 
     fn draw(&mut self) -> io::Result<()> {
@@ -385,6 +490,8 @@ struct Signals(Vec<(i32, tokio::signal::unix::Signal)>);
 
 #[cfg(unix)]
 impl Signals {
+    const INTERRUPT: i32 = 2;
+
     fn new() -> Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let kinds = [SignalKind::terminate(), SignalKind::hangup(), SignalKind::interrupt()];
@@ -410,6 +517,8 @@ struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
+    const INTERRUPT: i32 = 2;
+
     fn new() -> Signals {
         Signals
     }

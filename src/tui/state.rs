@@ -37,6 +37,8 @@ pub struct Config {
     pub draft: Draft,
     /// Where what is sent and what is being written are kept.
     pub keep: clerk::Files,
+    /// The person's own editor, as `VISUAL` names it.
+    pub editor: Option<String>,
     /// The first message, sent at once.
     pub first: Option<String>,
     /// The models the server offers, where somebody asked it already.

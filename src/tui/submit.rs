@@ -80,6 +80,7 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
         Act::Theme(Some(name)) => return set_theme(state, &name),
         Act::Theme(None) => choosing::themes(state),
         Act::Models => return choosing::models(state),
+        Act::Dump => return dump(state),
         Act::Search(words) if words.is_empty() => state.transcript.search(),
         Act::Search(words) => state.transcript.search_for(&words),
         Act::Later(line) => state.queue.later(line),
@@ -107,6 +108,13 @@ pub fn set_theme(state: &mut State, name: &str) -> Vec<Effect> {
     let keep = Effect::Set { key: "theme", value: name.to_owned() };
     let ask = state.dress.wants_ground().then_some(Effect::AskGround);
     ask.into_iter().chain([keep]).collect()
+}
+
+/// The whole conversation, for the terminal's own scrolling and searching.
+pub fn dump(state: &mut State) -> Vec<Effect> {
+    let lang = state.dress.lang;
+    let (text, back) = (state.transcript.plain(), words::DUMP_BACK.text(lang));
+    vec![Effect::Dump(format!("{text}\n{back}\n"))]
 }
 
 fn copy(state: &mut State, back: usize) -> Vec<Effect> {

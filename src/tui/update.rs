@@ -50,6 +50,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             Vec::new()
         }
         Input::Tick => ticked(state, at),
+        Input::Edited(edited) => writing::edited(state, edited),
         Input::First(text) => {
             let draft = state.composer.draft();
             state.composer.set(&text, state.dress.lang);
@@ -186,6 +187,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Up => return up(state),
         Action::Help => state.modals.open(Modal::help()),
         Action::Steps => state.transcript.toggle_steps(),
+        Action::Dump => return submit::dump(state),
         Action::Copy => return state.transcript.selected().map(Effect::Copy).into_iter().collect(),
         Action::Search => state.transcript.search(),
         Action::Scroll(by) => scroll(state, by),
@@ -200,6 +202,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
             writing::refresh_files(state);
         }
         Action::Recall => writing::search(state),
+        Action::Editor => return vec![Effect::Editor(state.composer.whole())],
         Action::Suggest => suggest(state, None),
         Action::SuggestNth => suggest(state, keys::digit(key)),
         Action::Interrupt

@@ -19,6 +19,7 @@ words! { "commands":
     ABOUT_USAGE: "Show the tokens of each turn and of all", "查看每个回合和合计的词元";
     ABOUT_COPY: "Copy the last answer, or the n-th from the end", "复制最后一条回答，或倒数第 n 条";
     ABOUT_SEARCH: "Search the conversation", "在对话中查找";
+    ABOUT_RAW: "Print the conversation on the normal screen", "把对话打印到普通屏幕";
     ABOUT_EXPORT: "Write the conversation to a file", "把对话写入文件";
     ABOUT_MODEL: "Choose the model that answers", "选择回答的模型";
     ABOUT_MODE: "Use the profile's small or large model", "使用配置档中的小模型或大模型";
@@ -34,6 +35,8 @@ words! { "commands":
     ABOUT_DOCTOR: "Check settings, model and terminal", "检查设置、模型和终端";
     ABOUT_VERSION: "Say which version this is", "显示版本";
     ABOUT_EXIT: "Leave", "退出";
+
+    IN_USE: "in use", "使用中";
 
     // What is wrong with a line.
     UNKNOWN: "There is no command `/{name}`.", "没有 `/{name}` 这个命令。";

@@ -36,6 +36,8 @@ words! { "safety":
     CONTAINER_HOST: "`{arg}`: gives the container control of this machine.", "`{arg}`：会让容器控制本机。";
     LOGS_IN: "`{program}` changes stored credentials.", "`{program}` 会改变保存的凭据。";
     PUBLISHES: "`{program}` publishes for everybody; it cannot be taken back.", "`{program}` 会公开发布，且无法撤回。";
+    DATABASE_LOSES: "Throws away data of a database; there is no way back.", "会丢弃数据库中的数据，且无法恢复。";
+    REPOSITORY: "`{program}` reads or changes a repository, by settings that can start programs.", "`{program}` 会按可启动程序的配置读取或更改仓库。";
     DATABASE: "`{program}` can change data, read files and run commands.", "`{program}` 可以修改数据、读取文件并运行命令。";
     QUERY_TOOL: "`{program}` can read the environment and other files through its query.", "`{program}` 的查询可以读取环境变量和其他文件。";
 
@@ -163,6 +165,7 @@ words! { "safety":
     SHELL_RECURSES: "A command starts itself again and again; it can bring the machine to a halt.", "有命令会不断启动自身，可能使机器停止响应。";
     SHELL_FOLDER: "Which folder it runs in is only known when the shell runs.", "要到 shell 运行时才知道它在哪个目录中运行。";
     SHELL_PIPED: "What another command or a file yields is run as commands; it cannot be analysed.", "其他命令或文件的内容会被当作命令运行，无法分析。";
+    SHELL_ENDLESS: "A loop of this line does not end by itself.", "此行中有循环不会自行结束。";
     SHELL_NOT_UNDERSTOOD: "This line cannot be fully analysed.", "此行无法完全分析。";
     SHELL_UNFINISHED: "A quote or a bracket of this line is not closed; it cannot be fully analysed.", "此行的引号或括号没有闭合，无法完全分析。";
     SHELL_TOO_DEEP: "This line is too long or nested too deeply to be analysed.", "此行过长或嵌套过深，无法分析。";

@@ -79,6 +79,7 @@ words! { "screen":
     NO_SUCH_THEME: "There is no theme `{name}`. There are: {names}.", "没有主题 `{name}`。可用的有：{names}。";
     NOTHING_TO_COPY: "There is no answer to copy yet.", "还没有可复制的回答。";
     COPIED: "Copied {n} characters with {program}.", "已用 {program} 复制 {n} 个字符。";
+    DUMP_BACK: "Press any key to go back to Avocet.", "按任意键返回 Avocet。";
     COPIED_TMUX: "Copied {n} characters into tmux, which asks the terminal to take them too.", "已复制 {n} 个字符到 tmux，并请终端一并收下。";
     COPIED_SENT: "Sent {n} characters to the terminal (OSC 52); only it knows whether it took them.", "已将 {n} 个字符送往终端（OSC 52）；是否收下只有终端知道。";
     MODELS_ASKED: "Asking the server for its models.", "正在向服务器查询可用模型。";
@@ -256,6 +257,7 @@ words! { "screen":
     KEY_FOUND_PREVIOUS: "The hit before", "上一处";
     KEY_FOUND_OTHER: "Look for other words", "改找别的内容";
     KEY_COPY: "Copy what the mouse selected; letting go of the button does too", "复制鼠标选中的文字；松开按键时也会复制";
+    KEY_DUMP: "Print the conversation on the normal screen, until a key is pressed", "把对话打印到普通屏幕，按任意键返回";
     KEY_PAGE_UP: "A page up", "上翻一页";
     KEY_PAGE_DOWN: "A page down", "下翻一页";
     KEY_LINE_UP: "Scroll a line up", "上滚一行";

@@ -10,12 +10,14 @@ use super::args::{self, Part, Token};
 use super::findings::{Findings, quoted};
 use super::judge::Call;
 
+mod data;
 mod find;
 mod git;
 mod jq;
 mod remote;
 mod sed;
 
+pub use data::statements;
 pub use find::find;
 pub use git::{
     git_bisect, git_branch, git_discard, git_format, git_push, git_reflog, git_repository,

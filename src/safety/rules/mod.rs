@@ -16,6 +16,7 @@ mod info;
 mod network;
 mod search;
 mod text;
+mod tools;
 mod wrap;
 mod write;
 
@@ -29,6 +30,7 @@ const TABLES: &[&[Spec]] = &[
     write::ROWS,
     network::ROWS,
     build::ROWS,
+    tools::ROWS,
     wrap::ROWS,
     forbidden::ROWS,
 ];

@@ -81,7 +81,7 @@ fn whole(line: &str, script: &Script, seat: Seat, findings: &mut Findings) {
         findings.add("shell.background", Tier::L1, words::SHELL_BACKGROUND, arg, &[]);
     }
     if script.forms.contains(&Warning::Resource) {
-        findings.add("shell.endless", Tier::L1, words::NEVER_ENDS, arg, &[Effect::Resource]);
+        findings.add("shell.endless", Tier::L1, words::SHELL_ENDLESS, arg, &[Effect::Resource]);
     }
     if !script.functions.is_empty() {
         findings.add("shell.function", Tier::L1, words::SHELL_DEFINES, arg, &[]);

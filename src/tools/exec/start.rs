@@ -60,9 +60,11 @@ pub(super) async fn start(
         cwd: judged.cwd.clone(),
         path,
     };
-    if care == Care::Alone && plan.path.file_name().is_some_and(|name| name == "git") {
-        plan.args = git::args(&args);
-        plan = hardened(plan, git::folder(&judged.cwd, &args)).await;
+    if care == Care::Alone
+        && let Some((before, of_git)) = git_of(&plan.path, &args)
+    {
+        plan.args = before.iter().map(OsString::from).chain(git::args(of_git)).collect();
+        plan = hardened(plan, git::folder(&judged.cwd, of_git)).await;
     }
     let sandbox = Arc::clone(&exec.sandbox);
     let started = sandbox.start(&judged.risk, move |inside| spawn(plan.inside(inside))).await;
@@ -91,6 +93,22 @@ fn care(judged: &Judged) -> Care {
         Tier::L1 | Tier::L2 => Care::Approved,
     }
 }
+
+/// The args of the git a step runs, by itself or behind `timeout`, `nice` and their like,
+/// and what stands before them. A file called `git` taken for one does no harm.
+fn git_of<'a>(program: &Path, args: &'a [String]) -> Option<(&'a [String], &'a [String])> {
+    let is_git = |name: &Path| name.file_name().is_some_and(|name| name == "git");
+    if is_git(program) {
+        return Some((&[], args));
+    }
+    let wrapper = program.file_name().and_then(|name| name.to_str());
+    let wraps = wrapper.is_some_and(|name| WRAPPERS.contains(&name));
+    let at = args.iter().position(|arg| is_git(Path::new(arg))).filter(|_| wraps)?;
+    args.split_at_checked(at + 1)
+}
+
+/// Programs that pass a harmless step on as it is.
+const WRAPPERS: &[&str] = &["env", "timeout", "gtimeout", "nice", "time", "gtime"];
 
 /// The judged file, if it is still the one that was judged.
 async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {

@@ -143,6 +143,11 @@ async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
     let _ = std::fs::remove_file(path.join("pwned"));
     let status = ran(judged(Tier::L0, path, git, &["status", "--porcelain"]), None).await;
     assert!(status.stdout.contains(" M a.txt\n"), "{} {}", status.stdout, status.stderr);
+    for (wrapper, args) in [("timeout", &["5", "git", "diff"][..]), ("nice", &["git", "status"])] {
+        let wrapper = Path::new("/usr/bin").join(wrapper);
+        let seen = ran(judged(Tier::L0, path, &wrapper, args), None).await;
+        assert!(seen.stdout.contains("a.txt"), "{} {}", seen.stdout, seen.stderr);
+    }
     let diff = ran(judged(Tier::L0, path, git, &["diff"]), None).await;
     assert!(diff.stdout.contains("\n-one\n+two\n"), "{} {}", diff.stdout, diff.stderr);
     let log = ran(judged(Tier::L0, path, git, &["log", "-p"]), None).await;

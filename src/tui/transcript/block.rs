@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::diff::is_diff;
 use super::highlight::{self, Paints, Snippet};
-use super::markdown;
+use super::markdown::{self, Code};
 use super::page;
 use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::step::Step;
@@ -148,14 +149,14 @@ impl Block {
     pub fn set(&self, part: usize, paper: &Paper<'_>) -> Vec<Strip> {
         let theme = paper.theme;
         match &self.body {
-            Body::Said { text, .. } => set_text(text.part(part), theme.user, paper),
+            Body::Said { text, .. } => set_text(text, part, theme.user, paper),
             Body::Answer(answer) => {
                 let failed = answer.state == AnswerState::Error;
                 let style = if failed { theme.danger } else { theme.text };
-                set_text(answer.text.part(part), style, paper)
+                set_text(&answer.text, part, style, paper)
             }
             Body::Thought { text, .. } if self.long().is_some() => {
-                set_text(text.part(part), theme.dim, paper)
+                set_text(text, part, theme.dim, paper)
             }
             Body::Thought { text, done } => set_thought(text, *done, paper),
             Body::Step(step) => step.set(self.fold, paper),
@@ -182,7 +183,7 @@ impl Block {
         let text = self.long()?;
         let Part::Code { code, fence, .. } = text.part(at.1) else { return None };
         let code = outdent(code, fence.indent);
-        if fence.language.is_empty() || !paints.is_due(at, &code) {
+        if fence.language.is_empty() || is_diff(&fence.language) || !paints.is_due(at, &code) {
             return None;
         }
         let before = outdent(text.code_before(at.1), fence.indent);
@@ -199,7 +200,7 @@ impl Block {
         match &self.body {
             Body::Step(step) if step.is_running() => Vec::new(),
             Body::Step(step) => step.set(Fold::Open, paper),
-            Body::Thought { text, .. } => set_text(text.part(part), paper.theme.dim, paper),
+            Body::Thought { text, .. } => set_text(text, part, paper.theme.dim, paper),
             _ => self.set(part, paper),
         }
     }
@@ -259,8 +260,8 @@ impl Block {
     }
 }
 
-fn set_text(part: Part<'_>, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
-    match part {
+fn set_text(text: &Text, at: usize, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
+    match text.part(at) {
         Part::Plain(text) => {
             let text = text.strip_suffix('\n').unwrap_or(text);
             Para::styled(text, style).expanded().rows(paper.measure(), Break::Words)
@@ -268,7 +269,9 @@ fn set_text(part: Part<'_>, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
         Part::Markdown(text) => markdown::set(text, paper, paper.width),
         Part::Code { code, fence, head } => {
             let label = head.then_some(fence.language.as_str());
-            markdown::set_code(&outdent(code, fence.indent), label, paper, paper.width)
+            let code = outdent(code, fence.indent);
+            let code = Code { code: &code, before: text.code_before(at), label };
+            markdown::set_code(&code, &fence.language, paper, paper.width)
         }
     }
 }

@@ -16,11 +16,13 @@ use crate::words::{Lang, Say};
 
 mod bar;
 mod block;
+mod diff;
 mod highlight;
 mod markdown;
 mod output;
 mod page;
 mod paper;
+mod plain;
 mod reading;
 mod scroll;
 mod search;
@@ -30,6 +32,7 @@ mod story;
 mod text;
 mod time;
 
+pub use diff::unified;
 pub use highlight::{Highlighter, Painted, Snippet};
 pub use scroll::Scroll;
 pub use search::{Found, Stage};

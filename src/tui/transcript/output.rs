@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use ratatui::text::{Line, Span};
 
 use super::block::sentence;
+use super::diff;
 use super::markdown::bars;
 use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
@@ -61,6 +62,8 @@ pub(super) struct Excerpt {
     tail: String,
     /// Lines between them.
     left_out: usize,
+    /// It is a diff.
+    diff: bool,
     /// Set for what is no text: how many bytes there were.
     binary: Option<usize>,
 }
@@ -71,7 +74,8 @@ impl Excerpt {
             return Excerpt { binary: Some(output.len()), ..Excerpt::default() };
         }
         let text = clean(output, Source::Command);
-        let mut out = Excerpt::default();
+        let diff = diff::looks_like_one(&text);
+        let mut out = Excerpt { diff, ..Excerpt::default() };
         let mut last: VecDeque<&str> = VecDeque::new();
         for (at, line) in text.trim_end().split('\n').enumerate() {
             let line = first_chars(line);
@@ -110,17 +114,20 @@ impl Excerpt {
         };
         let left_out = self.left_out + lines.len() - head - tail;
         let mut rows = Vec::new();
-        for line in lines.iter().take(head) {
-            rows.extend(all(line, paper));
-        }
+        rows.extend(self.lines(lines.get(..head).unwrap_or_default(), paper));
         if left_out > 0 {
             let say = screen::OUTPUT_LEFT_OUT.with("n", time::grouped(left_out as u64));
             rows.extend(sentence(&say, paper.theme.dim, paper));
         }
-        for line in lines.iter().skip(lines.len() - tail) {
-            rows.extend(all(line, paper));
-        }
+        rows.extend(self.lines(lines.get(lines.len() - tail..).unwrap_or_default(), paper));
         rows
+    }
+
+    fn lines(&self, lines: &[&str], paper: &Paper<'_>) -> Vec<Strip> {
+        match self.diff && !lines.is_empty() {
+            true => diff::set(&lines.join("\n"), "", paper, paper.width),
+            false => lines.iter().flat_map(|line| all(line, paper)).collect(),
+        }
     }
 
     /// The last lines, one row each.

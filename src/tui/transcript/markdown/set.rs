@@ -5,8 +5,8 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::super::paper::{Break, Paper, Para, Strip, prefixed};
-use super::OPTIONS;
 use super::table::Table;
+use super::{Code, OPTIONS};
 use crate::tui::clean;
 use crate::words::screen;
 
@@ -337,7 +337,8 @@ impl Setter<'_> {
     fn code_block(&mut self) {
         if let Inside::Code { label, code } = std::mem::replace(&mut self.inside, Inside::Text) {
             let code = clean::text(&code);
-            self.put(|paper, width| super::set_code(&code, Some(&label), paper, width));
+            let code = Code { code: &code, before: "", label: Some(&label) };
+            self.put(|paper, width| super::set_code(&code, &label, paper, width));
         }
     }
 

@@ -1,5 +1,7 @@
 //! One picture a situation, 80 columns, in both languages.
 
+use ratatui::style::Modifier;
+
 use super::*;
 use crate::protocol::{Ask, AskId, Notice, Parsed, Question};
 use crate::words::agent;
@@ -312,4 +314,53 @@ fn a_thought_while_it_comes() {
     let long =
         "The lexer copies every token. I wonder whether the tree needs them at all. ".repeat(6);
     pictures("thinking", vec![said("Why?"), thought(&long)]);
+}
+
+const DIFF: &str = "Rounding in cents:
+
+```diff
+--- a/src/price.rs
++++ b/src/price.rs
+@@ -97,6 +97,7 @@ impl Price {
+     /// In cents.
+     pub fn rounded(&self) -> i64 {
+-        (self.value * 10.0).floor() as i64
++        (self.value * 100.0).round() as i64
++        // A comment that is long enough to be broken where the columns of the screen end.
+     }
+ }
+-
+```
+";
+
+#[test]
+fn a_diff_in_an_answer_and_one_of_git() {
+    let show = step("cmd_001", "git", &["diff"]);
+    let printed = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-旧的一行\n+新的一行\n \u{1b}[31msame\n";
+    let mut screen = Screen::shown([
+        said("Round it."),
+        replied(DIFF),
+        started(show.clone(), Tier::L0),
+        ran(show, 0, printed, ""),
+    ]);
+    screen.transcript.toggle_steps();
+    for lang in [Lang::En, Lang::Zh] {
+        screen.lang = lang;
+        insta::assert_snapshot!(format!("diff_{}", lang.code()), screen.text());
+    }
+    screen.width = 24;
+    picture("diff_narrow", screen);
+}
+
+#[test]
+fn changed_words_of_a_diff_are_marked_without_any_colour() {
+    let mut screen = Screen::shown([replied(DIFF)]);
+    screen.theme = Theme::built_in("dark", Depth::None).unwrap();
+    let buf = screen.buffer();
+    let bold = |y: u16| -> String {
+        let cells = (0..80).map(|x| &buf[(x, y)]);
+        let marked = cells.filter(|cell| cell.modifier.contains(Modifier::UNDERLINED));
+        marked.map(|cell| cell.symbol()).collect()
+    };
+    assert_eq!([8, 9].map(bold), ["10.0floor", "100.0round"].map(str::to_owned));
 }

@@ -228,6 +228,7 @@ pub(super) fn anything() -> impl Strategy<Value = Event> {
         "1. y\n",
         "> q\n",
         "```rust\n",
+        "```diff\n@@ -1 +1 @@\n-old line\n+new line\n",
         "```\n",
         "| a | b |\n|--|--|\n",
         "| 1 | 2 |\n",

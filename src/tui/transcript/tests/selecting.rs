@@ -137,6 +137,29 @@ fn a_click_still_opens_a_step() {
     assert!(screen.text().contains("Cargo.toml"));
 }
 
+#[test]
+fn the_whole_conversation_can_be_had_as_plain_text() {
+    let list = step("cmd_001", "ls", &[]);
+    let mut screen = Screen::new(30, 6);
+    screen.take([
+        said("List \u{1b}[2Jit."),
+        started(list.clone(), Tier::L0),
+        ran(list, 0, "a\nb\n", ""),
+        replied("A long line that was broken on the screen.\n\n```rust\nfn main() {\n\n}\n```"),
+    ]);
+    screen.buffer();
+    let before = screen.text();
+    let text = screen.transcript.plain();
+    assert_eq!(text.lines().next(), Some("› List it."));
+    assert!(
+        text.contains("\nA long line that was broken on the screen.\n\nfn main() {\n\n}\n"),
+        "{text}"
+    );
+    assert!(text.contains("✓ ls") && text.contains("\na\nb\n"), "{text}");
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+    assert_eq!(screen.text(), before, "nothing on the screen changes");
+}
+
 mod anything {
     use proptest::prelude::*;
 
