@@ -157,7 +157,6 @@ words! { "safety":
     SHELL_EXPANDS: "`{word}` is only known when the shell runs.", "`{word}` 要到 shell 运行时才能确定。";
     SHELL_EVALUATES: "Text or a file is run as commands; it cannot be fully analysed.", "文本或文件会被当作命令运行，无法完全分析。";
     SHELL_CHANGES: "`{program}` changes the folder or the settings for what follows.", "`{program}` 会改变后续命令的目录或设置。";
-    SHELL_HERE_DOCUMENT: "A here-document is fed to a program; it cannot be fully analysed.", "有 here-document 被送入程序，无法完全分析。";
     SHELL_HIDES: "Characters that do not show stand in this line; what is seen may not be what runs.", "此行含有不可见字符，所见未必是实际运行的内容。";
     SHELL_BACKGROUND: "Runs on in the background, after the line is over.", "此行结束后仍会在后台运行。";
     SHELL_DEFINES: "The line makes commands of its own.", "此行自行定义了命令。";
