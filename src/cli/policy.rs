@@ -256,7 +256,8 @@ pub fn list() -> Vec<Row> {
     for (tier, heading) in tiers {
         rows.push(Row::heading(heading));
         for known in safety::known().filter(|known| known.tier == tier) {
-            rows.push(Row::pair(known.names, known.why));
+            let first = known.names.split(' ').next().unwrap_or(known.names);
+            rows.push(Row::pair(known.names, known.why.with("program", first)));
         }
     }
     rows
@@ -282,6 +283,17 @@ mod tests {
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_slice(line).unwrap())
             .collect()
+    }
+
+    #[test]
+    fn the_list_names_each_program_in_its_reason() {
+        for lang in [Lang::En, Lang::Zh] {
+            for row in list() {
+                let Row::Pair { label, value } = row else { continue };
+                let (label, why) = (label.text(lang), value.text(lang));
+                assert!(!why.contains('{'), "{label}: {why}");
+            }
+        }
     }
 
     #[test]

@@ -55,6 +55,19 @@ impl Findings {
         }
     }
 
+    /// Adds one of several reasons that share a rule, up to a few of them.
+    pub fn add_also(&mut self, rule: &str, tier: Tier, say: Say, effects: &[Effect]) {
+        const MOST: usize = 8;
+        let before = self.list.iter().filter(|f| f.reason.rule == rule);
+        let known = before.clone().any(|f| f.reason.say == say);
+        if known || before.count() >= MOST {
+            return;
+        }
+        self.effects.extend_from_slice(effects);
+        let reason = Reason { rule: rule.to_owned(), tier, say, arg: None };
+        self.list.push(Finding { reason, effects: effects.to_vec() });
+    }
+
     pub fn tier(&self) -> Tier {
         self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(Tier::L1)
     }

@@ -11,6 +11,8 @@ use super::*;
 #[derive(Default)]
 struct Fake {
     links: BTreeMap<&'static str, &'static str>,
+    /// What `/w/.git/config` says.
+    settings: &'static str,
 }
 
 impl World for Fake {
@@ -36,6 +38,13 @@ impl World for Fake {
         };
         Some(Program { path, device: 1, inode: 1, modified: 1 })
     }
+
+    fn read(&self, path: &Path, _: usize) -> Contents {
+        match path.to_str() {
+            Some("/w/.git/config") => Contents::Bytes(self.settings.into()),
+            Some(_) | None => Contents::Missing,
+        }
+    }
 }
 
 fn world() -> Fake {
@@ -45,7 +54,7 @@ fn world() -> Fake {
         ("/w/notes_link.txt", "/outside/secret.txt"),
         ("/w/link_etc", "/etc"),
     ];
-    Fake { links: links.into_iter().collect() }
+    Fake { links: links.into_iter().collect(), settings: "" }
 }
 
 fn place() -> Place {
@@ -488,11 +497,27 @@ proptest! {
 
 #[test]
 fn a_folder_given_to_git_is_where_its_paths_begin() {
-    let world = Fake { links: [("/w/src/log", "/h/.ssh")].into_iter().collect() };
+    let links = [("/w/src/log", "/h/.ssh")].into_iter().collect();
+    let world = Fake { links, settings: "" };
     let (policy, place) = (Policy::default(), place());
     let scene = Scene { policy: &policy, place: &place, world: &world };
     let tier = |args: &[&str]| assess(step("git", args), scene).judged().risk.tier;
     assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
     assert_eq!(tier(&["diff", "log"]), Tier::L0);
     assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);
+}
+
+#[test]
+fn a_repository_that_would_start_programs_makes_a_question_of_every_git_step() {
+    let policy = Policy::default();
+    let place = place();
+    let of = |settings| {
+        let world = Fake { settings, ..world() };
+        let scene = Scene { policy: &policy, place: &place, world: &world };
+        let judged = assess(step("git", &["-C", ".", "status"]), scene).judged().clone();
+        (judged.risk.tier, judged.risk.rule.clone(), judged.rule())
+    };
+    assert_eq!(of("[core]\nfsmonitor = ./x\n"), (Tier::L1, "git-config-exec".to_owned(), None));
+    assert_eq!(of("[core"), (Tier::L1, "git-config-unread".to_owned(), None));
+    assert_eq!(of("[core]\nbare = false\n").0, Tier::L0);
 }

@@ -124,6 +124,13 @@ words! { "safety":
     CWD_OUTSIDE: "Runs in `{path}`, outside the workspace.", "将在工作区之外的 `{path}` 中运行。";
     CWD_MISSING: "The folder `{path}` is not there.", "目录 `{path}` 不存在。";
 
+    // The repository a git step stands in.
+    GIT_CONFIG_EXEC: "The repository's own settings can start a program: `{setting}`.", "仓库自身的设置可能启动程序：`{setting}`。";
+    GIT_DRIVER: "`.git/info/attributes` of this repository names the driver `{driver}`, which can start a program.", "此仓库的 `.git/info/attributes` 指定了驱动 `{driver}`，它可能启动程序。";
+    GIT_UNREAD: "`{path}` belongs to the repository and cannot be read the way git would.", "`{path}` 属于该仓库，但无法按 git 的方式读取。";
+    GIT_BARE: "`{path}` is a repository without a working tree; whoever put it there wrote its settings.", "`{path}` 是一个没有工作树的仓库，其设置由放置它的人写定。";
+    GIT_SUBMODULES: "Looks into submodules, whose own settings can start programs.", "会查看子模块，子模块自身的设置可能启动程序。";
+
     // Programs as such.
     PROGRAM_EMPTY: "No program is named.", "没有给出程序名。";
     PROGRAM_NOT_ASCII: "`{program}` looks like `{plain}`, but holds other letters; no program is named like that.", "`{program}` 看起来像 `{plain}`，实际含有其他字符；不存在这样命名的程序。";
