@@ -262,3 +262,30 @@ fn a_flag_nobody_knows_never_lowers_a_tier() {
         Ok(())
     });
 }
+
+#[test]
+fn random_bytes_are_never_harmless() {
+    let word = "[\\x00-\\x7f]{1,12}|\\PC{1,8}";
+    let program = "[\\x00-\\x7f]{1,10}|\\PC{1,6}";
+    always((program, proptest::collection::vec(word, 0..5)), |ground, (program, args)| {
+        // A name of the tables, hit by chance, is no random one.
+        let known = avocet::safety::known()
+            .any(|row| row.names.split_whitespace().any(|name| name == program));
+        prop_assert!(known || ground.tier(&program, &args) > Tier::L0, "{program:?} {args:?}");
+        Ok(())
+    });
+}
+
+#[test]
+fn random_arguments_never_make_the_judge_fail() {
+    let names: Vec<&str> =
+        avocet::safety::known().flat_map(|row| row.names.split_whitespace()).collect();
+    let word = "-{0,2}[\\x00-\\x7f]{0,12}|\\PC{1,8}|--|-";
+    let args = proptest::collection::vec(word, 0..6);
+    always((0..names.len(), args), |ground, (at, args)| {
+        let hidden = args.iter().any(|arg| arg.contains(avocet::safety::is_hidden));
+        let tier = ground.tier(names[at].trim_end_matches('*'), &args);
+        prop_assert!(!hidden || tier > Tier::L0, "{} {args:?}", names[at]);
+        Ok(())
+    });
+}

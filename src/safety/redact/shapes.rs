@@ -48,6 +48,14 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { kind: "telegram-token",  regex: r"(?-u:\b)[0-9]{8,10}:[0-9A-Za-z_-]{35}", sure: ends_here },
     Shape { kind: "slack-webhook",   regex: r#"https://hooks\.slack\.com/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
     Shape { kind: "discord-webhook", regex: r#"discord(?:app)?\.com/api/webhooks/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
+    Shape { kind: "api-key",         regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>gsk_[0-9A-Za-z]{40,}|xai-[0-9A-Za-z]{40,}|pplx-[0-9A-Za-z]{40,}|r8_[0-9A-Za-z]{30,}|nvapi-[0-9A-Za-z_-]{40,}|fw_[0-9A-Za-z]{24,}|csk-[0-9a-z]{40,})", sure: has_digit },
+    Shape { kind: "google-secret",   regex: r"GOCSPX-[0-9A-Za-z_-]{20,}", sure: always },
+    Shape { kind: "atlassian-token", regex: r"ATATT3[0-9A-Za-z_=-]{40,}|ATCTT3[0-9A-Za-z_=-]{40,}", sure: always },
+    Shape { kind: "vault-token",     regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>hv[sbr]\.[0-9A-Za-z_-]{24,}|[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,})", sure: always },
+    Shape { kind: "shop-token",      regex: r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|sq0(?:atp|csp)-[0-9A-Za-z_-]{22,}", sure: always },
+    Shape { kind: "service-token",   regex: SERVICES, sure: has_digit },
+    Shape { kind: "age-key",         regex: r"AGE-SECRET-KEY-1[0-9A-Z]{58}", sure: always },
+    Shape { kind: "storage-key",     regex: r"(?:AccountKey|SharedAccessKey)=(?P<s>[0-9A-Za-z+/]{40,}={0,2})", sure: always },
     Shape { kind: "jwt",             regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", sure: always },
     Shape { kind: "private-key",     regex: PRIVATE_KEY, sure: always },
     Shape { kind: "private-key",     regex: PRIVATE_KEY_REST, sure: always },
@@ -55,6 +63,15 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { kind: "url-password",    regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, sure: no_placeholder },
     Shape { kind: "secret",          regex: ASSIGNED, sure: literal },
 ];
+
+/// Tokens whose services gave them a prefix nothing else begins with.
+const SERVICES: &str = concat!(
+    r"(?:(?-u:\b)|\\[nrt])(?P<s>lin_api_[0-9A-Za-z]{32,}|ntn_[0-9A-Za-z]{40,}|dp\.(?:pt|st|ct|sa)\.[0-9A-Za-z_.-]{36,}",
+    r"|dapi[0-9a-f]{32}|PMAK-[0-9a-f-]{50,}|NRAK-[0-9A-Z]{27}|sntry[su]_[0-9A-Za-z_=+/-]{30,}",
+    r"|dckr_(?:pat|oat)_[0-9A-Za-z_-]{20,}|pscale_(?:tkn|pw|oauth)_[0-9A-Za-z_.-]{30,}|rubygems_[0-9a-f]{48}",
+    r"|figd_[0-9A-Za-z_-]{30,}|glsa_[0-9A-Za-z]{32}_[0-9a-f]{8}|gl(?:rt|dt|ptt|soat|cbt)-[0-9A-Za-z_-]{20,}",
+    r"|key-[0-9a-f]{32}|sbp_[0-9a-f]{40}|do[or]_v1_[0-9a-f]{64})",
+);
 
 /// The body of a key block, also inside a JSON string; the end may be cut off.
 const PRIVATE_KEY: &str = concat!(

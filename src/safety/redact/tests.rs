@@ -35,6 +35,26 @@ fn samples() -> Vec<(&'static str, String)> {
         ("sendgrid-key", format!("SG.{}.{}", many(22), many(43))),
         ("stripe-key", format!("sk_live_{}", many(24))),
         ("telegram-token", format!("123456789:{}", many(35))),
+        ("api-key", format!("gsk_{}", many(52))),
+        ("api-key", format!("xai-{}", many(80))),
+        ("api-key", format!("nvapi-{}", many(60))),
+        ("google-secret", format!("GOCSPX-{}", many(28))),
+        ("atlassian-token", format!("ATATT3{}", many(180))),
+        ("vault-token", format!("hvs.{}", many(90))),
+        ("shop-token", format!("shpat_{}", "0123456789abcdef".repeat(2))),
+        ("service-token", format!("lin_api_{}", many(40))),
+        ("service-token", format!("dapi{}", "0123456789abcdef".repeat(2))),
+        ("service-token", format!("dckr_pat_{}", many(27))),
+        ("service-token", format!("dp.pt.{}", many(43))),
+        ("service-token", format!("rubygems_{}", "0123456789abcdef".repeat(3))),
+        ("service-token", format!("glrt-{}", many(20))),
+        (
+            "age-key",
+            format!(
+                "AGE-SECRET-KEY-1{}",
+                "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L".repeat(2).get(..58).unwrap()
+            ),
+        ),
         ("jwt", format!("eyJ{}.eyJ{}.{}", many(20), many(30), many(40))),
     ]
 }
@@ -247,4 +267,23 @@ fn strings_inside_json_are_masked_and_keys_stay() {
     let mut value = serde_json::json!({ "token": [secret, 1], "n": null });
     redactor().mask_value(&mut value);
     assert!(value["token"][0].as_str().is_some_and(|text| text.starts_with("‹redacted:github")));
+}
+
+#[test]
+fn what_only_looks_like_a_service_token_stays() {
+    for text in [
+        "fw_rules_for_the_default_zone_of_the_machine",
+        "key-value stores and key-0123456789",
+        "import hvs.client.session_manager_of_things",
+        "dapi docs, dp.pt.x, xai-python-sdk-examples",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12",
+        "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+        "integrity sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
+        "gsk_kernel_launch_parameters_for_the_second_pass",
+    ] {
+        assert_eq!(kinds(text), Vec::<String>::new(), "{text}");
+    }
+    let stored = format!("AccountName=x;AccountKey={}==;", "aB3dE6gH9k".repeat(8));
+    assert_eq!(kinds(&stored), ["storage-key"]);
 }

@@ -14,7 +14,9 @@ use super::{malformed, paths, rules, wrappers};
 
 mod builtin;
 mod folders;
+mod form;
 mod read;
+mod redirect;
 mod script;
 mod template;
 mod word;

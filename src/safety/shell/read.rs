@@ -4,7 +4,7 @@
 //! the line opaque, and the commands that can be seen are kept all the same.
 
 use super::super::warning::Warning;
-use super::script::{Redirect, Script, Set, Simple, Trait, Way, Word};
+use super::script::{Script, Set, Simple, Trait, Way, Word};
 use crate::words::{Word as Say, safety as words};
 
 /// Takes a line apart.
@@ -33,20 +33,20 @@ const MOST_LINE: usize = 1024 * 1024;
 const MOST_DEPTH: usize = 48;
 
 pub(super) struct Reader<'s> {
-    chars: Vec<char>,
+    pub(super) chars: Vec<char>,
     pub(super) at: usize,
     pub(super) depth: usize,
     pub(super) script: &'s mut Script,
     /// Texts of here-documents, by the number of the command they are fed to.
-    bodies: &'s mut Vec<(usize, String)>,
+    pub(super) bodies: &'s mut Vec<(usize, String)>,
     /// Here-documents that begin at the next newline.
-    waiting: Vec<Heredoc>,
+    pub(super) waiting: Vec<Heredoc>,
     /// Where a text that was cut out stands in the line.
     origin: Option<usize>,
     /// The functions that are being defined, innermost last.
-    defining: Vec<String>,
+    pub(super) defining: Vec<String>,
     /// Whether the body of the last of them has not begun yet.
-    bodiless: bool,
+    pub(super) bodiless: bool,
     /// Whether what is read here is fed by another command.
     pub(super) piped: bool,
     /// Whether two parentheses were found to be no arithmetic.
@@ -60,29 +60,29 @@ pub(super) enum End {
     Parenthesis,
 }
 
-struct Heredoc {
-    delimiter: Word,
+pub(super) struct Heredoc {
+    pub(super) delimiter: Word,
     /// `<<-`: tabs in front of its lines do not count.
-    tabs: bool,
-    owner: usize,
+    pub(super) tabs: bool,
+    pub(super) owner: usize,
 }
 
 /// A simple command while it is read, and the forms around it.
-struct Open {
-    simple: Simple,
+pub(super) struct Open {
+    pub(super) simple: Simple,
     /// Where it begins in the text that is read; `None` before its first word.
-    from: Option<usize>,
+    pub(super) from: Option<usize>,
     /// Whether the list is fed by another command.
-    piped: bool,
-    before: Before,
+    pub(super) piped: bool,
+    pub(super) before: Before,
     /// Behind `while` and `until`.
-    condition: Option<bool>,
-    frames: Vec<Frame>,
+    pub(super) condition: Option<bool>,
+    pub(super) frames: Vec<Frame>,
 }
 
 /// What stands before the next word, besides the command it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+pub(super) enum Before {
     Nothing,
     /// A form that was closed.
     Form,
@@ -91,16 +91,16 @@ enum Before {
 }
 
 /// A form that must be closed.
-struct Frame {
-    kind: Form,
+pub(super) struct Frame {
+    pub(super) kind: Form,
     /// Whether what stands inside is fed by another command.
-    piped: bool,
+    pub(super) piped: bool,
     /// The number of functions being defined around it.
-    defining: usize,
+    pub(super) defining: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     If,
     Loop,
     Brace,
@@ -187,7 +187,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Takes the letters of an operator if they stand here.
-    fn take(&mut self, operator: &str) -> bool {
+    pub(super) fn take(&mut self, operator: &str) -> bool {
         let start = self.at;
         for c in operator.chars() {
             if self.peek() != Some(c) {
@@ -199,13 +199,13 @@ impl<'s> Reader<'s> {
         true
     }
 
-    fn blanks(&mut self) {
+    pub(super) fn blanks(&mut self) {
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
         }
     }
 
-    fn blank_lines(&mut self) {
+    pub(super) fn blank_lines(&mut self) {
         loop {
             match self.peek() {
                 Some(' ' | '\t') => self.at += 1,
@@ -216,7 +216,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn comment(&mut self) {
+    pub(super) fn comment(&mut self) {
         while self.raw(0).is_some_and(|c| c != '\n') {
             self.at += 1;
         }
@@ -255,7 +255,7 @@ impl<'s> Reader<'s> {
             }
         }
         self.finish(&mut open, false);
-        self.awaited(&mut open);
+        self.without_operand(&mut open);
         if !closed || !open.frames.is_empty() || (end == End::Text && !self.waiting.is_empty()) {
             self.opaque(words::SHELL_UNFINISHED);
         }
@@ -274,7 +274,7 @@ impl<'s> Reader<'s> {
         if joins && nothing && self.peek() != Some(';') {
             self.opaque(words::SHELL_NOT_UNDERSTOOD);
         }
-        self.awaited(open);
+        self.without_operand(open);
         let case = open.form() == Some(Form::Branch)
             && [";;&", ";;", ";&"].iter().any(|operator| self.take(operator));
         if case {
@@ -306,7 +306,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Where an operator waits for a command and none came, the line is none.
-    fn awaited(&mut self, open: &mut Open) {
+    fn without_operand(&mut self, open: &mut Open) {
         if std::mem::replace(&mut open.before, Before::Nothing) == Before::Operator {
             self.opaque(words::SHELL_NOT_UNDERSTOOD);
         }
@@ -395,268 +395,6 @@ impl<'s> Reader<'s> {
         self.at += 1;
     }
 
-    /// Takes `()` behind the name of a function.
-    fn defines(&mut self) -> bool {
-        let start = self.at;
-        self.blanks();
-        if self.take("(") {
-            self.blanks();
-            if self.take(")") {
-                return true;
-            }
-        }
-        self.at = start;
-        false
-    }
-
-    fn function(&mut self, name: String, open: &mut Open) {
-        self.script.note(Warning::Function);
-        self.script.functions.push(name.clone());
-        open.renew();
-        self.blank_lines();
-        self.defining.push(name);
-        self.bodiless = true;
-    }
-
-    /// A word of the grammar at the place of a command; false when it is none.
-    fn keyword(&mut self, word: &Word, open: &mut Open) -> bool {
-        let Some(text) = KEYWORDS.iter().copied().find(|keyword| word.is(keyword)) else {
-            return false;
-        };
-        open.before = Before::Nothing;
-        match text {
-            "if" => open.push(Form::If, self),
-            "while" | "until" => {
-                open.push(Form::Loop, self);
-                open.condition = Some(text == "while");
-            }
-            "{" => open.push(Form::Brace, self),
-            "for" | "select" => self.counted(open),
-            "case" => self.case(open),
-            "function" => {
-                self.blanks();
-                let name = self.word().word.text;
-                self.defines();
-                self.function(name, open);
-            }
-            "then" | "elif" | "else" => self.within(Form::If, open),
-            "do" => self.within(Form::Loop, open),
-            "fi" => self.close(Form::If, open),
-            "done" => self.close(Form::Loop, open),
-            "}" => self.close(Form::Brace, open),
-            "esac" => self.close(Form::Branch, open),
-            "time" => {
-                self.blanks();
-                self.take("-p");
-            }
-            "coproc" => self.coprocess(),
-            "[[" => self.condition(open),
-            _ => {}
-        }
-        true
-    }
-
-    /// How many functions are being defined around the form that begins here, which may
-    /// be the body of one more.
-    fn defined_around(&mut self) -> usize {
-        let own = usize::from(std::mem::take(&mut self.bodiless));
-        self.defining.len().saturating_sub(own)
-    }
-
-    fn within(&mut self, form: Form, open: &Open) {
-        if open.form() != Some(form) {
-            self.opaque(words::SHELL_NOT_UNDERSTOOD);
-        }
-    }
-
-    fn close(&mut self, form: Form, open: &mut Open) {
-        self.within(form, open);
-        open.before = Before::Form;
-        if let Some(frame) = open.frames.pop() {
-            self.defining.truncate(frame.defining);
-        }
-    }
-
-    /// `for x in …` and `for ((…))`; `do` comes later.
-    fn counted(&mut self, open: &mut Open) {
-        open.push(Form::Loop, self);
-        self.blanks();
-        if self.peek() == Some('(') && self.raw(1) == Some('(') {
-            let start = self.at;
-            if !self.sum() {
-                self.opaque(words::SHELL_NOT_UNDERSTOOD);
-            }
-            let counted: String =
-                self.slice(start, self.at).split_whitespace().collect::<Vec<_>>().concat();
-            if counted.contains(";;") {
-                self.script.note(Warning::Resource);
-            }
-            return;
-        }
-        self.word();
-        self.blank_lines();
-        if self.take("in") {
-            loop {
-                self.blanks();
-                let start = self.at;
-                self.word();
-                if self.at == start {
-                    break;
-                }
-            }
-        }
-    }
-
-    fn case(&mut self, open: &mut Open) {
-        self.blanks();
-        self.word();
-        self.blank_lines();
-        if self.word().word.is("in") {
-            open.push(Form::Pattern, self);
-        } else {
-            self.opaque(words::SHELL_NOT_UNDERSTOOD);
-        }
-    }
-
-    /// The pattern of a branch, up to its parenthesis.
-    fn pattern(&mut self, open: &mut Open) {
-        self.blank_lines();
-        self.take("(");
-        loop {
-            self.blanks();
-            let start = self.at;
-            let word = self.pattern_word().word;
-            if word.is("esac") {
-                open.set_form(Form::Branch);
-                return self.close(Form::Branch, open);
-            }
-            self.blanks();
-            match self.peek() {
-                Some('|') => self.at += 1,
-                Some(')') => {
-                    self.at += 1;
-                    return open.set_form(Form::Branch);
-                }
-                Some(_) if self.at > start => {}
-                Some(_) | None => {
-                    self.opaque(words::SHELL_NOT_UNDERSTOOD);
-                    self.at += 1;
-                    return open.set_form(Form::Branch);
-                }
-            }
-        }
-    }
-
-    /// `coproc [NAME] COMMAND`: the name only counts in front of a form.
-    fn coprocess(&mut self) {
-        self.script.note(Warning::Background);
-        self.blanks();
-        let start = self.at;
-        let word = self.word().word;
-        self.blanks();
-        if word.is("{") || !matches!(self.peek(), Some('{' | '(')) {
-            self.at = start;
-        }
-    }
-
-    /// `[[ … ]]`: words, and signs that are no operators here.
-    fn condition(&mut self, open: &mut Open) {
-        open.begin(self.at.saturating_sub(2), self);
-        open.simple.words.push(Word { text: "[[".into(), plain: "[[".into(), ..Word::default() });
-        loop {
-            self.blank_lines();
-            let start = self.at;
-            let word = self.pattern_word().word;
-            if word.is("]]") {
-                return;
-            } else if self.at > start {
-                open.simple.words.push(word);
-            } else if self.peek().is_none() {
-                return self.opaque(words::SHELL_UNFINISHED);
-            } else {
-                self.at += 1;
-            }
-        }
-    }
-
-    fn redirection(&mut self, open: &mut Open) {
-        open.begin(self.at, self);
-        if self.take("<<<") {
-            self.blanks();
-            let text = self.word().word.text;
-            self.script.note(Warning::HereDoc);
-            self.bodies.push((open.simple.seat.serial, text));
-        } else if self.take("<<") {
-            let tabs = self.take("-");
-            self.blanks();
-            let delimiter = self.word().word;
-            self.script.note(Warning::HereDoc);
-            self.waiting.push(Heredoc { delimiter, tabs, owner: open.simple.seat.serial });
-        } else if self.take("<&") {
-            self.duplicate(open, Way::Read);
-        } else if self.take(">&") {
-            self.duplicate(open, Way::Write);
-        } else if self.take("<>") {
-            self.target(open, Way::Both);
-        } else if self.take("<") {
-            self.target(open, Way::Read);
-        } else {
-            let _ = self.take(">>") || self.take(">|") || self.take(">");
-            self.target(open, Way::Write);
-        }
-    }
-
-    /// One stream joined to another; a file when no stream is named.
-    fn duplicate(&mut self, open: &mut Open, way: Way) {
-        self.blanks();
-        let target = self.word().word;
-        let stream = target.text.trim_end_matches('-');
-        if !stream.bytes().all(|b| b.is_ascii_digit()) {
-            open.simple.redirects.push(Redirect { way, target });
-        }
-    }
-
-    fn target(&mut self, open: &mut Open, way: Way) {
-        open.begin(self.at, self);
-        self.blanks();
-        let start = self.at;
-        let target = self.word().word;
-        if self.at == start {
-            self.opaque(words::SHELL_NOT_UNDERSTOOD);
-        }
-        open.simple.redirects.push(Redirect { way, target });
-    }
-
-    /// The end of a line, and the here-documents that begin behind it.
-    fn newline(&mut self) {
-        self.at += 1;
-        for heredoc in std::mem::take(&mut self.waiting) {
-            let start = self.at;
-            let body = self.body(&heredoc);
-            if !heredoc.delimiter.has(Trait::Quoted) {
-                self.apart(&body, start, |reader| reader.text());
-            }
-            self.bodies.push((heredoc.owner, body));
-        }
-    }
-
-    fn body(&mut self, heredoc: &Heredoc) -> String {
-        let mut body = String::new();
-        while self.at < self.chars.len() {
-            let rest = self.chars.get(self.at..).unwrap_or_default();
-            let line: String = rest.iter().take_while(|c| **c != '\n').collect();
-            self.at += line.chars().count() + 1;
-            let line = if heredoc.tabs { line.trim_start_matches('\t') } else { &line };
-            if line == heredoc.delimiter.text {
-                return body;
-            }
-            body.push_str(line);
-            body.push('\n');
-        }
-        self.opaque(words::SHELL_UNFINISHED);
-        body
-    }
-
     /// Ends a simple command; `sure`: the next runs only when it went well.
     fn finish(&mut self, open: &mut Open, sure: bool) {
         let mut simple = std::mem::take(&mut open.simple);
@@ -691,11 +429,11 @@ impl Open {
         }
     }
 
-    fn is_fresh(&self) -> bool {
+    pub(super) fn is_fresh(&self) -> bool {
         self.simple.words.is_empty() && self.simple.sets.is_empty()
     }
 
-    fn begin(&mut self, at: usize, reader: &mut Reader<'_>) {
+    pub(super) fn begin(&mut self, at: usize, reader: &mut Reader<'_>) {
         self.before = Before::Nothing;
         if self.from.is_none() {
             self.from = Some(at);
@@ -705,29 +443,23 @@ impl Open {
         }
     }
 
-    fn renew(&mut self) {
+    pub(super) fn renew(&mut self) {
         self.simple = Simple::default();
         self.from = None;
     }
 
-    fn form(&self) -> Option<Form> {
+    pub(super) fn form(&self) -> Option<Form> {
         self.frames.last().map(|frame| frame.kind)
     }
 
-    fn set_form(&mut self, form: Form) {
+    pub(super) fn set_form(&mut self, form: Form) {
         if let Some(frame) = self.frames.last_mut() {
             frame.kind = form;
         }
     }
 
-    fn push(&mut self, kind: Form, reader: &mut Reader<'_>) {
+    pub(super) fn push(&mut self, kind: Form, reader: &mut Reader<'_>) {
         let defining = reader.defined_around();
         self.frames.push(Frame { kind, piped: reader.piped, defining });
     }
 }
-
-#[rustfmt::skip]
-const KEYWORDS: &[&str] = &[
-    "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case",
-    "esac", "function", "{", "}", "!", "time", "coproc", "[[",
-];

@@ -1,0 +1,86 @@
+//! Redirections, and the here-documents that begin behind the end of a line.
+
+use super::super::warning::Warning;
+use super::read::{Heredoc, Open, Reader};
+use super::script::{Redirect, Trait, Way};
+use crate::words::safety as words;
+
+impl Reader<'_> {
+    pub(super) fn redirection(&mut self, open: &mut Open) {
+        open.begin(self.at, self);
+        if self.take("<<<") {
+            self.blanks();
+            let text = self.word().word.text;
+            self.script.note(Warning::HereDoc);
+            self.bodies.push((open.simple.seat.serial, text));
+        } else if self.take("<<") {
+            let tabs = self.take("-");
+            self.blanks();
+            let delimiter = self.word().word;
+            self.script.note(Warning::HereDoc);
+            self.waiting.push(Heredoc { delimiter, tabs, owner: open.simple.seat.serial });
+        } else if self.take("<&") {
+            self.duplicate(open, Way::Read);
+        } else if self.take(">&") {
+            self.duplicate(open, Way::Write);
+        } else if self.take("<>") {
+            self.target(open, Way::Both);
+        } else if self.take("<") {
+            self.target(open, Way::Read);
+        } else {
+            let _ = self.take(">>") || self.take(">|") || self.take(">");
+            self.target(open, Way::Write);
+        }
+    }
+
+    /// One stream joined to another; a file when no stream is named.
+    fn duplicate(&mut self, open: &mut Open, way: Way) {
+        self.blanks();
+        let target = self.word().word;
+        let stream = target.text.trim_end_matches('-');
+        if !stream.bytes().all(|b| b.is_ascii_digit()) {
+            open.simple.redirects.push(Redirect { way, target });
+        }
+    }
+
+    pub(super) fn target(&mut self, open: &mut Open, way: Way) {
+        open.begin(self.at, self);
+        self.blanks();
+        let start = self.at;
+        let target = self.word().word;
+        if self.at == start {
+            self.opaque(words::SHELL_NOT_UNDERSTOOD);
+        }
+        open.simple.redirects.push(Redirect { way, target });
+    }
+
+    /// The end of a line, and the here-documents that begin behind it.
+    pub(super) fn newline(&mut self) {
+        self.at += 1;
+        for heredoc in std::mem::take(&mut self.waiting) {
+            let start = self.at;
+            let body = self.body(&heredoc);
+            if !heredoc.delimiter.has(Trait::Quoted) {
+                self.apart(&body, start, |reader| reader.text());
+            }
+            self.bodies.push((heredoc.owner, body));
+        }
+    }
+
+    fn body(&mut self, heredoc: &Heredoc) -> String {
+        let mut body = String::new();
+        while self.at < self.chars.len() {
+            let rest = self.chars.get(self.at..).unwrap_or_default();
+            let line: String = rest.iter().take_while(|c| **c != '\n').collect();
+            self.at += line.chars().count() + 1;
+            let line = if heredoc.tabs { line.trim_start_matches('\t') } else { &line };
+            if line == heredoc.delimiter.text {
+                return body;
+            }
+            body.push_str(line);
+            body.push('\n');
+        }
+        self.opaque(words::SHELL_UNFINISHED);
+        body
+    }
+}
