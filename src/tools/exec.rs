@@ -24,7 +24,9 @@ use crate::safety::{Cleared, Judged};
 use crate::words::{Lang, Say, Word, exec as words};
 
 mod capture;
+pub mod editor;
 mod environment;
+mod feed;
 mod git;
 mod group;
 mod live;
@@ -32,6 +34,7 @@ mod start;
 mod watch;
 
 pub use environment::{Environment, Variables};
+pub use feed::{Feed, feed};
 
 use capture::Text;
 use start::NotStarted;

@@ -17,6 +17,7 @@ pub mod branch;
 pub mod exec;
 pub mod parse;
 pub mod sandbox;
+pub mod walk;
 pub mod world;
 
 pub trait Tool: Send + Sync {
