@@ -155,6 +155,18 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_sandbox_is_said_and_a_present_one_is_not() {
+        let theme = super::super::theme::Theme::default();
+        let pen = Pen { theme: &theme, lang: Lang::En, now: Default::default() };
+        let said = |shelter| {
+            let facts = Facts { shelter, ..Facts::default() };
+            parts(&facts, &pen).iter().any(|part| part.text == "L0 without sandbox")
+        };
+        assert!(said(Shelter::Absent) && said(Shelter::Off));
+        assert!(!said(Shelter::Held) && !said(Shelter::Unknown));
+    }
+
+    #[test]
     fn a_folder_is_named_by_its_last_two_parts() {
         assert_eq!(folder("/home/me/code/shop"), "code/shop");
         assert_eq!(folder("/srv"), "/srv");
