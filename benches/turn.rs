@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use avocet::agent::Answer;
 use avocet::agent::turn::{Action, Input, Start, Turn};
 use avocet::protocol::{Observation, Origin, Outcome};
-use avocet::safety::{Kind, Place, Policy, Program, Scene, World};
+use avocet::safety::{Contents, Kind, Place, Policy, Program, Scene, World};
 use divan::Bencher;
 
 fn main() {
@@ -30,6 +30,10 @@ impl World for Machine {
     fn program(&self, name: &str) -> Option<Program> {
         let path = Path::new("/usr/bin").join(name);
         Some(Program { path, device: 1, inode: 1, modified: 0 })
+    }
+
+    fn read(&self, _: &Path, _: usize) -> Contents {
+        Contents::Missing
     }
 }
 
@@ -72,7 +76,7 @@ fn run(replies: &[String]) -> usize {
             Action::Run(cleared) => {
                 let judged = cleared.judged();
                 let (step, risk) = (judged.step.clone(), judged.risk.clone());
-                let mut seen = Observation::not_run(step, "/work".into(), risk, Outcome::Ran);
+                let mut seen = Observation::not_run(step, "/work", risk, Outcome::Ran);
                 seen.exit_code = Some(0);
                 Input::Observed(seen)
             }
