@@ -64,7 +64,7 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
 
 async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<Observation>) {
     match host.ask(Ask { id: ask, question: question(&held) }).await {
-        Decision::Approve | Decision::Remember(_) => {
+        Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
             let cleared = held.approve();
             (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
         }
@@ -100,6 +100,7 @@ fn question(held: &Held) -> Question {
         of: 1,
         pieces: judged.pieces.clone(),
         rule: None,
+        rest: Vec::new(),
     }
 }
 

@@ -100,6 +100,11 @@ impl Sheet {
         self.room > 0 && self.seen >= self.of.1
     }
 
+    /// True when also the rest of the page has been drawn.
+    pub fn seen_all(&self) -> bool {
+        self.room > 0 && self.seen >= self.rows
+    }
+
     /// Shows the next part, after the last one the first.
     pub fn more(&mut self) {
         let next = self.offset + self.room.max(1);

@@ -98,6 +98,7 @@ fn asks(work: Work, risk: Risk) -> protocol::Event {
         of: 1,
         pieces: vec![],
         rule: Some("touch *".into()),
+        rest: Vec::new(),
     };
     protocol::Event::Asked(Box::new(Ask { id: AskId(7), question }))
 }
