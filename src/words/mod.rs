@@ -28,6 +28,7 @@ pub mod commands;
 pub mod config;
 pub mod exec;
 pub mod guide;
+pub mod linear;
 pub mod model;
 pub mod protocol;
 pub mod safety;
@@ -42,6 +43,7 @@ const AREAS: &[&[Word]] = &[
     config::ALL,
     exec::ALL,
     guide::ALL,
+    linear::ALL,
     model::ALL,
     protocol::ALL,
     safety::ALL,
