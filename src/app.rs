@@ -93,6 +93,7 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         theme: ground.loaded.settings.theme.clone(),
         themes,
         ground: ground.shade(),
+        ring: ground.ring(),
         depth: ground.depth(),
         facts: built.facts.clone(),
         history: history.entries().to_vec(),

@@ -52,6 +52,8 @@ pub struct Linear {
 
 #[derive(Debug)]
 enum Doing {
+    /// Nothing is known of the session yet.
+    Starting,
     Idle,
     Working,
     Asked(Box<Asked>),
@@ -60,11 +62,11 @@ enum Doing {
 impl Linear {
     pub fn new(facts: Facts, lang: Lang, clean: Clean) -> Linear {
         let (models, later, rest) = (Vec::new(), Vec::new(), String::new());
-        Linear { lang, clean, facts, models, doing: Doing::Idle, written: 0, rest, later }
+        Linear { lang, clean, facts, models, doing: Doing::Starting, written: 0, rest, later }
     }
 
     /// What stands first.
-    pub fn greet(&self) -> Vec<Effect> {
+    fn greet(&self) -> Vec<Effect> {
         let hello = w::HELLO.with("model", self.facts.model.as_str());
         let hello = hello.with("folder", self.facts.cwd.as_str());
         vec![self.say(hello), self.say(w::HELLO_HOW), Effect::Prompt]
@@ -74,7 +76,7 @@ impl Linear {
     pub fn interrupt(&self) -> Vec<Effect> {
         match self.doing {
             Doing::Idle => vec![Effect::End(Exit::Done)],
-            Doing::Working | Doing::Asked(_) => {
+            Doing::Starting | Doing::Working | Doing::Asked(_) => {
                 vec![self.say(w::STOPPING), Effect::Send(Op::Stop)]
             }
         }
@@ -84,7 +86,7 @@ impl Linear {
     pub fn closed(&self) -> Vec<Effect> {
         match self.doing {
             Doing::Idle => vec![Effect::End(Exit::Done)],
-            Doing::Working => Vec::new(),
+            Doing::Starting | Doing::Working => Vec::new(),
             // Nobody is left to answer.
             Doing::Asked(_) => vec![Effect::Send(Op::Stop)],
         }
@@ -120,7 +122,7 @@ impl Linear {
     fn prompt(&self) -> Vec<Effect> {
         match self.doing {
             Doing::Idle | Doing::Asked(_) => vec![Effect::Prompt],
-            Doing::Working => Vec::new(),
+            Doing::Starting | Doing::Working => Vec::new(),
         }
     }
 
@@ -202,7 +204,11 @@ impl Linear {
             Event::TurnEnded { ending, .. } => self.ended(&ending),
             Event::Facts(facts) => {
                 self.facts = *facts;
-                Vec::new()
+                if !matches!(self.doing, Doing::Starting) {
+                    return Vec::new();
+                }
+                self.doing = Doing::Idle;
+                self.greet()
             }
             Event::Notice(notice) => self.and_prompt(Effect::Notice(notice)),
             Event::Page(page) => self.and_prompt(Effect::Page(*page)),

@@ -3,6 +3,7 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
+use super::ring::Ring;
 use super::theme::Ground;
 use crate::protocol::{self, Op};
 use crate::words::Say;
@@ -47,7 +48,8 @@ pub enum Effect {
     Redraw,
     /// Put this into the clipboard, by way of the terminal.
     Copy(String),
-    Bell,
+    /// Call somebody who looks elsewhere, with a text of our own.
+    Ring(Ring, &'static str),
     Title(String),
     /// Ask the terminal for its background; the answer comes when it comes.
     AskGround,

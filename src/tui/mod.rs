@@ -30,6 +30,7 @@ mod paint;
 mod painter;
 mod palette;
 mod queue;
+pub mod ring;
 mod start;
 mod status;
 mod submit;

@@ -288,7 +288,7 @@ impl Driver {
                 Ok(())
             }
             Effect::Copy(text) => self.screen.copy(&text),
-            Effect::Bell => self.screen.bell(),
+            Effect::Ring(ring, text) => self.screen.ring(&ring.sequence(text)),
             Effect::Title(title) => self.screen.title(&title),
             Effect::AskGround => self.screen.ask_ground(),
             Effect::Keep { key, value } => {

@@ -8,6 +8,7 @@ use super::composer::Composer;
 use super::modal::Modals;
 use super::palette::Palette;
 use super::queue::Queue;
+use super::ring::Ring;
 use super::start;
 use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
@@ -24,6 +25,7 @@ pub struct Config {
     /// The person's own themes.
     pub themes: Vec<Source>,
     pub depth: Depth,
+    pub ring: Ring,
     /// What the background seems to be, until the terminal says so.
     pub ground: Ground,
     pub facts: Facts,
@@ -76,6 +78,8 @@ pub struct Person {
     pub attention: Attention,
     /// Set when leaving was asked for once, until this time.
     pub leaving_until: Option<Millis>,
+    /// How they are called back.
+    pub ring: Ring,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,7 +124,7 @@ impl State {
             facts,
             models,
             dress,
-            person: Person::default(),
+            person: Person { ring: config.ring, ..Person::default() },
             mouse: Mouse::default(),
         }
     }

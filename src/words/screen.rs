@@ -66,6 +66,8 @@ words! { "screen":
     PASTED_CHARS: "pasted {n} characters", "已粘贴 {n} 个字符";
     SECONDS: "{s} s", "{s} 秒";
     MINUTES: "{m} min {s} s", "{m} 分 {s} 秒";
+    RING_DONE: "Avocet is done.", "Avocet 已完成。";
+    RING_ASKS: "Avocet waits for your decision.", "Avocet 等你决定。";
     TITLE_IDLE: "{folder} - Avocet", "{folder} - Avocet";
     TITLE_WORKS: "{folder} - Avocet works", "{folder} - Avocet 工作中";
     TITLE_ASKS: "{folder} - Avocet asks", "{folder} - Avocet 等你决定";

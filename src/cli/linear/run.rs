@@ -23,8 +23,8 @@ pub async fn run(
     voice: Voice,
     mut out: impl Write,
 ) -> Exit {
-    let mut effects = linear.greet();
-    effects.extend(first.map(|text| Effect::Send(Op::Submit { text })));
+    let mut effects: Vec<_> =
+        first.into_iter().map(|text| Effect::Send(Op::Submit { text })).collect();
     let mut open = true;
     loop {
         for effect in effects {

@@ -7,7 +7,9 @@ use crate::protocol::{
 
 fn linear() -> Linear {
     let facts = Facts { model: "m-1".into(), cwd: "/work".into(), ..Facts::default() };
-    Linear::new(facts, Lang::En, str::to_owned)
+    let mut linear = Linear::new(facts.clone(), Lang::En, str::to_owned);
+    linear.heard(Event::Facts(Box::new(facts)));
+    linear
 }
 
 /// What is written, `>` for the prompt; what is sent is left out.
@@ -161,4 +163,13 @@ fn ctrl_c_stops_the_turn_and_then_leaves() {
     assert!(linear.interrupt().contains(&Effect::Send(Op::Stop)));
     linear.heard(ended());
     assert_eq!(linear.interrupt(), [Effect::End(Exit::Done)]);
+}
+
+#[test]
+fn it_greets_once_the_session_says_who_answers() {
+    let facts = Facts { model: "m-2".into(), ..Facts::default() };
+    let mut linear = Linear::new(Facts::default(), Lang::En, str::to_owned);
+    let lines = written(&linear.heard(Event::Facts(Box::new(facts.clone()))));
+    assert!(lines.join(" ").contains("The model is m-2."), "{lines:?}");
+    assert_eq!(linear.heard(Event::Facts(Box::new(facts))), []);
 }
