@@ -606,3 +606,55 @@ fn what_was_not_shown_is_not_said_yes_to() {
         Some(Op::Decide { decision: Decision::ApproveAll { .. }, .. })
     ));
 }
+
+/// The situations that matter most, each put before the person on a screen of its own.
+type Situation = (&'static str, fn(&mut Screen));
+const SITUATIONS: &[Situation] = &[
+    ("start", |_| {}),
+    ("streaming", |screen| {
+        screen.hears(conversation()).hears([delta(ANSWER)]);
+    }),
+    ("approve", |screen| {
+        screen.hears(conversation()).hears([asks_with_more_behind(install_risk())]);
+    }),
+    ("theme", |screen| {
+        screen.types("/theme\n");
+    }),
+    ("palette", |screen| {
+        screen.types("/");
+    }),
+    ("keys", |screen| {
+        screen.types("/keys\n");
+    }),
+];
+
+#[test]
+fn the_main_situations_look_right_at_every_size() {
+    for size in [(40, 10), (80, 24), (120, 40), (200, 50)] {
+        let mut pictures = String::new();
+        for (name, arrange) in SITUATIONS.iter().take(4) {
+            for lang in [Lang::En, Lang::Zh] {
+                let mut screen = Screen::new(lang, size);
+                arrange(&mut screen);
+                pictures += &format!("== {name} {} ==\n{}", lang.code(), screen.picture());
+            }
+        }
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(format!("size_{}x{}", size.0, size.1), pictures);
+        });
+    }
+}
+
+#[test]
+fn every_size_is_drawn_and_the_smallest_say_so_calmly() {
+    for (_, arrange) in SITUATIONS {
+        for width in [5, 11, 12, 19, 20, 24, 39, 40, 60, 132, 300] {
+            for height in [1, 2, 3, 4, 5, 7, 10, 13, 14, 40, 100] {
+                let mut screen = Screen::new(Lang::Zh, (width, height));
+                arrange(&mut screen);
+                screen.draw();
+                assert!(!screen.picture().trim().is_empty(), "{width}x{height}");
+            }
+        }
+    }
+}
