@@ -14,6 +14,8 @@ use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cli::args::{Ends, Way};
+use crate::cli::linear::Linear;
+use crate::cli::linear::run::{lines as typed_lines, run as talk};
 use crate::cli::print::{self, Options, Wires};
 use crate::cli::report::{self, Voice};
 use crate::cli::schema::Schema;
@@ -46,11 +48,13 @@ pub fn entry() -> ExitCode {
 
 fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
+    let linear = cli.look.linear;
     let way = match cli.way(ends) {
         Ok(way) => way,
         Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
     };
     match way {
+        Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref()),
         Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref()),
         Way::Print { prompt, bot, piped } => {
             let headless = Headless { prompt, bot, piped, json, yes, schema };
@@ -91,6 +95,7 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         theme: ground.loaded.settings.theme.clone(),
         themes,
         ground: ground.shade(),
+        ring: ground.ring(),
         depth: ground.depth(),
         facts: built.facts.clone(),
         history: history.entries().to_vec(),
@@ -114,6 +119,35 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         Ok(left) => left_by(left.cause),
         Err(error) => ground.broken(&error),
     }
+}
+
+/// The conversation as plain lines.
+fn lines(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
+    ground.say_problems();
+    let built = match parts::build(&ground, bot, parts::For::Screen) {
+        Ok(built) => built,
+        Err(failure) => return ground.fail(&failure.notice, failure.exit),
+    };
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return ground.broken(&error),
+    };
+    let voice = Voice { lang: ground.lang(), clean: ground::clean };
+    let linear = Linear::new(built.facts.clone(), voice.lang, voice.clean);
+    let exit = runtime.block_on(async {
+        let handle = session::start(built);
+        let wires = Wires {
+            ops: handle.ops,
+            events: handle.events,
+            interrupts: print::interrupts(),
+            grace: print::GRACE,
+        };
+        let exit = talk(linear, prompt, wires, typed_lines(), voice, io::stdout().lock()).await;
+        farewell(handle.task).await;
+        exit
+    });
+    runtime.shutdown_background();
+    exit
 }
 
 /// Lets a session end what it started: a child that heeds no signal takes four seconds.

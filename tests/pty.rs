@@ -419,3 +419,25 @@ fn the_conversation_can_be_read_on_the_normal_screen() {
     screen.wait_for_exit();
     assert_eq!(screen.modes(), Modes::default());
 }
+
+#[test]
+fn plain_lines_ask_by_number_and_move_no_cursor() {
+    let bench = Bench::new();
+    let server =
+        Server::start(vec![commands(&[("mkdir", &["made here"])]), Reply::chat("It is made.")]);
+    let url = server.base_url();
+    let mut screen = bench.start(&["--linear", "--base-url", &url, "--model", "loop-1"]);
+    screen.wait_for("The model is loop-1.");
+    screen.press("make it\r");
+    screen.wait_for("A step asks, 1 of 1, L1 confirm.");
+    screen.wait_for("Type the number of a choice.");
+    screen.press("maybe\r");
+    screen.wait_for("That is no number of a choice.");
+    assert!(!bench.work().join("made here").exists());
+    screen.press("4\r");
+    screen.wait_for("It is made.");
+    assert!(bench.work().join("made here").is_dir());
+    assert!(!screen.raw().contains(&0x1b), "no escape sequence was written");
+    screen.press("/exit\r");
+    assert_eq!(screen.wait_for_exit(), 0);
+}

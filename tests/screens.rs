@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use avocet::protocol::{
-    Ask, AskId, Decision, Effect as May, Ending, Event, Facts, Mode, Notice, Observation, Op,
-    Origin, Outcome, Piece, Question, Reason, Replied, Requires, Risk, Step, Tier, Usage, Work,
+    Ahead, Ask, AskId, Decision, Effect as May, Ending, Event, Facts, Mode, Notice, Observation,
+    Op, Origin, Outcome, Piece, Question, Reason, Replied, Requires, Risk, Step, Tier, Usage, Work,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
@@ -232,6 +232,7 @@ fn ask(work: Work, risk: Risk, rule: Option<&str>, pieces: Vec<Piece>) -> Event 
             of: 5,
             pieces,
             rule: rule.map(str::to_owned),
+            rest: Vec::new(),
         },
     }))
 }
@@ -239,6 +240,19 @@ fn ask(work: Work, risk: Risk, rule: Option<&str>, pieces: Vec<Piece>) -> Event 
 fn asks_to_install() -> Event {
     let work = Work::exec("npm", &["install", "left-pad", "--save"]);
     ask(work, install_risk(), Some("npm install *"), Vec::new())
+}
+
+/// The same with steps behind it, the last one as risky as given.
+fn asks_with_more_behind(last: Risk) -> Event {
+    let Event::Asked(mut asked) = asks_to_install() else { panic!("asks") };
+    let Question::Step { rest, .. } = &mut asked.question else { panic!("a step") };
+    let ahead = |id: &str, work, risk| Ahead { id: id.into(), work, risk };
+    rest.extend([
+        ahead("cmd_003", Work::exec("npm", &["test"]), install_risk()),
+        ahead("cmd_004", Work::exec("git", &["status"]), reads()),
+        ahead("cmd_005", Work::exec("git", &["add", "package.json", "src/价格.ts"]), last),
+    ]);
+    Event::Asked(asked)
 }
 
 fn ran(id: &str, program: &str, args: &[&str], stdout: &str) -> [Event; 2] {
@@ -722,4 +736,92 @@ fn every_key_is_found_by_typing() {
     narrow.press(KeyCode::Esc, KeyModifiers::NONE);
     narrow.press(KeyCode::Esc, KeyModifiers::NONE);
     assert!(narrow.picture().contains("Avocet"), "closed by the second Esc");
+}
+
+#[test]
+fn a_list_of_steps_can_be_said_yes_to_at_once_when_none_is_grave() {
+    for (lang, name) in [(Lang::En, "approve_all_en"), (Lang::Zh, "approve_all_zh")] {
+        let mut screen = Screen::new(lang, (80, 30));
+        screen.hears(conversation()).hears([asks_with_more_behind(install_risk())]).waits(300);
+        shows!(name, screen);
+        screen.types("a");
+        let steps = ["cmd_003", "cmd_004", "cmd_005"].map(str::to_owned).to_vec();
+        let decision = Decision::ApproveAll { steps };
+        assert_eq!(screen.sent.last(), Some(&Op::Decide { ask: AskId(7), decision }));
+    }
+    let grave = risk(
+        Tier::L2,
+        vec![reason(Tier::L2, "rm.recursive", DELETES, None)],
+        &[May::Delete, May::Irreversible],
+    );
+    let mut screen = Screen::new(Lang::En, (80, 30));
+    screen.hears(conversation()).hears([asks_with_more_behind(grave)]).waits(300);
+    shows!("approve_not_all_en", screen);
+    screen.types("a");
+    assert_eq!(screen.sent, []);
+}
+
+#[test]
+fn what_was_not_shown_is_not_said_yes_to() {
+    let mut screen = Screen::new(Lang::En, (60, 18));
+    screen.hears(conversation()).hears([asks_with_more_behind(install_risk())]).waits(300);
+    screen.types("a");
+    assert_eq!(screen.sent, []);
+    screen.types(" ").types(" ").types("ａ");
+    assert!(matches!(
+        screen.sent.last(),
+        Some(Op::Decide { decision: Decision::ApproveAll { .. }, .. })
+    ));
+}
+
+/// The situations that matter most, each put before the person on a screen of its own.
+type Situation = (&'static str, fn(&mut Screen));
+const SITUATIONS: &[Situation] = &[
+    ("start", |_| {}),
+    ("streaming", |screen| {
+        screen.hears(conversation()).hears([delta(ANSWER)]);
+    }),
+    ("approve", |screen| {
+        screen.hears(conversation()).hears([asks_with_more_behind(install_risk())]);
+    }),
+    ("theme", |screen| {
+        screen.types("/theme\n");
+    }),
+    ("palette", |screen| {
+        screen.types("/");
+    }),
+    ("keys", |screen| {
+        screen.types("/keys\n");
+    }),
+];
+
+#[test]
+fn the_main_situations_look_right_at_every_size() {
+    for size in [(40, 10), (80, 24), (120, 40), (200, 50)] {
+        let mut pictures = String::new();
+        for (name, arrange) in SITUATIONS.iter().take(4) {
+            for lang in [Lang::En, Lang::Zh] {
+                let mut screen = Screen::new(lang, size);
+                arrange(&mut screen);
+                pictures += &format!("== {name} {} ==\n{}", lang.code(), screen.picture());
+            }
+        }
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(format!("size_{}x{}", size.0, size.1), pictures);
+        });
+    }
+}
+
+#[test]
+fn every_size_is_drawn_and_the_smallest_say_so_calmly() {
+    for (_, arrange) in SITUATIONS {
+        for width in [5, 11, 12, 19, 20, 24, 39, 40, 60, 132, 300] {
+            for height in [1, 2, 3, 4, 5, 7, 10, 13, 14, 40, 100] {
+                let mut screen = Screen::new(Lang::Zh, (width, height));
+                arrange(&mut screen);
+                screen.draw();
+                assert!(!screen.picture().trim().is_empty(), "{width}x{height}");
+            }
+        }
+    }
 }

@@ -19,11 +19,13 @@ use crate::protocol::{
 use crate::safety::{self, Cleared, Held, Judged, Scene, Verdict};
 use crate::words::{Say, Spoken, Word, agent as words};
 
+mod ahead;
 mod limits;
 mod said;
 #[cfg(test)]
 mod tests;
 
+use ahead::{Ahead, Approved};
 use limits::Limits;
 use said::Said;
 
@@ -89,6 +91,7 @@ pub struct Turn {
 struct Batch {
     todo: VecDeque<Step>,
     seen: Vec<Observation>,
+    approved: Approved,
     why: String,
     expected: String,
     of: usize,
@@ -102,6 +105,7 @@ enum Waiting {
     Step {
         door: Box<Door>,
         rule: Option<String>,
+        ahead: Ahead,
     },
     /// A person decides whether to go on.
     Pause {
@@ -350,9 +354,14 @@ impl Turn {
         let Some(step) = self.batch.todo.pop_front() else { return self.hand_back() };
         self.limits.proposed(&step.work);
         match safety::assess(step, scene) {
-            Verdict::Run(cleared) if self.limits.asks_at_each() => self.ask(Door::Cleared(cleared)),
+            Verdict::Run(cleared) if self.asks_all_the_same(cleared.judged()) => {
+                self.ask(Door::Cleared(cleared), scene)
+            }
             Verdict::Run(cleared) => self.run(cleared, None),
-            Verdict::Ask(held) => self.ask(Door::Held(held)),
+            Verdict::Ask(held) if self.batch.approved.covers(held.judged()) => {
+                self.run(held.approve(), None)
+            }
+            Verdict::Ask(held) => self.ask(Door::Held(held), scene),
             Verdict::Refuse(refused) => {
                 self.not_run(refused.judged(), Outcome::Refused, None);
                 self.skip_rest(words::SKIPPED, scene);
@@ -366,7 +375,13 @@ impl Turn {
         Action::Run(Box::new(cleared))
     }
 
-    fn ask(&mut self, door: Door) -> Action {
+    /// Where the user wants to be asked at each, unless they said yes ahead.
+    fn asks_all_the_same(&self, judged: &Judged) -> bool {
+        self.limits.asks_at_each() && !self.batch.approved.covers(judged)
+    }
+
+    fn ask(&mut self, door: Door, scene: Scene<'_>) -> Action {
+        let ahead = Ahead::look(&self.batch.todo, scene);
         let judged = door.judged();
         let rule = judged.rule().map(|rule| rule.to_string());
         let question = Question::Step {
@@ -380,8 +395,9 @@ impl Turn {
             of: self.batch.of,
             pieces: judged.pieces.clone(),
             rule: rule.clone(),
+            rest: ahead.shown(),
         };
-        self.waiting = Waiting::Step { door: Box::new(door), rule };
+        self.waiting = Waiting::Step { door: Box::new(door), rule, ahead };
         self.question(question)
     }
 
@@ -398,9 +414,17 @@ impl Turn {
 
     fn decided(&mut self, decision: Decision, scene: Scene<'_>) -> Action {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
-            Waiting::Step { door, rule } => self.decided_step(*door, rule, decision, scene),
+            Waiting::Step { door, rule, ahead } => {
+                if let Decision::ApproveAll { steps } = &decision {
+                    self.batch.approved = ahead.approved(steps);
+                }
+                self.decided_step(*door, rule, decision, scene)
+            }
             Waiting::Pause { why } => match decision {
-                Decision::Approve | Decision::Remember(_) | Decision::Edit(_) => {
+                Decision::Approve
+                | Decision::ApproveAll { .. }
+                | Decision::Remember(_)
+                | Decision::Edit(_) => {
                     self.limits.start_over();
                     self.go_on(scene)
                 }
@@ -422,7 +446,7 @@ impl Turn {
         scene: Scene<'_>,
     ) -> Action {
         match decision {
-            Decision::Approve => self.run(door.approve(), None),
+            Decision::Approve | Decision::ApproveAll { .. } => self.run(door.approve(), None),
             Decision::Remember(scope) => {
                 if let Some(rule) = rule {
                     self.told.push(Told::Remember { rule, scope });

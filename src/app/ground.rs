@@ -8,10 +8,11 @@ use super::Failure;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit};
 use crate::config::paths::project_files;
-use crate::config::settings::Color;
+use crate::config::settings::{Color, Notify};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::protocol::Notice;
 use crate::safety;
+use crate::tui::ring::Ring;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
 use crate::tui::{Clipboard, Keep};
 use crate::words::{Lang, Spoken, cli as words};
@@ -105,6 +106,16 @@ impl Ground {
         Arc::new(move |key, value| {
             edit::set(&file, key, value).map(|_| ()).map_err(|error| error.say())
         })
+    }
+
+    /// How somebody who looks elsewhere is called back.
+    pub fn ring(&self) -> Ring {
+        let variable = |name| self.environment.get(name).unwrap_or_default();
+        match self.loaded.settings.notify {
+            Notify::Auto => Ring::of_terminal(variable("TERM_PROGRAM"), variable("TERM")),
+            Notify::Bell => Ring::Bell,
+            Notify::Off => Ring::Off,
+        }
     }
 
     /// How many colours the terminal says it has.

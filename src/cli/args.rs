@@ -87,6 +87,9 @@ pub struct LookOptions {
     /// The theme of the screen.
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
+    /// Plain lines instead of the screen: for screen readers and simple terminals.
+    #[arg(long, global = true)]
+    pub linear: bool,
     /// No colours.
     #[arg(long, global = true)]
     pub no_color: bool,
@@ -260,7 +263,7 @@ impl Cli {
     /// The settings that options stand for, as `config::Sources::line` takes them.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         let ModelOptions { model, base_url, profile, mode, .. } = &self.model;
-        let LookOptions { lang, theme, no_color } = &self.look;
+        let LookOptions { lang, theme, no_color, linear: _ } = &self.look;
         let color = no_color.then(|| "never".to_owned());
         let given = [
             ("model", model),

@@ -23,6 +23,7 @@ pub struct Settings {
     /// `auto`, or the name of a theme.
     pub theme: String,
     pub color: Color,
+    pub notify: Notify,
     /// What goes into the log file; `None`: nothing is logged.
     pub log: Option<String>,
     /// The model asked for by an option or a variable, for both modes.
@@ -32,6 +33,16 @@ pub struct Settings {
     pub limits: Limits,
     pub sandbox: Sandboxing,
     policy: Policy,
+}
+
+/// How somebody who looks elsewhere is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notify {
+    /// A notification where the terminal shows them, else the bell.
+    #[default]
+    Auto,
+    Bell,
+    Off,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +162,11 @@ impl Settings {
             color: match stack.text("color").as_deref() {
                 Some("never") => Color::Never,
                 _ => Color::Auto,
+            },
+            notify: match stack.text("notify").as_deref() {
+                Some("bell") => Notify::Bell,
+                Some("off") => Notify::Off,
+                _ => Notify::Auto,
             },
             log: stack.text("log").filter(|level| level != "off"),
             model: stack.text("model"),

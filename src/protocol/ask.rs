@@ -37,9 +37,21 @@ pub enum Question {
         pieces: Vec<Piece>,
         /// The exact rule "don't ask again" would add; `None` where it is not offered.
         rule: Option<String>,
+        /// The steps of the reply behind this one, in their order.
+        #[serde(default)]
+        rest: Vec<Ahead>,
     },
     /// The turn paused by itself; shall it go on?
     Pause { why: Say },
+}
+
+/// A step that has not had its turn, as it is judged now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ahead {
+    /// The step's own id.
+    pub id: String,
+    pub work: Work,
+    pub risk: Risk,
 }
 
 /// One simple command of a shell line.
@@ -62,6 +74,9 @@ pub enum Scope {
 pub enum Decision {
     /// Run this once, or go on after a pause.
     Approve,
+    /// Run this, and the listed ones of those behind it when their turn comes. Each is
+    /// judged again then, and asked about if it became worse than it was shown.
+    ApproveAll { steps: Vec<String> },
     /// Run it, and what its rule covers, without asking again.
     Remember(Scope),
     /// Run this instead. It is judged again, and the model is told.

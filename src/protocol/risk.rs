@@ -69,7 +69,18 @@ pub struct Risk {
     pub lifted: bool,
 }
 
+/// Effects that need a look at the step itself.
+const GRAVE: &[Effect] = &[Effect::Secret, Effect::Elevate, Effect::Irreversible, Effect::Outside];
+
 impl Risk {
+    /// True when a yes to several steps at once may hold this one: at most L1, not
+    /// lifted, and nothing that cannot be undone, leaves the folder or reads secrets.
+    pub fn is_mild(&self) -> bool {
+        self.tier <= Tier::L1
+            && !self.lifted
+            && !self.effects.iter().any(|effect| GRAVE.contains(effect))
+    }
+
     /// The sentence of the deciding reason.
     pub fn why(&self) -> Option<&Say> {
         self.reasons.first().map(|reason| &reason.say)

@@ -74,7 +74,7 @@ async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<O
         return (Ending::Cancelled, Some(not_run(held.judged(), Outcome::Cancelled)));
     };
     match decision {
-        Decision::Approve | Decision::Remember(_) => {
+        Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
             let cleared = held.approve();
             (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))
         }
@@ -110,6 +110,7 @@ fn question(held: &Held) -> Question {
         of: 1,
         pieces: judged.pieces.clone(),
         rule: None,
+        rest: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::clipboard::Copied;
+use super::ring::Ring;
 use super::theme::Ground;
 use crate::protocol::{self, Op};
 use crate::words::Say;
@@ -54,9 +55,10 @@ pub enum Effect {
     Redraw,
     /// Put this into the clipboard.
     Copy(String),
-    Bell,
     /// Show this on the normal screen until a key is pressed.
     Dump(String),
+    /// Call somebody who looks elsewhere, with a text of our own.
+    Ring(Ring, &'static str),
     Title(String),
     /// Ask the terminal for its background; the answer comes when it comes.
     AskGround,

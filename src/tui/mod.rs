@@ -34,6 +34,7 @@ mod paint;
 mod painter;
 pub mod palette;
 mod queue;
+pub mod ring;
 mod start;
 mod status;
 mod submit;

@@ -375,7 +375,7 @@ impl Driver {
             }
             Effect::Dump(text) => self.screen.go_away(&text),
             Effect::Title(_) if self.screen.is_away() => Ok(()),
-            Effect::Bell => self.screen.bell(),
+            Effect::Ring(ring, text) => self.screen.ring(&ring.sequence(text)),
             Effect::Title(title) => self.screen.title(&title),
             Effect::AskGround => self.screen.ask_ground(),
             Effect::CaptureMouse => self.screen.capture_mouse(),

@@ -11,6 +11,7 @@ use super::files::Found;
 use super::modal::Modals;
 use super::palette::Palette;
 use super::queue::Queue;
+use super::ring::Ring;
 use super::start;
 use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
@@ -28,6 +29,7 @@ pub struct Config {
     /// The person's own themes.
     pub themes: Vec<Source>,
     pub depth: Depth,
+    pub ring: Ring,
     /// What the background seems to be, until the terminal says so.
     pub ground: Ground,
     pub facts: Facts,
@@ -88,6 +90,8 @@ pub struct Person {
     pub leaving_until: Option<Millis>,
     /// What is said for a moment, until this time.
     pub told: Option<(Say, Millis)>,
+    /// How they are called back.
+    pub ring: Ring,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,7 +136,7 @@ impl State {
             facts,
             models,
             dress,
-            person: Person::default(),
+            person: Person { ring: config.ring, ..Person::default() },
             mouse: Mouse::default(),
         }
     }

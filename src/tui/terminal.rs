@@ -126,10 +126,12 @@ impl Screen {
         execute!(self.terminal.backend_mut(), AskGround)
     }
 
+    /// Writes what calls the person back.
+    ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn bell(&mut self) -> io::Result<()> {
-        self.terminal.backend_mut().write_all(b"\x07")?;
+    pub fn ring(&mut self, sequence: &str) -> io::Result<()> {
+        self.terminal.backend_mut().write_all(sequence.as_bytes())?;
         io::Write::flush(self.terminal.backend_mut())
     }
 

@@ -12,7 +12,7 @@ use super::palette;
 use super::state::{Attention, Mouse, State};
 use super::submit;
 use super::transcript::{Released, Scroll};
-use super::{choosing, start, title};
+use super::{choosing, ring, start, title};
 use crate::protocol::{self, Notice, Op};
 use crate::words::{Say, screen as words};
 
@@ -386,7 +386,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
     match event {
         protocol::Event::Asked(ask) => {
             state.modals.open(Modal::asked(*ask, at));
-            return ring(state);
+            return ring::asks(state);
         }
         protocol::Event::Answered { ask } => state.modals.answered(ask, at),
         protocol::Event::Judged { ask, work, risk } => state.modals.judged(ask, work, risk),
@@ -397,7 +397,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             state.chips.set(state.transcript.suggestions());
             let mut effects = submit::later(state, at);
             if elapsed_ms >= LONG_TURN {
-                effects.extend(ring(state));
+                effects.extend(ring::done(state));
             }
             return effects;
         }
@@ -425,13 +425,6 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::Notice(_) => {}
     }
     Vec::new()
-}
-
-fn ring(state: &State) -> Vec<Effect> {
-    match state.person.attention {
-        Attention::Here => Vec::new(),
-        Attention::Elsewhere => vec![Effect::Bell],
-    }
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ words! { "cli":
     DOCTOR_PROGRAMS: "Programs are looked up in", "在这些目录中查找程序";
     DOCTOR_LINE: "{text}", "{text}";
     DOCTOR_PAIR: "{label}: {value}", "{label}：{value}";
-    NO_TERM: "The screen needs a terminal that can move its cursor, and `TERM` says there is none. Set `TERM`, or use `avocet -p \"…\"`.", "全屏界面需要能移动光标的终端，而 `TERM` 表明没有。请设置 `TERM`，或使用 `avocet -p \"…\"`。";
+    NO_TERM: "The screen needs a terminal that can move its cursor, and `TERM` says there is none. Start with `--linear` for plain lines, set `TERM`, or use `avocet -p \"…\"`.", "全屏界面需要能移动光标的终端，而 `TERM` 表明没有。可用 `--linear` 以纯文本行运行，或设置 `TERM`，或使用 `avocet -p \"…\"`。";
     NO_PROGRAM: "There is no program to judge. Put it behind `--`: `avocet policy explain -- git push`.", "没有要判断的程序。请写在 `--` 后面：`avocet policy explain -- git push`。";
     NO_FOLDER: "`{folder}` is no folder. Name one that exists with `--cwd`.", "`{folder}` 不是文件夹。请用 `--cwd` 指定一个存在的文件夹。";
     NO_FOLDER_HERE: "The folder this was started in is gone. Name another with `--cwd`.", "启动时所在的文件夹已不存在。请用 `--cwd` 另外指定。";

@@ -29,6 +29,7 @@ pub mod config;
 pub mod exec;
 pub mod guide;
 pub mod input;
+pub mod linear;
 pub mod model;
 pub mod protocol;
 pub mod safety;
@@ -45,6 +46,7 @@ const AREAS: &[&[Word]] = &[
     exec::ALL,
     guide::ALL,
     input::ALL,
+    linear::ALL,
     model::ALL,
     protocol::ALL,
     safety::ALL,

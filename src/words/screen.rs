@@ -73,6 +73,8 @@ words! { "screen":
     PASTED_CHARS: "pasted {n} characters", "已粘贴 {n} 个字符";
     SECONDS: "{s} s", "{s} 秒";
     MINUTES: "{m} min {s} s", "{m} 分 {s} 秒";
+    RING_DONE: "Avocet is done.", "Avocet 已完成。";
+    RING_ASKS: "Avocet waits for your decision.", "Avocet 等你决定。";
     TITLE_IDLE: "{folder} - Avocet", "{folder} - Avocet";
     TITLE_WORKS: "{folder} - Avocet works", "{folder} - Avocet 工作中";
     TITLE_ASKS: "{folder} - Avocet asks", "{folder} - Avocet 等你决定";
@@ -172,6 +174,7 @@ words! { "screen":
     ASK_RULE: "rule", "规则";
     ASK_MODEL_SAYS: "model says", "模型说";
     ASK_EXPECTED: "it expects", "模型预期";
+    ASK_REST: "behind it in the list:", "列表中随后的步骤：";
     ASK_COMMA: ", ", "、";
     EFFECT_READ: "read", "读取";
     EFFECT_WRITE: "write files", "写文件";
@@ -197,6 +200,8 @@ words! { "screen":
     PICK_RUN: "Run once", "运行一次";
     PICK_RUN_GRAVE: "Run once (capital letter)", "运行一次（大写字母）";
     PICK_RUN_SHORT: "Run", "运行";
+    PICK_ALL: "Run it and all that is listed behind it", "运行它和列出的后续步骤";
+    PICK_ALL_SHORT: "All", "全部";
     PICK_SESSION: "Run, don't ask again this session", "运行，本次会话不再询问";
     PICK_SESSION_SHORT: "Session", "本会话";
     PICK_PROJECT: "Run, don't ask again this project", "运行，本项目不再询问";

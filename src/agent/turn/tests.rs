@@ -9,6 +9,7 @@ use crate::protocol::{Level, Message, Risk, Role};
 use crate::safety::{Contents, Kind, Place, Policy, Program, Rule, World};
 use crate::words::Lang;
 
+mod ahead;
 mod cancel;
 mod limits;
 mod replies;

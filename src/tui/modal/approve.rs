@@ -4,16 +4,17 @@
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
 use ratatui::text::Line;
 
 use super::Answer;
 use super::asking::{Asking, Subject};
 use super::choice::{Care, Choices};
-use super::command::Facts;
+use super::command::{self, Facts};
 use super::sheet::{self, Page};
-use crate::protocol::{AskId, Risk, Tier, Work};
+use crate::protocol::{Ahead, AskId, Risk, Tier, Work};
 use crate::tui::Millis;
-use crate::tui::paint::Pen;
+use crate::tui::paint::{self, Pen};
 use crate::words::{Lang, screen as words};
 
 #[derive(Debug)]
@@ -34,11 +35,19 @@ pub struct Held {
     /// Which one, of how many.
     pub count: (usize, usize),
     pub rule: Option<String>,
+    /// The steps behind it.
+    pub rest: Vec<Ahead>,
 }
 
 impl Held {
     pub fn care(&self) -> Care {
         if self.risk.lifted || self.risk.tier == Tier::L2 { Care::Grave } else { Care::Plain }
+    }
+
+    /// True when the rest of the list may be said yes to with this one.
+    fn offers_all(&self) -> bool {
+        let mild = self.risk.is_mild() && self.rest.iter().all(|step| step.risk.is_mild());
+        mild && !self.rest.is_empty()
     }
 
     /// `2 of 5`; nothing for the only one.
@@ -62,6 +71,8 @@ impl Held {
 impl Approve {
     pub fn new(id: AskId, held: Held, opened: Millis) -> Approve {
         let choices = Choices::for_step(held.care(), held.rule.is_some());
+        let rest = held.rest.iter().map(|step| step.id.clone()).collect();
+        let choices = if held.offers_all() { choices.with_all(rest) } else { choices };
         Approve { asking: Asking::new(id, choices, held.care(), opened), held }
     }
 
@@ -82,7 +93,8 @@ impl Approve {
         page.count = self.held.counted(pen);
         page.must.push(Line::default());
         page.must.extend(self.facts(&subject, width, pen));
-        page.more = self.said(width, pen);
+        page.more = self.rest(width, pen);
+        page.more.extend(self.said(width, pen));
         page
     }
 
@@ -98,6 +110,16 @@ impl Approve {
             facts.text(words::ASK_RULE, rule, pen.theme.text, pen);
         }
         facts.into_rows()
+    }
+
+    /// The steps behind this one, each behind its tier.
+    fn rest(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        if self.held.rest.is_empty() {
+            return Vec::new();
+        }
+        let head = Line::styled(words::ASK_REST.text(pen.lang), pen.theme.dim);
+        let rows = self.held.rest.iter().flat_map(|step| ahead(step, width, pen));
+        [Line::default(), head].into_iter().chain(rows).collect()
     }
 
     fn said(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
@@ -118,4 +140,12 @@ impl Approve {
         let page = self.page(screen.width, pen);
         self.asking.draw(screen, buf, &page, pen)
     }
+}
+
+/// A step behind this one: its tier, and all of its command, since a yes may hold it.
+fn ahead(step: &Ahead, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    let tone = command::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
+    let label = format!("  {}", step.risk.tier.name());
+    let work = command::work(&step.work, &step.risk, width.saturating_sub(6), pen);
+    paint::labelled(&label, tone, 6, work)
 }

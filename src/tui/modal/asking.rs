@@ -151,6 +151,11 @@ impl Asking {
             Pick::Stop => self.send(Decision::Stop),
             Pick::GoOn => self.send(Decision::Approve),
             Pick::Run => self.approve(Decision::Approve, by_letter),
+            Pick::All if !self.sheet.seen_all() => self.refuse(words::REFUSED_UNSEEN),
+            Pick::All => {
+                let steps = self.choices.rest().to_vec();
+                self.approve(Decision::ApproveAll { steps }, by_letter)
+            }
             Pick::Session => self.approve(Decision::Remember(Scope::Session), by_letter),
             Pick::Project => self.approve(Decision::Remember(Scope::Project), by_letter),
             Pick::Word => {

@@ -16,6 +16,7 @@ pub enum Pick {
     Run,
     Session,
     Project,
+    All,
     Edit,
     Word,
     Stop,
@@ -41,6 +42,8 @@ const RUN: Choice = choice('y', Pick::Run, words::PICK_RUN, words::PICK_RUN_SHOR
 const RUN_GRAVE: Choice = choice('Y', Pick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
 const SESSION: Choice = choice('s', Pick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
 const PROJECT: Choice = choice('p', Pick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
+/// This one and those behind it, which stand on the sheet.
+const ALL: Choice = choice('a', Pick::All, words::PICK_ALL, words::PICK_ALL_SHORT);
 const EDIT: Choice = choice('e', Pick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
 const WORD: Choice = choice('w', Pick::Word, words::PICK_WORD, words::PICK_WORD_SHORT);
 const STOP: Choice = choice('x', Pick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
@@ -60,6 +63,8 @@ pub enum Care {
 pub struct Choices {
     rows: Vec<Choice>,
     chosen: usize,
+    /// The steps that "all" means besides the one that is asked about.
+    rest: Vec<String>,
 }
 
 impl Choices {
@@ -70,18 +75,35 @@ impl Choices {
             (Care::Plain, false) => vec![REJECT, WORD, STOP, EDIT, RUN],
             (Care::Plain, true) => vec![REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT],
         };
-        Choices { rows, chosen: 0 }
+        Choices::of(rows)
+    }
+
+    /// Offers a yes to the steps behind as well.
+    #[must_use]
+    pub fn with_all(mut self, rest: Vec<String>) -> Choices {
+        let behind = self.rows.iter().position(|row| row.pick == Pick::Run);
+        self.rows.insert(behind.map_or(self.rows.len(), |run| run + 1), ALL);
+        self.rest = rest;
+        self
+    }
+
+    pub fn rest(&self) -> &[String] {
+        &self.rest
+    }
+
+    fn of(rows: Vec<Choice>) -> Choices {
+        Choices { rows, chosen: 0, rest: Vec::new() }
     }
 
     /// Shall this shell line run?
     pub fn for_shell(care: Care) -> Choices {
         let run = if care == Care::Grave { RUN_GRAVE } else { RUN };
-        Choices { rows: vec![REJECT, EDIT, run], chosen: 0 }
+        Choices::of(vec![REJECT, EDIT, run])
     }
 
     /// Shall the turn go on?
     pub fn for_pause() -> Choices {
-        Choices { rows: vec![HALT, GO_ON], chosen: 0 }
+        Choices::of(vec![HALT, GO_ON])
     }
 
     /// True when nothing is held that could be rejected.
@@ -178,7 +200,7 @@ enum Room {
 
 /// The letters, for help.
 pub fn letters() -> Vec<(char, Word)> {
-    [REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT, RUN_GRAVE]
+    [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, RUN_GRAVE]
         .iter()
         .map(|row| (row.letter, row.label))
         .collect()

@@ -90,7 +90,7 @@ pub fn key_list(pen: &Pen<'_>) -> List {
             }
         }
         if *place == Place::Question {
-            list.row("1 - 7".to_owned(), words::PICK_NTH.text(pen.lang).to_owned());
+            list.row("1 - 8".to_owned(), words::PICK_NTH.text(pen.lang).to_owned());
             for (letter, label) in choice::letters() {
                 list.row(letter.to_string(), label.text(pen.lang).to_owned());
             }

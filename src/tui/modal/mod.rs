@@ -73,10 +73,11 @@ impl Modal {
                 of,
                 pieces,
                 rule,
+                rest,
             } => {
                 let count = (number, of);
                 let held =
-                    Held { work: step.work, risk, resolved, cwd, why, expected, count, rule };
+                    Held { work: step.work, risk, resolved, cwd, why, expected, count, rule, rest };
                 match held.work {
                     Work::Shell { .. } => Modal::Shell(Box::new(Shell::new(id, held, pieces, now))),
                     Work::Exec { .. } | Work::Tool { .. } => {

@@ -100,6 +100,11 @@ impl Sheet {
         self.room > 0 && self.seen >= self.of.1
     }
 
+    /// True when also the rest of the page has been drawn.
+    pub fn seen_all(&self) -> bool {
+        self.room > 0 && self.seen >= self.rows
+    }
+
     /// Shows the next part, after the last one the first.
     pub fn more(&mut self) {
         let next = self.offset + self.room.max(1);
@@ -245,7 +250,7 @@ impl Page {
         let mut rule = Rule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
         let wide =
             clean::width(&self.title) + clean::width(&self.count) + clean::width(&self.badge);
-        if !self.count.is_empty() && wide + 12 < usize::from(area.width) {
+        if !self.count.is_empty() && wide + 9 <= usize::from(area.width) {
             rule = rule.left(Span::styled(self.count.as_str(), pen.theme.dim));
         }
         if !self.badge.is_empty() {

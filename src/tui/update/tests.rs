@@ -100,6 +100,7 @@ fn asks(work: Work, risk: Risk) -> protocol::Event {
         of: 1,
         pieces: vec![],
         rule: Some("touch *".into()),
+        rest: Vec::new(),
     };
     protocol::Event::Asked(Box::new(Ask { id: AskId(7), question }))
 }
@@ -267,7 +268,10 @@ fn a_long_turn_rings_only_when_nobody_looks() {
     assert_eq!(hear(&mut state, ended(60_000)), []);
     update(&mut state, Event { at: 0, input: Input::FocusLost });
     hear(&mut state, started());
-    assert_eq!(hear(&mut state, ended(60_000)), [Effect::Bell]);
+    assert_eq!(
+        hear(&mut state, ended(60_000)),
+        [Effect::Ring(crate::tui::ring::Ring::Bell, "Avocet is done.")]
+    );
     hear(&mut state, started());
     assert_eq!(hear(&mut state, ended(600)), []);
 }

@@ -1,0 +1,335 @@
+//! A conversation as plain lines, one after the other: for screen readers, for dumb
+//! terminals, for anybody who wants no screen. Nothing is ever drawn over, no cursor
+//! moves, and a question is answered by typing the number of a choice.
+//!
+//! A pure machine: what the session tells and what the person types go in, what is to be
+//! written or sent comes out. [`run`] writes and waits.
+
+use super::{Clean, Exit, shown};
+use crate::commands::{self, Act, Call, Outcome, Surface};
+use crate::prompt::line::{self, Intent};
+use crate::protocol::{
+    Ask, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page, Replied, Report,
+    Step, Tier, Work,
+};
+use crate::safety::clean::escape;
+use crate::words::{Lang, Say, Word, linear as w};
+
+mod question;
+pub mod run;
+#[cfg(test)]
+mod tests;
+
+use question::Asked;
+
+/// What the driver must do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// A whole line, made safe already.
+    Line(String),
+    Notice(Notice),
+    Page(Page),
+    /// The sign that something can be typed.
+    Prompt,
+    Send(Op),
+    End(Exit),
+}
+
+#[derive(Debug)]
+pub struct Linear {
+    lang: Lang,
+    clean: Clean,
+    facts: Facts,
+    models: Vec<String>,
+    doing: Doing,
+    /// The answer as far as it came: what of it is written, and what waits for the end
+    /// of its line.
+    written: usize,
+    rest: String,
+    /// Commands that wait for the end of the turn.
+    later: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Doing {
+    /// Nothing is known of the session yet.
+    Starting,
+    Idle,
+    Working,
+    Asked(Box<Asked>),
+}
+
+impl Linear {
+    pub fn new(facts: Facts, lang: Lang, clean: Clean) -> Linear {
+        let (models, later, rest) = (Vec::new(), Vec::new(), String::new());
+        Linear { lang, clean, facts, models, doing: Doing::Starting, written: 0, rest, later }
+    }
+
+    /// What stands first.
+    fn greet(&self) -> Vec<Effect> {
+        let hello = w::HELLO.with("model", self.facts.model.as_str());
+        let hello = hello.with("folder", self.facts.cwd.as_str());
+        vec![self.say(hello), self.say(w::HELLO_HOW), Effect::Prompt]
+    }
+
+    /// Ctrl-C: stops the turn; when none runs, leaves.
+    pub fn interrupt(&self) -> Vec<Effect> {
+        match self.doing {
+            Doing::Idle => vec![Effect::End(Exit::Done)],
+            Doing::Starting | Doing::Working | Doing::Asked(_) => {
+                vec![self.say(w::STOPPING), Effect::Send(Op::Stop)]
+            }
+        }
+    }
+
+    /// Nothing more can be typed: a turn that runs is heard to its end.
+    pub fn closed(&self) -> Vec<Effect> {
+        match self.doing {
+            Doing::Idle => vec![Effect::End(Exit::Done)],
+            Doing::Starting | Doing::Working => Vec::new(),
+            // Nobody is left to answer.
+            Doing::Asked(_) => vec![Effect::Send(Op::Stop)],
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        matches!(self.doing, Doing::Idle)
+    }
+
+    /// A line the person typed.
+    pub fn typed(&mut self, text: &str) -> Vec<Effect> {
+        if let Doing::Asked(asked) = &mut self.doing {
+            return match asked.answer(text) {
+                question::Heard::Decided(decision) => {
+                    vec![Effect::Send(Op::Decide { ask: asked.id(), decision })]
+                }
+                question::Heard::Again(word) => vec![self.say(word), Effect::Prompt],
+                question::Heard::Command => self.entered(text),
+            };
+        }
+        self.entered(text)
+    }
+
+    fn entered(&mut self, text: &str) -> Vec<Effect> {
+        match line::read(text) {
+            Intent::Empty => self.prompt(),
+            Intent::Message { text } => vec![Effect::Send(Op::Submit { text })],
+            Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line, keep })],
+            Intent::Command { name, args } => self.command(&format!("/{name} {args}")),
+        }
+    }
+
+    fn prompt(&self) -> Vec<Effect> {
+        match self.doing {
+            Doing::Idle | Doing::Asked(_) => vec![Effect::Prompt],
+            Doing::Starting | Doing::Working => Vec::new(),
+        }
+    }
+
+    fn command(&mut self, line: &str) -> Vec<Effect> {
+        let call = Call {
+            facts: &self.facts,
+            models: &self.models,
+            themes: &[],
+            surface: Surface::Local,
+            busy: !self.is_idle(),
+        };
+        let outcome = commands::dispatch(&call, line);
+        let mut effects = self.follow(outcome);
+        let sends = effects.iter().any(|effect| matches!(effect, Effect::Send(_)));
+        if !sends {
+            effects.extend(self.prompt());
+        }
+        effects
+    }
+
+    fn follow(&mut self, outcome: Outcome) -> Vec<Effect> {
+        match outcome {
+            Outcome::Send(op) => vec![Effect::Send(op)],
+            Outcome::Say(notice) => vec![Effect::Notice(notice)],
+            Outcome::Page { title, rows } => vec![Effect::Page(Page { title, rows })],
+            Outcome::Many(all) => all.into_iter().flat_map(|one| self.follow(one)).collect(),
+            Outcome::Do(act) => self.act(act),
+        }
+    }
+
+    fn act(&mut self, act: Act) -> Vec<Effect> {
+        match act {
+            Act::Quit => vec![Effect::End(Exit::Done)],
+            Act::Help(topic) => {
+                let page = commands::help_page(topic.as_deref(), Surface::Local);
+                self.follow(page)
+            }
+            Act::Lang(lang) => {
+                self.lang = lang;
+                Vec::new()
+            }
+            Act::Models => vec![Effect::Send(Op::Report { report: Report::Models })],
+            Act::Later(line) => {
+                self.later.push(line);
+                Vec::new()
+            }
+            Act::Theme(_) | Act::Keys | Act::Copy(_) | Act::Dump | Act::Search(_) => {
+                vec![Effect::Notice(Notice::warning(w::NEEDS_SCREEN))]
+            }
+        }
+    }
+
+    /// An event of the session.
+    pub fn heard(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::TurnStarted { .. } => {
+                self.doing = Doing::Working;
+                Vec::new()
+            }
+            Event::ReplyStarted => {
+                (self.written, self.rest) = (0, String::new());
+                Vec::new()
+            }
+            Event::Delta { text } => self.streamed(&text),
+            Event::Repairing { fault } => vec![self.say(w::REPAIRING.with("fault", fault))],
+            Event::Retrying { attempt, of, why, .. } => {
+                vec![self.say(w::RETRYING.with("attempt", attempt).with("of", of).with("why", why))]
+            }
+            Event::Replied(replied) => self.replied(&replied),
+            Event::StepStarted { step, risk } => vec![self.step(w::RUNS, &step, risk.tier)],
+            Event::Observed(seen) => self.observed(&seen),
+            Event::Asked(ask) => self.asked(*ask),
+            Event::Answered { .. } => {
+                self.doing = Doing::Working;
+                Vec::new()
+            }
+            Event::Queued { texts } if texts.is_empty() => Vec::new(),
+            Event::Queued { texts } => vec![self.say(w::QUEUED.with("n", texts.len()))],
+            Event::TurnEnded { ending, .. } => self.ended(&ending),
+            Event::Facts(facts) => {
+                self.facts = *facts;
+                if !matches!(self.doing, Doing::Starting) {
+                    return Vec::new();
+                }
+                self.doing = Doing::Idle;
+                self.greet()
+            }
+            Event::Notice(notice) => self.and_prompt(Effect::Notice(notice)),
+            Event::Page(page) => self.and_prompt(Effect::Page(*page)),
+            Event::Models { names } => {
+                self.models = names;
+                Vec::new()
+            }
+            Event::Cleared => vec![self.say(w::CLEARED), Effect::Prompt],
+            Event::Closed => vec![Effect::End(Exit::Done)],
+            Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
+            Event::Thought { .. } | Event::StepOutput { .. } | Event::Judged { .. } => Vec::new(),
+        }
+    }
+
+    fn and_prompt(&self, effect: Effect) -> Vec<Effect> {
+        let mut effects = vec![effect];
+        effects.extend(self.prompt());
+        effects
+    }
+
+    /// Whole lines are written when they are there: half a line read aloud is noise.
+    fn streamed(&mut self, text: &str) -> Vec<Effect> {
+        self.rest.push_str(text);
+        let Some((whole, rest)) = self.rest.rsplit_once('\n') else { return Vec::new() };
+        let (whole, rest) = (whole.to_owned(), rest.to_owned());
+        self.rest = rest;
+        self.written += whole.len() + 1;
+        whole.lines().map(|line| self.line(line)).collect()
+    }
+
+    /// What has not been written yet. Where the whole is not what was streamed, all of
+    /// it is.
+    fn replied(&mut self, replied: &Replied) -> Vec<Effect> {
+        let left = replied.message.get(self.written..).unwrap_or(&replied.message);
+        let mut lines: Vec<Effect> = left.lines().map(|line| self.line(line)).collect();
+        if replied.cut.is_some() {
+            lines.push(self.say(w::CUT));
+        }
+        for (at, suggestion) in replied.suggestions.iter().enumerate() {
+            let say = w::SUGGESTION.with("n", at + 1).with("text", suggestion.as_str());
+            lines.push(self.say(say));
+        }
+        (self.written, self.rest) = (0, String::new());
+        lines
+    }
+
+    fn step(&self, word: Word, step: &Step, tier: Tier) -> Effect {
+        let say = word.with("step", exact(&step.work));
+        self.say(say.with("tier", Say::from(tier_word(tier))))
+    }
+
+    fn observed(&self, seen: &Observation) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for text in [&seen.stdout, &seen.stderr] {
+            effects.extend(text.lines().take(OUTPUT).map(|line| self.line(&format!("  {line}"))));
+            let more = text.lines().count().saturating_sub(OUTPUT);
+            if more > 0 {
+                effects.push(self.say(w::MORE_OUTPUT.with("n", more)));
+            }
+        }
+        effects.push(match (seen.outcome, seen.exit_code) {
+            (Came::Ran | Came::Edited, Some(0)) => self.say(w::WORKED),
+            (Came::Ran | Came::Edited, Some(code)) => self.say(w::EXITED.with("code", code)),
+            (Came::Ran | Came::Edited, None) => self.say(w::KILLED),
+            (Came::Declined, _) => self.step(w::DECLINED, &seen.step, seen.risk.tier),
+            (Came::Refused, _) => self.refused(seen),
+            (Came::TimedOut, _) => self.say(w::TIMED_OUT),
+            (Came::Cancelled, _) => self.step(w::CANCELLED, &seen.step, seen.risk.tier),
+        });
+        effects
+    }
+
+    fn refused(&self, seen: &Observation) -> Effect {
+        let why = seen.risk.why().cloned().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
+        self.say(w::REFUSED.with("step", exact(&seen.step.work)).with("why", why))
+    }
+
+    fn asked(&mut self, ask: Ask) -> Vec<Effect> {
+        let asked = Asked::new(ask);
+        let mut effects: Vec<Effect> = asked.says().into_iter().map(|say| self.say(say)).collect();
+        effects.push(Effect::Prompt);
+        self.doing = Doing::Asked(Box::new(asked));
+        effects
+    }
+
+    fn ended(&mut self, ending: &Ending) -> Vec<Effect> {
+        self.doing = Doing::Idle;
+        let mut effects = match ending {
+            Ending::Done | Ending::Error => Vec::new(),
+            Ending::Cancelled | Ending::Stopped => vec![self.say(w::STOPPED)],
+            Ending::Limit { why } => vec![Effect::Notice(Notice::warning(why.clone()))],
+            Ending::Failed { why } => vec![Effect::Notice(Notice::error(why.clone()))],
+        };
+        for line in std::mem::take(&mut self.later) {
+            effects.extend(self.command(&line));
+        }
+        effects.push(Effect::Prompt);
+        effects
+    }
+
+    fn say(&self, say: impl Into<Say>) -> Effect {
+        self.line(&say.into().text(self.lang))
+    }
+
+    fn line(&self, text: &str) -> Effect {
+        Effect::Line((self.clean)(text))
+    }
+}
+
+/// A command with all that is in it, on one line: what cannot be seen is spelt out.
+fn exact(work: &Work) -> String {
+    escape(&shown::work(work)).text
+}
+
+/// Lines of a step's output that are read out.
+const OUTPUT: usize = 40;
+
+fn tier_word(tier: Tier) -> Word {
+    match tier {
+        Tier::L0 => crate::words::screen::TIER_L0,
+        Tier::L1 => crate::words::screen::TIER_L1,
+        Tier::L2 => crate::words::screen::TIER_L2,
+    }
+}

@@ -1,0 +1,173 @@
+//! A question as numbered lines, and what a typed line answers to it.
+
+use crate::protocol::{Ask, AskId, Decision, Question, Risk, Scope, Tier};
+use crate::safety::clean::escape;
+use crate::words::{Say, Word, linear as w};
+
+/// What is typed for a step that is grave, so that no habit answers it.
+const GRAVE: &str = "YES";
+
+#[derive(Debug)]
+pub struct Asked {
+    ask: Ask,
+    choices: Vec<(Pick, Word)>,
+    /// True once "say why" was chosen: the next line is the word.
+    wording: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pick {
+    Reject,
+    Word,
+    Run,
+    All,
+    Session,
+    Project,
+    Stop,
+    GoOn,
+}
+
+/// What a line turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Heard {
+    Decided(Decision),
+    /// No answer; this is said, and the person is asked again.
+    Again(Word),
+    /// A slash command, which is no answer either but may be wanted now.
+    Command,
+}
+
+impl Asked {
+    pub fn new(ask: Ask) -> Asked {
+        let choices = choices(&ask.question);
+        Asked { ask, choices, wording: false }
+    }
+
+    pub fn id(&self) -> AskId {
+        self.ask.id
+    }
+
+    /// The question, line by line.
+    pub fn says(&self) -> Vec<Say> {
+        let mut says = match &self.ask.question {
+            Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
+            Question::Step { .. } => step(&self.ask.question),
+        };
+        for (at, (_, word)) in self.choices.iter().enumerate() {
+            says.push(w::CHOICE.with("n", at + 1).with("choice", Say::from(*word)));
+        }
+        says.push(if self.is_grave() { w::HOW_GRAVE } else { w::HOW }.into());
+        says
+    }
+
+    pub fn answer(&mut self, typed: &str) -> Heard {
+        let typed = typed.trim();
+        if std::mem::take(&mut self.wording) {
+            let word = Some(typed.to_owned()).filter(|word| !word.is_empty());
+            return Heard::Decided(Decision::Reject { word });
+        }
+        if typed.starts_with('/') {
+            return Heard::Command;
+        }
+        if typed == GRAVE && self.is_grave() {
+            return Heard::Decided(Decision::Approve);
+        }
+        match self.picked(typed) {
+            Some(Pick::Run) if self.is_grave() => Heard::Again(w::NEEDS_YES),
+            Some(Pick::Word) => {
+                self.wording = true;
+                Heard::Again(w::WORD)
+            }
+            Some(pick) => Heard::Decided(self.decision(pick)),
+            None => Heard::Again(w::NO_CHOICE),
+        }
+    }
+
+    /// The choice of a number; digits of any width count.
+    fn picked(&self, typed: &str) -> Option<Pick> {
+        let narrow = |c: char| match u32::from(c) {
+            wide @ 0xFF10..=0xFF19 => char::from_u32(wide - 0xFEE0).unwrap_or(c),
+            _ => c,
+        };
+        let number: usize = typed.chars().map(narrow).collect::<String>().parse().ok()?;
+        self.choices.get(number.checked_sub(1)?).map(|(pick, _)| *pick)
+    }
+
+    fn decision(&self, pick: Pick) -> Decision {
+        match pick {
+            Pick::Reject | Pick::Word => Decision::Reject { word: None },
+            Pick::Run | Pick::GoOn => Decision::Approve,
+            Pick::All => Decision::ApproveAll { steps: self.rest() },
+            Pick::Session => Decision::Remember(Scope::Session),
+            Pick::Project => Decision::Remember(Scope::Project),
+            Pick::Stop => Decision::Stop,
+        }
+    }
+
+    fn rest(&self) -> Vec<String> {
+        match &self.ask.question {
+            Question::Step { rest, .. } => rest.iter().map(|step| step.id.clone()).collect(),
+            Question::Pause { .. } => Vec::new(),
+        }
+    }
+
+    fn is_grave(&self) -> bool {
+        match &self.ask.question {
+            Question::Step { risk, .. } => is_grave(risk),
+            Question::Pause { .. } => false,
+        }
+    }
+}
+
+fn is_grave(risk: &Risk) -> bool {
+    risk.lifted || risk.tier == Tier::L2
+}
+
+fn choices(question: &Question) -> Vec<(Pick, Word)> {
+    let Question::Step { risk, rule, rest, .. } = question else {
+        return vec![(Pick::Stop, w::PICK_HALT), (Pick::GoOn, w::PICK_GO_ON)];
+    };
+    let mut choices = vec![(Pick::Reject, w::PICK_REJECT), (Pick::Word, w::PICK_WORD)];
+    choices.push((Pick::Stop, w::PICK_STOP));
+    choices.push((Pick::Run, w::PICK_RUN));
+    let mild = risk.is_mild() && rest.iter().all(|step| step.risk.is_mild());
+    if mild && !rest.is_empty() {
+        choices.push((Pick::All, w::PICK_ALL));
+    }
+    if rule.is_some() && !is_grave(risk) {
+        choices.extend([(Pick::Session, w::PICK_SESSION), (Pick::Project, w::PICK_PROJECT)]);
+    }
+    choices
+}
+
+/// What is asked about: all that the sheet of the screen shows, too.
+fn step(question: &Question) -> Vec<Say> {
+    let Question::Step { step, risk, resolved, cwd, why, number, of, pieces, rule, rest, .. } =
+        question
+    else {
+        return Vec::new();
+    };
+    let tier = Say::from(super::tier_word(risk.tier));
+    let ask = w::ASKS.with("n", *number).with("of", *of).with("tier", tier);
+    let mut says = vec![ask, w::STEP.with("step", super::exact(&step.work))];
+    says.extend(resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
+    says.push(w::FOLDER.with("folder", escape(cwd).text));
+    for reason in &risk.reasons {
+        let because = w::BECAUSE.with("why", reason.say.clone());
+        says.push(because.with("rule", reason.rule.as_str()));
+    }
+    for piece in pieces {
+        let tier = Say::from(super::tier_word(piece.risk.tier));
+        says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
+    }
+    for ahead in rest {
+        let tier = Say::from(super::tier_word(ahead.risk.tier));
+        says.push(w::BEHIND.with("tier", tier).with("step", super::exact(&ahead.work)));
+    }
+    says.extend(rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
+    if !why.trim().is_empty() {
+        // On one line: it must not look like a line of the question.
+        says.push(w::MODEL_SAYS.with("why", why.split_whitespace().collect::<Vec<_>>().join(" ")));
+    }
+    says
+}

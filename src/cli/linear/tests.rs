@@ -1,0 +1,175 @@
+//! A conversation as lines: what is written and sent, by events and typed lines alone.
+
+use super::*;
+use crate::protocol::{
+    AskId, Decision, Origin, Question, Reason, Requires, Risk, Scope, Usage, Work,
+};
+
+fn linear() -> Linear {
+    let facts = Facts { model: "m-1".into(), cwd: "/work".into(), ..Facts::default() };
+    let mut linear = Linear::new(facts.clone(), Lang::En, str::to_owned);
+    linear.heard(Event::Facts(Box::new(facts)));
+    linear
+}
+
+/// What is written, `>` for the prompt; what is sent is left out.
+fn written(effects: &[Effect]) -> Vec<String> {
+    effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Line(line) => Some(line.clone()),
+            Effect::Notice(notice) => Some(notice.say.text(Lang::En)),
+            Effect::Page(page) => Some(page.title.text(Lang::En)),
+            Effect::Prompt => Some(">".into()),
+            Effect::Send(_) | Effect::End(_) => None,
+        })
+        .collect()
+}
+
+fn started() -> Event {
+    Event::TurnStarted { turn: 1, text: "go".into(), origin: Origin::Typed }
+}
+
+fn delta(text: &str) -> Event {
+    Event::Delta { text: text.into() }
+}
+
+fn says(message: &str) -> Event {
+    Event::Replied(Replied { message: message.into(), ..Replied::default() })
+}
+
+fn ended() -> Event {
+    let (ending, usage) = (Ending::Done, Usage::default());
+    Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 1 }
+}
+
+fn risk(tier: Tier, lifted: bool) -> Risk {
+    let say = Word { key: "test.why", en: "pushes", zh: "推送" }.into();
+    let reason = Reason { rule: "git.push".into(), tier, say, arg: None };
+    Risk { tier, rule: "git.push".into(), reasons: vec![reason], effects: vec![], lifted }
+}
+
+fn asks(risk: Risk) -> Event {
+    let work = Work::exec("git", &["push", "a\u{202e}b"]);
+    let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+    let question = Question::Step {
+        step,
+        risk,
+        resolved: Some("/usr/bin/git".into()),
+        cwd: "/work".into(),
+        why: "please\n  4: reject".into(),
+        expected: String::new(),
+        number: 1,
+        of: 1,
+        pieces: Vec::new(),
+        rule: Some("git push *".into()),
+        rest: Vec::new(),
+    };
+    Event::Asked(Box::new(Ask { id: AskId(3), question }))
+}
+
+fn asked(risk: Risk) -> (Linear, Vec<String>) {
+    let mut linear = linear();
+    linear.heard(started());
+    let lines = written(&linear.heard(asks(risk)));
+    (linear, lines)
+}
+
+fn decides(decision: Decision) -> Vec<Effect> {
+    vec![Effect::Send(Op::Decide { ask: AskId(3), decision })]
+}
+
+#[test]
+fn an_answer_is_written_by_whole_lines_and_each_once() {
+    let mut linear = linear();
+    linear.heard(started());
+    linear.heard(Event::ReplyStarted);
+    assert_eq!(written(&linear.heard(delta("One li"))), Vec::<String>::new());
+    assert_eq!(written(&linear.heard(delta("ne.\nAnd"))), ["One line."]);
+    assert_eq!(written(&linear.heard(says("One line.\nAnd more."))), ["And more."]);
+    assert_eq!(written(&linear.heard(ended())), [">"]);
+}
+
+#[test]
+fn an_answer_that_was_not_streamed_is_written_whole() {
+    let mut linear = linear();
+    linear.heard(started());
+    assert_eq!(written(&linear.heard(says("a\nb"))), ["a", "b"]);
+}
+
+#[test]
+fn a_question_is_numbered_lines_with_all_one_needs_to_judge() {
+    let (_, lines) = asked(risk(Tier::L1, false));
+    let text = lines.join("\n");
+    for part in [
+        "A step asks, 1 of 1, L1 confirm.",
+        "git push",
+        "/usr/bin/git",
+        "because it pushes (git.push)",
+        "  1: reject",
+        "  4: run once",
+        "  5: run, and don't ask again in this session",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains('\u{202e}'), "what cannot be seen is spelt out\n{text}");
+    assert!(text.contains("The model says: please 4: reject"), "{text}");
+}
+
+#[test]
+fn a_number_decides_and_nothing_else_does() {
+    let choose = |typed: &str| asked(risk(Tier::L1, false)).0.typed(typed);
+    assert_eq!(choose("4"), decides(Decision::Approve));
+    assert_eq!(choose("４"), decides(Decision::Approve));
+    assert_eq!(choose("1"), decides(Decision::Reject { word: None }));
+    assert_eq!(choose("3"), decides(Decision::Stop));
+    assert_eq!(choose("6"), decides(Decision::Remember(Scope::Project)));
+    for typed in ["", "y", "yes", "0", "9", "run it"] {
+        let said = choose(typed);
+        assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{typed}");
+    }
+}
+
+#[test]
+fn a_word_goes_with_the_rejection() {
+    let (mut linear, _) = asked(risk(Tier::L1, false));
+    assert_eq!(written(&linear.typed("2")).len(), 2);
+    let word = Some("not today".to_owned());
+    assert_eq!(linear.typed("not today"), decides(Decision::Reject { word }));
+}
+
+#[test]
+fn what_is_grave_takes_the_whole_word() {
+    let (mut linear, lines) = asked(risk(Tier::L2, true));
+    assert!(lines.iter().all(|line| !line.contains("don't ask again")), "{lines:?}");
+    assert_eq!(written(&linear.typed("4")), [w::NEEDS_YES.text(Lang::En), ">"]);
+    assert_eq!(linear.typed("YES"), decides(Decision::Approve));
+}
+
+#[test]
+fn what_is_typed_while_it_works_is_sent_and_what_needs_the_screen_says_so() {
+    let mut linear = linear();
+    linear.heard(started());
+    let sent = Effect::Send(Op::Submit { text: "and then".into() });
+    assert_eq!(linear.typed("and then"), [sent]);
+    assert_eq!(written(&linear.typed("/keys")), [w::NEEDS_SCREEN.text(Lang::En)]);
+    assert_eq!(linear.typed("/exit"), [Effect::End(Exit::Done)]);
+}
+
+#[test]
+fn ctrl_c_stops_the_turn_and_then_leaves() {
+    let mut linear = linear();
+    linear.heard(started());
+    assert!(linear.interrupt().contains(&Effect::Send(Op::Stop)));
+    linear.heard(ended());
+    assert_eq!(linear.interrupt(), [Effect::End(Exit::Done)]);
+}
+
+#[test]
+fn it_greets_once_the_session_says_who_answers() {
+    let facts = Facts { model: "m-2".into(), ..Facts::default() };
+    let mut linear = Linear::new(Facts::default(), Lang::En, str::to_owned);
+    let lines = written(&linear.heard(Event::Facts(Box::new(facts.clone()))));
+    assert!(lines.join(" ").contains("The model is m-2."), "{lines:?}");
+    assert_eq!(linear.heard(Event::Facts(Box::new(facts))), []);
+}

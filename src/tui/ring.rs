@@ -1,0 +1,98 @@
+//! How somebody who looks elsewhere is called back: by a notification of the terminal,
+//! by its bell, or not at all. The text is always one of our own.
+
+use super::event::Effect;
+use super::state::{Attention, State};
+use crate::words::{Word, screen as words};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ring {
+    Off,
+    #[default]
+    Bell,
+    /// `OSC 9 ; text`.
+    Osc9,
+    /// `OSC 777 ; notify ; title ; text`.
+    Osc777,
+}
+
+/// Terminals that show notifications, by a part of the name they give themselves in
+/// `TERM_PROGRAM` or `TERM`.
+const KNOWN: &[(&str, Ring)] = &[
+    ("iterm", Ring::Osc9),
+    ("wezterm", Ring::Osc9),
+    ("ghostty", Ring::Osc9),
+    ("kitty", Ring::Osc9),
+    ("foot", Ring::Osc777),
+    ("rxvt", Ring::Osc777),
+];
+
+impl Ring {
+    /// What a terminal of these names understands. Inside tmux and screen nothing gets
+    /// through but the bell, whatever the terminal around them is.
+    pub fn of_terminal(program: &str, term: &str) -> Ring {
+        let (program, term) = (program.to_lowercase(), term.to_lowercase());
+        if program == "tmux" || term.starts_with("tmux") || term.starts_with("screen") {
+            return Ring::Bell;
+        }
+        let known = KNOWN.iter().find(|(name, _)| program.contains(name) || term.contains(name));
+        known.map_or(Ring::Bell, |(_, ring)| *ring)
+    }
+
+    /// What is written to the terminal.
+    pub fn sequence(self, text: &str) -> String {
+        match self {
+            Ring::Off => String::new(),
+            Ring::Bell => "\x07".to_owned(),
+            Ring::Osc9 => format!("\x1b]9;{text}\x07"),
+            Ring::Osc777 => format!("\x1b]777;notify;Avocet;{text}\x07"),
+        }
+    }
+}
+
+/// A turn is over that took long.
+pub fn done(state: &State) -> Vec<Effect> {
+    ring(state, words::RING_DONE)
+}
+
+/// A question waits.
+pub fn asks(state: &State) -> Vec<Effect> {
+    ring(state, words::RING_ASKS)
+}
+
+fn ring(state: &State, text: Word) -> Vec<Effect> {
+    let text = || text.text(state.dress.lang);
+    match (state.person.attention, state.person.ring) {
+        (Attention::Here, _) | (Attention::Elsewhere, Ring::Off) => Vec::new(),
+        (Attention::Elsewhere, ring) => vec![Effect::Ring(ring, text())],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_what_it_understands() {
+        let cases = [
+            ("iTerm.app", "xterm-256color", Ring::Osc9),
+            ("", "xterm-kitty", Ring::Osc9),
+            ("", "foot", Ring::Osc777),
+            ("tmux", "tmux-256color", Ring::Bell),
+            ("ghostty", "screen-256color", Ring::Bell),
+            ("Apple_Terminal", "xterm-256color", Ring::Bell),
+        ];
+        for (program, term, ring) in cases {
+            assert_eq!(Ring::of_terminal(program, term), ring, "{program} {term}");
+        }
+    }
+
+    #[test]
+    fn our_texts_end_no_sequence() {
+        for word in [words::RING_DONE, words::RING_ASKS] {
+            for text in [word.en, word.zh] {
+                assert!(!text.contains([';', '\x07', '\x1b']), "{text}");
+            }
+        }
+    }
+}
