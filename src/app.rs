@@ -96,6 +96,7 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         history: history.entries().to_vec(),
         draft: draft::read(&draft),
         keep: tui::Kept { history: Some(ground.paths.history()), draft: Some(draft) },
+        editor: ground.editor(),
         first: prompt,
         models: Vec::new(),
         clipboard: ground.clipboard(),

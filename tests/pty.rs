@@ -38,10 +38,14 @@ impl Bench {
     }
 
     fn start(&self, args: &[&str]) -> Screen {
+        self.start_with(args, &[])
+    }
+
+    fn start_with(&self, args: &[&str], more: &[(&str, &str)]) -> Screen {
         let home = self.root.path().join("home");
         let avocet = self.root.path().join("avocet");
         let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
-        Screen::start(args, &envs, &self.work(), (80, 24))
+        Screen::start(args, &[&envs, more].concat(), &self.work(), (80, 24))
     }
 
     fn against(&self, server: &Server) -> Screen {
@@ -376,4 +380,42 @@ fn the_conversation_can_be_read_on_the_normal_screen() {
     screen.signal("TERM");
     screen.wait_for_exit();
     assert_eq!(screen.modes(), Modes::default());
+}
+
+#[test]
+fn an_editor_has_the_terminal_and_its_text_comes_back() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Well written.")]);
+    let script = bench.root.path().join("editor");
+    // Shows that it has the normal screen, waits for a line, and writes.
+    let text = "#!/bin/sh\ncat \"$1\"; echo EDITING; read word; echo \"$word 你好\" >> \"$1\"\n";
+    fs::write(&script, text).unwrap();
+    let editor = format!("sh '{}'", script.display());
+    let args = ["--base-url", &server.base_url(), "--model", "loop-1"];
+    let mut screen = bench.start_with(&args, &[("VISUAL", &editor)]);
+    screen.wait_for("loop-1");
+    screen.press("begun ");
+    screen.wait_for("begun");
+    screen.press("\x07");
+    screen.wait_for("EDITING");
+    assert_eq!(screen.modes(), Modes::default(), "the terminal is the editor's");
+    screen.press("and ended\n");
+    screen.wait_for("begun and ended 你好");
+    assert!(screen.modes().alternate && screen.modes().paste && screen.modes().mouse);
+    screen.press("\r");
+    screen.wait_for("Well written.");
+    assert!(last_sent(&server).contains("begun and ended 你好"), "{}", last_sent(&server));
+    leave(&mut screen);
+}
+
+#[test]
+fn a_broken_editor_costs_nothing_of_the_text() {
+    let bench = Bench::new();
+    let mut screen = bench.start_with(&[], &[("EDITOR", "/no/such/editor")]);
+    screen.wait_for("not a language model");
+    screen.press("precious words");
+    screen.wait_for("precious words");
+    screen.press("\x07");
+    screen.wait_for("could not be started");
+    screen.wait_for("precious words");
 }

@@ -61,6 +61,12 @@ impl Ground {
         self.loaded.problems.iter().map(|problem| problem.notice()).collect()
     }
 
+    /// The person's own editor, a line for a shell.
+    pub fn editor(&self) -> Option<String> {
+        let named = self.environment.get("VISUAL").or_else(|| self.environment.get("EDITOR"));
+        named.map(str::to_owned)
+    }
+
     pub fn say_problems(&self) {
         for notice in self.notices() {
             report::notice(&mut io::stderr().lock(), &notice, self.voice());

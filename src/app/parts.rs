@@ -43,7 +43,13 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let world = System::new(&ground.folder, &ground.paths.home, &[]);
     let tools = tools(ground, &world, &redactor);
     let (guard, said) = guard(ground, world, redactor);
-    let facts = facts(ground, &tools, &guard.policy, bot);
+    let facts = Facts {
+        // So that the first frame says it already.
+        model: first.model.name().to_owned(),
+        provider: first.provider.clone(),
+        base_url: first.base_url.clone(),
+        ..facts(ground, &tools, &guard.policy, bot)
+    };
     let mut greeting: Vec<Notice> = said.into_iter().map(Notice::warning).collect();
     if no_model && surface == For::Print {
         greeting.push(Notice::info(words::GUIDE).hint(words::GUIDE_HINT));

@@ -93,6 +93,8 @@ pub enum Args {
     /// Optional, and completed from a list that is known when it is typed.
     OptionalOf(&'static str, Source),
     Required(&'static str),
+    /// Required, and completed from such a list.
+    RequiredOf(&'static str, Source),
     /// Exactly one of these.
     Choice(&'static [&'static str]),
     /// One of these or none, then anything or nothing.
@@ -105,7 +107,7 @@ impl Args {
         match self {
             Args::None => String::new(),
             Args::Optional(what) | Args::OptionalOf(what, _) => format!("[{what}]"),
-            Args::Required(what) => format!("<{what}>"),
+            Args::Required(what) | Args::RequiredOf(what, _) => format!("<{what}>"),
             Args::Choice(choices) => choices.join("|"),
             Args::ChoiceThen(choices, what) => format!("[{}] [{what}]", choices.join("|")),
         }
@@ -118,6 +120,10 @@ pub enum Source {
     Commands,
     Models,
     Themes,
+    /// Rules that are remembered as allowed.
+    Allowed,
+    /// Rules that are remembered as denied.
+    Denied,
 }
 
 /// Who can reach a command.

@@ -84,6 +84,11 @@ fn each_command_does_what_its_row_says() {
             "/queue  then this\nand that ",
             Outcome::Send(Op::Submit { text: "then this\nand that".into() }),
         ),
+        ("/steer  this\nway ", Outcome::Send(Op::Steer { text: "this\nway".into() })),
+        ("/retry", Outcome::Send(Op::Retry)),
+        ("/diff", Outcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false })),
+        ("/context", Outcome::Send(Op::Report { report: Report::Context })),
+        ("/usage", Outcome::Send(Op::Report { report: Report::Usage })),
         ("/copy", Outcome::Do(Act::Copy(1))),
         ("/copy 3", Outcome::Do(Act::Copy(3))),
         ("/model", Outcome::Do(Act::Models)),
@@ -223,7 +228,28 @@ fn arguments_complete_from_what_is_known_at_that_moment() {
     assert_eq!(desk().offers("/theme l"), ["/theme light"]);
     assert_eq!(desk().offers("/export j"), ["/export json"]);
     assert_eq!(desk().offers("/help sta"), ["/help status"]);
+    assert_eq!(desk().offers("/lang "), ["/lang en", "/lang zh"]);
     assert_eq!(desk().offers("/queue x"), [""; 0]);
+}
+
+#[test]
+fn rules_complete_from_the_other_side() {
+    let mut desk = desk();
+    desk.facts.allowed = vec!["git push *".into(), "touch *".into()];
+    desk.facts.denied = vec!["npm install *".into()];
+    assert_eq!(desk.offers("/deny git p"), ["/deny git push *"]);
+    assert_eq!(desk.offers("/allow "), ["/allow npm install *"]);
+}
+
+#[test]
+fn the_value_that_counts_now_is_told() {
+    let mut desk = desk();
+    desk.facts.mode = crate::protocol::Mode::High;
+    let told: Vec<_> = complete(&desk.call(), "/mode ")
+        .into_iter()
+        .map(|candidate| (candidate.text, candidate.about.is_some()))
+        .collect();
+    assert_eq!(told, [("/mode low".to_owned(), false), ("/mode high".to_owned(), true)]);
 }
 
 #[test]

@@ -23,15 +23,18 @@ mod rules;
 mod shell;
 mod step;
 mod table;
+mod warning;
 mod wrappers;
 
 #[cfg(test)]
 mod tests;
 
+pub use findings::Seen;
 pub use malformed::is_hidden;
 pub use paths::{is_sensitive_name, secret_places};
 pub use policy::{Limit, Policy, Rule, Unknown};
-pub use shell::programs_of;
+pub use shell::{pieces as template_pieces, render as render_args, render_raw as render_args_raw};
+pub use warning::Warning;
 
 /// Where a step would run, and under which policy.
 #[derive(Clone, Copy)]
@@ -127,6 +130,8 @@ pub struct Judged {
     pub cwd: PathBuf,
     /// The simple commands of a shell line.
     pub pieces: Vec<Piece>,
+    /// The programs and forms that were met on the way.
+    pub seen: Seen,
 }
 
 impl Judged {

@@ -1,5 +1,6 @@
 //! What a session says when it is asked about itself: models, offers, exports.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -7,9 +8,10 @@ use tokio::io::AsyncWriteExt;
 
 use super::run::Session;
 use super::{Connected, Found, export};
+use crate::context::window::{Bounds, shares};
 use crate::model::ModelError;
-use crate::protocol::{Event, ExportFormat, Notice, Page, Row};
-use crate::words::{Spoken, session as words};
+use crate::protocol::{Event, ExportFormat, Notice, Page, Row, Usage};
+use crate::words::{Say, Spoken, Word, session as words};
 
 /// How many model names a notice lists.
 const NAMED: usize = 6;
@@ -64,6 +66,57 @@ pub fn offer(found: &Found) -> Option<Notice> {
         notice
             .hint(words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", "))),
     )
+}
+
+/// How the next request divides, as bars.
+pub fn context(session: &Session, turn: usize) -> Page {
+    let shares = shares(&session.system(), &session.past.history, turn, Bounds::default());
+    let used = shares.system + shares.history + shares.turn;
+    let row = |label: Word, bytes| Row::pair(label, bar(bytes, shares.bound));
+    let turns = words::CONTEXT_TURNS.with("n", shares.turns).with("out", shares.left_out);
+    Page {
+        title: words::CONTEXT.into(),
+        rows: vec![
+            row(words::CONTEXT_SYSTEM, shares.system),
+            row(words::CONTEXT_HISTORY, shares.history),
+            row(words::CONTEXT_TURN, shares.turn),
+            row(words::CONTEXT_FREE, shares.bound.saturating_sub(used)),
+            Row::pair(words::CONTEXT_BOUND, size(shares.bound)),
+            Row::line(turns),
+        ],
+    }
+}
+
+/// Cells of a whole bar.
+const BAR: usize = 24;
+
+/// A part of the whole as a bar, in bytes and in percent. What is there at all is seen.
+fn bar(part: usize, whole: usize) -> String {
+    let filled = (part * BAR).div_ceil(whole.max(1)).min(BAR);
+    let percent = part * 100 / whole.max(1);
+    let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
+    format!("{full}{empty} {:>9} {percent:>3} %", size(part))
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        _ => format!("{}.{} KB", bytes / 1024, bytes % 1024 * 10 / 1024),
+    }
+}
+
+/// Tokens of the latest turns, and of all.
+pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
+    let tokens = |usage: &Usage| -> Say {
+        let word = if usage.estimated { words::USAGE_ABOUT } else { words::USAGE_TOKENS };
+        word.with("input", usage.input_tokens).with("output", usage.output_tokens)
+    };
+    let row =
+        |(turn, usage): &(u64, Usage)| Row::pair(words::USAGE_TURN.with("n", *turn), tokens(usage));
+    let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
+    let mut rows: Vec<Row> = turns.iter().filter(spent).map(row).collect();
+    rows.push(Row::pair(words::USAGE_ALL, tokens(&all)));
+    Page { title: words::USAGE.into(), rows }
 }
 
 /// Writes the conversation; a file that is there already is left as it is.

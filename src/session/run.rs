@@ -9,7 +9,7 @@ use futures_util::future::{BoxFuture, FusedFuture};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::host::{Bench, Desk, Note, TurnHost};
+use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
 use super::state::{self, After, Past, Running, Voice};
 use super::{Found, Guard, Parts, Wanted, report, rules, shell};
@@ -103,6 +103,15 @@ async fn ended(running: &mut Option<Running>) -> Result<Ended, String> {
     }
 }
 
+/// The session's ends of a turn's wires.
+type Ends = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
+
+fn wires() -> (Wires, Ends) {
+    let (decisions, decided) = mpsc::unbounded_channel();
+    let (steers, steered) = mpsc::unbounded_channel();
+    (Wires { decisions: decided, steers: steered }, (decisions, steers))
+}
+
 impl Session {
     fn new(parts: Parts, outbox: Outbox, notes: mpsc::UnboundedSender<Note>) -> Session {
         let (policy, _) = watch::channel(parts.guard.policy.clone());
@@ -142,6 +151,8 @@ impl Session {
             }
             Op::Decide { ask, decision } => self.decide(ask, decision),
             Op::Judge { ask, work } => self.judge(ask, work).await,
+            Op::Steer { text } => self.steer(text).await,
+            Op::Retry => self.retry().await,
             Op::Stop => self.stop(),
             Op::New => self.clear().await,
             Op::SetModel { name } => self.set_model(name).await,
@@ -161,19 +172,19 @@ impl Session {
 
     async fn note(&mut self, note: Note) {
         match note {
-            Note::Asking(ask) => {
-                if let Some(running) = &mut self.running {
-                    running.asking = Some(ask);
-                }
-            }
-            Note::Answered => {
-                if let Some(running) = &mut self.running {
-                    running.asking = None;
-                }
-            }
+            Note::Asking(ask) => self.of_turn(|running| running.asking = Some(ask)),
+            Note::Answered => self.of_turn(|running| running.asking = None),
+            Note::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
+            Note::Sent(bytes) => self.of_turn(|running| running.sent = bytes),
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
             Note::Stepped => self.facts.steps += 1,
+        }
+    }
+
+    fn of_turn(&mut self, change: impl FnOnce(&mut Running)) {
+        if let Some(running) = &mut self.running {
+            change(running);
         }
     }
 
@@ -188,7 +199,31 @@ impl Session {
         }
     }
 
+    /// What the turn does not hear before it ends is asked behind it.
+    async fn steer(&mut self, text: String) {
+        match &mut self.running {
+            Some(running) => {
+                running.unheard.push_back(text.clone());
+                let _ = running.steers.send(text);
+                self.say(Notice::info(words::STEER_WAITS)).await;
+            }
+            None => self.start(text, Origin::Typed).await,
+        }
+    }
+
+    async fn retry(&mut self) {
+        match self.past.asked.take() {
+            _ if self.running.is_some() => {}
+            None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
+            Some((text, mark)) => {
+                Arc::make_mut(&mut self.past.history).back_to(mark);
+                self.start(text, Origin::Typed).await;
+            }
+        }
+    }
+
     async fn start(&mut self, text: String, origin: Origin) {
+        self.past.asked = Some((text.clone(), self.past.history.mark()));
         self.facts.turns += 1;
         let start = Start {
             turn: self.facts.turns,
@@ -199,10 +234,11 @@ impl Session {
             next_ask: self.past.next_ask,
         };
         let (turn, cancel) = (Turn::new(start), CancellationToken::new());
-        let (mut host, decisions) = self.host(&cancel);
+        let (wires, ends) = wires();
+        let mut host = self.host(&cancel, wires);
         let token = cancel.clone();
         let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
-        self.set_running(cancel, decisions, task);
+        self.set_running(cancel, ends, task);
     }
 
     async fn shell(&mut self, line: String, keep: bool) {
@@ -221,28 +257,32 @@ impl Session {
         self.past.next_step += 1;
         self.past.next_ask += 1;
         let cancel = CancellationToken::new();
-        let (host, decisions) = self.host(&cancel);
-        let task = tokio::spawn(shell::run(line, host));
-        self.set_running(cancel, decisions, task);
+        let (wires, ends) = wires();
+        let task = tokio::spawn(shell::run(line, self.host(&cancel, wires)));
+        self.set_running(cancel, ends, task);
     }
 
     fn set_running(
         &mut self,
         cancel: CancellationToken,
-        decisions: mpsc::UnboundedSender<(AskId, Decision)>,
+        (decisions, steers): Ends,
         task: tokio::task::JoinHandle<Ended>,
     ) {
-        let turn = self.facts.turns;
-        let after = After::GoOn;
-        self.running = Some(Running { turn, cancel, decisions, asking: None, task, after });
+        self.running = Some(Running {
+            turn: self.facts.turns,
+            cancel,
+            decisions,
+            steers,
+            unheard: VecDeque::new(),
+            sent: 0,
+            asking: None,
+            task,
+            after: After::GoOn,
+        });
     }
 
-    fn host(
-        &self,
-        cancel: &CancellationToken,
-    ) -> (TurnHost, mpsc::UnboundedSender<(AskId, Decision)>) {
-        let (sender, decisions) = mpsc::unbounded_channel();
-        let host = TurnHost {
+    fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
+        TurnHost {
             desk: Desk {
                 model: Arc::clone(&self.voice.connected.model),
                 params: self.voice.persona.params.clone(),
@@ -254,7 +294,7 @@ impl Session {
             },
             outbox: self.outbox.clone(),
             notes: self.notes.clone(),
-            decisions,
+            wires,
             sent: 0,
             answer: Answer::default(),
             bench: Bench::new(
@@ -262,11 +302,10 @@ impl Session {
                 self.guard.place.clone(),
                 Arc::clone(&self.guard.world),
             ),
-        };
-        (host, sender)
+        }
     }
 
-    fn system(&self) -> String {
+    pub fn system(&self) -> String {
         system::prompt(&Setting {
             tools: self.tools.iter().map(|tool| tool.prompt()).collect(),
             cwd: &self.facts.cwd,
@@ -280,7 +319,10 @@ impl Session {
     async fn turn_ended(&mut self, ended: Result<Ended, String>) {
         let Some(running) = self.running.take() else { return };
         let failed = match ended {
-            Ok(ended) => self.remember(ended),
+            Ok(ended) => {
+                self.past.cost(running.turn, ended.usage);
+                self.remember(ended)
+            }
             Err(why) => {
                 self.crashed(running.turn, why).await;
                 true
@@ -292,10 +334,20 @@ impl Session {
         // A step may have changed it.
         self.facts.branch = branch::of(&self.guard.place.cwd);
         self.tell_facts().await;
+        self.unheard(running.unheard).await;
         // After a failure nothing starts by itself: the next would meet the same fault.
         if !failed {
             self.next_of_queue().await;
         }
+    }
+
+    /// What was said to a turn that did not hear it is asked next.
+    async fn unheard(&mut self, texts: VecDeque<String>) {
+        if texts.is_empty() {
+            return;
+        }
+        texts.into_iter().rev().for_each(|text| self.queue.push_front(text));
+        self.queue_changed().await;
     }
 
     /// Keeps what a turn added; true when it failed.
@@ -355,6 +407,10 @@ impl Session {
         self.facts.steps = 0;
         self.facts.usage = Usage::default();
         self.outbox.send(Event::Cleared).await;
+        // What waits is no part of the conversation: it stays.
+        if !self.queue.is_empty() {
+            self.queue_changed().await;
+        }
     }
 
     // Questions
@@ -452,6 +508,9 @@ impl Session {
     }
 
     async fn found(&mut self, found: Vec<Found>) {
+        if found.is_empty() {
+            return;
+        }
         for one in &found {
             if let Some(notice) = report::offer(one) {
                 self.say(notice).await;
@@ -468,6 +527,15 @@ impl Session {
             Report::Doctor => {
                 let page = (self.reach.doctor)(&state::facts(&self.facts, &self.voice));
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
+            }
+            Report::Context => {
+                let sent = self.running.as_ref().map_or(0, |running| running.sent);
+                let page = report::context(self, sent);
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
+            Report::Usage => {
+                let page = report::usage(&self.past.usage, self.facts.usage);
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Models => {
                 let (connected, found) = (self.voice.connected.clone(), self.voice.found.clone());

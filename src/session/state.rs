@@ -9,11 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
-use crate::context::window::History;
-use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step};
+use crate::context::window::{History, Mark};
+use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage};
 
 /// The most that is kept for an export, in bytes of output and answers.
 const RECORD: usize = 16 * 1024 * 1024;
+
+/// Turns whose tokens are kept for `/usage`.
+const COSTS: usize = 20;
 
 /// Who answers, and how it is spoken to.
 pub struct Voice {
@@ -35,6 +38,10 @@ pub struct Past {
     pub next_step: u64,
     /// The id the next question gets.
     pub next_ask: u64,
+    /// The last message, and where the history ended before it.
+    pub asked: Option<(String, Mark)>,
+    /// Tokens of the latest turns, by their numbers, oldest first.
+    pub usage: VecDeque<(u64, Usage)>,
 }
 
 impl Default for Past {
@@ -45,6 +52,8 @@ impl Default for Past {
             bytes: 0,
             next_step: 1,
             next_ask: 1,
+            asked: None,
+            usage: VecDeque::new(),
         }
     }
 }
@@ -57,6 +66,14 @@ impl Past {
             && let Some(dropped) = self.record.pop_front()
         {
             self.bytes -= weight(&dropped);
+        }
+    }
+
+    /// Keeps what a turn cost.
+    pub fn cost(&mut self, turn: u64, usage: Usage) {
+        self.usage.push_back((turn, usage));
+        if self.usage.len() > COSTS {
+            self.usage.pop_front();
         }
     }
 
@@ -73,7 +90,7 @@ impl Past {
 
 fn weight(event: &Event) -> usize {
     match event {
-        Event::TurnStarted { text, .. } => text.len(),
+        Event::TurnStarted { text, .. } | Event::Steered { text } => text.len(),
         Event::Replied(replied) => replied.message.len(),
         Event::Observed(seen) => seen.stdout.len() + seen.stderr.len() + 512,
         _ => 64,
@@ -86,6 +103,11 @@ pub struct Running {
     pub turn: u64,
     pub cancel: CancellationToken,
     pub decisions: UnboundedSender<(AskId, Decision)>,
+    pub steers: UnboundedSender<String>,
+    /// What was said to the turn and not heard yet, oldest first.
+    pub unheard: VecDeque<String>,
+    /// Bytes the turn adds to its next request.
+    pub sent: usize,
     pub asking: Option<Box<Ask>>,
     pub task: JoinHandle<Ended>,
     pub after: After,

@@ -24,6 +24,7 @@ use crate::safety::{Cleared, Judged};
 use crate::words::{Lang, Say, Word, exec as words};
 
 mod capture;
+pub mod editor;
 mod environment;
 mod feed;
 mod git;

@@ -32,6 +32,10 @@ pub use search::{Search, Way};
 /// The mark before the first line, and the room before the others.
 const SIGIL: &str = "› ";
 
+/// A text that was written by hand is folded from here on, in bytes: editing costs time
+/// with every character there is.
+const WRITTEN: usize = 40_000;
+
 #[derive(Debug)]
 pub struct Composer {
     text: TextArea<'static>,
@@ -189,6 +193,25 @@ impl Composer {
     pub fn set(&mut self, text: &str, lang: Lang) {
         self.text.clear();
         self.paste(text, lang);
+    }
+
+    /// Puts what was written elsewhere in place of what stands there. Pastes that are
+    /// still in it stay folded; the rest is folded only when it is very big, because it
+    /// was written by hand.
+    pub fn rewrite(&mut self, text: &str, lang: Lang) {
+        let text = seen(&text.replace("\r\n", "\n").replace('\r', "\n"));
+        let shown = self.folds.contract(&text);
+        if shown == self.shown() {
+            return;
+        }
+        self.text.clear();
+        match shown.len() > WRITTEN {
+            true => self.paste(&text, lang),
+            false => {
+                self.text.insert_str(shown);
+                self.changed();
+            }
+        }
     }
 
     /// Empties the input; undo brings the text back.

@@ -36,6 +36,8 @@ pub enum Input {
     NotKept(Box<Say>),
     /// Nothing happened but the time.
     Tick,
+    /// The person's own editor was closed: the text, or why there is none.
+    Edited(Result<String, Say>),
     /// The first message, sent as if it had been typed.
     First(String),
 }
@@ -63,6 +65,8 @@ pub enum Effect {
         key: &'static str,
         value: String,
     },
+    /// Open the person's own editor on this text.
+    Editor(String),
     CaptureMouse,
     ReleaseMouse,
     Suspend,

@@ -21,7 +21,7 @@ mod finder;
 mod sieve;
 
 pub use finder::Finder;
-pub use sieve::{Found, Hit, Reach};
+pub use sieve::{Found, Hit, Reach, Sieve};
 
 /// Names that are visible at once.
 const ROWS: usize = 8;

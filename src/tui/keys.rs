@@ -57,6 +57,8 @@ pub enum Action {
     SuggestNth,
     /// Look for what was sent before.
     Recall,
+    /// Write in the person's own editor.
+    Editor,
     /// In a list of choices.
     Next,
     Previous,
@@ -191,6 +193,7 @@ pub const KEYS: &[Key] = &[
     also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 
     row(Input, &[ctrl('r')], Action::Recall, input::KEY_SEARCH),
+    row(Input, &[ctrl('g')], Action::Editor, input::KEY_EDITOR),
 
     row(Place::Recall, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
     row(Place::Recall, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),

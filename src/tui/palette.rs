@@ -87,7 +87,7 @@ impl Palette {
 
     /// Opens over a text, which is kept until the palette closes.
     pub fn keep(&mut self, draft: String) {
-        self.draft = Some(draft).filter(|draft| !draft.is_empty());
+        self.draft = Some(draft);
     }
 
     pub fn close(&mut self) {
@@ -256,7 +256,7 @@ fn row(name: &str) -> Option<&'static Command> {
 fn needs_argument(line: &str) -> bool {
     let name = line.trim().trim_start_matches('/');
     match row(name).map(|row| row.args) {
-        Some(Args::Required(_) | Args::Choice(_)) => true,
+        Some(Args::Required(_) | Args::RequiredOf(..) | Args::Choice(_)) => true,
         Some(Args::None | Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..))
         | None => false,
     }

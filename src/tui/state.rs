@@ -37,6 +37,8 @@ pub struct Config {
     pub draft: Draft,
     /// Where what is sent and what is being written are kept.
     pub keep: clerk::Files,
+    /// The person's own editor, as `VISUAL` names it.
+    pub editor: Option<String>,
     /// The first message, sent at once.
     pub first: Option<String>,
     /// The models the server offers, where somebody asked it already.
@@ -138,7 +140,7 @@ impl State {
     /// When something must be drawn again though nothing happens; `None`: never.
     pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
         let spinner = self.activity.moves().then_some(now + super::activity::FRAME);
-        let reading = self.transcript.is_reading().then_some(now + super::run::FRAME);
+        let reading = self.transcript.is_reading().then_some(now + super::pace::FRAME);
         let told = self.person.told.as_ref().map(|(_, until)| *until);
         [spinner, self.person.leaving_until, reading, told].into_iter().flatten().min()
     }

@@ -185,12 +185,30 @@ impl Screen {
     /// # Errors
     /// When the terminal cannot be switched.
     pub fn suspend(&mut self) -> io::Result<()> {
-        self.taken.give_back();
+        self.lend();
         #[cfg(unix)]
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
+        self.take_back()
+    }
+
+    /// Gives the terminal to another program for a while.
+    pub fn lend(&mut self) {
+        self.taken.give_back();
+    }
+
+    /// Takes the terminal over again, whatever was done to it meanwhile.
+    ///
+    /// # Errors
+    /// When the terminal cannot be switched.
+    pub fn take_back(&mut self) -> io::Result<()> {
         self.taken.take()?;
         self.forget();
         Ok(())
+    }
+
+    /// False while another program has the terminal.
+    pub fn is_ours(&self) -> bool {
+        self.taken.0.load(Ordering::SeqCst)
     }
 }
 

@@ -50,6 +50,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             Vec::new()
         }
         Input::Tick => ticked(state, at),
+        Input::Edited(edited) => writing::edited(state, edited),
         Input::First(text) => {
             let draft = state.composer.draft();
             state.composer.set(&text, state.dress.lang);
@@ -201,6 +202,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
             writing::refresh_files(state);
         }
         Action::Recall => writing::search(state),
+        Action::Editor => return vec![Effect::Editor(state.composer.whole())],
         Action::Suggest => suggest(state, None),
         Action::SuggestNth => suggest(state, keys::digit(key)),
         Action::Interrupt
@@ -410,6 +412,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         }
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
+        | protocol::Event::Steered { .. }
         | protocol::Event::Delta { .. }
         | protocol::Event::Thought { .. }
         | protocol::Event::Retrying { .. }

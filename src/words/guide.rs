@@ -3,7 +3,6 @@
 //! Its answers are Markdown. Suggestions are wishes it understands itself.
 
 words! { "guide":
-
     // Suggestions: a person may send them as they are.
     TRY_CHANGES: "What changed?", "改了什么？";
     TRY_HISTORY: "Show the recent commits", "最近的提交";

@@ -1,6 +1,10 @@
 //! Words of `input`.
 
 words! { "input":
+    // The person's own editor.
+    KEY_EDITOR: "Write in your own editor", "用自己的编辑器书写";
+    NO_EDITOR: "No editor is named. Set `VISUAL` or `EDITOR`, for example `export EDITOR=nano`, and start again.", "没有指定编辑器。请设置 `VISUAL` 或 `EDITOR`（例如 `export EDITOR=nano`）后重新启动。";
+    EDITOR_CUT: "The editor was ended with the program.", "编辑器随程序一同结束。";
     // The list of files.
     FILES_TITLE: "files", "文件";
     FILES_LOOKING: "looking", "查找中";

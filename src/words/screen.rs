@@ -103,7 +103,7 @@ words! { "screen":
     START_FOLDER: "folder", "目录";
     START_MODEL: "model", "模型";
     START_KEYS: "keys", "按键";
-    START_KEYS_ARE: "/ commands, ! your own shell, ? help, Esc stops", "/ 命令，! 你自己的 shell，? 帮助，Esc 停止";
+    START_KEYS_ARE: "/ commands, ! your own shell, Tab a suggestion, ? help, Esc stops", "/ 命令，! 你自己的 shell，Tab 取用建议，? 帮助，Esc 停止";
     START_CONNECT: "To connect one, set AVOCET_BASE_URL, AVOCET_MODEL and AVOCET_API_KEY and start again, or ask here how.", "要连接模型，请设置 AVOCET_BASE_URL、AVOCET_MODEL 和 AVOCET_API_KEY 后重新启动，也可以直接在这里问。";
     START_TRY_CHANGED: "What changed here?", "这里改了什么？";
     START_TRY_FIND: "Find every TODO", "找出所有 TODO";

@@ -216,6 +216,27 @@ fn a_declined_step_is_taken_with_grace() {
 }
 
 #[test]
+fn hidden_files_are_not_counted_as_code() {
+    let files = result("git ls-files", 0, ".env\n.github/ci.yml\na.rs\nb/.keep\n");
+    let second = reply("how many lines of code?", std::slice::from_ref(&files));
+    assert_eq!(lines(&second), ["wc -l a.rs"]);
+    let counts = result("wc -l a.rs", 0, "3 a.rs\n");
+    let answer = reply("how many lines of code?", &[files, counts]);
+    assert_eq!(said(&answer), "**3 lines** in 1 file.");
+}
+
+#[test]
+fn of_a_list_that_was_ended_the_step_that_ended_it_is_named() {
+    let results = [
+        not_run("git status --short --branch", "declined"),
+        not_run("git diff --stat", "cancelled"),
+    ];
+    let answer = reply("what changed?", &results);
+    let expected = "`git status --short --branch` was not run";
+    assert!(said(&answer).contains(expected), "{answer}");
+}
+
+#[test]
 fn several_results_in_one_message_are_all_seen() {
     let both = [
         result("git status --short --branch", 0, "## main\n").to_string(),

@@ -56,6 +56,21 @@ impl Folds {
         places
     }
 
+    /// The reverse of [`Folds::expand`], as far as pastes still stand there unchanged.
+    pub fn contract(&self, text: &str) -> String {
+        let mut rest = text;
+        let mut out = String::new();
+        for paste in &self.0 {
+            if let Some((before, behind)) = rest.split_once(&paste.text) {
+                out.push_str(before);
+                out.push_str(&paste.mark);
+                rest = behind;
+            }
+        }
+        out.push_str(rest);
+        out
+    }
+
     /// The text with every mark replaced by what it stands for. What was put in is
     /// not looked into again.
     pub fn expand(&self, shown: &str) -> String {

@@ -3,10 +3,13 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::protocol::Notice;
 use crate::tui::composer::Way;
+use crate::tui::event::Effect;
 use crate::tui::files;
 use crate::tui::keys::{self, Action, Edit, Place};
 use crate::tui::state::State;
+use crate::words::Say;
 
 /// A key in the list of files.
 pub(super) fn files_key(state: &mut State, action: Action) {
@@ -22,6 +25,18 @@ pub(super) fn files_key(state: &mut State, action: Action) {
 pub(super) fn refresh_files(state: &mut State) {
     let mention = state.composer.mention();
     state.composer.files.refresh(mention);
+}
+
+/// The person's own editor was closed.
+pub(super) fn edited(state: &mut State, edited: Result<String, Say>) -> Vec<Effect> {
+    match edited {
+        Ok(text) => {
+            state.composer.rewrite(&text, state.dress.lang);
+            super::input_changed(state);
+        }
+        Err(say) => state.transcript.notice(Notice::error(say)),
+    }
+    Vec::new()
 }
 
 /// Begins to look for what was sent before.

@@ -170,3 +170,28 @@ fn a_mention_in_the_middle_keeps_what_stands_around_it() {
     hold(&mut state, KeyCode::Char('_'), KeyModifiers::CONTROL);
     assert_eq!(state.composer.shown(), "compare @x now", "undone in steps");
 }
+
+#[test]
+fn the_editor_gets_all_of_the_text_and_its_answer_is_one_step_of_undo() {
+    let mut state = screen();
+    let paste = "x\n".repeat(50);
+    press(&mut state, "see ");
+    update(&mut state, Event { at: 0, input: Input::Paste(paste.clone()) });
+    let effects = hold(&mut state, KeyCode::Char('g'), KeyModifiers::CONTROL);
+    assert_eq!(effects, [Effect::Editor(format!("see {paste}"))]);
+    let twenty = "一行\n".repeat(20);
+    let edited = Ok(format!("{twenty}look at {paste}"));
+    update(&mut state, Event { at: 0, input: Input::Edited(edited) });
+    assert_eq!(state.composer.shown(), format!("{twenty}look at [pasted 50 lines]"));
+    assert_eq!(state.composer.whole(), format!("{twenty}look at {paste}"));
+}
+
+#[test]
+fn an_editor_that_failed_leaves_the_text_and_says_why() {
+    let mut state = screen();
+    press(&mut state, "a draft");
+    let failed = Err(crate::words::input::NO_EDITOR.into());
+    update(&mut state, Event { at: 0, input: Input::Edited(failed) });
+    assert_eq!(state.composer.shown(), "a draft");
+    assert!(!state.transcript.is_empty(), "it is said");
+}
