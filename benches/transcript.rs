@@ -6,11 +6,15 @@ use avocet::protocol::{Event, Origin, Replied};
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::transcript::{Highlighter, Look, Scroll, Transcript};
 use avocet::words::Lang;
-use divan::Bencher;
+use divan::{AllocProfiler, Bencher};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 const AREA: Rect = Rect { x: 0, y: 0, width: 120, height: 40 };
+
+/// Counts what is held, for the figures of memory.
+#[global_allocator]
+static MEMORY: AllocProfiler = AllocProfiler::system();
 
 fn main() {
     divan::main();
@@ -103,6 +107,27 @@ fn a_page_up_in(bencher: Bencher<'_, '_>, turns: u64) {
         if transcript.unseen() > 1_000 {
             transcript.scroll(Scroll::Bottom);
         }
+    });
+}
+
+/// Held after so many tokens: the "max alloc" beside it.
+#[divan::bench(args = [1_000, 10_000, 100_000], sample_count = 1)]
+fn memory_after(bencher: Bencher<'_, '_>, count: usize) {
+    let events = tokens(count);
+    bencher.bench_local(|| stream(&events, 500));
+}
+
+/// One frame while a long conversation is searched: a slice is read.
+#[divan::bench(args = [1_000, 100_000], sample_count = 40)]
+fn a_frame_of_a_search_in(bencher: Bencher<'_, '_>, count: usize) {
+    let (theme, mut buf) = (theme(), Buffer::empty(AREA));
+    let mut transcript = stream(&tokens(count), 500);
+    transcript.search_for("of its time");
+    bencher.bench_local(|| {
+        if !transcript.is_reading() {
+            transcript.search_for("of its time");
+        }
+        frame(&mut transcript, &theme, &mut buf);
     });
 }
 

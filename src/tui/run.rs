@@ -315,6 +315,7 @@ impl Driver {
         if !matches!(key, Key::Key(key) if key.is_press()) {
             return;
         }
+        self.pace.now();
         // What the title should be has not been told the terminal meanwhile.
         self.state.dress.title.clear();
         if self.screen.come_back().is_err() {
@@ -451,9 +452,11 @@ impl Driver {
 
     /// A frame that opens the list of files waits a moment for the first of them.
     fn due(&self) -> Option<Millis> {
+        if self.screen.is_away() {
+            return None;
+        }
         let hold = self.aside.finder.holds_until().unwrap_or(0);
-        let due = self.pace.due().map(|due| due.max(hold));
-        due.filter(|_| !self.screen.is_away())
+        self.pace.due().map(|due| due.max(hold))
     }
 
     fn draw(&mut self) -> io::Result<()> {

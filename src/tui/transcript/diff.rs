@@ -165,11 +165,15 @@ impl Numbers {
         let inside = self.left != (0, 0);
         match line.chars().next() {
             // A removed line of `-- x` reads `--- x`: inside a hunk it is no head.
-            Some('-') if inside || !line.starts_with("--- ") => (Kind::Removed, self.old(inside)),
-            Some('+') if inside || !line.starts_with("+++ ") => (Kind::Added, self.new(inside)),
+            Some('-') if inside || !line.starts_with("--- ") => {
+                (Kind::Removed, self.next_old(inside))
+            }
+            Some('+') if inside || !line.starts_with("+++ ") => {
+                (Kind::Added, self.next_new(inside))
+            }
             Some(' ') | None if inside => {
-                self.old(inside);
-                (Kind::Same, self.new(inside))
+                self.next_old(inside);
+                (Kind::Same, self.next_new(inside))
             }
             Some(' ') | None => (Kind::Same, None),
             Some('@') if line.starts_with("@@") => (Kind::Hunk, None),
@@ -177,14 +181,14 @@ impl Numbers {
         }
     }
 
-    fn old(&mut self, inside: bool) -> Option<usize> {
+    fn next_old(&mut self, inside: bool) -> Option<usize> {
         let number = self.old;
         self.old += 1;
         self.left.0 = self.left.0.saturating_sub(1);
         inside.then_some(number)
     }
 
-    fn new(&mut self, inside: bool) -> Option<usize> {
+    fn next_new(&mut self, inside: bool) -> Option<usize> {
         let number = self.new;
         self.new += 1;
         self.left.1 = self.left.1.saturating_sub(1);

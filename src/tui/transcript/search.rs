@@ -14,7 +14,7 @@ use super::paper::{Paper, Strip};
 use super::reading::{Cells, read};
 
 /// Rows that are read for one frame.
-const SLICE: usize = 1_500;
+const SLICE: usize = 800;
 /// More hits than this are not counted.
 const MOST: usize = 9_999;
 /// Characters that may be looked for.

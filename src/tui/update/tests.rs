@@ -9,10 +9,11 @@ use crate::protocol::{
     Ask, AskId, Decision, Ending, Origin, Question, Reason, Replied, Requires, Risk, Scope, Step,
     Tier, Usage, Work,
 };
-use crate::tui::Copied;
 use crate::tui::state::Config;
 use crate::tui::view::view;
 use crate::words::{Lang, Word};
+
+mod copying;
 
 const SIZE: (u16, u16) = (80, 24);
 
@@ -370,39 +371,6 @@ fn the_language_changes_at_once() {
     let mut state = screen();
     press(&mut state, "/lang zh\n");
     assert_eq!(state.dress.lang, Lang::Zh);
-}
-
-#[test]
-fn copying_goes_through_the_terminal_and_says_so() {
-    let mut state = screen();
-    assert_eq!(press(&mut state, "/copy\n"), []);
-    hear(&mut state, started());
-    let replied = Replied { message: "the answer".into(), ..Replied::default() };
-    hear(&mut state, protocol::Event::Replied(replied));
-    hear(&mut state, ended(10));
-    assert_eq!(press(&mut state, "/copy\n"), [Effect::Copy("the answer".into())]);
-}
-
-#[test]
-fn how_copying_went_is_said_for_a_moment() {
-    let mut state = screen();
-    let copied = Copied { chars: 3, program: Some("wl-copy") };
-    update(&mut state, Event { at: 10, input: Input::Copied(copied) });
-    assert_eq!(state.person.told.as_ref().map(|(say, _)| say.clone()), Some(copied.say()));
-    assert_eq!(state.wakes_at(20), Some(4_010));
-    update(&mut state, Event { at: 4_010, input: Input::Tick });
-    assert_eq!(state.person.told, None);
-    assert_eq!(state.wakes_at(4_010), None);
-}
-
-#[test]
-fn ctrl_shift_c_is_not_ctrl_c() {
-    let mut state = screen();
-    let both = KeyModifiers::CONTROL | KeyModifiers::SHIFT;
-    assert_eq!(hold(&mut state, KeyCode::Char('c'), both), []);
-    assert_eq!(state.person.leaving_until, None);
-    assert_eq!(hold(&mut state, KeyCode::Char('c'), KeyModifiers::CONTROL), []);
-    assert!(state.person.leaving_until.is_some());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Sets one piece of Markdown in rows of at most `width` columns.
 
+use std::ops::Range;
+
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -205,7 +207,15 @@ impl Setter<'_> {
             return code.push_str(text);
         }
         self.joined(text);
-        self.para.push(text, self.style());
+        let style = self.style();
+        let link = style.patch(self.paper.theme.markup.link).add_modifier(Modifier::UNDERLINED);
+        let mut at = 0;
+        for url in urls(text) {
+            self.para.push(text.get(at..url.start).unwrap_or_default(), style);
+            self.para.push(text.get(url.clone()).unwrap_or_default(), link);
+            at = url.end;
+        }
+        self.para.push(text.get(at..).unwrap_or_default(), style);
     }
 
     /// A line break of the source is a space, but not between two wide characters.
@@ -407,6 +417,33 @@ impl Setter<'_> {
     }
 }
 
+/// Addresses that stand in a text as they are, without the marks that end a sentence or
+/// a bracket around them.
+fn urls(text: &str) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text.get(at..).and_then(|rest| rest.find("http")) {
+        let from = at + start;
+        let url = text.get(from..).unwrap_or_default();
+        if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
+            at = from + "http".len();
+            continue;
+        }
+        let is_over =
+            |c: char| c.is_whitespace() || "<>\"`|，。、；：！？（）《》「」『』【】".contains(c);
+        let url = url.split(is_over).next().unwrap_or_default();
+        let mut url = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_']);
+        if !url.contains('(') {
+            url = url.split(')').next().unwrap_or_default();
+        }
+        at = from + url.len().max(1);
+        if url.len() > "https://".len() {
+            out.push(from..from + url.len());
+        }
+    }
+    out
+}
+
 impl Inset {
     fn is_quote(&self) -> bool {
         self.rest.first().is_some_and(|span| !span.content.trim().is_empty())
@@ -414,5 +451,30 @@ impl Inset {
 
     fn columns(&self) -> usize {
         self.rest.iter().map(Span::width).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_ends_where_its_sentence_does() {
+        let cases: [(&str, &[&str]); 7] = [
+            ("see https://a.b/c?d=1#e.", &["https://a.b/c?d=1#e"]),
+            ("(http://a.b/x) and https://c.d,", &["http://a.b/x", "https://c.d"]),
+            ("看https://a.b/路径。再见", &["https://a.b/路径"]),
+            (
+                "https://en.wikipedia.org/wiki/Rust_(language)",
+                &["https://en.wikipedia.org/wiki/Rust_(language)"],
+            ),
+            ("no ftp://x, no https:// alone, no http", &[]),
+            ("https://\u{20}https://", &[]),
+            ("", &[]),
+        ];
+        for (text, expected) in cases {
+            let found: Vec<&str> = urls(text).into_iter().filter_map(|url| text.get(url)).collect();
+            assert_eq!(found, expected, "{text}");
+        }
     }
 }

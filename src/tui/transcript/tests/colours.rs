@@ -88,3 +88,15 @@ fn colours_of_a_text_that_is_gone_colour_nothing() {
     let plain = screen.theme.markup.block;
     assert_eq!(style_of(&mut screen, "other").fg, plain.fg);
 }
+
+#[test]
+fn an_address_is_underlined_and_shown_whole() {
+    let answer = "See https://example.org/a_b and [this](https://c.d).";
+    let mut screen = Screen::shown([replied(answer)]);
+    let underlined = |screen: &mut Screen, text: &str| {
+        style_of(screen, text).add_modifier.contains(ratatui::style::Modifier::UNDERLINED)
+    };
+    assert!(underlined(&mut screen, "https://example.org/a_b"));
+    assert!(!underlined(&mut screen, "See") && !underlined(&mut screen, "and"));
+    assert!(underlined(&mut screen, "this") && screen.text().contains("(https://c.d)"));
+}

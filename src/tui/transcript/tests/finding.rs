@@ -176,7 +176,7 @@ fn a_long_conversation_is_read_in_slices() {
     while screen.transcript.is_reading() {
         let before = screen.transcript.found().unwrap().of;
         screen.buffer();
-        assert!(screen.transcript.found().unwrap().of <= before + 1_600);
+        assert!(screen.transcript.found().unwrap().of <= before + 900);
         slices += 1;
     }
     assert!(slices > 5, "{slices}");

@@ -1,0 +1,37 @@
+//! What is copied, and what is said of it.
+
+use super::*;
+use crate::tui::Copied;
+
+#[test]
+fn copying_goes_through_the_terminal_and_says_so() {
+    let mut state = screen();
+    assert_eq!(press(&mut state, "/copy\n"), []);
+    hear(&mut state, started());
+    let replied = Replied { message: "the answer".into(), ..Replied::default() };
+    hear(&mut state, protocol::Event::Replied(replied));
+    hear(&mut state, ended(10));
+    assert_eq!(press(&mut state, "/copy\n"), [Effect::Copy("the answer".into())]);
+}
+
+#[test]
+fn how_copying_went_is_said_for_a_moment() {
+    let mut state = screen();
+    let copied = Copied { chars: 3, program: Some("wl-copy") };
+    update(&mut state, Event { at: 10, input: Input::Copied(copied) });
+    assert_eq!(state.person.told.as_ref().map(|(say, _)| say.clone()), Some(copied.say()));
+    assert_eq!(state.wakes_at(20), Some(4_010));
+    update(&mut state, Event { at: 4_010, input: Input::Tick });
+    assert_eq!(state.person.told, None);
+    assert_eq!(state.wakes_at(4_010), None);
+}
+
+#[test]
+fn ctrl_shift_c_is_not_ctrl_c() {
+    let mut state = screen();
+    let both = KeyModifiers::CONTROL | KeyModifiers::SHIFT;
+    assert_eq!(hold(&mut state, KeyCode::Char('c'), both), []);
+    assert_eq!(state.person.leaving_until, None);
+    assert_eq!(hold(&mut state, KeyCode::Char('c'), KeyModifiers::CONTROL), []);
+    assert!(state.person.leaving_until.is_some());
+}
