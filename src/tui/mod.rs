@@ -38,6 +38,7 @@ pub mod terminal;
 pub mod theme;
 mod title;
 pub mod transcript;
+mod vim;
 
 pub use clerk::Files as Kept;
 pub use event::{Effect, Event, Input, Millis};
