@@ -83,11 +83,14 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         Ok(runtime) => runtime,
         Err(error) => return ground.broken(&error),
     };
+    let (themes, torn) = ground.themes();
     let history = History::open(ground.paths.history());
     let draft = draft::file(&ground.paths.drafts(), &ground.folder);
     let config = tui::Config {
         lang: ground.lang(),
-        theme: ground.theme(),
+        theme: ground.loaded.settings.theme.clone(),
+        themes,
+        ground: ground.shade(),
         depth: ground.depth(),
         facts: built.facts.clone(),
         history: history.entries().to_vec(),
@@ -97,11 +100,13 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         vim: ground.loaded.settings.vim,
         first: prompt,
         models: Vec::new(),
-        notices: ground.notices(),
+        clipboard: ground.clipboard(),
+        notices: ground.notices().into_iter().chain(torn).collect(),
     };
+    let keep = ground.keep();
     let ended = runtime.block_on(async {
         let handle = session::start(built);
-        let left = tui::run(config, handle.ops, handle.events).await;
+        let left = tui::run(config, handle.ops, handle.events, keep).await;
         farewell(handle.task).await;
         left
     });

@@ -44,7 +44,7 @@ fn is_wrong(line: &str) -> bool {
     let call = Call {
         facts: &facts,
         models: &[],
-        themes: &["dark"],
+        themes: &["dark".to_owned()],
         surface: Surface::Local,
         busy: false,
     };

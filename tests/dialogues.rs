@@ -27,7 +27,7 @@ use avocet::model::ModelError;
 use avocet::protocol::{
     Ask, Cut, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question, Scope, Work,
 };
-use avocet::safety::{Cleared, Kind, Place, Policy, Program, Rule, Scene, World};
+use avocet::safety::{Cleared, Contents, Kind, Place, Policy, Program, Rule, Scene, World};
 use avocet::words::Lang;
 use pretty_assertions::assert_str_eq;
 use tokio_util::sync::CancellationToken;
@@ -360,5 +360,9 @@ impl World for Machine {
     fn program(&self, name: &str) -> Option<Program> {
         let path = Path::new("/usr/bin").join(name);
         Some(Program { path, device: 1, inode: 1, modified: 0 })
+    }
+
+    fn read(&self, _: &Path, _: usize) -> Contents {
+        Contents::Missing
     }
 }

@@ -305,6 +305,36 @@ fn what_was_sent_and_what_was_being_written_outlive_a_signal() {
 }
 
 #[test]
+fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
+    let bench = Bench::new();
+    let mut screen = bench.start(&["--theme", "auto"]);
+    screen.wait_for("not a language model");
+    screen.wait_for_bytes("\x1b]11;?");
+    screen.press("one\x1b]11;rgb:ffff/ffff/ffff\x1b\\two");
+    // The accent of the light theme.
+    screen.wait_for_bytes("38;2;40;86;196");
+    screen.wait_for("onetwo");
+    assert!(!screen.text().contains("rgb"), "{}", screen.text());
+}
+
+#[test]
+fn what_the_mouse_selects_goes_to_the_clipboard() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Steady as she goes.")]);
+    let mut screen = bench.against(&server);
+    screen.press("hello\r");
+    screen.wait_for("Steady as she goes.");
+    let row = screen.text().lines().position(|line| line.contains("Steady")).unwrap() + 1;
+    screen.press(&format!("\x1b[<0;3;{row}M\x1b[<32;5;{row}M\x1b[<32;8;{row}M\x1b[<0;8;{row}m"));
+    // "Steady", in the form that OSC 52 wants.
+    screen.wait_for_bytes("\x1b]52;c;U3RlYWR5");
+    screen.wait_for("Sent 6 characters to the terminal");
+    screen.press(&format!("\x1b[<0;14;{row}M\x1b[<0;14;{row}m\x1b[<0;14;{row}M\x1b[<0;14;{row}m"));
+    screen.wait_for_bytes("\x1b]52;c;c2hl");
+    leave(&mut screen);
+}
+
+#[test]
 fn a_mention_is_found_in_the_folder_and_sent_as_it_stands() {
     let bench = Bench::new();
     fs::create_dir_all(bench.work().join("src/深")).unwrap();
@@ -361,4 +391,31 @@ fn a_broken_editor_costs_nothing_of_the_text() {
     screen.press("\x07");
     screen.wait_for("could not be started");
     screen.wait_for("precious words");
+}
+
+#[test]
+fn the_conversation_can_be_read_on_the_normal_screen() {
+    let bench = Bench::new();
+    let lines: Vec<String> = (1..=40).map(|n| format!("line {n} of many")).collect();
+    let server = Server::start(vec![Reply::chat(&lines.join("\n\n"))]);
+    let mut screen = bench.against(&server);
+    screen.press("hello\r");
+    screen.wait_for("line 40 of many");
+    screen.press("a draft");
+    screen.wait_for("a draft");
+    let before = screen.text();
+    screen.press("\x14");
+    screen.wait_for("Press any key to go back");
+    assert_eq!(screen.modes(), Modes::default(), "the normal screen, with nothing of ours on");
+    assert!(!screen.text().contains("a draft"));
+    assert!(String::from_utf8_lossy(&screen.raw()).contains("line 1 of many\r\n"));
+    screen.press("q");
+    screen.wait_for("a draft");
+    screen.wait_gone("Press any key");
+    assert_eq!(screen.text(), before);
+    screen.press("\x14");
+    screen.wait_for("Press any key to go back");
+    screen.signal("TERM");
+    screen.wait_for_exit();
+    assert_eq!(screen.modes(), Modes::default());
 }

@@ -112,8 +112,9 @@ fn child_echoes() {
     let (outbox, events) = mpsc::channel(64);
     let session = std::thread::spawn(move || echo(inbox, &outbox));
     let facts = Facts { model: "echo".into(), cwd: "/tmp/shop".into(), ..Facts::default() };
-    let exit =
-        runtime.block_on(tui::run(Config { facts, ..Config::default() }, ops, events)).unwrap();
+    let config = Config { facts, ..Config::default() };
+    let keep: tui::Keep = std::sync::Arc::new(|_, _| Ok(()));
+    let exit = runtime.block_on(tui::run(config, ops, events, keep)).unwrap();
     session.join().unwrap();
     match exit.cause {
         tui::Cause::Signal(number) => println!("signal {number}, draft `{}`", exit.draft.shown),

@@ -2,16 +2,18 @@
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Failure;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit};
 use crate::config::paths::project_files;
 use crate::config::settings::Color;
-use crate::config::{Environment, Loaded, Paths, Sources, load};
+use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::protocol::Notice;
 use crate::safety;
-use crate::tui::theme::Depth;
+use crate::tui::theme::{Depth, Ground as Shade, Source};
+use crate::tui::{Clipboard, Keep};
 use crate::words::{Lang, Spoken, cli as words};
 
 #[derive(Debug)]
@@ -83,11 +85,26 @@ impl Ground {
         )
     }
 
-    pub fn theme(&self) -> String {
-        match self.loaded.settings.theme.as_str() {
-            "auto" => "dark".to_owned(),
-            named => named.to_owned(),
-        }
+    /// What the background seems to be, before the terminal says so itself.
+    pub fn shade(&self) -> Shade {
+        let said = self.environment.get("COLORFGBG").and_then(Shade::of_variable);
+        said.unwrap_or_default()
+    }
+
+    /// The person's own themes, and what is wrong with the files.
+    pub fn themes(&self) -> (Vec<Source>, Vec<Notice>) {
+        let (files, problems) = themes::read(&self.paths.themes());
+        let source = |file: themes::File| Source { name: file.name, toml: file.text };
+        let notices = problems.iter().map(|problem| problem.notice()).collect();
+        (files.into_iter().map(source).collect(), notices)
+    }
+
+    /// How the screen keeps a setting: in the person's own file.
+    pub fn keep(&self) -> Keep {
+        let file = self.paths.settings();
+        Arc::new(move |key, value| {
+            edit::set(&file, key, value).map(|_| ()).map_err(|error| error.say())
+        })
     }
 
     /// How many colours the terminal says it has.
@@ -101,6 +118,12 @@ impl Ground {
             () if term.contains("256color") || term.contains("direct") => Depth::Full256,
             () => Depth::Sixteen,
         }
+    }
+
+    /// What the clipboard is reached by.
+    pub fn clipboard(&self) -> Clipboard {
+        let set = |name: &&str| Some(((*name).to_owned(), self.environment.get(name)?.to_owned()));
+        Clipboard { variables: Clipboard::VARIABLES.iter().filter_map(set).collect() }
     }
 
     /// A terminal without a name, or a `dumb` one, cannot move its cursor.

@@ -61,7 +61,7 @@ pub(super) fn split(line: &str) -> (&str, &str) {
 
 fn unknown(table: &[Command], call: &Call<'_>, name: &str) -> Outcome {
     let known = table.iter().filter(|command| command.reach.covers(call.surface));
-    refusal(w::UNKNOWN, name, known.flat_map(Command::names), w::UNKNOWN_HINT)
+    refusal("/", w::UNKNOWN, name, known.flat_map(Command::names), w::UNKNOWN_HINT)
 }
 
 /// What is wrong with the arguments, said with the usage line.

@@ -181,7 +181,7 @@ pub struct Call<'a> {
     pub facts: &'a Facts,
     /// The models the server offers; empty when nobody asked it yet.
     pub models: &'a [String],
-    pub themes: &'a [&'a str],
+    pub themes: &'a [String],
     pub surface: Surface<'a>,
     /// True while a turn runs.
     pub busy: bool,
@@ -208,6 +208,8 @@ pub enum Act {
     Quit,
     /// Show help: all of it, or about a command or topic.
     Help(Option<String>),
+    /// Show every key.
+    Keys,
     /// Put on a theme; without a name, offer them.
     Theme(Option<String>),
     Lang(Lang),
@@ -215,14 +217,20 @@ pub enum Act {
     Vim(Option<bool>),
     /// Copy an answer, counted from the last one, which is 1.
     Copy(usize),
+    /// Print the conversation where the terminal itself scrolls.
+    Dump,
+    /// Search what is shown; without words, ask for them.
+    Search(String),
     /// Offer the models.
     Models,
     /// Dispatch this line again when the turn is over.
     Later(String),
 }
 
-/// A refusal with the names that are nearly the one that was typed.
+/// A refusal with the names that are nearly the one that was typed, as they are typed
+/// behind `lead`.
 fn refusal<'a>(
+    lead: &str,
     say: Word,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -230,6 +238,7 @@ fn refusal<'a>(
 ) -> Outcome {
     let near = near::nearest(name, known);
     let notice = Notice::error(say.with("name", short(name)));
+    let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     Outcome::Say(match near.is_empty() {
         true => notice.hint(otherwise),
         false => notice.hint(crate::words::commands::NEAR.with("near", near.join(", "))),

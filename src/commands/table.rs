@@ -12,7 +12,11 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "new",         aliases: &["reset", "clear"], about: w::ABOUT_NEW,         category: Session,       args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::new },
     Command { name: "stop",        aliases: &["interrupt"],      about: w::ABOUT_STOP,        category: Session,       args: Args::None,                              reach: Everywhere, busy: Now,    run: session::stop },
     Command { name: "queue",       aliases: &[],                 about: w::ABOUT_QUEUE,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::queue },
+    Command { name: "steer",       aliases: &[],                 about: w::ABOUT_STEER,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::steer },
+    Command { name: "retry",       aliases: &[],                 about: w::ABOUT_RETRY,       category: Session,       args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::retry },
     Command { name: "copy",        aliases: &[],                 about: w::ABOUT_COPY,        category: Session,       args: Optional("n"),                           reach: LocalOnly,  busy: Now,    run: session::copy },
+    Command { name: "search",      aliases: &["find"],           about: w::ABOUT_SEARCH,      category: Session,       args: Optional("text"),                        reach: LocalOnly,  busy: Now,    run: session::search },
+    Command { name: "raw",         aliases: &["dump"],           about: w::ABOUT_RAW,         category: Session,       args: Args::None,                              reach: LocalOnly,  busy: Now,    run: session::raw },
     Command { name: "export",      aliases: &[],                 about: w::ABOUT_EXPORT,      category: Session,       args: ChoiceThen(&["md", "json", "html"], "file"), reach: LocalOnly, busy: Wait, run: session::export },
 
     Command { name: "model",       aliases: &[],                 about: w::ABOUT_MODEL,       category: Configuration, args: OptionalOf("name", Source::Models),      reach: Everywhere, busy: Wait,   run: configuration::model },
@@ -24,10 +28,15 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "deny",        aliases: &[],                 about: w::ABOUT_DENY,        category: Configuration, args: RequiredOf("rule", Source::Allowed),     reach: Everywhere, busy: Now,    run: configuration::deny },
     Command { name: "permissions", aliases: &[],                 about: w::ABOUT_PERMISSIONS, category: Configuration, args: Args::None,                              reach: Everywhere, busy: Now,    run: info::permissions },
 
+    Command { name: "init",        aliases: &[],                 about: w::ABOUT_INIT,        category: Tools,         args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::init },
+    Command { name: "diff",        aliases: &[],                 about: w::ABOUT_DIFF,        category: Tools,         args: Args::None,                              reach: Everywhere, busy: Wait,   run: session::diff },
     Command { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::tools },
 
     Command { name: "help",        aliases: &[],                 about: w::ABOUT_HELP,        category: Info,          args: OptionalOf("topic", Source::Commands),   reach: Everywhere, busy: Now,    run: info::help },
+    Command { name: "keys",        aliases: &[],                 about: w::ABOUT_KEYS,        category: Info,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: info::keys },
     Command { name: "status",      aliases: &[],                 about: w::ABOUT_STATUS,      category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::status },
+    Command { name: "context",     aliases: &[],                 about: w::ABOUT_CONTEXT,     category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::context },
+    Command { name: "usage",       aliases: &[],                 about: w::ABOUT_USAGE,       category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::usage },
     Command { name: "doctor",      aliases: &[],                 about: w::ABOUT_DOCTOR,      category: Info,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: info::doctor },
     Command { name: "version",     aliases: &[],                 about: w::ABOUT_VERSION,     category: Info,          args: Args::None,                              reach: Everywhere, busy: Now,    run: info::version },
 

@@ -19,6 +19,7 @@ pub mod problem;
 pub mod saved;
 pub mod settings;
 pub mod strict;
+pub mod themes;
 
 pub use environment::Environment;
 pub use load::{Layer, Loaded, Sources, load};

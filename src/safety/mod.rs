@@ -18,18 +18,23 @@ mod malformed;
 mod paths;
 pub mod policy;
 pub mod redact;
+pub mod repository;
 mod rules;
 mod shell;
 mod step;
 mod table;
+mod warning;
 mod wrappers;
 
 #[cfg(test)]
 mod tests;
 
+pub use findings::Seen;
 pub use malformed::is_hidden;
+pub use paths::{is_sensitive_name, secret_places};
 pub use policy::{Limit, Policy, Rule, Unknown};
-pub use shell::programs_of;
+pub use shell::{pieces as template_pieces, render as render_args, render_raw as render_args_raw};
+pub use warning::Warning;
 
 /// Where a step would run, and under which policy.
 #[derive(Clone, Copy)]
@@ -63,6 +68,17 @@ pub trait World: Send + Sync {
     fn file(&self, _path: &Path) -> Option<Program> {
         None
     }
+    /// What a regular file holds, links followed. More than `most` bytes are none.
+    fn read(&self, path: &Path, most: usize) -> Contents;
+}
+
+/// What reading a file came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    Missing,
+    Bytes(Vec<u8>),
+    /// It is there and is no file, too long, or not to be opened.
+    Unreadable,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +130,8 @@ pub struct Judged {
     pub cwd: PathBuf,
     /// The simple commands of a shell line.
     pub pieces: Vec<Piece>,
+    /// The programs and forms that were met on the way.
+    pub seen: Seen,
 }
 
 impl Judged {
@@ -139,6 +157,9 @@ const FIRM: &[&str] = &[
     "requires.confirm",
     "program.added",
     "program.path",
+    "git-config-exec",
+    "git-config-unread",
+    "git-bare",
 ];
 
 impl Held {
@@ -185,12 +206,13 @@ impl std::fmt::Debug for Scene<'_> {
 ///
 /// ```
 /// use avocet::protocol::{Requires, Step, Work};
-/// # use avocet::safety::{Kind, Place, Policy, Program, Scene, Verdict, World, assess};
+/// # use avocet::safety::{Contents, Kind, Place, Policy, Program, Scene, Verdict, World, assess};
 /// # struct Empty;
 /// # impl World for Empty {
 /// #     fn real(&self, path: &std::path::Path) -> std::path::PathBuf { path.into() }
 /// #     fn kind(&self, _: &std::path::Path) -> Kind { Kind::Folder }
 /// #     fn program(&self, _: &str) -> Option<Program> { None }
+/// #     fn read(&self, _: &std::path::Path, _: usize) -> Contents { Contents::Missing }
 /// # }
 /// # let policy = Policy::default();
 /// # let place = Place { workspace: "/w".into(), home: "/h".into(), cwd: "/w".into(), trusted: true };
@@ -247,4 +269,11 @@ pub struct Known {
 /// Every program the tables know.
 pub fn known() -> impl Iterator<Item = Known> {
     rules::all().map(|spec| Known { names: spec.names, tier: spec.tier, why: spec.why })
+}
+
+/// Lines the tables themselves give as examples of what keeps a row's tier, words apart
+/// by spaces. Some ask, some run; judging them says which.
+pub fn examples() -> impl Iterator<Item = &'static str> {
+    let subs = rules::all().flat_map(|spec| spec.subs);
+    rules::all().chain(subs).flat_map(|spec| spec.examples.keeps.iter().copied())
 }

@@ -11,6 +11,8 @@ use super::*;
 #[derive(Default)]
 struct Fake {
     links: BTreeMap<&'static str, &'static str>,
+    /// What `/w/.git/config` says.
+    settings: &'static str,
 }
 
 impl World for Fake {
@@ -36,6 +38,13 @@ impl World for Fake {
         };
         Some(Program { path, device: 1, inode: 1, modified: 1 })
     }
+
+    fn read(&self, path: &Path, _: usize) -> Contents {
+        match path.to_str() {
+            Some("/w/.git/config") => Contents::Bytes(self.settings.into()),
+            Some(_) | None => Contents::Missing,
+        }
+    }
 }
 
 fn world() -> Fake {
@@ -45,7 +54,7 @@ fn world() -> Fake {
         ("/w/notes_link.txt", "/outside/secret.txt"),
         ("/w/link_etc", "/etc"),
     ];
-    Fake { links: links.into_iter().collect() }
+    Fake { links: links.into_iter().collect(), settings: "" }
 }
 
 fn place() -> Place {
@@ -201,9 +210,9 @@ fn a_reason_inside_a_shell_string_points_at_the_string() {
 
 #[test]
 fn an_unknown_program_is_refused_with_the_line_that_would_add_it() {
-    let refused = risk("just", &["build"]);
+    let refused = risk("frobnicate", &["build"]);
     assert_eq!((refused.tier, refused.rule.as_str()), (Tier::L2, "program.unknown"));
-    assert!(refused.why().unwrap().to_string().contains("\"+just\""));
+    assert!(refused.why().unwrap().to_string().contains("\"+frobnicate\""));
     let confirm = policy(|p| p.unknown_program = Unknown::Confirm);
     let asked = judged_with(step("frobnicate", &[]), &confirm, &place());
     assert!(matches!(asked, Verdict::Ask(_)));
@@ -386,6 +395,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
         "rg TODO 2>/dev/null | wc -l",
         "ls # x",
         "[ -f a ] && cat a || echo none",
+        "cat <<E\nx\nE",
     ] {
         assert_eq!(shell_verdict(line).judged().risk.tier, Tier::L0, "{line}");
     }
@@ -400,7 +410,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
         "source x",
         "ls \u{1b}[2K",
         "echo 'open",
-        "cat <<E\nx\nE",
+        "bash <<E\nx\nE",
         "",
         "cat {.env,a}",
         "ls >&/h/x",
@@ -487,11 +497,27 @@ proptest! {
 
 #[test]
 fn a_folder_given_to_git_is_where_its_paths_begin() {
-    let world = Fake { links: [("/w/src/log", "/h/.ssh")].into_iter().collect() };
+    let links = [("/w/src/log", "/h/.ssh")].into_iter().collect();
+    let world = Fake { links, settings: "" };
     let (policy, place) = (Policy::default(), place());
     let scene = Scene { policy: &policy, place: &place, world: &world };
     let tier = |args: &[&str]| assess(step("git", args), scene).judged().risk.tier;
     assert_eq!(tier(&["-C", "src", "diff", "main.rs"]), Tier::L0);
     assert_eq!(tier(&["diff", "log"]), Tier::L0);
     assert_eq!(tier(&["-C", "src", "diff", "log"]), Tier::L1);
+}
+
+#[test]
+fn a_repository_that_would_start_programs_makes_a_question_of_every_git_step() {
+    let policy = Policy::default();
+    let place = place();
+    let of = |settings| {
+        let world = Fake { settings, ..world() };
+        let scene = Scene { policy: &policy, place: &place, world: &world };
+        let judged = assess(step("git", &["-C", ".", "status"]), scene).judged().clone();
+        (judged.risk.tier, judged.risk.rule.clone(), judged.rule())
+    };
+    assert_eq!(of("[core]\nfsmonitor = ./x\n"), (Tier::L1, "git-config-exec".to_owned(), None));
+    assert_eq!(of("[core"), (Tier::L1, "git-config-unread".to_owned(), None));
+    assert_eq!(of("[core]\nbare = false\n").0, Tier::L0);
 }

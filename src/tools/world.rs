@@ -2,15 +2,17 @@
 //! stands for.
 //!
 //! Programs are looked up in trusted folders only, never in `PATH`, so nothing that lies
-//! in the workspace or that another user may change can stand in for one. Reading names
-//! and metadata is all that happens here; no file is opened, nothing is started.
+//! in the workspace or that another user may change can stand in for one. Reading is all
+//! that happens here: names, metadata, and the few small files the rules ask for;
+//! nothing is started.
 
 use std::ffi::OsString;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::safety::{Kind, Program, World};
+use crate::safety::{Contents, Kind, Program, World};
 
 /// The machine as it is.
 #[derive(Clone, Debug)]
@@ -84,12 +86,7 @@ impl World for System {
     }
 
     fn kind(&self, path: &Path) -> Kind {
-        match fs::metadata(path) {
-            Ok(meta) if meta.is_file() => Kind::File,
-            Ok(meta) if meta.is_dir() => Kind::Folder,
-            Ok(_) => Kind::Other,
-            Err(_) => Kind::Missing,
-        }
+        kind(path)
     }
 
     /// A bare name is looked up folder by folder; a path counts when its folder, links
@@ -107,6 +104,57 @@ impl World for System {
     fn file(&self, path: &Path) -> Option<Program> {
         executable(&fs::canonicalize(path).ok()?)
     }
+
+    fn read(&self, path: &Path, most: usize) -> Contents {
+        read(path, most)
+    }
+}
+
+/// The machine where nothing is started: what its files say, and no program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Disk;
+
+impl World for Disk {
+    fn real(&self, path: &Path) -> PathBuf {
+        real(path, MOST_LINKS)
+    }
+
+    fn kind(&self, path: &Path) -> Kind {
+        kind(path)
+    }
+
+    fn program(&self, _: &str) -> Option<Program> {
+        None
+    }
+
+    fn read(&self, path: &Path, most: usize) -> Contents {
+        read(path, most)
+    }
+}
+
+fn kind(path: &Path) -> Kind {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => Kind::File,
+        Ok(meta) if meta.is_dir() => Kind::Folder,
+        Ok(_) => Kind::Other,
+        Err(_) => Kind::Missing,
+    }
+}
+
+/// A pipe or a device is not even opened: either could wait for ever.
+fn read(path: &Path, most: usize) -> Contents {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => {}
+        Ok(_) => return Contents::Unreadable,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Contents::Missing;
+        }
+        Err(_) => return Contents::Unreadable,
+    }
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    let done = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
+    if done.is_ok() && bytes.len() <= most { Contents::Bytes(bytes) } else { Contents::Unreadable }
 }
 
 fn executable(path: &Path) -> Option<Program> {

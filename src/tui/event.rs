@@ -3,6 +3,8 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
+use super::clipboard::Copied;
+use super::theme::Ground;
 use crate::protocol::{self, Op};
 use crate::words::Say;
 
@@ -23,9 +25,15 @@ pub enum Input {
     Mouse(MouseEvent),
     /// The terminal has another size now; the next drawing will know it.
     Resized,
+    /// What was to be copied has been sent on.
+    Copied(Copied),
     FocusGained,
     FocusLost,
+    /// The terminal said what its background is.
+    Ground(Ground),
     Session(Box<protocol::Event>),
+    /// A setting could not be kept, and why.
+    NotKept(Box<Say>),
     /// Nothing happened but the time.
     Tick,
     /// The person's own editor was closed: the text, or why there is none.
@@ -44,10 +52,19 @@ pub enum Effect {
     Quit,
     /// Draw everything anew, trusting nothing of what is there.
     Redraw,
-    /// Put this into the clipboard, by way of the terminal.
+    /// Put this into the clipboard.
     Copy(String),
     Bell,
+    /// Show this on the normal screen until a key is pressed.
+    Dump(String),
     Title(String),
+    /// Ask the terminal for its background; the answer comes when it comes.
+    AskGround,
+    /// Keep this setting for the next start.
+    Set {
+        key: &'static str,
+        value: String,
+    },
     /// Open the person's own editor on this text.
     Editor(String),
     CaptureMouse,

@@ -9,7 +9,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Widget as _};
 
 use super::clean;
 use super::keys::Action;
@@ -88,7 +87,7 @@ impl Palette {
 
     /// Opens over a text, which is kept until the palette closes.
     pub fn keep(&mut self, draft: String) {
-        self.draft = Some(draft).filter(|draft| !draft.is_empty());
+        self.draft = Some(draft);
     }
 
     pub fn close(&mut self) {
@@ -154,7 +153,7 @@ impl Palette {
         }
         let height = u16::try_from(shown + 1).unwrap_or(above.height);
         let area = Rect { y: above.bottom() - height, height, ..above };
-        Clear.render(area, buf);
+        paint::blank(area, buf, theme);
         let now = self.chosen.unwrap_or(0);
         let category = self.current().and_then(|found| found.candidate.category);
         let category = category.map_or("", |category| category.name().text(lang));

@@ -6,21 +6,25 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crossterm::event::{Event as Key, EventStream};
+use crossterm::event::{Event as Key, EventStream, KeyEvent};
 use futures_util::{Stream as _, StreamExt as _};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::clerk::Clerk;
+use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::files::{Finder, Found};
+use super::pace::Pace;
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
+use super::theme::{Heard, Listener};
 use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
@@ -29,8 +33,6 @@ use crate::protocol::{self, Op};
 use crate::tools::exec::editor::Editing;
 use crate::words::{Say, input as words};
 
-/// Sixty frames a second at most.
-const FRAME: Millis = 16;
 /// What is taken in before a frame is drawn, however much more waits.
 const BURST: usize = 1_024;
 /// How long the last words to the session may take.
@@ -57,6 +59,9 @@ pub struct Exit {
     pub draft: Draft,
 }
 
+/// Keeps a setting, by its key and value, for the next start. It may wait for a disk.
+pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), Say> + Send + Sync>;
+
 /// Runs the screen until the person leaves, the session closes or a signal comes. Call
 /// it on the thread that blocks for it: a panic there gives the terminal back.
 ///
@@ -66,10 +71,14 @@ pub async fn run(
     mut config: Config,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
+    keep: Keep,
 ) -> io::Result<Exit> {
     let first = config.first.take();
     let aside = Aside {
         clerk: Clerk::start(std::mem::take(&mut config.keep), config.draft.clone()),
+        listener: Listener::default(),
+        keeper: Keeper::new(keep),
+        copier: Copier::new(std::mem::take(&mut config.clipboard)),
         finder: Finder::default(),
         editor: config.editor.take(),
     };
@@ -81,12 +90,12 @@ pub async fn run(
         outbox: VecDeque::new(),
         ops,
         events,
-        drawn: None,
-        stale: true,
+        pace: Pace::default(),
         painter: Painter::default(),
         aside,
         next: Next::GoOn,
     };
+    driver.pace.at_leisure();
     if let Some(text) = first {
         driver.take(Input::First(text));
     }
@@ -116,10 +125,7 @@ struct Driver {
     outbox: VecDeque<Op>,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
-    /// When the last frame was drawn.
-    drawn: Option<Millis>,
-    /// True when the frame on the terminal is not the newest.
-    stale: bool,
+    pace: Pace,
     painter: Painter,
     aside: Aside,
     next: Next,
@@ -128,6 +134,9 @@ struct Driver {
 /// What works beside the screen.
 struct Aside {
     clerk: Clerk,
+    listener: Listener,
+    keeper: Keeper,
+    copier: Copier,
     finder: Finder,
     /// The person's own editor.
     editor: Option<String>,
@@ -141,6 +150,27 @@ enum Next {
     End(Cause),
 }
 
+/// Keeps settings where waiting is allowed.
+struct Keeper {
+    keep: Keep,
+    faults: (UnboundedSender<Say>, UnboundedReceiver<Say>),
+}
+
+impl Keeper {
+    fn new(keep: Keep) -> Keeper {
+        Keeper { keep, faults: unbounded_channel() }
+    }
+
+    fn start(&self, key: &'static str, value: String) {
+        let (keep, fault) = (Arc::clone(&self.keep), self.faults.0.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = keep(key, &value) {
+                let _ = fault.send(why);
+            }
+        });
+    }
+}
+
 /// What ended a wait.
 enum Woken {
     Key(Option<io::Result<Key>>),
@@ -148,8 +178,11 @@ enum Woken {
     Signal(i32),
     /// The session has room again.
     Room,
+    /// A setting was not kept.
+    NotKept(Option<Say>),
     /// Code got its colours, or none.
     Painted(Option<Painted>),
+    Copied(Copied),
     /// Files whose names fit what is looked for.
     Found(Option<Found>),
     Time,
@@ -171,7 +204,7 @@ impl Driver {
                     continue;
                 }
             }
-            if self.is_due() && self.draw().is_err() {
+            if self.due().is_some_and(|due| due <= self.now()) && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
             remind_of_keys();
@@ -190,23 +223,23 @@ impl Driver {
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
+            fault = self.aside.keeper.faults.1.recv() => Woken::NotKept(fault),
             found = self.aside.finder.found() => Woken::Found(found),
             painted = self.painter.painted() => Woken::Painted(painted),
+            copied = self.aside.copier.copied() => Woken::Copied(copied),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
     }
 
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
-        let at = match (self.stale, self.drawn) {
-            (true, Some(drawn)) => {
-                Some((drawn + FRAME).max(self.aside.finder.holds_until().unwrap_or(0)))
-            }
-            (true, None) | (false, _) => {
-                let moving = self.state.wakes_at(self.now());
-                moving.into_iter().chain(self.painter.wakes_at()).min()
-            }
-        };
+        if self.screen.is_away() {
+            return None;
+        }
+        let at = self.due().or_else(|| {
+            let moving = self.state.wakes_at(self.now());
+            moving.into_iter().chain(self.painter.wakes_at()).min()
+        });
         at.map(|at| self.began + Duration::from_millis(at))
     }
 
@@ -218,19 +251,22 @@ impl Driver {
             Woken::Session(None) => self.next = Next::End(Cause::SessionClosed),
             Woken::Signal(number) => self.next = Next::End(Cause::Signal(number)),
             Woken::Room => self.post(),
+            Woken::NotKept(Some(why)) => self.take(Input::NotKept(Box::new(why))),
+            Woken::NotKept(None) => {}
             Woken::Painted(painted) => {
                 if let Some(painted) = painted {
                     self.state.transcript.colour(painted);
                 }
-                self.stale = true;
+                self.pace.at_leisure();
             }
+            Woken::Copied(copied) => self.take(Input::Copied(copied)),
             Woken::Found(found) => {
                 if let Some(found) = found {
                     self.state.found_files(found);
                 }
-                self.stale = true;
+                self.pace.now();
             }
-            Woken::Time if self.stale => {}
+            Woken::Time if self.pace.due().is_some() => {}
             Woken::Time => self.take(Input::Tick),
         }
     }
@@ -252,8 +288,11 @@ impl Driver {
     }
 
     fn key(&mut self, key: Key) {
+        if self.screen.is_away() {
+            return self.away_key(&key);
+        }
         self.take(match key {
-            Key::Key(key) => Input::Key(key),
+            Key::Key(key) => return self.pressed(key),
             Key::Paste(text) => Input::Paste(text),
             Key::Mouse(mouse) => Input::Mouse(mouse),
             Key::Resize(..) => Input::Resized,
@@ -262,9 +301,31 @@ impl Driver {
         });
     }
 
+    /// A key, unless it is part of what the terminal answers.
+    fn pressed(&mut self, key: KeyEvent) {
+        match self.aside.listener.hear(key) {
+            Heard::Held | Heard::Told(None) => {}
+            Heard::Told(Some(ground)) => self.take(Input::Ground(ground)),
+            Heard::Keys(keys) => keys.into_iter().for_each(|key| self.take(Input::Key(key))),
+        }
+    }
+
+    /// Any key ends the look at the normal screen, and does nothing else.
+    fn away_key(&mut self, key: &Key) {
+        if !matches!(key, Key::Key(key) if key.is_press()) {
+            return;
+        }
+        // What the title should be has not been told the terminal meanwhile.
+        self.state.dress.title.clear();
+        if self.screen.come_back().is_err() {
+            self.next = Next::End(Cause::TerminalGone);
+        }
+        self.take(Input::Resized);
+    }
+
     fn take(&mut self, input: Input) {
         let at = self.now();
-        self.stale = true;
+        self.pace.happened(&input);
         self.react(input, at);
         let (wanted, root) = self.state.wanted_files();
         self.aside.finder.look(wanted, root, at);
@@ -301,11 +362,22 @@ impl Driver {
                 self.next = Next::Editor(text);
                 Ok(())
             }
+            Effect::Set { key, value } => {
+                self.aside.keeper.start(key, value);
+                Ok(())
+            }
             Effect::Suspend => self.screen.suspend(),
             _ if !self.screen.is_ours() => Ok(()),
-            Effect::Copy(text) => self.screen.copy(&text),
+            Effect::Copy(text) => {
+                let sent = self.screen.copy(&text);
+                self.aside.copier.copy(text);
+                sent
+            }
+            Effect::Dump(text) => self.screen.go_away(&text),
+            Effect::Title(_) if self.screen.is_away() => Ok(()),
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
+            Effect::AskGround => self.screen.ask_ground(),
             Effect::CaptureMouse => self.screen.capture_mouse(),
             Effect::ReleaseMouse => self.screen.release_mouse(),
         }
@@ -378,16 +450,19 @@ impl Driver {
     }
 
     /// A frame that opens the list of files waits a moment for the first of them.
-    fn is_due(&self) -> bool {
+    fn due(&self) -> Option<Millis> {
         let hold = self.aside.finder.holds_until().unwrap_or(0);
-        self.stale && self.drawn.is_none_or(|drawn| self.now() >= (drawn + FRAME).max(hold))
+        let due = self.pace.due().map(|due| due.max(hold));
+        due.filter(|_| !self.screen.is_away())
     }
 
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
         self.screen.draw(|frame| view(&mut self.state, frame, now))?;
-        self.drawn = Some(now);
-        self.stale = false;
+        if self.pace.is_first() && self.state.dress.wants_ground() {
+            self.screen.ask_ground()?;
+        }
+        self.pace.drew(now);
         self.painter.look(&self.state.transcript, now);
         Ok(())
     }

@@ -3,12 +3,11 @@
 
 use super::event::{Effect, Millis};
 use super::modal::Modal;
-use super::start;
 use super::state::State;
-use super::theme::Theme;
+use super::{choosing, start};
 use crate::commands::{self, Act, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
-use crate::protocol::{Notice, Op, Report};
+use crate::protocol::{Notice, Op};
 use crate::words::{Lang, input, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
@@ -76,30 +75,22 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
     match act {
         Act::Quit => return vec![Effect::Quit],
         Act::Help(_) => state.modals.open(Modal::help()),
+        Act::Keys => state.modals.open(Modal::keys()),
         Act::Lang(lang) => set_lang(state, lang),
         Act::Vim(on) => {
             let say = if state.composer.set_vim(on) { input::VIM_ON } else { input::VIM_OFF };
             state.transcript.notice(Notice::info(say));
         }
-        Act::Theme(Some(name)) => set_theme(state, &name),
-        Act::Theme(None) => offer(state, "/theme "),
-        Act::Models if state.models.is_empty() => {
-            state.transcript.notice(Notice::info(words::MODELS_ASKED));
-            return vec![Effect::Send(Op::Report { report: Report::Models })];
-        }
-        Act::Models => offer(state, "/model "),
+        Act::Theme(Some(name)) => return set_theme(state, &name),
+        Act::Theme(None) => choosing::themes(state),
+        Act::Models => return choosing::models(state),
+        Act::Dump => return dump(state),
+        Act::Search(words) if words.is_empty() => state.transcript.search(),
+        Act::Search(words) => state.transcript.search_for(&words),
         Act::Later(line) => state.queue.later(line),
         Act::Copy(back) => return copy(state, back),
     }
     Vec::new()
-}
-
-/// Puts the start of a command into the input, so that the palette offers the rest.
-fn offer(state: &mut State, line: &str) {
-    state.composer.set(line, state.dress.lang);
-    let mut palette = std::mem::take(&mut state.palette);
-    palette.refresh(line, &state.call());
-    state.palette = palette;
 }
 
 pub fn set_lang(state: &mut State, lang: Lang) {
@@ -112,24 +103,28 @@ pub fn set_lang(state: &mut State, lang: Lang) {
     }
 }
 
-fn set_theme(state: &mut State, name: &str) {
-    match Theme::built_in(name, state.dress.depth) {
-        Some(theme) => state.dress.theme = theme,
-        None => {
-            let names = Theme::names().join(", ");
-            let say = words::NO_SUCH_THEME.with("name", name).with("names", names);
-            state.transcript.notice(Notice::error(say));
-        }
+/// Puts a theme on, and keeps it for the next start.
+pub fn set_theme(state: &mut State, name: &str) -> Vec<Effect> {
+    if let Err(why) = state.dress.put_on(name) {
+        state.transcript.notice(Notice::error(why));
+        return Vec::new();
     }
+    let keep = Effect::Set { key: "theme", value: name.to_owned() };
+    let ask = state.dress.wants_ground().then_some(Effect::AskGround);
+    ask.into_iter().chain([keep]).collect()
 }
 
-/// The clipboard is the terminal's: it is asked, and it does not answer.
+/// The whole conversation, for the terminal's own scrolling and searching.
+pub fn dump(state: &mut State) -> Vec<Effect> {
+    let lang = state.dress.lang;
+    let (text, back) = (state.transcript.plain(), words::DUMP_BACK.text(lang));
+    vec![Effect::Dump(format!("{text}\n{back}\n"))]
+}
+
 fn copy(state: &mut State, back: usize) -> Vec<Effect> {
     let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
         state.transcript.notice(Notice::warning(words::NOTHING_TO_COPY));
         return Vec::new();
     };
-    let say = words::COPIED.with("n", text.chars().count());
-    state.transcript.notice(Notice::info(say).hint(words::COPIED_HOW));
     vec![Effect::Copy(text)]
 }

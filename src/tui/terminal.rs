@@ -29,13 +29,15 @@ use super::careful::Careful;
 /// A frame leaves in one write.
 const BUFFER: usize = 64 * 1024;
 
-/// Presses and the wheel, in the form that knows wide screens. Not every move of the
-/// mouse: that would wake us for nothing.
+/// Presses, the wheel and moves with a button held, in the form that knows wide screens.
+/// Not every move of the mouse: that would wake us for nothing.
 struct CaptureMouse;
 struct ReleaseMouse;
 /// The title goes on the terminal's own stack, and comes back from it.
 struct PushTitle;
 struct PopTitle;
+/// OSC 11. Whoever does not know it ignores it; the answer comes among the keys.
+struct AskGround;
 
 macro_rules! sequence {
     ($($name:ident: $text:literal;)*) => {
@@ -52,10 +54,11 @@ macro_rules! sequence {
     };
 }
 sequence! {
-    CaptureMouse: "\x1b[?1000h\x1b[?1006h";
-    ReleaseMouse: "\x1b[?1006l\x1b[?1000l";
+    CaptureMouse: "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+    ReleaseMouse: "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
     PushTitle: "\x1b[22;0t";
     PopTitle: "\x1b[23;0t";
+    AskGround: "\x1b]11;?\x1b\\";
 }
 
 /// The terminal while it is ours.
@@ -65,6 +68,8 @@ pub struct Screen {
     taken: Taken,
     /// True when nothing that stands on the terminal counts any more.
     forgotten: bool,
+    /// True while the normal screen is shown and a key is waited for.
+    away: bool,
 }
 
 /// Whether the terminal is ours now; shared with the panic hook.
@@ -81,7 +86,7 @@ impl Screen {
         restore_on_panic(taken.clone());
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
         let terminal = Terminal::new(Careful::new(out))?;
-        let screen = Screen { terminal, taken, forgotten: false };
+        let screen = Screen { terminal, taken, forgotten: false, away: false };
         screen.taken.take()?;
         Ok(screen)
     }
@@ -113,6 +118,14 @@ impl Screen {
         execute!(self.terminal.backend_mut(), SetTitle(title))
     }
 
+    /// Asks for the background, and waits for nothing.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn ask_ground(&mut self) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), AskGround)
+    }
+
     /// # Errors
     /// When the terminal is gone.
     pub fn bell(&mut self) -> io::Result<()> {
@@ -136,6 +149,34 @@ impl Screen {
     /// When the terminal is gone.
     pub fn release_mouse(&mut self) -> io::Result<()> {
         execute!(self.terminal.backend_mut(), ReleaseMouse)
+    }
+
+    /// Prints `text` on the normal screen, where the terminal keeps it, and stays there.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn go_away(&mut self, text: &str) -> io::Result<()> {
+        self.taken.give_back();
+        self.away = true;
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        // The key that ends it shall need no Enter, and not be shown.
+        enable_raw_mode()
+    }
+
+    pub fn is_away(&self) -> bool {
+        self.away
+    }
+
+    /// Back from the normal screen.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn come_back(&mut self) -> io::Result<()> {
+        self.away = false;
+        self.forget();
+        self.taken.take()
     }
 
     /// Gives the terminal back, stops the process until the shell lets it go on, and
@@ -173,6 +214,9 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
+        if self.away {
+            let _ = disable_raw_mode();
+        }
         self.taken.give_back();
     }
 }

@@ -30,8 +30,8 @@ words! { "exec":
     // How a step ended, where the exit code does not say it.
     TIMED_OUT: "It was stopped after {seconds} s, the longest a step may take.",
         "已运行 {seconds} 秒（单步时限），因此被停止。";
-    CANCELLED: "It was stopped because the person cancelled it.",
-        "用户取消了这一步，因此被停止。";
+    CANCELLED: "The user stopped it.",
+        "用户停止了这一步。";
     SIGNAL: "It was ended by the signal {signal}.",
         "它被信号 {signal} 终止。";
     UNKILLABLE: "It does not react to any signal and was left behind.",

@@ -32,6 +32,7 @@ pub mod input;
 pub mod model;
 pub mod protocol;
 pub mod safety;
+pub mod sandbox;
 pub mod screen;
 pub mod session;
 
@@ -47,6 +48,7 @@ const AREAS: &[&[Word]] = &[
     model::ALL,
     protocol::ALL,
     safety::ALL,
+    sandbox::ALL,
     screen::ALL,
     session::ALL,
 ];
@@ -105,6 +107,11 @@ impl Word {
             Lang::Zh => self.zh,
         }
     }
+}
+
+/// A number in a sentence: `one` for exactly one, else `many` with its `{n}`.
+pub fn counted(n: usize, one: Word, many: Word) -> Say {
+    if n == 1 { one.into() } else { many.with("n", n) }
 }
 
 /// What fills a placeholder: text as it is, or another sentence of the catalogue.
@@ -176,6 +183,11 @@ impl Say {
         self
     }
 
+    /// What fills a placeholder, if it was filled.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
     /// The row of the catalogue this sentence stands in.
     pub fn word(&self) -> Word {
         self.word
@@ -184,10 +196,7 @@ impl Say {
     /// The sentence in one language. Values are put in once and never looked into
     /// again, so a value that holds `{name}` stays as it is.
     pub fn text(&self, lang: Lang) -> String {
-        fill(self.word.text(lang), |name| {
-            let (_, value) = self.values.iter().find(|(known, _)| known == name)?;
-            Some(value.text(lang))
-        })
+        fill(self.word.text(lang), |name| Some(self.value(name)?.text(lang)))
     }
 }
 

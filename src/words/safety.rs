@@ -36,6 +36,8 @@ words! { "safety":
     CONTAINER_HOST: "`{arg}`: gives the container control of this machine.", "`{arg}`：会让容器控制本机。";
     LOGS_IN: "`{program}` changes stored credentials.", "`{program}` 会改变保存的凭据。";
     PUBLISHES: "`{program}` publishes for everybody; it cannot be taken back.", "`{program}` 会公开发布，且无法撤回。";
+    DATABASE_LOSES: "Throws away data of a database; there is no way back.", "会丢弃数据库中的数据，且无法恢复。";
+    REPOSITORY: "`{program}` reads or changes a repository, by settings that can start programs.", "`{program}` 会按可启动程序的配置读取或更改仓库。";
     DATABASE: "`{program}` can change data, read files and run commands.", "`{program}` 可以修改数据、读取文件并运行命令。";
     QUERY_TOOL: "`{program}` can read the environment and other files through its query.", "`{program}` 的查询可以读取环境变量和其他文件。";
 
@@ -122,6 +124,13 @@ words! { "safety":
     CWD_OUTSIDE: "Runs in `{path}`, outside the workspace.", "将在工作区之外的 `{path}` 中运行。";
     CWD_MISSING: "The folder `{path}` is not there.", "目录 `{path}` 不存在。";
 
+    // The repository a git step stands in.
+    GIT_CONFIG_EXEC: "The repository's own settings can start a program: `{setting}`.", "仓库自身的设置可能启动程序：`{setting}`。";
+    GIT_DRIVER: "`.git/info/attributes` of this repository names the driver `{driver}`, which can start a program.", "此仓库的 `.git/info/attributes` 指定了驱动 `{driver}`，它可能启动程序。";
+    GIT_UNREAD: "`{path}` belongs to the repository and cannot be read the way git would.", "`{path}` 属于该仓库，但无法按 git 的方式读取。";
+    GIT_BARE: "`{path}` is a repository without a working tree; whoever put it there wrote its settings.", "`{path}` 是一个没有工作树的仓库，其设置由放置它的人写定。";
+    GIT_SUBMODULES: "Looks into submodules, whose own settings can start programs.", "会查看子模块，子模块自身的设置可能启动程序。";
+
     // Programs as such.
     PROGRAM_EMPTY: "No program is named.", "没有给出程序名。";
     PROGRAM_NOT_ASCII: "`{program}` looks like `{plain}`, but holds other letters; no program is named like that.", "`{program}` 看起来像 `{plain}`，实际含有其他字符；不存在这样命名的程序。";
@@ -149,6 +158,14 @@ words! { "safety":
     SHELL_EVALUATES: "Text or a file is run as commands; it cannot be fully analysed.", "文本或文件会被当作命令运行，无法完全分析。";
     SHELL_CHANGES: "`{program}` changes the folder or the settings for what follows.", "`{program}` 会改变后续命令的目录或设置。";
     SHELL_HERE_DOCUMENT: "A here-document is fed to a program; it cannot be fully analysed.", "有 here-document 被送入程序，无法完全分析。";
+    SHELL_HIDES: "Characters that do not show stand in this line; what is seen may not be what runs.", "此行含有不可见字符，所见未必是实际运行的内容。";
+    SHELL_BACKGROUND: "Runs on in the background, after the line is over.", "此行结束后仍会在后台运行。";
+    SHELL_DEFINES: "The line makes commands of its own.", "此行自行定义了命令。";
+    SHELL_RENAMED: "`{program}` means something else in this line; it cannot be fully analysed.", "`{program}` 在此行中另有所指，无法完全分析。";
+    SHELL_RECURSES: "A command starts itself again and again; it can bring the machine to a halt.", "有命令会不断启动自身，可能使机器停止响应。";
+    SHELL_FOLDER: "Which folder it runs in is only known when the shell runs.", "要到 shell 运行时才知道它在哪个目录中运行。";
+    SHELL_PIPED: "What another command or a file yields is run as commands; it cannot be analysed.", "其他命令或文件的内容会被当作命令运行，无法分析。";
+    SHELL_ENDLESS: "A loop of this line does not end by itself.", "此行中有循环不会自行结束。";
     SHELL_NOT_UNDERSTOOD: "This line cannot be fully analysed.", "此行无法完全分析。";
     SHELL_UNFINISHED: "A quote or a bracket of this line is not closed; it cannot be fully analysed.", "此行的引号或括号没有闭合，无法完全分析。";
     SHELL_TOO_DEEP: "This line is too long or nested too deeply to be analysed.", "此行过长或嵌套过深，无法分析。";

@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use super::*;
 use crate::model::ModelError;
 use crate::protocol::{Level, Message, Risk, Role};
-use crate::safety::{Kind, Place, Policy, Program, Rule, World};
+use crate::safety::{Contents, Kind, Place, Policy, Program, Rule, World};
 use crate::words::Lang;
 
 mod cancel;
 mod limits;
 mod replies;
+mod steers;
 
 /// A machine that has every program and an empty folder.
 struct Machine;
@@ -28,6 +29,10 @@ impl World for Machine {
     fn program(&self, name: &str) -> Option<Program> {
         let path = Path::new("/usr/bin").join(name);
         Some(Program { path, device: 1, inode: 1, modified: 0 })
+    }
+
+    fn read(&self, _: &Path, _: usize) -> Contents {
+        Contents::Missing
     }
 }
 
@@ -77,6 +82,16 @@ impl Bench {
     fn says_cut(&mut self, text: &str, cut: Cut) -> Action {
         let usage = Usage::default();
         self.next(Input::Replied(Ok(Answer { text: text.into(), usage, cut: Some(cut) })))
+    }
+
+    /// What the newest call of the model is answered with.
+    fn heard(action: &Action) -> String {
+        match action {
+            Action::Call(call) => {
+                call.messages.last().map(|last| last.content.clone()).unwrap_or_default()
+            }
+            other => panic!("a call, not {other:?}"),
+        }
     }
 
     fn proposes(&mut self, lines: &[&str]) -> Action {

@@ -7,7 +7,45 @@ use crate::words::{Word, safety as words};
 use super::super::args::{self, Part, Token};
 use super::super::findings::{Findings, quoted};
 use super::super::judge::Call;
+use super::super::repository::{self, Worry};
 use super::{DELETES, operands};
+
+/// What the repository itself would make `git` start, wherever `-C` leads; and submodules,
+/// whose settings a second git would read without our overrules.
+pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let moves = tokens.iter().filter_map(|token| match &token.part {
+        Part::Flag { name, value: Some(value), .. } if name == "-C" => Some(*value),
+        Part::Flag { .. } | Part::Operand(_) => None,
+    });
+    let scene = call.ground.scene;
+    let folder = moves.fold(call.ground.cwd.clone(), |folder, to| folder.join(to));
+    let found = repository::read(scene.world, &scene.world.real(&folder));
+    let worries = repository::worries(&found, scene);
+    for worry in &worries {
+        let (rule, say) = match worry {
+            Worry::Starts(setting) => {
+                ("git-config-exec", words::GIT_CONFIG_EXEC.with("setting", quoted(setting)))
+            }
+            Worry::Driver(name) => {
+                ("git-config-exec", words::GIT_DRIVER.with("driver", quoted(name)))
+            }
+            Worry::Unread(path) => (
+                "git-config-unread",
+                words::GIT_UNREAD.with("path", quoted(&path.to_string_lossy())),
+            ),
+            Worry::Bare(path) => {
+                ("git-bare", words::GIT_BARE.with("path", quoted(&path.to_string_lossy())))
+            }
+        };
+        findings.add_also(rule, Tier::L1, say, &[Effect::Exec]);
+    }
+    let into = call.args.iter().position(|arg| {
+        arg.strip_prefix("--ignore-submodules=").is_some_and(|how| how != "all" && how != "dirty")
+    });
+    if let Some(at) = into {
+        call.find("submodules", Tier::L1, words::GIT_SUBMODULES, at, &[Effect::Exec], findings);
+    }
+}
 
 /// Reads some formats of `git`: `%G?` and `%(signature)` start the program that checks
 /// signatures.

@@ -10,16 +10,18 @@ use super::args::{self, Part, Token};
 use super::findings::{Findings, quoted};
 use super::judge::Call;
 
+mod data;
 mod find;
 mod git;
 mod jq;
 mod remote;
 mod sed;
 
+pub use data::statements;
 pub use find::find;
 pub use git::{
-    git_bisect, git_branch, git_discard, git_format, git_push, git_reflog, git_symbolic_ref,
-    git_tag,
+    git_bisect, git_branch, git_discard, git_format, git_push, git_reflog, git_repository,
+    git_symbolic_ref, git_tag,
 };
 pub use jq::jq;
 pub use remote::{destroys, docker, forge, prune};

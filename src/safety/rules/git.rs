@@ -1,7 +1,7 @@
 //! `git`, sub-command by sub-command.
 //!
 //! A sub-command that is not here may be an alias that runs a program. What the
-//! repository itself configures is not looked at in these rows.
+//! repository itself configures is looked at once for all rows, by the check of `git`.
 
 use super::super::table::Operands::{Named, None, PatternThenReads, Text};
 use super::super::table::{Danger, Spec};
@@ -71,6 +71,7 @@ pub(super) const ROWS: &[Spec] = &[
             Danger::ask("program", &["--exec-path|-p|--paginate"], words::STARTS_PROGRAM, &[Exec]),
         ])
         .subs(SUBS)
+        .check(checks::git_repository)
         .quiet(&["--version", "-v", "version", "--exec-path", "--no-pager --version"])
         .keeps(&["git", "git nobody", "git -c alias.x=!id x", "git --help"])
         .raised(&["git reset --hard"]),
@@ -85,7 +86,7 @@ const SUBS: &[Spec] = &[
         .operands(Named)
         .keeps(&["git status", "git status -sb", "git status --short src", "git --no-pager status", "git status --porcelain=v2 -z", "git -C src status"])
         .raised(&["git -c a=b status", "git --config-env a=B status", "git status --nobody", "git -C .. status", "git --git-dir=x status", "git -p status",
-                  "git --git-dir x status", "git --exec-path=/x status", "git -C /etc status", "git --work-tree / status", "git --nobody status"]),
+                  "git --git-dir x status", "git --exec-path=/x status", "git -C /etc status", "git --work-tree / status", "git --nobody status", "git status --ignore-submodules=none"]),
     Spec::read("diff").flags(diff_flags!()).values(diff_values!()).operands(Named).dangers(DIFF_DANGERS).check(checks::output)
         .keeps(&["git diff", "git diff --stat", "git diff -w -U10", "git diff HEAD~1 -- src", "git diff main..feat/x", "git diff --cached --name-only", "git diff -- --output=x", "git diff @~3"])
         .raised(&["git diff --output=x.patch", "git diff --outp=x", "git diff --textconv", "git diff --ext-diff", "git diff --no-index /dev/null x", "git diff --no-ind a b", "git diff --nobody", "git diff --output x", "git diff -O/etc/passwd"]),
@@ -130,8 +131,10 @@ const SUBS: &[Spec] = &[
         .keeps(&["git blame README.md", "git blame -L 1,5 README.md"]).raised(&["git blame --contents .env a", "git blame .env", "git blame --content=/etc/shadow a"]),
     Spec::read("shortlog").flags(concat!(log_flags!(), "-s -n -e -c --summary --numbered --email --committer")).values(concat!(log_values!(), "-w=?text --group=text")).operands(Named).check(checks::git_format)
         .keeps(&["git shortlog -sn", "git shortlog -sne HEAD"]).raised(&["git shortlog --nobody", "git shortlog --format=%GS"]),
-    Spec::read("describe name-rev").flags("--all --tags --contains --debug --long --always --first-parent --exact-match --name-only --no-undefined --dirty --broken --undefined")
-        .values("--abbrev=text --candidates=text --match=text --exclude=text --dirty=?text --broken=?text --refs=text").operands(Text).keeps(&["git describe --tags --always", "git name-rev HEAD"]).raised(&["git describe --nobody"]),
+    Spec::read("describe name-rev").flags("--all --tags --contains --debug --long --always --first-parent --exact-match --name-only --no-undefined --undefined")
+        .values("--abbrev=text --candidates=text --match=text --exclude=text --refs=text").operands(Text)
+        .dangers(&[Danger::ask("dirty", &["--dirty|--broken"], words::GIT_SUBMODULES, &[Exec])])
+        .keeps(&["git describe --tags --always", "git name-rev HEAD"]).raised(&["git describe --nobody", "git describe --dirty"]),
     Spec::read("merge-base").flags("-a --all --octopus --independent --is-ancestor --fork-point").operands(Text).keeps(&["git merge-base main HEAD"]).raised(&["git merge-base --nobody"]),
     Spec::read("rev-list").flags(log_flags!()).values(concat!(log_values!(), "--disk-usage=?text --filter=text")).operands(Named).check(checks::git_format).keeps(&["git rev-list --count HEAD"]).raised(&["git rev-list --use-bitmap-index HEAD", "git rev-list --format=%G? HEAD"]),
     Spec::read("for-each-ref").flags("-s -p --shell --perl --python --tcl --ignore-case --omit-empty").values("--count=text --sort=text --format=text --points-at=text --merged=?text --no-merged=?text --contains=?text --no-contains=?text --exclude=text --color=?text").operands(Text).check(checks::git_format)

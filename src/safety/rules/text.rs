@@ -102,7 +102,8 @@ pub(super) const ROWS: &[Spec] = &[
         .raised(&["jq -n env", "jq -n $ENV.PATH", "jq . .env", "jq -n input", "jq -f x data.json", "jq --rawfile a /etc/shadow $a", "jq -L x . a.json", "jq . /etc/shadow"]),
     Spec::ask("awk gawk mawk nawk", words::RUNS_AWK, &[Exec, Write]).check(super::super::wrappers::code).quiet(&["--version", "-V"]).keeps(&["awk {print} a.txt", "gawk BEGIN{system(1)}"]),
     Spec::ask("yq xq dasel gron fx", words::QUERY_TOOL, &[Secret]).check(super::super::wrappers::code).keeps(&["yq . a.yaml"]),
-    Spec::ask("sqlite3 psql mysql mariadb mongosh redis-cli duckdb", words::DATABASE, &[Write, Exec, Network]).check(super::super::wrappers::dash_c).keeps(&["sqlite3 app.db .tables"]),
+    Spec::ask("sqlite3 psql mysql mariadb mongosh redis-cli duckdb", words::DATABASE, &[Write, Exec, Network]).check(checks::statements).keeps(&["sqlite3 app.db .tables", "psql -c 'select 1'", "redis-cli get x"])
+        .raised(&["sqlite3 app.db 'DROP TABLE x'", "sqlite3 app.db '.shell rm -rf x'", "psql -c 'drop table x'", "redis-cli FLUSHALL", "mysql -e 'TRUNCATE TABLE x'"]),
     Spec::ask("bat batcat", words::OPENS_PAGER, &[Exec]).keeps(&["bat a.txt"]),
     Spec::ask("pandoc", words::WRITES_FILES, &[Write, Exec]).keeps(&["pandoc a.md"]),
 ];

@@ -7,14 +7,16 @@
 //! Filters that the repository defines are emptied one by one, by name, which every
 //! version of git understands and which leaves line endings and the user's own filters
 //! (LFS) as they are. Where the names cannot be told, attributes are read from the
-//! empty tree instead. `.git/info/attributes` naming drivers of the user, and judging
-//! a repository before git is run there, are the policy's part.
+//! empty tree instead. Whether git runs there by itself at all is the policy's part; it
+//! reads the same files with the same reader.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::super::world::Disk;
 use super::environment::Variables;
+use crate::safety::repository;
 
 /// Overrules for L0, as `GIT_CONFIG_KEY_n` and `GIT_CONFIG_VALUE_n`.
 const OVERRULED: &[(&str, &str)] = &[
@@ -30,16 +32,36 @@ const OVERRULED: &[(&str, &str)] = &[
     ("gpg.x509.program", "false"),
     ("protocol.allow", "never"),
     ("credential.helper", ""),
+    // A submodule is read by a second git that drops our overrules.
+    ("diff.ignoreSubmodules", "dirty"),
+    ("diff.submodule", "short"),
+    ("status.submoduleSummary", "false"),
+    ("submodule.recurse", "false"),
 ];
 
-/// Flags put behind a sub-command. A submodule's own configuration would be read by a
-/// second git that drops our overrules, so submodules are not looked into.
+/// Flags put behind a sub-command, the first row that fits. Submodules are not looked
+/// into.
 const FLAGS: &[(&str, &[&str])] = &[
-    ("diff", &["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"]),
-    ("log", &["--no-ext-diff", "--no-textconv"]),
-    ("show", &["--no-ext-diff", "--no-textconv"]),
+    ("diff", DIFFS),
+    ("diff-files", DIFFS),
+    ("diff-index", DIFFS),
+    ("diff-tree", SHOWS),
+    ("log", SHOWS),
+    ("whatchanged", SHOWS),
+    ("show", SHOWS),
+    ("stash list", SHOWS),
+    ("stash show", SHOWS),
+    ("reflog list", &[]),
+    ("reflog exists", &[]),
+    ("reflog show", SHOWS),
+    ("reflog", SHOWS),
+    ("blame", &["--no-textconv"]),
+    ("annotate", &["--no-textconv"]),
+    ("grep", &["--no-textconv"]),
     ("status", &["--ignore-submodules=dirty"]),
 ];
+const SHOWS: &[&str] = &["--no-ext-diff", "--no-textconv"];
+const DIFFS: &[&str] = &["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
 
 /// What makes a filter do nothing.
 const EMPTIED: &[(&str, &str)] =
@@ -48,11 +70,12 @@ const EMPTIED: &[(&str, &str)] =
 /// The tree without a file in it, so without attributes (git 2.41 and later).
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/// The most of a configuration that is read, in bytes; files that include each other;
-/// filters.
-const CONFIG_MOST: u64 = 256 * 1024;
-const FILES_MOST: usize = 16;
+/// Filters that are emptied one by one.
 const FILTERS_MOST: usize = 64;
+
+/// What overrules cannot reach, for every git: nothing is fetched that is missing, and
+/// nobody's attributes but the tree's are read.
+const SET: &[(&str, &str)] = &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ATTR_NOSYSTEM", "1")];
 
 /// What a repository's own configuration brings in.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,7 +89,7 @@ enum Filters {
 pub(super) fn harden(variables: &mut Variables, cwd: &Path) {
     let rows = OVERRULED.iter().map(|(key, value)| ((*key).to_owned(), *value));
     let mut rows: Vec<(String, &str)> = rows.collect();
-    match filters(configurations(cwd)) {
+    match filters(cwd) {
         Filters::Named(names) => rows.extend(names.iter().flat_map(|name| {
             EMPTIED.iter().map(move |(key, value)| (format!("filter.{name}.{key}"), *value))
         })),
@@ -74,6 +97,7 @@ pub(super) fn harden(variables: &mut Variables, cwd: &Path) {
             variables.insert("GIT_ATTR_SOURCE".into(), EMPTY_TREE.into());
         }
     }
+    variables.extend(SET.iter().map(|(name, value)| (name.into(), value.into())));
     variables.insert("GIT_CONFIG_COUNT".into(), rows.len().to_string().into());
     for (n, (key, value)) in rows.into_iter().enumerate() {
         variables.insert(format!("GIT_CONFIG_KEY_{n}").into(), key.into());
@@ -84,11 +108,14 @@ pub(super) fn harden(variables: &mut Variables, cwd: &Path) {
 /// The args with what makes them harmless, right behind the sub-command.
 pub(super) fn args(args: &[String]) -> Vec<OsString> {
     let mut out: Vec<OsString> = args.iter().map(OsString::from).collect();
-    if let Some(at) = subcommand(args)
-        && let Some((_, flags)) =
-            FLAGS.iter().find(|(name, _)| args.get(at).is_some_and(|arg| arg == name))
-    {
-        out.splice(at + 1..at + 1, flags.iter().map(OsString::from));
+    let Some(at) = subcommand(args) else { return out };
+    let rest = args.get(at..).unwrap_or_default();
+    let row = FLAGS.iter().find(|(names, _)| {
+        names.split(' ').enumerate().all(|(n, name)| rest.get(n).is_some_and(|arg| arg == name))
+    });
+    if let Some((names, flags)) = row {
+        let behind = at + names.split(' ').count();
+        out.splice(behind..behind, flags.iter().map(OsString::from));
     }
     out
 }
@@ -113,86 +140,15 @@ fn subcommand(args: &[String]) -> Option<usize> {
     None
 }
 
-/// The filters that these files, and what they include, define.
-fn filters(mut files: Vec<PathBuf>) -> Filters {
-    let mut names = BTreeSet::new();
-    let mut read = 0;
-    while let Some(path) = files.pop() {
-        read += 1;
-        if !path.exists() {
-            continue;
-        }
-        let Some(text) = text(&path).filter(|_| read <= FILES_MOST) else {
-            return Filters::Unknown;
-        };
-        names.extend(filter_names(&text));
-        if text.to_ascii_lowercase().contains("[include") {
-            let folder = path.parent().unwrap_or(Path::new("/"));
-            files.extend(included(&text).map(|path| folder.join(path)));
-        }
-    }
-    if names.len() > FILTERS_MOST { Filters::Unknown } else { Filters::Named(names) }
-}
-
-/// Every `[filter "name"]`, wherever a bracket stands: too many do no harm.
-fn filter_names(text: &str) -> impl Iterator<Item = String> {
-    text.split('[').skip(1).filter_map(|rest| {
-        let (word, rest) = rest.split_at_checked("filter".len())?;
-        if !word.eq_ignore_ascii_case("filter") {
-            return None;
-        }
-        if let Some(old) = rest.strip_prefix('.') {
-            return old.split(']').next().map(str::to_owned);
-        }
-        let mut name = String::new();
-        let mut chars = rest.trim_start().strip_prefix('"')?.chars();
-        loop {
-            match chars.next()? {
-                '"' => return Some(name),
-                '\\' => name.push(chars.next()?),
-                other => name.push(other),
-            }
-        }
-    })
-}
-
-/// Every value of a `path`, which is what an include has. A home is not resolved: what
-/// lies there is the user's.
-fn included(text: &str) -> impl Iterator<Item = &str> {
-    text.split(['\n', ']']).filter_map(|line| {
-        let (key, value) = line.split_once('=')?;
-        let value = value.trim().trim_matches('"');
-        (key.trim().eq_ignore_ascii_case("path") && !value.starts_with('~')).then_some(value)
-    })
-}
-
-/// The repository's own configuration files. Empty outside a repository.
-fn configurations(cwd: &Path) -> Vec<PathBuf> {
-    let Some(git) = cwd.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())
-    else {
-        return Vec::new();
-    };
-    let own = git_folder(git);
-    let common = match text(&own.join("commondir")) {
-        Some(path) => own.join(path.trim()),
-        None => own.clone(),
-    };
-    vec![common.join("config"), own.join("config.worktree")]
-}
-
-/// `.git` itself, or what it points at in a worktree or a submodule.
-fn git_folder(git: PathBuf) -> PathBuf {
-    let pointer = text(&git).unwrap_or_default();
-    match (pointer.trim().strip_prefix("gitdir:"), git.parent()) {
-        (Some(path), Some(folder)) => folder.join(path.trim()),
-        _ => git,
-    }
-}
-
-fn text(path: &Path) -> Option<String> {
-    let meta = std::fs::metadata(path).ok()?;
-    let small = meta.is_file() && meta.len() <= CONFIG_MOST;
-    if small { std::fs::read_to_string(path).ok() } else { None }
+/// The filters that the repositories git could find from here define.
+fn filters(cwd: &Path) -> Filters {
+    let folder = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let found = repository::read(&Disk, &folder);
+    let entries = found.settings.into_iter().map(|(entry, _)| entry);
+    let names: BTreeSet<String> =
+        entries.filter(|e| e.section == "filter").filter_map(|e| e.subsection).collect();
+    let known = found.unread.is_none() && names.len() <= FILTERS_MOST;
+    if known { Filters::Named(names) } else { Filters::Unknown }
 }
 
 #[cfg(test)]
@@ -225,7 +181,9 @@ mod tests {
         );
         assert_eq!(hardened(&["--no-pager", "log"]).len(), 4);
         assert_eq!(hardened(&["status", "diff"])[1..], ["--ignore-submodules=dirty", "diff"]);
-        assert_eq!(hardened(&["blame", "diff"]), ["blame", "diff"]);
+        assert_eq!(hardened(&["blame", "diff"]), ["blame", "--no-textconv", "diff"]);
+        assert_eq!(hardened(&["stash", "list", "-p"])[2..4], ["--no-ext-diff", "--no-textconv"]);
+        assert_eq!(hardened(&["stash"]), ["stash"]);
         assert_eq!(hardened(&["--version"]), ["--version"]);
     }
 
@@ -235,37 +193,34 @@ mod tests {
         assert_eq!(folder(Path::new("/w"), &args), Path::new("/w/a/../b"));
     }
 
-    #[test]
-    fn filters_are_found_however_they_are_written() {
-        let text =
-            "[core] [Filter \"a b\"] clean = x\n[filter \"q\\\"q\"]\n[FILTER.old]\n[filters \"n\"]";
-        let found: Vec<String> = filter_names(text).collect();
-        assert_eq!(found, ["a b", "q\"q", "old"]);
+    fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in
+            [("HEAD", "ref: refs/heads/x\n"), ("objects/x", ""), ("refs/x", "")].iter().chain(files)
+        {
+            let path = folder.path().join(".git").join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+            std::fs::write(path, text).expect("a file");
+        }
+        folder
     }
 
     #[test]
-    fn filters_of_included_files_count_and_too_many_files_do_not_end_well() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = |name: &str| folder.path().join(name);
-        std::fs::write(path("config"), "[include]\n\tpath = more\n[filter \"a\"]").expect("a file");
-        std::fs::write(path("more"), "[filter \"b\"]\n\tclean = x\n").expect("a file");
-        assert_eq!(filters(vec![path("config"), path("missing")]), named(&["a", "b"]));
-        std::fs::write(path("more"), "[include] path = more\n").expect("a file");
-        assert_eq!(filters(vec![path("config")]), Filters::Unknown);
-        assert_eq!(filters(Vec::new()), named(&[]));
+    fn filters_of_the_repository_and_of_what_it_includes_are_named() {
+        let files = [
+            ("config", "[include]\n\tpath = more\n[Filter \"a b\"]\nclean = x\n"),
+            ("more", "[filter \"b\"]\n\tclean = x\n"),
+        ];
+        let folder = repository(&files);
+        std::fs::create_dir(folder.path().join("deep")).expect("a folder");
+        assert_eq!(filters(&folder.path().join("deep")), named(&["a b", "b"]));
+        assert_eq!(filters(tempfile::tempdir().expect("a folder").path()), named(&[]));
     }
 
     #[test]
-    fn a_worktree_leads_to_the_configuration_of_its_repository() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let main = folder.path().join("main/.git");
-        let own = main.join("worktrees/w");
-        std::fs::create_dir_all(&own).expect("folders");
-        std::fs::create_dir_all(folder.path().join("w/deep")).expect("folders");
-        std::fs::write(main.join("config"), "[filter \"f\"]\n").expect("a file");
-        std::fs::write(own.join("commondir"), "../..\n").expect("a file");
-        std::fs::write(folder.path().join("w/.git"), format!("gitdir: {}\n", own.display()))
-            .expect("a file");
-        assert_eq!(filters(configurations(&folder.path().join("w/deep"))), named(&["f"]));
+    fn settings_that_cannot_be_read_leave_the_names_unknown() {
+        for text in ["[include]\npath = config\n", "[filter \"a\n"] {
+            assert_eq!(filters(repository(&[("config", text)]).path()), Filters::Unknown);
+        }
     }
 }

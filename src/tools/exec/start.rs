@@ -6,12 +6,14 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 
+use super::super::sandbox::Inside;
 use super::environment::{Care, Variables};
 use super::group::{self, Group};
-use super::{Setup, git};
+use super::{Exec, git};
 use crate::protocol::{Tier, Work};
 use crate::safety::{Judged, Program};
 use crate::words::{Say, exec as words};
@@ -37,8 +39,11 @@ struct Plan {
 }
 
 /// Starts a step. Looks nothing up: the path is the one that was judged.
-pub(super) async fn start(setup: &Setup, judged: &Judged) -> Result<Running, NotStarted> {
-    let care = care(judged);
+pub(super) async fn start(
+    exec: &Exec,
+    judged: &Judged,
+) -> Result<(Running, Option<Inside>), NotStarted> {
+    let (setup, care) = (&exec.setup, care(judged));
     let (path, args) = match &judged.step.work {
         Work::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
         Work::Shell { line } => (setup.shell.clone(), vec!["-c".to_owned(), line.clone()]),
@@ -55,11 +60,30 @@ pub(super) async fn start(setup: &Setup, judged: &Judged) -> Result<Running, Not
         cwd: judged.cwd.clone(),
         path,
     };
-    if care == Care::Alone && plan.path.file_name().is_some_and(|name| name == "git") {
-        plan.args = git::args(&args);
-        plan = hardened(plan, git::folder(&judged.cwd, &args)).await;
+    if care == Care::Alone
+        && let Some((before, of_git)) = git_of(&plan.path, &args)
+    {
+        plan.args = before.iter().map(OsString::from).chain(git::args(of_git)).collect();
+        plan = hardened(plan, git::folder(&judged.cwd, of_git)).await;
     }
-    spawn(plan)
+    let sandbox = Arc::clone(&exec.sandbox);
+    let started = sandbox.start(&judged.risk, move |inside| spawn(plan.inside(inside))).await;
+    let (running, inside) = started.map_err(unable)?;
+    Ok((running?, inside))
+}
+
+impl Plan {
+    /// The same step, told of the folder it has and held by a program if that is how.
+    fn inside(mut self, inside: Option<&Inside>) -> Plan {
+        let Some(inside) = inside else { return self };
+        self.variables.insert("TMPDIR".into(), inside.temp().into());
+        if let Some((holder, first)) = &inside.wrapper {
+            let step = std::mem::replace(&mut self.path, holder.clone());
+            let first = first.iter().map(OsString::from).chain([step.into_os_string()]);
+            self.args.splice(0..0, first);
+        }
+        self
+    }
 }
 
 /// Anything graver than L0 that is cleared has been approved, by a person or a rule.
@@ -69,6 +93,22 @@ fn care(judged: &Judged) -> Care {
         Tier::L1 | Tier::L2 => Care::Approved,
     }
 }
+
+/// The args of the git a step runs, by itself or behind `timeout`, `nice` and their like,
+/// and what stands before them. A file called `git` taken for one does no harm.
+fn git_of<'a>(program: &Path, args: &'a [String]) -> Option<(&'a [String], &'a [String])> {
+    let is_git = |name: &Path| name.file_name().is_some_and(|name| name == "git");
+    if is_git(program) {
+        return Some((&[], args));
+    }
+    let wrapper = program.file_name().and_then(|name| name.to_str());
+    let wraps = wrapper.is_some_and(|name| WRAPPERS.contains(&name));
+    let at = args.iter().position(|arg| is_git(Path::new(arg))).filter(|_| wraps)?;
+    args.split_at_checked(at + 1)
+}
+
+/// Programs that pass a harmless step on as it is.
+const WRAPPERS: &[&str] = &["env", "timeout", "gtimeout", "nice", "time", "gtime"];
 
 /// The judged file, if it is still the one that was judged.
 async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {

@@ -29,6 +29,7 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
         }),
         cwd: cwd.to_owned(),
         pieces: vec![],
+        seen: crate::safety::Seen::default(),
     }
 }
 
@@ -47,7 +48,7 @@ async fn ran(judged: Judged, redactor: Option<Redactor>) -> Observation {
     };
     let (output, _live) = unbounded_channel();
     let watch = Watch { cancel: CancellationToken::new(), output };
-    run(&Arc::new(setup), &judged, &watch).await
+    run(&Exec::new(setup), &judged, &watch).await
 }
 
 fn folder() -> tempfile::TempDir {
@@ -142,9 +143,16 @@ async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
     let _ = std::fs::remove_file(path.join("pwned"));
     let status = ran(judged(Tier::L0, path, git, &["status", "--porcelain"]), None).await;
     assert!(status.stdout.contains(" M a.txt\n"), "{} {}", status.stdout, status.stderr);
+    for (wrapper, args) in [("timeout", &["5", "git", "diff"][..]), ("nice", &["git", "status"])] {
+        let wrapper = Path::new("/usr/bin").join(wrapper);
+        let seen = ran(judged(Tier::L0, path, &wrapper, args), None).await;
+        assert!(seen.stdout.contains("a.txt"), "{} {}", seen.stdout, seen.stderr);
+    }
     let diff = ran(judged(Tier::L0, path, git, &["diff"]), None).await;
     assert!(diff.stdout.contains("\n-one\n+two\n"), "{} {}", diff.stdout, diff.stderr);
     let log = ran(judged(Tier::L0, path, git, &["log", "-p"]), None).await;
     assert!(log.stdout.contains("first") && log.stdout.contains("+one"));
     assert_eq!(std::fs::read_to_string(path.join("pwned")).unwrap_or_default(), "");
 }
+
+mod held;

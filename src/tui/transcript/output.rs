@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use ratatui::text::{Line, Span};
 
 use super::block::sentence;
+use super::diff;
 use super::markdown::bars;
-use super::paper::{Break, Paper, Para, prefixed};
+use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
 use crate::safety::clean::{Cleaner, Source, clean, is_binary};
 use crate::tui::clean::elide_end;
@@ -45,7 +46,7 @@ impl Tail {
         }
     }
 
-    pub fn set(&self, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    pub fn set(&self, paper: &Paper<'_>) -> Vec<Strip> {
         if is_binary(&self.text) {
             return Vec::new();
         }
@@ -61,6 +62,8 @@ pub(super) struct Excerpt {
     tail: String,
     /// Lines between them.
     left_out: usize,
+    /// It is a diff.
+    diff: bool,
     /// Set for what is no text: how many bytes there were.
     binary: Option<usize>,
 }
@@ -71,7 +74,8 @@ impl Excerpt {
             return Excerpt { binary: Some(output.len()), ..Excerpt::default() };
         }
         let text = clean(output, Source::Command);
-        let mut out = Excerpt::default();
+        let diff = diff::looks_like_one(&text);
+        let mut out = Excerpt { diff, ..Excerpt::default() };
         let mut last: VecDeque<&str> = VecDeque::new();
         for (at, line) in text.trim_end().split('\n').enumerate() {
             let line = first_chars(line);
@@ -98,7 +102,7 @@ impl Excerpt {
     }
 
     /// All that is kept, or its two ends in at most about `most` rows.
-    pub fn set(&self, most: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    pub fn set(&self, most: usize, paper: &Paper<'_>) -> Vec<Strip> {
         if let Some(bytes) = self.binary {
             let say = screen::OUTPUT_BINARY.with("n", time::grouped(bytes as u64));
             return sentence(&say, paper.theme.dim, paper);
@@ -110,21 +114,24 @@ impl Excerpt {
         };
         let left_out = self.left_out + lines.len() - head - tail;
         let mut rows = Vec::new();
-        for line in lines.iter().take(head) {
-            rows.extend(all(line, paper));
-        }
+        rows.extend(self.lines(lines.get(..head).unwrap_or_default(), paper));
         if left_out > 0 {
             let say = screen::OUTPUT_LEFT_OUT.with("n", time::grouped(left_out as u64));
             rows.extend(sentence(&say, paper.theme.dim, paper));
         }
-        for line in lines.iter().skip(lines.len() - tail) {
-            rows.extend(all(line, paper));
-        }
+        rows.extend(self.lines(lines.get(lines.len() - tail..).unwrap_or_default(), paper));
         rows
     }
 
+    fn lines(&self, lines: &[&str], paper: &Paper<'_>) -> Vec<Strip> {
+        match self.diff && !lines.is_empty() {
+            true => diff::set(&lines.join("\n"), "", paper, paper.width),
+            false => lines.iter().flat_map(|line| all(line, paper)).collect(),
+        }
+    }
+
     /// The last lines, one row each.
-    pub fn last(&self, rows: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    pub fn last(&self, rows: usize, paper: &Paper<'_>) -> Vec<Strip> {
         let lines = self.head.lines().chain(self.tail.lines()).filter(|line| !line.is_empty());
         let lines: Vec<&str> = lines.collect();
         let skipped = lines.len().saturating_sub(rows);
@@ -133,14 +140,14 @@ impl Excerpt {
 }
 
 /// One row, its end left out where it is too long.
-fn one(line: &str, paper: &Paper<'_>) -> Line<'static> {
+fn one(line: &str, paper: &Paper<'_>) -> Strip {
     let (bar, _) = bars(paper, paper.width);
     let room = paper.measure().saturating_sub(bar.iter().map(Span::width).sum()).max(1);
-    prefixed(&bar, Line::styled(elide_end(line, room), paper.theme.dim))
+    prefixed(&bar, Line::styled(elide_end(line, room), paper.theme.dim).into())
 }
 
 /// All rows of a line.
-fn all(line: &str, paper: &Paper<'_>) -> Vec<Line<'static>> {
+fn all(line: &str, paper: &Paper<'_>) -> Vec<Strip> {
     let para = Para::styled(line, paper.theme.dim).expanded();
     let (first, more) = bars(paper, paper.width);
     let room = paper.width.saturating_sub(first.iter().map(Span::width).sum()).max(1);

@@ -50,7 +50,7 @@ pub(super) fn search(state: &mut State) {
 /// was found is taken, and the key does to it what it always does.
 pub(super) fn search_key(state: &mut State, key: &KeyEvent) -> bool {
     let lang = state.dress.lang;
-    match keys::action(Place::Search, key) {
+    match keys::action(Place::Recall, key) {
         Some(Action::Next) => state.composer.search(Way::Older),
         Some(Action::Previous) => state.composer.search(Way::Newer),
         Some(Action::Edit(Edit::Back)) => state.composer.search_back(),

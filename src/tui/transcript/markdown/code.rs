@@ -2,28 +2,44 @@
 
 use ratatui::text::{Line, Span};
 
-use super::super::paper::{Break, Paper, Para, prefixed};
+use super::super::diff::{self, is_diff};
+use super::super::paper::{Break, Paper, Para, Strip, prefixed};
 use crate::tui::clean;
 
 type Prefix = Vec<Span<'static>>;
 
-/// Sets lines of code; `label` is the language, where the block begins.
+/// Lines of code, and what stands around them.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Code<'a> {
+    pub code: &'a str,
+    /// The lines of the same block above them.
+    pub before: &'a str,
+    /// The language, where the block begins.
+    pub label: Option<&'a str>,
+}
+
+/// Sets lines of code or of a diff.
 pub(in super::super) fn set(
-    code: &str,
-    label: Option<&str>,
+    code: &Code<'_>,
+    language: &str,
     paper: &Paper<'_>,
     width: usize,
-) -> Vec<Line<'static>> {
+) -> Vec<Strip> {
     let theme = paper.theme;
+    let Code { code, before, label } = *code;
     let mut out = Vec::new();
     if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {
         let room = width.saturating_sub(3);
-        out.push(Line::from(vec![
+        out.push(Strip::ours(Line::from(vec![
             Span::styled("┌─ ", theme.border),
             Span::styled(clean::elide_end(label, room), theme.dim),
-        ]));
+        ])));
     }
     if code.is_empty() {
+        return out;
+    }
+    if is_diff(language) {
+        out.extend(diff::set(code, before, paper, width));
         return out;
     }
     let (bar, more) = bars(paper, width);

@@ -8,7 +8,7 @@ mod set;
 mod split;
 mod table;
 
-pub(super) use code::{bars, set as set_code};
+pub(super) use code::{Code, bars, set as set_code};
 pub(super) use set::set;
 pub(super) use split::{Fence, Found, Kind, split};
 

@@ -1,7 +1,10 @@
 //! One picture a situation, 80 columns, in both languages.
 
+use ratatui::style::Modifier;
+
 use super::*;
 use crate::protocol::{Ask, AskId, Notice, Parsed, Question};
+use crate::words::agent;
 
 const MARKDOWN: &str = "# Where the time goes
 
@@ -127,15 +130,24 @@ fn a_turn_with_steps() {
             ran(test, 101, "", errors),
             observed(seen(reset, Tier::L2, Outcome::Refused)),
             observed(Observation {
-                note: Some(screen::COUNT_PROBLEMS.with("n", "Not on a Friday, 3")),
+                note: Some(agent::DECLINED_WORD.with("word", "Not on a Friday.")),
                 duration_ms: 0,
                 ..seen(push, Tier::L1, Outcome::Declined)
+            }),
+            observed(Observation {
+                note: Some(agent::SKIPPED.into()),
+                duration_ms: 0,
+                ..seen(step("cmd_007", "ls", &[]), Tier::L0, Outcome::Cancelled)
             }),
             observed(Observation {
                 duration_ms: 30_000,
                 ..seen(sleep, Tier::L1, Outcome::TimedOut)
             }),
-            observed(Observation { exit_code: Some(0), ..seen(fetch, Tier::L1, Outcome::Edited) }),
+            observed(Observation {
+                exit_code: Some(0),
+                note: Some(agent::EDITED.with("step", "cargo update")),
+                ..seen(fetch, Tier::L1, Outcome::Edited)
+            }),
             replied("The lexer compared the wrong types. It is **fixed**."),
             ended(Ending::Done),
         ],
@@ -302,4 +314,53 @@ fn a_thought_while_it_comes() {
     let long =
         "The lexer copies every token. I wonder whether the tree needs them at all. ".repeat(6);
     pictures("thinking", vec![said("Why?"), thought(&long)]);
+}
+
+const DIFF: &str = "Rounding in cents:
+
+```diff
+--- a/src/price.rs
++++ b/src/price.rs
+@@ -97,6 +97,7 @@ impl Price {
+     /// In cents.
+     pub fn rounded(&self) -> i64 {
+-        (self.value * 10.0).floor() as i64
++        (self.value * 100.0).round() as i64
++        // A comment that is long enough to be broken where the columns of the screen end.
+     }
+ }
+-
+```
+";
+
+#[test]
+fn a_diff_in_an_answer_and_one_of_git() {
+    let show = step("cmd_001", "git", &["diff"]);
+    let printed = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-旧的一行\n+新的一行\n \u{1b}[31msame\n";
+    let mut screen = Screen::shown([
+        said("Round it."),
+        replied(DIFF),
+        started(show.clone(), Tier::L0),
+        ran(show, 0, printed, ""),
+    ]);
+    screen.transcript.toggle_steps();
+    for lang in [Lang::En, Lang::Zh] {
+        screen.lang = lang;
+        insta::assert_snapshot!(format!("diff_{}", lang.code()), screen.text());
+    }
+    screen.width = 24;
+    picture("diff_narrow", screen);
+}
+
+#[test]
+fn changed_words_of_a_diff_are_marked_without_any_colour() {
+    let mut screen = Screen::shown([replied(DIFF)]);
+    screen.theme = Theme::built_in("dark", Depth::None).unwrap();
+    let buf = screen.buffer();
+    let bold = |y: u16| -> String {
+        let cells = (0..80).map(|x| &buf[(x, y)]);
+        let marked = cells.filter(|cell| cell.modifier.contains(Modifier::UNDERLINED));
+        marked.map(|cell| cell.symbol()).collect()
+    };
+    assert_eq!([8, 9].map(bold), ["10.0floor", "100.0round"].map(str::to_owned));
 }

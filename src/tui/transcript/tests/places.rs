@@ -217,7 +217,7 @@ fn a_notice_of_the_surface_is_shown_too() {
     assert_eq!(screen.text(), "  Stopped.");
 }
 
-fn anything() -> impl Strategy<Value = Event> {
+pub(super) fn anything() -> impl Strategy<Value = Event> {
     let markdown = prop::sample::select(vec![
         "# a\n",
         "text ",
@@ -228,6 +228,7 @@ fn anything() -> impl Strategy<Value = Event> {
         "1. y\n",
         "> q\n",
         "```rust\n",
+        "```diff\n@@ -1 +1 @@\n-old line\n+new line\n",
         "```\n",
         "| a | b |\n|--|--|\n",
         "| 1 | 2 |\n",

@@ -1,0 +1,55 @@
+//! Statements for databases: those that lose data, and those that leave for a shell.
+
+use crate::protocol::Tier;
+use crate::words::safety as words;
+
+use super::super::args::Token;
+use super::super::findings::Findings;
+use super::super::judge::Call;
+use super::super::wrappers;
+use super::DELETES;
+
+/// What throws away more than a row, in small letters with single blanks.
+const LOSES: &[&str] = &[
+    "drop table",
+    "drop database",
+    "drop schema",
+    "drop user",
+    "drop role",
+    "drop view",
+    "drop index",
+    "drop column",
+    "drop keyspace",
+    "drop owned",
+    "truncate ",
+    "flushall",
+    "flushdb",
+    "dropdatabase",
+    ".drop(",
+    "deletemany({})",
+    "delete from",
+    "shutdown",
+];
+/// Words of a command line that do the same, whole.
+const VERBS: &[&str] = &["drop", "del", "unlink", "--clean", "--drop", "truncate"];
+/// What begins a line for a shell.
+const LEAVES: &[&str] = &[".shell ", ".system ", "\\! ", "\\!", "system "];
+
+/// Looks through the statements a database program is given.
+pub fn statements(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    for (at, arg) in call.args.iter().enumerate() {
+        let plain = arg.to_ascii_lowercase();
+        let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+        let verb = VERBS.contains(&plain.as_str());
+        let unbound = |lost: &&&str| **lost != "delete from" || !plain.contains(" where ");
+        if verb || LOSES.iter().filter(unbound).any(|lost| plain.contains(*lost)) {
+            call.find("loses", Tier::L2, words::DATABASE_LOSES, at, DELETES, findings);
+        }
+        for start in LEAVES {
+            if let Some((_, line)) = arg.split_once(start) {
+                wrappers::string(line, at, call, findings);
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What a repository's own files would make git start.
+//!
+//! `git status` runs what `core.fsmonitor` names, `git blame` what a diff driver does;
+//! whoever hands over a repository hands these over with it. So before a git step runs
+//! by itself the files git would read are read here, and nothing of them is run. What
+//! could start a program, and whatever cannot be read as git would, makes a question of
+//! the step.
+//!
+//! Nothing is remembered between two steps: looking whether a file changed costs nearly
+//! what reading it costs, and a file changed twice within one tick of the clock would be
+//! believed. `.gitattributes` of the tree is not read: it can only name drivers, and
+//! those of the repository are found here, those of the user are their own.
+
+use std::path::{Path, PathBuf};
+
+use super::{Contents, Kind, Scene, World, paths};
+
+mod keys;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use settings::Entry;
+
+/// The most of one file that is read, in bytes; files that include each other; folders
+/// that are walked up.
+const MOST: usize = 256 * 1024;
+const MOST_FILES: usize = 16;
+const MOST_FOLDERS: usize = 128;
+
+/// What was read of the repositories git could find from a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Every setting of a repository's own, includes followed, with the folder of the
+    /// file it stands in.
+    pub settings: Vec<(Entry, PathBuf)>,
+    /// Drivers that `info/attributes` names.
+    pub drivers: Vec<String>,
+    /// What could not be read as git would read it.
+    pub unread: Option<PathBuf>,
+    /// A folder that is a repository without a working tree, below which git stands.
+    pub bare: Option<PathBuf>,
+    /// Working trees, with the `.git` each belongs to.
+    trees: Vec<(PathBuf, PathBuf)>,
+}
+
+/// One fact that makes a question of a git step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Worry {
+    /// `key=value`.
+    Starts(String),
+    /// A driver of `info/attributes`.
+    Driver(String),
+    Unread(PathBuf),
+    Bare(PathBuf),
+}
+
+/// Reads what git would, standing in `folder`: the repository it finds, and on the way
+/// up every one it might take for one.
+pub fn read(world: &dyn World, folder: &Path) -> Found {
+    let mut found = Found::default();
+    for (walked, folder) in folder.ancestors().enumerate() {
+        if walked == MOST_FOLDERS {
+            found.unread = Some(folder.to_owned());
+        }
+        if walked >= MOST_FOLDERS || found.look(world, folder) {
+            break;
+        }
+    }
+    found
+}
+
+/// Everything in it that could start a program.
+pub fn worries(found: &Found, scene: Scene<'_>) -> Vec<Worry> {
+    let starts = found.settings.iter().filter(|(entry, from)| starts(entry, from, found, scene));
+    let starts = starts.map(|(entry, _)| Worry::Starts(format!("{}={}", entry.key(), entry.value)));
+    let drivers = found.drivers.iter().filter(|name| !keys::BUILT_IN.contains(&name.as_str()));
+    starts
+        .chain(drivers.cloned().map(Worry::Driver))
+        .chain(found.unread.clone().map(Worry::Unread))
+        .chain(found.bare.clone().map(Worry::Bare))
+        .collect()
+}
+
+fn starts(entry: &Entry, from: &Path, found: &Found, scene: Scene<'_>) -> bool {
+    match (entry.section.as_str(), entry.name.as_str()) {
+        ("include" | "includeif", "path") => !is_users_own(&entry.value, from, scene),
+        ("core", "worktree") => {
+            let named = scene.world.real(&from.join(&entry.value));
+            !found.trees.iter().any(|(tree, git)| scene.world.real(tree) == named && git == from)
+        }
+        _ => keys::starts_program(entry),
+    }
+}
+
+/// A file of the user's home and not of the workspace.
+fn is_users_own(path: &str, from: &Path, scene: Scene<'_>) -> bool {
+    let place = scene.place;
+    let real = scene.world.real(&paths::absolute(path, from, &place.home));
+    real.starts_with(&place.home) && !real.starts_with(&place.workspace)
+}
+
+impl Found {
+    /// Looks at one folder; true when git would look no further up.
+    fn look(&mut self, world: &dyn World, folder: &Path) -> bool {
+        let dot = folder.join(".git");
+        let own = match world.kind(&dot) {
+            Kind::Folder => dot,
+            Kind::File => match pointer(world, &dot) {
+                Some(own) => own,
+                None => {
+                    self.unread.get_or_insert(dot);
+                    return true;
+                }
+            },
+            Kind::Other => {
+                self.unread.get_or_insert(dot);
+                return true;
+            }
+            Kind::Missing => return self.look_bare(world, folder),
+        };
+        let common = self.common(world, &own);
+        self.trees.push((folder.to_owned(), common.clone()));
+        self.repository(world, &own, &common);
+        is_repository(world, &own, &common)
+    }
+
+    /// A folder that git would take for a repository by what lies in it.
+    fn look_bare(&mut self, world: &dyn World, folder: &Path) -> bool {
+        let has = |name: &str, kind| world.kind(&folder.join(name)) == kind;
+        let bare = has("HEAD", Kind::File)
+            && (has("objects", Kind::Folder) || has("commondir", Kind::File));
+        if bare {
+            self.bare.get_or_insert(folder.to_owned());
+            let common = self.common(world, folder);
+            self.repository(world, folder, &common);
+        }
+        bare
+    }
+
+    /// Where the settings lie that all working trees of a repository share.
+    fn common(&mut self, world: &dyn World, own: &Path) -> PathBuf {
+        let file = own.join("commondir");
+        match line(world, &file) {
+            Line::Missing => own.to_owned(),
+            Line::Text(path) => own.join(path),
+            Line::Unreadable => {
+                self.unread.get_or_insert(file);
+                own.to_owned()
+            }
+        }
+    }
+
+    fn repository(&mut self, world: &dyn World, own: &Path, common: &Path) {
+        self.settings_from(world, vec![common.join("config"), own.join("config.worktree")]);
+        let attributes = [common.join("info/attributes"), own.join("info/attributes")];
+        let several = if own == common { 1 } else { 2 };
+        for file in attributes.into_iter().take(several) {
+            match world.read(&file, MOST) {
+                Contents::Missing => {}
+                Contents::Bytes(bytes) => {
+                    self.drivers.extend(drivers(&String::from_utf8_lossy(&bytes)));
+                }
+                Contents::Unreadable => {
+                    self.unread.get_or_insert(file);
+                }
+            }
+        }
+    }
+
+    fn settings_from(&mut self, world: &dyn World, mut files: Vec<PathBuf>) {
+        let mut read = 0;
+        while let Some(file) = files.pop() {
+            read += 1;
+            let entries = match world.read(&file, MOST) {
+                Contents::Missing => continue,
+                Contents::Bytes(bytes) if read <= MOST_FILES => settings::parse(&bytes),
+                Contents::Bytes(_) | Contents::Unreadable => None,
+            };
+            let Some(entries) = entries else {
+                self.unread.get_or_insert(file);
+                return;
+            };
+            let folder = file.parent().unwrap_or(Path::new("/"));
+            // What lies below the home is the user's, or is a worry by itself.
+            let included = entries.iter().filter(|e| e.name == "path" && !e.value.starts_with('~'));
+            let included = included.filter(|e| e.section.starts_with("include"));
+            files.extend(included.map(|entry| folder.join(&entry.value)));
+            self.settings.extend(entries.into_iter().map(|entry| (entry, folder.to_owned())));
+        }
+    }
+}
+
+/// Where a `.git` that is a file points to; `None` for what git would refuse.
+fn pointer(world: &dyn World, file: &Path) -> Option<PathBuf> {
+    let Line::Text(text) = line(world, file) else { return None };
+    let path = text.strip_prefix("gitdir: ")?;
+    Some(file.parent()?.join(path))
+}
+
+/// Whether git is sure to take this for a repository and look no further.
+fn is_repository(world: &dyn World, own: &Path, common: &Path) -> bool {
+    let Line::Text(head) = line(world, &own.join("HEAD")) else { return false };
+    let commit = [40, 64].contains(&head.len()) && head.chars().all(|c| c.is_ascii_hexdigit());
+    let named = head.strip_prefix("ref:").is_some_and(|name| name.trim().starts_with("refs/"));
+    let folder = |name| world.kind(&common.join(name)) == Kind::Folder;
+    (commit || named) && folder("objects") && folder("refs")
+}
+
+enum Line {
+    Missing,
+    Text(String),
+    Unreadable,
+}
+
+/// The one line of a small file of git's own.
+fn line(world: &dyn World, file: &Path) -> Line {
+    match world.read(file, 16 * 1024) {
+        Contents::Missing => Line::Missing,
+        Contents::Unreadable => Line::Unreadable,
+        Contents::Bytes(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Line::Text(text.trim_end_matches(['\n', '\r']).to_owned()),
+            Err(_) => Line::Unreadable,
+        },
+    }
+}
+
+/// Every driver that attributes name: `*.png diff=exif filter=lfs`. Macros and quoted
+/// patterns are words as well, and too many found do no harm.
+fn drivers(text: &str) -> impl Iterator<Item = String> {
+    let lines = text.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).filter_map(|word| {
+        let (name, driver) = word.split_once('=')?;
+        matches!(name, "diff" | "filter" | "merge").then(|| driver.to_owned())
+    })
+}

@@ -1,0 +1,167 @@
+//! Repositories of the imagination: files by name, and nothing else.
+
+use std::collections::BTreeMap;
+
+use super::super::{Contents, Kind, Place, Policy, Program, Scene, World};
+use super::*;
+
+/// A tree of files. Folders are what lies above a file.
+struct Tree(BTreeMap<&'static str, &'static str>);
+
+impl World for Tree {
+    fn real(&self, path: &Path) -> PathBuf {
+        paths::normal(path)
+    }
+
+    fn kind(&self, path: &Path) -> Kind {
+        let path = paths::normal(path);
+        let is_file = self.0.keys().any(|name| Path::new(name) == path);
+        match self.0.keys().any(|name| Path::new(name).starts_with(&path)) {
+            _ if is_file => Kind::File,
+            true => Kind::Folder,
+            false => Kind::Missing,
+        }
+    }
+
+    fn program(&self, _: &str) -> Option<Program> {
+        None
+    }
+
+    fn read(&self, path: &Path, most: usize) -> Contents {
+        match self.0.get(paths::normal(path).to_str().unwrap_or_default()) {
+            None => Contents::Missing,
+            Some(text) if text.len() <= most => Contents::Bytes(text.as_bytes().to_vec()),
+            Some(_) => Contents::Unreadable,
+        }
+    }
+}
+
+const PLAIN: &[(&str, &str)] = &[
+    ("/h/w/.git/HEAD", "ref: refs/heads/main\n"),
+    ("/h/w/.git/objects/x", ""),
+    ("/h/w/.git/refs/x", ""),
+    ("/h/w/.git/config", "[core]\n\tbare = false\n"),
+    ("/h/w/src/main.rs", ""),
+];
+
+fn worried(files: &[(&'static str, &'static str)], folder: &str) -> Vec<Worry> {
+    let tree = Tree(PLAIN.iter().chain(files).copied().collect());
+    let place =
+        Place { workspace: "/h/w".into(), home: "/h".into(), cwd: "/h/w".into(), trusted: true };
+    let policy = Policy::default();
+    let scene = Scene { policy: &policy, place: &place, world: &tree };
+    worries(&read(&tree, Path::new(folder)), scene)
+}
+
+fn starts(setting: &str) -> Vec<Worry> {
+    vec![Worry::Starts(setting.to_owned())]
+}
+
+const HOSTILE: &str = "[core]\nfsmonitor = ./x\n";
+
+#[test]
+fn an_ordinary_repository_is_no_worry_wherever_one_stands_in_it() {
+    assert_eq!(worried(&[], "/h/w"), []);
+    assert_eq!(worried(&[], "/h/w/src"), []);
+    assert_eq!(worried(&[], "/"), []);
+}
+
+#[test]
+fn a_setting_that_starts_a_program_is_named_with_its_value() {
+    assert_eq!(worried(&[("/h/w/.git/config", HOSTILE)], "/h/w/src"), starts("core.fsmonitor=./x"));
+}
+
+#[test]
+fn the_settings_of_a_working_tree_count_as_well() {
+    let found = worried(&[("/h/w/.git/config.worktree", HOSTILE)], "/h/w");
+    assert_eq!(found, starts("core.fsmonitor=./x"));
+}
+
+#[test]
+fn a_pointer_is_followed_to_the_settings_it_leads_to() {
+    let files = [
+        ("/h/w/tree/.git", "gitdir: ../.git/worktrees/t\n"),
+        ("/h/w/.git/worktrees/t/HEAD", "ref: refs/heads/t\n"),
+        ("/h/w/.git/worktrees/t/commondir", "../..\n"),
+        ("/h/w/.git/config", HOSTILE),
+    ];
+    assert_eq!(worried(&files, "/h/w/tree"), starts("core.fsmonitor=./x"));
+    let broken = [("/h/w/tree/.git", "where: x\n")];
+    assert_eq!(worried(&broken, "/h/w/tree"), [Worry::Unread("/h/w/tree/.git".into())]);
+}
+
+#[test]
+fn a_folder_that_only_looks_like_a_repository_hides_none_above_it() {
+    let files = [("/h/w/src/.git/config", ""), ("/h/w/.git/config", HOSTILE)];
+    assert_eq!(worried(&files, "/h/w/src"), starts("core.fsmonitor=./x"));
+}
+
+#[test]
+fn a_repository_inside_another_answers_for_itself() {
+    let files = [
+        ("/h/.git/HEAD", "ref: refs/heads/main\n"),
+        ("/h/.git/objects/x", ""),
+        ("/h/.git/refs/x", ""),
+        ("/h/.git/config", HOSTILE),
+    ];
+    assert_eq!(worried(&files, "/h/w"), []);
+    assert_eq!(worried(&files, "/h"), starts("core.fsmonitor=./x"));
+}
+
+#[test]
+fn a_bare_repository_in_the_tree_is_a_worry_by_itself() {
+    let files = [
+        ("/h/w/evil/HEAD", "ref: refs/heads/main\n"),
+        ("/h/w/evil/objects/x", ""),
+        ("/h/w/evil/refs/x", ""),
+        ("/h/w/evil/config", ""),
+    ];
+    assert_eq!(worried(&files, "/h/w/evil"), [Worry::Bare("/h/w/evil".into())]);
+    assert_eq!(worried(&files, "/h/w"), []);
+}
+
+#[test]
+fn includes_are_worries_unless_they_lead_to_the_users_own_files() {
+    let config = |text| [("/h/w/.git/config", text), ("/h/w/x", HOSTILE)];
+    let found = worried(&config("[include]\npath = ../x\n"), "/h/w");
+    assert_eq!(
+        found,
+        [Worry::Starts("include.path=../x".into()), Worry::Starts("core.fsmonitor=./x".into())]
+    );
+    assert_eq!(worried(&config("[include]\npath = ~/.gitconfig-work\n"), "/h/w"), []);
+    assert_eq!(
+        worried(&config("[includeIf \"gitdir:~/w/\"]\npath = ~/w/x\n"), "/h/w"),
+        starts("includeif.gitdir:~/w/.path=~/w/x")
+    );
+}
+
+#[test]
+fn a_working_tree_elsewhere_is_a_worry_and_that_of_a_submodule_is_not() {
+    let elsewhere = [("/h/w/.git/config", "[core]\nworktree = /etc\n")];
+    assert_eq!(worried(&elsewhere, "/h/w"), starts("core.worktree=/etc"));
+    let submodule = [
+        ("/h/w/lib/.git", "gitdir: ../.git/modules/lib\n"),
+        ("/h/w/.git/modules/lib/HEAD", "ref: refs/heads/main\n"),
+        ("/h/w/.git/modules/lib/objects/x", ""),
+        ("/h/w/.git/modules/lib/refs/x", ""),
+        ("/h/w/.git/modules/lib/config", "[core]\nworktree = ../../../lib\n"),
+    ];
+    assert_eq!(worried(&submodule, "/h/w/lib"), []);
+}
+
+#[test]
+fn drivers_of_the_repositorys_own_attributes_are_worries() {
+    let attributes =
+        "# diff=no\n*.txt diff=x text\n*.png filter=lfs -diff\n*.rs diff=rust\n*.c merge=union\n";
+    let found = worried(&[("/h/w/.git/info/attributes", attributes)], "/h/w");
+    assert_eq!(found, [Worry::Driver("x".into()), Worry::Driver("lfs".into())]);
+}
+
+#[test]
+fn what_cannot_be_read_is_a_worry() {
+    let long: &'static str = Box::leak("#".repeat(MOST + 1).into_boxed_str());
+    for text in ["[core", "[include]\npath = config\n", long] {
+        let found = worried(&[("/h/w/.git/config", text)], "/h/w");
+        assert!(found.iter().any(|w| matches!(w, Worry::Unread(_))), "{found:?}");
+    }
+}

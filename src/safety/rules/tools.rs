@@ -1,0 +1,62 @@
+//! Programs of a working day beyond the basics: small viewers, other repositories, the
+//! side tools of databases and systems.
+
+use super::super::checks;
+use super::super::table::Operands::{Reads, Text};
+use super::super::table::{Danger, Spec};
+use crate::protocol::Effect::{
+    Delete, Elevate, Exec, Irreversible, Network, Outside, Secret, Write,
+};
+use crate::words::safety as words;
+
+const ANY: usize = usize::MAX;
+const LOSES: &[crate::protocol::Effect] = &[Delete, Irreversible];
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[Spec] = &[
+    // Only look.
+    Spec::read("col colrm").flags("-b -f -p -x -h --no-backspaces --fine --pass --spaces --tabs").values("-l=text --lines=text").operands(Text).keeps(&["col -b", "colrm 4"]).raised(&["col --nobody"]),
+    Spec::read("look").flags("-a -d -f --alternative --alphanum --ignore-case").values("-t=text --terminate=text").operands(Text).keeps(&["look -f abc"]).raised(&["look --nobody x"]),
+    Spec::read("hostid").keeps(&["hostid"]).raised(&["hostid x"]),
+    Spec::read("pathchk").flags("-p -P --portability").operands(Text).keeps(&["pathchk -p a"]).raised(&["pathchk --nobody"]),
+    Spec::read("uuidgen").flags("-r -t --random --time").operands(Text).keeps(&["uuidgen", "uuidgen -r"]).raised(&["uuidgen --nobody"]),
+    Spec::read("namei").flags("-l -m -n -o -v -x --long --modes --nosymlinks --owners --vertical --mountpoints").operands(Reads(ANY)).keeps(&["namei -l src"]).raised(&["namei ~/.ssh/id_rsa"]),
+    Spec::read("diffstat").flags("-b -c -C -E -h -k -l -m -q -r -s -t -u -v -V -K -R -T -NUM").values("-f=text -n=text -N=text -p=text -w=text").operands(Reads(ANY))
+        .dangers(&[Danger::ask("output", &["-o=|-e="], words::WRITES_A_FILE, &[Write])]).check(checks::output)
+        .keeps(&["diffstat a.txt", "diffstat -p1 a.txt"]).raised(&["diffstat -o x a.txt", "diffstat .env"]),
+    Spec::read("ptx").flags("-A -f -r -T -O -t --auto-reference --ignore-case --references").values("-g=text -w=text -W=text --width=text --gap-size=text").operands(Reads(1)).keeps(&["ptx -f a.txt"]).raised(&["ptx .env", "ptx -G a.txt out", "ptx -i .env a.txt"]),
+    Spec::read("getopt").flags("*").operands(Text).keeps(&["getopt ab x"]),
+    Spec::read("dircolors").flags("-b -c -p --bourne-shell --c-shell --print-database --sh --csh").keeps(&["dircolors -p"]).raised(&["dircolors x"]),
+    Spec::read("lsmod lslocks").flags("-b -J -n -r -u --bytes --json --noheadings --raw").keeps(&["lsmod", "lslocks -J"]).raised(&["lsmod x"]),
+    Spec::read("cowsay figlet lolcat toilet").flags("*").operands(Text).dangers(&[Danger::ask("file", &["-f=|-d=|--file="], words::READS_ELSEWHERE, &[Outside])]).keeps(&["cowsay hi", "figlet hi"]).raised(&["figlet -f .env x"]),
+    Spec::read("wdiff dwdiff").flags("-1 -2 -3 -i -n -s -c -d --no-deleted --no-inserted --no-common --ignore-case --avoid-wraps --statistics").values("-w=text -x=text -y=text -z=text").operands(Reads(2))
+        .keeps(&["wdiff a.txt b.txt"]).raised(&["wdiff -t a.txt b.txt", "wdiff a.txt .env"]),
+
+    // Read, and tell more or do more than they seem to.
+    Spec::ask("locate plocate mdfind mdls lsappinfo airport getfacl getcap pinky lastb pmap pwdx procs dmidecode lshw sensors mpstat pidstat sar tload fastfetch duf dust ncdu broot dive", words::TELLS_MACHINE, &[Outside]).keeps(&["locate x", "mdfind x", "getfacl a.txt", "ncdu"]),
+    Spec::ask("colordiff difft delta zmore xmllint xsltproc tidy htmlq pup mlr csvcut csvgrep csvsql csvstat csvlook qpdf pdfinfo ctags etags cscope gtags plantuml mermaid mmdc sox astyle", words::WRITES_FILES, &[Write]).keeps(&["xmllint a.xml", "ctags -R .", "mlr --icsv cat a.csv"]),
+    Spec::ask("envsubst", words::PRINTS_ENVIRONMENT, &[Secret]).keeps(&["envsubst"]),
+    Spec::ask("cheat zoxide sk fzy just", words::RUNS_PROJECT, &[Exec]).keeps(&["just build", "zoxide query x"]),
+    Spec::ask("joe kak jmacs jed ne mg vis lapce pulsar", words::OPENS_PAGER, &[Exec, Write]).keeps(&["kak a.txt"]),
+    Spec::ask("plutil otool lipo lldb-mi xattr xcode-select SetFile GetFileInfo", words::WRITES_FILES, &[Write]).keeps(&["plutil -p a.plist", "otool -L a.out"]),
+    Spec::ask("ditto", words::WRITES_FILES, &[Write]).keeps(&["ditto a b"]),
+    Spec::ask("updatedb sync logrotate rsyslogd", words::CHANGES_SYSTEM, &[Write]).keeps(&["sync"]),
+    Spec::ask("ipcrm", words::CHANGES_SYSTEM, &[Delete]).keeps(&["ipcrm -m 1"]),
+
+    // Other repositories.
+    Spec::ask("hg svn bzr brz fossil jj p4 cvs darcs pijul sl", words::REPOSITORY, &[Write, Exec, Network]).keeps(&["hg status", "svn diff", "jj log"])
+        .dangers(&[Danger::ask("config", &["--config=|--config-option="], words::STARTS_PROGRAM, &[Exec])]),
+    Spec::ask("git-lfs gitk git-gui git-cola gitui git-secret git-annex git-absorb git-town git-cliff", words::REPOSITORY, &[Write, Exec, Network]).keeps(&["git-lfs ls-files"]),
+    Spec::refuse("git-filter-repo git-filter-branch bfg", words::GIT_DISCARDS, LOSES).keeps(&["git-filter-repo --path x", "bfg --delete-files x"]),
+
+    // Databases and backups.
+    Spec::refuse("dropdb dropuser", words::DATABASE, LOSES).keeps(&["dropdb x"]),
+    Spec::ask("pg_dump pg_dumpall mysqldump mariadb-dump mongodump mongoexport createdb createuser clickhouse-client clickhouse cqlsh influx etcdctl sqlcmd bcp isql usql pgcli mycli litecli iredis mongo neo4j cypher-shell", words::DATABASE, &[Secret, Network, Write]).check(checks::statements)
+        .keeps(&["pg_dump x", "mongo x"]).raised(&["clickhouse-client -q 'DROP TABLE x'", "cqlsh -e 'TRUNCATE x'", "etcdctl del --prefix a"]),
+    Spec::ask("pg_restore mongorestore mongoimport mysqlimport mysqladmin pg_ctl initdb", words::DATABASE, &[Write, Network]).check(checks::statements).keeps(&["pg_restore x"]).raised(&["mysqladmin drop x", "pg_restore --clean x"]),
+    Spec::ask("restic borg borgmatic duplicity kopia tarsnap rdiff-backup", words::WRITES_FILES, &[Write, Network, Secret]).check(checks::destroys).keeps(&["restic backup x", "borg list"]).raised(&["borg delete x"]),
+
+    // Certificates, secrets, scans.
+    Spec::ask("certbot cfssl step acme.sh", words::CHANGES_SYSTEM, &[Write, Network, Secret, Elevate]).keeps(&["step x"]),
+    Spec::ask("trivy grype syft snyk semgrep gitleaks trufflehog checkov crane oras cosign", words::USES_NETWORK, &[Network, Exec]).check(checks::destroys).keeps(&["trivy fs .", "crane ls x"]).raised(&["crane delete x"]),
+];

@@ -1,0 +1,304 @@
+//! Changes of files: unified diffs as git prints them and as models write them, with
+//! the numbers of the lines where they are known and the words that changed marked.
+//!
+//! A line is shown as it is written, its sign included, so nothing is said by colour
+//! alone and what is copied is a diff again.
+
+use std::ops::Range;
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+use similar::{Algorithm, DiffTag, TextDiff, capture_diff_slices};
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::markdown::bars;
+use super::paper::{Break, Paper, Para, Strip, prefixed};
+
+/// Lines around a change.
+const AROUND: usize = 3;
+/// Longer lines are not compared word by word; bytes.
+const LINE: usize = 400;
+/// Lines of one change that are compared word by word.
+const LINES: usize = 64;
+/// Two lines share at least this part of their words, or are simply two lines.
+const ALIKE: f64 = 0.5;
+
+/// What a line of a diff is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Added,
+    Removed,
+    Same,
+    /// Where in the file the lines below it stand.
+    Hunk,
+    /// Which file it is, and whatever else.
+    Head,
+}
+
+/// The next line's number in the old file and in the new one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Numbers {
+    old: usize,
+    new: usize,
+    /// Lines that are still to come before the next head.
+    left: (usize, usize),
+}
+
+#[derive(Debug, PartialEq)]
+struct Line<'a> {
+    kind: Kind,
+    text: &'a str,
+    number: Option<usize>,
+    /// The words that are others than in the line it replaces or is replaced by.
+    words: Vec<Range<usize>>,
+}
+
+/// What changed between two texts, as a unified diff; empty when nothing did.
+pub fn unified(name: &str, old: &str, new: &str) -> String {
+    let diff = TextDiff::from_lines(old, new);
+    diff.unified_diff().context_radius(AROUND).header(name, name).to_string()
+}
+
+/// True for a language of fenced code that is a diff.
+pub(super) fn is_diff(language: &str) -> bool {
+    ["diff", "patch", "udiff"].iter().any(|name| name.eq_ignore_ascii_case(language))
+}
+
+/// True for output that is one, such as that of `git show`.
+pub(super) fn looks_like_one(output: &str) -> bool {
+    output.lines().any(|line| Numbers::of_hunk(line).is_some())
+}
+
+/// Sets lines of a diff that follow on `before`.
+pub(super) fn set(diff: &str, before: &str, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
+    let lines = read(diff.strip_suffix('\n').unwrap_or(diff), before);
+    let digits = lines.iter().filter_map(|line| line.number).max().map(|most| digits(most) + 1);
+    // Where there is little room, the lines are worth more than their numbers.
+    let digits = digits.filter(|digits| digits + 24 <= width).unwrap_or_default();
+    lines.iter().flat_map(|line| set_line(line, digits, paper, width)).collect()
+}
+
+fn digits(number: usize) -> usize {
+    number.to_string().len()
+}
+
+fn set_line(line: &Line<'_>, digits: usize, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
+    let style = style(line.kind, paper);
+    let marked = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+    let mut para = Para::default();
+    let mut at = 0;
+    for word in &line.words {
+        para.push(line.text.get(at..word.start).unwrap_or_default(), style);
+        para.push(line.text.get(word.clone()).unwrap_or_default(), marked);
+        at = word.end;
+    }
+    para.push(line.text.get(at..).unwrap_or_default(), style);
+    let number =
+        line.number.map(|number| format!("{number:>width$} ", width = digits.saturating_sub(1)));
+    let number = number.filter(|_| digits > 0).unwrap_or_else(|| " ".repeat(digits));
+    let (bar, more) = bars(paper, width);
+    let prefix = |bar: &[Span<'static>], number: String| {
+        let mut spans = bar.to_vec();
+        if digits > 0 {
+            spans.push(Span::styled(number, paper.theme.dim));
+        }
+        spans
+    };
+    let (first, rest) = (prefix(&bar, number), prefix(&more, " ".repeat(digits)));
+    let taken: usize = first.iter().map(Span::width).sum();
+    let rows = para.expanded().rows(width.saturating_sub(taken).max(1), Break::Columns);
+    let rows = rows.into_iter().enumerate();
+    rows.map(|(at, row)| prefixed(if at == 0 { &first } else { &rest }, row)).collect()
+}
+
+fn style(kind: Kind, paper: &Paper<'_>) -> Style {
+    let plain = paper.theme.markup.block;
+    match kind {
+        Kind::Added => plain.patch(paper.theme.change.added),
+        Kind::Removed => plain.patch(paper.theme.change.removed),
+        Kind::Hunk => plain.patch(paper.theme.change.hunk),
+        Kind::Same => plain,
+        Kind::Head => plain.patch(paper.theme.markup.strong),
+    }
+}
+
+fn read<'a>(diff: &'a str, before: &str) -> Vec<Line<'a>> {
+    let mut numbers = Numbers::behind(before);
+    let mut lines: Vec<Line<'a>> = Vec::new();
+    for text in diff.split('\n') {
+        let (kind, number) = numbers.take(text);
+        lines.push(Line { kind, text, number, words: Vec::new() });
+    }
+    mark_words(&mut lines);
+    lines
+}
+
+impl Numbers {
+    /// `@@ -12,3 +14 @@`, of which either count may be missing.
+    fn of_hunk(line: &str) -> Option<Numbers> {
+        let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
+        let (new, _) = rest.split_once(" @@")?;
+        let part = |part: &str| -> Option<(usize, usize)> {
+            let (start, count) = part.split_once(',').unwrap_or((part, "1"));
+            Some((start.parse().ok()?, count.parse().ok()?))
+        };
+        let ((old, old_left), (new, new_left)) = (part(old)?, part(new)?);
+        Some(Numbers { old, new, left: (old_left, new_left) })
+    }
+
+    /// The numbers behind lines that stand above.
+    fn behind(before: &str) -> Numbers {
+        let mut numbers = Numbers::default();
+        let from = before.rfind("\n@@ -").map_or(0, |at| at + 1);
+        for line in before.get(from..).unwrap_or_default().lines() {
+            numbers.take(line);
+        }
+        numbers
+    }
+
+    /// What the next line is, and its number.
+    fn take(&mut self, line: &str) -> (Kind, Option<usize>) {
+        if let Some(numbers) = Numbers::of_hunk(line) {
+            *self = numbers;
+            return (Kind::Hunk, None);
+        }
+        let inside = self.left != (0, 0);
+        match line.chars().next() {
+            // A removed line of `-- x` reads `--- x`: inside a hunk it is no head.
+            Some('-') if inside || !line.starts_with("--- ") => (Kind::Removed, self.old(inside)),
+            Some('+') if inside || !line.starts_with("+++ ") => (Kind::Added, self.new(inside)),
+            Some(' ') | None if inside => {
+                self.old(inside);
+                (Kind::Same, self.new(inside))
+            }
+            Some(' ') | None => (Kind::Same, None),
+            Some('@') if line.starts_with("@@") => (Kind::Hunk, None),
+            Some(_) => (Kind::Head, None),
+        }
+    }
+
+    fn old(&mut self, inside: bool) -> Option<usize> {
+        let number = self.old;
+        self.old += 1;
+        self.left.0 = self.left.0.saturating_sub(1);
+        inside.then_some(number)
+    }
+
+    fn new(&mut self, inside: bool) -> Option<usize> {
+        let number = self.new;
+        self.new += 1;
+        self.left.1 = self.left.1.saturating_sub(1);
+        inside.then_some(number)
+    }
+}
+
+/// Compares each removed line with the added one that stands for it.
+fn mark_words(lines: &mut [Line<'_>]) {
+    let groups = lines
+        .chunk_by_mut(|a, b| a.kind == b.kind || (a.kind, b.kind) == (Kind::Removed, Kind::Added));
+    for group in groups {
+        let removed = group.iter().take_while(|line| line.kind == Kind::Removed).count();
+        let Some((old, new)) = group.split_at_mut_checked(removed) else { continue };
+        for (old, new) in old.iter_mut().zip(new).take(LINES) {
+            if old.text.len().max(new.text.len()) <= LINE {
+                (old.words, new.words) = changed(old.text, new.text);
+            }
+        }
+    }
+}
+
+/// The words that are others, behind the signs; none when little is the same.
+fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let (before, after) = (words(old), words(new));
+    let text = |(_, word): &(usize, &str)| (*word).to_owned();
+    let old_words: Vec<String> = before.iter().map(text).collect();
+    let new_words: Vec<String> = after.iter().map(text).collect();
+    let ops = capture_diff_slices(Algorithm::Myers, &old_words, &new_words);
+    let same: usize = ops
+        .iter()
+        .filter(|op| op.tag() == DiffTag::Equal)
+        .flat_map(|op| before.get(op.old_range()).unwrap_or_default())
+        .map(|(_, word)| word.len())
+        .sum();
+    let most = old.len().max(new.len()).saturating_sub(1).max(1);
+    if (same as f64) < ALIKE * most as f64 {
+        return (Vec::new(), Vec::new());
+    }
+    let others = || ops.iter().filter(|op| op.tag() != DiffTag::Equal);
+    (
+        others().filter_map(|op| stretch(before.get(op.old_range())?)).collect(),
+        others().filter_map(|op| stretch(after.get(op.new_range())?)).collect(),
+    )
+}
+
+/// The words behind the sign, and where each starts.
+fn words(line: &str) -> Vec<(usize, &str)> {
+    let text = line.get(1..).unwrap_or_default();
+    text.split_word_bound_indices().map(|(at, word)| (at + 1, word)).collect()
+}
+
+fn stretch(words: &[(usize, &str)]) -> Option<Range<usize>> {
+    let (start, _) = words.first()?;
+    let (last, word) = words.last()?;
+    Some(*start..last + word.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIFF: &str = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -9,3 +9,4 @@ fn main() {\n same\n\
+                        -let count = one;\n+let count = two;\n+-- new\n end\n\\ No newline";
+
+    fn numbers(diff: &str, before: &str) -> Vec<(Kind, Option<usize>)> {
+        read(diff, before).into_iter().map(|line| (line.kind, line.number)).collect()
+    }
+
+    #[test]
+    fn lines_get_the_numbers_of_their_file() {
+        use Kind::{Added, Head, Hunk, Removed, Same};
+        let expected = [
+            (Head, None),
+            (Head, None),
+            (Head, None),
+            (Hunk, None),
+            (Same, Some(9)),
+            (Removed, Some(10)),
+            (Added, Some(10)),
+            (Added, Some(11)),
+            (Same, Some(12)),
+            (Head, None),
+        ];
+        assert_eq!(numbers(DIFF, ""), expected);
+        let (before, rest) = DIFF.split_once("+let").unwrap();
+        assert_eq!(numbers(&format!("+let{rest}"), before), expected.get(6..).unwrap());
+        assert_eq!(numbers("+a\n-b\n c", ""), [(Added, None), (Removed, None), (Same, None)]);
+        assert_eq!(numbers("@@ -1 +1 @@\n--- x", ""), [(Hunk, None), (Removed, Some(1))]);
+        assert_eq!(numbers("@@ -x +1 @@\n@@@ -1", ""), [(Hunk, None), (Hunk, None)]);
+    }
+
+    #[test]
+    fn only_the_words_that_changed_are_marked() {
+        let marked = |old: &str, new: &str| -> (String, String) {
+            let (before, after) = changed(old, new);
+            let of = |text: &str, words: Vec<Range<usize>>| {
+                words.into_iter().filter_map(|word| text.get(word)).collect::<Vec<_>>().join("|")
+            };
+            (of(old, before), of(new, after))
+        };
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(marked("-let count = one;", "+let count = two;"), pair("one", "two"));
+        assert_eq!(marked("-a b c d", "+a b c d e"), pair("", " e"));
+        assert_eq!(marked("-解析器很慢", "+解析器很快"), pair("慢", "快"));
+        assert_eq!(marked("-nothing in common", "+other words here"), pair("", ""));
+        assert_eq!(marked("-", "+"), pair("", ""));
+    }
+
+    #[test]
+    fn two_texts_become_a_diff_with_numbers() {
+        let diff = unified("a.rs", "one\ntwo\nthree\n", "one\n2\nthree\n");
+        assert_eq!(diff, "--- a.rs\n+++ a.rs\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
+        assert!(looks_like_one(&diff) && !looks_like_one("@@ nothing\n--- x"));
+        assert_eq!(unified("a.rs", "same\n", "same\n"), "");
+    }
+}

@@ -1,0 +1,62 @@
+//! The whole conversation as text: for the terminal's own scrollback.
+
+use super::Transcript;
+use super::reading::read;
+use super::scroll::{Setting, gap};
+use crate::tui::theme::Theme;
+
+/// Bytes that are written at most: what came last.
+const MOST: usize = 32 << 20;
+/// Columns where nothing was drawn yet.
+const COLUMNS: u16 = 80;
+
+impl Transcript {
+    /// All of it, steps and thoughts opened, one line for each line of the source and
+    /// nothing in it but text and line breaks.
+    pub fn plain(&mut self) -> String {
+        self.story.settle();
+        if self.sheets.setting.width == 0 {
+            let theme = Theme::default();
+            self.sheets.setting = Setting { width: COLUMNS, theme, ..Setting::default() };
+        }
+        let mut parts = Vec::new();
+        let mut size = 0;
+        for block in (0..self.story.blocks.len()).rev() {
+            let text = self.plain_block(block);
+            size += text.len();
+            parts.push(text);
+            if size > MOST {
+                break;
+            }
+        }
+        parts.reverse();
+        parts.concat()
+    }
+
+    fn plain_block(&self, at: usize) -> String {
+        let mut out = String::new();
+        let Some(block) = self.story.blocks.get(at) else { return out };
+        let paper = self.sheets.paper();
+        let mut mark = block.mark(&paper);
+        for part in 0..block.opened_parts() {
+            let rows = match block.is_running() {
+                true => block.set(part, &paper),
+                false => block.set_opened(part, &paper),
+            };
+            let blank = part > 0 && gap(&self.story.blocks, (at, part)) > 0;
+            if blank || (part == 0 && at > 0) {
+                out.push('\n');
+            }
+            for line in read(&rows) {
+                let text = line.text.trim_end();
+                if let Some(mark) = mark.take().filter(|_| !text.is_empty()) {
+                    out.push_str(&mark.content);
+                    out.push(' ');
+                }
+                out.push_str(text);
+                out.push('\n');
+            }
+        }
+        out
+    }
+}
