@@ -102,6 +102,7 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         draft: draft::read(&draft),
         keep: tui::Kept { history: Some(ground.paths.history()), draft: Some(draft) },
         editor: ground.editor(),
+        vim: ground.loaded.settings.vim,
         first: prompt,
         models: Vec::new(),
         clipboard: ground.clipboard(),

@@ -701,6 +701,25 @@ fn a_mention_offers_files() {
 }
 
 #[test]
+fn the_mode_of_vi_stands_in_the_status_line() {
+    for (lang, name) in [(Lang::En, "vim"), (Lang::Zh, "vim_zh")] {
+        let config = Config {
+            lang,
+            facts: facts(lang),
+            theme: "dark".into(),
+            vim: true,
+            ..Config::default()
+        };
+        let mut screen = Screen::of(config, (80, 24));
+        screen.types("hello 世界");
+        insta::assert_snapshot!(format!("{name}_insert"), screen.picture());
+        screen.press(KeyCode::Esc, KeyModifiers::NONE);
+        screen.types("v");
+        insta::assert_snapshot!(format!("{name}_visual"), screen.picture());
+    }
+}
+
+#[test]
 fn a_theme_is_chosen_in_view_of_the_screen_it_changes() {
     let mut screen = Screen::new(Lang::En, (80, 24));
     screen.hears(conversation()).hears([says(ANSWER), ended()]).types("/theme\n");

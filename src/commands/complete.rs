@@ -82,6 +82,7 @@ fn known(call: &Call<'_>, source: Source) -> Vec<String> {
         Source::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
         Source::Commands => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
         Source::Allowed => call.facts.allowed.clone(),
+        Source::Switch => vec!["on".to_owned(), "off".to_owned()],
         Source::Denied => call.facts.denied.clone(),
     }
 }

@@ -45,6 +45,18 @@ pub(super) fn theme(call: &Call<'_>, name: &str) -> Outcome {
     }
 }
 
+pub(super) fn vim(_: &Call<'_>, name: &str) -> Outcome {
+    match name.to_lowercase().as_str() {
+        "" => Outcome::Do(Act::Vim(None)),
+        "on" => Outcome::Do(Act::Vim(Some(true))),
+        "off" => Outcome::Do(Act::Vim(Some(false))),
+        _ => {
+            let say = w::NO_SWITCH.with("name", "vim").with("found", super::short(name));
+            Outcome::Say(Notice::error(say))
+        }
+    }
+}
+
 pub(super) fn allow(_: &Call<'_>, rule: &str) -> Outcome {
     rule_op(rule, |rule| Op::Allow { rule })
 }

@@ -124,6 +124,8 @@ pub enum Source {
     Allowed,
     /// Rules that are remembered as denied.
     Denied,
+    /// `on` and `off`.
+    Switch,
 }
 
 /// Who can reach a command.
@@ -211,6 +213,8 @@ pub enum Act {
     /// Put on a theme; without a name, offer them.
     Theme(Option<String>),
     Lang(Lang),
+    /// Turn vi's keys on or off; `None`: the other way round.
+    Vim(Option<bool>),
     /// Copy an answer, counted from the last one, which is 1.
     Copy(usize),
     /// Print the conversation where the terminal itself scrolls.

@@ -22,6 +22,8 @@ pub struct Settings {
     pub lang: Lang,
     /// `auto`, or the name of a theme.
     pub theme: String,
+    /// Whether the input has vi's keys.
+    pub vim: bool,
     pub color: Color,
     pub notify: Notify,
     /// What goes into the log file; `None`: nothing is logged.
@@ -159,6 +161,7 @@ impl Settings {
             mode: stack.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
             lang: lang(stack, environment),
             theme: stack.text("theme").unwrap_or_else(|| "auto".to_owned()),
+            vim: stack.flag("vim"),
             color: match stack.text("color").as_deref() {
                 Some("never") => Color::Never,
                 _ => Color::Auto,

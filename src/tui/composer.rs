@@ -16,6 +16,7 @@ use super::files::Files;
 use super::keys::Edit;
 use super::paint::Pen;
 use super::theme::Theme;
+use super::vim::{Mode, Vim};
 use crate::config::draft::Draft;
 use crate::words::Lang;
 
@@ -23,6 +24,7 @@ mod fold;
 mod history;
 mod mention;
 mod search;
+mod vi;
 
 pub use fold::Folds;
 pub use history::History;
@@ -46,6 +48,8 @@ pub struct Composer {
     history: History,
     /// While something that was sent is looked for.
     search: Option<Search>,
+    /// The keys of vi, while they are wanted.
+    vim: Option<Vim>,
 }
 
 /// What was in the input when it was taken out.
@@ -77,6 +81,7 @@ impl Composer {
             files: Files::default(),
             history,
             search: None,
+            vim: None,
         }
     }
 
@@ -227,6 +232,9 @@ impl Composer {
         self.history.push(folds.expand(&shown));
         self.text.set_lines(vec![String::new()], (0, 0));
         self.mentions = Mentions::default();
+        if let Some(vim) = &mut self.vim {
+            vim.mode = Mode::Insert;
+        }
         Taken { shown, folds }
     }
 
@@ -375,6 +383,7 @@ impl Composer {
         }
         self.text.set_style(dress.theme.text);
         self.dress_folds(dress.theme.accent);
+        self.dress_selection(dress.theme.selection);
         (&self.text).render(inner, buf);
         self.text.rendered_cursor_position()
     }

@@ -42,6 +42,7 @@ pub mod terminal;
 pub mod theme;
 mod title;
 pub mod transcript;
+mod vim;
 
 pub use clerk::Files as Kept;
 pub use clipboard::{Clipboard, Copied};

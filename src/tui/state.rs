@@ -41,6 +41,8 @@ pub struct Config {
     pub keep: clerk::Files,
     /// The person's own editor, as `VISUAL` names it.
     pub editor: Option<String>,
+    /// Whether the input begins with vi's keys.
+    pub vim: bool,
     /// The first message, sent at once.
     pub first: Option<String>,
     /// The models the server offers, where somebody asked it already.
@@ -114,11 +116,12 @@ pub enum Mouse {
 impl State {
     pub fn new(config: Config) -> State {
         let Config { lang, theme, themes, depth, ground, facts, history, draft, .. } = config;
-        let (models, notices) = (config.models, config.notices);
+        let (models, notices, vim) = (config.models, config.notices, config.vim);
         let mut composer = Composer::new(history);
         if !draft.is_empty() {
             composer.restore(draft);
         }
+        composer.set_vim(Some(vim));
         let mut chips = Chips::default();
         chips.set(&start::suggestions(lang));
         let mut transcript = Transcript::default();

@@ -8,7 +8,7 @@ use super::{choosing, start};
 use crate::commands::{self, Act, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{Notice, Op};
-use crate::words::{Lang, screen as words};
+use crate::words::{Lang, input, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
     if state.composer.shown().trim().is_empty() {
@@ -77,6 +77,10 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
         Act::Help(_) => state.modals.open(Modal::help()),
         Act::Keys => state.modals.open(Modal::keys()),
         Act::Lang(lang) => set_lang(state, lang),
+        Act::Vim(on) => {
+            let say = if state.composer.set_vim(on) { input::VIM_ON } else { input::VIM_OFF };
+            state.transcript.notice(Notice::info(say));
+        }
         Act::Theme(Some(name)) => return set_theme(state, &name),
         Act::Theme(None) => choosing::themes(state),
         Act::Models => return choosing::models(state),

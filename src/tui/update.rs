@@ -108,6 +108,10 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
         writing::files_key(state, action);
         return Vec::new();
     }
+    if state.composer.vim_key(key) {
+        input_changed(state);
+        return Vec::new();
+    }
     let action = Some(Place::EmptyInput)
         .filter(|_| state.composer.is_empty())
         .and_then(|place| keys::action(place, key))

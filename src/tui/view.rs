@@ -1,6 +1,7 @@
 //! Divides the screen and lets each area draw itself.
 
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
@@ -243,7 +244,7 @@ fn draw_status(
     right: &Line<'_>,
 ) {
     let buf = frame.buffer_mut();
-    let area = areas.status;
+    let area = draw_vim_mode(state, areas.status, buf, pen);
     if state.person.leaving_until.is_some() {
         let say = clean::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
         paint::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
@@ -261,6 +262,16 @@ fn draw_status(
     } else {
         status::draw(area, buf, pen, &state.facts, hints(state));
     }
+}
+
+/// The mode of vi's keys at the start of the line, and what is left of the line.
+fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Rect {
+    let Some(mode) = state.composer.vim_mode() else { return area };
+    let name = mode.name().text(pen.lang);
+    let style = pen.theme.accent.add_modifier(Modifier::BOLD);
+    paint::line(area, buf, 2, area.width.into(), &Line::styled(name, style));
+    let taken = u16::try_from(clean::width(name) + 3).unwrap_or(0).min(area.width);
+    Rect { x: area.x + taken, width: area.width - taken, ..area }
 }
 
 /// The keys that help at this moment.

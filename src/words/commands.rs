@@ -25,6 +25,7 @@ words! { "commands":
     ABOUT_MODE: "Use the profile's small or large model", "使用配置档中的小模型或大模型";
     ABOUT_LANG: "Speak English or Chinese", "切换英文或中文";
     ABOUT_THEME: "Choose the colours", "选择配色";
+    ABOUT_VIM: "Write with vi's keys, or with the plain ones", "用 vi 按键或普通按键书写";
     ABOUT_ALLOW: "Run what a rule covers without asking, in this session", "在本次会话中，规则涵盖的步骤不再询问";
     ABOUT_DENY: "Refuse what a rule covers, in this session", "在本次会话中，拒绝规则涵盖的步骤";
     ABOUT_PERMISSIONS: "Show what runs, what asks and what is refused", "查看哪些会运行、哪些会询问、哪些会拒绝";
@@ -36,6 +37,7 @@ words! { "commands":
     ABOUT_VERSION: "Say which version this is", "显示版本";
     ABOUT_EXIT: "Leave", "退出";
 
+    NO_SWITCH: "`/{name}` takes on or off, not `{found}`.", "`/{name}` 只接受 on 或 off，而不是 `{found}`。";
     IN_USE: "in use", "使用中";
 
     // What is wrong with a line.

@@ -5,6 +5,12 @@ words! { "input":
     KEY_EDITOR: "Write in your own editor", "用自己的编辑器书写";
     NO_EDITOR: "No editor is named. Set `VISUAL` or `EDITOR`, for example `export EDITOR=nano`, and start again.", "没有指定编辑器。请设置 `VISUAL` 或 `EDITOR`（例如 `export EDITOR=nano`）后重新启动。";
     EDITOR_CUT: "The editor was ended with the program.", "编辑器随程序一同结束。";
+    // The keys of vi.
+    VIM_INSERT: "INSERT", "插入";
+    VIM_NORMAL: "NORMAL", "普通";
+    VIM_VISUAL: "VISUAL", "可视";
+    VIM_ON: "The input has vi's keys now. Esc leaves writing, `/vim off` ends it; `vim = true` in the settings makes it stay.", "输入框已启用 vi 按键。按 Esc 退出插入模式，`/vim off` 关闭；在设置中写 `vim = true` 可长期启用。";
+    VIM_OFF: "The input has its plain keys again.", "输入框已恢复普通按键。";
     // The list of files.
     FILES_TITLE: "files", "文件";
     FILES_LOOKING: "looking", "查找中";

@@ -195,3 +195,32 @@ fn an_editor_that_failed_leaves_the_text_and_says_why() {
     assert_eq!(state.composer.shown(), "a draft");
     assert!(!state.transcript.is_empty(), "it is said");
 }
+
+#[test]
+fn the_keys_of_vi_edit_and_escape_keeps_its_meaning_behind_them() {
+    let mut state = screen();
+    press(&mut state, "/vim on\n");
+    press(&mut state, "hello 世界 world\x1bbdwx");
+    assert_eq!(state.composer.shown(), "hello 世界");
+    press(&mut state, "u0cwbye");
+    assert_eq!(state.composer.shown(), "bye 世界 ");
+    hear(&mut state, started());
+    assert_eq!(press(&mut state, "\x1b"), [], "first out of writing");
+    assert_eq!(press(&mut state, "\x1b"), [Effect::Send(Op::Stop)], "then what it always does");
+    assert_eq!(press(&mut state, "\n"), sends("bye 世界"), "Enter sends in every mode");
+    press(&mut state, "x");
+    assert_eq!(state.composer.shown(), "x", "and one writes again");
+    press(&mut state, "\x08/vim\ndd");
+    assert_eq!(state.composer.shown(), "dd", "off again");
+}
+
+#[test]
+fn vi_cuts_a_unit_whole() {
+    let mut state = screen();
+    press(&mut state, "/vim\na ");
+    update(&mut state, Event { at: 0, input: Input::Paste("x\n".repeat(50)) });
+    press(&mut state, "\x1bx");
+    assert_eq!(state.composer.shown(), "a ");
+    press(&mut state, "u");
+    assert_eq!(state.composer.whole(), format!("a {}", "x\n".repeat(50)));
+}

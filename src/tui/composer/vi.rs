@@ -1,0 +1,113 @@
+//! Does to the input what the keys of vi ask for. What they ask is decided in
+//! [`crate::tui::vim`].
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::Style;
+use tui_textarea::CursorMove;
+
+use super::{Composer, chars_before};
+use crate::tui::vim::{Do, Mode, Place, Vim, on_character};
+
+/// Which way out of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Start,
+    End,
+}
+
+impl Composer {
+    /// Turns vi's keys on or off; `None`: the other way round. Answers what counts now.
+    pub fn set_vim(&mut self, on: Option<bool>) -> bool {
+        let on = on.unwrap_or(self.vim.is_none());
+        self.vim = on.then(Vim::default);
+        on
+    }
+
+    /// The mode of vi's keys, while they are wanted.
+    pub fn vim_mode(&self) -> Option<Mode> {
+        self.vim.as_ref().map(|vim| vim.mode)
+    }
+
+    /// A key, if it is one of vi's at this moment. False when it means what it always does.
+    pub fn vim_key(&mut self, key: &KeyEvent) -> bool {
+        let Some(vim) = &mut self.vim else { return false };
+        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let todo = match (key.code, vim.mode) {
+            (KeyCode::Esc, _) => match vim.escape() {
+                Some(todo) => todo,
+                None => return false,
+            },
+            (_, Mode::Insert) => return false,
+            (KeyCode::Char('r'), _) if key.modifiers == KeyModifiers::CONTROL => {
+                self.text.redo();
+                Vec::new()
+            }
+            (KeyCode::Backspace, _) if !held => vec![Do::Left],
+            (KeyCode::Char(c), _) if !held => {
+                let (row, column) = self.text.cursor();
+                vim.letter(c, self.text.lines(), (row, column))
+            }
+            _ => return false,
+        };
+        todo.into_iter().for_each(|todo| self.follow(todo));
+        self.changed();
+        if self.vim_mode() != Some(Mode::Insert) {
+            let (row, column) = self.text.cursor();
+            let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
+            self.go((row, on_character(line, column)));
+        }
+        true
+    }
+
+    fn follow(&mut self, todo: Do) {
+        match todo {
+            Do::Go(place) => self.go(place),
+            Do::Left => {
+                if self.text.cursor().1 > 0 {
+                    self.text.move_cursor(CursorMove::Back);
+                }
+            }
+            Do::Insert(text) => _ = self.text.insert_str(text),
+            Do::Undo => _ = self.text.undo(),
+            Do::Cut(from, to) => {
+                let (from, to) =
+                    (self.beside_unit(from, Side::Start), self.beside_unit(to, Side::End));
+                self.go(from);
+                self.text.start_selection();
+                self.go(to);
+                self.text.cut();
+                self.text.cancel_selection();
+            }
+        }
+    }
+
+    fn go(&mut self, (row, column): Place) {
+        let most = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        self.text.move_cursor(CursorMove::Jump(most(row), most(column)));
+    }
+
+    /// A unit is cut whole or not at all.
+    fn beside_unit(&self, (row, column): Place, side: Side) -> Place {
+        let Some(line) = self.text.lines().get(row) else { return (row, column) };
+        let units = self.places(line).into_iter();
+        let mut ends = units.map(|(from, to)| (chars_before(line, from), chars_before(line, to)));
+        match (ends.find(|(from, to)| *from < column && column < *to), side) {
+            (Some((from, _)), Side::Start) => (row, from),
+            (Some((_, to)), Side::End) => (row, to),
+            (None, _) => (row, column),
+        }
+    }
+
+    /// Shows what is selected in visual mode.
+    pub(super) fn dress_selection(&mut self, style: Style) {
+        let Some(Mode::Visual(anchor)) = self.vim_mode() else { return };
+        let (row, column) = self.text.cursor();
+        let (from, to) = (anchor.min((row, column)), anchor.max((row, column)));
+        let byte = |(row, column): Place| {
+            let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
+            (row, line.char_indices().nth(column).map_or(line.len(), |(at, _)| at))
+        };
+        let range = (byte(from), byte((to.0, to.1 + 1)));
+        self.text.custom_highlight(range, style, 2);
+    }
+}
