@@ -92,6 +92,9 @@ fn environment(home: &Path) -> Vec<(&'static str, PathBuf)> {
 
 impl Bench {
     fn open(&self, more: &[&str]) -> Terminal {
+        // A draft of the last run would stand in the input of this one.
+        let _ = std::fs::remove_dir_all(self.home.path());
+        std::fs::create_dir_all(self.home.path()).unwrap();
         let url = self.server.base_url();
         let mut args = vec!["--base-url", &url, "--model", "bench"];
         args.extend(more);
