@@ -52,6 +52,10 @@ pub(super) fn deny(_: &Call<'_>, rule: &str) -> Outcome {
     rule_op(rule, |rule| Op::Deny { rule })
 }
 
+pub(super) fn trust(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Send(Op::Trust)
+}
+
 /// A rule names a program: `*` alone would be everything.
 fn rule_op(rule: &str, op: fn(String) -> Op) -> Outcome {
     let program = rule.split_whitespace().next().unwrap_or("");

@@ -22,6 +22,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "allow",       aliases: &[],                 about: w::ABOUT_ALLOW,       category: Configuration, args: Required("rule"),                        reach: LocalOnly,  busy: Now,    run: configuration::allow },
     Command { name: "deny",        aliases: &[],                 about: w::ABOUT_DENY,        category: Configuration, args: Required("rule"),                        reach: Everywhere, busy: Now,    run: configuration::deny },
     Command { name: "permissions", aliases: &[],                 about: w::ABOUT_PERMISSIONS, category: Configuration, args: Args::None,                              reach: Everywhere, busy: Now,    run: info::permissions },
+    Command { name: "trust",       aliases: &[],                 about: w::ABOUT_TRUST,       category: Configuration, args: Args::None,                              reach: LocalOnly,  busy: Wait,   run: configuration::trust },
 
     Command { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::tools },
 

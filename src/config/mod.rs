@@ -18,6 +18,7 @@ pub mod problem;
 pub mod saved;
 pub mod settings;
 pub mod strict;
+pub mod trust;
 
 pub use environment::Environment;
 pub use load::{Layer, Loaded, Sources, load};

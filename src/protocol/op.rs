@@ -51,6 +51,8 @@ pub enum Op {
     Deny {
         rule: String,
     },
+    /// Asks once more whether this folder is trusted.
+    Trust,
     /// Writes the conversation to a file; `None`: a name is made.
     Export {
         format: ExportFormat,

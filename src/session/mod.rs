@@ -28,6 +28,7 @@ mod rules;
 mod run;
 mod shell;
 mod state;
+pub mod trust;
 
 /// How many ops may wait for a session.
 const ROOM: usize = 256;
@@ -115,6 +116,7 @@ pub struct Guard {
     pub redactor: Arc<Redactor>,
     /// Keeps a rule for this folder; an error says why it could not.
     pub keep_rule: KeepRule,
+    pub trust: trust::Trust,
 }
 
 /// Who answers: the bot's part of the system prompt and its sampling.

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::host::{Bench, Desk, Note, TurnHost};
 use super::outbox::Outbox;
 use super::state::{self, After, Past, Queue, Running, Voice};
-use super::{Found, Guard, Parts, Wanted, report, rules, shell};
+use super::{Found, Guard, Parts, Wanted, report, rules, shell, trust};
 use crate::agent::Answer;
 use crate::agent::drive::{Ended, drive};
 use crate::agent::turn::{Start, Turn};
@@ -52,7 +52,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
         tokio::select! {
             op = ops.recv() => match op {
                 None | Some(Op::Shutdown) => break,
-                Some(op) => session.op(op).await,
+                Some(op) => if session.op(op).await == trust::After::Leave { break },
             },
             Some(note) = notes.recv() => session.note(note).await,
             ended = ended(&mut session.running), if session.running.is_some() => {
@@ -109,9 +109,10 @@ impl Session {
         for notice in greeting {
             self.say(notice).await;
         }
+        self.ask_trust_first().await;
     }
 
-    async fn op(&mut self, op: Op) {
+    async fn op(&mut self, op: Op) -> trust::After {
         match op {
             Op::Submit { text } => self.submit(text).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
@@ -119,7 +120,7 @@ impl Session {
                 self.queue.texts = texts.into();
                 self.queue_changed().await;
             }
-            Op::Decide { ask, decision } => self.decide(ask, decision),
+            Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Stop => self.stop(),
             Op::New => self.clear().await,
@@ -137,9 +138,11 @@ impl Session {
                 self.say(notice).await;
             }
             Op::Report { report } => self.report(report),
+            Op::Trust => self.ask_trust_again().await,
             // The loop ends before it comes here.
             Op::Shutdown => {}
         }
+        trust::After::GoOn
     }
 
     async fn note(&mut self, note: Note) {
@@ -163,7 +166,7 @@ impl Session {
     // Turns
 
     async fn submit(&mut self, text: String) {
-        if self.running.is_some() {
+        if self.running.is_some() || self.guard.trust.asking.is_some() {
             self.queue.texts.push_back(text);
             self.queue_changed().await;
         } else {
@@ -191,6 +194,10 @@ impl Session {
     async fn shell(&mut self, line: String, keep: bool) {
         if self.running.is_some() {
             self.say(Notice::warning(words::SHELL_BUSY.with("line", line))).await;
+            return;
+        }
+        if self.guard.trust.asking.is_some() {
+            self.say(Notice::warning(words::TRUST_FIRST.with("line", line))).await;
             return;
         }
         self.facts.turns += 1;
@@ -340,11 +347,23 @@ impl Session {
 
     // Questions
 
-    fn decide(&mut self, ask: AskId, decision: Decision) {
+    async fn decide(&mut self, ask: AskId, decision: Decision) -> trust::After {
+        if self.guard.trust.asking == Some(ask) {
+            let after = self.trust_answered(ask, decision).await;
+            if after == trust::After::GoOn && !self.queue.held {
+                self.next_of_queue().await;
+            }
+            return after;
+        }
         if let Some(running) = &self.running {
             // A turn that ended meanwhile has no questions left.
             let _ = running.decisions.send((ask, decision));
         }
+        trust::After::GoOn
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.running.is_none()
     }
 
     async fn judge(&mut self, ask: AskId, work: Work) {

@@ -19,6 +19,7 @@ words! { "commands":
     ABOUT_THEME: "Choose the colours", "选择配色";
     ABOUT_ALLOW: "Run what a rule covers without asking, in this session", "在本次会话中，规则涵盖的步骤不再询问";
     ABOUT_DENY: "Refuse what a rule covers, in this session", "在本次会话中，拒绝规则涵盖的步骤";
+    ABOUT_TRUST: "Show or change trust in this folder", "查看或更改对此目录的信任";
     ABOUT_PERMISSIONS: "Show what runs, what asks and what is refused", "查看哪些会运行、哪些会询问、哪些会拒绝";
     ABOUT_TOOLS: "List what the model can work with", "列出模型可用的工具";
     ABOUT_HELP: "List the commands, or explain one", "列出命令，或说明其中一个";

@@ -22,18 +22,21 @@ mod help;
 mod pause;
 mod sheet;
 mod shell;
+mod trust;
 
 use approve::{Approve, Held};
 use asking::Asking;
 use help::Help;
 use pause::Pause;
 use shell::Shell;
+use trust::Trust;
 
 #[derive(Debug)]
 pub enum Modal {
     Approve(Box<Approve>),
     Shell(Box<Shell>),
     Pause(Box<Pause>),
+    Trust(Box<Trust>),
     Help(Help),
 }
 
@@ -53,6 +56,9 @@ impl Modal {
         let Ask { id, question } = ask;
         match question {
             Question::Pause { why } => Modal::Pause(Box::new(Pause::new(id, why, now))),
+            Question::Trust { folder, because, found } => {
+                Modal::Trust(Box::new(Trust::new(id, folder, because, found, now)))
+            }
             Question::Step {
                 step,
                 risk,
@@ -87,6 +93,7 @@ impl Modal {
             Modal::Approve(approve) => Some(&mut approve.asking),
             Modal::Shell(shell) => Some(&mut shell.asking),
             Modal::Pause(pause) => Some(&mut pause.asking),
+            Modal::Trust(trust) => Some(&mut trust.asking),
             Modal::Help(_) => None,
         }
     }
@@ -100,6 +107,7 @@ impl Modal {
             Modal::Approve(approve) => approve.key(key, at, lang),
             Modal::Shell(shell) => shell.key(key, at, lang),
             Modal::Pause(pause) => pause.key(key, at, lang),
+            Modal::Trust(trust) => trust.key(key, at, lang),
             Modal::Help(help) => help.key(key),
         }
     }
@@ -165,7 +173,8 @@ impl Modals {
     pub fn wheel(&mut self, lines: i32) {
         match self.0.last_mut() {
             Some(Modal::Help(help)) => help.scroll(lines),
-            Some(Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_)) | None => {}
+            Some(Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) | Modal::Trust(_))
+            | None => {}
         }
     }
 
@@ -175,6 +184,7 @@ impl Modals {
             Modal::Approve(approve) => Some(approve.height(screen, pen)),
             Modal::Shell(shell) => Some(shell.height(screen, pen)),
             Modal::Pause(pause) => Some(pause.height(screen, pen)),
+            Modal::Trust(trust) => Some(trust.height(screen, pen)),
             Modal::Help(_) => None,
         }
     }
@@ -185,6 +195,7 @@ impl Modals {
             Modal::Approve(approve) => approve.draw(screen, buf, pen),
             Modal::Shell(shell) => shell.draw(screen, buf, pen),
             Modal::Pause(pause) => pause.draw(screen, buf, pen),
+            Modal::Trust(trust) => trust.draw(screen, buf, pen),
             Modal::Help(help) => {
                 help.draw(screen, buf, pen);
                 None
