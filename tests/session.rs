@@ -142,7 +142,7 @@ fn parts(folder: &Path, replies: &[&str]) -> Parts {
             place,
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
-            keep_rule: Box::new(|_| Ok(())),
+            keep_rule: Box::new(|_, _| Ok(())),
             trust: Trust::silent(),
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
@@ -412,4 +412,32 @@ async fn a_shutdown_ends_a_running_child_and_closes() {
     talk.next(|event| matches!(event, Event::StepStarted { .. }).then_some(())).await;
     talk.send(Op::Shutdown).await;
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_rule_that_is_taken_back_counts_no_more() {
+    let make = |name: &str| cmd("mkdir", &[name]);
+    let mut talk = Talk::start(&[&make("a"), DONE, &make("a"), DONE]);
+    talk.send(Op::Allow { rule: "mkdir a".into() }).await;
+    talk.says("one").await;
+    let ran = talk
+        .next(|event| match event {
+            Event::Observed(seen) => Some(seen.outcome),
+            Event::Asked(ask) => panic!("{ask:?}"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(ran, Outcome::Ran);
+    assert_eq!(talk.ending().await, Ending::Done);
+    talk.send(Op::Revoke { rule: "mkdir a".into() }).await;
+    let left = talk
+        .next(|event| match event {
+            Event::Facts(facts) if facts.allowed.is_empty() => Some(facts.allowed.len()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(left, 0);
+    talk.says("two").await;
+    let (_, question) = talk.asked().await;
+    assert!(matches!(question, Question::Step { .. }));
 }

@@ -14,7 +14,7 @@ use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
 use crate::session::trust::Trust;
-use crate::session::{Guard, Parts, Persona, Reach, Ways};
+use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
 use crate::tools::world::System;
 use crate::tools::{Toolbox, branch};
@@ -125,10 +125,13 @@ fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Opt
         },
         world: Arc::new(world),
         redactor,
-        keep_rule: Box::new(move |rule| {
-            approvals
-                .remember(Side::Allowed, &rule.to_string())
-                .map_err(|error| problem::io_reason(&error))
+        keep_rule: Box::new(move |rule, memory| {
+            let rule = rule.to_string();
+            let done = match memory {
+                Memory::Keep => approvals.remember(Side::Allowed, &rule),
+                Memory::Forget => approvals.forget(&rule),
+            };
+            done.map_err(|error| problem::io_reason(&error))
         }),
         trust: Trust::silent(),
     };

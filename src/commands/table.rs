@@ -19,9 +19,9 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "mode",        aliases: &[],                 about: w::ABOUT_MODE,        category: Configuration, args: Choice(&["low", "high"]),                reach: Everywhere, busy: Wait,   run: configuration::mode },
     Command { name: "lang",        aliases: &[],                 about: w::ABOUT_LANG,        category: Configuration, args: Choice(&["en", "zh"]),                   reach: Everywhere, busy: Now,    run: configuration::lang },
     Command { name: "theme",       aliases: &[],                 about: w::ABOUT_THEME,       category: Configuration, args: OptionalOf("name", Source::Themes),      reach: LocalOnly,  busy: Now,    run: configuration::theme },
-    Command { name: "allow",       aliases: &[],                 about: w::ABOUT_ALLOW,       category: Configuration, args: Required("rule"),                        reach: LocalOnly,  busy: Now,    run: configuration::allow },
-    Command { name: "deny",        aliases: &[],                 about: w::ABOUT_DENY,        category: Configuration, args: Required("rule"),                        reach: Everywhere, busy: Now,    run: configuration::deny },
-    Command { name: "permissions", aliases: &[],                 about: w::ABOUT_PERMISSIONS, category: Configuration, args: Args::None,                              reach: Everywhere, busy: Now,    run: info::permissions },
+    Command { name: "allow",       aliases: &[],                 about: w::ABOUT_ALLOW,       category: Configuration, args: Optional("rule"),                        reach: LocalOnly,  busy: Now,    run: configuration::allow },
+    Command { name: "deny",        aliases: &[],                 about: w::ABOUT_DENY,        category: Configuration, args: Optional("rule"),                        reach: Everywhere, busy: Now,    run: configuration::deny },
+    Command { name: "permissions", aliases: &[],                 about: w::ABOUT_PERMISSIONS, category: Configuration, args: Optional("revoke N"),                    reach: Everywhere, busy: Now,    run: info::permissions },
     Command { name: "trust",       aliases: &[],                 about: w::ABOUT_TRUST,       category: Configuration, args: Args::None,                              reach: LocalOnly,  busy: Wait,   run: configuration::trust },
 
     Command { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::tools },

@@ -69,6 +69,11 @@ impl Findings {
         self.list.iter_mut()
     }
 
+    /// The ids of the rules that found something.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|finding| finding.reason.rule.as_str())
+    }
+
     /// Counts one more command; false when there are too many of them to look at.
     pub fn another_command(&mut self) -> bool {
         self.commands += 1;

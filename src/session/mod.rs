@@ -72,7 +72,15 @@ pub struct Ways {
 }
 
 pub type Connect = Arc<dyn Fn(&Wanted) -> Result<Connected, Say> + Send + Sync>;
-pub type KeepRule = Box<dyn FnMut(&Rule) -> Result<(), Say> + Send>;
+pub type KeepRule = Box<dyn FnMut(&Rule, Memory) -> Result<(), Say> + Send>;
+
+/// What happens to a rule that is remembered for this folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    Keep,
+    Forget,
+}
+
 pub type Doctor = Arc<dyn Fn(&Facts) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
 
 /// What a person wants to talk to.
@@ -114,7 +122,7 @@ pub struct Guard {
     pub place: Place,
     pub world: Arc<dyn World>,
     pub redactor: Arc<Redactor>,
-    /// Keeps a rule for this folder; an error says why it could not.
+    /// Keeps a rule for this folder or forgets it; an error says why it could not.
     pub keep_rule: KeepRule,
     pub trust: trust::Trust,
 }

@@ -133,6 +133,10 @@ impl Session {
             Op::SetLang { lang } => self.set_lang(lang).await,
             Op::Allow { rule } => self.add_rule(&rule, Some(Scope::Session)).await,
             Op::Deny { rule } => self.add_rule(&rule, None).await,
+            Op::Revoke { rule } => {
+                let notice = rules::revoke(&mut self.guard, &rule);
+                self.rules_changed(notice).await;
+            }
             Op::Export { format, path } => {
                 let notice = report::export(self, format, path).await;
                 self.say(notice).await;
@@ -394,6 +398,10 @@ impl Session {
             Some(scope) => rules::allow(&mut self.guard, rule, scope),
             None => rules::deny(&mut self.guard, rule),
         };
+        self.rules_changed(notice).await;
+    }
+
+    async fn rules_changed(&mut self, notice: Notice) {
         self.policy.send_replace(self.guard.policy.clone());
         let shown = |rules: &[safety::Rule]| rules.iter().map(ToString::to_string).collect();
         self.facts.allowed = shown(&self.guard.policy.allowed);

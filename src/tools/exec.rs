@@ -101,16 +101,17 @@ impl Tool for Exec {
 
     fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
         let setup = Arc::clone(&self.setup);
-        async move { run(&setup, step.judged(), &watch).await }.boxed()
+        async move { run(&setup, &step, &watch).await }.boxed()
     }
 }
 
-async fn run(setup: &Arc<Setup>, judged: &Judged, watch: &Watch) -> Observation {
+async fn run(setup: &Arc<Setup>, step: &Cleared, watch: &Watch) -> Observation {
+    let judged = step.judged();
     if watch.cancel.is_cancelled() {
         return not_run(judged, Outcome::Cancelled, Say::from(words::CANCELLED));
     }
     let began = Instant::now();
-    let running = match start::start(setup, judged).await {
+    let running = match start::start(setup, step).await {
         Ok(running) => running,
         Err(NotStarted::Unable(say)) => return not_run(judged, Outcome::Ran, say),
         Err(NotStarted::Changed(say)) => return not_run(judged, Outcome::Refused, say),

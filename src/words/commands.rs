@@ -84,5 +84,7 @@ words! { "commands":
     PERMISSIONS_LIMITS: "Limits", "限制";
     LIMIT_STEPS: "A turn pauses and asks after {steps} steps.", "一个回合在 {steps} 步之后暂停并询问。";
     LIMIT_NONE: "A turn pauses and asks at each step.", "一个回合在每一步都暂停并询问。";
-    HOW_TO_RULE: "Change them with `/allow <rule>` and `/deny <rule>`, such as `git push *`.", "用 `/allow <规则>` 和 `/deny <规则>` 修改，例如 `git push *`。";
+    HOW_TO_RULE: "Add with `/allow <rule>` and `/deny <rule>`, such as `git add *`; take back with `/permissions revoke <number>`.", "用 `/allow <规则>` 和 `/deny <规则>` 添加，例如 `git add *`；用 `/permissions revoke <编号>` 撤销。";
+    REVOKE_LOCAL: "Rules can be taken back only where Avocet runs.", "只能在运行 Avocet 的机器上撤销规则。";
+    NO_RULE_NUMBER: "There is no rule number `{number}`. `/permissions` shows them.", "没有编号为 `{number}` 的规则。输入 `/permissions` 查看。";
 }

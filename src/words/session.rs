@@ -26,6 +26,10 @@ words! { "session":
     DOCTOR: "Doctor", "体检";
     TURN_CRASHED: "The turn broke off because of a fault in Avocet: {why}. The conversation goes on.", "这一轮因 Avocet 内部错误中断：{why}。对话可以继续。";
     SHELL_BUSY: "`{line}` was not run: a turn is running. Stop it with Esc, then try again.", "`{line}` 没有运行：当前一轮还在进行。请先按 Esc 停止，再试一次。";
+    REVOKED: "The rule `{rule}` counts no more.", "规则 `{rule}` 已撤销。";
+    REVOKED_SETTINGS: "If it stands in the settings file, it counts again at the next start.", "若它写在设置文件中，下次启动时会重新生效。";
+    RULE_NOT_THERE: "There is no rule `{rule}`.", "没有规则 `{rule}`。";
+    RULE_NOT_FORGOTTEN: "The rule counts no more in this session; it could not be taken from the file: {why}.", "规则在本次会话不再生效，但无法从文件中移除：{why}。";
     TRUST_NEW: "Avocet has not worked here before.", "Avocet 还没有在这里工作过。";
     TRUST_CHANGED: "You trusted this folder, but files in it that can steer programs are new or have changed.", "您曾信任此目录，但其中可影响程序行为的文件有新增或改动。";
     TRUST_IS: "This folder is trusted now.", "此目录目前受信任。";
