@@ -4,7 +4,7 @@
 
 use avocet::protocol::{Event, Origin, Replied};
 use avocet::tui::theme::{Depth, Theme};
-use avocet::tui::transcript::{Look, Scroll, Transcript};
+use avocet::tui::transcript::{Highlighter, Look, Scroll, Transcript};
 use avocet::words::Lang;
 use divan::Bencher;
 use ratatui::buffer::Buffer;
@@ -104,4 +104,27 @@ fn a_page_up_in(bencher: Bencher<'_, '_>, turns: u64) {
             transcript.scroll(Scroll::Bottom);
         }
     });
+}
+
+/// A frame at the end of so many lines.
+#[divan::bench(args = [10, 1_000, 100_000])]
+fn a_frame_behind_lines(bencher: Bencher<'_, '_>, lines: usize) {
+    let (theme, mut buf) = (theme(), Buffer::empty(AREA));
+    let mut transcript = Transcript::default();
+    let message = "A line of the answer that is of a usual length.\n\n".repeat(lines / 2);
+    transcript.apply(&Event::Replied(Replied { message, markdown: true, ..Replied::default() }));
+    frame(&mut transcript, &theme, &mut buf);
+    bencher.bench_local(|| frame(&mut transcript, &theme, &mut buf));
+}
+
+/// The first piece of code in a run: the syntax set is unpacked for it.
+#[divan::bench(sample_count = 10)]
+fn first_highlight(bencher: Bencher<'_, '_>) {
+    let (theme, mut buf) = (theme(), Buffer::empty(AREA));
+    let mut transcript = Transcript::default();
+    let message = "```rust\nfn main() {\n    println!(\"hi\");\n}\n```\n".to_owned();
+    transcript.apply(&Event::Replied(Replied { message, markdown: true, ..Replied::default() }));
+    frame(&mut transcript, &theme, &mut buf);
+    let snippet = transcript.uncoloured().unwrap();
+    bencher.bench(|| Highlighter::default().paint(&snippet));
 }

@@ -18,6 +18,7 @@ use crate::cli::print::{self, Options, Wires};
 use crate::cli::report::{self, Voice};
 use crate::cli::schema::Schema;
 use crate::cli::{Cli, Exit, input};
+use crate::config::draft;
 use crate::config::history::History;
 use crate::protocol::Notice;
 use crate::words::{Spoken, cli as words};
@@ -82,30 +83,35 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
         Ok(runtime) => runtime,
         Err(error) => return ground.broken(&error),
     };
+    let (themes, torn) = ground.themes();
     let history = History::open(ground.paths.history());
+    let draft = draft::file(&ground.paths.drafts(), &ground.folder);
     let config = tui::Config {
         lang: ground.lang(),
-        theme: ground.theme(),
+        theme: ground.loaded.settings.theme.clone(),
+        themes,
+        ground: ground.shade(),
         depth: ground.depth(),
         facts: built.facts.clone(),
         history: history.entries().to_vec(),
-        draft: String::new(),
+        draft: draft::read(&draft),
+        keep: tui::Kept { history: Some(ground.paths.history()), draft: Some(draft) },
+        editor: ground.editor(),
         first: prompt,
         models: Vec::new(),
-        notices: ground.notices(),
+        clipboard: ground.clipboard(),
+        notices: ground.notices().into_iter().chain(torn).collect(),
     };
+    let keep = ground.keep();
     let ended = runtime.block_on(async {
         let handle = session::start(built);
-        let left = tui::run(config, handle.ops, handle.events).await;
+        let left = tui::run(config, handle.ops, handle.events, keep).await;
         farewell(handle.task).await;
         left
     });
     runtime.shutdown_background();
     match ended {
-        Ok(left) => {
-            keep(history, &left.sent);
-            left_by(left.cause)
-        }
+        Ok(left) => left_by(left.cause),
         Err(error) => ground.broken(&error),
     }
 }
@@ -113,13 +119,6 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
 /// Lets a session end what it started: a child that heeds no signal takes four seconds.
 async fn farewell(task: tokio::task::JoinHandle<()>) {
     let _ = tokio::time::timeout(print::GRACE, task).await;
-}
-
-fn keep(mut history: History, sent: &[String]) {
-    for line in sent {
-        // A history that cannot be written is a pity, not a fault to stop for.
-        let _ = history.add(line);
-    }
 }
 
 fn left_by(cause: tui::Cause) -> Exit {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -206,4 +206,25 @@ fn only_safety_makes_a_cleared_step() {
             }
         }
     }
+}
+
+#[test]
+fn every_word_of_the_catalogue_is_spoken() {
+    let sources = sources();
+    let speakers: Vec<(&Source, BTreeSet<&str>)> = sources
+        .iter()
+        .filter(|source| !source.path.starts_with("src/words/") && !source.is_unit_test())
+        .map(|source| (source, names(&source.text)))
+        .collect();
+    let silent = |key: &str| {
+        let (area, name) = key.split_once('.').unwrap();
+        !speakers.iter().any(|(source, names)| names.contains(name) && source.text.contains(area))
+    };
+    let silent: Vec<&str> =
+        avocet::words::all().map(|word| word.key).filter(|key| silent(key)).collect();
+    assert!(silent.is_empty(), "nothing says these: {}", silent.join(", "));
+}
+
+fn names(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect()
 }

@@ -44,7 +44,7 @@ fn is_wrong(line: &str) -> bool {
     let call = Call {
         facts: &facts,
         models: &[],
-        themes: &["dark"],
+        themes: &["dark".to_owned()],
         surface: Surface::Local,
         busy: false,
     };
@@ -58,7 +58,9 @@ fn every_row_checks_exactly_what_its_usage_line_promises() {
         assert!(command.usage().starts_with(&bare));
         match command.args {
             Args::None => assert!(!is_wrong(&bare) && is_wrong(&more), "{bare}"),
-            Args::Required(_) => assert!(is_wrong(&bare) && !is_wrong(&more), "{bare}"),
+            Args::Required(_) | Args::RequiredOf(..) => {
+                assert!(is_wrong(&bare) && !is_wrong(&more), "{bare}")
+            }
             Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..) => {
                 assert!(!is_wrong(&bare), "{bare}");
             }

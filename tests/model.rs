@@ -205,7 +205,7 @@ async fn what_a_server_echoes_never_shows_the_key_or_control_characters() {
     let body = format!("{{\"error\":{{\"message\":\"bad key {KEY}\\u001b[2J\"}}}}");
     let server = Server::start(vec![Reply::status(401).body(body)]);
     let said = fault(&call(&client(&server)).await).to_string();
-    assert!(said.ends_with("bad key [key] [2J"), "{said}");
+    assert!(said.ends_with("bad key [key] [2J\"."), "{said}");
 }
 
 #[tokio::test]

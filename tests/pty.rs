@@ -39,17 +39,25 @@ impl Bench {
 
     /// In the folder, which is named as trusted.
     fn start(&self, args: &[&str]) -> Screen {
+        self.start_with(args, &[])
+    }
+
+    fn start_with(&self, args: &[&str], more: &[(&str, &str)]) -> Screen {
         let work = self.work();
         let trusted: Vec<&str> =
             ["--trust", work.to_str().unwrap()].iter().chain(args).copied().collect();
-        self.stranger(&trusted)
+        self.stranger_with(&trusted, more)
     }
 
     fn stranger(&self, args: &[&str]) -> Screen {
+        self.stranger_with(args, &[])
+    }
+
+    fn stranger_with(&self, args: &[&str], more: &[(&str, &str)]) -> Screen {
         let home = self.root.path().join("home");
         let avocet = self.root.path().join("avocet");
         let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
-        Screen::start(args, &envs, &self.work(), (80, 24))
+        Screen::start(args, &[&envs, more].concat(), &self.work(), (80, 24))
     }
 
     fn against(&self, server: &Server) -> Screen {
@@ -298,4 +306,118 @@ fn without_a_model_the_guide_answers_and_says_what_it_is() {
     screen.wait_for("not a language model");
     screen.press("how do I connect a model?\r");
     screen.wait_for("--base-url");
+}
+
+#[test]
+fn what_was_sent_and_what_was_being_written_outlive_a_signal() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("First answer."), Reply::chat("Again.")]);
+    let mut screen = bench.against(&server);
+    screen.press("the first question\r");
+    screen.wait_for("First answer.");
+    let history = bench.root.path().join("avocet/state/history");
+    becomes("the line is kept", || {
+        fs::read_to_string(&history).is_ok_and(|it| it.contains("first"))
+    });
+    screen.press("half a thought 一半");
+    screen.wait_for("half a thought 一半");
+    screen.signal("HUP");
+    screen.wait_for_exit();
+
+    let mut screen = bench.against(&server);
+    screen.wait_for("half a thought 一半");
+    screen.press("\x12quest");
+    screen.wait_for("the first question");
+    screen.press("\r\r");
+    screen.wait_for("Again.");
+    assert!(last_sent(&server).contains("the first question"), "{}", last_sent(&server));
+}
+
+#[test]
+fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
+    let bench = Bench::new();
+    let mut screen = bench.start(&["--theme", "auto"]);
+    screen.wait_for("not a language model");
+    screen.wait_for_bytes("\x1b]11;?");
+    screen.press("one\x1b]11;rgb:ffff/ffff/ffff\x1b\\two");
+    // The accent of the light theme.
+    screen.wait_for_bytes("38;2;40;86;196");
+    screen.wait_for("onetwo");
+    assert!(!screen.text().contains("rgb"), "{}", screen.text());
+}
+
+#[test]
+fn what_the_mouse_selects_goes_to_the_clipboard() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Steady as she goes.")]);
+    let mut screen = bench.against(&server);
+    screen.press("hello\r");
+    screen.wait_for("Steady as she goes.");
+    let row = screen.text().lines().position(|line| line.contains("Steady")).unwrap() + 1;
+    screen.press(&format!("\x1b[<0;3;{row}M\x1b[<32;5;{row}M\x1b[<32;8;{row}M\x1b[<0;8;{row}m"));
+    // "Steady", in the form that OSC 52 wants.
+    screen.wait_for_bytes("\x1b]52;c;U3RlYWR5");
+    screen.wait_for("Sent 6 characters to the terminal");
+    screen.press(&format!("\x1b[<0;14;{row}M\x1b[<0;14;{row}m\x1b[<0;14;{row}M\x1b[<0;14;{row}m"));
+    screen.wait_for_bytes("\x1b]52;c;c2hl");
+    leave(&mut screen);
+}
+
+#[test]
+fn a_mention_is_found_in_the_folder_and_sent_as_it_stands() {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.work().join("src/深")).unwrap();
+    fs::write(bench.work().join("src/深/a file.rs"), "").unwrap();
+    fs::write(bench.work().join("secret.log"), "").unwrap();
+    fs::write(bench.work().join(".gitignore"), "*.log\n").unwrap();
+    let server = Server::start(vec![Reply::chat("I see.")]);
+    let mut screen = bench.against(&server);
+    screen.press("read @");
+    screen.wait_for("src/深/a file.rs");
+    assert!(!screen.text().contains("secret.log"), "{}", screen.text());
+    screen.press("afile");
+    screen.wait_gone("src/深/ ");
+    screen.press("\r");
+    screen.wait_for("read @\"src/深/a file.rs\"");
+    screen.press("\r");
+    screen.wait_for("I see.");
+    assert!(last_sent(&server).contains(r#"read @\"src/深/a file.rs\""#), "{}", last_sent(&server));
+}
+
+#[test]
+fn an_editor_has_the_terminal_and_its_text_comes_back() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Well written.")]);
+    let script = bench.root.path().join("editor");
+    // Shows that it has the normal screen, waits for a line, and writes.
+    let text = "#!/bin/sh\ncat \"$1\"; echo EDITING; read word; echo \"$word 你好\" >> \"$1\"\n";
+    fs::write(&script, text).unwrap();
+    let editor = format!("sh '{}'", script.display());
+    let args = ["--base-url", &server.base_url(), "--model", "loop-1"];
+    let mut screen = bench.start_with(&args, &[("VISUAL", &editor)]);
+    screen.wait_for("loop-1");
+    screen.press("begun ");
+    screen.wait_for("begun");
+    screen.press("\x07");
+    screen.wait_for("EDITING");
+    assert_eq!(screen.modes(), Modes::default(), "the terminal is the editor's");
+    screen.press("and ended\n");
+    screen.wait_for("begun and ended 你好");
+    assert!(screen.modes().alternate && screen.modes().paste && screen.modes().mouse);
+    screen.press("\r");
+    screen.wait_for("Well written.");
+    assert!(last_sent(&server).contains("begun and ended 你好"), "{}", last_sent(&server));
+    leave(&mut screen);
+}
+
+#[test]
+fn a_broken_editor_costs_nothing_of_the_text() {
+    let bench = Bench::new();
+    let mut screen = bench.start_with(&[], &[("EDITOR", "/no/such/editor")]);
+    screen.wait_for("not a language model");
+    screen.press("precious words");
+    screen.wait_for("precious words");
+    screen.press("\x07");
+    screen.wait_for("could not be started");
+    screen.wait_for("precious words");
 }

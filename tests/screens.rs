@@ -6,9 +6,10 @@ use avocet::protocol::{
     Ask, AskId, Decision, Effect as May, Ending, Event, Facts, Lying, Mode, Notice, Observation,
     Op, Origin, Outcome, Piece, Question, Reason, Replied, Requires, Risk, Step, Tier, Usage, Work,
 };
+use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
 use avocet::words::{Lang, Word, session};
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -534,4 +535,208 @@ fn a_shell_line_and_a_paste_are_seen_as_such() {
     screen.input(Input::Paste("a line of a log\n".repeat(132)));
     screen.types(" 请用中文回答，谢谢 🦀");
     shows!("input_paste", screen);
+}
+
+#[test]
+fn a_search_shows_what_was_sent_and_what_is_looked_for() {
+    for (lang, name, query) in [(Lang::En, "search", "test"), (Lang::Zh, "search_zh", "测试")] {
+        let history = vec!["cargo test --lib\nthen look".into(), "跑一下测试".into()];
+        let config =
+            Config { lang, facts: facts(lang), theme: "dark".into(), history, ..Config::default() };
+        let mut screen = Screen::of(config, (80, 24));
+        screen.press(KeyCode::Char('r'), KeyModifiers::CONTROL);
+        screen.types(query);
+        insta::assert_snapshot!(name, screen.picture());
+        screen.types("没有");
+        insta::assert_snapshot!(format!("{name}_none"), screen.picture());
+    }
+}
+
+fn talked(lang: Lang) -> Screen {
+    let mut screen = Screen::new(lang, (80, 24));
+    let (asked, answer) = match lang {
+        Lang::En => (
+            "Where is the parser?",
+            "The **parser** is in `src/parser.rs`.\n\n- It reads tokens.\n- It makes a tree.\n\n\
+             ```rust\nfn parser() -> Parser {\n    Parser::new()\n}\n```\n",
+        ),
+        Lang::Zh => (
+            "解析器在哪里？",
+            "**解析器**在 `src/parser.rs` 中。\n\n- 解析器读取词法单元。\n- 然后生成语法树。\n",
+        ),
+    };
+    let reply = Replied { message: answer.into(), markdown: true, ..Replied::default() };
+    screen.hears([started(asked), Event::Replied(reply), ended()]);
+    screen
+}
+
+#[test]
+fn a_search_shows_its_words_and_how_many_there_are() {
+    for (lang, words) in [(Lang::En, "parser"), (Lang::Zh, "解析器")] {
+        let mut screen = talked(lang);
+        screen.press(KeyCode::Char('f'), KeyModifiers::CONTROL);
+        screen.types(words);
+        screen.waits(20);
+        shows!(format!("search_typing_{}", lang.code()), screen);
+        screen.types("\n");
+        shows!(format!("search_found_{}", lang.code()), screen);
+        screen.types("N");
+        screen.press(KeyCode::Esc, KeyModifiers::NONE);
+        assert!(screen.sent.is_empty(), "nothing of it reaches the session");
+    }
+}
+
+#[test]
+fn a_search_fits_a_small_screen() {
+    let history = vec!["cargo test --lib then look closely at it".into()];
+    let config = Config { facts: facts(Lang::En), history, ..Config::default() };
+    let mut screen = Screen::of(config, (40, 10));
+    screen.press(KeyCode::Char('r'), KeyModifiers::CONTROL);
+    screen.types("look");
+    insta::assert_snapshot!(screen.picture());
+}
+
+#[test]
+fn a_search_by_command_begins_with_its_words() {
+    let mut screen = talked(Lang::En);
+    screen.types("/search reads tokens\n");
+    screen.waits(20);
+    assert!(screen.picture().contains("1 of 1"), "{}", screen.picture());
+    screen.types("/");
+    screen.input(Input::Paste("\nno".into()));
+    screen.types("pe");
+    screen.waits(20);
+    assert!(screen.picture().contains("not found"), "{}", screen.picture());
+}
+
+impl Screen {
+    fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) -> Vec<Effect> {
+        let mouse = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+        let effects = self.input(Input::Mouse(mouse));
+        self.draw();
+        effects
+    }
+}
+
+/// The frame with what is marked between brackets.
+fn with_marks(buf: &Buffer, style: ratatui::style::Style) -> String {
+    let mut out = String::new();
+    for y in 0..buf.area.height {
+        let mut inside = false;
+        let mut skip = 0;
+        for x in 0..buf.area.width {
+            let cell = &buf[(x, y)];
+            let marked = Some(cell.bg) == style.bg;
+            if skip == 0 {
+                if marked != inside {
+                    out.push(if marked { '⟦' } else { '⟧' });
+                    inside = marked;
+                }
+                out.push_str(cell.symbol());
+                skip = ratatui::text::Span::raw(cell.symbol()).width().saturating_sub(1);
+            } else {
+                skip -= 1;
+            }
+        }
+        out = out.trim_end_matches(' ').to_owned();
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn a_selection_is_marked_and_copied_when_the_button_is_let_go() {
+    let theme = Theme::built_in("dark", Depth::True).unwrap();
+    for (lang, expected) in [
+        (
+            Lang::En,
+            "reads tokens.\n- It makes a tree.\n\nfn parser() -> Parser {\n    Parser::new()",
+        ),
+        (Lang::Zh, "词法单元。\n- 然后生成语法树。"),
+    ] {
+        let mut screen = talked(lang);
+        let (down, up) =
+            (MouseEventKind::Down(MouseButton::Left), MouseEventKind::Up(MouseButton::Left));
+        let from = match lang {
+            Lang::En => (7, 4),
+            Lang::Zh => (14, 4),
+        };
+        screen.mouse(down, from.0, from.1);
+        screen.mouse(MouseEventKind::Drag(MouseButton::Left), 20, 9);
+        let effects = screen.mouse(up, 20, 9);
+        assert_eq!(effects, [Effect::Copy(expected.into())]);
+        let picture = with_marks(&screen.frame, theme.selection);
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(format!("selected_{}", lang.code()), picture);
+        });
+        let both = KeyModifiers::CONTROL | KeyModifiers::SHIFT;
+        assert_eq!(screen.press(KeyCode::Char('c'), both), [Effect::Copy(expected.into())]);
+        screen.press(KeyCode::Esc, KeyModifiers::NONE);
+        assert_eq!(screen.press(KeyCode::Char('c'), both), []);
+    }
+}
+
+#[test]
+fn a_mention_offers_files() {
+    use avocet::tui::files::{Found, Hit, Reach};
+    let hit = |path: &str, marks: &[u32]| Hit { path: path.into(), marks: marks.to_vec() };
+    for (lang, name, size) in [
+        (Lang::En, "files", (80, 24)),
+        (Lang::Zh, "files_zh", (80, 24)),
+        (Lang::En, "files_small", (40, 10)),
+    ] {
+        let mut screen = Screen::new(lang, size);
+        screen.types("look at @lib");
+        screen.state.found_files(Found {
+            query: "lib".into(),
+            hits: vec![
+                hit("src/lib.rs", &[4, 5, 6]),
+                hit("docs/说明/library of things.md", &[8, 9, 10]),
+                hit("vendor/some/very/deep/folder/in/a/tree/that/goes/on/and/on/and/on/for/ever/lib.rs", &[]),
+            ],
+            fits: 3,
+            seen: 200_000,
+            reach: if name == "files" { Reach::Cut } else { Reach::Whole },
+        });
+        screen.press(KeyCode::Down, KeyModifiers::NONE);
+        insta::assert_snapshot!(name, screen.picture());
+    }
+}
+
+#[test]
+fn a_theme_is_chosen_in_view_of_the_screen_it_changes() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears(conversation()).hears([says(ANSWER), ended()]).types("/theme\n");
+    screen.press(KeyCode::Down, KeyModifiers::NONE);
+    shows!("theme_en", screen);
+    let mut screen = Screen::new(Lang::Zh, (40, 10));
+    screen.types("/theme\ncol");
+    shows!("theme_zh_narrow", screen);
+}
+
+#[test]
+fn a_model_is_chosen_from_those_the_server_has() {
+    let mut screen = Screen::new(Lang::Zh, (80, 24));
+    let names = ["qwen3-coder", "qwen3-coder:480b", "模型-大", "llama-4"];
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    screen.hears([Event::Models { names }]).types("/model\n");
+    shows!("model_zh", screen);
+    screen.types("480");
+    shows!("model_typed_zh", screen);
+}
+
+#[test]
+fn every_key_is_found_by_typing() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.types("/keys\n");
+    shows!("keys_en", screen);
+    let mut screen = Screen::new(Lang::Zh, (80, 24));
+    screen.types("/keys\nctrl 行");
+    shows!("keys_searched_zh", screen);
+    let mut narrow = Screen::new(Lang::En, (40, 10));
+    narrow.types("/keys\nno such thing");
+    shows!("keys_none_narrow", narrow);
+    narrow.press(KeyCode::Esc, KeyModifiers::NONE);
+    narrow.press(KeyCode::Esc, KeyModifiers::NONE);
+    assert!(narrow.picture().contains("Avocet"), "closed by the second Esc");
 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use avocet::model::{ModelError, Scripted};
 use avocet::protocol::{
-    AskId, Decision, Ending, Event, ExportFormat, Facts, Notice, Op, Origin, Outcome, Page,
-    Question, Tier, Work,
+    AskId, Decision, Ending, Event, ExportFormat, Facts, Mode, Notice, Op, Origin, Outcome, Page,
+    Question, Report, Row, Tier, Work,
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
@@ -18,7 +18,7 @@ use avocet::session::{self, Connected, Found, Guard, Handle, Parts, Persona, Rea
 use avocet::tools::Toolbox;
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
 use avocet::tools::world::System;
-use avocet::words::{Lang, Say, session as words};
+use avocet::words::{Lang, Say, Value, session as words};
 use futures_util::FutureExt;
 
 const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
@@ -87,12 +87,45 @@ impl Talk {
         .await
     }
 
+    /// The words of the next turn.
+    async fn started(&mut self) -> String {
+        self.next(|event| match event {
+            Event::TurnStarted { text, .. } => Some(text),
+            _ => None,
+        })
+        .await
+    }
+
+    /// The next page, a line a row, in English.
+    async fn page(&mut self) -> Vec<String> {
+        let page = self
+            .next(|event| match event {
+                Event::Page(page) => Some(page),
+                _ => None,
+            })
+            .await;
+        page.rows.iter().map(line).collect()
+    }
+
+    async fn history_share(&mut self) -> Vec<String> {
+        self.send(Op::Report { report: Report::Context }).await;
+        self.page().await
+    }
+
     async fn notice(&mut self) -> Notice {
         self.next(|event| match event {
             Event::Notice(notice) => Some(notice),
             _ => None,
         })
         .await
+    }
+}
+
+fn line(row: &Row) -> String {
+    let text = |value: &Value| value.text(Lang::En);
+    match row {
+        Row::Heading(value) | Row::Line(value) => text(value),
+        Row::Pair { label, value } => format!("{}: {}", text(label), text(value)),
     }
 }
 
@@ -128,7 +161,7 @@ fn parts(folder: &Path, replies: &[&str]) -> Parts {
             first: scripted(replies),
             discover: None,
             ways: Ways {
-                connect: Arc::new(|wanted| match wanted {
+                connect: Arc::new(|wanted, _| match wanted {
                     Wanted::Model { name, .. } if name == "other" => Ok(scripted(&[DONE])),
                     _ => Err(words::NO_MODELS.into()),
                 }),
@@ -355,6 +388,70 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
 }
 
 #[tokio::test]
+async fn the_branch_that_is_shown_follows_what_a_step_did() {
+    let mut talk = Talk::start(&[DONE]);
+    let git = talk.folder().join(".git");
+    std::fs::create_dir(&git).unwrap();
+    let head = "ref: refs/heads/topic";
+    talk.send(Op::Shell { line: format!("echo '{head}' > .git/HEAD"), keep: false }).await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    let branch = talk
+        .next(|event| match event {
+            Event::Facts(facts) => Some(facts.branch),
+            _ => None,
+        })
+        .await;
+    assert_eq!(branch.as_deref(), Some("topic"));
+}
+
+#[tokio::test]
+async fn a_shutdown_does_not_wait_for_an_answer_about_the_shell() {
+    let mut talk = Talk::start(&[DONE]);
+    talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
+    talk.asked().await;
+    talk.send(Op::Shutdown).await;
+    assert_eq!(talk.ending().await, Ending::Cancelled);
+    talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
+}
+
+#[tokio::test]
+async fn steps_are_counted_from_one() {
+    let mut talk = Talk::start(&[&cmd("pwd", &[]), DONE]);
+    talk.says("where?").await;
+    let id = talk
+        .next(|event| match event {
+            Event::StepStarted { step, .. } => Some(step.id),
+            _ => None,
+        })
+        .await;
+    assert_eq!(id, "cmd_001");
+}
+
+#[tokio::test]
+async fn a_mode_that_cannot_be_had_changes_nothing() {
+    let mut talk = Talk::start(&[DONE]);
+    talk.send(Op::SetMode { mode: Mode::Low }).await;
+    assert_eq!(talk.notice().await.say.word(), words::NO_MODELS);
+    talk.send(Op::SetLang { lang: Lang::Zh }).await;
+    let mode = talk
+        .next(|event| match event {
+            Event::Facts(facts) if facts.lang == Lang::Zh => Some(facts.mode),
+            _ => None,
+        })
+        .await;
+    assert_eq!(mode, Mode::High);
+}
+
+#[tokio::test]
+async fn a_mode_says_who_answers_now() {
+    let mut talk = Talk::with(&[DONE], |parts| {
+        parts.reach.ways.connect = Arc::new(|_, _| Ok(scripted(&[DONE])));
+    });
+    talk.send(Op::SetMode { mode: Mode::Low }).await;
+    assert_eq!(talk.notice().await.say.text(Lang::En), "Mode low: `scripted` answers from now on.");
+}
+
+#[tokio::test]
 async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
     let mut talk = Talk::start(&["#! {\"wait\":\"after\"}\n{\"type\":\"chat\",", DONE]);
     talk.says("one").await;
@@ -440,4 +537,74 @@ async fn a_rule_that_is_taken_back_counts_no_more() {
     talk.says("two").await;
     let (_, question) = talk.asked().await;
     assert!(matches!(question, Question::Step { .. }));
+}
+
+const HANGING: &str = "#! {\"wait\":\"after\"}\n{\"type\":\"chat\",";
+
+#[tokio::test]
+async fn words_for_a_turn_that_ends_unheard_are_asked_behind_it() {
+    let mut talk = Talk::start(&[HANGING, DONE]);
+    talk.says("one").await;
+    talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
+    talk.send(Op::Steer { text: "two".into() }).await;
+    assert_eq!(talk.notice().await.say.word(), words::STEER_WAITS);
+    talk.send(Op::Stop).await;
+    assert_eq!(talk.ending().await, Ending::Cancelled);
+    assert_eq!(talk.started().await, "two");
+    assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
+async fn words_for_a_turn_that_runs_are_heard_by_it() {
+    let slow = format!("#! {{\"delay_ms\":20,\"chunk\":8}}\n{DONE}");
+    let mut talk = Talk::start(&[&slow, DONE]);
+    talk.says("one").await;
+    talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
+    talk.send(Op::Steer { text: "two".into() }).await;
+    let heard = talk
+        .next(|event| match event {
+            Event::Steered { text } => Some(text),
+            Event::TurnEnded { .. } => panic!("it ended unheard"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(heard, "two");
+    assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
+async fn a_message_is_asked_again_without_its_answer() {
+    let mut talk = Talk::start(&[DONE, r#"{"type":"chat","message":"Bad.","data":{}}"#, DONE]);
+    for words in ["zero", "one"] {
+        talk.says(words).await;
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+    let before = talk.history_share().await;
+    talk.send(Op::Retry).await;
+    assert_eq!(talk.started().await, "one");
+    assert_eq!(talk.ending().await, Ending::Done);
+    let after = talk.history_share().await;
+    assert_eq!(before.len(), after.len());
+    assert_eq!(before.last(), after.last(), "as many turns as before");
+}
+
+#[tokio::test]
+async fn without_a_message_there_is_nothing_to_ask_again() {
+    let mut talk = Talk::start(&[DONE]);
+    talk.send(Op::Retry).await;
+    assert_eq!(talk.notice().await.say.word(), words::NOTHING_TO_RETRY);
+}
+
+#[tokio::test]
+async fn what_each_turn_cost_is_shown_with_the_sum() {
+    let mut talk = Talk::start(&[DONE, DONE]);
+    for words in ["one", "two"] {
+        talk.says(words).await;
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+    talk.send(Op::Report { report: Report::Usage }).await;
+    let rows = talk.page().await;
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    assert!(rows[0].starts_with("turn 1: about "), "{rows:?}");
+    assert!(rows[2].starts_with("in all: about "), "{rows:?}");
 }

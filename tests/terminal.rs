@@ -35,7 +35,7 @@ fn a_question_gets_an_answer_and_ctrl_c_leaves() {
     screen.press("\x03");
     screen.wait_for("Press Ctrl-C again");
     screen.press("\x03");
-    screen.wait_for("left with 1 message");
+    screen.wait_for("Left: left");
     screen.wait_for_exit();
     assert_eq!(screen.modes(), Modes::default());
 }
@@ -112,12 +112,13 @@ fn child_echoes() {
     let (outbox, events) = mpsc::channel(64);
     let session = std::thread::spawn(move || echo(inbox, &outbox));
     let facts = Facts { model: "echo".into(), cwd: "/tmp/shop".into(), ..Facts::default() };
-    let exit =
-        runtime.block_on(tui::run(Config { facts, ..Config::default() }, ops, events)).unwrap();
+    let config = Config { facts, ..Config::default() };
+    let keep: tui::Keep = std::sync::Arc::new(|_, _| Ok(()));
+    let exit = runtime.block_on(tui::run(config, ops, events, keep)).unwrap();
     session.join().unwrap();
     match exit.cause {
-        tui::Cause::Signal(number) => println!("signal {number}, draft `{}`", exit.draft),
-        cause => println!("{cause:?}: left with {} message", exit.sent.len()),
+        tui::Cause::Signal(number) => println!("signal {number}, draft `{}`", exit.draft.shown),
+        cause => println!("{cause:?}: left"),
     }
 }
 

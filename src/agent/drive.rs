@@ -26,6 +26,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
     let started = Instant::now();
     let mut input = Input::Begin;
     loop {
+        host.steered().into_iter().for_each(|words| turn.steer(words));
         let action = turn.next(input, host.scene());
         for told in turn.told() {
             match told {

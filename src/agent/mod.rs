@@ -27,6 +27,11 @@ pub trait Host: Send {
         None
     }
 
+    /// What the user said since it was last asked, for the turn that runs. Never waits.
+    fn steered(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Puts a question and waits for its decision.
     fn ask(&mut self, ask: Ask) -> impl Future<Output = Decision> + Send;
 

@@ -78,6 +78,8 @@ pub struct Turn {
     limits: Limits,
     usage: Usage,
     told: Vec<Told>,
+    /// What the user said meanwhile; the model hears it at the next step.
+    steers: Vec<String>,
     next_step: u64,
     next_ask: u64,
 }
@@ -144,6 +146,7 @@ impl Turn {
             limits: Limits::new(start.max_steps),
             usage: Usage::default(),
             told: Vec::new(),
+            steers: Vec::new(),
             next_step: start.next_step,
             next_ask: start.next_ask,
             start,
@@ -157,6 +160,12 @@ impl Turn {
     /// What to tell the world, in order, each once.
     pub fn told(&mut self) -> Vec<Told> {
         std::mem::take(&mut self.told)
+    }
+
+    /// The user says something to the turn that runs. It is heard at the next boundary:
+    /// what remains of the list is not run, and the model answers to the words.
+    pub fn steer(&mut self, words: String) {
+        self.steers.push(words);
     }
 
     /// What is left of the turn.
@@ -223,7 +232,7 @@ impl Turn {
             Reading::Valid { reply: Reply::Chat { message, markdown, suggestions }, .. } => {
                 self.said.chat(&message);
                 self.show(Replied { message, markdown, suggestions, ..Replied::default() });
-                self.end(Ending::Done)
+                if self.steers.is_empty() { self.end(Ending::Done) } else { self.hear() }
             }
             Reading::Valid { reply: Reply::Error { message }, .. } => {
                 self.said.error(&message);
@@ -331,6 +340,10 @@ impl Turn {
 
     /// The next step of the list, or back to the model.
     fn go_on(&mut self, scene: Scene<'_>) -> Action {
+        if !self.steers.is_empty() {
+            self.skip_rest(words::STEERED, scene);
+            return self.hand_back();
+        }
         if let Some(why) = self.limits.pause(self.batch.todo.front()) {
             return self.pause(why);
         }
@@ -502,7 +515,20 @@ impl Turn {
     fn hand_back(&mut self) -> Action {
         let seen = std::mem::take(&mut self.batch.seen);
         self.said.results(&seen);
-        self.said.go_on();
+        if self.steers.is_empty() {
+            self.said.go_on();
+            return self.call();
+        }
+        self.hear()
+    }
+
+    /// The user's words go to the model, which answers to them.
+    fn hear(&mut self) -> Action {
+        for text in std::mem::take(&mut self.steers) {
+            self.said.steered(&text);
+            self.tell(Event::Steered { text });
+        }
+        self.limits.start_over();
         self.call()
     }
 

@@ -18,6 +18,7 @@ use crate::model::list_models;
 use crate::protocol::{Notice, Page, Row};
 use crate::safety::Scene;
 use crate::session::Doctor;
+use crate::tools::sandbox::Sandbox;
 use crate::tools::world::System;
 use crate::words::{Spoken, cli as words};
 
@@ -125,6 +126,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
         folder: ground.folder.clone(),
         trusted: ground.trusted,
         programs: world.folders(),
+        sandbox: &super::parts::sandbox(ground, &world).rows(),
     };
     let said = answer_rows(ground, &doctor::rows(&found), json);
     if said == Exit::Done { doctor::exit(&found) } else { said }
@@ -135,12 +137,16 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
     let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
     let (folder, trusted) = (ground.folder.clone(), ground.trusted);
     let terminal = terminal(&ground.environment);
+    let setting = ground.loaded.settings.sandbox;
     std::sync::Arc::new(move |_| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
         let terminal = terminal.clone();
         async move {
             let offer = offer(loaded.settings.connection.clone()).await;
             let world = System::new(&folder, &paths.home, &[]);
+            let places = super::parts::places(&folder, &paths.home, &world);
+            let sandbox = Sandbox::new(setting, places);
+            let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
             let rows = doctor::rows(&Findings {
                 paths: &paths,
                 loaded: &loaded,
@@ -149,6 +155,7 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
                 folder: folder.clone(),
                 trusted,
                 programs: world.folders(),
+                sandbox: &sandbox.unwrap_or_default(),
             });
             Page { title: crate::words::session::DOCTOR.into(), rows }
         }

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Failure;
 use crate::cli::report::{self, Voice};
@@ -9,10 +10,11 @@ use crate::cli::{Cli, Exit};
 use crate::config::paths::project_files;
 use crate::config::settings::Color;
 use crate::config::trust::{self, Level, Standing, Survey, Trust};
-use crate::config::{Environment, Loaded, Paths, Sources, load};
+use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::protocol::Notice;
 use crate::safety;
-use crate::tui::theme::Depth;
+use crate::tui::theme::{Depth, Ground as Shade, Source};
+use crate::tui::{Clipboard, Keep};
 use crate::words::{Lang, Say, Spoken, cli as words};
 
 #[derive(Debug)]
@@ -73,6 +75,12 @@ impl Ground {
         self.loaded.problems.iter().map(|problem| problem.notice()).collect()
     }
 
+    /// The person's own editor, a line for a shell.
+    pub fn editor(&self) -> Option<String> {
+        let named = self.environment.get("VISUAL").or_else(|| self.environment.get("EDITOR"));
+        named.map(str::to_owned)
+    }
+
     pub fn say_problems(&self) {
         for notice in self.notices() {
             report::notice(&mut io::stderr().lock(), &notice, self.voice());
@@ -91,11 +99,26 @@ impl Ground {
         )
     }
 
-    pub fn theme(&self) -> String {
-        match self.loaded.settings.theme.as_str() {
-            "auto" => "dark".to_owned(),
-            named => named.to_owned(),
-        }
+    /// What the background seems to be, before the terminal says so itself.
+    pub fn shade(&self) -> Shade {
+        let said = self.environment.get("COLORFGBG").and_then(Shade::of_variable);
+        said.unwrap_or_default()
+    }
+
+    /// The person's own themes, and what is wrong with the files.
+    pub fn themes(&self) -> (Vec<Source>, Vec<Notice>) {
+        let (files, problems) = themes::read(&self.paths.themes());
+        let source = |file: themes::File| Source { name: file.name, toml: file.text };
+        let notices = problems.iter().map(|problem| problem.notice()).collect();
+        (files.into_iter().map(source).collect(), notices)
+    }
+
+    /// How the screen keeps a setting: in the person's own file.
+    pub fn keep(&self) -> Keep {
+        let file = self.paths.settings();
+        Arc::new(move |key, value| {
+            edit::set(&file, key, value).map(|_| ()).map_err(|error| error.say())
+        })
     }
 
     /// How many colours the terminal says it has.
@@ -109,6 +132,12 @@ impl Ground {
             () if term.contains("256color") || term.contains("direct") => Depth::Full256,
             () => Depth::Sixteen,
         }
+    }
+
+    /// What the clipboard is reached by.
+    pub fn clipboard(&self) -> Clipboard {
+        let set = |name: &&str| Some(((*name).to_owned(), self.environment.get(name)?.to_owned()));
+        Clipboard { variables: Clipboard::VARIABLES.iter().filter_map(set).collect() }
     }
 
     /// A terminal without a name, or a `dumb` one, cannot move its cursor.

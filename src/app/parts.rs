@@ -1,5 +1,6 @@
 //! A session's parts, built from the ground.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Failure;
@@ -16,6 +17,7 @@ use crate::safety::{Place, Policy, Rule};
 use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
+use crate::tools::sandbox::{Places, Sandbox};
 use crate::tools::world::System;
 use crate::tools::{Toolbox, branch};
 use crate::words::{Say, Spoken, session as words};
@@ -51,7 +53,13 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         }
         For::Print => untrusted(ground),
     };
-    let facts = facts(ground, &tools, &guard.policy, bot);
+    let facts = Facts {
+        // So that the first frame says it already.
+        model: first.model.name().to_owned(),
+        provider: first.provider.clone(),
+        base_url: first.base_url.clone(),
+        ..facts(ground, &tools, &guard.policy, bot)
+    };
     let said = said.into_iter().chain(ground.trust.broken.clone());
     let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
     if no_model && surface == For::Print {
@@ -105,7 +113,19 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });
+    let exec = exec.held_by(Arc::new(sandbox(ground, world)));
     Toolbox::new(vec![Arc::new(exec)])
+}
+
+/// The sandbox of the settings, not tried out yet.
+pub fn sandbox(ground: &Ground, world: &System) -> Sandbox {
+    let places = places(&ground.folder, &ground.paths.home, world);
+    Sandbox::new(ground.loaded.settings.sandbox, places)
+}
+
+pub fn places(folder: &Path, home: &Path, world: &System) -> Places {
+    let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
+    Places { workspace: folder.to_owned(), home, programs: world.folders().to_vec() }
 }
 
 /// The policy with what was remembered for this folder, and how more is remembered.

@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use super::ground::Ground;
 use crate::config::{Connection, Environment, Provider};
 use crate::model::{
-    Auto, Endpoint, Guide, LOCAL, Model, ModelError, OpenAi, Pace, Retry, Scripted, Timeouts,
-    discover, list_models,
+    Auto, Endpoint, Guide, LOCAL, Model, ModelError, Offer, OpenAi, Pace, Retry, Scripted,
+    Timeouts, discover, list_models,
 };
 use crate::protocol::Mode;
 use crate::session::{Connect, Connected, Found, Wanted};
@@ -41,19 +41,19 @@ impl Knowledge {
     }
 
     pub fn connect(self) -> Connect {
-        Arc::new(move |wanted| match wanted {
-            Wanted::Model { name, found } => self.named(name, found.as_ref()),
+        Arc::new(move |wanted, lang| match wanted {
+            Wanted::Model { name, found } => self.named(name, found.as_ref(), lang),
             Wanted::Mode(mode) => match &self.connection {
-                Some(connection) => self.by_settings(connection, connection.model(*mode), Lang::En),
+                Some(connection) => self.by_settings(connection, connection.model(*mode), lang),
                 None => Err(words::NO_CONNECTION.into()),
             },
-            Wanted::Guide(lang) => Ok(guide(*lang)),
+            Wanted::Guide => Ok(guide(lang)),
         })
     }
 
-    fn named(&self, name: &str, found: Option<&Found>) -> Result<Connected, Say> {
+    fn named(&self, name: &str, found: Option<&Found>, lang: Lang) -> Result<Connected, Say> {
         if name == "guide" {
-            return Ok(guide(Lang::En));
+            return Ok(guide(lang));
         }
         if let Some(file) = name.strip_prefix("scripted:") {
             return scripted(file.as_ref());
@@ -62,9 +62,11 @@ impl Knowledge {
             (Some(found), _) => {
                 let key_name = found.key_env.clone().unwrap_or_default();
                 let key = self.environment.get(&key_name).map(str::to_owned);
-                self.server(&found.base_url, key, &key_name, name)
+                // The server's own name stands for whatever it answers with.
+                let model = if name.eq_ignore_ascii_case(&found.name) { "" } else { name };
+                self.server(&found.base_url, key, &key_name, model)
             }
-            (None, Some(connection)) => self.by_settings(connection, name, Lang::En),
+            (None, Some(connection)) => self.by_settings(connection, name, lang),
             (None, None) => Err(words::NO_CONNECTION.into()),
         }
     }
@@ -122,15 +124,17 @@ pub fn search(environment: Environment) -> BoxFuture<'static, Vec<Found>> {
     async move {
         let look_up = |name: &str| environment.get(name).map(str::to_owned);
         let offers = discover(look_up, LOCAL).await;
-        let found = |offer: crate::model::Offer| Found {
-            name: offer.name,
-            base_url: offer.base_url,
-            key_env: offer.key_env,
-            models: offer.models,
-        };
         offers.into_iter().map(found).collect()
     }
     .boxed()
+}
+
+/// A hosted server is not asked for its models before somebody wants it: it is called
+/// by its own name.
+fn found(offer: Offer) -> Found {
+    let by_name = || vec![offer.name.to_lowercase()];
+    let models = if offer.key_env.is_some() { by_name() } else { offer.models };
+    Found { name: offer.name, base_url: offer.base_url, key_env: offer.key_env, models }
 }
 
 fn guide(lang: Lang) -> Connected {
@@ -152,5 +156,32 @@ fn built_in(model: Arc<dyn Model>, provider: &str) -> Connected {
             let name = name.clone();
             async move { Ok::<_, ModelError>(vec![name]) }.boxed()
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_set_offers_its_server_by_name() {
+        let offer = Offer {
+            name: "Groq".into(),
+            base_url: "https://api.groq.com/openai/v1".into(),
+            key_env: Some("GROQ_API_KEY".into()),
+            models: Vec::new(),
+        };
+        let found = found(offer);
+        assert_eq!(found.models, ["groq"]);
+        let knowledge = Knowledge {
+            connection: None,
+            environment: Environment::default(),
+            timeouts: Timeouts::default(),
+        };
+        let named = |name| {
+            knowledge.named(name, Some(&found), Lang::En).map(|it| it.model.name().to_owned())
+        };
+        assert_eq!(named("groq"), Ok("auto".to_owned()), "it is asked which model it has");
+        assert_eq!(named("llama-4"), Ok("llama-4".to_owned()));
     }
 }

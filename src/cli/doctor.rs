@@ -23,6 +23,8 @@ pub struct Findings<'a> {
     pub trusted: bool,
     /// The folders programs are looked up in.
     pub programs: &'a [PathBuf],
+    /// What trying the sandbox out came to.
+    pub sandbox: &'a [Row],
 }
 
 /// What the terminal says of itself.
@@ -50,6 +52,7 @@ pub fn rows(found: &Findings<'_>) -> Vec<Row> {
     rows.extend(settings(found.loaded));
     rows.extend(model(found));
     rows.extend(terminal(found.terminal));
+    rows.extend(found.sandbox.iter().cloned());
     rows.push(Row::heading(w::DOCTOR_PROGRAMS));
     rows.extend(found.programs.iter().map(|folder| Row::line(folder.display().to_string())));
     rows
@@ -182,6 +185,7 @@ mod tests {
             folder: "/work".into(),
             trusted: true,
             programs: &["/usr/bin".into()],
+            sandbox: &[],
         };
         let mut out = Vec::new();
         let rows = rows(&found);

@@ -132,6 +132,7 @@ impl<'a> Headless<'a> {
             Event::TurnEnded { ending, .. } => self.ended(ending),
             Event::Closed => self.lost(),
             Event::TurnStarted { .. }
+            | Event::Steered { .. }
             | Event::Delta { .. }
             | Event::Thought { .. }
             | Event::StepOutput { .. }

@@ -55,10 +55,11 @@ pub fn explain_json(program: &str, args: &[String], scene: Scene<'_>, lang: Lang
 /// Answers each line of `reader` with one line of JSON, written out at once.
 ///
 /// In: `{"id", "program", "args", "cwd", "workspace", "home", "trusted"?}`, or `"shell"`
-/// in place of `program` and `args`; folders that are left out are those of `here`. Out:
-/// `{"id", "tier", "rule", "reasons": [{"rule", "tier", "text", "arg"?}], …}`, or
-/// `{"id", "error"}` for a line that is no such object; the next line is read all the
-/// same. Fails only when reading or writing does.
+/// in place of `program`, with the text for its `{{args}}` in `args`; folders that are
+/// left out are those of `here`. Out: `{"id", "tier", "rule", "reasons": [{"rule",
+/// "tier", "text", "arg"?}], …}`, for a shell line also `programs`, `warnings`, `opaque`
+/// and `pieces`, or `{"id", "error"}` for a line that is no such object; the next line is
+/// read all the same. Fails only when reading or writing does.
 pub fn explain_batch(
     mut reader: impl BufRead,
     mut writer: impl Write,
@@ -91,13 +92,20 @@ struct Asked {
     #[serde(default)]
     id: Value,
     program: Option<String>,
-    #[serde(default)]
-    args: Vec<String>,
+    args: Option<Args>,
     shell: Option<String>,
     cwd: Option<PathBuf>,
     workspace: Option<PathBuf>,
     home: Option<PathBuf>,
     trusted: Option<bool>,
+}
+
+/// The arguments of a program, or those of the template a shell line comes from.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Args {
+    Words(Vec<String>),
+    Text(String),
 }
 
 fn answer(line: &[u8], policy: &Policy, here: &Place, lang: Lang) -> Value {
@@ -116,10 +124,19 @@ fn answer(line: &[u8], policy: &Policy, here: &Place, lang: Lang) -> Value {
         trusted: asked.trusted.unwrap_or(true),
     };
     let scene = Scene { policy, place: &place, world: &system };
-    let mut answer = match (&asked.program, &asked.shell) {
-        (Some(program), _) => described(judge(program, &asked.args, scene).judged(), lang),
-        (None, Some(shell)) => described_line(shell, scene, lang),
-        (None, None) => return failure(line, "missing field `program`", lang),
+    let mut answer = match (&asked.program, &asked.shell, &asked.args) {
+        (Some(_), _, Some(Args::Text(_))) => return failure(line, "`args` is no list", lang),
+        (Some(program), _, Some(Args::Words(args))) => {
+            described(judge(program, args, scene).judged(), lang)
+        }
+        (Some(program), _, None) => described(judge(program, &[], scene).judged(), lang),
+        (None, Some(shell), Some(Args::Text(args))) => {
+            described_line(shell, Some(args), scene, lang)
+        }
+        (None, Some(shell), Some(Args::Words(_)) | None) => {
+            described_line(shell, None, scene, lang)
+        }
+        (None, None, _) => return failure(line, "missing field `program`", lang),
     };
     answer["id"] = asked.id;
     answer
@@ -162,17 +179,30 @@ fn described(judged: &Judged, lang: Lang) -> Value {
     })
 }
 
-fn described_line(line: &str, scene: Scene<'_>, lang: Lang) -> Value {
-    let verdict = safety::assess_shell("", line, scene);
-    let judged = verdict.judged();
+/// The answer on a line. With `args` it is a piece of a template: judged with them in it
+/// as text, and as it would be if only the quotes of the template held them.
+fn described_line(line: &str, args: Option<&str>, scene: Scene<'_>, lang: Lang) -> Value {
+    let lines = match args {
+        Some(args) => vec![safety::render_args_raw(line, args), safety::render_args(line, args)],
+        None => vec![line.to_owned()],
+    };
+    let verdicts = lines.iter().map(|line| safety::assess_shell("", line, scene));
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    let worst = verdicts.iter().map(Verdict::judged).rev().max_by_key(|judged| judged.risk.tier);
+    let Some(judged) = worst else { return Value::Null };
     let mut answer = described(judged, lang);
-    let raised = judged.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
-    let rules: Vec<&str> = raised.map(|reason| reason.rule.as_str()).collect();
-    answer["programs"] = json!(safety::programs_of(line));
-    answer["opaque"] = json!(rules.contains(&"shell.opaque"));
-    let mut warnings = effects(&judged.risk);
-    warnings.retain(|effect| effect != "read");
-    answer["warnings"] = json!(warnings);
+    let mut warnings = judged.seen.warnings.clone();
+    if args.is_some() || line.contains("{{args}}") {
+        warnings.push(safety::Warning::TemplateArgs);
+    }
+    let names: Vec<&str> = warnings.iter().map(|warning| warning.name()).collect();
+    answer["programs"] = json!(judged.seen.programs);
+    answer["warnings"] = json!(names);
+    answer["opaque"] = json!(judged.seen.opaque);
+    let pieces = judged.pieces.iter().map(
+        |piece| json!({ "text": piece.text, "tier": piece.risk.tier, "rule": piece.risk.rule }),
+    );
+    answer["pieces"] = pieces.collect();
     answer
 }
 
@@ -226,7 +256,8 @@ pub fn list() -> Vec<Row> {
     for (tier, heading) in tiers {
         rows.push(Row::heading(heading));
         for known in safety::known().filter(|known| known.tier == tier) {
-            rows.push(Row::pair(known.names, known.why));
+            let first = known.names.split(' ').next().unwrap_or(known.names);
+            rows.push(Row::pair(known.names, known.why.with("program", first)));
         }
     }
     rows
@@ -252,6 +283,17 @@ mod tests {
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_slice(line).unwrap())
             .collect()
+    }
+
+    #[test]
+    fn the_list_names_each_program_in_its_reason() {
+        for lang in [Lang::En, Lang::Zh] {
+            for row in list() {
+                let Row::Pair { label, value } = row else { continue };
+                let (label, why) = (label.text(lang), value.text(lang));
+                assert!(!why.contains('{'), "{label}: {why}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::dispatch::find_in;
 use super::table::COMMANDS;
 use super::{Args, Call, Category, Command, Source};
-use crate::words::Word;
+use crate::words::{Word, commands as w};
 
 /// One way to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,18 +51,13 @@ fn names(call: &Call<'_>, typed: &str) -> Vec<Candidate> {
 
 fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Candidate> {
     let values: Vec<String> = match command.args {
-        Args::None | Args::Optional(_) | Args::Required(_) => Vec::new(),
+        Args::None | Args::Optional(_) | Args::Required(_) => return Vec::new(),
         Args::Choice(choices) | Args::ChoiceThen(choices, _) => {
             choices.iter().map(|choice| (*choice).to_owned()).collect()
         }
-        Args::OptionalOf(_, Source::Models) => call.models.to_vec(),
-        Args::OptionalOf(_, Source::Themes) => {
-            call.themes.iter().map(|theme| (*theme).to_owned()).collect()
-        }
-        Args::OptionalOf(_, Source::Commands) => {
-            COMMANDS.iter().map(|command| command.name.to_owned()).collect()
-        }
+        Args::OptionalOf(_, source) | Args::RequiredOf(_, source) => known(call, source),
     };
+    let used = used(call, command);
     let typed = typed.to_lowercase();
     let mut found: Vec<(Rank, String)> = values
         .into_iter()
@@ -72,12 +67,33 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
     found
         .into_iter()
         .map(|(_, value)| Candidate {
+            about: (used == Some(value.as_str())).then_some(w::IN_USE),
             text: format!("/{name} {value}"),
             hint: String::new(),
-            about: None,
             category: None,
         })
         .collect()
+}
+
+/// What is known at this moment.
+fn known(call: &Call<'_>, source: Source) -> Vec<String> {
+    match source {
+        Source::Models => call.models.to_vec(),
+        Source::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
+        Source::Commands => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
+        Source::Allowed => call.facts.allowed.clone(),
+        Source::Denied => call.facts.denied.clone(),
+    }
+}
+
+/// The value that counts now, where the session knows it.
+fn used<'c>(call: &'c Call<'_>, command: &Command) -> Option<&'c str> {
+    match command.name {
+        "model" => Some(call.facts.model.as_str()),
+        "mode" => Some(call.facts.mode.name()),
+        "lang" => Some(call.facts.lang.code()),
+        _ => None,
+    }
 }
 
 /// How well a name fits, best first.

@@ -11,7 +11,8 @@ pub(super) fn model(call: &Call<'_>, name: &str) -> Outcome {
     let same = |known: &&String| known.to_lowercase() == name.to_lowercase();
     let known = call.models.iter().find(same);
     let set = Outcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
-    if known.is_some() || call.models.is_empty() {
+    // Without a server there is no list to speak of; the session says what is missing.
+    if known.is_some() || call.models.is_empty() || call.facts.base_url.is_empty() {
         return set;
     }
     // The server's list may be old: it is asked all the same, and will say so itself.
@@ -33,13 +34,13 @@ pub(super) fn theme(call: &Call<'_>, name: &str) -> Outcome {
     let name = name.to_lowercase();
     match name.as_str() {
         "" => Outcome::Do(Act::Theme(None)),
-        known if known == "auto" || call.themes.contains(&known) => {
+        known if call.themes.iter().any(|theme| theme == known) => {
             Outcome::Do(Act::Theme(Some(name)))
         }
         _ => {
             let themes = call.themes.join(", ");
-            let known = call.themes.iter().copied();
-            refusal(w::NO_THEME, &name, known, w::THEMES.with("themes", themes))
+            let known = call.themes.iter().map(String::as_str);
+            refusal("", w::NO_THEME, &name, known, w::THEMES.with("themes", themes))
         }
     }
 }

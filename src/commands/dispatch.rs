@@ -61,7 +61,7 @@ pub(super) fn split(line: &str) -> (&str, &str) {
 
 fn unknown(table: &[Command], call: &Call<'_>, name: &str) -> Outcome {
     let known = table.iter().filter(|command| command.reach.covers(call.surface));
-    refusal(w::UNKNOWN, name, known.flat_map(Command::names), w::UNKNOWN_HINT)
+    refusal("/", w::UNKNOWN, name, known.flat_map(Command::names), w::UNKNOWN_HINT)
 }
 
 /// What is wrong with the arguments, said with the usage line.
@@ -69,10 +69,10 @@ fn check(command: &Command, args: &str) -> Option<Outcome> {
     let say = match command.args {
         Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..) => return None,
         Args::None if args.is_empty() => return None,
-        Args::Required(_) if !args.is_empty() => return None,
+        Args::Required(_) | Args::RequiredOf(..) if !args.is_empty() => return None,
         Args::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => return None,
         Args::None => w::NO_ARGS.with("name", command.name),
-        Args::Required(what) => {
+        Args::Required(what) | Args::RequiredOf(what, _) => {
             w::MISSING.with("name", command.name).with("what", format!("<{what}>"))
         }
         Args::Choice(choices) if args.is_empty() => {

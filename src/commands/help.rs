@@ -22,7 +22,7 @@ pub fn page(topic: Option<&str>, surface: Surface<'_>) -> Outcome {
         Some(command) => one(command),
         None => {
             let known = COMMANDS.iter().flat_map(Command::names);
-            refusal(w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
+            refusal("", w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
         }
     }
 }

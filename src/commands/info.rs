@@ -16,6 +16,18 @@ pub(super) fn doctor(_: &Call<'_>, _: &str) -> Outcome {
     Outcome::Send(Op::Report { report: Report::Doctor })
 }
 
+pub(super) fn context(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Send(Op::Report { report: Report::Context })
+}
+
+pub(super) fn usage(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Send(Op::Report { report: Report::Usage })
+}
+
+pub(super) fn keys(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Do(Act::Keys)
+}
+
 pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
     let Facts { model, provider, base_url, profile, mode, lang, bot, .. } = call.facts;
     let Facts { cwd, branch, turns, steps, usage, .. } = call.facts;

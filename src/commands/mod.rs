@@ -93,6 +93,8 @@ pub enum Args {
     /// Optional, and completed from a list that is known when it is typed.
     OptionalOf(&'static str, Source),
     Required(&'static str),
+    /// Required, and completed from such a list.
+    RequiredOf(&'static str, Source),
     /// Exactly one of these.
     Choice(&'static [&'static str]),
     /// One of these or none, then anything or nothing.
@@ -105,7 +107,7 @@ impl Args {
         match self {
             Args::None => String::new(),
             Args::Optional(what) | Args::OptionalOf(what, _) => format!("[{what}]"),
-            Args::Required(what) => format!("<{what}>"),
+            Args::Required(what) | Args::RequiredOf(what, _) => format!("<{what}>"),
             Args::Choice(choices) => choices.join("|"),
             Args::ChoiceThen(choices, what) => format!("[{}] [{what}]", choices.join("|")),
         }
@@ -118,6 +120,10 @@ pub enum Source {
     Commands,
     Models,
     Themes,
+    /// Rules that are remembered as allowed.
+    Allowed,
+    /// Rules that are remembered as denied.
+    Denied,
 }
 
 /// Who can reach a command.
@@ -173,7 +179,7 @@ pub struct Call<'a> {
     pub facts: &'a Facts,
     /// The models the server offers; empty when nobody asked it yet.
     pub models: &'a [String],
-    pub themes: &'a [&'a str],
+    pub themes: &'a [String],
     pub surface: Surface<'a>,
     /// True while a turn runs.
     pub busy: bool,
@@ -200,19 +206,25 @@ pub enum Act {
     Quit,
     /// Show help: all of it, or about a command or topic.
     Help(Option<String>),
+    /// Show every key.
+    Keys,
     /// Put on a theme; without a name, offer them.
     Theme(Option<String>),
     Lang(Lang),
     /// Copy an answer, counted from the last one, which is 1.
     Copy(usize),
+    /// Search what is shown; without words, ask for them.
+    Search(String),
     /// Offer the models.
     Models,
     /// Dispatch this line again when the turn is over.
     Later(String),
 }
 
-/// A refusal with the names that are nearly the one that was typed.
+/// A refusal with the names that are nearly the one that was typed, as they are typed
+/// behind `lead`.
 fn refusal<'a>(
+    lead: &str,
     say: Word,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -220,6 +232,7 @@ fn refusal<'a>(
 ) -> Outcome {
     let near = near::nearest(name, known);
     let notice = Notice::error(say.with("name", short(name)));
+    let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     Outcome::Say(match near.is_empty() {
         true => notice.hint(otherwise),
         false => notice.hint(crate::words::commands::NEAR.with("near", near.join(", "))),

@@ -21,6 +21,28 @@ pub(super) fn queue(_: &Call<'_>, message: &str) -> Outcome {
     Outcome::Send(Op::Submit { text: message.to_owned() })
 }
 
+pub(super) fn steer(_: &Call<'_>, message: &str) -> Outcome {
+    Outcome::Send(Op::Steer { text: message.to_owned() })
+}
+
+pub(super) fn retry(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Send(Op::Retry)
+}
+
+/// What the model is asked for a first AGENTS.md.
+const INIT: &str = include_str!("../../assets/prompts/init.md");
+
+pub(super) fn init(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Send(Op::Submit { text: INIT.trim_end().to_owned() })
+}
+
+/// A shell line like any other: judged, shown, and kept from the model.
+const DIFF: &str = "git diff --stat --patch";
+
+pub(super) fn diff(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Send(Op::Shell { line: DIFF.to_owned(), keep: false })
+}
+
 pub(super) fn copy(_: &Call<'_>, number: &str) -> Outcome {
     match number {
         "" => Outcome::Do(Act::Copy(1)),
@@ -29,6 +51,10 @@ pub(super) fn copy(_: &Call<'_>, number: &str) -> Outcome {
             _ => Outcome::Say(Notice::error(w::NO_NUMBER.with("found", super::short(number)))),
         },
     }
+}
+
+pub(super) fn search(_: &Call<'_>, words: &str) -> Outcome {
+    Outcome::Do(Act::Search(words.to_owned()))
 }
 
 /// The format is the first word when it is one, else the file's ending, else Markdown.

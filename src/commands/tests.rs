@@ -6,19 +6,20 @@ use crate::protocol::{ExportFormat, Mode, Report, ToolFact, Usage};
 use crate::words;
 use crate::words::Value;
 
-const THEMES: &[&str] = &["dark", "light"];
-
 struct Desk {
     facts: Facts,
     models: Vec<String>,
+    themes: Vec<String>,
     busy: bool,
     surface: Surface<'static>,
 }
 
 fn desk() -> Desk {
-    let facts = Facts { model: "large".into(), max_steps: 25, ..Facts::default() };
+    let base_url = "http://127.0.0.1:8080/v1".into();
+    let facts = Facts { model: "large".into(), base_url, max_steps: 25, ..Facts::default() };
     let models = vec!["Large".to_owned(), "small".to_owned()];
-    Desk { facts, models, busy: false, surface: Surface::Local }
+    let themes = vec!["dark".to_owned(), "light".to_owned()];
+    Desk { facts, models, themes, busy: false, surface: Surface::Local }
 }
 
 fn busy() -> Desk {
@@ -31,8 +32,8 @@ fn far() -> Desk {
 
 impl Desk {
     fn call(&self) -> Call<'_> {
-        let Desk { facts, models, busy, surface } = self;
-        Call { facts, models, themes: THEMES, surface: *surface, busy: *busy }
+        let Desk { facts, models, themes, busy, surface } = self;
+        Call { facts, models, themes, surface: *surface, busy: *busy }
     }
 
     fn types(&self, line: &str) -> Outcome {
@@ -83,6 +84,11 @@ fn each_command_does_what_its_row_says() {
             "/queue  then this\nand that ",
             Outcome::Send(Op::Submit { text: "then this\nand that".into() }),
         ),
+        ("/steer  this\nway ", Outcome::Send(Op::Steer { text: "this\nway".into() })),
+        ("/retry", Outcome::Send(Op::Retry)),
+        ("/diff", Outcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false })),
+        ("/context", Outcome::Send(Op::Report { report: Report::Context })),
+        ("/usage", Outcome::Send(Op::Report { report: Report::Usage })),
         ("/copy", Outcome::Do(Act::Copy(1))),
         ("/copy 3", Outcome::Do(Act::Copy(3))),
         ("/model", Outcome::Do(Act::Models)),
@@ -130,13 +136,13 @@ fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
 #[test]
 fn what_is_typed_wrong_is_said_with_what_to_type() {
     let cases = [
-        ("/stauts", "There is no command `/stauts`. Did you mean status?"),
+        ("/stauts", "There is no command `/stauts`. Did you mean `/status`?"),
         ("/weather Beijing", "There is no command `/weather`. `/help` lists the commands."),
         ("/status now", "`/status` takes nothing behind it. Usage: /status"),
         ("/queue", "`/queue` needs <message> behind it. Usage: /queue <message>"),
         ("/mode", "`/mode` needs low|high behind it. Usage: /mode low|high"),
         ("/mode fast", "`/mode` takes one of low, high, not `fast`. Usage: /mode low|high"),
-        ("/theme lihgt", "There is no theme `lihgt`. Did you mean light?"),
+        ("/theme lihgt", "There is no theme `lihgt`. Did you mean `light`?"),
         ("/theme neon", "There is no theme `neon`. There are: dark, light."),
         ("/copy 0", "`0` is not the number of an answer: 1 is the last one."),
         ("/copy last", "`last` is not the number of an answer: 1 is the last one."),
@@ -155,6 +161,10 @@ fn what_is_typed_wrong_is_said_with_what_to_type() {
 fn a_model_the_server_does_not_list_is_tried_with_a_word() {
     let Outcome::Many(outcomes) = desk().types("/model huge") else { panic!("two outcomes") };
     assert_eq!(outcomes[1], Outcome::Send(Op::SetModel { name: "huge".into() }));
+    let mut alone = desk();
+    alone.facts.base_url.clear();
+    let asked = Outcome::Send(Op::SetModel { name: "huge".into() });
+    assert_eq!(alone.types("/model huge"), asked, "there is no server that could list it");
 }
 
 #[test]
@@ -218,7 +228,28 @@ fn arguments_complete_from_what_is_known_at_that_moment() {
     assert_eq!(desk().offers("/theme l"), ["/theme light"]);
     assert_eq!(desk().offers("/export j"), ["/export json"]);
     assert_eq!(desk().offers("/help sta"), ["/help status"]);
+    assert_eq!(desk().offers("/lang "), ["/lang en", "/lang zh"]);
     assert_eq!(desk().offers("/queue x"), [""; 0]);
+}
+
+#[test]
+fn rules_complete_from_the_other_side() {
+    let mut desk = desk();
+    desk.facts.allowed = vec!["git push *".into(), "touch *".into()];
+    desk.facts.denied = vec!["npm install *".into()];
+    assert_eq!(desk.offers("/deny git p"), ["/deny git push *"]);
+    assert_eq!(desk.offers("/allow "), ["/allow npm install *"]);
+}
+
+#[test]
+fn the_value_that_counts_now_is_told() {
+    let mut desk = desk();
+    desk.facts.mode = crate::protocol::Mode::High;
+    let told: Vec<_> = complete(&desk.call(), "/mode ")
+        .into_iter()
+        .map(|candidate| (candidate.text, candidate.about.is_some()))
+        .collect();
+    assert_eq!(told, [("/mode low".to_owned(), false), ("/mode high".to_owned(), true)]);
 }
 
 #[test]
@@ -274,5 +305,5 @@ fn help_explains_one_command_or_lists_all() {
     let one = shown(help_page(Some("/quit"), Surface::Local));
     assert_eq!(one, ["Leave", "usage: /exit", "also: /quit, /q", "category: Exit"]);
     let none = told(help_page(Some("quite"), Surface::Local));
-    assert_eq!(none, "There is no help about `quite`. Did you mean quit?");
+    assert_eq!(none, "There is no help about `quite`. Did you mean `quit`?");
 }

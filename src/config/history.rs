@@ -24,13 +24,8 @@ pub struct History {
 impl History {
     /// Reads what is there; a file that cannot be read is an empty history.
     pub fn open(file: PathBuf) -> History {
-        let (entries, full) = read(&file).unwrap_or_default();
-        let history = History { file, entries };
-        if full {
-            // Not being able to tidy up is no reason to bother anyone.
-            let _ = history.tidy();
-        }
-        history
+        let (entries, _) = read(&file).unwrap_or_default();
+        History { file, entries }
     }
 
     /// Oldest first.
@@ -48,13 +43,43 @@ impl History {
         if self.entries.len() > MOST {
             self.entries.remove(0);
         }
-        // One write a line, so that two windows do not mix theirs.
-        saved::append(&self.file)?.write_all(line(entry).as_bytes())
+        self.append(&line(entry))?;
+        // Not being able to tidy up is no reason to bother anyone.
+        let _ = self.tidy();
+        Ok(())
     }
 
+    /// One write a line, so that two windows do not mix theirs.
+    fn append(&self, line: &str) -> io::Result<()> {
+        let lock = self.lock()?;
+        lock.lock_shared()?;
+        saved::append(&self.file)?.write_all(line.as_bytes())
+    }
+
+    /// Cuts a full file down to its newest entries, while no other window adds to it.
     fn tidy(&self) -> io::Result<()> {
-        let text: String = self.entries.iter().map(|entry| line(entry)).collect();
-        saved::write(&self.file, &text)
+        if fs::metadata(&self.file)?.len() <= FULL {
+            return Ok(());
+        }
+        let lock = self.lock()?;
+        lock.lock()?;
+        // Read anew: others have written, or have tidied up just now.
+        let (entries, full) = read(&self.file)?;
+        let size = |entry: &String| entry.len() + 8;
+        let mut room = usize::try_from(FULL / 2).unwrap_or(usize::MAX);
+        let kept = entries.iter().rev().take_while(|entry| {
+            let fits = size(entry) <= room;
+            room = room.saturating_sub(size(entry));
+            fits
+        });
+        let mut kept: Vec<String> = kept.map(|entry| line(entry)).collect();
+        kept.reverse();
+        if full { saved::write(&self.file, &kept.concat()) } else { Ok(()) }
+    }
+
+    /// What all windows lock: the history itself is replaced when it is tidied up.
+    fn lock(&self) -> io::Result<fs::File> {
+        saved::append(&self.file.with_extension("lock"))
     }
 }
 
@@ -117,11 +142,33 @@ mod tests {
         for number in 0..200 {
             history.add(&format!("{number} {}", "x".repeat(LONGEST - 8))).unwrap();
         }
-        assert!(fs::metadata(&file).unwrap().len() > FULL);
-        let newest = history.entries().last().cloned();
-        let reopened = History::open(file.clone());
-        assert_eq!(reopened.entries().last().cloned(), newest);
         assert!(fs::metadata(&file).unwrap().len() <= FULL);
+        let newest = history.entries().last().cloned();
+        let reopened = History::open(file);
+        assert_eq!(reopened.entries().last().cloned(), newest);
+        assert!(reopened.entries().len() > 20, "not all of it is thrown away");
+    }
+
+    #[test]
+    fn windows_that_write_at_once_lose_nothing() {
+        let (_folder, file) = at();
+        let windows: Vec<_> = (0..4)
+            .map(|window| {
+                let file = file.clone();
+                std::thread::spawn(move || {
+                    let mut history = History::open(file);
+                    for number in 0..50 {
+                        history.add(&format!("{window} {number} 窗口")).unwrap();
+                    }
+                })
+            })
+            .collect();
+        windows.into_iter().for_each(|window| window.join().unwrap());
+        let all = History::open(file);
+        assert_eq!(all.entries().len(), 200);
+        let own: Vec<_> = all.entries().iter().filter(|entry| entry.starts_with("2 ")).collect();
+        assert_eq!(own.first().unwrap().as_str(), "2 0 窗口");
+        assert_eq!(own.last().unwrap().as_str(), "2 49 窗口");
     }
 
     #[cfg(unix)]

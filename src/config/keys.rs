@@ -37,6 +37,7 @@ pub const KEYS: &[Key] = &[
     Key { path: "safety.lift",            kind: List(RuleIds),                             built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
     Key { path: "safety.allow",           kind: List(Rules),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
     Key { path: "safety.deny",            kind: List(Rules),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    Key { path: "safety.sandbox",         kind: Choice(&["auto", "all", "off"]),           built_in: "auto",    strictest: Some("all"),    variables: &[], elsewhere: None },
     Key { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 1000 },       built_in: "25",      strictest: Some("0"),      variables: &[], elsewhere: None },
 
     Key { path: "limits.idle_timeout_s",  kind: Count { min: 1, max: 3600 },               built_in: "90",      strictest: None,           variables: &["AVOCET_IDLE_TIMEOUT_S"], elsewhere: None },

@@ -6,6 +6,7 @@
 
 pub mod approvals;
 pub mod bot;
+pub mod draft;
 pub mod edit;
 pub mod environment;
 pub mod history;
@@ -18,6 +19,7 @@ pub mod problem;
 pub mod saved;
 pub mod settings;
 pub mod strict;
+pub mod themes;
 pub mod trust;
 
 pub use environment::Environment;

@@ -88,6 +88,11 @@ impl Paths {
         self.state.join("history")
     }
 
+    /// One file a folder, with what stood in its input.
+    pub fn drafts(&self) -> PathBuf {
+        self.state.join("drafts")
+    }
+
     pub fn log(&self) -> PathBuf {
         self.state.join("avocet.log")
     }

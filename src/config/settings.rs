@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::Environment;
 use super::load::{Layer, Stack};
 use super::problem::{Fault, Problem, Written};
-use crate::protocol::Mode;
+use crate::protocol::{Mode, Sandboxing};
 use crate::safety::{Limit, Policy, Rule, Unknown};
 use crate::words::Lang;
 
@@ -30,6 +30,7 @@ pub struct Settings {
     /// `None` when nothing says how to reach a model.
     pub connection: Option<Connection>,
     pub limits: Limits,
+    pub sandbox: Sandboxing,
     policy: Policy,
 }
 
@@ -160,6 +161,7 @@ impl Settings {
                 idle_timeout: Duration::from_secs(stack.count("limits.idle_timeout_s")),
                 step_timeout: Duration::from_secs(stack.count("limits.step_timeout_s")),
             },
+            sandbox: sandbox(stack),
             policy: policy(stack),
             profile,
         }
@@ -260,6 +262,11 @@ fn key(
         (Layer::Variable(name), Some(_)) => secret(name),
         _ => (None, OWN_KEY.to_owned()),
     }
+}
+
+fn sandbox(stack: &Stack) -> Sandboxing {
+    let named = stack.text("safety.sandbox");
+    named.and_then(|word| Sandboxing::parse(&word)).unwrap_or_default()
 }
 
 fn policy(stack: &Stack) -> Policy {

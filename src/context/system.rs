@@ -1,7 +1,7 @@
 //! The system prompt: the protocol, the tools, the place. Its text lies in
 //! `assets/prompts/system.md`; this file only fills the gaps, each once.
 
-use crate::words::Lang;
+use crate::words::{self, Lang};
 
 const TEMPLATE: &str = include_str!("../../assets/prompts/system.md");
 
@@ -22,30 +22,14 @@ pub struct Setting<'a> {
 
 /// The whole system prompt. A value that looks like a gap stays as it is.
 pub fn prompt(setting: &Setting<'_>) -> String {
-    let mut out = String::with_capacity(TEMPLATE.len() + 512);
-    if let Some(bot) = setting.bot.map(str::trim).filter(|bot| !bot.is_empty()) {
-        out.push_str(bot);
-        out.push_str("\n\n");
+    let prompt = words::fill(TEMPLATE.trim_end(), |name| gap(name, setting));
+    match setting.bot.map(str::trim).filter(|bot| !bot.is_empty()) {
+        Some(bot) => format!("{bot}\n\n{prompt}"),
+        None => prompt,
     }
-    let mut rest = TEMPLATE.trim_end();
-    while let Some((before, after)) = rest.split_once('{') {
-        out.push_str(before);
-        match after.split_once('}').and_then(|(name, tail)| Some((fill(name, setting)?, tail))) {
-            Some((value, tail)) => {
-                out.push_str(&value);
-                rest = tail;
-            }
-            None => {
-                out.push('{');
-                rest = after;
-            }
-        }
-    }
-    out.push_str(rest);
-    out
 }
 
-fn fill(name: &str, setting: &Setting<'_>) -> Option<String> {
+fn gap(name: &str, setting: &Setting<'_>) -> Option<String> {
     match name {
         "tools" => Some(
             setting.tools.iter().map(|tool| format!("- {tool}")).collect::<Vec<_>>().join("\n"),

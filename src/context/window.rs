@@ -43,6 +43,25 @@ const KEPT: usize = 1024 * 1024;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct History {
     turns: VecDeque<Vec<Message>>,
+    /// Turns that were ever added and not taken back.
+    #[serde(default)]
+    pushed: usize,
+}
+
+/// A place between two turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark(usize);
+
+/// How the bytes of a request divide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shares {
+    pub system: usize,
+    pub history: usize,
+    pub turn: usize,
+    pub bound: usize,
+    /// Past turns that go with it, and those that found no room.
+    pub turns: usize,
+    pub left_out: usize,
 }
 
 impl History {
@@ -51,6 +70,7 @@ impl History {
         let turn: Vec<Message> =
             turn.into_iter().map(|message| aged(message, bounds.old_result)).collect();
         self.turns.push_back(turn);
+        self.pushed += 1;
         while self.turns.len() > 1 && self.bytes() > KEPT {
             self.turns.pop_front();
         }
@@ -62,6 +82,18 @@ impl History {
 
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
+    }
+
+    /// Here, to come back to.
+    pub fn mark(&self) -> Mark {
+        Mark(self.pushed)
+    }
+
+    /// Forgets what was added behind the mark.
+    pub fn back_to(&mut self, mark: Mark) {
+        let extra = self.pushed.saturating_sub(mark.0);
+        self.turns.truncate(self.turns.len().saturating_sub(extra));
+        self.pushed -= extra;
     }
 
     fn bytes(&self) -> usize {
@@ -96,6 +128,23 @@ pub fn request(system: &str, history: &History, turn: &[Message], bounds: Bounds
         }
     }
     out
+}
+
+/// How the next request divides, when the turn that runs has so many bytes.
+pub fn shares(system: &str, history: &History, turn: usize, bounds: Bounds) -> Shares {
+    let system = (system.len() + ENVELOPE).min(bounds.bytes / 2);
+    let turn = turn.min(bounds.bytes.saturating_sub(system));
+    let room = bounds.bytes.saturating_sub(system + turn);
+    let mut shares = Shares { system, turn, bound: bounds.bytes, ..Shares::default() };
+    for past in history.turns.iter().rev() {
+        if shares.history + size(past) > room {
+            break;
+        }
+        shares.history += size(past);
+        shares.turns += 1;
+    }
+    shares.left_out = history.turns.len() - shares.turns;
+    shares
 }
 
 /// The running turn in at most `limit` bytes: old results give way first, then the
@@ -166,6 +215,36 @@ mod tests {
         let bounds = Bounds { bytes: 200, old_result: 100 };
         let sent = request("sys", &history, &[Message::user("now")], bounds);
         assert_eq!(contents(&sent), ["sys", "two", "TWO", "three", "THREE", "now"]);
+    }
+
+    #[test]
+    fn what_was_added_behind_a_mark_can_be_forgotten() {
+        let mut history = History::default();
+        history.push(vec![Message::user("one")], Bounds::default());
+        let mark = history.mark();
+        history.back_to(mark);
+        for text in ["two", "three"] {
+            history.push(vec![Message::user(text)], Bounds::default());
+        }
+        history.back_to(mark);
+        assert_eq!(history.mark(), mark);
+        let sent = request("sys", &history, &[Message::user("now")], Bounds::default());
+        assert_eq!(contents(&sent), ["sys", "one\n\nnow"]);
+    }
+
+    #[test]
+    fn the_shares_are_those_of_the_request() {
+        let mut history = History::default();
+        for text in ["one", "two", "three"] {
+            let turn = vec![Message::user(text), Message::assistant("x".repeat(50))];
+            history.push(turn, Bounds::default());
+        }
+        let bounds = Bounds { bytes: 300, old_result: 100 };
+        let now = [Message::user("now")];
+        let shares = shares("sys", &history, size(&now), bounds);
+        let sent = request("sys", &history, &now, bounds);
+        assert_eq!(shares.system + shares.history + shares.turn, size(&sent));
+        assert_eq!((shares.turns, shares.left_out), (2, 1));
     }
 
     #[test]

@@ -14,6 +14,13 @@ const UNNAMED: &str = "auto";
 /// What is sent where a server lists nothing: some serve one model under any name.
 const ANY: &str = "default";
 
+/// Parts of names of models that do something else than chat.
+#[rustfmt::skip]
+const MUTE: &[&str] = &[
+    "embed", "rerank", "moderation", "whisper", "transcribe", "tts", "audio", "realtime",
+    "image", "dall-e", "sora", "babbage", "davinci", "instruct-0914", "guard",
+];
+
 #[derive(Clone, Debug)]
 pub struct Auto {
     client: OpenAi,
@@ -46,12 +53,22 @@ impl Auto {
         }
         let Asked { base_url, api_key, key_name, .. } = &*self.server;
         let name = match list_models(base_url, api_key.as_deref(), key_name).await {
-            Ok(models) => models.into_iter().next().unwrap_or_else(|| ANY.to_owned()),
+            Ok(models) => talker(models).unwrap_or_else(|| ANY.to_owned()),
             Err(ModelError::NoEndpoint { .. } | ModelError::NoModel { .. }) => ANY.to_owned(),
             Err(error) => return Err(error),
         };
         Ok(self.server.chosen.get_or_init(|| name).clone())
     }
+}
+
+/// The first that talks; the first of all when none looks as if it did.
+fn talker(models: Vec<String>) -> Option<String> {
+    let talks = |name: &String| {
+        let name = name.to_lowercase();
+        !MUTE.iter().any(|part| name.contains(part))
+    };
+    let at = models.iter().position(talks).unwrap_or(0);
+    models.into_iter().nth(at)
 }
 
 impl Model for Auto {
@@ -69,5 +86,19 @@ impl Model for Auto {
         })
         .flatten()
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_model_that_talks_is_chosen() {
+        let chosen = |names: &[&str]| talker(names.iter().map(|name| (*name).to_owned()).collect());
+        let listed = ["text-embedding-3-small", "tts-1", "gpt-5-mini", "gpt-5"];
+        assert_eq!(chosen(&listed).as_deref(), Some("gpt-5-mini"));
+        assert_eq!(chosen(&["nomic-embed-text"]).as_deref(), Some("nomic-embed-text"));
+        assert_eq!(chosen(&[]), None);
     }
 }

@@ -15,7 +15,7 @@ use super::said::{Said, clean, is_html};
 use super::{ModelError, status};
 
 /// How long a server on this machine may take to show itself.
-const LOCAL_WAIT: Duration = Duration::from_millis(300);
+const LOCAL_WAIT: Duration = Duration::from_secs(1);
 
 /// How long a list of models may take.
 const LIST_WAIT: Duration = Duration::from_secs(15);

@@ -273,6 +273,7 @@ fn in_file(word: Word, file: &str) -> Say {
 }
 
 fn says(what: Say, said: &str) -> Say {
+    let said = said.trim_end_matches(['.', '。']);
     if said.is_empty() { what } else { words::SAYS.with("what", what).with("said", said) }
 }
 
@@ -291,11 +292,11 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "https://x.example/v1 does not accept the key. Check OPENAI_API_KEY and try again. \
-             The server says: bad key"
+             The server says: \"bad key\"."
         );
         assert_eq!(
             error.say().text(Lang::Zh),
-            "https://x.example/v1 不接受这个密钥。请检查 OPENAI_API_KEY 后重试。服务器说：bad key"
+            "https://x.example/v1 不接受这个密钥。请检查 OPENAI_API_KEY 后重试。服务器说：“bad key”。"
         );
     }
 }

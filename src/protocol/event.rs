@@ -14,6 +14,10 @@ pub enum Event {
         text: String,
         origin: Origin,
     },
+    /// The user's words reached the running turn.
+    Steered {
+        text: String,
+    },
     /// The model is being called; a new reply begins.
     ReplyStarted,
     /// More of the growing `message`. Neighbours may be merged.

@@ -31,6 +31,48 @@ pub struct Facts {
     pub turns: u64,
     pub steps: u64,
     pub usage: Usage,
+    /// Filled in once it has been tried out, after the session opened.
+    #[serde(default)]
+    pub shelter: Shelter,
+}
+
+/// Whether the system holds steps back that run by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shelter {
+    /// Not tried out yet.
+    #[default]
+    Unknown,
+    /// They can neither write nor connect, whatever they were taken for.
+    Held,
+    /// This system offers nothing that would.
+    Absent,
+    /// The user's settings switch it off.
+    Off,
+}
+
+/// `[safety] sandbox`: which steps are held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sandboxing {
+    /// Those that run by themselves, where the system can.
+    #[default]
+    Auto,
+    /// Every step of the model, or it does not run.
+    All,
+    Off,
+}
+
+impl Sandboxing {
+    /// As the settings file spells it; `None` for any other word.
+    pub fn parse(text: &str) -> Option<Sandboxing> {
+        match text {
+            "auto" => Some(Sandboxing::Auto),
+            "all" => Some(Sandboxing::All),
+            "off" => Some(Sandboxing::Off),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -30,7 +30,7 @@ mod unescape;
 
 pub use ask::{Ask, AskId, Decision, Lying, Piece, Question, Scope};
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
-pub use facts::{Facts, ToolFact};
+pub use facts::{Facts, Sandboxing, Shelter, ToolFact};
 pub use message::{Message, Params, Role};
 pub use observation::{Observation, Outcome, Parsed};
 pub use op::{ExportFormat, Op, Report};

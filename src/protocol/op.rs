@@ -30,6 +30,12 @@ pub enum Op {
         ask: AskId,
         work: Work,
     },
+    /// Words for the running turn, heard at its next step; a message when none runs.
+    Steer {
+        text: String,
+    },
+    /// Asks the last message again; what was answered to it is forgotten.
+    Retry,
     /// Ends the running turn; does nothing when none runs.
     Stop,
     /// A fresh conversation; what was remembered for the session is kept.
@@ -84,4 +90,8 @@ pub enum Report {
     Doctor,
     /// The models the server offers.
     Models,
+    /// How the bytes of the next request divide.
+    Context,
+    /// Tokens of each turn and of all.
+    Usage,
 }

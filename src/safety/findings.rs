@@ -3,12 +3,28 @@
 use crate::protocol::{Effect, Reason, Risk, Tier};
 use crate::words::Say;
 
+use super::warning::Warning;
+
 /// Everything that was found about a step, in the order it was found.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
     effects: Vec<Effect>,
     commands: usize,
+    programs: Vec<String>,
+    warnings: Vec<Warning>,
+}
+
+/// What a line for a shell consists of, by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// Every program that would run, also those behind wrappers and in texts, as it is
+    /// written; one with a path stands there by its last part too.
+    pub programs: Vec<String>,
+    /// In order, each once.
+    pub warnings: Vec<Warning>,
+    /// Whether a part of it cannot be analysed.
+    pub opaque: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -72,6 +88,57 @@ impl Findings {
     /// The ids of the rules that found something.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|finding| finding.reason.rule.as_str())
+    }
+
+    /// Notes a form people are told of by its name.
+    pub fn warn(&mut self, warning: Warning) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Notes a program that would run.
+    pub fn see(&mut self, name: &str) {
+        self.programs.push(name.to_owned());
+        if let Some((_, short)) = name.rsplit_once('/') {
+            self.programs.push(short.to_owned());
+            self.warn(Warning::PathProgram);
+        }
+    }
+
+    /// How many programs were seen.
+    pub fn programs(&self) -> usize {
+        self.programs.len()
+    }
+
+    /// Forgets the programs that were seen after the first `kept`.
+    pub fn forget_programs(&mut self, kept: usize) {
+        self.programs.truncate(kept);
+    }
+
+    /// Takes over what was found about a part.
+    pub fn absorb(&mut self, part: &Findings) {
+        for finding in &part.list {
+            let Finding { reason, effects } = finding.clone();
+            self.add(reason.rule, reason.tier, reason.say, reason.arg, &effects);
+        }
+        for effect in &part.effects {
+            if !self.effects.contains(effect) {
+                self.effects.push(*effect);
+            }
+        }
+        self.programs.extend_from_slice(&part.programs);
+        part.warnings.iter().for_each(|warning| self.warn(*warning));
+    }
+
+    /// What stands in the line, by name.
+    pub fn seen(&self) -> Seen {
+        let mut warnings = self.warnings.clone();
+        warnings.extend(self.effects.iter().copied().filter_map(Warning::of));
+        warnings.sort_unstable();
+        warnings.dedup();
+        let opaque = self.list.iter().any(|finding| finding.reason.rule == "shell.opaque");
+        Seen { programs: self.programs.clone(), warnings, opaque }
     }
 
     /// Counts one more command; false when there are too many of them to look at.

@@ -149,6 +149,7 @@ pub fn command(
     if !malformed::program(name, named, findings) {
         return;
     }
+    findings.see(name);
     denied(name, named, args, ground, findings);
     let Some(short) = identify(name, named, ground, findings) else { return };
     let row = rules::find(short);

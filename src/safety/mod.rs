@@ -24,15 +24,19 @@ mod seal;
 mod shell;
 mod step;
 mod table;
+mod warning;
 mod wrappers;
 
 #[cfg(test)]
 mod tests;
 
+pub use findings::Seen;
 pub use malformed::is_hidden;
+pub use paths::{is_sensitive_name, secret_places};
 pub use policy::{Limit, Policy, Rule, Unknown};
 pub use seal::{Seal, Start};
-pub use shell::programs_of;
+pub use shell::{pieces as template_pieces, render as render_args, render_raw as render_args_raw};
+pub use warning::Warning;
 
 /// Where a step would run, and under which policy.
 #[derive(Clone, Copy)]
@@ -134,6 +138,8 @@ pub struct Judged {
     pub cwd: PathBuf,
     /// The simple commands of a shell line.
     pub pieces: Vec<Piece>,
+    /// The programs and forms that were met on the way.
+    pub seen: Seen,
 }
 
 impl Judged {
@@ -297,4 +303,11 @@ pub struct Known {
 /// Every program the tables know.
 pub fn known() -> impl Iterator<Item = Known> {
     rules::all().map(|spec| Known { names: spec.names, tier: spec.tier, why: spec.why })
+}
+
+/// Lines the tables themselves give as examples of what keeps a row's tier, words apart
+/// by spaces. Some ask, some run; judging them says which.
+pub fn examples() -> impl Iterator<Item = &'static str> {
+    let subs = rules::all().flat_map(|spec| spec.subs);
+    rules::all().chain(subs).flat_map(|spec| spec.examples.keeps.iter().copied())
 }

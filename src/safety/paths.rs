@@ -91,6 +91,18 @@ pub fn looks_like_path(text: &str) -> bool {
         && (text.contains('/') || text.starts_with(['~', '.']) || is_sensitive_name(text))
 }
 
+/// Where credentials lie on a machine, whether or not they are there: what a sandbox
+/// keeps children from reading. Absolute, in no order.
+pub fn secret_places(home: &Path) -> Vec<PathBuf> {
+    let pairs = SENSITIVE_PAIRS.iter().filter(|(folder, _)| *folder != ".git");
+    let pairs = pairs.map(|(folder, file)| Path::new(folder).join(file));
+    let names = SENSITIVE_NAMES.iter().chain(SECRET_FOLDERS).chain(HOME_SECRETS);
+    let of_home = names.map(PathBuf::from).chain(pairs).map(|place| home.join(place));
+    // Whoever is root has their home there, and everything in it would be out of reach.
+    let system = SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|place| !home.starts_with(place));
+    of_home.chain(system).collect()
+}
+
 fn locate(path: &Path, scene: Scene<'_>) -> Class {
     let place = scene.place;
     if path == Path::new("/dev/null") {

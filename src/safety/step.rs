@@ -27,7 +27,9 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
             malformed::args(args, &mut findings);
             judge::command(program, None, args, Seat::From(0), 0, &ground, &mut findings);
         }
-        Work::Shell { line } => pieces = shell::judge_line(line, &ground, &mut findings),
+        Work::Shell { line } => {
+            pieces = shell::judge_line(line, Seat::Line, 0, &ground, &mut findings)
+        }
         Work::Tool { name, .. } => tool(name, &mut findings),
     }
     if !matches!(step.work, Work::Tool { .. }) {
@@ -37,8 +39,9 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     let lifted = limits(scene.policy, &mut findings);
     let allowed = allowed(&step.work, scene, lifted, &mut findings);
     let program = program(&step.work, &ground);
+    let seen = findings.seen();
     let risk = findings.risk(lifted);
-    (Judged { step, risk, program, cwd: ground.cwd, pieces }, allowed)
+    (Judged { step, risk, program, cwd: ground.cwd, pieces, seen }, allowed)
 }
 
 /// The folder a step runs in, with links resolved.

@@ -395,6 +395,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
         "rg TODO 2>/dev/null | wc -l",
         "ls # x",
         "[ -f a ] && cat a || echo none",
+        "cat <<E\nx\nE",
     ] {
         assert_eq!(shell_verdict(line).judged().risk.tier, Tier::L0, "{line}");
     }
@@ -409,7 +410,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
         "source x",
         "ls \u{1b}[2K",
         "echo 'open",
-        "cat <<E\nx\nE",
+        "bash <<E\nx\nE",
         "",
         "cat {.env,a}",
         "ls >&/h/x",

@@ -6,6 +6,7 @@ use crate::words::safety as words;
 use super::args::{Part, Token};
 use super::findings::{Findings, quoted};
 use super::judge::{self, Call, Seat};
+use super::warning::Warning;
 use super::{rules, shell};
 
 /// Judges what stands behind `own` operands of the wrapper. Where the wrapper has an
@@ -92,11 +93,16 @@ pub fn joined(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 /// Interpreters: what they are given is a program. A look at the text names the worst.
 pub fn code(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
-        for (part, why, effect) in CODE {
-            if arg.contains(part) {
-                let say = why.with("arg", (*part).to_owned());
-                call.find("code", Tier::L1, say, at, &[*effect], findings);
-            }
+        scan(arg, call.seat.arg(at), &call.id, findings);
+    }
+}
+
+/// Looks through a program in another language for the worst it may do.
+pub fn scan(text: &str, arg: Option<usize>, id: &str, findings: &mut Findings) {
+    for (part, why, effect) in CODE {
+        if text.contains(part) {
+            let say = why.with("arg", (*part).to_owned());
+            findings.add(format!("{id}.code"), Tier::L1, say, arg, &[*effect]);
         }
     }
 }
@@ -105,19 +111,13 @@ fn string(line: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
     let arg = call.seat.arg(at);
     let say = words::SHELL_STRING.with("program", call.name.to_owned());
     findings.add("shell.string", Tier::L1, say, arg, &[Effect::Exec]);
-    let script = shell::read(line);
-    if let Some(why) = script.opaque {
-        findings.add("shell.opaque", Tier::L1, why, arg, &[Effect::Exec]);
-    }
     let seat = arg.map_or(Seat::Line, Seat::Within);
-    for simple in &script.commands {
-        shell::judge_simple(simple, seat, call.depth + 1, call.ground, findings);
-    }
+    shell::judge_line(line, seat, call.depth + 1, call.ground, findings);
 }
 
 fn variable(name: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
-    let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
-    if !harmless {
+    findings.warn(Warning::EnvAssign);
+    if !is_harmless_variable(name) {
         let say = words::SETS_VARIABLE.with("name", quoted(name));
         call.find("variable", Tier::L1, say, at, &[Effect::Exec], findings);
     }
@@ -127,6 +127,20 @@ fn variable(name: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
 pub fn is_harmless_variable(name: &str) -> bool {
     HARMLESS.contains(&name) || name.starts_with("LC_")
 }
+
+/// Whether a variable names or brings in what other programs then run.
+pub fn starts_programs(name: &str) -> bool {
+    STARTS.iter().any(|start| name.starts_with(start))
+}
+
+#[rustfmt::skip]
+const STARTS: &[&str] = &[
+    "PATH", "LD_", "DYLD_", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "IFS", "CDPATH", "SHELLOPTS", "BASHOPTS",
+    "BASH_FUNC_", "GIT_", "PYTHON", "PERL5", "RUBY", "NODE_", "JAVA_", "_JAVA", "JDK_", "PAGER", "MANPAGER",
+    "EDITOR", "VISUAL", "LESS", "RIPGREP_CONFIG_PATH", "RUSTC", "CARGO_", "MAKEFLAGS", "GNUMAKEFLAGS", "CC", "CXX",
+    "NPM_CONFIG_", "npm_config_", "ZDOTDIR", "SSH_ASKPASS", "SUDO_ASKPASS", "RSYNC_RSH", "TAR_OPTIONS", "GREP_OPTIONS",
+    "MAVEN_", "GRADLE_", "BROWSER", "SHELL", "GCONV_PATH", "OPENSSL_CONF", "command_not_found_handle",
+];
 
 const HARMLESS: &[&str] = &[
     "LANG",

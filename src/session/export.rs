@@ -26,7 +26,7 @@ fn markdown(record: &[Event], lang: Lang) -> String {
     let mut out = format!("# {}\n", words::EXPORT_TITLE.text(lang));
     for event in record {
         match event {
-            Event::TurnStarted { text, .. } => {
+            Event::TurnStarted { text, .. } | Event::Steered { text } => {
                 out.push_str(&format!("\n## {}\n\n{text}\n", words::EXPORT_YOU.text(lang)));
             }
             Event::Replied(replied) if !replied.message.is_empty() => {
@@ -64,7 +64,7 @@ fn html(record: &[Event], lang: Lang) -> String {
     let mut body = String::new();
     for event in record {
         match event {
-            Event::TurnStarted { text, .. } => {
+            Event::TurnStarted { text, .. } | Event::Steered { text } => {
                 body.push_str(&format!("<h2>{}</h2>\n", words::EXPORT_YOU.text(lang)));
                 body.push_str(&format!("<pre class=\"you\">{}</pre>\n", escape(text)));
             }

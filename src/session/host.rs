@@ -34,6 +34,10 @@ pub enum Note {
     Record(Box<Event>),
     /// A step came to its end.
     Stepped,
+    /// The first of the words that were said to the turn has been heard.
+    Heard,
+    /// The turn's own messages now have so many bytes.
+    Sent(usize),
 }
 
 /// What stays the same through a turn.
@@ -53,12 +57,19 @@ pub struct TurnHost {
     pub desk: Desk,
     pub outbox: Outbox,
     pub notes: mpsc::UnboundedSender<Note>,
-    pub decisions: mpsc::UnboundedReceiver<(AskId, Decision)>,
+    pub wires: Wires,
     /// Bytes of the request that is being answered.
     pub sent: usize,
     /// What has come of it so far; it outlives a call that is dropped.
     pub answer: Answer,
     pub bench: Bench,
+}
+
+/// What reaches a turn from its session.
+pub struct Wires {
+    pub decisions: mpsc::UnboundedReceiver<(AskId, Decision)>,
+    /// What the user says to the running turn.
+    pub steers: mpsc::UnboundedReceiver<String>,
 }
 
 /// What steps are judged by.
@@ -96,6 +107,7 @@ impl Host for TurnHost {
             &call.messages,
             Bounds::default(),
         );
+        self.note(Note::Sent(call.messages.iter().map(|message| message.content.len()).sum()));
         self.sent = messages.iter().map(|message| message.content.len()).sum();
         let request = Request {
             messages: messages.into_iter().map(|message| self.masked(message)).collect(),
@@ -112,12 +124,16 @@ impl Host for TurnHost {
         Some(std::mem::take(&mut self.answer)).filter(|answer| !answer.text.is_empty())
     }
 
+    fn steered(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.wires.steers.try_recv().ok()).collect()
+    }
+
     async fn ask(&mut self, ask: Ask) -> Decision {
         let id = ask.id;
         self.note(Note::Asking(Box::new(ask.clone())));
         self.outbox.send(Event::Asked(Box::new(ask))).await;
         let decision = loop {
-            match self.decisions.recv().await {
+            match self.wires.decisions.recv().await {
                 Some((to, decision)) if to == id => break decision,
                 // An answer to a question that is gone.
                 Some(_) => {}
@@ -138,11 +154,15 @@ impl Host for TurnHost {
         if matches!(
             event,
             Event::TurnStarted { .. }
+                | Event::Steered { .. }
                 | Event::Replied(_)
                 | Event::Observed(_)
                 | Event::TurnEnded { .. }
         ) {
             self.note(Note::Record(Box::new(event.clone())));
+        }
+        if matches!(event, Event::Steered { .. }) {
+            self.note(Note::Heard);
         }
         if matches!(event, Event::Answered { .. }) {
             self.note(Note::Answered);

@@ -18,7 +18,7 @@ use crate::protocol::{Event, Facts, Op, Params};
 use crate::safety::redact::Redactor;
 use crate::safety::{Place, Policy, Rule, World};
 use crate::tools::Toolbox;
-use crate::words::Say;
+use crate::words::{Lang, Say};
 
 pub mod export;
 mod host;
@@ -71,7 +71,8 @@ pub struct Ways {
     pub doctor: Doctor,
 }
 
-pub type Connect = Arc<dyn Fn(&Wanted) -> Result<Connected, Say> + Send + Sync>;
+/// Connects; the language is for the guide, which speaks one at a time.
+pub type Connect = Arc<dyn Fn(&Wanted, Lang) -> Result<Connected, Say> + Send + Sync>;
 pub type KeepRule = Box<dyn FnMut(&Rule, Memory) -> Result<(), Say> + Send>;
 
 /// What happens to a rule that is remembered for this folder.
@@ -90,8 +91,8 @@ pub enum Wanted {
     Model { name: String, found: Option<Found> },
     /// The profile's model for a mode.
     Mode(crate::protocol::Mode),
-    /// The offline guide, which speaks one language at a time.
-    Guide(crate::words::Lang),
+    /// The offline guide.
+    Guide,
 }
 
 /// A model that can be called, and how it is spoken of.

@@ -1,38 +1,52 @@
 //! What a session says when it is asked about itself: models, offers, exports.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tokio::io::AsyncWriteExt;
 
 use super::run::Session;
-use super::{Found, export};
+use super::{Connected, Found, export};
+use crate::context::window::{Bounds, shares};
 use crate::model::ModelError;
-use crate::protocol::{Event, ExportFormat, Notice, Page, Row};
-use crate::words::{Spoken, session as words};
+use crate::protocol::{Event, ExportFormat, Notice, Page, Row, Usage};
+use crate::words::{Say, Spoken, Word, session as words};
 
 /// How many model names a notice lists.
 const NAMED: usize = 6;
 
-/// The models of a server as a page, and as names to complete.
-pub fn models(url: &str, current: &str, answer: Result<Vec<String>, ModelError>) -> Vec<Event> {
-    match answer {
+/// The models of a server as a page, and as names to complete; behind them what a
+/// search found elsewhere.
+pub fn models(
+    connected: &Connected,
+    answer: Result<Vec<String>, ModelError>,
+    found: &[Found],
+) -> Vec<Event> {
+    let mut names = match answer {
         Ok(names) if names.is_empty() => {
-            vec![Event::Notice(Notice::info(words::NO_MODELS))]
+            return vec![Event::Notice(Notice::info(words::NO_MODELS))];
         }
-        Ok(names) => {
-            let row = |name: &String| {
-                let mark = if name == current { "*" } else { "" };
-                Row::pair(name.as_str(), mark)
-            };
-            let page = Page {
-                title: words::MODELS.with("url", url),
-                rows: names.iter().map(row).collect(),
-            };
-            vec![Event::Page(Box::new(page)), Event::Models { names }]
-        }
-        Err(error) => vec![Event::Notice(Notice::error(error.say()))],
+        Ok(names) => names,
+        Err(error) => return vec![Event::Notice(Notice::error(error.say()))],
+    };
+    let current = connected.model.name();
+    let mut rows: Vec<Row> = names
+        .iter()
+        .map(|name| match name == current {
+            true => Row::pair(name.as_str(), words::MODEL_NOW),
+            false => Row::pair(name.as_str(), ""),
+        })
+        .collect();
+    for one in found.iter().filter(|one| one.base_url != connected.base_url) {
+        rows.extend(one.models.iter().map(|name| Row::pair(name.as_str(), one.name.as_str())));
+        names.extend(one.models.iter().cloned());
     }
+    let title = match connected.base_url.as_str() {
+        "" => words::MODELS_HERE.into(),
+        url => words::MODELS.with("url", url),
+    };
+    vec![Event::Page(Box::new(Page { title, rows })), Event::Models { names }]
 }
 
 /// What a search brought, as a sentence with what to type; `None` when nothing of it
@@ -52,6 +66,57 @@ pub fn offer(found: &Found) -> Option<Notice> {
         notice
             .hint(words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", "))),
     )
+}
+
+/// How the next request divides, as bars.
+pub fn context(session: &Session, turn: usize) -> Page {
+    let shares = shares(&session.system(), &session.past.history, turn, Bounds::default());
+    let used = shares.system + shares.history + shares.turn;
+    let row = |label: Word, bytes| Row::pair(label, bar(bytes, shares.bound));
+    let turns = words::CONTEXT_TURNS.with("n", shares.turns).with("out", shares.left_out);
+    Page {
+        title: words::CONTEXT.into(),
+        rows: vec![
+            row(words::CONTEXT_SYSTEM, shares.system),
+            row(words::CONTEXT_HISTORY, shares.history),
+            row(words::CONTEXT_TURN, shares.turn),
+            row(words::CONTEXT_FREE, shares.bound.saturating_sub(used)),
+            Row::pair(words::CONTEXT_BOUND, size(shares.bound)),
+            Row::line(turns),
+        ],
+    }
+}
+
+/// Cells of a whole bar.
+const BAR: usize = 24;
+
+/// A part of the whole as a bar, in bytes and in percent. What is there at all is seen.
+fn bar(part: usize, whole: usize) -> String {
+    let filled = (part * BAR).div_ceil(whole.max(1)).min(BAR);
+    let percent = part * 100 / whole.max(1);
+    let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
+    format!("{full}{empty} {:>9} {percent:>3} %", size(part))
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        _ => format!("{}.{} KB", bytes / 1024, bytes % 1024 * 10 / 1024),
+    }
+}
+
+/// Tokens of the latest turns, and of all.
+pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
+    let tokens = |usage: &Usage| -> Say {
+        let word = if usage.estimated { words::USAGE_ABOUT } else { words::USAGE_TOKENS };
+        word.with("input", usage.input_tokens).with("output", usage.output_tokens)
+    };
+    let row =
+        |(turn, usage): &(u64, Usage)| Row::pair(words::USAGE_TURN.with("n", *turn), tokens(usage));
+    let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
+    let mut rows: Vec<Row> = turns.iter().filter(spent).map(row).collect();
+    rows.push(Row::pair(words::USAGE_ALL, tokens(&all)));
+    Page { title: words::USAGE.into(), rows }
 }
 
 /// Writes the conversation; a file that is there already is left as it is.
@@ -89,4 +154,36 @@ async fn create(path: &Path, text: &str) -> io::Result<()> {
     let mut file = tokio::fs::OpenOptions::new().write(true).create_new(true).open(path).await?;
     file.write_all(text.as_bytes()).await?;
     file.sync_all().await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::model::Guide;
+    use crate::words::Lang;
+
+    #[test]
+    fn beside_the_guide_stand_the_models_that_were_found() {
+        let guide = Connected {
+            model: Arc::new(Guide::new(Lang::En)),
+            provider: "guide".into(),
+            base_url: String::new(),
+            list: Arc::new(|| async { Ok(Vec::new()) }.boxed()),
+        };
+        let found = Found {
+            name: "Ollama".into(),
+            base_url: "http://127.0.0.1:11434/v1".into(),
+            key_env: None,
+            models: vec!["qwen".into()],
+        };
+        let events = models(&guide, Ok(vec!["guide".into()]), &[found]);
+        let rows = vec![Row::pair("guide", words::MODEL_NOW), Row::pair("qwen", "Ollama")];
+        let page = Page { title: words::MODELS_HERE.into(), rows };
+        let names = vec!["guide".to_owned(), "qwen".to_owned()];
+        assert_eq!(events, [Event::Page(Box::new(page)), Event::Models { names }]);
+    }
 }

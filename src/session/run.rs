@@ -1,6 +1,7 @@
 //! The loop of a session: an op, a note of the turn, or its end. A router; what each
 //! means stands in the functions below it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -8,9 +9,9 @@ use futures_util::future::{BoxFuture, FusedFuture};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::host::{Bench, Desk, Note, TurnHost};
+use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
-use super::state::{self, After, Past, Queue, Running, Voice};
+use super::state::{self, After, Past, Running, Voice};
 use super::{Found, Guard, Parts, Wanted, report, rules, shell, trust};
 use crate::agent::Answer;
 use crate::agent::drive::{Ended, drive};
@@ -18,10 +19,11 @@ use crate::agent::turn::{Start, Turn};
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Origin, Report, Scope, Step, Usage, Work,
+    AskId, Decision, Ending, Event, Facts, Mode, Notice, Op, Origin, Report, Scope, Shelter, Step,
+    Usage, Work,
 };
 use crate::safety::{self, Policy, Scene};
-use crate::tools::Toolbox;
+use crate::tools::{Toolbox, branch};
 use crate::words::{Lang, session as words};
 
 /// The most commands a reply may hold, as the prompt says it.
@@ -33,7 +35,8 @@ pub(super) struct Session {
     pub past: Past,
     pub guard: Guard,
     pub outbox: Outbox,
-    queue: Queue,
+    /// Messages that wait for the running turn to end.
+    queue: VecDeque<String>,
     running: Option<Running>,
     policy: watch::Sender<Policy>,
     tools: Toolbox,
@@ -46,6 +49,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
     let (note_sender, mut notes) = mpsc::unbounded_channel();
     let greeting = std::mem::take(&mut parts.greeting);
     let mut discover = search(parts.reach.discover.take()).boxed().fuse();
+    let mut shelter = sheltered(&parts.tools).boxed().fuse();
     let mut session = Session::new(parts, outbox, note_sender);
     session.open(greeting).await;
     loop {
@@ -62,6 +66,10 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
                 session.turn_ended(ended).await;
             }
             found = &mut discover, if !discover.is_terminated() => session.found(found).await,
+            Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
+                session.facts.shelter = shelter;
+                session.tell_facts().await;
+            }
         }
     }
     session.close().await;
@@ -74,12 +82,34 @@ async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
     }
 }
 
+/// What the first tool says that knows; others are not asked.
+fn sheltered(tools: &Toolbox) -> impl Future<Output = Option<Shelter>> + use<> {
+    let asked: Vec<_> = tools.iter().map(crate::tools::Tool::shelter).collect();
+    async move {
+        for answer in asked {
+            if let Some(shelter) = answer.await {
+                return Some(shelter);
+            }
+        }
+        None
+    }
+}
+
 /// The end of the running turn, or what made it break off.
 async fn ended(running: &mut Option<Running>) -> Result<Ended, String> {
     match running {
         Some(running) => (&mut running.task).await.map_err(|error| error.to_string()),
         None => std::future::pending().await,
     }
+}
+
+/// The session's ends of a turn's wires.
+type Ends = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
+
+fn wires() -> (Wires, Ends) {
+    let (decisions, decided) = mpsc::unbounded_channel();
+    let (steers, steered) = mpsc::unbounded_channel();
+    (Wires { decisions: decided, steers: steered }, (decisions, steers))
 }
 
 impl Session {
@@ -95,7 +125,7 @@ impl Session {
             past: Past::default(),
             guard: parts.guard,
             outbox,
-            queue: Queue::default(),
+            queue: VecDeque::new(),
             running: None,
             policy,
             tools: parts.tools,
@@ -117,19 +147,17 @@ impl Session {
             Op::Submit { text } => self.submit(text).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
             Op::SetQueue { texts } => {
-                self.queue.texts = texts.into();
+                self.queue = texts.into();
                 self.queue_changed().await;
             }
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
+            Op::Steer { text } => self.steer(text).await,
+            Op::Retry => self.retry().await,
             Op::Stop => self.stop(),
             Op::New => self.clear().await,
             Op::SetModel { name } => self.set_model(name).await,
-            Op::SetMode { mode } => {
-                self.connect(Wanted::Mode(mode)).await;
-                self.facts.mode = mode;
-                self.tell_facts().await;
-            }
+            Op::SetMode { mode } => self.set_mode(mode).await,
             Op::SetLang { lang } => self.set_lang(lang).await,
             Op::Allow { rule } => self.add_rule(&rule, Some(Scope::Session)).await,
             Op::Deny { rule } => self.add_rule(&rule, None).await,
@@ -151,19 +179,19 @@ impl Session {
 
     async fn note(&mut self, note: Note) {
         match note {
-            Note::Asking(ask) => {
-                if let Some(running) = &mut self.running {
-                    running.asking = Some(ask);
-                }
-            }
-            Note::Answered => {
-                if let Some(running) = &mut self.running {
-                    running.asking = None;
-                }
-            }
+            Note::Asking(ask) => self.of_turn(|running| running.asking = Some(ask)),
+            Note::Answered => self.of_turn(|running| running.asking = None),
+            Note::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
+            Note::Sent(bytes) => self.of_turn(|running| running.sent = bytes),
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
             Note::Stepped => self.facts.steps += 1,
+        }
+    }
+
+    fn of_turn(&mut self, change: impl FnOnce(&mut Running)) {
+        if let Some(running) = &mut self.running {
+            change(running);
         }
     }
 
@@ -171,14 +199,38 @@ impl Session {
 
     async fn submit(&mut self, text: String) {
         if self.running.is_some() || self.guard.trust.asking.is_some() {
-            self.queue.texts.push_back(text);
+            self.queue.push_back(text);
             self.queue_changed().await;
         } else {
             self.start(text, Origin::Typed).await;
         }
     }
 
+    /// What the turn does not hear before it ends is asked behind it.
+    async fn steer(&mut self, text: String) {
+        match &mut self.running {
+            Some(running) => {
+                running.unheard.push_back(text.clone());
+                let _ = running.steers.send(text);
+                self.say(Notice::info(words::STEER_WAITS)).await;
+            }
+            None => self.submit(text).await,
+        }
+    }
+
+    async fn retry(&mut self) {
+        match self.past.asked.take() {
+            _ if self.running.is_some() || self.guard.trust.asking.is_some() => {}
+            None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
+            Some((text, mark)) => {
+                Arc::make_mut(&mut self.past.history).back_to(mark);
+                self.start(text, Origin::Typed).await;
+            }
+        }
+    }
+
     async fn start(&mut self, text: String, origin: Origin) {
+        self.past.asked = Some((text.clone(), self.past.history.mark()));
         self.facts.turns += 1;
         let start = Start {
             turn: self.facts.turns,
@@ -189,10 +241,11 @@ impl Session {
             next_ask: self.past.next_ask,
         };
         let (turn, cancel) = (Turn::new(start), CancellationToken::new());
-        let (mut host, decisions) = self.host(&cancel);
+        let (wires, ends) = wires();
+        let mut host = self.host(&cancel, wires);
         let token = cancel.clone();
         let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
-        self.set_running(cancel, decisions, task);
+        self.set_running(cancel, ends, task);
     }
 
     async fn shell(&mut self, line: String, keep: bool) {
@@ -215,28 +268,32 @@ impl Session {
         self.past.next_step += 1;
         self.past.next_ask += 1;
         let cancel = CancellationToken::new();
-        let (host, decisions) = self.host(&cancel);
-        let task = tokio::spawn(shell::run(line, host));
-        self.set_running(cancel, decisions, task);
+        let (wires, ends) = wires();
+        let task = tokio::spawn(shell::run(line, self.host(&cancel, wires)));
+        self.set_running(cancel, ends, task);
     }
 
     fn set_running(
         &mut self,
         cancel: CancellationToken,
-        decisions: mpsc::UnboundedSender<(AskId, Decision)>,
+        (decisions, steers): Ends,
         task: tokio::task::JoinHandle<Ended>,
     ) {
-        let turn = self.facts.turns;
-        let after = After::GoOn;
-        self.running = Some(Running { turn, cancel, decisions, asking: None, task, after });
+        self.running = Some(Running {
+            turn: self.facts.turns,
+            cancel,
+            decisions,
+            steers,
+            unheard: VecDeque::new(),
+            sent: 0,
+            asking: None,
+            task,
+            after: After::GoOn,
+        });
     }
 
-    fn host(
-        &self,
-        cancel: &CancellationToken,
-    ) -> (TurnHost, mpsc::UnboundedSender<(AskId, Decision)>) {
-        let (sender, decisions) = mpsc::unbounded_channel();
-        let host = TurnHost {
+    fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
+        TurnHost {
             desk: Desk {
                 model: Arc::clone(&self.voice.connected.model),
                 params: self.voice.persona.params.clone(),
@@ -248,7 +305,7 @@ impl Session {
             },
             outbox: self.outbox.clone(),
             notes: self.notes.clone(),
-            decisions,
+            wires,
             sent: 0,
             answer: Answer::default(),
             bench: Bench::new(
@@ -256,11 +313,10 @@ impl Session {
                 self.guard.place.clone(),
                 Arc::clone(&self.guard.world),
             ),
-        };
-        (host, sender)
+        }
     }
 
-    fn system(&self) -> String {
+    pub fn system(&self) -> String {
         system::prompt(&Setting {
             tools: self.tools.iter().map(|tool| tool.prompt()).collect(),
             cwd: &self.facts.cwd,
@@ -274,7 +330,10 @@ impl Session {
     async fn turn_ended(&mut self, ended: Result<Ended, String>) {
         let Some(running) = self.running.take() else { return };
         let failed = match ended {
-            Ok(ended) => self.remember(ended),
+            Ok(ended) => {
+                self.past.cost(running.turn, ended.usage);
+                self.remember(ended)
+            }
             Err(why) => {
                 self.crashed(running.turn, why).await;
                 true
@@ -283,11 +342,23 @@ impl Session {
         if running.after == After::Clear {
             self.empty().await;
         }
+        // A step may have changed it.
+        self.facts.branch = branch::of(&self.guard.place.cwd);
         self.tell_facts().await;
-        self.queue.held = failed && !self.queue.texts.is_empty();
-        if !self.queue.held {
+        self.unheard(running.unheard).await;
+        // After a failure nothing starts by itself: the next would meet the same fault.
+        if !failed {
             self.next_of_queue().await;
         }
+    }
+
+    /// What was said to a turn that did not hear it is asked next.
+    async fn unheard(&mut self, texts: VecDeque<String>) {
+        if texts.is_empty() {
+            return;
+        }
+        texts.into_iter().rev().for_each(|text| self.queue.push_front(text));
+        self.queue_changed().await;
     }
 
     /// Keeps what a turn added; true when it failed.
@@ -311,14 +382,14 @@ impl Session {
     }
 
     async fn next_of_queue(&mut self) {
-        if let Some(text) = self.queue.texts.pop_front() {
+        if let Some(text) = self.queue.pop_front() {
             self.queue_changed().await;
             self.start(text, Origin::Queue).await;
         }
     }
 
     async fn queue_changed(&mut self) {
-        let texts = self.queue.texts.iter().cloned().collect();
+        let texts = self.queue.iter().cloned().collect();
         self.outbox.send(Event::Queued { texts }).await;
     }
 
@@ -347,6 +418,10 @@ impl Session {
         self.facts.steps = 0;
         self.facts.usage = Usage::default();
         self.outbox.send(Event::Cleared).await;
+        // What waits is no part of the conversation: it stays.
+        if !self.queue.is_empty() {
+            self.queue_changed().await;
+        }
     }
 
     // Questions
@@ -354,7 +429,7 @@ impl Session {
     async fn decide(&mut self, ask: AskId, decision: Decision) -> trust::After {
         if self.guard.trust.asking == Some(ask) {
             let after = self.trust_answered(ask, decision).await;
-            if after == trust::After::GoOn && !self.queue.held {
+            if after == trust::After::GoOn {
                 self.next_of_queue().await;
             }
             return after;
@@ -413,9 +488,26 @@ impl Session {
     // Who answers
 
     async fn set_model(&mut self, name: String) {
-        let found = self.voice.found.iter().find(|found| found.models.contains(&name)).cloned();
+        let found = &self.voice.found;
+        let here = &self.voice.connected.base_url;
+        let found = found
+            .iter()
+            .find(|found| found.models.contains(&name))
+            .or_else(|| found.iter().find(|found| found.base_url == *here))
+            .cloned();
         if self.connect(Wanted::Model { name, found }).await {
             let notice = words::MODEL_SET.with("model", self.voice.connected.model.name());
+            self.tell_facts().await;
+            self.say(Notice::info(notice)).await;
+        }
+    }
+
+    async fn set_mode(&mut self, mode: Mode) {
+        if self.connect(Wanted::Mode(mode)).await {
+            self.facts.mode = mode;
+            let notice = words::MODE_SET
+                .with("mode", mode.name())
+                .with("model", self.voice.connected.model.name());
             self.tell_facts().await;
             self.say(Notice::info(notice)).await;
         }
@@ -424,13 +516,13 @@ impl Session {
     async fn set_lang(&mut self, lang: Lang) {
         self.facts.lang = lang;
         if self.voice.connected.provider == "guide" {
-            self.connect(Wanted::Guide(lang)).await;
+            self.connect(Wanted::Guide).await;
         }
         self.tell_facts().await;
     }
 
     async fn connect(&mut self, wanted: Wanted) -> bool {
-        match (self.reach.connect)(&wanted) {
+        match (self.reach.connect)(&wanted, self.facts.lang) {
             Ok(connected) => {
                 self.voice.connected = connected;
                 true
@@ -443,6 +535,9 @@ impl Session {
     }
 
     async fn found(&mut self, found: Vec<Found>) {
+        if found.is_empty() {
+            return;
+        }
         for one in &found {
             if let Some(notice) = report::offer(one) {
                 self.say(notice).await;
@@ -460,12 +555,20 @@ impl Session {
                 let page = (self.reach.doctor)(&state::facts(&self.facts, &self.voice));
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
             }
+            Report::Context => {
+                let sent = self.running.as_ref().map_or(0, |running| running.sent);
+                let page = report::context(self, sent);
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
+            Report::Usage => {
+                let page = report::usage(&self.past.usage, self.facts.usage);
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
             Report::Models => {
-                let (list, voice) = (Arc::clone(&self.voice.connected.list), &self.voice);
-                let url = voice.connected.base_url.clone();
-                let current = voice.connected.model.name().to_owned();
+                let (connected, found) = (self.voice.connected.clone(), self.voice.found.clone());
                 tokio::spawn(async move {
-                    for event in report::models(&url, &current, list().await) {
+                    let answer = (connected.list)().await;
+                    for event in report::models(&connected, answer, &found) {
                         outbox.send(event).await;
                     }
                 });

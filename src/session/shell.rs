@@ -63,7 +63,17 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
 }
 
 async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<Observation>) {
-    match host.ask(Ask { id: ask, question: question(&held) }).await {
+    let cancel = host.desk.cancel.clone();
+    let decision = tokio::select! {
+        biased;
+        () = cancel.cancelled() => None,
+        decision = host.ask(Ask { id: ask, question: question(&held) }) => Some(decision),
+    };
+    let Some(decision) = decision else {
+        host.tell(Event::Answered { ask }).await;
+        return (Ending::Cancelled, Some(not_run(held.judged(), Outcome::Cancelled)));
+    };
+    match decision {
         Decision::Approve | Decision::Remember(_) => {
             let cleared = held.approve();
             (Ending::Done, Some(run_step(&host.desk, &mut host.outbox, cleared).await))

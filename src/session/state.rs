@@ -9,11 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
-use crate::context::window::History;
-use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step};
+use crate::context::window::{History, Mark};
+use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage};
 
 /// The most that is kept for an export, in bytes of output and answers.
 const RECORD: usize = 16 * 1024 * 1024;
+
+/// Turns whose tokens are kept for `/usage`.
+const COSTS: usize = 20;
 
 /// Who answers, and how it is spoken to.
 pub struct Voice {
@@ -24,7 +27,7 @@ pub struct Voice {
 }
 
 /// The conversation so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Past {
     /// What goes to the model.
     pub history: Arc<History>,
@@ -35,6 +38,24 @@ pub struct Past {
     pub next_step: u64,
     /// The id the next question gets.
     pub next_ask: u64,
+    /// The last message, and where the history ended before it.
+    pub asked: Option<(String, Mark)>,
+    /// Tokens of the latest turns, by their numbers, oldest first.
+    pub usage: VecDeque<(u64, Usage)>,
+}
+
+impl Default for Past {
+    fn default() -> Past {
+        Past {
+            history: Arc::default(),
+            record: VecDeque::new(),
+            bytes: 0,
+            next_step: 1,
+            next_ask: 1,
+            asked: None,
+            usage: VecDeque::new(),
+        }
+    }
 }
 
 impl Past {
@@ -45,6 +66,14 @@ impl Past {
             && let Some(dropped) = self.record.pop_front()
         {
             self.bytes -= weight(&dropped);
+        }
+    }
+
+    /// Keeps what a turn cost.
+    pub fn cost(&mut self, turn: u64, usage: Usage) {
+        self.usage.push_back((turn, usage));
+        if self.usage.len() > COSTS {
+            self.usage.pop_front();
         }
     }
 
@@ -61,19 +90,11 @@ impl Past {
 
 fn weight(event: &Event) -> usize {
     match event {
-        Event::TurnStarted { text, .. } => text.len(),
+        Event::TurnStarted { text, .. } | Event::Steered { text } => text.len(),
         Event::Replied(replied) => replied.message.len(),
         Event::Observed(seen) => seen.stdout.len() + seen.stderr.len() + 512,
         _ => 64,
     }
-}
-
-/// What waits for the running turn to end.
-#[derive(Debug, Default)]
-pub struct Queue {
-    pub texts: VecDeque<String>,
-    /// Set when a turn failed: nothing starts by itself until something succeeds.
-    pub held: bool,
 }
 
 /// The turn that runs.
@@ -82,6 +103,11 @@ pub struct Running {
     pub turn: u64,
     pub cancel: CancellationToken,
     pub decisions: UnboundedSender<(AskId, Decision)>,
+    pub steers: UnboundedSender<String>,
+    /// What was said to the turn and not heard yet, oldest first.
+    pub unheard: VecDeque<String>,
+    /// Bytes the turn adds to its next request.
+    pub sent: usize,
     pub asking: Option<Box<Ask>>,
     pub task: JoinHandle<Ended>,
     pub after: After,

@@ -16,14 +16,17 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use super::sandbox::Sandbox;
 use super::{Tool, Watch, parse};
-use crate::protocol::{Observation, Outcome, Parsed, Tier, Work};
+use crate::protocol::{Observation, Outcome, Parsed, Shelter, Tier, Work};
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Judged};
 use crate::words::{Lang, Say, Word, exec as words};
 
 mod capture;
+pub mod editor;
 mod environment;
+mod feed;
 mod git;
 mod group;
 mod live;
@@ -31,6 +34,7 @@ mod start;
 mod watch;
 
 pub use environment::{Environment, Variables};
+pub use feed::{Feed, feed};
 
 use capture::Text;
 use start::NotStarted;
@@ -76,12 +80,18 @@ impl Default for Limits {
 #[derive(Clone, Debug)]
 pub struct Exec {
     setup: Arc<Setup>,
+    sandbox: Arc<Sandbox>,
 }
 
 impl Exec {
+    /// Steps run unheld until [`Exec::held_by`] says otherwise.
     pub fn new(setup: Setup) -> Exec {
         group::prepare();
-        Exec { setup: Arc::new(setup) }
+        Exec { setup: Arc::new(setup), sandbox: Arc::new(Sandbox::off()) }
+    }
+
+    pub fn held_by(self, sandbox: Arc<Sandbox>) -> Exec {
+        Exec { sandbox, ..self }
     }
 }
 
@@ -100,19 +110,26 @@ impl Tool for Exec {
     }
 
     fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
-        let setup = Arc::clone(&self.setup);
-        async move { run(&setup, &step, &watch).await }.boxed()
+        let exec = self.clone();
+        async move { run(&exec, &step, &watch).await }.boxed()
+    }
+
+    fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
+        let sandbox = Arc::clone(&self.sandbox);
+        let tried = tokio::task::spawn_blocking(move || sandbox.shelter());
+        async move { tried.await.ok() }.boxed()
     }
 }
 
-async fn run(setup: &Arc<Setup>, step: &Cleared, watch: &Watch) -> Observation {
+async fn run(exec: &Exec, step: &Cleared, watch: &Watch) -> Observation {
     let judged = step.judged();
+    let setup = &exec.setup;
     if watch.cancel.is_cancelled() {
         return not_run(judged, Outcome::Cancelled, Say::from(words::CANCELLED));
     }
     let began = Instant::now();
-    let running = match start::start(setup, step).await {
-        Ok(running) => running,
+    let (running, inside) = match start::start(exec, step).await {
+        Ok(started) => started,
         Err(NotStarted::Unable(say)) => return not_run(judged, Outcome::Ran, say),
         Err(NotStarted::Changed(say)) => return not_run(judged, Outcome::Refused, say),
     };
@@ -125,6 +142,8 @@ async fn run(setup: &Arc<Setup>, step: &Cleared, watch: &Watch) -> Observation {
     let times = Times { most, grace: setup.limits.grace };
     let finished = watch::watch(running, watch, times, output).await;
     let elapsed = began.elapsed();
+    // Its folder may hold much; nobody waits for its removal.
+    tokio::task::spawn_blocking(move || drop(inside));
     let mut observation = not_run(judged, outcome(finished.how), Say::from(words::CANCELLED));
     observation.note = note(&finished, most);
     observation.exit_code = code(&finished);

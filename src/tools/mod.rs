@@ -4,17 +4,20 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::protocol::{Observation, Work};
+use crate::protocol::{Observation, Shelter, Work};
 use crate::safety::Cleared;
 use crate::words::Word;
 
 pub mod branch;
 pub mod exec;
 pub mod parse;
+pub mod sandbox;
+pub mod walk;
 pub mod world;
 
 pub trait Tool: Send + Sync {
@@ -27,6 +30,12 @@ pub trait Tool: Send + Sync {
     fn prompt(&self) -> &'static str;
 
     fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation>;
+
+    /// Tries out whether the system holds the tool's steps back; `None` where there is
+    /// nothing to hold.
+    fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
+        std::future::ready(None).boxed()
+    }
 }
 
 /// How a running step is watched from outside.

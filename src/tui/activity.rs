@@ -93,6 +93,7 @@ impl Activity {
             Event::Asked(_) => Doing::Asking,
             Event::TurnEnded { .. } | Event::Closed => Doing::Idle,
             Event::StepOutput { .. }
+            | Event::Steered { .. }
             | Event::Judged { .. }
             | Event::Queued { .. }
             | Event::Facts(_)

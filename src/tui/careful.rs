@@ -33,8 +33,13 @@ impl<W: Write> Careful<W> {
     /// Takes the changes in; says which rows they touch.
     fn take(&mut self, changes: &[(u16, u16, Cell)]) -> Vec<u16> {
         let mut rows = Vec::new();
+        // At once, not cell by cell: a first frame touches them all.
+        if let Some(x) = changes.iter().map(|(x, _, _)| *x).max()
+            && let Some(y) = changes.iter().map(|(_, y, _)| *y).max()
+        {
+            self.make_room(x, y);
+        }
         for (x, y, cell) in changes {
-            self.make_room(*x, *y);
             self.shown[(*x, *y)] = cell.clone();
             if rows.last() != Some(y) {
                 rows.push(*y);

@@ -12,24 +12,40 @@ use ratatui::widgets::Widget as _;
 use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
 
 use super::clean;
+use super::files::Files;
 use super::keys::Edit;
+use super::paint::Pen;
 use super::theme::Theme;
+use crate::config::draft::Draft;
 use crate::words::Lang;
 
 mod fold;
 mod history;
+mod mention;
+mod search;
 
 pub use fold::Folds;
 pub use history::History;
+pub use mention::{Mention, Mentions};
+pub use search::{Search, Way};
 
 /// The mark before the first line, and the room before the others.
 const SIGIL: &str = "› ";
+
+/// A text that was written by hand is folded from here on, in bytes: editing costs time
+/// with every character there is.
+const WRITTEN: usize = 40_000;
 
 #[derive(Debug)]
 pub struct Composer {
     text: TextArea<'static>,
     folds: Folds,
+    mentions: Mentions,
+    /// The list that opens while a mention is written.
+    pub files: Files,
     history: History,
+    /// While something that was sent is looked for.
+    search: Option<Search>,
 }
 
 /// What was in the input when it was taken out.
@@ -50,13 +66,18 @@ pub struct Dress<'a> {
 
 impl Composer {
     pub fn new(history: Vec<String>) -> Composer {
-        let mut text = TextArea::default();
-        text.set_wrap_mode(WrapMode::WordOrGlyph);
-        text.set_cursor_render_mode(CursorRenderMode::Hidden);
-        text.set_cursor_line_style(Style::default());
+        let mut text = plain_area();
         text.set_undo_coalescing(true);
         text.set_max_histories(500);
-        Composer { text, folds: Folds::default(), history: History::new(history) }
+        let history = History::new(history);
+        Composer {
+            text,
+            folds: Folds::default(),
+            mentions: Mentions::default(),
+            files: Files::default(),
+            history,
+            search: None,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -162,8 +183,7 @@ impl Composer {
         match self.folds.fold(&text, lang) {
             Some(mark) => _ = self.text.insert_str(mark),
             None => {
-                let seen = |c: &char| matches!(c, '\n' | '\t') || !c.is_control();
-                self.text.insert_str(text.chars().filter(seen).collect::<String>());
+                self.text.insert_str(seen(&text));
             }
         }
         self.changed();
@@ -173,6 +193,25 @@ impl Composer {
     pub fn set(&mut self, text: &str, lang: Lang) {
         self.text.clear();
         self.paste(text, lang);
+    }
+
+    /// Puts what was written elsewhere in place of what stands there. Pastes that are
+    /// still in it stay folded; the rest is folded only when it is very big, because it
+    /// was written by hand.
+    pub fn rewrite(&mut self, text: &str, lang: Lang) {
+        let text = seen(&text.replace("\r\n", "\n").replace('\r', "\n"));
+        let shown = self.folds.contract(&text);
+        if shown == self.shown() {
+            return;
+        }
+        self.text.clear();
+        match shown.len() > WRITTEN {
+            true => self.paste(&text, lang),
+            false => {
+                self.text.insert_str(shown);
+                self.changed();
+            }
+        }
     }
 
     /// Empties the input; undo brings the text back.
@@ -187,17 +226,130 @@ impl Composer {
         let folds = std::mem::take(&mut self.folds);
         self.history.push(folds.expand(&shown));
         self.text.set_lines(vec![String::new()], (0, 0));
+        self.mentions = Mentions::default();
         Taken { shown, folds }
     }
 
-    /// What was sent since the start, oldest first.
-    pub fn sent(&self) -> &[String] {
-        self.history.fresh()
+    /// What stands here, to be put back by [`Composer::restore`].
+    pub fn draft(&self) -> Draft {
+        let pastes = self.folds.pastes().iter();
+        let shown = self.shown();
+        let pastes = pastes.filter(|paste| shown.contains(&paste.mark)).cloned().collect();
+        Draft { shown, pastes }
+    }
+
+    pub fn restore(&mut self, draft: Draft) {
+        self.folds = Folds::of(draft.pastes);
+        let lines: Vec<String> = draft.shown.split('\n').map(seen).collect();
+        let end = lines.last().map_or(0, |line| line.chars().count());
+        let rows = lines.len();
+        self.text.set_lines(lines, (rows.saturating_sub(1), end));
+        self.changed();
+    }
+
+    /// The mention that is being written, if one is. A line for the shell has none.
+    pub fn mention(&self) -> Option<Mention> {
+        let (row, column) = self.text.cursor();
+        let lines = self.text.lines();
+        let line = lines.get(row)?;
+        if lines.first().is_some_and(|first| first.trim_start().starts_with('!')) {
+            return None;
+        }
+        let mention = mention::written(line, row, column)?;
+        let unit = |(from, _): &(usize, usize)| chars_before(line, *from) == mention.at.1;
+        (!self.places(line).iter().any(unit)).then_some(mention)
+    }
+
+    /// Puts a path in place of the mention that is being written, as one unit.
+    pub fn mention_path(&mut self, path: &str) {
+        let Some(mention) = self.mention() else { return };
+        let unit = self.mentions.add(path);
+        let line = self.text.lines().get(mention.at.0).map(String::as_str).unwrap_or_default();
+        let behind = line.chars().nth(mention.at.1 + mention.len);
+        let gap = if behind.is_some_and(char::is_whitespace) { "" } else { " " };
+        self.replace(&mention, &format!("{unit}{gap}"));
+    }
+
+    /// Goes on writing the mention inside a folder.
+    pub fn mention_folder(&mut self, folder: &str) {
+        let Some(mention) = self.mention() else { return };
+        let quote = if folder.contains(char::is_whitespace) { "\"" } else { "" };
+        self.replace(&mention, &format!("@{quote}{folder}"));
+    }
+
+    fn replace(&mut self, mention: &Mention, text: &str) {
+        let (row, column) = mention.at;
+        let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };
+        self.text.move_cursor(CursorMove::Jump(row, column));
+        self.text.delete_str(mention.len);
+        self.text.insert_str(text);
+        self.changed();
+    }
+
+    /// Where units stand in a line: bytes from and to, none in another.
+    fn places(&self, line: &str) -> Vec<(usize, usize)> {
+        let mut places = self.folds.places(line);
+        let apart =
+            |place: &(usize, usize)| places.iter().all(|p| place.1 <= p.0 || p.1 <= place.0);
+        let mentions: Vec<_> = self.mentions.places(line).into_iter().filter(apart).collect();
+        places.extend(mentions);
+        places.sort_unstable();
+        places
+    }
+
+    /// The search, while there is one.
+    pub fn searching(&self) -> Option<&Search> {
+        self.search.as_ref()
+    }
+
+    /// Looks for what was sent before; again: further in that direction.
+    pub fn search(&mut self, way: Way) {
+        match &mut self.search {
+            None => self.search = Some(Search::over(self.text.lines().to_vec())),
+            Some(search) => search.go_on(way, self.history.entries()),
+        }
+    }
+
+    /// More of what is looked for.
+    pub fn search_for(&mut self, text: &str) {
+        if let Some(search) = &mut self.search {
+            search.add(text, self.history.entries());
+        }
+    }
+
+    pub fn search_back(&mut self) {
+        if let Some(search) = &mut self.search {
+            search.back(self.history.entries());
+        }
+    }
+
+    /// Ends the search and puts what it found into the input.
+    pub fn take_found(&mut self, lang: Lang) {
+        let search = self.search.take();
+        let found =
+            search.and_then(|search| search.found(self.history.entries()).map(str::to_owned));
+        if let Some(found) = found {
+            self.set(&found, lang);
+        }
+    }
+
+    /// Ends the search; the input is as it was.
+    pub fn leave_search(&mut self) {
+        self.search = None;
+    }
+
+    /// What is looked for, drawn into one row, and where the caret is.
+    pub fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        self.search.as_ref().map(|search| search.draw(area, buf, pen))
     }
 
     /// Rows the text needs in `width` columns, the mark counted in.
     pub fn rows(&mut self, width: u16) -> u16 {
-        self.text.measure(width.saturating_sub(indent()).max(1)).content_rows.max(1)
+        let text = match &mut self.search {
+            Some(search) => search.area(),
+            None => &mut self.text,
+        };
+        text.measure(width.saturating_sub(indent()).max(1)).content_rows.max(1)
     }
 
     /// Draws the text and says where the caret is.
@@ -211,6 +363,11 @@ impl Composer {
             return None;
         }
         buf.set_stringn(area.x, area.y, SIGIL, area.width.into(), dress.sigil);
+        if let Some(search) = &mut self.search {
+            search.dress(dress.theme);
+            (&*search.area()).render(inner, buf);
+            return None;
+        }
         if self.is_empty() {
             let hint = clean::elide_end(dress.hint, inner.width.into());
             buf.set_stringn(inner.x, inner.y, hint, inner.width.into(), dress.theme.dim);
@@ -230,7 +387,7 @@ impl Composer {
             .iter()
             .enumerate()
             .flat_map(|(row, line)| {
-                self.folds.places(line).into_iter().map(move |(from, to)| ((row, from), (row, to)))
+                self.places(line).into_iter().map(move |(from, to)| ((row, from), (row, to)))
             })
             .collect();
         for range in ranges {
@@ -261,7 +418,7 @@ impl Composer {
             .iter()
             .enumerate()
             .flat_map(|(row, line)| {
-                self.folds.places(line).into_iter().map(move |(from, to)| AtomicRange {
+                self.places(line).into_iter().map(move |(from, to)| AtomicRange {
                     row,
                     start_col: chars_before(line, from),
                     end_col: chars_before(line, to),
@@ -272,6 +429,20 @@ impl Composer {
             self.text.clear_atomic_ranges();
         }
     }
+}
+
+/// A text widget as the input and the search show it: soft-wrapped, its caret ours.
+fn plain_area() -> TextArea<'static> {
+    let mut text = TextArea::default();
+    text.set_wrap_mode(WrapMode::WordOrGlyph);
+    text.set_cursor_render_mode(CursorRenderMode::Hidden);
+    text.set_cursor_line_style(Style::default());
+    text
+}
+
+/// Without what moves a cursor.
+fn seen(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
 }
 
 fn chars_before(line: &str, at: usize) -> usize {

@@ -3,7 +3,10 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
+use super::clipboard::Copied;
+use super::theme::Ground;
 use crate::protocol::{self, Op};
+use crate::words::Say;
 
 /// Milliseconds since the screen began: the clock is the driver's.
 pub type Millis = u64;
@@ -22,11 +25,19 @@ pub enum Input {
     Mouse(MouseEvent),
     /// The terminal has another size now; the next drawing will know it.
     Resized,
+    /// What was to be copied has been sent on.
+    Copied(Copied),
     FocusGained,
     FocusLost,
+    /// The terminal said what its background is.
+    Ground(Ground),
     Session(Box<protocol::Event>),
+    /// A setting could not be kept, and why.
+    NotKept(Box<Say>),
     /// Nothing happened but the time.
     Tick,
+    /// The person's own editor was closed: the text, or why there is none.
+    Edited(Result<String, Say>),
     /// The first message, sent as if it had been typed.
     First(String),
 }
@@ -35,14 +46,25 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     Send(Op),
+    /// Keep this line in the history: it was sent.
+    Keep(String),
     /// Leave the screen.
     Quit,
     /// Draw everything anew, trusting nothing of what is there.
     Redraw,
-    /// Put this into the clipboard, by way of the terminal.
+    /// Put this into the clipboard.
     Copy(String),
     Bell,
     Title(String),
+    /// Ask the terminal for its background; the answer comes when it comes.
+    AskGround,
+    /// Keep this setting for the next start.
+    Set {
+        key: &'static str,
+        value: String,
+    },
+    /// Open the person's own editor on this text.
+    Editor(String),
     CaptureMouse,
     ReleaseMouse,
     Suspend,

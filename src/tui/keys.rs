@@ -5,7 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::words::{Lang, Word, screen as words};
+use crate::words::{Lang, Word, input, screen as words};
 
 /// Where a key counts. The first place that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,12 @@ pub enum Place {
     /// The input while nothing stands in it.
     EmptyInput,
     Palette,
+    /// While something that was sent is looked for.
+    Recall,
+    /// The words to search for.
+    Search,
+    /// The hits of a search.
+    Found,
     /// A question: may this run, shall it go on.
     Question,
     /// A page over the screen, such as help.
@@ -34,6 +40,9 @@ pub enum Action {
     Help,
     Mouse,
     Steps,
+    Search,
+    /// Copy what is selected.
+    Copy,
     Scroll(Scrolled),
     Palette,
     Send,
@@ -44,6 +53,10 @@ pub enum Action {
     /// The next suggestion, or the nth.
     Suggest,
     SuggestNth,
+    /// Look for what was sent before.
+    Recall,
+    /// Write in the person's own editor.
+    Editor,
     /// In a list of choices.
     Next,
     Previous,
@@ -138,7 +151,7 @@ use Edit::{
     LineStart, Redo, Right, Undo, WordLeft, WordRight, Yank,
 };
 use KeyCode::{Backspace, Char, Down, End, Enter, Esc, F, Home, PageDown, PageUp, Tab, Up};
-use Place::{Anywhere, EmptyInput, Input, Page, Palette, Question};
+use Place::{Anywhere, EmptyInput, Found, Input, Page, Palette, Question};
 use Scrolled as S;
 
 #[rustfmt::skip]
@@ -155,7 +168,7 @@ pub const KEYS: &[Key] = &[
     also(Input, &[ctrl_key(Enter)], Action::Edit(Break)),
     also(Input, &[ctrl('n')], Action::Down),
     row(Input, &[key(KeyCode::Left), ctrl('b')], Action::Edit(Left), words::KEY_LEFT),
-    row(Input, &[key(KeyCode::Right), ctrl('f')], Action::Edit(Right), words::KEY_RIGHT),
+    row(Input, &[key(KeyCode::Right)], Action::Edit(Right), words::KEY_RIGHT),
     row(Input, &[ctrl_key(KeyCode::Left), alt('b')], Action::Edit(WordLeft), words::KEY_WORD_LEFT),
     row(Input, &[ctrl_key(KeyCode::Right), alt('f')], Action::Edit(WordRight), words::KEY_WORD_RIGHT),
     also(Input, &[alt_key(KeyCode::Left)], Action::Edit(WordLeft)),
@@ -177,11 +190,28 @@ pub const KEYS: &[Key] = &[
     row(Input, &[alt('1')], SuggestNth, words::KEY_SUGGEST_NTH),
     also(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 
+    row(Input, &[ctrl('r')], Action::Recall, input::KEY_SEARCH),
+    row(Input, &[ctrl('g')], Action::Editor, input::KEY_EDITOR),
+
+    row(Place::Recall, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
+    row(Place::Recall, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),
+    row(Place::Recall, &[key(Enter), key(Tab)], Accept, input::KEY_TAKE),
+    row(Place::Recall, &[key(Esc), ctrl('c'), ctrl('g')], Close, input::KEY_AS_IT_WAS),
+    also(Place::Recall, &[key(Backspace), shift(Backspace), ctrl('h')], Action::Edit(Back)),
+
     row(Palette, &[key(Down), ctrl('n')], Next, words::KEY_NEXT),
     row(Palette, &[key(Up), ctrl('p')], Previous, words::KEY_PREVIOUS),
     row(Palette, &[key(Tab)], Complete, words::KEY_COMPLETE),
     row(Palette, &[key(Enter)], Accept, words::KEY_ACCEPT),
     row(Palette, &[key(Esc)], Close, words::KEY_CLOSE),
+
+    row(Place::Search, &[key(Enter), key(Down)], Next, words::KEY_FOUND_NEXT),
+    row(Place::Search, &[shift(Enter), key(Up)], Previous, words::KEY_FOUND_PREVIOUS),
+    row(Place::Search, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
+    also(Place::Search, &[ctrl('f')], Action::Search),
+    row(Found, &[key(Char('n'))], Next, words::KEY_FOUND_NEXT),
+    row(Found, &[key(Char('N'))], Previous, words::KEY_FOUND_PREVIOUS),
+    row(Found, &[key(Char('/'))], Action::Search, words::KEY_FOUND_OTHER),
 
     row(Question, &[key(Down), key(KeyCode::Right), key(Tab)], Next, words::KEY_NEXT),
     row(Question, &[key(Up), key(KeyCode::Left)], Previous, words::KEY_PREVIOUS),
@@ -203,6 +233,8 @@ pub const KEYS: &[Key] = &[
     row(Anywhere, &[ctrl('p')], Action::Palette, words::KEY_PALETTE),
     row(Anywhere, &[key(F(1))], Action::Help, words::KEY_HELP),
     row(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
+    row(Anywhere, &[ctrl('f')], Action::Search, words::KEY_SEARCH),
+    row(Anywhere, &[ctrl('C'), alt('c')], Action::Copy, words::KEY_COPY),
     row(Anywhere, &[key(PageUp)], Action::Scroll(S::PageUp), words::KEY_PAGE_UP),
     row(Anywhere, &[key(PageDown)], Action::Scroll(S::PageDown), words::KEY_PAGE_DOWN),
     row(Anywhere, &[ctrl_key(Home)], Action::Scroll(S::Top), words::KEY_TOP),
@@ -251,14 +283,18 @@ pub fn action(place: Place, event: &KeyEvent) -> Option<Action> {
 }
 
 impl Chord {
-    /// Shift is part of the character, so it does not count for characters.
+    /// Shift is part of the character, so it does not count for characters; some
+    /// terminals send the small letter with it.
     fn matches(&self, event: &KeyEvent) -> bool {
         let asked = KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT;
-        let mut held = event.modifiers & asked;
-        if let Char(_) = event.code {
-            held -= KeyModifiers::SHIFT;
-        }
-        self.code == event.code && self.modifiers == held
+        let held = event.modifiers & asked;
+        let (code, held) = match event.code {
+            Char(c) if held.contains(KeyModifiers::SHIFT) => {
+                (Char(c.to_ascii_uppercase()), held - KeyModifiers::SHIFT)
+            }
+            code => (code, held),
+        };
+        self.code == code && self.modifiers == held
     }
 
     /// `Ctrl-J`, as people write it.

@@ -12,6 +12,7 @@
 //! - Foreign text passes [`clean`] on its way to a cell; widths come from there too.
 
 pub mod event;
+pub mod files;
 pub mod run;
 pub mod state;
 pub mod update;
@@ -21,13 +22,17 @@ mod activity;
 mod argv;
 mod careful;
 mod chips;
+mod choosing;
 pub mod clean;
+mod clerk;
+mod clipboard;
 mod composer;
 mod keys;
 mod modal;
+mod pace;
 mod paint;
 mod painter;
-mod palette;
+pub mod palette;
 mod queue;
 mod start;
 mod status;
@@ -37,9 +42,11 @@ pub mod theme;
 mod title;
 pub mod transcript;
 
+pub use clerk::Files as Kept;
+pub use clipboard::{Clipboard, Copied};
 pub use event::{Effect, Event, Input, Millis};
 pub use keys::readme_table as keys_table;
-pub use run::{Cause, Exit, run};
+pub use run::{Cause, Exit, Keep, run};
 pub use state::{Config, State};
 pub use update::update;
 pub use view::view;

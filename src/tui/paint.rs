@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget as _};
 
 use super::theme::Theme;
 use super::{Millis, clean};
@@ -26,6 +27,12 @@ pub fn line(area: Rect, buf: &mut Buffer, from: usize, to: usize, line: &Line<'_
     if area.height > 0 && from < to {
         buf.set_line(area.x + from, area.y, line, to - from);
     }
+}
+
+/// Takes everything out of `area`, down to what the theme lays behind a text.
+pub fn blank(area: Rect, buf: &mut Buffer, theme: &Theme) {
+    Clear.render(area, buf);
+    buf.set_style(area, theme.text);
 }
 
 /// Lines one below the other, as many as there is room for.

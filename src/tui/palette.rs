@@ -9,7 +9,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Widget as _};
 
 use super::clean;
 use super::keys::Action;
@@ -88,12 +87,17 @@ impl Palette {
 
     /// Opens over a text, which is kept until the palette closes.
     pub fn keep(&mut self, draft: String) {
-        self.draft = Some(draft).filter(|draft| !draft.is_empty());
+        self.draft = Some(draft);
     }
 
     pub fn close(&mut self) {
         self.stage = Stage::Closed;
         self.found.clear();
+    }
+
+    /// What waits below, while it is open over a text.
+    pub fn draft(&self) -> Option<&str> {
+        self.draft.as_deref()
     }
 
     /// What was kept, once.
@@ -149,7 +153,7 @@ impl Palette {
         }
         let height = u16::try_from(shown + 1).unwrap_or(above.height);
         let area = Rect { y: above.bottom() - height, height, ..above };
-        Clear.render(area, buf);
+        paint::blank(area, buf, theme);
         let now = self.chosen.unwrap_or(0);
         let category = self.current().and_then(|found| found.candidate.category);
         let category = category.map_or("", |category| category.name().text(lang));
@@ -252,7 +256,7 @@ fn row(name: &str) -> Option<&'static Command> {
 fn needs_argument(line: &str) -> bool {
     let name = line.trim().trim_start_matches('/');
     match row(name).map(|row| row.args) {
-        Some(Args::Required(_) | Args::Choice(_)) => true,
+        Some(Args::Required(_) | Args::RequiredOf(..) | Args::Choice(_)) => true,
         Some(Args::None | Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..))
         | None => false,
     }

@@ -6,26 +6,33 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crossterm::event::{Event as Key, EventStream};
+use crossterm::event::{Event as Key, EventStream, KeyEvent};
 use futures_util::{Stream as _, StreamExt as _};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::clerk::Clerk;
+use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
+use super::files::{Finder, Found};
+use super::pace::Pace;
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::{Screen, remind_of_keys};
+use super::theme::{Heard, Listener};
 use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
+use crate::config::draft::Draft;
 use crate::protocol::{self, Op};
+use crate::tools::exec::editor::Editing;
+use crate::words::{Say, input as words};
 
-/// Sixty frames a second at most.
-const FRAME: Millis = 16;
 /// What is taken in before a frame is drawn, however much more waits.
 const BURST: usize = 1_024;
 /// How long the last words to the session may take.
@@ -48,11 +55,12 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     pub cause: Cause,
-    /// What was sent, oldest first: for the input history.
-    pub sent: Vec<String>,
     /// What stood in the input.
-    pub draft: String,
+    pub draft: Draft,
 }
+
+/// Keeps a setting, by its key and value, for the next start. It may wait for a disk.
+pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), Say> + Send + Sync>;
 
 /// Runs the screen until the person leaves, the session closes or a signal comes. Call
 /// it on the thread that blocks for it: a panic there gives the terminal back.
@@ -63,8 +71,17 @@ pub async fn run(
     mut config: Config,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
+    keep: Keep,
 ) -> io::Result<Exit> {
     let first = config.first.take();
+    let aside = Aside {
+        clerk: Clerk::start(std::mem::take(&mut config.keep), config.draft.clone()),
+        listener: Listener::default(),
+        keeper: Keeper::new(keep),
+        copier: Copier::new(std::mem::take(&mut config.clipboard)),
+        finder: Finder::default(),
+        editor: config.editor.take(),
+    };
     let screen = Screen::enter()?;
     let mut driver = Driver {
         state: State::new(config),
@@ -73,21 +90,23 @@ pub async fn run(
         outbox: VecDeque::new(),
         ops,
         events,
-        drawn: None,
-        stale: true,
+        pace: Pace::default(),
         painter: Painter::default(),
-        cause: None,
+        aside,
+        next: Next::GoOn,
     };
+    driver.pace.at_leisure();
     if let Some(text) = first {
         driver.take(Input::First(text));
     }
     let cause = driver.until_the_end().await;
-    let (sent, draft) = driver.state.kept();
-    let Driver { screen, ops, mut outbox, .. } = driver;
+    let draft = driver.state.draft();
+    let Driver { screen, ops, mut outbox, aside, .. } = driver;
     drop(screen);
+    aside.clerk.close(draft.clone()).await;
     outbox.push_back(Op::Shutdown);
     let _ = timeout(FAREWELL, farewell(ops, outbox)).await;
-    Ok(Exit { cause, sent, draft })
+    Ok(Exit { cause, draft })
 }
 
 async fn farewell(ops: Sender<Op>, outbox: VecDeque<Op>) {
@@ -106,12 +125,50 @@ struct Driver {
     outbox: VecDeque<Op>,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
-    /// When the last frame was drawn.
-    drawn: Option<Millis>,
-    /// True when the frame on the terminal is not the newest.
-    stale: bool,
+    pace: Pace,
     painter: Painter,
-    cause: Option<Cause>,
+    aside: Aside,
+    next: Next,
+}
+
+/// What works beside the screen.
+struct Aside {
+    clerk: Clerk,
+    listener: Listener,
+    keeper: Keeper,
+    copier: Copier,
+    finder: Finder,
+    /// The person's own editor.
+    editor: Option<String>,
+}
+
+/// What comes after what has just happened.
+enum Next {
+    GoOn,
+    /// The person's own editor on a text.
+    Editor(String),
+    End(Cause),
+}
+
+/// Keeps settings where waiting is allowed.
+struct Keeper {
+    keep: Keep,
+    faults: (UnboundedSender<Say>, UnboundedReceiver<Say>),
+}
+
+impl Keeper {
+    fn new(keep: Keep) -> Keeper {
+        Keeper { keep, faults: unbounded_channel() }
+    }
+
+    fn start(&self, key: &'static str, value: String) {
+        let (keep, fault) = (Arc::clone(&self.keep), self.faults.0.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = keep(key, &value) {
+                let _ = fault.send(why);
+            }
+        });
+    }
 }
 
 /// What ended a wait.
@@ -121,8 +178,13 @@ enum Woken {
     Signal(i32),
     /// The session has room again.
     Room,
+    /// A setting was not kept.
+    NotKept(Option<Say>),
     /// Code got its colours, or none.
     Painted(Option<Painted>),
+    Copied(Copied),
+    /// Files whose names fit what is looked for.
+    Found(Option<Found>),
     Time,
 }
 
@@ -131,10 +193,18 @@ impl Driver {
         let mut keys = EventStream::new();
         let mut signals = Signals::new();
         loop {
-            if let Some(cause) = self.cause {
-                return cause;
+            match std::mem::replace(&mut self.next, Next::GoOn) {
+                Next::GoOn => {}
+                Next::End(cause) => return cause,
+                Next::Editor(text) => {
+                    // What reads the keys lets go of them first.
+                    drop(keys);
+                    self.edit(&text, &mut signals).await;
+                    keys = EventStream::new();
+                    continue;
+                }
             }
-            if self.is_due() && self.draw().is_err() {
+            if self.due().is_some_and(|due| due <= self.now()) && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
             remind_of_keys();
@@ -153,38 +223,47 @@ impl Driver {
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
+            fault = self.aside.keeper.faults.1.recv() => Woken::NotKept(fault),
+            found = self.aside.finder.found() => Woken::Found(found),
             painted = self.painter.painted() => Woken::Painted(painted),
+            copied = self.aside.copier.copied() => Woken::Copied(copied),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
         }
     }
 
     /// When to wake though nothing happens: for a frame that is due, or for what moves.
     fn wake(&self) -> Option<Instant> {
-        let at = match (self.stale, self.drawn) {
-            (true, Some(drawn)) => Some(drawn + FRAME),
-            (true, None) | (false, _) => {
-                let moving = self.state.wakes_at(self.now());
-                moving.into_iter().chain(self.painter.wakes_at()).min()
-            }
-        };
+        let at = self.due().or_else(|| {
+            let moving = self.state.wakes_at(self.now());
+            moving.into_iter().chain(self.painter.wakes_at()).min()
+        });
         at.map(|at| self.began + Duration::from_millis(at))
     }
 
     fn woken(&mut self, woken: Woken) {
         match woken {
             Woken::Key(Some(Ok(key))) => self.key(key),
-            Woken::Key(Some(Err(_)) | None) => self.cause = Some(Cause::TerminalGone),
+            Woken::Key(Some(Err(_)) | None) => self.next = Next::End(Cause::TerminalGone),
             Woken::Session(Some(event)) => self.take(Input::Session(event)),
-            Woken::Session(None) => self.cause = Some(Cause::SessionClosed),
-            Woken::Signal(number) => self.cause = Some(Cause::Signal(number)),
+            Woken::Session(None) => self.next = Next::End(Cause::SessionClosed),
+            Woken::Signal(number) => self.next = Next::End(Cause::Signal(number)),
             Woken::Room => self.post(),
+            Woken::NotKept(Some(why)) => self.take(Input::NotKept(Box::new(why))),
+            Woken::NotKept(None) => {}
             Woken::Painted(painted) => {
                 if let Some(painted) = painted {
                     self.state.transcript.colour(painted);
                 }
-                self.stale = true;
+                self.pace.at_leisure();
             }
-            Woken::Time if self.stale => {}
+            Woken::Copied(copied) => self.take(Input::Copied(copied)),
+            Woken::Found(found) => {
+                if let Some(found) = found {
+                    self.state.found_files(found);
+                }
+                self.pace.now();
+            }
+            Woken::Time if self.pace.due().is_some() => {}
             Woken::Time => self.take(Input::Tick),
         }
     }
@@ -192,7 +271,7 @@ impl Driver {
     /// Takes in what waits already, so that a burst costs one frame.
     async fn drain(&mut self, keys: &mut EventStream) {
         for _ in 0..BURST {
-            if self.cause.is_some() {
+            if !matches!(self.next, Next::GoOn) {
                 return;
             }
             if let Some(key) = waiting(keys).await {
@@ -207,7 +286,7 @@ impl Driver {
 
     fn key(&mut self, key: Key) {
         self.take(match key {
-            Key::Key(key) => Input::Key(key),
+            Key::Key(key) => return self.pressed(key),
             Key::Paste(text) => Input::Paste(text),
             Key::Mouse(mouse) => Input::Mouse(mouse),
             Key::Resize(..) => Input::Resized,
@@ -216,12 +295,27 @@ impl Driver {
         });
     }
 
+    /// A key, unless it is part of what the terminal answers.
+    fn pressed(&mut self, key: KeyEvent) {
+        match self.aside.listener.hear(key) {
+            Heard::Held | Heard::Told(None) => {}
+            Heard::Told(Some(ground)) => self.take(Input::Ground(ground)),
+            Heard::Keys(keys) => keys.into_iter().for_each(|key| self.take(Input::Key(key))),
+        }
+    }
+
     fn take(&mut self, input: Input) {
         let at = self.now();
-        self.stale = true;
+        self.pace.happened(&input);
+        self.react(input, at);
+        let (wanted, root) = self.state.wanted_files();
+        self.aside.finder.look(wanted, root, at);
+    }
+
+    fn react(&mut self, input: Input, at: Millis) {
         for effect in update(&mut self.state, Event { at, input }) {
             if self.perform(effect).is_err() {
-                self.cause = Some(Cause::TerminalGone);
+                self.next = Next::End(Cause::TerminalGone);
             }
         }
     }
@@ -233,20 +327,90 @@ impl Driver {
                 self.post();
                 Ok(())
             }
+            Effect::Keep(line) => {
+                self.aside.clerk.line(line);
+                Ok(())
+            }
             Effect::Quit => {
-                self.cause = Some(Cause::Left);
+                self.next = Next::End(Cause::Left);
                 Ok(())
             }
             Effect::Redraw => {
                 self.screen.forget();
                 Ok(())
             }
-            Effect::Copy(text) => self.screen.copy(&text),
+            Effect::Editor(text) => {
+                self.next = Next::Editor(text);
+                Ok(())
+            }
+            Effect::Set { key, value } => {
+                self.aside.keeper.start(key, value);
+                Ok(())
+            }
+            Effect::Suspend => self.screen.suspend(),
+            _ if !self.screen.is_ours() => Ok(()),
+            Effect::Copy(text) => {
+                let sent = self.screen.copy(&text);
+                self.aside.copier.copy(text);
+                sent
+            }
             Effect::Bell => self.screen.bell(),
             Effect::Title(title) => self.screen.title(&title),
+            Effect::AskGround => self.screen.ask_ground(),
             Effect::CaptureMouse => self.screen.capture_mouse(),
             Effect::ReleaseMouse => self.screen.release_mouse(),
-            Effect::Suspend => self.screen.suspend(),
+        }
+    }
+
+    /// Lets the person's own editor have the terminal. The session goes on meanwhile.
+    async fn edit(&mut self, text: &str, signals: &mut Signals) {
+        let started = match &self.aside.editor {
+            Some(editor) => {
+                self.screen.lend();
+                Editing::start(editor, text)
+            }
+            None => Err(words::NO_EDITOR.into()),
+        };
+        let edited = match started {
+            Ok(editing) => self.until_closed(editing, signals).await,
+            Err(say) => Err(say),
+        };
+        if !self.screen.is_ours() && self.screen.take_back().is_err() {
+            self.next = Next::End(Cause::TerminalGone);
+        }
+        self.take(Input::Edited(edited));
+    }
+
+    async fn until_closed(
+        &mut self,
+        mut editing: Editing,
+        signals: &mut Signals,
+    ) -> Result<String, Say> {
+        let mut open = true;
+        loop {
+            let full = !self.outbox.is_empty();
+            let woken = tokio::select! {
+                biased;
+                closed = editing.closed() => {
+                    closed?;
+                    return editing.text();
+                }
+                signal = signals.next() => Woken::Signal(signal),
+                event = self.events.recv(), if open => Woken::Session(event.map(Box::new)),
+                _ = self.ops.reserve(), if full => Woken::Room,
+            };
+            match woken {
+                // Ctrl-C in the editor's terminal is the editor's.
+                Woken::Signal(Signals::INTERRUPT) => continue,
+                Woken::Signal(_) => editing.end(),
+                Woken::Session(None) => open = false,
+                _ => {}
+            }
+            let ended = matches!(woken, Woken::Signal(_));
+            self.woken(woken);
+            if ended {
+                return Err(words::EDITOR_CUT.into());
+            }
         }
     }
 
@@ -264,15 +428,19 @@ impl Driver {
         }
     }
 
-    fn is_due(&self) -> bool {
-        self.stale && self.drawn.is_none_or(|drawn| self.now() >= drawn + FRAME)
+    /// A frame that opens the list of files waits a moment for the first of them.
+    fn due(&self) -> Option<Millis> {
+        let hold = self.aside.finder.holds_until().unwrap_or(0);
+        self.pace.due().map(|due| due.max(hold))
     }
 
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
         self.screen.draw(|frame| view(&mut self.state, frame, now))?;
-        self.drawn = Some(now);
-        self.stale = false;
+        if self.pace.is_first() && self.state.dress.wants_ground() {
+            self.screen.ask_ground()?;
+        }
+        self.pace.drew(now);
         self.painter.look(&self.state.transcript, now);
         Ok(())
     }
@@ -300,6 +468,8 @@ struct Signals(Vec<(i32, tokio::signal::unix::Signal)>);
 
 #[cfg(unix)]
 impl Signals {
+    const INTERRUPT: i32 = 2;
+
     fn new() -> Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let kinds = [SignalKind::terminate(), SignalKind::hangup(), SignalKind::interrupt()];
@@ -325,6 +495,8 @@ struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
+    const INTERRUPT: i32 = 2;
+
     fn new() -> Signals {
         Signals
     }

@@ -4,33 +4,47 @@
 use super::Millis;
 use super::activity::Activity;
 use super::chips::Chips;
+use super::clerk;
+use super::clipboard::Clipboard;
 use super::composer::Composer;
+use super::files::Found;
 use super::modal::Modals;
 use super::palette::Palette;
 use super::queue::Queue;
 use super::start;
-use super::theme::{Depth, Theme};
+use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
 use crate::commands::{Call, Surface};
+use crate::config::draft::Draft;
 use crate::protocol::{Facts, Notice};
-use crate::words::Lang;
+use crate::words::{Lang, Say};
 
 /// What the screen starts from: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     pub lang: Lang,
-    /// A built-in theme; an unknown name means the first.
+    /// The name of a theme; `auto` or nothing goes by the background.
     pub theme: String,
+    /// The person's own themes.
+    pub themes: Vec<Source>,
     pub depth: Depth,
+    /// What the background seems to be, until the terminal says so.
+    pub ground: Ground,
     pub facts: Facts,
     /// What was sent before, oldest first.
     pub history: Vec<String>,
     /// What stood in the input when the last session ended.
-    pub draft: String,
+    pub draft: Draft,
+    /// Where what is sent and what is being written are kept.
+    pub keep: clerk::Files,
+    /// The person's own editor, as `VISUAL` names it.
+    pub editor: Option<String>,
     /// The first message, sent at once.
     pub first: Option<String>,
     /// The models the server offers, where somebody asked it already.
     pub models: Vec<String>,
+    /// How the clipboard can be reached.
+    pub clipboard: Clipboard,
     /// What the start has to say: a broken settings file, a server that was found.
     pub notices: Vec<Notice>,
 }
@@ -56,6 +70,10 @@ pub struct State {
 #[derive(Clone, Debug)]
 pub struct Dress {
     pub theme: Theme,
+    /// The name it was chosen by, which may be `auto`.
+    pub worn: String,
+    pub wardrobe: Wardrobe,
+    pub ground: Ground,
     pub depth: Depth,
     pub lang: Lang,
     /// The window's title, as it was last set.
@@ -63,11 +81,13 @@ pub struct Dress {
 }
 
 /// What is known of the person at the keyboard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     pub attention: Attention,
     /// Set when leaving was asked for once, until this time.
     pub leaving_until: Option<Millis>,
+    /// What is said for a moment, until this time.
+    pub told: Option<(Say, Millis)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,16 +109,18 @@ pub enum Mouse {
 
 impl State {
     pub fn new(config: Config) -> State {
-        let Config { lang, theme, depth, facts, history, draft, first: _, models, notices } =
-            config;
+        let Config { lang, theme, themes, depth, ground, facts, history, draft, .. } = config;
+        let (models, notices) = (config.models, config.notices);
         let mut composer = Composer::new(history);
         if !draft.is_empty() {
-            composer.set(&draft, lang);
+            composer.restore(draft);
         }
         let mut chips = Chips::default();
         chips.set(&start::suggestions(lang));
         let mut transcript = Transcript::default();
         notices.into_iter().for_each(|notice| transcript.notice(notice));
+        let (dress, torn) = Dress::of(theme, Wardrobe::new(themes), depth, ground, lang);
+        torn.into_iter().for_each(|why| transcript.notice(Notice::error(why)));
         State {
             composer,
             palette: Palette::default(),
@@ -109,7 +131,7 @@ impl State {
             activity: Activity::default(),
             facts,
             models,
-            dress: Dress { theme: themed(&theme, depth), depth, lang, title: String::new() },
+            dress,
             person: Person::default(),
             mouse: Mouse::default(),
         }
@@ -118,29 +140,79 @@ impl State {
     /// When something must be drawn again though nothing happens; `None`: never.
     pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
         let spinner = self.activity.moves().then_some(now + super::activity::FRAME);
-        [spinner, self.person.leaving_until].into_iter().flatten().min()
+        let reading = self.transcript.is_reading().then_some(now + super::pace::FRAME);
+        let told = self.person.told.as_ref().map(|(_, until)| *until);
+        [spinner, self.person.leaving_until, reading, told].into_iter().flatten().min()
     }
 
-    /// What was sent since the start, and what stands in the input: for the caller to
-    /// keep.
-    pub fn kept(&self) -> (Vec<String>, String) {
-        (self.composer.sent().to_vec(), self.composer.whole())
+    /// What is being written: it may wait below the list of commands.
+    pub fn draft(&self) -> Draft {
+        self.palette.draft().map_or_else(|| self.composer.draft(), Draft::of)
+    }
+
+    /// What files are looked for, and below which folder.
+    pub fn wanted_files(&self) -> (Option<&str>, &str) {
+        (self.composer.files.wanted(), &self.facts.cwd)
+    }
+
+    /// Files that were found.
+    pub fn found_files(&mut self, found: Found) {
+        self.composer.files.found(found);
     }
 
     pub(super) fn call(&self) -> Call<'_> {
         Call {
             facts: &self.facts,
             models: &self.models,
-            themes: Theme::names(),
+            themes: self.dress.wardrobe.names(),
             surface: Surface::Local,
             busy: self.activity.is_busy(),
         }
     }
 }
 
-/// A built-in theme by name, the first one for an unknown name.
-fn themed(name: &str, depth: Depth) -> Theme {
-    Theme::built_in(name, depth)
-        .or_else(|| Theme::names().first().and_then(|first| Theme::built_in(first, depth)))
-        .unwrap_or_default()
+impl Dress {
+    /// The theme of that name; if it cannot be had, `auto`, and why.
+    fn of(
+        name: String,
+        wardrobe: Wardrobe,
+        depth: Depth,
+        ground: Ground,
+        lang: Lang,
+    ) -> (Dress, Option<Say>) {
+        let worn = if name.is_empty() { AUTO.to_owned() } else { name };
+        let (theme, title) = (Theme::default(), String::new());
+        let mut dress = Dress { theme, worn, wardrobe, ground, depth, lang, title };
+        let torn = dress.put_on(&dress.worn.clone()).err();
+        if torn.is_some() {
+            // `auto` is built in, so it can always be had.
+            let _ = dress.put_on(AUTO);
+        }
+        (dress, torn)
+    }
+
+    /// Puts on another theme; what is worn stays if that cannot be had.
+    ///
+    /// # Errors
+    /// The sentence that says why.
+    pub fn put_on(&mut self, name: &str) -> Result<(), Say> {
+        self.theme = self.wardrobe.theme(name, self.depth, self.ground)?;
+        name.clone_into(&mut self.worn);
+        Ok(())
+    }
+
+    /// The background is known now.
+    pub fn stands_on(&mut self, ground: Ground) {
+        self.ground = ground;
+        if self.worn == AUTO
+            && let Ok(theme) = self.wardrobe.theme(AUTO, self.depth, ground)
+        {
+            self.theme = theme;
+        }
+    }
+
+    /// True when the terminal's answer would change something.
+    pub fn wants_ground(&self) -> bool {
+        self.worn == AUTO && self.depth != Depth::None
+    }
 }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::clean;
 use super::paint::{self, Pen};
-use crate::protocol::Facts;
+use crate::protocol::{Facts, Shelter};
 use crate::words::{Lang, Word, screen as words};
 
 const GAP: usize = 3;
@@ -74,6 +74,9 @@ fn parts(facts: &Facts, pen: &Pen<'_>) -> Vec<Part> {
         parts.push(part(6, clean::flat(bot), theme.dim));
     }
     parts.push(part(7, clean::elide_middle(&folder(&facts.cwd), 32), theme.dim));
+    if matches!(facts.shelter, Shelter::Absent | Shelter::Off) {
+        parts.push(part(8, words::STATUS_NO_SANDBOX.text(pen.lang).to_owned(), theme.warn));
+    }
     if let Some(branch) = &facts.branch {
         parts.push(part(4, clean::elide_middle(branch, 24), theme.accent));
     }

@@ -3,12 +3,11 @@
 
 use super::event::{Effect, Millis};
 use super::modal::Modal;
-use super::start;
 use super::state::State;
-use super::theme::Theme;
+use super::{choosing, start};
 use crate::commands::{self, Act, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
-use crate::protocol::{Notice, Op, Report};
+use crate::protocol::{Notice, Op};
 use crate::words::{Lang, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
@@ -16,18 +15,21 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
         return Vec::new();
     }
     state.palette.close();
+    state.composer.files.refresh(None);
     let draft = state.palette.take_draft();
     let taken = state.composer.take();
     if let Some(draft) = draft {
         state.composer.set(&draft, state.dress.lang);
     }
     let whole = |text: &str| taken.folds.expand(text);
-    match line::read(&taken.shown) {
+    let mut effects = vec![Effect::Keep(whole(&taken.shown))];
+    effects.extend(match line::read(&taken.shown) {
         Intent::Empty => Vec::new(),
         Intent::Message { text } => vec![Effect::Send(Op::Submit { text: whole(&text) })],
         Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
         Intent::Command { name, args } => command(state, &format!("/{name} {}", whole(&args)), at),
-    }
+    });
+    effects
 }
 
 fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {
@@ -73,26 +75,17 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
     match act {
         Act::Quit => return vec![Effect::Quit],
         Act::Help(_) => state.modals.open(Modal::help()),
+        Act::Keys => state.modals.open(Modal::keys()),
         Act::Lang(lang) => set_lang(state, lang),
-        Act::Theme(Some(name)) => set_theme(state, &name),
-        Act::Theme(None) => offer(state, "/theme "),
-        Act::Models if state.models.is_empty() => {
-            state.transcript.notice(Notice::info(words::MODELS_ASKED));
-            return vec![Effect::Send(Op::Report { report: Report::Models })];
-        }
-        Act::Models => offer(state, "/model "),
+        Act::Theme(Some(name)) => return set_theme(state, &name),
+        Act::Theme(None) => choosing::themes(state),
+        Act::Models => return choosing::models(state),
+        Act::Search(words) if words.is_empty() => state.transcript.search(),
+        Act::Search(words) => state.transcript.search_for(&words),
         Act::Later(line) => state.queue.later(line),
         Act::Copy(back) => return copy(state, back),
     }
     Vec::new()
-}
-
-/// Puts the start of a command into the input, so that the palette offers the rest.
-fn offer(state: &mut State, line: &str) {
-    state.composer.set(line, state.dress.lang);
-    let mut palette = std::mem::take(&mut state.palette);
-    palette.refresh(line, &state.call());
-    state.palette = palette;
 }
 
 pub fn set_lang(state: &mut State, lang: Lang) {
@@ -105,24 +98,21 @@ pub fn set_lang(state: &mut State, lang: Lang) {
     }
 }
 
-fn set_theme(state: &mut State, name: &str) {
-    match Theme::built_in(name, state.dress.depth) {
-        Some(theme) => state.dress.theme = theme,
-        None => {
-            let names = Theme::names().join(", ");
-            let say = words::NO_SUCH_THEME.with("name", name).with("names", names);
-            state.transcript.notice(Notice::error(say));
-        }
+/// Puts a theme on, and keeps it for the next start.
+pub fn set_theme(state: &mut State, name: &str) -> Vec<Effect> {
+    if let Err(why) = state.dress.put_on(name) {
+        state.transcript.notice(Notice::error(why));
+        return Vec::new();
     }
+    let keep = Effect::Set { key: "theme", value: name.to_owned() };
+    let ask = state.dress.wants_ground().then_some(Effect::AskGround);
+    ask.into_iter().chain([keep]).collect()
 }
 
-/// The clipboard is the terminal's: it is asked, and it does not answer.
 fn copy(state: &mut State, back: usize) -> Vec<Effect> {
     let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
         state.transcript.notice(Notice::warning(words::NOTHING_TO_COPY));
         return Vec::new();
     };
-    let say = words::COPIED.with("n", text.chars().count());
-    state.transcript.notice(Notice::info(say).hint(words::COPIED_HOW));
     vec![Effect::Copy(text)]
 }

@@ -29,13 +29,15 @@ use super::careful::Careful;
 /// A frame leaves in one write.
 const BUFFER: usize = 64 * 1024;
 
-/// Presses and the wheel, in the form that knows wide screens. Not every move of the
-/// mouse: that would wake us for nothing.
+/// Presses, the wheel and moves with a button held, in the form that knows wide screens.
+/// Not every move of the mouse: that would wake us for nothing.
 struct CaptureMouse;
 struct ReleaseMouse;
 /// The title goes on the terminal's own stack, and comes back from it.
 struct PushTitle;
 struct PopTitle;
+/// OSC 11. Whoever does not know it ignores it; the answer comes among the keys.
+struct AskGround;
 
 macro_rules! sequence {
     ($($name:ident: $text:literal;)*) => {
@@ -52,10 +54,11 @@ macro_rules! sequence {
     };
 }
 sequence! {
-    CaptureMouse: "\x1b[?1000h\x1b[?1006h";
-    ReleaseMouse: "\x1b[?1006l\x1b[?1000l";
+    CaptureMouse: "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+    ReleaseMouse: "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
     PushTitle: "\x1b[22;0t";
     PopTitle: "\x1b[23;0t";
+    AskGround: "\x1b]11;?\x1b\\";
 }
 
 /// The terminal while it is ours.
@@ -113,6 +116,14 @@ impl Screen {
         execute!(self.terminal.backend_mut(), SetTitle(title))
     }
 
+    /// Asks for the background, and waits for nothing.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn ask_ground(&mut self) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), AskGround)
+    }
+
     /// # Errors
     /// When the terminal is gone.
     pub fn bell(&mut self) -> io::Result<()> {
@@ -144,12 +155,30 @@ impl Screen {
     /// # Errors
     /// When the terminal cannot be switched.
     pub fn suspend(&mut self) -> io::Result<()> {
-        self.taken.give_back();
+        self.lend();
         #[cfg(unix)]
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
+        self.take_back()
+    }
+
+    /// Gives the terminal to another program for a while.
+    pub fn lend(&mut self) {
+        self.taken.give_back();
+    }
+
+    /// Takes the terminal over again, whatever was done to it meanwhile.
+    ///
+    /// # Errors
+    /// When the terminal cannot be switched.
+    pub fn take_back(&mut self) -> io::Result<()> {
         self.taken.take()?;
         self.forget();
         Ok(())
+    }
+
+    /// False while another program has the terminal.
+    pub fn is_ours(&self) -> bool {
+        self.taken.0.load(Ordering::SeqCst)
     }
 }
 

@@ -1,25 +1,33 @@
 //! Colours by meaning. A screen never names a colour, it names what a thing is.
 //!
 //! Themes are TOML files under `themes/`; a meaning that is missing, misspelt or has
-//! no such colour is one sentence with its name, so that a user's own file can be put
-//! right. How many colours the terminal has is decided once, when a theme is read.
+//! no such colour is one sentence with its line and name, so that a user's own file can
+//! be put right. How many colours the terminal has is decided once, when a theme is
+//! read. Which themes there are, and which of them `auto` means, is the wardrobe's.
 
 use ratatui::style::{Modifier, Style};
 
 use crate::protocol::Tier;
 use crate::words::Say;
 
+mod ground;
 mod paint;
 mod read;
+mod wardrobe;
 
+pub use ground::{Ground, Heard, Listener};
 pub use paint::Depth;
+pub use wardrobe::{AUTO, Source, Wardrobe};
 
 /// The built-in themes: name and source.
 const BUILT_IN: &[(&str, &str)] = &[
     ("dark", include_str!("../../themes/dark.toml")),
     ("light", include_str!("../../themes/light.toml")),
+    ("high-contrast", include_str!("../../themes/high-contrast.toml")),
+    ("colorblind", include_str!("../../themes/colorblind.toml")),
+    ("16-colors", include_str!("../../themes/16-colors.toml")),
 ];
-const NAMES: &[&str] = &["dark", "light"];
+const NAMES: &[&str] = &["dark", "light", "high-contrast", "colorblind", "16-colors"];
 
 /// Styles by meaning.
 #[derive(Clone, Debug, PartialEq)]

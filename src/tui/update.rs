@@ -11,13 +11,17 @@ use super::modal::{Answer, Modal};
 use super::palette;
 use super::state::{Attention, Mouse, State};
 use super::submit;
-use super::transcript::Scroll;
-use super::{start, title};
+use super::transcript::{Released, Scroll};
+use super::{choosing, start, title};
 use crate::protocol::{self, Notice, Op};
-use crate::words::screen as words;
+use crate::words::{Say, screen as words};
+
+mod writing;
 
 /// A second Ctrl-C counts for this long.
 const LEAVING: Millis = 3_000;
+/// What is said for a moment is said for this long.
+const TOLD: Millis = 4_000;
 /// A turn longer than this rings when it ends and nobody looks.
 const LONG_TURN: Millis = 20_000;
 /// A paste above this is refused: it would be no message a model could read.
@@ -31,19 +35,38 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Input::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
         Input::Key(key) => key_pressed(state, &key, at),
         Input::Paste(text) => pasted(state, &text),
-        Input::Mouse(mouse) => moused(state, mouse),
+        Input::Mouse(mouse) => moused(state, mouse, at),
         Input::Resized => vec![Effect::Redraw],
+        Input::Copied(copied) => told(state, copied.say(), at),
         Input::FocusGained => attend(state, Attention::Here),
         Input::FocusLost => attend(state, Attention::Elsewhere),
         Input::Session(event) => happened(state, *event, at),
+        Input::Ground(ground) => {
+            state.dress.stands_on(ground);
+            Vec::new()
+        }
+        Input::NotKept(why) => {
+            state.transcript.notice(Notice::warning(*why));
+            Vec::new()
+        }
         Input::Tick => ticked(state, at),
+        Input::Edited(edited) => writing::edited(state, edited),
         Input::First(text) => {
+            let draft = state.composer.draft();
             state.composer.set(&text, state.dress.lang);
-            submit::send(state, at)
+            let effects = submit::send(state, at);
+            state.composer.restore(draft);
+            effects
         }
     };
     effects.extend(title::changed(state));
     effects
+}
+
+/// Something to be said for a moment, over the input.
+fn told(state: &mut State, say: Say, at: Millis) -> Vec<Effect> {
+    state.person.told = Some((say, at + TOLD));
+    Vec::new()
 }
 
 fn attend(state: &mut State, attention: Attention) -> Vec<Effect> {
@@ -55,6 +78,9 @@ fn ticked(state: &mut State, at: Millis) -> Vec<Effect> {
     if state.person.leaving_until.is_some_and(|until| until <= at) {
         state.person.leaving_until = None;
     }
+    if state.person.told.as_ref().is_some_and(|(_, until)| *until <= at) {
+        state.person.told = None;
+    }
     Vec::new()
 }
 
@@ -65,10 +91,22 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     if !state.modals.is_empty() {
         return modal_key(state, key, at);
     }
+    if state.composer.searching().is_some() && writing::search_key(state, key) {
+        return Vec::new();
+    }
+    if state.transcript.search_key(key) {
+        return Vec::new();
+    }
     if state.palette.is_open()
         && let Some(action) = keys::action(Place::Palette, key)
     {
         return palette_key(state, action, at);
+    }
+    if state.composer.files.is_open()
+        && let Some(action) = keys::action(Place::Palette, key)
+    {
+        writing::files_key(state, action);
+        return Vec::new();
     }
     let action = Some(Place::EmptyInput)
         .filter(|_| state.composer.is_empty())
@@ -100,8 +138,16 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
             }
             vec![Effect::Send(op)]
         }
+        Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
         Answer::Pass => match keys::action(Place::Anywhere, key) {
-            Some(Action::Palette | Action::Stop | Action::Interrupt) | None => Vec::new(),
+            Some(
+                Action::Palette
+                | Action::Search
+                | Action::Recall
+                | Action::Stop
+                | Action::Interrupt,
+            )
+            | None => Vec::new(),
             Some(action) => act(state, action, key, at),
         },
     }
@@ -141,6 +187,8 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Up => return up(state),
         Action::Help => state.modals.open(Modal::help()),
         Action::Steps => state.transcript.toggle_steps(),
+        Action::Copy => return state.transcript.selected().map(Effect::Copy).into_iter().collect(),
+        Action::Search => state.transcript.search(),
         Action::Scroll(by) => scroll(state, by),
         Action::Palette => open_palette(state),
         Action::Edit(edit) => {
@@ -150,7 +198,10 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Down => {
             state.composer.down(state.dress.lang);
             state.palette.close();
+            writing::refresh_files(state);
         }
+        Action::Recall => writing::search(state),
+        Action::Editor => return vec![Effect::Editor(state.composer.whole())],
         Action::Suggest => suggest(state, None),
         Action::SuggestNth => suggest(state, keys::digit(key)),
         Action::Interrupt
@@ -182,6 +233,7 @@ fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Effe
 }
 
 fn stop(state: &mut State, at: Millis) -> Vec<Effect> {
+    state.transcript.deselect();
     if !state.activity.is_busy() {
         return Vec::new();
     }
@@ -207,6 +259,7 @@ fn up(state: &mut State) -> Vec<Effect> {
     }
     state.composer.up(lang);
     state.palette.close();
+    writing::refresh_files(state);
     Vec::new()
 }
 
@@ -244,6 +297,7 @@ fn input_changed(state: &mut State) {
     let mut palette = std::mem::take(&mut state.palette);
     palette.refresh(&state.composer.shown(), &state.call());
     state.palette = palette;
+    writing::refresh_files(state);
 }
 
 fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
@@ -254,6 +308,13 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
         state.transcript.notice(Notice::warning(size));
         return Vec::new();
     }
+    if state.composer.searching().is_some() && state.modals.is_empty() {
+        state.composer.search_for(text.lines().next().unwrap_or_default());
+        return Vec::new();
+    }
+    if state.modals.is_empty() && state.transcript.search_paste(text) {
+        return Vec::new();
+    }
     if state.modals.is_empty() {
         state.composer.paste(text, lang);
         input_changed(state);
@@ -261,23 +322,33 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     }
     match state.modals.paste(text, lang) {
         Answer::Send(op) => vec![Effect::Send(op)],
-        Answer::Stay | Answer::Close | Answer::Pass => Vec::new(),
+        Answer::Stay | Answer::Close | Answer::Chose(..) | Answer::Pass => Vec::new(),
     }
 }
 
-fn moused(state: &mut State, mouse: MouseEvent) -> Vec<Effect> {
+fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<Effect> {
     let lines = match mouse.kind {
         MouseEventKind::ScrollUp => -WHEEL,
         MouseEventKind::ScrollDown => WHEEL,
         MouseEventKind::Down(MouseButton::Left) if mouse.modifiers == KeyModifiers::NONE => {
             if state.modals.is_empty() {
-                state.transcript.click(mouse.row);
+                state.transcript.press(mouse.column, mouse.row, at);
             }
             return Vec::new();
         }
+        MouseEventKind::Drag(MouseButton::Left) => {
+            state.transcript.drag(mouse.column, mouse.row);
+            return Vec::new();
+        }
+        MouseEventKind::Up(MouseButton::Left) if state.modals.is_empty() => {
+            return match state.transcript.release(mouse.column, mouse.row) {
+                Released::Selected(text) => vec![Effect::Copy(text)],
+                Released::Clicked => Vec::new(),
+            };
+        }
         _ => return Vec::new(),
     };
-    if state.modals.is_empty() || state.modals.asks_on_top() {
+    if state.modals.is_empty() || state.modals.is_docked() {
         state.transcript.scroll(Scroll::Lines(lines));
     } else {
         state.modals.wheel(lines);
@@ -334,9 +405,13 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             submit::set_lang(state, state.facts.lang);
         }
         protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
-        protocol::Event::Models { names } => state.models = names,
+        protocol::Event::Models { names } => {
+            state.models = names;
+            choosing::models_came(state);
+        }
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
+        | protocol::Event::Steered { .. }
         | protocol::Event::Delta { .. }
         | protocol::Event::Thought { .. }
         | protocol::Event::Retrying { .. }

@@ -10,9 +10,9 @@ use super::event::Millis;
 use super::paint::{self, Pen, Rule};
 use super::state::{Mouse, State};
 use super::status::{self, Hint};
-use super::transcript::Look;
+use super::transcript::{Look, Stage};
 use super::{clean, start};
-use crate::words::screen as words;
+use crate::words::{input, screen as words};
 
 /// Below this there is room for a sentence at most.
 const SMALLEST: (u16, u16) = (20, 4);
@@ -79,10 +79,16 @@ fn draw_main(
         state.activity.draw(areas.activity, buf, pen, &right);
     }
     let caret = draw_input(state, areas.input, frame, pen);
+    if state.composer.searching().is_some() {
+        return draw_search(state, areas.status, frame, pen);
+    }
     draw_status(state, &areas, frame, pen, &right);
     if state.palette.is_open() {
         let above = Rect { height: areas.input.y - screen.y, ..screen };
         state.palette.draw(above, frame.buffer_mut(), pen.theme, pen.lang);
+    } else {
+        let above = Rect { height: areas.input.y - screen.y, ..screen };
+        state.composer.files.draw(above, frame.buffer_mut(), pen);
     }
     caret
 }
@@ -90,7 +96,11 @@ fn draw_main(
 fn divide(state: &mut State, screen: Rect) -> Areas {
     let low = screen.height < LOW;
     let rules = if low { 0 } else { 2 };
-    let rows = state.composer.rows(input_width(screen)).min((screen.height / 3).max(1));
+    let wanted = match state.transcript.found() {
+        Some(_) => 1,
+        None => state.composer.rows(input_width(screen)),
+    };
+    let rows = wanted.min((screen.height / 3).max(1));
     let status = 1;
     let activity = u16::from(!low);
     let mut room = screen.height.saturating_sub(rows + rules + status + activity);
@@ -152,6 +162,18 @@ fn draw_input(
     pen: &Pen<'_>,
 ) -> Option<Position> {
     let buf = frame.buffer_mut();
+    if state.transcript.found().is_some() {
+        let inner = match area.height {
+            0..3 => area,
+            _ => {
+                Rule::new(pen.theme.border).draw(area, buf);
+                Rule::new(pen.theme.border)
+                    .draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
+                Rect { y: area.y + 1, height: area.height - 2, ..area }
+            }
+        };
+        return state.transcript.draw_search(inner, buf, pen);
+    }
     let shell = state.composer.shown().starts_with('!');
     let tone = if shell { pen.theme.warn } else { pen.theme.accent };
     let mut inner = Rect { width: input_width(area), ..area };
@@ -177,8 +199,28 @@ fn draw_input(
     state.composer.draw(inner, buf, &dress)
 }
 
+/// What is looked for stands where the facts do, with the keys that help.
+fn draw_search(
+    state: &State,
+    area: Rect,
+    frame: &mut Frame<'_>,
+    pen: &Pen<'_>,
+) -> Option<Position> {
+    let buf = frame.buffer_mut();
+    let search = state.composer.searching()?;
+    if search.is_quiet() {
+        let taken = u16::try_from(search.width(pen)).unwrap_or(area.width).min(area.width);
+        let rest = Rect { x: area.x + taken, width: area.width - taken, ..area };
+        status::draw_hints(rest, buf, pen, RECALL);
+    }
+    state.composer.draw_search(area, buf, pen)
+}
+
 /// On the right over the input: what cannot be seen from here, or how to stop.
 fn below(state: &State, pen: &Pen<'_>) -> Line<'static> {
+    if let Some((say, _)) = &state.person.told {
+        return Line::styled(say.text(pen.lang), pen.theme.info);
+    }
     let unseen = state.transcript.unseen();
     if unseen > 0 {
         let say = words::LINES_BELOW.with("n", unseen).text(pen.lang);
@@ -205,8 +247,13 @@ fn draw_status(
     if state.person.leaving_until.is_some() {
         let say = clean::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
         paint::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
+    } else if let Some(found) = state.transcript.found() {
+        let typing = found.stage == Stage::Typing;
+        status::draw_hints(area, buf, pen, if typing { SEARCH } else { FOUND });
     } else if state.palette.is_open() {
         status::draw_hints(area, buf, pen, PALETTE);
+    } else if state.composer.files.is_open() {
+        status::draw_hints(area, buf, pen, FILES);
     } else if areas.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
         state.activity.draw(area, buf, pen, right);
     } else if state.mouse == Mouse::Terminals {
@@ -230,6 +277,27 @@ const PALETTE: &[Hint] = &[
     Hint { key: "Enter", does: words::HINT_RUN },
     Hint { key: "Tab", does: words::HINT_COMPLETE },
     Hint { key: "Up/Down", does: words::HINT_MOVE },
+    Hint { key: "Esc", does: words::HINT_CLOSE },
+];
+const FILES: &[Hint] = &[
+    Hint { key: "Enter", does: input::HINT_TAKE_FILE },
+    Hint { key: "Tab", does: input::HINT_ENTER_FOLDER },
+    Hint { key: "Esc", does: words::HINT_CLOSE },
+];
+const RECALL: &[Hint] = &[
+    Hint { key: "Ctrl-R", does: input::HINT_OLDER },
+    Hint { key: "Enter", does: input::HINT_TAKE },
+    Hint { key: "Esc", does: input::HINT_AS_IT_WAS },
+];
+const SEARCH: &[Hint] = &[
+    Hint { key: "Enter", does: words::HINT_NEXT },
+    Hint { key: "Up", does: words::HINT_PREVIOUS },
+    Hint { key: "Esc", does: words::HINT_CLOSE },
+];
+const FOUND: &[Hint] = &[
+    Hint { key: "n", does: words::HINT_NEXT },
+    Hint { key: "N", does: words::HINT_PREVIOUS },
+    Hint { key: "/", does: words::HINT_OTHER_WORDS },
     Hint { key: "Esc", does: words::HINT_CLOSE },
 ];
 const RELEASED: &[Hint] = &[Hint { key: "F2", does: words::HINT_MOUSE_BACK }];

@@ -8,6 +8,7 @@ words! { "agent":
     REJECTIONS: "Three steps in a row were declined.", "连续三个步骤被你否决。";
     REFUSED_AHEAD: "Step {number} of {of}, `{step}`, will be refused; it and what follows it will not run.", "第 {number} 步（共 {of} 步）`{step}` 会被拒绝，它和后面的步骤都不会运行。";
     SKIPPED: "Not run: an earlier step of the same reply was not done.", "没有运行：同一回复中前面的步骤没有完成。";
+    STEERED: "Not run: the user said something first.", "没有运行：用户先说了别的话。";
     CANCELLED: "Not run: the turn was stopped.", "没有运行：这一轮已被停止。";
     DECLINED: "The user said no.", "用户拒绝了。";
     DECLINED_WORD: "The user said no: {word}", "用户拒绝了：{word}";

@@ -13,7 +13,6 @@ words! { "cli":
     ONLY_HEADLESS: "`{option}` works with `-p` and with piped text only.", "`{option}` 只能与 `-p` 或管道输入一起使用。";
     NO_PROMPT: "There is nothing to answer.", "没有要回答的内容。";
     NO_PROMPT_HINT: "Give a message, as in `avocet -p \"what changed?\"`, or pipe text in.", "请给出消息，例如 `avocet -p \"改了什么？\"`，或通过管道输入文本。";
-    INPUT_CUT: "The piped text was longer than {limit} bytes; only its beginning is used.", "管道输入超过 {limit} 字节，只使用开头部分。";
 
     // On the way to an answer.
     STEP: "$ {step}", "$ {step}";

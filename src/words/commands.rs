@@ -11,7 +11,14 @@ words! { "commands":
     ABOUT_NEW: "Start a fresh conversation", "开始新的对话";
     ABOUT_STOP: "Stop the running turn", "停止当前回合";
     ABOUT_QUEUE: "Send a message when the running turn is over", "当前回合结束后再发送一条消息";
+    ABOUT_STEER: "Say something to the running turn", "对正在进行的回合说句话";
+    ABOUT_RETRY: "Ask the last message again, without its answer", "去掉上一条回答，重新提问";
+    ABOUT_INIT: "Let the model propose an AGENTS.md for this folder", "让模型为此目录起草 AGENTS.md";
+    ABOUT_DIFF: "Show what changed in this folder", "查看此目录的改动";
+    ABOUT_CONTEXT: "Show how the next request divides", "查看下一次请求的构成";
+    ABOUT_USAGE: "Show the tokens of each turn and of all", "查看每个回合和合计的词元";
     ABOUT_COPY: "Copy the last answer, or the n-th from the end", "复制最后一条回答，或倒数第 n 条";
+    ABOUT_SEARCH: "Search the conversation", "在对话中查找";
     ABOUT_EXPORT: "Write the conversation to a file", "把对话写入文件";
     ABOUT_MODEL: "Choose the model that answers", "选择回答的模型";
     ABOUT_MODE: "Use the profile's small or large model", "使用配置档中的小模型或大模型";
@@ -23,10 +30,13 @@ words! { "commands":
     ABOUT_PERMISSIONS: "Show what runs, what asks and what is refused", "查看哪些会运行、哪些会询问、哪些会拒绝";
     ABOUT_TOOLS: "List what the model can work with", "列出模型可用的工具";
     ABOUT_HELP: "List the commands, or explain one", "列出命令，或说明其中一个";
+    ABOUT_KEYS: "Every key, searched by typing", "列出所有按键，输入可查找";
     ABOUT_STATUS: "Show the model, the folder and the counts so far", "查看模型、目录和目前的计数";
     ABOUT_DOCTOR: "Check settings, model and terminal", "检查设置、模型和终端";
     ABOUT_VERSION: "Say which version this is", "显示版本";
     ABOUT_EXIT: "Leave", "退出";
+
+    IN_USE: "in use", "使用中";
 
     // What is wrong with a line.
     UNKNOWN: "There is no command `/{name}`.", "没有 `/{name}` 这个命令。";

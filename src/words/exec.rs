@@ -31,8 +31,8 @@ words! { "exec":
     // How a step ended, where the exit code does not say it.
     TIMED_OUT: "It was stopped after {seconds} s, the longest a step may take.",
         "已运行 {seconds} 秒（单步时限），因此被停止。";
-    CANCELLED: "It was stopped because the person cancelled it.",
-        "用户取消了这一步，因此被停止。";
+    CANCELLED: "The user stopped it.",
+        "用户停止了这一步。";
     SIGNAL: "It was ended by the signal {signal}.",
         "它被信号 {signal} 终止。";
     UNKILLABLE: "It does not react to any signal and was left behind.",
@@ -47,4 +47,7 @@ words! { "exec":
     /// The last line of live output.
     NOT_LIVE: "… more output follows; it is not shown live any more.",
         "……后面还有输出，不再实时显示。";
+    EDITOR_NOT_STARTED: "Your editor `{editor}` could not be started ({why}); the input is as it was. Check `VISUAL` and `EDITOR`.", "无法启动编辑器 `{editor}`（{why}），输入内容保持原样。请检查 `VISUAL` 与 `EDITOR`。";
+    EDITOR_FAILED: "Your editor `{editor}` did not end well ({why}); the input is as it was.", "编辑器 `{editor}` 异常结束（{why}），输入内容保持原样。";
+    EDITOR_UNREADABLE: "What your editor wrote lies in `{file}`, but it cannot be taken back: {why}. The input is as it was.", "编辑器写下的内容在 `{file}`，但无法取回：{why}。输入内容保持原样。";
 }

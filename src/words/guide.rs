@@ -3,14 +3,10 @@
 //! Its answers are Markdown. Suggestions are wishes it understands itself.
 
 words! { "guide":
-    /// What it is, wherever its name is shown.
-    LABEL: "offline guide, not a language model", "离线向导，不是语言模型";
-
     // Suggestions: a person may send them as they are.
     TRY_CHANGES: "What changed?", "改了什么？";
     TRY_HISTORY: "Show the recent commits", "最近的提交";
     TRY_FIND: "Find TODO", "查找 TODO";
-    TRY_SHOW: "Show README.md", "显示 README.md";
     TRY_SHOW_FILE: "Show {file}", "显示 {file}";
     TRY_LIST: "List the files", "列出文件";
     TRY_COUNT: "How many lines of code?", "代码有多少行？";
@@ -53,18 +49,25 @@ words! { "guide":
     CHANGED: "**{count} changed** on `{branch}`:", "`{branch}` 上有 **{count} 处改动**：";
     CHANGED_HERE: "**{count} changed**:", "**{count} 处改动**：";
     NO_REPOSITORY: "This folder is no Git repository, so there is nothing to compare with.", "这个文件夹不是 Git 仓库，没有可比较的内容。";
-    COMMITS: "The last {count} commits:", "最近 {count} 次提交：";
+    LAST_COMMIT: "The only commit:", "唯一的一次提交：";
+    COMMITS: "The last {n} commits:", "最近 {n} 次提交：";
     NO_COMMITS: "There is no commit yet.", "还没有任何提交。";
-    FOUND: "`{text}` stands in **{count} lines** of {files} files:", "`{text}` 出现在 {files} 个文件的 **{count} 行**中：";
+    ONE_LINE: "1 line", "1 行";
+    LINES: "{n} lines", "{n} 行";
+    ONE_FILE: "1 file", "1 个文件";
+    SOME_FILES: "{n} files", "{n} 个文件";
+    FOUND: "`{text}` stands in **{lines}** of {files}:", "`{text}` 出现在 {files}的 **{lines}**中：";
+    FOUND_MANY: "`{text}` stands in **{lines}**; these are the first:", "`{text}` 出现在 **{lines}**中；这里是前面的部分：";
     NOT_FOUND: "`{text}` is nowhere in here.", "这里没有找到 `{text}`。";
     FILE: "`{file}`:", "`{file}`：";
     EMPTY_FILE: "`{file}` is empty.", "`{file}` 是空的。";
     FILE_HEAD: "The first {count} lines of `{file}`. For others say `show {file}:START-END`.", "`{file}` 的前 {count} 行。要看其他部分，请说 `显示 {file}:起-止`。";
     NO_FILE: "There is no `{file}` here.", "这里没有 `{file}`。";
     FILES_OF_NAME: "There is no `{file}` here, but these have the name:", "这里没有 `{file}`，但有同名文件：";
-    LISTED: "**{count}** entries:", "共 **{count}** 项：";
+    LISTED_ONE: "**1** entry:", "共 **1** 项：";
+    LISTED: "**{n}** entries:", "共 **{n}** 项：";
     NOTHING_LISTED: "Nothing is in there.", "里面什么也没有。";
-    COUNTED: "**{count} lines** in {files} files.", "{files} 个文件，共 **{count} 行**。";
+    COUNTED: "**{lines}** in {files}.", "{files}，共 **{lines}**。";
     COUNTED_LARGEST: "The largest:", "最大的几个：";
     COUNTED_PART: "These are the first {files} files; there are more.", "只统计了前 {files} 个文件，还有更多。";
     NO_FILES: "There are no such files here.", "这里没有这样的文件。";

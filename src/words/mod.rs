@@ -28,9 +28,11 @@ pub mod commands;
 pub mod config;
 pub mod exec;
 pub mod guide;
+pub mod input;
 pub mod model;
 pub mod protocol;
 pub mod safety;
+pub mod sandbox;
 pub mod screen;
 pub mod session;
 
@@ -42,9 +44,11 @@ const AREAS: &[&[Word]] = &[
     config::ALL,
     exec::ALL,
     guide::ALL,
+    input::ALL,
     model::ALL,
     protocol::ALL,
     safety::ALL,
+    sandbox::ALL,
     screen::ALL,
     session::ALL,
 ];
@@ -103,6 +107,11 @@ impl Word {
             Lang::Zh => self.zh,
         }
     }
+}
+
+/// A number in a sentence: `one` for exactly one, else `many` with its `{n}`.
+pub fn counted(n: usize, one: Word, many: Word) -> Say {
+    if n == 1 { one.into() } else { many.with("n", n) }
 }
 
 /// What fills a placeholder: text as it is, or another sentence of the catalogue.
@@ -174,6 +183,11 @@ impl Say {
         self
     }
 
+    /// What fills a placeholder, if it was filled.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
     /// The row of the catalogue this sentence stands in.
     pub fn word(&self) -> Word {
         self.word
@@ -182,36 +196,30 @@ impl Say {
     /// The sentence in one language. Values are put in once and never looked into
     /// again, so a value that holds `{name}` stays as it is.
     pub fn text(&self, lang: Lang) -> String {
-        let mut out = String::new();
-        let mut rest = self.word.text(lang);
-        while let Some((before, after)) = rest.split_once('{') {
-            out.push_str(before);
-            match after.split_once('}') {
-                Some((name, tail)) => {
-                    self.put(name, lang, &mut out);
-                    rest = tail;
-                }
-                None => {
-                    out.push('{');
-                    rest = after;
-                }
-            }
-        }
-        out.push_str(rest);
-        out
+        fill(self.word.text(lang), |name| Some(self.value(name)?.text(lang)))
     }
+}
 
-    fn put(&self, name: &str, lang: Lang, out: &mut String) {
-        match self.values.iter().find(|(known, _)| known == name) {
-            Some((_, Value::Text(text))) => out.push_str(text),
-            Some((_, Value::Say(say))) => out.push_str(&say.text(lang)),
+/// Puts values into the `{gaps}` of a text, each gap once and from left to right; a gap
+/// nobody knows stays as it is. What is put in is not looked into.
+pub fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        match after.split_once('}').and_then(|(name, tail)| Some((value(name)?, tail))) {
+            Some((value, tail)) => {
+                out.push_str(&value);
+                rest = tail;
+            }
             None => {
                 out.push('{');
-                out.push_str(name);
-                out.push('}');
+                rest = after;
             }
         }
     }
+    out.push_str(rest);
+    out
 }
 
 impl From<Word> for Say {

@@ -2,7 +2,7 @@
 
 words! { "model":
     /// A sentence of ours, then the server's own words.
-    SAYS: "{what} The server says: {said}", "{what}服务器说：{said}";
+    SAYS: "{what} The server says: \"{said}\".", "{what}服务器说：“{said}”。";
 
     ADDRESS: "`{given}` is no address of a model server. Give `base_url` as http://… or https://….", "`{given}` 不是模型服务器的地址。请把 `base_url` 写成 http://… 或 https://…。";
     KEY_UNUSABLE: "The key in {key} holds characters that cannot be sent. Copy it again, on one line.", "{key} 中的密钥含有无法发送的字符。请重新复制，只占一行。";

@@ -156,6 +156,13 @@ words! { "safety":
     SHELL_EVALUATES: "Text or a file is run as commands; it cannot be fully analysed.", "文本或文件会被当作命令运行，无法完全分析。";
     SHELL_CHANGES: "`{program}` changes the folder or the settings for what follows.", "`{program}` 会改变后续命令的目录或设置。";
     SHELL_HERE_DOCUMENT: "A here-document is fed to a program; it cannot be fully analysed.", "有 here-document 被送入程序，无法完全分析。";
+    SHELL_HIDES: "Characters that do not show stand in this line; what is seen may not be what runs.", "此行含有不可见字符，所见未必是实际运行的内容。";
+    SHELL_BACKGROUND: "Runs on in the background, after the line is over.", "此行结束后仍会在后台运行。";
+    SHELL_DEFINES: "The line makes commands of its own.", "此行自行定义了命令。";
+    SHELL_RENAMED: "`{program}` means something else in this line; it cannot be fully analysed.", "`{program}` 在此行中另有所指，无法完全分析。";
+    SHELL_RECURSES: "A command starts itself again and again; it can bring the machine to a halt.", "有命令会不断启动自身，可能使机器停止响应。";
+    SHELL_FOLDER: "Which folder it runs in is only known when the shell runs.", "要到 shell 运行时才知道它在哪个目录中运行。";
+    SHELL_PIPED: "What another command or a file yields is run as commands; it cannot be analysed.", "其他命令或文件的内容会被当作命令运行，无法分析。";
     SHELL_NOT_UNDERSTOOD: "This line cannot be fully analysed.", "此行无法完全分析。";
     SHELL_UNFINISHED: "A quote or a bracket of this line is not closed; it cannot be fully analysed.", "此行的引号或括号没有闭合，无法完全分析。";
     SHELL_TOO_DEEP: "This line is too long or nested too deeply to be analysed.", "此行过长或嵌套过深，无法分析。";

@@ -8,9 +8,12 @@ words! { "screen":
     COMMA: ", ", "，";
     STEP_WAITS: "waits for your answer", "等待你决定";
     STEP_DECLINED: "you said no", "你已拒绝";
-    STEP_REFUSED: "refused", "未执行";
+    STEP_REFUSED: "refused", "被拒绝";
     STEP_TIMED_OUT: "timed out", "超时";
     STEP_CANCELLED: "stopped", "已停止";
+    STEP_NOT_RUN: "not run", "未运行";
+    STEP_WORD: "you said: {word}", "你说：{word}";
+    STEP_INSTEAD: "in place of `{step}`", "代替 `{step}`";
     STEP_EDITED: "edited by you", "经你修改";
     STEP_EXIT: "exit {code}", "退出码 {code}";
     STEP_KILLED: "ended without an exit code", "没有退出码";
@@ -21,9 +24,13 @@ words! { "screen":
     STEP_NOTE: "note", "备注";
     STEP_STDERR: "on stderr:", "标准错误：";
     STEP_TRUNCATED: "It printed more than is kept here.", "输出过长，此处只保留了一部分。";
+    COUNT_MATCH: "1 match", "1 处匹配";
     COUNT_MATCHES: "{n} matches", "{n} 处匹配";
+    COUNT_FILE: "1 file", "1 个文件";
     COUNT_FILES: "{n} files", "{n} 个文件";
+    COUNT_COMMIT: "1 commit", "1 个提交";
     COUNT_COMMITS: "{n} commits", "{n} 个提交";
+    COUNT_PROBLEM: "1 diagnostic", "1 条诊断";
     COUNT_PROBLEMS: "{n} diagnostics", "{n} 条诊断";
     OUTPUT_BINARY: "(binary output, {n} bytes)", "（二进制输出，{n} 字节）";
     OUTPUT_LEFT_OUT: "({n} lines left out)", "（省略 {n} 行）";
@@ -33,7 +40,7 @@ words! { "screen":
     THOUGHT: "Thought: ", "思考：";
     HINT: "hint: ", "提示：";
     RETRYING: "{why} Trying again in {wait} ({attempt} of {of}).", "{why}{wait}后重试（第 {attempt} 次，共 {of} 次）。";
-    REPAIRING: "The reply was no valid answer: {fault} The model is asked once more.", "回复无效：{fault}正在请模型重新回答。";
+    REPAIRING: "{fault} The model is asked once more.", "{fault}正在请模型重新回答。";
     CUT_CANCELLED: "Cut off here: you stopped it.", "到此中断：你已停止。";
     CUT_BROKEN: "Cut off here: the connection broke.", "到此中断：连接断开。";
     CUT_LENGTH: "Cut off here: the server's limit of tokens was reached.", "到此中断：达到服务器的长度上限。";
@@ -46,10 +53,12 @@ words! { "screen":
     ENDED_ABOUT: "{time}, about {input} tokens in, {output} out", "{time}，约输入 {input} 词元，输出 {output}";
     IMAGE: "image: ", "图片：";
     THEME_TOML: "This theme is not valid TOML: {why}.", "此主题不是有效的 TOML：{why}。";
+    THEME_LINE: "line {line}, {what}", "第 {line} 行，{what}";
     THEME_MISSING: "This theme gives no colour for `{name}`. Add it, for example `{name} = \"default\"`.", "此主题没有给出 `{name}` 的颜色。请补上，例如 `{name} = \"default\"`。";
-    THEME_UNKNOWN: "This theme sets `{name}`, which means nothing here. The built-in themes show every name.", "此主题设置了 `{name}`，但没有这个名称。可用的名称见内置主题。";
-    THEME_SHAPE: "`{name}` in this theme must be a colour such as \"#7aa2f7\" or a table with `fg`, `bg`, `bold`.", "此主题中的 `{name}` 应为颜色（如 \"#7aa2f7\"）或含 `fg`、`bg`、`bold` 的表。";
-    THEME_COLOR: "`{color}` is no colour. Write \"#rrggbb\" or \"default\", and one of the 16 names for `ansi`.", "`{color}` 不是颜色。请写 \"#rrggbb\" 或 \"default\"，`ansi` 请用 16 色名称之一。";
+    THEME_UNKNOWN: "Line {line} of this theme sets `{name}`, which means nothing here. The built-in themes show every name.", "此主题第 {line} 行设置了 `{name}`，但没有这个名称。可用的名称见内置主题。";
+    THEME_SHAPE: "`{name}` in line {line} of this theme must be a colour such as \"#7aa2f7\" or a table with `fg`, `bg`, `bold`.", "此主题第 {line} 行的 `{name}` 应为颜色（如 \"#7aa2f7\"）或含 `fg`、`bg`、`bold` 的表。";
+    THEME_COLOR: "`{color}`, given to `{name}` in line {line} of this theme, is no colour. Write \"#rrggbb\", \"default\" or one of the 16 names.", "此主题第 {line} 行给 `{name}` 的 `{color}` 不是颜色。请写 \"#rrggbb\"、\"default\" 或 16 色名称之一。";
+    THEME_BROKEN: "The theme `{name}` cannot be used. {why}", "主题 `{name}` 无法使用。{why}";
     // screen: the frame
     TOO_SMALL: "Too small. Please enlarge.", "窗口太小，请放大。";
     INPUT_HINT: "Ask anything, or type / for commands", "随便问，或输入 / 查看命令";
@@ -69,8 +78,9 @@ words! { "screen":
     TITLE_ASKS: "{folder} - Avocet asks", "{folder} - Avocet 等你决定";
     NO_SUCH_THEME: "There is no theme `{name}`. There are: {names}.", "没有主题 `{name}`。可用的有：{names}。";
     NOTHING_TO_COPY: "There is no answer to copy yet.", "还没有可复制的回答。";
-    COPIED: "Copied {n} characters.", "已复制 {n} 个字符。";
-    COPIED_HOW: "They went through the terminal (OSC 52), which does not say whether it took them. If the clipboard is empty, allow it there; in tmux: `set -g set-clipboard on`.", "内容经由终端（OSC 52）送出，终端不会回报是否收下。若剪贴板为空，请在终端中允许；tmux 请设 `set -g set-clipboard on`。";
+    COPIED: "Copied {n} characters with {program}.", "已用 {program} 复制 {n} 个字符。";
+    COPIED_TMUX: "Copied {n} characters into tmux, which asks the terminal to take them too.", "已复制 {n} 个字符到 tmux，并请终端一并收下。";
+    COPIED_SENT: "Sent {n} characters to the terminal (OSC 52); only it knows whether it took them.", "已将 {n} 个字符送往终端（OSC 52）；是否收下只有终端知道。";
     MODELS_ASKED: "Asking the server for its models.", "正在向服务器查询可用模型。";
     // screen: what runs
     DOING_THINKING: "Thinking", "思考中";
@@ -85,26 +95,51 @@ words! { "screen":
     // screen: the status line
     STATUS_GUIDE: "offline guide, not a language model", "离线向导，不是语言模型";
     STATUS_MODE: "mode {mode}", "模式 {mode}";
+    STATUS_NO_SANDBOX: "L0 without sandbox", "L0 无沙箱";
     STATUS_TOKENS: "{in} in, {out} out", "输入 {in}，输出 {out}";
     // screen: the start
     START_ABOUT: "It proposes, you decide, and nothing else runs.", "它来提议，你来决定，除此之外什么都不会运行。";
     START_FOLDER: "folder", "目录";
     START_MODEL: "model", "模型";
     START_KEYS: "keys", "按键";
-    START_KEYS_ARE: "/ commands, ! your own shell, ? help, Esc stops", "/ 命令，! 你自己的 shell，? 帮助，Esc 停止";
+    START_KEYS_ARE: "/ commands, ! your own shell, Tab a suggestion, ? help, Esc stops", "/ 命令，! 你自己的 shell，Tab 取用建议，? 帮助，Esc 停止";
     START_CONNECT: "To connect one, set AVOCET_BASE_URL, AVOCET_MODEL and AVOCET_API_KEY and start again, or ask here how.", "要连接模型，请设置 AVOCET_BASE_URL、AVOCET_MODEL 和 AVOCET_API_KEY 后重新启动，也可以直接在这里问。";
     START_TRY_CHANGED: "What changed here?", "这里改了什么？";
     START_TRY_FIND: "Find every TODO", "找出所有 TODO";
     START_TRY_TESTS: "Run the tests", "运行测试";
     // screen: the palette and help
     PALETTE_TITLE: "commands", "命令";
+    CHOOSE_THEME: "Theme", "主题";
+    CHOOSE_MODEL: "Model", "模型";
+    CHOOSE_FILTER: "type to filter", "输入以筛选";
+    CHOOSE_NONE: "Nothing fits what you typed.", "没有符合的项。";
+    CHOOSE_NOW: "answers now", "当前使用";
+    THEME_AUTO: "dark or light, as your terminal's background is", "随终端背景选深色或浅色";
+    THEME_DARK: "for a dark background", "适合深色背景";
+    THEME_LIGHT: "for a light background", "适合浅色背景";
+    THEME_HIGH_CONTRAST: "as far apart as colours go, on black", "黑底，对比最强";
+    THEME_COLORBLIND: "without red and green, for a dark background", "不靠红绿区分，适合深色背景";
+    THEME_SIXTEEN: "your terminal's own sixteen colours", "终端自带的 16 种颜色";
+    THEME_OWN: "your own", "你自己的主题";
     HELP_TITLE: "Help", "帮助";
+    KEYS_TITLE: "Keys", "按键";
+    KEYS_SEARCH: "type to search", "输入以查找";
     HELP_MORE: "{n} more below", "下方还有 {n} 行";
     PLACE_INPUT: "Keys: writing", "按键：输入";
     PLACE_EMPTY_INPUT: "Keys: while the input is empty", "按键：输入为空时";
     PLACE_ANYWHERE: "Keys: everywhere", "按键：任何地方";
     PLACE_QUESTION: "Keys: when a step asks", "按键：步骤等待决定时";
     PLACE_PALETTE: "Keys: in the list of commands", "按键：命令列表中";
+    SEARCH_LABEL: "Find: ", "查找：";
+    SEARCH_ASK: "type what to find", "输入要找的内容";
+    SEARCH_COUNT: "{n} of {of}", "第 {n}/{of} 处";
+    SEARCH_NONE: "not found", "没有找到";
+    SEARCH_READING: "searching", "查找中";
+    PLACE_SEARCH: "Keys: typing what to find", "按键：输入查找内容时";
+    PLACE_FOUND: "Keys: going from hit to hit", "按键：逐个查看结果时";
+    HINT_NEXT: "next", "下一处";
+    HINT_PREVIOUS: "previous", "上一处";
+    HINT_OTHER_WORDS: "other words", "改找别的";
     HINT_SEND: "send", "发送";
     HINT_BREAK: "new line", "换行";
     HINT_QUEUE: "queue", "排队";
@@ -114,6 +149,7 @@ words! { "screen":
     HINT_RUN: "run", "执行";
     HINT_COMPLETE: "complete", "补全";
     HINT_MOVE: "move", "移动";
+    HINT_KEEP: "keep", "选用";
     HINT_CLOSE: "close", "关闭";
     HINT_SCROLL: "scroll", "滚动";
     HINT_CHOOSE: "take the marked one", "选定标记项";
@@ -227,6 +263,11 @@ words! { "screen":
     KEY_STOP: "Stop the turn at once", "立即停止本轮";
     KEY_PALETTE: "Open the list of commands", "打开命令列表";
     KEY_STEPS: "Unfold or fold the steps", "展开或折叠步骤";
+    KEY_SEARCH: "Search the conversation", "在对话中查找";
+    KEY_FOUND_NEXT: "The next hit", "下一处";
+    KEY_FOUND_PREVIOUS: "The hit before", "上一处";
+    KEY_FOUND_OTHER: "Look for other words", "改找别的内容";
+    KEY_COPY: "Copy what the mouse selected; letting go of the button does too", "复制鼠标选中的文字；松开按键时也会复制";
     KEY_PAGE_UP: "A page up", "上翻一页";
     KEY_PAGE_DOWN: "A page down", "下翻一页";
     KEY_LINE_UP: "Scroll a line up", "上滚一行";

@@ -85,6 +85,17 @@ impl Said {
         self.behind_results(&json!({ "_event": "continue" }));
     }
 
+    /// The user's own words in the middle of a turn, behind the results.
+    pub fn steered(&mut self, words: &str) {
+        match self.messages.last_mut() {
+            Some(last) if last.role == Role::User => {
+                last.content.push_str("\n\n");
+                last.content.push_str(words);
+            }
+            _ => self.messages.push(Message::user(words)),
+        }
+    }
+
     /// Says that the user stopped here.
     pub fn cancelled(&mut self) {
         self.behind_results(&json!({ "_event": "cancelled_by_user" }));

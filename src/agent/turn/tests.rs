@@ -12,6 +12,7 @@ use crate::words::Lang;
 mod cancel;
 mod limits;
 mod replies;
+mod steers;
 
 /// A machine that has every program and an empty folder.
 struct Machine;
@@ -81,6 +82,16 @@ impl Bench {
     fn says_cut(&mut self, text: &str, cut: Cut) -> Action {
         let usage = Usage::default();
         self.next(Input::Replied(Ok(Answer { text: text.into(), usage, cut: Some(cut) })))
+    }
+
+    /// What the newest call of the model is answered with.
+    fn heard(action: &Action) -> String {
+        match action {
+            Action::Call(call) => {
+                call.messages.last().map(|last| last.content.clone()).unwrap_or_default()
+            }
+            other => panic!("a call, not {other:?}"),
+        }
     }
 
     fn proposes(&mut self, lines: &[&str]) -> Action {

@@ -34,7 +34,10 @@ pub(super) fn next(wish: &Wish, findings: &[Finding], lang: Lang) -> Next {
         && !last.ran()
         && !(last.unavailable() && may_replace(wish, findings))
     {
-        return Next::Say(report::not_run(last, lang));
+        // What was only left out says nothing; the step before it does.
+        let why = findings.iter().rfind(|finding| finding.outcome != "cancelled");
+        let why = why.filter(|finding| !finding.ran()).unwrap_or(last);
+        return Next::Say(report::not_run(why, lang));
     }
     match wish {
         Wish::Hello => say(words_of::HELLO, lang),
@@ -188,13 +191,18 @@ fn count(file: Option<&str>, kind: Option<&str>, findings: &[Finding], lang: Lan
 fn all_files(findings: &[Finding], kind: Option<&str>) -> usize {
     let listing = findings.iter().rev().nth(1);
     listing.map_or(1, |files| match kind {
-        None => files.total.max(files.files().len()),
+        None => {
+            let named = files.files().len();
+            files.total.max(named) - (named - of_kind(files, None).count())
+        }
         Some(_) => of_kind(files, kind).count(),
     })
 }
 
+/// Files of one kind; hidden ones are no code, and some of them hold secrets.
 fn of_kind(files: &Finding, kind: Option<&str>) -> impl Iterator<Item = String> {
-    let wanted = move |name: &String| kind.is_none_or(|end| name.ends_with(end));
+    let hidden = |name: &str| name.split('/').any(|part| part.len() > 1 && part.starts_with('.'));
+    let wanted = move |name: &String| !hidden(name) && kind.is_none_or(|end| name.ends_with(end));
     files.files().into_iter().filter(wanted)
 }
 

@@ -37,10 +37,10 @@ impl Say {
 pub(super) fn not_run(finding: &Finding, lang: Lang) -> Say {
     let line = finding.line();
     let say = match finding.outcome.as_str() {
-        "declined" if finding.note.is_empty() => words_of::DECLINED.with("line", line),
-        "declined" => {
-            words_of::DECLINED_WORD.with("line", line).with("word", finding.note.as_str())
-        }
+        "declined" => match persons_word(&finding.note) {
+            Some(word) => words_of::DECLINED_WORD.with("line", line).with("word", word),
+            None => words_of::DECLINED.with("line", line),
+        },
         "refused" if finding.reason.is_empty() => words_of::REFUSED_BARE.with("line", line),
         "refused" => words_of::REFUSED.with("line", line).with("reason", finding.reason.as_str()),
         "timed_out" => words_of::TIMED_OUT.with("line", line),
@@ -49,6 +49,12 @@ pub(super) fn not_run(finding: &Finding, lang: Lang) -> Say {
     };
     let offers = [words_of::TRY_TIERS, words_of::TRY_CHANGES, words_of::TRY_HELP];
     Say::offering(say.text(lang), &offers, lang)
+}
+
+/// What the person said with their no, out of the note that tells a model of it.
+fn persons_word(note: &str) -> Option<&str> {
+    let (before, _) = words::agent::DECLINED_WORD.en.split_once('{')?;
+    note.strip_prefix(before).filter(|word| !word.is_empty())
 }
 
 pub(super) fn changes(findings: &[Finding], lang: Lang) -> Say {
@@ -103,7 +109,8 @@ pub(super) fn history(log: &Finding, lang: Lang) -> Say {
         return no_repository(log, lang);
     }
     let lines: Vec<&str> = log.stdout.lines().filter(|line| !line.is_empty()).collect();
-    let mut text = words_of::COMMITS.with("count", lines.len()).text(lang);
+    let head = words::counted(lines.len(), words_of::LAST_COMMIT, words_of::COMMITS);
+    let mut text = head.text(lang);
     text.push_str(&fence("", &capped(&lines, lang)));
     Say::offering(text, &[words_of::TRY_CHANGES, words_of::TRY_TESTS], lang)
 }
@@ -119,10 +126,10 @@ pub(super) fn found(text: &str, finding: &Finding, lang: Lang) -> Say {
     }
     let mut files: Vec<&str> = matches.iter().map(|(file, _, _)| file.as_str()).collect();
     files.dedup();
-    let head = words_of::FOUND
-        .with("text", text)
-        .with("count", finding.total.max(matches.len()))
-        .with("files", files.len());
+    let count = finding.total.max(matches.len());
+    // Of matches that are only counted nobody knows the files.
+    let head = if count > matches.len() { words_of::FOUND_MANY } else { words_of::FOUND };
+    let head = head.with("text", text).with("lines", lines(count)).with("files", some(files.len()));
     let rows: Vec<String> = matches
         .iter()
         .map(|(file, line, text)| format!("{file}:{line}: {}", text.trim()))
@@ -201,7 +208,8 @@ pub(super) fn listing(listing: &Finding, lang: Lang) -> Say {
     if files.is_empty() {
         return Say::new(words_of::NOTHING_LISTED.text(lang), lang);
     }
-    let head = words_of::LISTED.with("count", listing.total.max(files.len())).text(lang);
+    let count = listing.total.max(files.len());
+    let head = words::counted(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
     let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, words_of::TRY_TESTS];
     let mut say =
@@ -224,7 +232,8 @@ pub(super) fn counted(finding: &Finding, of: usize, lang: Lang) -> Say {
     }
     let files = finding.args.len().saturating_sub(1).max(1);
     let sum = total.unwrap_or_else(|| rows.iter().map(|(count, _)| count).sum());
-    let head = words_of::COUNTED.with("count", sum).with("files", files);
+    let sum = usize::try_from(sum).unwrap_or(usize::MAX);
+    let head = words_of::COUNTED.with("lines", lines(sum)).with("files", some(files));
     let mut text = head.text(lang);
     rows.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     if rows.len() > 1 {
@@ -282,6 +291,14 @@ fn with_output(head: String, run: &Finding, lang: Lang) -> String {
         text.push_str(&format!("\n\n{}", words_of::CUT.text(lang)));
     }
     text
+}
+
+fn lines(count: usize) -> words::Say {
+    words::counted(count, words_of::ONE_LINE, words_of::LINES)
+}
+
+fn some(files: usize) -> words::Say {
+    words::counted(files, words_of::ONE_FILE, words_of::SOME_FILES)
 }
 
 fn show(file: &str, lang: Lang) -> String {

@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 
 use super::*;
-use crate::words::guide as words_of;
+use crate::words::{agent, guide as words_of};
 
 fn results(wish: &str, results: &[Value]) -> Vec<Message> {
     let mut messages = vec![Message::system("The protocol."), Message::user(wish)];
@@ -126,10 +126,14 @@ fn matches_are_shown_from_what_was_parsed_or_printed() {
     let mut parsed = result("rg -n TODO .", 0, "");
     let item = json!({ "file": "src/a.rs", "line": 3, "text": "  // TODO: x" });
     parsed["parsed"] = json!({ "kind": "search_matches", "total": 2, "items": [item] });
-    for finding in [printed, parsed] {
+    let heads = [
+        (printed, "`TODO` stands in **2 lines** of 1 file:"),
+        (parsed, "`TODO` stands in **2 lines**; these are the first:"),
+    ];
+    for (finding, head) in heads {
         let answer = reply("find TODO", &[finding]);
-        let expected = "`TODO` stands in **2 lines** of 1 files:\n\n```\nsrc/a.rs:3: // TODO: x";
-        assert!(said(&answer).starts_with(expected), "{answer}");
+        let expected = format!("{head}\n\n```\nsrc/a.rs:3: // TODO: x");
+        assert!(said(&answer).starts_with(&expected), "{answer}");
         assert_eq!(answer["data"]["suggestions"][0], "Show src/a.rs:1-13");
     }
     let nothing = reply("find TODO", &[result("rg -n TODO .", 1, "")]);
@@ -203,11 +207,33 @@ fn the_tests_are_chosen_by_what_lies_in_the_folder() {
 fn a_declined_step_is_taken_with_grace() {
     let listing = result("ls", 0, "Cargo.toml\n");
     let mut declined = not_run("cargo test", "declined");
+    declined["note"] = json!(agent::DECLINED.en);
     let answer = reply("run the tests", &[listing.clone(), declined.clone()]);
     assert_eq!(said(&answer), "All right, `cargo test` was not run. Nothing happened.");
-    declined["note"] = json!("not now");
+    declined["note"] = json!(agent::DECLINED_WORD.with("word", "not now").text(Lang::En));
     let answer = reply("run the tests", &[listing, declined]);
-    assert!(said(&answer).ends_with("You said: not now"), "{answer}");
+    assert!(said(&answer).ends_with("was not run. You said: not now"), "{answer}");
+}
+
+#[test]
+fn hidden_files_are_not_counted_as_code() {
+    let files = result("git ls-files", 0, ".env\n.github/ci.yml\na.rs\nb/.keep\n");
+    let second = reply("how many lines of code?", std::slice::from_ref(&files));
+    assert_eq!(lines(&second), ["wc -l a.rs"]);
+    let counts = result("wc -l a.rs", 0, "3 a.rs\n");
+    let answer = reply("how many lines of code?", &[files, counts]);
+    assert_eq!(said(&answer), "**3 lines** in 1 file.");
+}
+
+#[test]
+fn of_a_list_that_was_ended_the_step_that_ended_it_is_named() {
+    let results = [
+        not_run("git status --short --branch", "declined"),
+        not_run("git diff --stat", "cancelled"),
+    ];
+    let answer = reply("what changed?", &results);
+    let expected = "`git status --short --branch` was not run";
+    assert!(said(&answer).contains(expected), "{answer}");
 }
 
 #[test]

@@ -3,6 +3,9 @@
 //! A new fact is a new row, with lines that keep its tier and lines that are raised;
 //! a test runs them all. The names of all rows are the built-in list of programs.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::table::Spec;
 
 mod build;
@@ -32,7 +35,35 @@ const TABLES: &[&[Spec]] = &[
 
 /// The row a program stands in, and the name it goes by there.
 pub fn find(name: &str) -> Option<(&'static Spec, &'static str)> {
-    TABLES.iter().copied().flatten().find_map(|spec| spec.called(name).map(|own| (spec, own)))
+    let exact = INDEX.names.get(name).copied();
+    let within = exact.map_or(usize::MAX, |(at, ..)| at);
+    let family =
+        INDEX.families.iter().find(|(at, start, _)| *at < within && name.starts_with(start));
+    match family {
+        Some((_, _, spec)) => spec.called(name).map(|own| (*spec, own)),
+        None => exact.map(|(_, spec, own)| (spec, own)),
+    }
+}
+
+/// The tables by name. A fact of the program, made once: a long line asks often.
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index = Index { names: HashMap::new(), families: Vec::new() };
+    for (at, spec) in all().enumerate() {
+        for name in spec.names.split_ascii_whitespace() {
+            match name.strip_suffix('*') {
+                Some(start) => index.families.push((at, start, spec)),
+                None => drop(index.names.entry(name).or_insert((at, spec, name))),
+            }
+        }
+    }
+    index
+});
+
+/// Rows with their place in the tables: the first that knows a name has it.
+struct Index {
+    names: HashMap<&'static str, (usize, &'static Spec, &'static str)>,
+    /// Names that stand for all that begin so: `mkfs.`.
+    families: Vec<(usize, &'static str, &'static Spec)>,
 }
 
 /// Every row.

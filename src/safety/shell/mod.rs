@@ -1,156 +1,335 @@
-//! Splits a line for a shell into the simple commands it would run.
+//! Judges a line for a shell: every simple command by itself, the worst decides.
 //!
-//! Careful, not complete: quotes, operators, redirections, substitutions (also inside
-//! double quotes), subshells and the common keywords are understood. What is not, makes
-//! the line opaque, and it is never harmless then. Nothing in here is ever handed back
-//! to a shell: a line runs as it was typed.
+//! Quotes, operators, forms, substitutions and here-documents are understood. What is
+//! not, makes the line opaque, and it is never harmless then. Nothing in here is ever
+//! handed back to a shell: a line runs as it was typed.
 
 use crate::protocol::{Effect, Piece, Tier};
-use crate::words::safety as words;
+use crate::words::{Say, safety as words};
 
 use super::findings::{Findings, quoted};
 use super::judge::{self, Call, Ground, Seat};
-use super::{paths, wrappers};
+use super::warning::Warning;
+use super::{malformed, paths, rules, wrappers};
 
+mod builtin;
+mod folders;
 mod read;
+mod script;
+mod template;
+mod word;
 
-pub use read::{Simple, Word, read};
+pub use template::{pieces, render, render_raw};
+
+use folders::Folders;
+use read::read;
+use script::{Script, Simple, Trait, Way, Word};
 
 #[cfg(test)]
 mod tests;
 
-/// The names of the programs a line would start, in the order they stand.
-pub fn programs_of(line: &str) -> Vec<String> {
-    let names =
-        read(line).commands.into_iter().filter_map(|simple| simple.words.into_iter().next());
-    names.filter(|word| !word.expands).map(|word| word.text).collect()
-}
+const MOST_DEPTH: usize = 8;
 
 /// Judges a line: each simple command by itself, and all of them in `findings`.
-pub fn judge_line(line: &str, ground: &Ground<'_>, findings: &mut Findings) -> Vec<Piece> {
+pub fn judge_line(
+    line: &str,
+    seat: Seat,
+    depth: usize,
+    ground: &Ground<'_>,
+    findings: &mut Findings,
+) -> Vec<Piece> {
+    if depth > MOST_DEPTH {
+        opaque(words::SHELL_TOO_DEEP, seat, findings);
+        return Vec::new();
+    }
     let script = read(line);
-    if line.chars().any(|c| super::malformed::is_hidden(c) || c == '\r') {
-        findings.add("malformed.hidden", Tier::L1, words::ARG_HIDDEN, None, &[]);
-    }
-    if line.contains('\0') {
-        findings.add("malformed.nul", Tier::L2, words::ARG_NUL, None, &[]);
-    }
-    if let Some(why) = script.opaque {
-        findings.add("shell.opaque", Tier::L1, why, None, &[Effect::Exec]);
-    }
+    whole(line, &script, seat, findings);
+    let folders = Folders::new(ground.cwd.clone());
+    let mut walk = Walk { seat, depth, ground, script: &script, folders, hidden: Vec::new() };
     let mut pieces = Vec::new();
-    for simple in &script.commands {
+    for (at, simple) in script.commands.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| script.commands.get(at));
         let mut found = Findings::default();
-        judge_simple(simple, Seat::Line, 0, ground, &mut found);
-        judge_simple(simple, Seat::Line, 0, ground, findings);
+        walk.simple(simple, before, &mut found);
+        findings.absorb(&found);
         pieces.push(Piece { text: simple.text.clone(), risk: found.risk(false) });
     }
-    if script.commands.is_empty() {
-        findings.add("shell.empty", Tier::L1, words::SHELL_EMPTY, None, &[]);
+    if script.commands.iter().all(|simple| simple.words.is_empty()) {
+        findings.add("shell.empty", Tier::L1, words::SHELL_EMPTY, seat.arg(0), &[]);
     }
     pieces
 }
 
-/// Judges one simple command by the tables.
-pub fn judge_simple(
-    simple: &Simple,
-    seat: Seat,
-    depth: usize,
-    ground: &Ground<'_>,
-    findings: &mut Findings,
-) {
+/// What is said about the line as a whole.
+fn whole(line: &str, script: &Script, seat: Seat, findings: &mut Findings) {
     let arg = seat.arg(0);
-    findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
-    for name in simple.sets.iter().filter(|name| !wrappers::is_harmless_variable(name)) {
-        let say = words::SETS_VARIABLE.with("name", quoted(name));
-        findings.add("shell.variable", Tier::L1, say, arg, &[]);
+    for form in &script.forms {
+        findings.warn(*form);
     }
-    let call = Call { id: "shell".into(), name: "sh", args: &[], seat, depth, ground };
-    redirections(simple, &call, findings);
-    let Some((first, rest)) = simple.words.split_first() else { return };
-    if let Some(word) = rest.iter().find(|word| word.expands) {
-        let say = words::SHELL_EXPANDS.with("word", quoted(&word.text));
-        findings.add("shell.expansion", Tier::L1, say, arg, &[]);
+    if line.chars().any(|c| malformed::is_hidden(c) || c == '\r') {
+        findings.add("malformed.hidden", Tier::L1, words::ARG_HIDDEN, arg, &[]);
+        findings.warn(Warning::ControlChars);
+        opaque(words::SHELL_HIDES, seat, findings);
     }
-    if let Some(word) = rest.iter().find(|w| !w.quoted && is_hidden_glob(&w.text)) {
-        let say = words::PATH_SENSITIVE.with("path", quoted(&word.text));
-        findings.add("path.sensitive", Tier::L1, say, arg, &[Effect::Secret]);
+    if line.contains('\0') {
+        findings.add("malformed.nul", Tier::L2, words::ARG_NUL, arg, &[]);
     }
-    if first.expands {
-        findings.add("shell.opaque", Tier::L1, words::SHELL_NAME_UNKNOWN, arg, &[Effect::Exec]);
-    } else {
-        run(&first.text, rest, seat, depth, ground, findings);
+    if let Some(why) = script.opaque {
+        opaque(why, seat, findings);
+    }
+    if script.forms.contains(&Warning::Background) {
+        findings.add("shell.background", Tier::L1, words::SHELL_BACKGROUND, arg, &[]);
+    }
+    if script.forms.contains(&Warning::Resource) {
+        findings.add("shell.endless", Tier::L1, words::NEVER_ENDS, arg, &[Effect::Resource]);
+    }
+    if !script.functions.is_empty() {
+        findings.add("shell.function", Tier::L1, words::SHELL_DEFINES, arg, &[]);
+    }
+    if script.commands.iter().any(|simple| simple.seat.recursive) {
+        let endless = [Warning::Background, Warning::Subshell];
+        let piped = script.commands.iter().any(|simple| simple.seat.piped);
+        let bomb = piped || endless.iter().any(|form| script.forms.contains(form));
+        let tier = if bomb { Tier::L2 } else { Tier::L1 };
+        findings.add("shell.recursion", tier, words::SHELL_RECURSES, arg, &[Effect::Resource]);
     }
 }
 
-fn redirections(simple: &Simple, call: &Call<'_>, findings: &mut Findings) {
-    let arg = call.seat.arg(0);
-    for word in simple.reads.iter().filter(|word| !word.text.is_empty()) {
-        call.reads(&word.text, 0, findings);
-    }
-    for word in &simple.writes {
-        if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
-            findings.add("shell.network", Tier::L1, words::USES_NETWORK, arg, &[Effect::Network]);
-        } else if !["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&word.text.as_str()) {
-            let say = words::WRITES_A_FILE.with("arg", quoted(&word.text));
-            findings.add("shell.redirect", Tier::L1, say, arg, &[Effect::Write]);
-            call.writes(&word.text, 0, findings);
+fn opaque(why: impl Into<Say>, seat: Seat, findings: &mut Findings) {
+    findings.add("shell.opaque", Tier::L1, why, seat.arg(0), &[]);
+}
+
+/// Goes through the commands of one line, keeping what earlier ones changed.
+struct Walk<'a, 'g> {
+    seat: Seat,
+    depth: usize,
+    ground: &'a Ground<'g>,
+    script: &'a Script,
+    folders: Folders,
+    /// Names the line gave another meaning.
+    hidden: Vec<String>,
+}
+
+impl Walk<'_, '_> {
+    fn simple(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
+        let arg = self.seat.arg(0);
+        findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
+        self.folders.arrive(simple.seat.sure);
+        for set in &simple.sets {
+            self.sets(&set.name, findings);
+        }
+        self.redirections(simple, findings);
+        if let Some((first, rest)) = simple.words.split_first() {
+            self.words(rest, first, findings);
+            self.named(first, rest, findings);
+            self.fed(simple, before, findings);
         }
     }
-}
 
-/// The command itself; what a shell does on its own is told apart from programs.
-fn run(
-    name: &str,
-    rest: &[Word],
-    seat: Seat,
-    depth: usize,
-    ground: &Ground<'_>,
-    findings: &mut Findings,
-) {
-    let arg = seat.arg(0);
-    let args: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
-    match name {
-        _ if HARMLESS.contains(&name) => {}
-        "exec" | "command" | "builtin" | "coproc" => {
-            let skip = args.iter().take_while(|arg| arg.starts_with('-')).count();
-            if let Some((name, rest)) = rest.get(skip..).and_then(<[Word]>::split_first)
-                && depth < MOST_DEPTH
-            {
-                run(&name.text, rest, seat, depth + 1, ground, findings);
+    /// A variable that is set, as an assignment or by a builtin.
+    fn sets(&self, name: &str, findings: &mut Findings) {
+        findings.warn(Warning::EnvAssign);
+        if !wrappers::is_harmless_variable(name) {
+            let say = words::SETS_VARIABLE.with("name", quoted(name));
+            let effects: &[Effect] =
+                if wrappers::starts_programs(name) { &[Effect::Exec] } else { &[] };
+            findings.add("shell.variable", Tier::L1, say, self.seat.arg(0), effects);
+        }
+    }
+
+    /// What expands among the words behind the name.
+    fn words(&self, rest: &[Word], name: &Word, findings: &mut Findings) {
+        let arg = self.seat.arg(0);
+        let quiet = SHOWS_NAMES.contains(&name.text.as_str());
+        let unknown = |word: &&Word| {
+            word.expands() || (is_open_pattern(word) && !(quiet && is_flat_pattern(&word.text)))
+        };
+        if let Some(word) = rest.iter().find(unknown) {
+            let say = words::SHELL_EXPANDS.with("word", quoted(&word.text));
+            findings.add("shell.expansion", Tier::L1, say, arg, &[]);
+        }
+        if let Some(word) = rest.iter().find(|w| w.has(Trait::Pattern) && is_hidden_glob(&w.text)) {
+            let say = words::PATH_SENSITIVE.with("path", quoted(&word.text));
+            findings.add("path.sensitive", Tier::L1, say, arg, &[Effect::Secret]);
+        }
+    }
+
+    /// The command by its name; where the name is not plain, by what it seems to be.
+    fn named(&mut self, first: &Word, rest: &[Word], findings: &mut Findings) {
+        if !first.text.is_ascii() {
+            findings.warn(Warning::ControlChars);
+        }
+        if builtin::is_one(&first.text) || ["printf", "test", "["].contains(&first.text.as_str()) {
+            self.subscripts(rest, findings);
+        }
+        let pattern = first.has(Trait::Pattern) && !["[", "[["].contains(&first.text.as_str());
+        if first.expands() || pattern {
+            let arg = self.seat.arg(0);
+            findings.add("shell.opaque", Tier::L1, words::SHELL_NAME_UNKNOWN, arg, &[Effect::Exec]);
+            return self.guessed(first, rest, findings);
+        }
+        if first.text.contains(malformed::is_hidden) {
+            self.guessed(first, rest, findings);
+        }
+        if first.has(Trait::Coded) {
+            opaque(words::SHELL_NAME_UNKNOWN, self.seat, findings);
+        }
+        self.run(&first.text, rest, self.depth, findings);
+    }
+
+    /// A name that expands, without what expands in it: `{rm,-rf,x}`, `rm$IFS-rf`, `r$@m`.
+    fn guessed(&self, first: &Word, rest: &[Word], findings: &mut Findings) {
+        let plain = first.plain.replace(['{', '}', ','], " ").replace(malformed::is_hidden, "");
+        let rest = rest.iter().map(|word| word.plain.as_str());
+        let parts: Vec<String> = plain.split(' ').chain(rest).map(str::to_owned).collect();
+        let parts: Vec<String> = parts.into_iter().skip_while(String::is_empty).collect();
+        if let Some((name, args)) = parts.split_first()
+            && rules::find(name).is_some()
+        {
+            self.program(name, args, self.depth, findings);
+        }
+    }
+
+    /// A command by its plain name: of the line itself, of the shell, or a program.
+    fn run(&mut self, name: &str, rest: &[Word], depth: usize, findings: &mut Findings) {
+        let short = name.rsplit('/').next().unwrap_or(name);
+        if depth > MOST_DEPTH {
+            return opaque(words::SHELL_TOO_DEEP, self.seat, findings);
+        }
+        if self.hidden.iter().any(|hidden| hidden == name) {
+            findings.see(name);
+            return opaque(words::SHELL_RENAMED.with("program", quoted(name)), self.seat, findings);
+        }
+        if self.script.functions.iter().any(|function| function == name) {
+            findings.see(name);
+            if rules::find(short).is_some() || builtin::is_one(name) {
+                let say = words::SHELL_RENAMED.with("program", quoted(name));
+                opaque(say, self.seat, findings);
+            }
+            return;
+        }
+        if builtin::is_one(name) {
+            findings.see(name);
+            return self.builtin(name, rest, depth, findings);
+        }
+        let args: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
+        self.program(name, &args, depth, findings);
+    }
+
+    /// A program, in every folder the line may have gone to.
+    fn program(&self, name: &str, args: &[String], depth: usize, findings: &mut Findings) {
+        for cwd in self.folders.iter() {
+            let ground = Ground { cwd: cwd.clone(), ..self.ground.clone() };
+            let arg = self.seat.arg(0);
+            let kept = findings.programs();
+            judge::command(name, arg, args, self.seat, depth, &ground, findings);
+            if self.folders.is_first(cwd) {
+                continue;
+            }
+            findings.forget_programs(kept);
+        }
+        if self.folders.is_lost() {
+            findings.add("shell.folder", Tier::L1, words::SHELL_FOLDER, self.seat.arg(0), &[]);
+        }
+    }
+
+    fn redirections(&self, simple: &Simple, findings: &mut Findings) {
+        for redirect in &simple.redirects {
+            let (text, arg) = (redirect.target.text.as_str(), self.seat.arg(0));
+            if redirect.target.expands() || is_open_pattern(&redirect.target) {
+                let say = words::SHELL_EXPANDS.with("word", quoted(text));
+                findings.add("shell.expansion", Tier::L1, say, arg, &[]);
+            }
+            if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") {
+                let say = words::USES_NETWORK;
+                findings.add("shell.network", Tier::L1, say, arg, &[Effect::Network]);
+                continue;
+            }
+            for cwd in self.folders.iter() {
+                let ground = Ground { cwd: cwd.clone(), ..self.ground.clone() };
+                self.redirected(redirect.way, text, &ground, findings);
             }
         }
-        "eval" | "trap" | "source" | "." | "alias" => {
-            findings.add("shell.opaque", Tier::L1, words::SHELL_EVALUATES, arg, &[Effect::Exec]);
-            if depth < MOST_DEPTH {
-                for simple in &read(&args.join(" ")).commands {
-                    judge_evaluated(name, simple, seat, depth + 1, ground, findings);
-                }
-            }
+    }
+
+    fn redirected(&self, way: Way, text: &str, ground: &Ground<'_>, findings: &mut Findings) {
+        let (seat, depth) = (self.seat, self.depth);
+        let call = Call { id: "shell".into(), name: "sh", args: &[], seat, depth, ground };
+        if matches!(way, Way::Read | Way::Both) && !text.is_empty() {
+            call.reads(text, 0, findings);
         }
-        "cd" | "pushd" | "popd" | "export" | "set" | "declare" | "typeset" | "readonly"
-        | "unset" | "umask" | "ulimit" | "shopt" | "enable" => {
-            let say = words::SHELL_CHANGES.with("program", name);
-            findings.add("shell.state", Tier::L1, say, arg, &[]);
+        let free = ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&text);
+        if matches!(way, Way::Write | Way::Both) && !free {
+            let say = words::WRITES_A_FILE.with("arg", quoted(text));
+            findings.add("shell.redirect", Tier::L1, say, seat.arg(0), &[Effect::Write]);
+            findings.warn(Warning::RedirectWrite);
+            call.writes(text, 0, findings);
         }
-        _ => judge::command(name, arg, &args, seat, depth, ground, findings),
+    }
+
+    /// What a shell or an interpreter is fed: text of the line is looked into, the rest
+    /// cannot be.
+    fn fed(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
+        let words = &simple.words;
+        let interprets = |word: &Word| {
+            let name = word.text.rsplit('/').next().unwrap_or(&word.text);
+            is_shell(name) || INTERPRETERS.iter().any(|own| name.starts_with(own))
+        };
+        let Some(at) = words.iter().position(interprets) else { return };
+        let rest = words.get(at + 1..).unwrap_or_default();
+        let shell = words
+            .get(at)
+            .is_some_and(|word| is_shell(word.text.rsplit('/').next().unwrap_or(&word.text)));
+        let text =
+            simple.fed.clone().or_else(|| before.filter(|_| simple.seat.piped).and_then(echoed));
+        if let Some(text) = &text {
+            self.text(text, shell, findings);
+        }
+        let script = rest.iter().any(|word| !word.text.starts_with('-') || word.is("-c"));
+        let stdin = rest.iter().any(|word| word.is("-s") || word.is("-"));
+        let made = rest.iter().any(|w| w.has(Trait::Process) || w.has(Trait::Substitution));
+        let reads = simple.redirects.iter().any(|redirect| redirect.way != Way::Write);
+        if (simple.seat.piped || reads) && (!script || stdin) || (made && shell) {
+            findings.warn(Warning::PipeToShell);
+            let arg = self.seat.arg(0);
+            findings.add("shell.piped", Tier::L1, words::SHELL_PIPED, arg, &[Effect::Exec]);
+            opaque(words::SHELL_PIPED, self.seat, findings);
+        }
+    }
+
+    /// A text that is run: as a line, or by another language.
+    fn text(&self, text: &str, shell: bool, findings: &mut Findings) {
+        if shell {
+            judge_line(text, self.seat, self.depth + 1, self.ground, findings);
+        } else {
+            wrappers::scan(text, self.seat.arg(0), "shell", findings);
+        }
     }
 }
 
-/// A file that is sourced is no command; the rest of what is evaluated is one.
-fn judge_evaluated(
-    name: &str,
-    simple: &Simple,
-    seat: Seat,
-    depth: usize,
-    ground: &Ground<'_>,
-    findings: &mut Findings,
-) {
-    let mut found = Findings::default();
-    judge_simple(simple, seat, depth, ground, &mut found);
-    if name == "eval" || found.tier() == Tier::L2 && name == "trap" {
-        judge_simple(simple, seat, depth, ground, findings);
-    }
+/// What `echo` or `printf` writes, when it is known.
+fn echoed(simple: &Simple) -> Option<String> {
+    let (first, rest) = simple.words.split_first()?;
+    let known = ["echo", "printf"].contains(&first.text.as_str())
+        && !rest.iter().any(|word| word.has(Trait::Substitution));
+    let texts = rest.iter().map(|word| word.text.as_str());
+    let texts: Vec<&str> = texts.skip_while(|text| text.starts_with('-')).collect();
+    known.then(|| texts.join(" ").replace("\\n", "\n"))
+}
+
+/// A pattern that stands for names nobody knows yet. One that begins as an option does
+/// finds only options that are judged as what they begin with.
+fn is_open_pattern(word: &Word) -> bool {
+    let option = word.text.starts_with('-')
+        && word.text.find('=') < word.text.find(['*', '?', '['])
+        && word.text.contains('=');
+    word.has(Trait::Pattern) && !option
+}
+
+/// A pattern of names in one folder.
+fn is_flat_pattern(text: &str) -> bool {
+    let from = text.find(['*', '?', '[']).and_then(|at| text.get(at..));
+    from.is_some_and(|from| !from.contains('/')) && !text.starts_with(['/', '~'])
 }
 
 /// A pattern that a shell would also find hidden files or keys with.
@@ -161,8 +340,25 @@ fn is_hidden_glob(text: &str) -> bool {
         && (name.starts_with('.') || paths::is_sensitive_name(&format!("x.{ending}")))
 }
 
-const MOST_DEPTH: usize = 8;
-const HARMLESS: &[&str] = &[
-    ":", "exit", "return", "shift", "break", "continue", "wait", "type", "hash", "jobs", "times",
-    "read", "local", "let", "getopts", "dirs", "fg", "bg",
+fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name)
+}
+
+const SHELLS: &[&str] = &[
+    "sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "fish", "csh", "tcsh", "rbash", "pwsh", "nu",
 ];
+const INTERPRETERS: &[&str] = &[
+    "python",
+    "perl",
+    "ruby",
+    "node",
+    "deno",
+    "bun",
+    "php",
+    "lua",
+    "osascript",
+    "pypy",
+    "Rscript",
+];
+/// Programs that show names, not what stands in the files.
+const SHOWS_NAMES: &[&str] = &["ls", "echo", "printf", "test", "[", "basename", "dirname"];

@@ -6,12 +6,14 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 
+use super::super::sandbox::Inside;
 use super::environment::{Care, Variables};
 use super::group::{self, Group};
-use super::{Setup, git};
+use super::{Exec, git};
 use crate::protocol::{Tier, Work};
 use crate::safety::{Cleared, Judged, Program, Seal, Start};
 use crate::words::{Say, exec as words};
@@ -37,9 +39,12 @@ struct Plan {
 }
 
 /// Starts a step. Looks nothing up: the path is the one that was judged.
-pub(super) async fn start(setup: &Setup, step: &Cleared) -> Result<Running, NotStarted> {
+pub(super) async fn start(
+    exec: &Exec,
+    step: &Cleared,
+) -> Result<(Running, Option<Inside>), NotStarted> {
     let judged = step.judged();
-    let care = care(judged);
+    let (setup, care) = (&exec.setup, care(judged));
     let (path, args) = match &judged.step.work {
         Work::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
         Work::Shell { line } => (setup.shell.clone(), vec!["-c".to_owned(), line.clone()]),
@@ -65,7 +70,24 @@ pub(super) async fn start(setup: &Setup, step: &Cleared) -> Result<Running, NotS
         plan.args = git::args(&args);
         plan = hardened(plan, git::folder(&judged.cwd, &args)).await;
     }
-    spawn(plan)
+    let sandbox = Arc::clone(&exec.sandbox);
+    let started = sandbox.start(&judged.risk, move |inside| spawn(plan.inside(inside))).await;
+    let (running, inside) = started.map_err(unable)?;
+    Ok((running?, inside))
+}
+
+impl Plan {
+    /// The same step, told of the folder it has and held by a program if that is how.
+    fn inside(mut self, inside: Option<&Inside>) -> Plan {
+        let Some(inside) = inside else { return self };
+        self.variables.insert("TMPDIR".into(), inside.temp().into());
+        if let Some((holder, first)) = &inside.wrapper {
+            let step = std::mem::replace(&mut self.path, holder.clone());
+            let first = first.iter().map(OsString::from).chain([step.into_os_string()]);
+            self.args.splice(0..0, first);
+        }
+        self
+    }
 }
 
 /// Anything graver than L0 that is cleared has been approved, by a person or a rule.

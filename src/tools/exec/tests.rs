@@ -29,6 +29,7 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
         }),
         cwd: cwd.to_owned(),
         pieces: vec![],
+        seen: crate::safety::Seen::default(),
     }
 }
 
@@ -51,7 +52,7 @@ async fn ran_sealed(step: Cleared, redactor: Option<Redactor>) -> Observation {
     };
     let (output, _live) = unbounded_channel();
     let watch = Watch { cancel: CancellationToken::new(), output };
-    run(&Arc::new(setup), &step, &watch).await
+    run(&Exec::new(setup), &step, &watch).await
 }
 
 fn folder() -> tempfile::TempDir {
@@ -153,6 +154,7 @@ async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
     assert_eq!(std::fs::read_to_string(path.join("pwned")).unwrap_or_default(), "");
 }
 
+mod held;
 #[tokio::test]
 async fn what_is_not_what_was_judged_does_not_start() {
     let folder = folder();

@@ -1,6 +1,7 @@
 //! Big pastes as one unit: `[pasted 132 lines]` stands in the input, the text itself
 //! waits here until it is sent.
 
+use crate::config::draft::Paste;
 use crate::words::{Lang, screen as words};
 
 /// From here on a paste is folded: editing costs time with every character there is.
@@ -9,15 +10,17 @@ const CHARS: usize = 2_000;
 
 /// What was pasted, by the mark that stands for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Folds(Vec<Fold>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Fold {
-    mark: String,
-    text: String,
-}
+pub struct Folds(Vec<Paste>);
 
 impl Folds {
+    pub fn of(pastes: Vec<Paste>) -> Folds {
+        Folds(pastes)
+    }
+
+    pub fn pastes(&self) -> &[Paste] {
+        &self.0
+    }
+
     /// The mark for a text that is too big to stand in the input, else `None`.
     pub fn fold(&mut self, text: &str, lang: Lang) -> Option<String> {
         let lines = text.lines().count();
@@ -30,7 +33,7 @@ impl Folds {
             _ => words::PASTED_LINES.with("n", lines),
         };
         let mark = self.unused(&size.text(lang));
-        self.0.push(Fold { mark: mark.clone(), text: text.to_owned() });
+        self.0.push(Paste { mark: mark.clone(), text: text.to_owned() });
         Some(mark)
     }
 
@@ -51,6 +54,21 @@ impl Folds {
             .collect();
         places.sort_unstable();
         places
+    }
+
+    /// The reverse of [`Folds::expand`], as far as pastes still stand there unchanged.
+    pub fn contract(&self, text: &str) -> String {
+        let mut rest = text;
+        let mut out = String::new();
+        for paste in &self.0 {
+            if let Some((before, behind)) = rest.split_once(&paste.text) {
+                out.push_str(before);
+                out.push_str(&paste.mark);
+                rest = behind;
+            }
+        }
+        out.push_str(rest);
+        out
     }
 
     /// The text with every mark replaced by what it stands for. What was put in is

@@ -1,5 +1,5 @@
-//! What was sent before, walked with Up and Down. Keeping it across restarts is the
-//! caller's: it hands the entries in and takes the new ones at the end.
+//! What was sent before, walked with Up and Down. Keeping it across restarts is
+//! not done here: the entries are handed in, and each one that is sent is told to others.
 
 /// Entries kept; older ones fall out.
 const KEPT: usize = 1_000;
@@ -7,8 +7,6 @@ const KEPT: usize = 1_000;
 #[derive(Clone, Debug, Default)]
 pub struct History {
     entries: Vec<String>,
-    /// Entries that were there at the start.
-    known: usize,
     place: Place,
 }
 
@@ -26,7 +24,7 @@ impl History {
     pub fn new(mut entries: Vec<String>) -> History {
         let over = entries.len().saturating_sub(KEPT);
         entries.drain(..over);
-        History { known: entries.len(), entries, place: Place::Draft }
+        History { entries, place: Place::Draft }
     }
 
     /// One entry back; `None` at the oldest. `now` is what stands in the input.
@@ -62,7 +60,6 @@ impl History {
         self.entries.push(text);
         if self.entries.len() > KEPT {
             self.entries.remove(0);
-            self.known = self.known.saturating_sub(1);
         }
     }
 
@@ -71,9 +68,9 @@ impl History {
         self.place = Place::Draft;
     }
 
-    /// What was sent since the start, oldest first.
-    pub fn fresh(&self) -> &[String] {
-        self.entries.get(self.known..).unwrap_or_default()
+    /// Oldest first.
+    pub fn entries(&self) -> &[String] {
+        &self.entries
     }
 }
 
@@ -93,11 +90,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_is_handed_back() {
+    fn the_same_twice_in_a_row_counts_once() {
         let mut history = History::new(vec!["old".into()]);
         history.push("new".into());
         history.push("new".into());
-        assert_eq!(history.fresh(), ["new"]);
+        assert_eq!(history.entries(), ["old", "new"]);
     }
 
     #[test]
@@ -105,6 +102,6 @@ mod tests {
         let mut history = History::new((0..2_000).map(|n| n.to_string()).collect());
         history.push("last".into());
         assert_eq!(history.entries.len(), KEPT);
-        assert_eq!(history.fresh(), ["last"]);
+        assert_eq!(history.entries.last().map(String::as_str), Some("last"));
     }
 }

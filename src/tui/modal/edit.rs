@@ -66,8 +66,13 @@ impl Editor {
         (!known).then(|| work.clone())
     }
 
+    /// Takes an answer. One about an earlier text that comes late must not push out
+    /// the one about what stands there now: nobody would ask for that again.
     pub fn judged(&mut self, work: Work, risk: Risk) {
-        self.judged = Some((work, risk));
+        let late = matches!(self.judgement(), Judgement::Here(_)) && self.work() != Some(&work);
+        if !late {
+            self.judged = Some((work, risk));
+        }
     }
 
     pub fn judgement(&self) -> Judgement<'_> {
@@ -107,5 +112,29 @@ impl Kind {
                 Err(fault) => Err(words::EDIT_NOT_JSON.with("why", fault.to_string())),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn risk(tier: Tier) -> Risk {
+        Risk { tier, rule: String::new(), reasons: vec![], effects: vec![], lifted: false }
+    }
+
+    fn typed(editor: &mut Editor, text: &str) -> Option<Work> {
+        editor.field.set(text, Lang::En);
+        editor.changed()
+    }
+
+    #[test]
+    fn a_late_answer_about_an_earlier_text_does_not_undo_the_judgement() {
+        let log = Work::exec("git", &["log"]);
+        let mut editor = Editor::new(&log, Some(&risk(Tier::L0)), Lang::En);
+        let earlier = typed(&mut editor, "git lo").expect("it must be judged");
+        assert_eq!(typed(&mut editor, "git log"), None, "its judgement is known");
+        editor.judged(earlier, risk(Tier::L1));
+        assert_eq!(editor.ready(), Some(&log));
     }
 }

@@ -16,9 +16,12 @@ use crate::words::Lang;
 mod approve;
 mod asking;
 mod choice;
+mod choose;
 mod command;
 mod edit;
 mod help;
+mod key_page;
+mod page;
 mod pause;
 mod sheet;
 mod shell;
@@ -26,7 +29,9 @@ mod trust;
 
 use approve::{Approve, Held};
 use asking::Asking;
+pub use choose::{Choice, Choose, Row, Topic};
 use help::Help;
+use key_page::KeyPage;
 use pause::Pause;
 use shell::Shell;
 use trust::Trust;
@@ -37,7 +42,9 @@ pub enum Modal {
     Shell(Box<Shell>),
     Pause(Box<Pause>),
     Trust(Box<Trust>),
+    Choose(Box<Choose>),
     Help(Help),
+    Keys(KeyPage),
 }
 
 /// What came of a key.
@@ -46,6 +53,8 @@ pub enum Answer {
     Stay,
     Close,
     Send(Op),
+    /// Something of a list was marked, taken, or left.
+    Chose(Topic, Choice),
     /// It means nothing here; it may mean something everywhere.
     Pass,
 }
@@ -88,13 +97,25 @@ impl Modal {
         Modal::Help(Help::default())
     }
 
+    pub fn keys() -> Modal {
+        Modal::Keys(KeyPage::default())
+    }
+
     fn asking(&mut self) -> Option<&mut Asking> {
         match self {
             Modal::Approve(approve) => Some(&mut approve.asking),
             Modal::Shell(shell) => Some(&mut shell.asking),
             Modal::Pause(pause) => Some(&mut pause.asking),
             Modal::Trust(trust) => Some(&mut trust.asking),
-            Modal::Help(_) => None,
+            Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
+        }
+    }
+
+    /// True for what a person must answer.
+    fn is_question(&self) -> bool {
+        match self {
+            Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) | Modal::Trust(_) => true,
+            Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => false,
         }
     }
 
@@ -108,7 +129,9 @@ impl Modal {
             Modal::Shell(shell) => shell.key(key, at, lang),
             Modal::Pause(pause) => pause.key(key, at, lang),
             Modal::Trust(trust) => trust.key(key, at, lang),
+            Modal::Choose(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
+            Modal::Keys(keys) => keys.key(key),
         }
     }
 }
@@ -124,12 +147,25 @@ impl Modals {
 
     /// True while a question waits, also below another modal.
     pub fn asks(&self) -> bool {
-        self.0.iter().any(|modal| !matches!(modal, Modal::Help(_)))
+        self.0.iter().any(Modal::is_question)
     }
 
-    /// True when the top one is a question: the transcript is seen above it.
-    pub fn asks_on_top(&self) -> bool {
-        self.0.last().is_some_and(|modal| !matches!(modal, Modal::Help(_)))
+    /// True when the transcript is seen above the top one.
+    pub fn is_docked(&self) -> bool {
+        self.0.last().is_some_and(|modal| modal.is_question() || matches!(modal, Modal::Choose(_)))
+    }
+
+    /// The list to choose from, when it is on top.
+    pub fn choosing(&mut self) -> Option<&mut Choose> {
+        match self.0.last_mut()? {
+            Modal::Choose(choose) => Some(choose),
+            Modal::Approve(_)
+            | Modal::Shell(_)
+            | Modal::Pause(_)
+            | Modal::Trust(_)
+            | Modal::Help(_)
+            | Modal::Keys(_) => None,
+        }
     }
 
     pub fn open(&mut self, modal: Modal) {
@@ -173,7 +209,14 @@ impl Modals {
     pub fn wheel(&mut self, lines: i32) {
         match self.0.last_mut() {
             Some(Modal::Help(help)) => help.scroll(lines),
-            Some(Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) | Modal::Trust(_))
+            Some(Modal::Keys(keys)) => keys.scroll(lines),
+            Some(
+                Modal::Approve(_)
+                | Modal::Shell(_)
+                | Modal::Pause(_)
+                | Modal::Trust(_)
+                | Modal::Choose(_),
+            )
             | None => {}
         }
     }
@@ -185,7 +228,8 @@ impl Modals {
             Modal::Shell(shell) => Some(shell.height(screen, pen)),
             Modal::Pause(pause) => Some(pause.height(screen, pen)),
             Modal::Trust(trust) => Some(trust.height(screen, pen)),
-            Modal::Help(_) => None,
+            Modal::Choose(choose) => Some(choose.height(screen)),
+            Modal::Help(_) | Modal::Keys(_) => None,
         }
     }
 
@@ -196,6 +240,8 @@ impl Modals {
             Modal::Shell(shell) => shell.draw(screen, buf, pen),
             Modal::Pause(pause) => pause.draw(screen, buf, pen),
             Modal::Trust(trust) => trust.draw(screen, buf, pen),
+            Modal::Choose(choose) => choose.draw(screen, buf, pen),
+            Modal::Keys(keys) => keys.draw(screen, buf, pen),
             Modal::Help(help) => {
                 help.draw(screen, buf, pen);
                 None

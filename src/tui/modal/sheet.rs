@@ -8,7 +8,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Widget as _};
 
 use crate::tui::clean;
 use crate::tui::paint::{self, Pen, Rule};
@@ -122,7 +121,7 @@ impl Sheet {
         pen: &Pen<'_>,
     ) -> Option<Rect> {
         let area = docked(screen, page);
-        Clear.render(area, buf);
+        paint::blank(area, buf, pen.theme);
         if too_small(screen) {
             self.forget();
             let calm = Line::styled(words::QUESTION_TOO_SMALL.text(pen.lang), pen.theme.warn);

@@ -1,7 +1,7 @@
-//! From a theme's TOML to styles.
+//! From a theme's TOML to styles. What is wrong is said with its line and its key.
 
-use ratatui::style::{Modifier, Style};
-use toml::{Table, Value};
+use ratatui::style::{Color, Modifier, Style};
+use toml_edit::{Document, Item, TableLike};
 
 use super::paint::{SIXTEEN, hex, shown};
 use super::{Change, Depth, Markup, Syntax, Theme};
@@ -9,6 +9,7 @@ use crate::words::{Say, screen};
 
 /// Keys of the file that are no meanings.
 const ABOUT: &[&str] = &["name", "background"];
+const GROUPS: &[&str] = &["markup", "syntax", "change"];
 const TOP: &[&str] =
     &["text", "dim", "accent", "user", "ok", "warn", "danger", "info", "border", "selection"];
 const MARKUP: &[&str] =
@@ -26,115 +27,183 @@ const MODIFIERS: &[(&str, Modifier)] = &[
 ];
 
 pub(super) fn theme(source: &str, depth: Depth) -> Result<Theme, Say> {
-    let table: Table = source
-        .parse()
-        .map_err(|error: toml::de::Error| screen::THEME_TOML.with("why", error.message()))?;
-    let empty = Table::new();
-    let group = |name| table.get(name).and_then(Value::as_table).unwrap_or(&empty);
-    let (markup, code, change) = (group("markup"), group("syntax"), group("change"));
-    known(&table, &[ABOUT, TOP, &["markup", "syntax", "change"]])?;
-    known(markup, &[MARKUP])?;
-    known(code, &[SYNTAX])?;
-    known(change, &[CHANGE])?;
-    let top = |name| style(&table, name, depth);
-    let mark = |name| style(markup, name, depth);
-    let ink = |name| style(code, name, depth);
-    let line = |name| style(change, name, depth);
+    let reader = Reader { source, depth };
+    let document = Document::parse(source).map_err(|error| {
+        let why = error.message().lines().next().unwrap_or_default();
+        let line = reader.line(error.span().map(|span| span.start));
+        screen::THEME_TOML.with("why", screen::THEME_LINE.with("line", line).with("what", why))
+    })?;
+    let top = Group { reader, name: "", table: Some(document.as_table()) };
+    top.known(&[ABOUT, TOP, GROUPS])?;
     Ok(Theme {
-        text: top("text")?,
-        dim: top("dim")?,
-        accent: top("accent")?,
-        user: top("user")?,
-        ok: top("ok")?,
-        warn: top("warn")?,
-        danger: top("danger")?,
-        info: top("info")?,
-        border: top("border")?,
-        selection: top("selection")?,
-        markup: Markup {
-            heading: mark("heading")?,
-            strong: mark("strong")?,
-            emph: mark("emph")?,
-            struck: mark("struck")?,
-            code: mark("code")?,
-            block: mark("block")?,
-            link: mark("link")?,
-            quote: mark("quote")?,
-            marker: mark("marker")?,
-            syntax: Syntax {
-                comment: ink("comment")?,
-                string: ink("string")?,
-                keyword: ink("keyword")?,
-                number: ink("number")?,
-                kind: ink("kind")?,
-                function: ink("function")?,
-            },
-        },
-        change: Change { added: line("added")?, removed: line("removed")?, hunk: line("hunk")? },
+        text: top.style("text")?,
+        dim: top.style("dim")?,
+        accent: top.style("accent")?,
+        user: top.style("user")?,
+        ok: top.style("ok")?,
+        warn: top.style("warn")?,
+        danger: top.style("danger")?,
+        info: top.style("info")?,
+        border: top.style("border")?,
+        selection: top.style("selection")?,
+        markup: markup(&top)?,
+        change: change(&top)?,
     })
 }
 
-fn known(table: &Table, names: &[&[&str]]) -> Result<(), Say> {
-    match table.keys().find(|key| !names.iter().any(|list| list.contains(&key.as_str()))) {
-        Some(key) => Err(screen::THEME_UNKNOWN.with("name", key.as_str())),
-        None => Ok(()),
+fn markup(top: &Group<'_>) -> Result<Markup, Say> {
+    let markup = top.group("markup", MARKUP)?;
+    let syntax = top.group("syntax", SYNTAX)?;
+    Ok(Markup {
+        heading: markup.style("heading")?,
+        strong: markup.style("strong")?,
+        emph: markup.style("emph")?,
+        struck: markup.style("struck")?,
+        code: markup.style("code")?,
+        block: markup.style("block")?,
+        link: markup.style("link")?,
+        quote: markup.style("quote")?,
+        marker: markup.style("marker")?,
+        syntax: Syntax {
+            comment: syntax.style("comment")?,
+            string: syntax.style("string")?,
+            keyword: syntax.style("keyword")?,
+            number: syntax.style("number")?,
+            kind: syntax.style("kind")?,
+            function: syntax.style("function")?,
+        },
+    })
+}
+
+fn change(top: &Group<'_>) -> Result<Change, Say> {
+    let change = top.group("change", CHANGE)?;
+    Ok(Change {
+        added: change.style("added")?,
+        removed: change.style("removed")?,
+        hunk: change.style("hunk")?,
+    })
+}
+
+#[derive(Clone, Copy)]
+struct Reader<'a> {
+    source: &'a str,
+    depth: Depth,
+}
+
+impl Reader<'_> {
+    /// The line of a place in the file, counted from 1.
+    fn line(self, at: Option<usize>) -> usize {
+        let before = at.and_then(|at| self.source.get(..at)).unwrap_or_default();
+        before.matches('\n').count() + 1
     }
 }
 
-fn style(table: &Table, name: &str, depth: Depth) -> Result<Style, Say> {
-    let style = match table.get(name) {
-        None => return Err(screen::THEME_MISSING.with("name", name)),
-        Some(Value::String(color)) => {
-            let mut one = Table::new();
-            one.insert("fg".into(), Value::String(color.clone()));
-            painted(&one, name, depth)?
-        }
-        Some(Value::Table(parts)) => painted(parts, name, depth)?,
-        Some(_) => return Err(screen::THEME_SHAPE.with("name", name)),
-    };
-    // What is told by its background alone needs another sign without colours.
-    let bare = depth == Depth::None && name == "selection";
-    Ok(if bare { style.add_modifier(Modifier::REVERSED) } else { style })
+/// One table of the file; `None` where it is missing.
+#[derive(Clone, Copy)]
+struct Group<'a> {
+    reader: Reader<'a>,
+    name: &'a str,
+    table: Option<&'a dyn TableLike>,
 }
 
-fn painted(parts: &Table, name: &str, depth: Depth) -> Result<Style, Say> {
-    let mut style = Style::new();
-    for (key, value) in parts {
-        match (key.as_str(), value) {
-            ("fg", Value::String(text)) => style.fg = color(parts, text, "ansi", depth)?,
-            ("bg", Value::String(text)) => style.bg = color(parts, text, "ansi_bg", depth)?,
-            ("ansi" | "ansi_bg", Value::String(text)) => {
-                sixteen(text)?;
-            }
-            (key, Value::Boolean(on)) => {
-                let found = MODIFIERS.iter().find(|(known, _)| *known == key);
-                let (_, modifier) = found.ok_or_else(|| odd(name, key))?;
-                if *on {
-                    style = style.add_modifier(*modifier);
+impl<'a> Group<'a> {
+    fn group(&self, name: &'a str, names: &[&str]) -> Result<Group<'a>, Say> {
+        let table = match self.item(name) {
+            None => None,
+            Some(item) => Some(item.as_table_like().ok_or_else(|| self.misshaped(name))?),
+        };
+        let group = Group { reader: self.reader, name, table };
+        group.known(&[names])?;
+        Ok(group)
+    }
+
+    fn item(&self, name: &str) -> Option<&'a Item> {
+        self.table.and_then(|table| table.get(name))
+    }
+
+    fn line(&self, name: &str) -> usize {
+        let key = self.table.and_then(|table| table.key(name));
+        self.reader.line(key.and_then(|key| key.span()).map(|span| span.start))
+    }
+
+    /// A key as its path in the file: `markup.code`.
+    fn path(&self, name: &str) -> String {
+        if self.name.is_empty() { name.to_owned() } else { format!("{}.{name}", self.name) }
+    }
+
+    fn misshaped(&self, name: &str) -> Say {
+        screen::THEME_SHAPE.with("name", self.path(name)).with("line", self.line(name))
+    }
+
+    fn unknown(&self, name: &str, line: usize) -> Say {
+        screen::THEME_UNKNOWN.with("name", self.path(name)).with("line", line)
+    }
+
+    fn known(&self, names: &[&[&str]]) -> Result<(), Say> {
+        let Some(table) = self.table else { return Ok(()) };
+        let odd = table.iter().find(|(key, _)| !names.iter().any(|list| list.contains(key)));
+        odd.map_or(Ok(()), |(key, _)| Err(self.unknown(key, self.line(key))))
+    }
+
+    fn style(&self, name: &str) -> Result<Style, Say> {
+        let item =
+            self.item(name).ok_or_else(|| screen::THEME_MISSING.with("name", self.path(name)))?;
+        let style = match (item.as_str(), item.as_table_like()) {
+            (Some(text), _) => Style { fg: self.color(name, text, None)?, ..Style::default() },
+            (None, Some(parts)) => self.painted(name, parts)?,
+            (None, None) => return Err(self.misshaped(name)),
+        };
+        // What is told by its background alone needs another sign without colours.
+        let bare = self.reader.depth == Depth::None && name == "selection";
+        Ok(if bare { style.add_modifier(Modifier::REVERSED) } else { style })
+    }
+
+    fn painted(&self, name: &str, parts: &dyn TableLike) -> Result<Style, Say> {
+        let mut style = Style::new();
+        for (key, item) in parts.iter() {
+            let wish = |wish| parts.get(wish).and_then(Item::as_str);
+            match (key, item.as_str(), item.as_bool()) {
+                ("fg", Some(text), _) => style.fg = self.color(name, text, wish("ansi"))?,
+                ("bg", Some(text), _) => style.bg = self.color(name, text, wish("ansi_bg"))?,
+                ("ansi" | "ansi_bg", Some(text), _) => {
+                    sixteen(text).ok_or_else(|| self.no_color(name, text))?;
+                }
+                (key, None, Some(on)) => {
+                    let found = MODIFIERS.iter().find(|(known, _)| *known == key);
+                    let odd = || self.unknown(&format!("{name}.{key}"), self.line(name));
+                    let (_, modifier) = found.ok_or_else(odd)?;
+                    if on {
+                        style = style.add_modifier(*modifier);
+                    }
+                }
+                (key, _, _) => {
+                    return Err(self.unknown(&format!("{name}.{key}"), self.line(name)));
                 }
             }
-            (key, _) => return Err(odd(name, key)),
         }
+        Ok(style)
     }
-    Ok(style)
-}
 
-fn odd(name: &str, key: &str) -> Say {
-    screen::THEME_UNKNOWN.with("name", format!("{name}.{key}"))
-}
-
-type Shown = Option<ratatui::style::Color>;
-
-fn color(parts: &Table, text: &str, named: &str, depth: Depth) -> Result<Shown, Say> {
-    if text == "default" {
-        return Ok(None);
+    /// `wish`: the name of the author's choice where there are only sixteen.
+    fn color(&self, name: &str, text: &str, wish: Option<&str>) -> Result<Option<Color>, Say> {
+        let depth = self.reader.depth;
+        if text == "default" {
+            return Ok(None);
+        }
+        if let Some(named) = sixteen(text) {
+            return Ok(Some(named).filter(|_| depth != Depth::None));
+        }
+        let rgb = hex(text).ok_or_else(|| self.no_color(name, text))?;
+        let wish = wish.map(|wish| sixteen(wish).ok_or_else(|| self.no_color(name, wish)));
+        Ok(shown(rgb, wish.transpose()?, depth))
     }
-    let rgb = hex(text).ok_or_else(|| screen::THEME_COLOR.with("color", text))?;
-    let named = parts.get(named).and_then(Value::as_str).map(sixteen).transpose()?;
-    Ok(shown(rgb, named, depth))
+
+    fn no_color(&self, name: &str, text: &str) -> Say {
+        let say = screen::THEME_COLOR.with("color", text).with("name", self.path(name));
+        say.with("line", self.line(name))
+    }
 }
 
-fn sixteen(name: &str) -> Result<ratatui::style::Color, Say> {
-    let found = SIXTEEN.iter().find(|(known, _, _)| *known == name);
-    found.map(|(_, color, _)| *color).ok_or_else(|| screen::THEME_COLOR.with("color", name))
+fn sixteen(name: &str) -> Option<Color> {
+    SIXTEEN.iter().find(|(known, _, _)| *known == name).map(|(_, color, _)| *color)
 }

@@ -62,25 +62,91 @@ fn every_built_in_theme_has_every_meaning_at_every_depth() {
     assert!(Theme::built_in("nope", Depth::True).is_none());
 }
 
+/// What each theme lies on: what its file assumes, and what terminals really have; and
+/// the contrast it promises.
+const GROUNDS: &[(&str, &[&str], f64)] = &[
+    ("dark", &["#1c1e26", "#000000", "#1e1e1e", "#0d1117"], 4.5),
+    ("light", &["#fbfaf7", "#ffffff", "#f6f8fa"], 4.5),
+    ("high-contrast", &["#000000"], 7.0),
+    ("colorblind", &["#1c1e26", "#000000", "#1e1e1e", "#0d1117"], 4.5),
+    ("16-colors", &["#000000"], 4.5),
+];
+
+fn rgb(color: Option<Color>) -> Option<Rgb> {
+    match color? {
+        Color::Rgb(r, g, b) => Some((r, g, b)),
+        named => paint::SIXTEEN.iter().find(|(_, known, _)| *known == named).map(|row| row.2),
+    }
+}
+
 #[test]
 fn every_word_stands_out_from_the_background() {
-    // What the file assumes, and what terminals really have.
-    let grounds = [
-        ("dark", vec!["#1c1e26", "#000000", "#1e1e1e", "#0d1117"]),
-        ("light", vec!["#fbfaf7", "#ffffff", "#f6f8fa"]),
-    ];
-    for (name, grounds) in grounds {
+    assert_eq!(GROUNDS.iter().map(|row| row.0).collect::<Vec<_>>(), Theme::names());
+    for (name, grounds, least) in GROUNDS {
         let theme = Theme::built_in(name, Depth::True).unwrap();
-        for ground in grounds {
+        for ground in *grounds {
             let ground = hex(ground).unwrap();
             for (meaning, style) in styles(&theme) {
-                let Some(Color::Rgb(r, g, b)) = style.fg else { continue };
-                let behind = match style.bg {
-                    Some(Color::Rgb(r, g, b)) => (r, g, b),
-                    _ => ground,
-                };
-                let ratio = contrast((r, g, b), behind);
-                assert!(ratio >= 4.5, "{name}: {meaning} has {ratio:.2} on {behind:?}");
+                let Some(ink) = rgb(style.fg) else { continue };
+                let behind = rgb(style.bg).unwrap_or(ground);
+                let ratio = contrast(ink, behind);
+                assert!(ratio >= *least, "{name}: {meaning} has {ratio:.2} on {behind:?}");
+            }
+        }
+    }
+}
+
+/// What an eye makes of the three parts of light: all of them, or without the cones for
+/// long (protanopia) or middle waves (deuteranopia), after Machado, Oliveira and
+/// Fernandes, 2009.
+#[rustfmt::skip]
+const EYES: &[(&str, [[f64; 3]; 3])] = &[
+    ("all colours",  [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+    ("protanopia",   [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    ("deuteranopia", [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+];
+
+/// The colour as that eye sees it, in CIE L*a*b*.
+fn lab(rgb: Rgb, eye: &[[f64; 3]; 3]) -> [f64; 3] {
+    let linear = [rgb.0, rgb.1, rgb.2].map(|part| {
+        let part = f64::from(part) / 255.0;
+        if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+    });
+    let dot = |row: &[f64; 3]| row.iter().zip(linear).map(|(a, b)| a * b).sum::<f64>();
+    let [r, g, b] = [dot(&eye[0]), dot(&eye[1]), dot(&eye[2])].map(|part| part.clamp(0.0, 1.0));
+    let root = |t: f64| if t > 0.008_856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+    let x = root((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.950_47);
+    let y = root(0.2126 * r + 0.7152 * g + 0.0722 * b);
+    let z = root((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.088_83);
+    [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+}
+
+/// How far apart two colours are for that eye; 2 is the least anybody sees.
+fn apart(a: Rgb, b: Rgb, eye: &[[f64; 3]; 3]) -> f64 {
+    let squares = lab(a, eye).into_iter().zip(lab(b, eye)).map(|(a, b)| (a - b).powi(2));
+    squares.sum::<f64>().sqrt()
+}
+
+#[test]
+fn tiers_changes_and_outcomes_are_told_apart_by_every_eye() {
+    for name in Theme::names() {
+        let theme = Theme::built_in(name, Depth::True).unwrap();
+        let least = if *name == "colorblind" { 25.0 } else { 15.0 };
+        let (ok, warn, danger) = (theme.ok, theme.warn, theme.danger);
+        let pairs = [
+            ("L0 and L1", theme.tier(Tier::L0), theme.tier(Tier::L1)),
+            ("L1 and L2", theme.tier(Tier::L1), theme.tier(Tier::L2)),
+            ("L0 and L2", theme.tier(Tier::L0), theme.tier(Tier::L2)),
+            ("added and removed", theme.change.added, theme.change.removed),
+            ("worked and failed", ok, danger),
+            ("worked and did not run", ok, theme.dim),
+            ("asks and did not run", warn, theme.dim),
+            ("failed and did not run", danger, theme.dim),
+        ];
+        for (eye, seen) in EYES {
+            for (what, one, other) in pairs {
+                let far = apart(rgb(one.fg).unwrap(), rgb(other.fg).unwrap(), seen);
+                assert!(far >= least, "{name}: {what} are {far:.1} apart with {eye}");
             }
         }
     }
@@ -108,14 +174,16 @@ fn fewer_colours_are_named_by_the_theme_or_the_nearest() {
 fn a_faulty_theme_gets_one_sentence_that_names_the_place() {
     let good = BUILT_IN[0].1;
     let cases = [
-        ("name = ".to_owned(), "not valid TOML"),
-        (good.replace("accent    =", "acent ="), "`acent`"),
+        ("name = ".to_owned(), "not valid TOML: line 1,"),
+        (good.replace("accent    =", "acent ="), "Line 15 of this theme sets `acent`"),
         (good.replace("ansi = \"light_blue\"", "ansi = \"mauve\""), "`mauve`"),
-        (good.replace("#8b93a7", "8b93a7"), "`8b93a7`"),
-        (good.replace("bold = true", "bald = true"), "user.bald"),
-        (good.replace("text      = \"default\"", "text = 3"), "`text`"),
+        (good.replace("#8593a9", "8593a9"), "`8593a9`"),
+        (good.replace("bold = true", "bald = true"), "Line 16 of this theme sets `user.bald`"),
+        (good.replace("text      = \"default\"", "text = 3"), "`text` in line 13"),
+        (good.replace("[syntax]", "[syntax]\nodd = 1"), "Line 36 of this theme sets `syntax.odd`"),
+        (format!("markup = 3\n{}", good.split("[markup]").next().unwrap()), "`markup` in line 1"),
         (good.replace("[change]", "[chance]"), "`chance`"),
-        (good.replace("quote   =", "# quote ="), "`quote`"),
+        (good.replace("quote   =", "# quote ="), "`markup.quote`"),
     ];
     for (source, expected) in cases {
         let error = Theme::parse(&source, Depth::True).expect_err(expected).text(Lang::En);

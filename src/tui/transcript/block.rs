@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::highlight::{self, Paints, Snippet};
 use super::markdown;
 use super::page;
-use super::paper::{Break, Paper, Para, prefixed};
+use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::step::Step;
 use super::text::{Part, Text};
 use super::time;
@@ -145,7 +145,7 @@ impl Block {
     }
 
     /// The rows of one part, each at most `paper.width` columns.
-    pub fn set(&self, part: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    pub fn set(&self, part: usize, paper: &Paper<'_>) -> Vec<Strip> {
         let theme = paper.theme;
         match &self.body {
             Body::Said { text, .. } => set_text(text.part(part), theme.user, paper),
@@ -187,6 +187,21 @@ impl Block {
         }
         let before = outdent(text.code_before(at.1), fence.indent);
         Some(highlight::snippet(at, &fence.language, &before, &code))
+    }
+
+    /// How many parts it has when it is open.
+    pub fn opened_parts(&self) -> usize {
+        self.text().map_or(1, Text::len)
+    }
+
+    /// The rows of one part as if it were open; none of what changes with time.
+    pub fn set_opened(&self, part: usize, paper: &Paper<'_>) -> Vec<Strip> {
+        match &self.body {
+            Body::Step(step) if step.is_running() => Vec::new(),
+            Body::Step(step) => step.set(Fold::Open, paper),
+            Body::Thought { text, .. } => set_text(text.part(part), paper.theme.dim, paper),
+            _ => self.set(part, paper),
+        }
     }
 
     /// Folds what is open and opens what is folded; false for a block without folds.
@@ -244,7 +259,7 @@ impl Block {
     }
 }
 
-fn set_text(part: Part<'_>, style: Style, paper: &Paper<'_>) -> Vec<Line<'static>> {
+fn set_text(part: Part<'_>, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
     match part {
         Part::Plain(text) => {
             let text = text.strip_suffix('\n').unwrap_or(text);
@@ -271,12 +286,12 @@ fn outdent(code: &str, indent: usize) -> Cow<'_, str> {
 }
 
 /// Running: its last rows. Done: one row with its first sentence.
-fn set_thought(text: &Text, done: bool, paper: &Paper<'_>) -> Vec<Line<'static>> {
+fn set_thought(text: &Text, done: bool, paper: &Paper<'_>) -> Vec<Strip> {
     let (label, style) = (paper.word(screen::THOUGHT), paper.theme.dim);
     if done {
         let first = text.source().split(['\n', '。']).find(|line| !line.trim().is_empty());
         let row = format!("{label}{}", first.unwrap_or_default().trim());
-        return vec![Line::styled(clean::elide_end(&row, paper.measure()), style)];
+        return vec![Line::styled(clean::elide_end(&row, paper.measure()), style).into()];
     }
     let source = text.source().trim_end();
     let from = source.char_indices().rev().nth(THOUGHT_TAIL).map_or(0, |(at, _)| at);
@@ -286,7 +301,7 @@ fn set_thought(text: &Text, done: bool, paper: &Paper<'_>) -> Vec<Line<'static>>
     rows.into_iter().skip(skipped).collect()
 }
 
-fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Line<'static>> {
+fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
     let style = match notice.level {
         Level::Info => theme.info,
@@ -303,12 +318,7 @@ fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Line<'static>> {
 }
 
 /// Short turns end by themselves; all others say how, how long and how much.
-fn set_end(
-    ending: &Ending,
-    usage: &Usage,
-    elapsed_ms: u64,
-    paper: &Paper<'_>,
-) -> Vec<Line<'static>> {
+fn set_end(ending: &Ending, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
     let (say, style): (Option<Say>, Style) = match ending {
         Ending::Done | Ending::Error => (None, theme.dim),
@@ -340,7 +350,7 @@ fn cut_word(cut: Cut) -> crate::words::Word {
     }
 }
 
-pub(super) fn sentence(say: &Say, style: Style, paper: &Paper<'_>) -> Vec<Line<'static>> {
+pub(super) fn sentence(say: &Say, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
     Para::styled(&paper.say(say), style).expanded().rows(paper.measure(), Break::Words)
 }
 
@@ -351,7 +361,7 @@ pub(super) fn hanging(
     text: &str,
     style: Style,
     paper: &Paper<'_>,
-) -> Vec<Line<'static>> {
+) -> Vec<Strip> {
     let indent = if indent + 8 > paper.measure() { 0 } else { indent };
     let room = (paper.measure() - indent).max(1);
     let pad = indent.saturating_sub(clean::width(label));

@@ -8,18 +8,23 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
 
 use crate::protocol::{Event, Notice, Row};
 use crate::tui::theme::Theme;
 use crate::words::{Lang, Say};
 
+mod bar;
 mod block;
 mod highlight;
 mod markdown;
 mod output;
 mod page;
 mod paper;
+mod reading;
 mod scroll;
+mod search;
+mod select;
 mod step;
 mod story;
 mod text;
@@ -27,9 +32,13 @@ mod time;
 
 pub use highlight::{Highlighter, Painted, Snippet};
 pub use scroll::Scroll;
+pub use search::{Found, Stage};
+pub use select::Released;
 
 use block::{Body, Fold};
 use scroll::{Place, Setting, Sheets, end, gap, gutter};
+use search::{Hit, Search};
+use select::Pointer;
 use story::Story;
 
 /// More unseen rows than this are not counted.
@@ -56,15 +65,20 @@ pub struct Transcript {
     /// The first row that was never in view, while the end is not.
     mark: Place,
     unseen: usize,
-    /// The last frame's first screen row, and the block of each row.
-    shown: (u16, Vec<usize>),
+    /// The last frame's area, and the place of each of its rows.
+    shown: (Rect, Vec<Place>),
     steps: Fold,
+    search: Option<Search>,
+    pointer: Pointer,
 }
 
 impl Transcript {
     /// Takes what a session tells; what it does not show is ignored.
     pub fn apply(&mut self, event: &Event) {
         let before = self.story.blocks.len();
+        if let Some(search) = &mut self.search {
+            search.changed(touched(&self.story.blocks, event));
+        }
         self.story.apply(event);
         if let Some(len) = self.story.take_cut() {
             self.shrunk(len);
@@ -100,6 +114,7 @@ impl Transcript {
 
     /// Opens all steps and thoughts, or folds them again.
     pub fn toggle_steps(&mut self) {
+        self.deselect();
         self.steps = match self.steps {
             Fold::Natural | Fold::Closed => Fold::Open,
             Fold::Open => Fold::Natural,
@@ -111,9 +126,9 @@ impl Transcript {
     /// Opens or folds what is shown at a row of the screen, as the mouse counts it;
     /// false when there is nothing to fold.
     pub fn click(&mut self, row: u16) -> bool {
-        let (first, blocks) = &self.shown;
-        let at = row.checked_sub(*first).and_then(|row| blocks.get(usize::from(row)));
-        let block = at.copied().and_then(|at| self.story.blocks.get_mut(at));
+        let (area, places) = &self.shown;
+        let at = row.checked_sub(area.y).and_then(|row| places.get(usize::from(row)));
+        let block = at.and_then(|at| self.story.blocks.get_mut(at.block));
         block.is_some_and(block::Block::toggle)
     }
 
@@ -168,10 +183,14 @@ impl Transcript {
         self.sheets.begin(setting, look.spinner, look.elapsed_ms);
         self.story.settle();
         if narrower {
+            self.deselect();
             self.keep_place();
         }
+        self.read_on(narrower);
         let top = self.first_row();
         let bottom = self.draw(top, area, buf);
+        self.follow_pointer();
+        self.mark_selection(buf);
         self.count_unseen(bottom);
         self.sheets.end();
     }
@@ -207,7 +226,7 @@ impl Transcript {
             if place.row < height {
                 y = self.draw_part(place, Rect { y, height: area.bottom() - y, ..area }, buf);
                 let drawn = usize::from(y - area.top()) - shown.len();
-                shown.extend(std::iter::repeat_n(place.block, drawn));
+                shown.extend((0..drawn).map(|row| Place { row: place.row + row, ..place }));
                 place.row += drawn;
             }
             if place.row >= height {
@@ -215,7 +234,7 @@ impl Transcript {
                     self.sheets.down(&mut self.story.blocks, Place { row: height, ..place }, 0);
             }
         }
-        self.shown = (area.top(), shown);
+        self.shown = (area, shown);
         place
     }
 
@@ -235,7 +254,7 @@ impl Transcript {
             }
             let line = row.checked_sub(blank).and_then(|row| rows.get(row));
             if let Some(line) = line {
-                buf.set_line(area.x + gutter, y, line, area.width - gutter);
+                buf.set_line(area.x + gutter, y, &line.line, area.width - gutter);
             }
             if row == mark_row
                 && place.part == 0
@@ -246,7 +265,60 @@ impl Transcript {
             }
             y += 1;
         }
+        self.mark_hits(place, area, buf);
         y
+    }
+
+    /// Marks what is searched for in a part that was drawn from `place` on.
+    fn mark_hits(&mut self, place: Place, area: Rect, buf: &mut Buffer) {
+        let Some(search) = &self.search else { return };
+        let at = (place.block, place.part);
+        let blank = gap(&self.story.blocks, at);
+        let rows = self.sheets.rows(&mut self.story.blocks, at);
+        let gutter = gutter(usize::from(area.width));
+        let theme = &self.sheets.setting.theme;
+        for (cells, now) in search.marks(at, &rows) {
+            let Some(row) = (blank + cells.row).checked_sub(place.row) else { continue };
+            let (y, x) = (usize::from(area.y) + row, usize::from(area.x) + gutter);
+            if y < usize::from(area.bottom()) {
+                let width = cells.columns.len() as u16;
+                let marked = Rect::new((x + cells.columns.start) as u16, y as u16, width, 1);
+                let style = match now {
+                    true => theme.selection.add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
+                    false => Style::new().add_modifier(Modifier::REVERSED),
+                };
+                buf.set_style(marked.intersection(area), style);
+            }
+        }
+    }
+
+    /// Reads a slice for the search, and goes to the first hit when it finds it.
+    fn read_on(&mut self, narrower: bool) {
+        let Some(search) = &mut self.search else { return };
+        if narrower {
+            search.again();
+        }
+        let paper = self.sheets.paper();
+        if let Some(hit) = search.read(&self.story.blocks, &paper) {
+            self.show(hit);
+        }
+    }
+
+    /// Opens what holds a hit and brings its row into view, a third from the top.
+    fn show(&mut self, hit: Hit) {
+        let Some(block) = self.story.blocks.get_mut(hit.part.0) else { return };
+        let same = block.fold == Fold::Open || block.is_open().is_none();
+        unfold(block, Fold::Open);
+        let rows = self.sheets.rows(&mut self.story.blocks, hit.part);
+        let row = self.search.as_ref().and_then(|search| search.row(hit, &rows));
+        let row = gap(&self.story.blocks, hit.part) + row.unwrap_or_default();
+        let place = Place { block: hit.part.0, part: hit.part.1, row };
+        let seen = |first: &Place| *first <= place && self.shown.1.last() >= Some(&place);
+        if !(same && self.shown.1.first().is_some_and(seen)) {
+            let above = usize::from(self.sheets.setting.height) / 3;
+            let (top, _) = self.sheets.up(&mut self.story.blocks, place, above);
+            self.look_at(top);
+        }
     }
 
     fn move_by(&mut self, rows: i32) {
@@ -340,12 +412,27 @@ impl Transcript {
     /// Blocks from `len` on are gone or others.
     fn shrunk(&mut self, len: usize) {
         self.sheets.forget(len);
+        self.forget_selection(len);
         if self.top.is_some_and(|top| top.block >= len) {
             self.top = None;
         }
         if self.mark.block >= len {
             self.mark = end(&self.story.blocks);
         }
+    }
+}
+
+/// The first part that an event may change.
+fn touched(blocks: &[block::Block], event: &Event) -> (usize, usize) {
+    let turn = || blocks.iter().rposition(|block| matches!(block.body, Body::Said { .. }));
+    match event {
+        Event::StepOutput { .. } => (blocks.len(), 0),
+        Event::Delta { .. } | Event::Thought { .. } => match blocks.last() {
+            Some(last) => (blocks.len() - 1, last.opened_parts().saturating_sub(1)),
+            None => (0, 0),
+        },
+        Event::Cleared => (0, 0),
+        _ => (turn().unwrap_or_default(), 0),
     }
 }
 

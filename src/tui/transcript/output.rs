@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::block::sentence;
 use super::markdown::bars;
-use super::paper::{Break, Paper, Para, prefixed};
+use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
 use crate::safety::clean::{Cleaner, Source, clean, is_binary};
 use crate::tui::clean::elide_end;
@@ -45,7 +45,7 @@ impl Tail {
         }
     }
 
-    pub fn set(&self, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    pub fn set(&self, paper: &Paper<'_>) -> Vec<Strip> {
         if is_binary(&self.text) {
             return Vec::new();
         }
@@ -98,7 +98,7 @@ impl Excerpt {
     }
 
     /// All that is kept, or its two ends in at most about `most` rows.
-    pub fn set(&self, most: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    pub fn set(&self, most: usize, paper: &Paper<'_>) -> Vec<Strip> {
         if let Some(bytes) = self.binary {
             let say = screen::OUTPUT_BINARY.with("n", time::grouped(bytes as u64));
             return sentence(&say, paper.theme.dim, paper);
@@ -124,7 +124,7 @@ impl Excerpt {
     }
 
     /// The last lines, one row each.
-    pub fn last(&self, rows: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    pub fn last(&self, rows: usize, paper: &Paper<'_>) -> Vec<Strip> {
         let lines = self.head.lines().chain(self.tail.lines()).filter(|line| !line.is_empty());
         let lines: Vec<&str> = lines.collect();
         let skipped = lines.len().saturating_sub(rows);
@@ -133,14 +133,14 @@ impl Excerpt {
 }
 
 /// One row, its end left out where it is too long.
-fn one(line: &str, paper: &Paper<'_>) -> Line<'static> {
+fn one(line: &str, paper: &Paper<'_>) -> Strip {
     let (bar, _) = bars(paper, paper.width);
     let room = paper.measure().saturating_sub(bar.iter().map(Span::width).sum()).max(1);
-    prefixed(&bar, Line::styled(elide_end(line, room), paper.theme.dim))
+    prefixed(&bar, Line::styled(elide_end(line, room), paper.theme.dim).into())
 }
 
 /// All rows of a line.
-fn all(line: &str, paper: &Paper<'_>) -> Vec<Line<'static>> {
+fn all(line: &str, paper: &Paper<'_>) -> Vec<Strip> {
     let para = Para::styled(line, paper.theme.dim).expanded();
     let (first, more) = bars(paper, paper.width);
     let room = paper.width.saturating_sub(first.iter().map(Span::width).sum()).max(1);

@@ -1,9 +1,7 @@
 //! A titled block of lines, such as the answer of `/status`.
 
-use ratatui::text::Line;
-
 use super::block::{hanging, sentence};
-use super::paper::{Break, Paper, Para};
+use super::paper::{Break, Paper, Para, Strip};
 use crate::protocol::Row;
 use crate::tui::clean;
 use crate::words::Say;
@@ -11,7 +9,7 @@ use crate::words::Say;
 /// Labels wider than this do not push the values of all others to the right.
 const LABEL: usize = 28;
 
-pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Line<'static>> {
+pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
     let indent = rows.iter().filter_map(|row| label_width(row, paper)).max().unwrap_or_default();
     let mut out = sentence(title, theme.markup.heading, paper);
@@ -19,7 +17,7 @@ pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Line<'sta
         match row {
             Row::Heading(text) => {
                 if out.len() > 1 {
-                    out.push(Line::default());
+                    out.push(Strip::default());
                 }
                 let text = clean::flat(&text.text(paper.lang));
                 let para = Para::styled(&text, theme.markup.strong);

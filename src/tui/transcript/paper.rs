@@ -97,7 +97,7 @@ impl Para {
         self.text.split_whitespace().map(clean::width).max().unwrap_or_default()
     }
 
-    pub fn rows(&self, width: usize, how: Break) -> Vec<Line<'static>> {
+    pub fn rows(&self, width: usize, how: Break) -> Vec<Strip> {
         let mut out = Vec::new();
         let mut start = 0;
         for line in self.text.split('\n') {
@@ -106,8 +106,12 @@ impl Para {
                 Break::Words => clean::rows(line, width),
                 Break::Columns => clean::cut(line, width),
             };
+            let mut before = None;
             for row in rows {
-                out.push(self.slice(start + row.start, start + row.end, width));
+                let blanks = before.map(|end| row.start.saturating_sub(end) as u16);
+                before = Some(row.end);
+                let line = self.slice(start + row.start, start + row.end, width);
+                out.push(Strip { line, lead: 0, goes_on: blanks });
             }
             start += line.len() + 1;
         }
@@ -156,9 +160,46 @@ impl Para {
     }
 }
 
-/// A row behind a prefix.
-pub(super) fn prefixed(prefix: &[Span<'static>], row: Line<'static>) -> Line<'static> {
+/// One row as it is set: what stands in it, and what of that is not the source's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Strip {
+    pub line: Line<'static>,
+    /// Columns at its left that are ours: bars and indentation. The greatest number: all.
+    pub lead: u16,
+    /// Set where it goes on with the line of the row above it: how many blanks of that
+    /// line the break took.
+    pub goes_on: Option<u16>,
+}
+
+impl Strip {
+    /// A row that is ours from end to end, such as the frame of a table.
+    pub fn ours(line: Line<'static>) -> Strip {
+        Strip { line, lead: u16::MAX, goes_on: None }
+    }
+
+    pub fn is_ours(&self) -> bool {
+        self.lead == u16::MAX
+    }
+
+    pub fn width(&self) -> usize {
+        self.line.width()
+    }
+}
+
+impl From<Line<'static>> for Strip {
+    fn from(line: Line<'static>) -> Strip {
+        Strip { line, lead: 0, goes_on: None }
+    }
+}
+
+/// A row behind a prefix that is ours.
+pub(super) fn prefixed(prefix: &[Span<'static>], row: Strip) -> Strip {
+    let columns: usize = prefix.iter().map(Span::width).sum();
     let mut spans = prefix.to_vec();
-    spans.extend(row.spans);
-    Line::from(spans)
+    spans.extend(row.line.spans);
+    Strip {
+        line: Line::from(spans),
+        lead: row.lead.saturating_add(columns as u16),
+        goes_on: row.goes_on,
+    }
 }

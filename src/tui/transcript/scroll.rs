@@ -4,11 +4,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ratatui::text::Line;
-
 use super::block::{Block, Body, GUTTER, Height};
 use super::highlight::{Painted, Paints};
-use super::paper::Paper;
+use super::paper::{Paper, Strip};
 use crate::tui::theme::Theme;
 use crate::words::Lang;
 
@@ -61,7 +59,7 @@ pub(super) struct Sheets {
 struct Sheet {
     version: u64,
     frame: u64,
-    rows: Rc<Vec<Line<'static>>>,
+    rows: Rc<Vec<Strip>>,
 }
 
 impl Sheets {
@@ -120,7 +118,7 @@ impl Sheets {
     }
 
     /// The rows of a part without the blank row before it.
-    pub fn rows(&mut self, blocks: &mut [Block], at: (usize, usize)) -> Rc<Vec<Line<'static>>> {
+    pub fn rows(&mut self, blocks: &mut [Block], at: (usize, usize)) -> Rc<Vec<Strip>> {
         let Some(block) = blocks.get_mut(at.0) else { return Rc::default() };
         if block.is_running() {
             return Rc::new(block.set(at.1, &self.paper()));

@@ -5,11 +5,12 @@ use ratatui::text::{Line, Span};
 
 use super::block::{Fold, hanging, sentence};
 use super::output::{Excerpt, Tail};
-use super::paper::{Break, Paper, Para, prefixed};
+use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
 use crate::protocol::{Observation, Origin, Outcome, Risk, Tier, Work};
 use crate::tui::clean;
-use crate::words::{Say, Word, screen};
+use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
+use crate::words::{Say, Word, exec, screen};
 
 /// Frames of a running step, one column each in every terminal.
 const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛"];
@@ -19,12 +20,12 @@ const FAILURE: usize = 3;
 const TYPED: usize = 40;
 /// Columns a command is not squeezed below for what stands at the right.
 const COMMAND: usize = 24;
-/// What `parsed` may count, and the word for it.
-const COUNTS: &[(&str, Word)] = &[
-    ("search_matches", screen::COUNT_MATCHES),
-    ("file_list", screen::COUNT_FILES),
-    ("git_log", screen::COUNT_COMMITS),
-    ("diagnostics", screen::COUNT_PROBLEMS),
+/// What `parsed` may count, and the words for one and for many.
+const COUNTS: &[(&str, Word, Word)] = &[
+    ("search_matches", screen::COUNT_MATCH, screen::COUNT_MATCHES),
+    ("file_list", screen::COUNT_FILE, screen::COUNT_FILES),
+    ("git_log", screen::COUNT_COMMIT, screen::COUNT_COMMITS),
+    ("diagnostics", screen::COUNT_PROBLEM, screen::COUNT_PROBLEMS),
 ];
 
 #[derive(Debug)]
@@ -56,7 +57,7 @@ pub(super) struct Done {
     stdout: Excerpt,
     stderr: Excerpt,
     truncated: bool,
-    count: Option<(Word, usize)>,
+    count: Option<Say>,
     outcome: Outcome,
     note: Option<Say>,
 }
@@ -64,8 +65,11 @@ pub(super) struct Done {
 impl Done {
     pub fn new(seen: &Observation) -> Done {
         let count = seen.parsed.as_ref().and_then(|parsed| {
-            let (_, word) = COUNTS.iter().find(|(kind, _)| *kind == parsed.kind)?;
-            Some((*word, parsed.total))
+            let (_, one, many) = COUNTS.iter().find(|(kind, ..)| *kind == parsed.kind)?;
+            Some(match parsed.total {
+                1 => Say::from(*one),
+                n => many.with("n", time::grouped(n as u64)),
+            })
         });
         Done {
             cwd: seen.cwd.clone(),
@@ -82,6 +86,11 @@ impl Done {
 
     fn ran(&self) -> bool {
         matches!(self.outcome, Outcome::Ran | Outcome::Edited)
+    }
+
+    /// It was left out because of what came before it.
+    fn never_began(&self) -> bool {
+        self.note.as_ref().is_some_and(|note| matches!(note.word(), SKIPPED | CANCELLED))
     }
 
     fn succeeded(&self) -> bool {
@@ -123,7 +132,7 @@ impl Step {
         }
     }
 
-    pub fn set(&self, fold: Fold, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    pub fn set(&self, fold: Fold, paper: &Paper<'_>) -> Vec<Strip> {
         let open = self.is_open(fold);
         let typed = self.is_below(fold);
         let mut rows = Vec::new();
@@ -146,7 +155,7 @@ impl Step {
     }
 
     /// The command, and at the right how it went.
-    fn head(&self, open: bool, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn head(&self, open: bool, paper: &Paper<'_>) -> Vec<Strip> {
         let facts = self.facts(paper);
         let taken: usize = facts.iter().map(Span::width).sum();
         let width = paper.measure();
@@ -157,22 +166,22 @@ impl Step {
             Para::styled(&command, paper.theme.text).rows(width, Break::Words)
         } else {
             let room = if beside { room } else { width };
-            vec![Line::styled(clean::elide_middle(&command, room), paper.theme.text)]
+            vec![Line::styled(clean::elide_middle(&command, room), paper.theme.text).into()]
         };
         let fits = shown.len() == 1 && shown.iter().all(|row| row.width() <= room);
         let mut rows = shown;
         match rows.last_mut() {
             Some(row) if fits => {
                 let pad = width - taken - row.width();
-                row.spans.push(Span::raw(" ".repeat(pad)));
-                row.spans.extend(facts);
+                row.line.spans.push(Span::raw(" ".repeat(pad)));
+                row.line.spans.extend(facts);
             }
             _ => rows.extend(self.facts_below(paper)),
         }
         rows
     }
 
-    fn facts_below(&self, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn facts_below(&self, paper: &Paper<'_>) -> Vec<Strip> {
         let mut para = Para::default();
         for fact in self.facts(paper) {
             para.push(&fact.content, fact.style);
@@ -217,15 +226,15 @@ impl Step {
     }
 
     /// Folded: why it did not run, or the end of what went wrong.
-    fn brief(&self, done: &Done, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn brief(&self, done: &Done, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = Vec::new();
         if done.outcome == Outcome::Refused
             && let Some(why) = self.risk.why()
         {
             rows.extend(note(&paper.say(why), paper));
         }
-        if let Some(say) = &done.note {
-            rows.extend(note(&paper.say(say), paper));
+        if let Some(say) = done.note.as_ref().and_then(to_person) {
+            rows.extend(note(&paper.say(&say), paper));
         }
         if done.ran() && !done.succeeded() {
             let output = if done.stderr.is_empty() { &done.stdout } else { &done.stderr };
@@ -235,7 +244,7 @@ impl Step {
     }
 
     /// Opened: where, why, what it printed, how it ended.
-    fn details(&self, done: &Done, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn details(&self, done: &Done, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = Vec::new();
         let mut pair = |word: Word, text: String| {
             let label = paper.word(word);
@@ -253,8 +262,8 @@ impl Step {
         if let Some(code) = done.exit_code {
             pair(screen::STEP_EXIT_LABEL, code.to_string());
         }
-        if let Some(say) = &done.note {
-            pair(screen::STEP_NOTE, paper.say(say));
+        if let Some(say) = done.note.as_ref().and_then(to_person) {
+            pair(screen::STEP_NOTE, paper.say(&say));
         }
         rows.extend(done.output(usize::MAX, paper));
         rows
@@ -263,7 +272,7 @@ impl Step {
 
 impl Done {
     /// What it printed, each stream with its name where there are two.
-    fn output(&self, most: usize, paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn output(&self, most: usize, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = self.stdout.set(most, paper);
         if !self.stderr.is_empty() {
             rows.extend(sentence(&screen::STEP_STDERR.into(), paper.theme.dim, paper));
@@ -285,6 +294,7 @@ fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
         Outcome::Declined => Some((screen::STEP_DECLINED, theme.text)),
         Outcome::Refused => Some((screen::STEP_REFUSED, theme.danger)),
         Outcome::TimedOut => Some((screen::STEP_TIMED_OUT, theme.danger)),
+        Outcome::Cancelled if done.never_began() => Some((screen::STEP_NOT_RUN, theme.text)),
         Outcome::Cancelled => Some((screen::STEP_CANCELLED, theme.text)),
         Outcome::Edited => Some((screen::STEP_EDITED, theme.text)),
     };
@@ -298,13 +308,25 @@ fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
         None if done.ran() => facts.push((paper.word(screen::STEP_KILLED).into(), theme.danger)),
         None => {}
     }
-    if let Some((word, total)) = done.count {
-        facts.push((word.with("n", time::grouped(total as u64)).text(paper.lang), theme.dim));
+    if let Some(count) = &done.count {
+        facts.push((count.text(paper.lang), theme.dim));
     }
     facts
 }
 
-fn note(text: &str, paper: &Paper<'_>) -> Vec<Line<'static>> {
+/// A note speaks to the model of the user; the person is spared what their own answer
+/// was, and what the row says already.
+fn to_person(note: &Say) -> Option<Say> {
+    let said = |word: Word, name| Some(word.with(name, note.value(name)?.clone()));
+    match note.word() {
+        DECLINED | SKIPPED | CANCELLED | exec::CANCELLED => None,
+        DECLINED_WORD => said(screen::STEP_WORD, "word"),
+        EDITED => said(screen::STEP_INSTEAD, "step"),
+        _ => Some(note.clone()),
+    }
+}
+
+fn note(text: &str, paper: &Paper<'_>) -> Vec<Strip> {
     let para = Para::styled(text, paper.theme.dim).expanded();
     let indent = [Span::raw("  ")];
     let rows = para.rows(paper.measure().saturating_sub(2).max(1), Break::Words);

@@ -38,6 +38,7 @@ impl Story {
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::TurnStarted { text, origin, .. } => self.turn(text, *origin),
+            Event::Steered { text } => self.steered(text),
             Event::ReplyStarted => self.reply(),
             Event::Delta { text } => self.delta(text),
             Event::Thought { text } => self.think(text),
@@ -124,6 +125,11 @@ impl Story {
         };
         let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
         self.push(Body::Said { text, origin });
+    }
+
+    fn steered(&mut self, text: &str) {
+        let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
+        self.push(Body::Said { text, origin: Origin::Typed });
     }
 
     fn reply(&mut self) {

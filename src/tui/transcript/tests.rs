@@ -11,8 +11,10 @@ use crate::tui::theme::Depth;
 use crate::words::screen;
 
 mod colours;
+mod finding;
 mod pictures;
 mod places;
+mod selecting;
 
 /// One screen over a transcript.
 struct Screen {

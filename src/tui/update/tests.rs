@@ -9,6 +9,7 @@ use crate::protocol::{
     Ask, AskId, Decision, Ending, Origin, Question, Reason, Replied, Requires, Risk, Scope, Step,
     Tier, Usage, Work,
 };
+use crate::tui::Copied;
 use crate::tui::state::Config;
 use crate::tui::view::view;
 use crate::words::{Lang, Word};
@@ -51,9 +52,10 @@ fn hear(state: &mut State, event: protocol::Event) -> Vec<Effect> {
     told(update(state, Event::session(1_000, event)))
 }
 
-/// Effects without the window's title.
+/// Effects without the window's title and what is kept in the history.
 fn told(effects: Vec<Effect>) -> Vec<Effect> {
-    effects.into_iter().filter(|effect| !matches!(effect, Effect::Title(_))).collect()
+    let quiet = |effect: &Effect| matches!(effect, Effect::Title(_) | Effect::Keep(_));
+    effects.into_iter().filter(|effect| !quiet(effect)).collect()
 }
 
 fn draw(state: &mut State, (width, height): (u16, u16)) {
@@ -319,6 +321,18 @@ fn what_may_be_anything_is_sent_as_it_was_typed() {
 }
 
 #[test]
+fn the_palette_over_an_empty_input_leaves_nothing_behind() {
+    let mut state = screen();
+    hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
+    press(&mut state, "\x1b");
+    assert_eq!(state.composer.shown(), "");
+    hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
+    press(&mut state, "version\n");
+    press(&mut state, "/ver\x1b");
+    assert_eq!(state.composer.shown(), "/ver", "what was typed by hand stays");
+}
+
+#[test]
 fn the_palette_over_a_draft_gives_it_back() {
     let mut state = screen();
     press(&mut state, "half a thought");
@@ -363,6 +377,28 @@ fn copying_goes_through_the_terminal_and_says_so() {
     hear(&mut state, protocol::Event::Replied(replied));
     hear(&mut state, ended(10));
     assert_eq!(press(&mut state, "/copy\n"), [Effect::Copy("the answer".into())]);
+}
+
+#[test]
+fn how_copying_went_is_said_for_a_moment() {
+    let mut state = screen();
+    let copied = Copied { chars: 3, program: Some("wl-copy") };
+    update(&mut state, Event { at: 10, input: Input::Copied(copied) });
+    assert_eq!(state.person.told.as_ref().map(|(say, _)| say.clone()), Some(copied.say()));
+    assert_eq!(state.wakes_at(20), Some(4_010));
+    update(&mut state, Event { at: 4_010, input: Input::Tick });
+    assert_eq!(state.person.told, None);
+    assert_eq!(state.wakes_at(4_010), None);
+}
+
+#[test]
+fn ctrl_shift_c_is_not_ctrl_c() {
+    let mut state = screen();
+    let both = KeyModifiers::CONTROL | KeyModifiers::SHIFT;
+    assert_eq!(hold(&mut state, KeyCode::Char('c'), both), []);
+    assert_eq!(state.person.leaving_until, None);
+    assert_eq!(hold(&mut state, KeyCode::Char('c'), KeyModifiers::CONTROL), []);
+    assert!(state.person.leaving_until.is_some());
 }
 
 #[test]
@@ -519,4 +555,54 @@ fn no_size_is_too_small_or_too_odd() {
     for size in [(0, 0), (1, 1), (20, 4), (12, 40), (300, 100)] {
         draw(&mut state, size);
     }
+}
+
+mod writing;
+
+#[test]
+fn a_theme_is_tried_on_while_the_mark_moves_and_taken_off_by_esc() {
+    let mut state = screen();
+    press(&mut state, "/theme\n");
+    let before = state.dress.theme.clone();
+    hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
+    hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
+    assert_ne!(state.dress.theme, before);
+    assert_eq!(state.dress.worn, "auto");
+    assert_eq!(press(&mut state, "\x1b"), []);
+    assert_eq!(state.dress.theme, before);
+    assert!(state.modals.is_empty());
+}
+
+#[test]
+fn a_theme_that_is_taken_stays_and_is_kept() {
+    let mut state = screen();
+    press(&mut state, "/theme\nhigh");
+    let seen = state.dress.theme.clone();
+    let kept = Effect::Set { key: "theme", value: "high-contrast".into() };
+    assert_eq!(press(&mut state, "\n"), [kept]);
+    assert_eq!((state.dress.worn.as_str(), &state.dress.theme), ("high-contrast", &seen));
+}
+
+#[test]
+fn a_broken_theme_says_why_and_the_one_that_is_worn_stays() {
+    let own = crate::tui::theme::Source { name: "torn".into(), toml: "text = 3".into() };
+    let mut state = State::new(Config { themes: vec![own], ..Config::default() });
+    let before = state.dress.theme.clone();
+    press(&mut state, "/theme\ntorn");
+    let said = state.modals.choosing().and_then(|choose| choose.said.clone()).expect("a sentence");
+    assert!(said.text(Lang::En).contains("line 1"), "{}", said.text(Lang::En));
+    assert_eq!(press(&mut state, "\n"), []);
+    assert_eq!((state.dress.worn.as_str(), &state.dress.theme), ("auto", &before));
+    assert!(!state.transcript.is_empty(), "it is told as well");
+}
+
+#[test]
+fn models_are_asked_for_and_stand_in_the_list_when_they_come() {
+    let mut state = screen();
+    let asked = Effect::Send(Op::Report { report: protocol::Report::Models });
+    assert_eq!(press(&mut state, "/model\n"), [asked]);
+    hear(&mut state, protocol::Event::Models { names: vec!["large".into(), "small".into()] });
+    let set = Effect::Send(Op::SetModel { name: "small".into() });
+    assert_eq!(press(&mut state, "sm\n"), [set]);
+    assert!(state.modals.is_empty());
 }

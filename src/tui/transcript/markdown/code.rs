@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::super::paper::{Break, Paper, Para, prefixed};
+use super::super::paper::{Break, Paper, Para, Strip, prefixed};
 use crate::tui::clean;
 
 type Prefix = Vec<Span<'static>>;
@@ -13,15 +13,15 @@ pub(in super::super) fn set(
     label: Option<&str>,
     paper: &Paper<'_>,
     width: usize,
-) -> Vec<Line<'static>> {
+) -> Vec<Strip> {
     let theme = paper.theme;
     let mut out = Vec::new();
     if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {
         let room = width.saturating_sub(3);
-        out.push(Line::from(vec![
+        out.push(Strip::ours(Line::from(vec![
             Span::styled("┌─ ", theme.border),
             Span::styled(clean::elide_end(label, room), theme.dim),
-        ]));
+        ])));
     }
     if code.is_empty() {
         return out;

@@ -4,7 +4,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::super::paper::{Break, Paper, Para, prefixed};
+use super::super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::OPTIONS;
 use super::table::Table;
 use crate::tui::clean;
@@ -13,7 +13,7 @@ use crate::words::screen;
 /// Lists and quotes inside each other; deeper ones are not indented further.
 const DEPTH: usize = 12;
 
-pub(in super::super) fn set(source: &str, paper: &Paper<'_>, width: usize) -> Vec<Line<'static>> {
+pub(in super::super) fn set(source: &str, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
     let mut setter = Setter {
         paper,
         width,
@@ -59,7 +59,7 @@ struct Inset {
 struct Setter<'a> {
     paper: &'a Paper<'a>,
     width: usize,
-    rows: Vec<Line<'static>>,
+    rows: Vec<Strip>,
     para: Para,
     styles: Vec<Style>,
     boxes: Vec<Inset>,
@@ -251,7 +251,7 @@ impl Setter<'_> {
         self.begin();
         let (prefix, width) = self.prefix();
         let rule = Line::styled("─".repeat(width), self.paper.theme.border);
-        self.rows.push(prefixed(&prefix, rule));
+        self.rows.push(prefixed(&prefix, rule.into()));
         self.join = Join::Blank;
     }
 
@@ -282,7 +282,7 @@ impl Setter<'_> {
     fn bare_marker(&mut self) {
         if self.boxes.last().is_some_and(|inset| inset.first.is_some()) {
             let (prefix, _) = self.prefix();
-            self.rows.push(prefixed(&prefix, Line::default()));
+            self.rows.push(prefixed(&prefix, Strip::default()));
         }
     }
 
@@ -342,7 +342,7 @@ impl Setter<'_> {
     }
 
     /// Rows of a block that sets itself.
-    fn put(&mut self, set: impl FnOnce(&Paper<'_>, usize) -> Vec<Line<'static>>) {
+    fn put(&mut self, set: impl FnOnce(&Paper<'_>, usize) -> Vec<Strip>) {
         let (prefix, width) = self.prefix();
         let rest = self.rest();
         for (at, row) in set(self.paper, width).into_iter().enumerate() {
@@ -360,7 +360,7 @@ impl Setter<'_> {
             for inset in self.boxes.iter().filter(|inset| inset.first.is_none()) {
                 blank.spans.extend(inset.rest.iter().cloned());
             }
-            self.rows.push(blank);
+            self.rows.push(Strip::ours(blank));
         }
     }
 
@@ -378,11 +378,18 @@ impl Setter<'_> {
             return;
         }
         let para = std::mem::take(&mut self.para).expanded();
+        let bars = self.boxes.iter().take_while(|inset| inset.is_quote()).map(Inset::columns);
+        let bars: usize = bars.sum();
         let (prefix, width) = self.prefix();
         let rest = self.rest();
         let width = width.min(self.paper.measure());
         for (at, row) in para.rows(width, Break::Words).into_iter().enumerate() {
-            self.rows.push(prefixed(if at == 0 { &prefix } else { &rest }, row));
+            let mut row = prefixed(if at == 0 { &prefix } else { &rest }, row);
+            if row.goes_on.is_none() {
+                // The marks and the indentation of a list are in its source as well.
+                row.lead = bars as u16;
+            }
+            self.rows.push(row);
         }
     }
 
@@ -400,6 +407,10 @@ impl Setter<'_> {
 }
 
 impl Inset {
+    fn is_quote(&self) -> bool {
+        self.rest.first().is_some_and(|span| !span.content.trim().is_empty())
+    }
+
     fn columns(&self) -> usize {
         self.rest.iter().map(Span::width).sum()
     }

@@ -4,7 +4,7 @@
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
-use super::super::paper::{Break, Paper, Para};
+use super::super::paper::{Break, Paper, Para, Strip};
 
 /// Between two columns.
 const BETWEEN: usize = 3;
@@ -21,7 +21,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub fn set(&self, paper: &Paper<'_>, width: usize) -> Vec<Line<'static>> {
+    pub fn set(&self, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, paper),
             None => self.stack(paper, width),
@@ -62,23 +62,23 @@ impl Table {
         Some(widths)
     }
 
-    fn grid(&self, widths: &[usize], paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn grid(&self, widths: &[usize], paper: &Paper<'_>) -> Vec<Strip> {
         let rows: Vec<_> = self.rows.iter().map(|row| self.grid_row(row, widths, paper)).collect();
         // Rows of several lines would run into each other.
         let ruled = rows.iter().skip(1).any(|lines| lines.len() > 1);
         let mut out = Vec::new();
         for (at, lines) in rows.into_iter().enumerate() {
             if at == 1 || (ruled && at > 1) {
-                out.push(rule(widths, paper));
+                out.push(Strip::ours(rule(widths, paper)));
             }
             out.extend(lines);
         }
         out
     }
 
-    fn grid_row(&self, row: &[Para], widths: &[usize], paper: &Paper<'_>) -> Vec<Line<'static>> {
+    fn grid_row(&self, row: &[Para], widths: &[usize], paper: &Paper<'_>) -> Vec<Strip> {
         let empty = Para::default();
-        let cells: Vec<Vec<Line<'static>>> = widths
+        let cells: Vec<Vec<Strip>> = widths
             .iter()
             .enumerate()
             .map(|(at, width)| row.get(at).unwrap_or(&empty).rows(*width, Break::Words))
@@ -91,10 +91,10 @@ impl Table {
                     if at > 0 {
                         spans.push(Span::styled(" │ ", paper.theme.border));
                     }
-                    let text = cells[at].get(line).cloned().unwrap_or_default();
+                    let text = cells[at].get(line).cloned().unwrap_or_default().line;
                     self.pad(at, text, *width, at + 1 == widths.len(), &mut spans);
                 }
-                Line::from(spans)
+                Line::from(spans).into()
             })
             .collect()
     }
@@ -121,7 +121,7 @@ impl Table {
     }
 
     /// One `name: value` a line, a rule between rows.
-    fn stack(&self, paper: &Paper<'_>, width: usize) -> Vec<Line<'static>> {
+    fn stack(&self, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
         let mut out = Vec::new();
         let Some((head, rows)) = self.rows.split_first() else { return out };
         if rows.is_empty() {
@@ -129,7 +129,7 @@ impl Table {
         }
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
-                out.push(Line::styled("─".repeat(width.min(8)), paper.theme.border));
+                out.push(Strip::ours(Line::styled("─".repeat(width.min(8)), paper.theme.border)));
             }
             for (column, cell) in row.iter().enumerate() {
                 let mut line = head.get(column).cloned().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::protocol::{Ask, AskId, Notice, Parsed, Question};
+use crate::words::agent;
 
 const MARKDOWN: &str = "# Where the time goes
 
@@ -127,15 +128,24 @@ fn a_turn_with_steps() {
             ran(test, 101, "", errors),
             observed(seen(reset, Tier::L2, Outcome::Refused)),
             observed(Observation {
-                note: Some(screen::COUNT_PROBLEMS.with("n", "Not on a Friday, 3")),
+                note: Some(agent::DECLINED_WORD.with("word", "Not on a Friday.")),
                 duration_ms: 0,
                 ..seen(push, Tier::L1, Outcome::Declined)
+            }),
+            observed(Observation {
+                note: Some(agent::SKIPPED.into()),
+                duration_ms: 0,
+                ..seen(step("cmd_007", "ls", &[]), Tier::L0, Outcome::Cancelled)
             }),
             observed(Observation {
                 duration_ms: 30_000,
                 ..seen(sleep, Tier::L1, Outcome::TimedOut)
             }),
-            observed(Observation { exit_code: Some(0), ..seen(fetch, Tier::L1, Outcome::Edited) }),
+            observed(Observation {
+                exit_code: Some(0),
+                note: Some(agent::EDITED.with("step", "cargo update")),
+                ..seen(fetch, Tier::L1, Outcome::Edited)
+            }),
             replied("The lexer compared the wrong types. It is **fixed**."),
             ended(Ending::Done),
         ],

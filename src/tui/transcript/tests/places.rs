@@ -217,7 +217,7 @@ fn a_notice_of_the_surface_is_shown_too() {
     assert_eq!(screen.text(), "  Stopped.");
 }
 
-fn anything() -> impl Strategy<Value = Event> {
+pub(super) fn anything() -> impl Strategy<Value = Event> {
     let markdown = prop::sample::select(vec![
         "# a\n",
         "text ",

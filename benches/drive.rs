@@ -1,0 +1,301 @@
+//! Measures the real program from outside: in a terminal of 120×40, against a server
+//! on loopback. `cargo bench --bench drive` prints the table of `benches/README.md`;
+//! `cargo bench --bench drive -- echo` only the rows whose names hold a word.
+//!
+//! Not a test: nothing here passes or fails, since machines differ.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a driver starts programs, waits and prints"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[path = "drive/server.rs"]
+mod server;
+#[path = "drive/terminal.rs"]
+mod terminal;
+
+use server::{FLOOD, LOOP, PACED, Server};
+use terminal::Terminal;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_avocet");
+
+/// A line of the table.
+struct Row {
+    name: &'static str,
+    target: &'static str,
+    measure: fn(&Bench) -> Figures,
+}
+
+/// One figure for each of a row's parts, in the order of its name.
+type Figures = Vec<String>;
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row { name: "start to first key echoed",                          target: "15 ms",                      measure: first_key },
+    Row { name: "start to first reply shown",                         target: "80 ms",                      measure: first_reply },
+    Row { name: "key echo p50 / p99, idle",                           target: "1 / 3 ms",                   measure: echo_idle },
+    Row { name: "key echo p99, streaming",                            target: "5 ms",                       measure: echo_streaming },
+    Row { name: "Enter to request; first server byte to glyph",       target: "2; 5 ms",                    measure: round_trip },
+    Row { name: "20,000 tokens at once: usable; CPU; bytes",          target: "300 ms; 350 ms; 150 KB",     measure: flood },
+    Row { name: "CPU at 100 tokens/s",                                target: "4 %",                        measure: paced },
+    Row { name: "10-step loop: screen; headless",                     target: "90; 120 ms",                 measure: steps },
+    Row { name: "one-shot short reply, headless",                     target: "25 ms",                      measure: one_shot },
+    Row { name: "after 100,000 tokens: memory; key echo p99",         target: "45 MiB; 3 ms",               measure: long },
+    Row { name: "memory idle; wake-ups a second",                     target: "20 MiB; 0",                  measure: idle },
+    Row { name: "request bytes: first turn; added a short turn",      target: "5000; 100",                  measure: bytes },
+    Row { name: "binary",                                             target: "25 MB",                      measure: binary },
+];
+
+/// What all rows share.
+struct Bench {
+    server: Server,
+    home: tempfile::TempDir,
+    folder: tempfile::TempDir,
+}
+
+fn main() {
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let bench = Bench {
+        server: Server::start(),
+        home: tempfile::tempdir().unwrap(),
+        folder: tempfile::tempdir().unwrap(),
+    };
+    for name in ["main.rs", "lexer.rs", "tree.rs"] {
+        std::fs::write(bench.folder.path().join(name), "fn main() {}\n").unwrap();
+    }
+    println!("| figure | measured | reach |\n|---|---:|---:|");
+    for row in ROWS {
+        if wanted.is_empty() || wanted.iter().any(|word| row.name.contains(word.as_str())) {
+            println!("| {} | {} | {} |", row.name, (row.measure)(&bench).join("; "), row.target);
+        }
+    }
+}
+
+/// All that the program finds around itself.
+fn environment(home: &Path) -> Vec<(&'static str, PathBuf)> {
+    vec![
+        ("TERM", "xterm-256color".into()),
+        ("COLORTERM", "truecolor".into()),
+        ("LANG", "en_US.UTF-8".into()),
+        ("PATH", "/usr/local/bin:/usr/bin:/bin".into()),
+        ("HOME", home.into()),
+        ("AVOCET_HOME", home.into()),
+    ]
+}
+
+impl Bench {
+    fn open(&self, more: &[&str]) -> Terminal {
+        let url = self.server.base_url();
+        let mut args = vec!["--base-url", &url, "--model", "bench"];
+        args.extend(more);
+        Terminal::start(&args, self.home.path(), self.folder.path())
+    }
+
+    /// A screen that is there and rests.
+    fn rested(&self) -> Terminal {
+        let terminal = self.open(&[]);
+        terminal.wait_idle();
+        std::thread::sleep(Duration::from_millis(300));
+        terminal
+    }
+
+    /// Asks, and waits for the end of the turn. Answers with when Enter was pressed.
+    fn ask(&self, terminal: &mut Terminal, words: &str) -> Instant {
+        let number = self.server.count() + 1;
+        let at = enter(terminal, words);
+        let last = if words == FLOOD || words == PACED { "end" } else { "reply" };
+        terminal.wait_for(&format!("{last} {number}"));
+        terminal.wait_idle();
+        at
+    }
+}
+
+fn enter(terminal: &mut Terminal, words: &str) -> Instant {
+    terminal.press(words);
+    terminal.wait_for_input(words);
+    std::thread::sleep(Duration::from_millis(40));
+    terminal.press("\r")
+}
+
+fn first_key(bench: &Bench) -> Figures {
+    let times = (0..20).map(|_| {
+        let mut terminal = bench.open(&[]);
+        terminal.press("x");
+        terminal.wait_for_input("x") - terminal.started
+    });
+    vec![ms(percentile(times.collect(), 50))]
+}
+
+fn first_reply(bench: &Bench) -> Figures {
+    let times = (0..10).map(|_| {
+        let number = bench.server.count() + 1;
+        let terminal = bench.open(&["hello"]);
+        terminal.wait_for(&format!("reply {number}")) - terminal.started
+    });
+    vec![ms(percentile(times.collect(), 50))]
+}
+
+/// How long each of so many keys takes to be seen.
+fn echoes(terminal: &mut Terminal, count: usize) -> Vec<Duration> {
+    let mut typed = String::new();
+    let mut times = Vec::new();
+    for (index, key) in ('a'..='z').cycle().take(count).enumerate() {
+        if typed.len() >= 60 {
+            terminal.press("\x03");
+            typed.clear();
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        typed.push(key);
+        let at = terminal.press(&key.to_string());
+        times.push(terminal.wait_for_input(&typed) - at);
+        // No beat that could fall in with that of the frames.
+        std::thread::sleep(Duration::from_millis(23 + (index * 7 % 13) as u64));
+    }
+    terminal.press("\x03");
+    std::thread::sleep(Duration::from_millis(50));
+    times
+}
+
+fn echo_idle(bench: &Bench) -> Figures {
+    let times = echoes(&mut bench.rested(), 300);
+    vec![ms(percentile(times.clone(), 50)), ms(percentile(times, 99))]
+}
+
+fn echo_streaming(bench: &Bench) -> Figures {
+    let mut terminal = bench.rested();
+    let number = bench.server.count() + 1;
+    enter(&mut terminal, PACED);
+    terminal.wait_for(&format!("reply {number}"));
+    vec![ms(percentile(echoes(&mut terminal, 200), 99))]
+}
+
+fn round_trip(bench: &Bench) -> Figures {
+    let mut terminal = bench.rested();
+    let (mut to_request, mut to_glyph) = (Vec::new(), Vec::new());
+    for _ in 0..30 {
+        let number = bench.server.count() + 1;
+        let pressed = enter(&mut terminal, "hello");
+        let shown = terminal.wait_for(&format!("reply {number}"));
+        let exchange = bench.server.last();
+        to_request.push(exchange.asked - pressed);
+        to_glyph.push(shown - exchange.answered);
+        terminal.wait_idle();
+    }
+    vec![ms(percentile(to_request, 50)), ms(percentile(to_glyph, 50))]
+}
+
+fn flood(bench: &Bench) -> Figures {
+    let (mut times, mut cpus, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..5 {
+        let mut terminal = bench.rested();
+        let (cpu, size) = (terminal.cpu(), terminal.bytes());
+        let number = bench.server.count() + 1;
+        let pressed = enter(&mut terminal, FLOOD);
+        terminal.wait_for(&format!("end {number}"));
+        terminal.press("z");
+        times.push(terminal.wait_for_input("z") - pressed);
+        // What follows behind, such as colours, counts as well.
+        std::thread::sleep(Duration::from_millis(700));
+        cpus.push(Duration::from_secs_f64(terminal.cpu() - cpu));
+        sizes.push(terminal.bytes() - size);
+    }
+    sizes.sort_unstable();
+    let size = format!("{} KB", sizes.get(2).unwrap() / 1000);
+    vec![ms(percentile(times, 50)), ms(percentile(cpus, 50)), size]
+}
+
+fn paced(bench: &Bench) -> Figures {
+    let mut terminal = bench.rested();
+    let number = bench.server.count() + 1;
+    enter(&mut terminal, PACED);
+    terminal.wait_for(&format!("reply {number}"));
+    let (cpu, at) = (terminal.cpu(), Instant::now());
+    std::thread::sleep(Duration::from_secs(8));
+    let share = (terminal.cpu() - cpu) / at.elapsed().as_secs_f64();
+    vec![format!("{:.1} %", share * 100.0)]
+}
+
+fn steps(bench: &Bench) -> Figures {
+    let screen = (0..5).map(|_| {
+        let mut terminal = bench.rested();
+        let number = bench.server.count() + 11;
+        let pressed = enter(&mut terminal, LOOP);
+        terminal.wait_for(&format!("reply {number}")) - pressed
+    });
+    let screen = percentile(screen.collect(), 50);
+    let headless = percentile((0..5).map(|_| headless(bench, LOOP)).collect(), 50);
+    vec![ms(screen), ms(headless)]
+}
+
+fn one_shot(bench: &Bench) -> Figures {
+    vec![ms(percentile((0..20).map(|_| headless(bench, "hello")).collect(), 50))]
+}
+
+/// One run without the screen, from its start to its end.
+fn headless(bench: &Bench, words: &str) -> Duration {
+    let at = Instant::now();
+    let output = Command::new(PROGRAM)
+        .args(["--base-url", &bench.server.base_url(), "--model", "bench", "-p", words])
+        .current_dir(bench.folder.path())
+        .env_clear()
+        .envs(environment(bench.home.path()))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    at.elapsed()
+}
+
+fn long(bench: &Bench) -> Figures {
+    let mut terminal = bench.rested();
+    for _ in 0..5 {
+        bench.ask(&mut terminal, FLOOD);
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    let memory = terminal.memory();
+    let times = echoes(&mut terminal, 200);
+    vec![format!("{memory:.1} MiB"), ms(percentile(times, 99))]
+}
+
+fn idle(bench: &Bench) -> Figures {
+    let terminal = bench.rested();
+    std::thread::sleep(Duration::from_secs(1));
+    let switches = terminal.switches();
+    std::thread::sleep(Duration::from_secs(5));
+    let rate = (terminal.switches() - switches) / 5.0;
+    vec![format!("{:.1} MiB", terminal.memory()), format!("{rate:.1}")]
+}
+
+fn bytes(bench: &Bench) -> Figures {
+    let mut terminal = bench.rested();
+    let mut sizes = Vec::new();
+    for _ in 0..5 {
+        bench.ask(&mut terminal, "hi");
+        sizes.push(bench.server.last().bytes);
+    }
+    let first = *sizes.first().unwrap();
+    let added = (sizes.last().unwrap() - first) / (sizes.len() - 1);
+    vec![format!("{first}"), format!("{added}")]
+}
+
+fn binary(_: &Bench) -> Figures {
+    let size = std::fs::metadata(PROGRAM).unwrap().len();
+    vec![format!("{:.1} MB", size as f64 / 1e6)]
+}
+
+fn percentile(mut times: Vec<Duration>, percent: usize) -> Duration {
+    times.sort_unstable();
+    let at = (times.len() * percent).div_ceil(100).saturating_sub(1);
+    *times.get(at).unwrap()
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}

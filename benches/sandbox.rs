@@ -1,0 +1,88 @@
+//! What the sandbox costs a step: `true`, started and waited for, with and without.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use avocet::protocol::{Requires, Sandboxing, Step, Work};
+use avocet::safety::{self, Place, Policy, Scene, Verdict};
+use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::sandbox::{Places, Sandbox};
+use avocet::tools::world::System;
+use avocet::tools::{Tool, Watch};
+use avocet::words::Lang;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+fn main() {
+    divan::main();
+}
+
+struct Field {
+    folder: tempfile::TempDir,
+    runtime: Runtime,
+    exec: Exec,
+    system: System,
+}
+
+impl Field {
+    fn new(setting: Sandboxing) -> Field {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path().canonicalize().unwrap();
+        let system = System::new(&here, &here, &[]);
+        let programs = system.folders().to_vec();
+        let places = Places { workspace: here.clone(), home: here, programs };
+        let sandbox = Arc::new(Sandbox::new(setting, places));
+        let setup = Setup {
+            shell: "/bin/sh".into(),
+            environment: Environment {
+                user: BTreeMap::new(),
+                path: system.child_path(),
+                ..Environment::default()
+            },
+            limits: Limits::default(),
+            redactor: None,
+            lang: Lang::En,
+        };
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let _ = sandbox.shelter();
+        let exec = Exec::new(setup).held_by(sandbox);
+        Field { folder, runtime, exec, system }
+    }
+
+    fn step(&self) {
+        let here = self.folder.path().canonicalize().unwrap();
+        let place = Place { workspace: here.clone(), home: here.clone(), cwd: here, trusted: true };
+        let policy = Policy::default();
+        let scene = Scene { policy: &policy, place: &place, world: &self.system };
+        let work = Work::exec("true", &[]);
+        let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
+        let Verdict::Run(cleared) = safety::assess(step, scene) else { return };
+        let (output, _live) = unbounded_channel();
+        let watch = Watch { cancel: CancellationToken::new(), output };
+        let seen = self.runtime.block_on(self.exec.run(cleared, watch));
+        assert_eq!(seen.exit_code, Some(0), "{:?}", seen.note);
+    }
+}
+
+/// Where the machine has none, both columns are the same.
+#[divan::bench(args = ["off", "auto"], sample_count = 300, sample_size = 1)]
+fn a_step(bencher: divan::Bencher<'_, '_>, setting: &str) {
+    let field = Field::new(Sandboxing::parse(setting).unwrap());
+    bencher.bench_local(|| field.step());
+}
+
+/// Making the list of what may be read, and trying it all out: once a session.
+#[divan::bench(sample_count = 50, sample_size = 1)]
+fn trying_it_out(bencher: divan::Bencher<'_, '_>) {
+    let folder = tempfile::tempdir().unwrap();
+    let here: &Path = folder.path();
+    let places =
+        || Places { workspace: here.into(), home: here.into(), programs: vec!["/usr/bin".into()] };
+    bencher
+        .with_inputs(|| Sandbox::new(Sandboxing::Auto, places()))
+        .bench_local_values(|sandbox| sandbox.shelter());
+}

@@ -1,0 +1,89 @@
+//! What the turn machine costs: a turn of so many steps, each judged, observed and
+//! handed back, with no model and no process behind it.
+
+#![allow(clippy::unwrap_used, reason = "benches")]
+
+use std::path::{Path, PathBuf};
+
+use avocet::agent::Answer;
+use avocet::agent::turn::{Action, Input, Start, Turn};
+use avocet::protocol::{Observation, Origin, Outcome};
+use avocet::safety::{Contents, Kind, Place, Policy, Program, Scene, World};
+use divan::Bencher;
+
+fn main() {
+    divan::main();
+}
+
+/// A machine that has every program and an empty folder.
+struct Machine;
+
+impl World for Machine {
+    fn real(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+
+    fn kind(&self, _: &Path) -> Kind {
+        Kind::Folder
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        let path = Path::new("/usr/bin").join(name);
+        Some(Program { path, device: 1, inode: 1, modified: 0 })
+    }
+
+    fn read(&self, _: &Path, _: usize) -> Contents {
+        Contents::Missing
+    }
+}
+
+const CHAT: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
+
+fn command(step: usize) -> String {
+    format!(
+        r#"{{"type":"cmd","message":"Looking.","data":{{"commands":[{{"program":"ls","args":["-a","d{step}"]}}]}}}}"#
+    )
+}
+
+#[divan::bench(args = [1, 10, 100])]
+fn a_turn_of_steps(bencher: Bencher<'_, '_>, steps: usize) {
+    let replies: Vec<String> = (0..steps).map(command).chain([CHAT.to_owned()]).collect();
+    bencher.bench(|| run(&replies));
+}
+
+fn run(replies: &[String]) -> usize {
+    let folder = PathBuf::from("/work");
+    let place =
+        Place { workspace: folder.clone(), home: "/home/ann".into(), cwd: folder, trusted: true };
+    let policy = Policy::default();
+    let scene = || Scene { policy: &policy, place: &place, world: &Machine };
+    let mut turn = Turn::new(Start {
+        turn: 1,
+        text: "look".into(),
+        origin: Origin::Typed,
+        max_steps: 1_000,
+        next_step: 1,
+        next_ask: 1,
+    });
+    let mut replies = replies.iter();
+    let mut action = turn.next(Input::Begin, scene());
+    loop {
+        let input = match action {
+            Action::Call(_) => {
+                let text = replies.next().unwrap().clone();
+                Input::Replied(Ok(Answer { text, ..Answer::default() }))
+            }
+            Action::Run(cleared) => {
+                let judged = cleared.judged();
+                let (step, risk) = (judged.step.clone(), judged.risk.clone());
+                let mut seen = Observation::not_run(step, "/work", risk, Outcome::Ran);
+                seen.exit_code = Some(0);
+                Input::Observed(seen)
+            }
+            Action::End(ending) => return turn.ended(ending).messages.len(),
+            Action::Ask(_) => panic!("nothing here asks"),
+        };
+        action = turn.next(input, scene());
+        turn.told();
+    }
+}

@@ -1,0 +1,64 @@
+//! The person's own themes: the files, not what they mean.
+
+use std::path::Path;
+
+use super::problem::Problem;
+use super::saved;
+
+/// More themes than anybody chooses from.
+const MOST: usize = 100;
+
+/// A theme file: its name without `.toml`, and its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    pub name: String,
+    pub text: String,
+}
+
+/// The themes of a folder by name, and what is wrong with those that cannot be read. A
+/// missing folder has none.
+pub fn read(folder: &Path) -> (Vec<File>, Vec<Problem>) {
+    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    let Ok(entries) = std::fs::read_dir(folder) else { return (files, problems) };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
+    paths.sort();
+    for path in paths.into_iter().take(MOST) {
+        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+        if !is_name(name) {
+            continue;
+        }
+        match saved::read(&path) {
+            Ok(Some(text)) => files.push(File { name: name.to_owned(), text }),
+            Ok(None) => {}
+            Err(fault) => problems.push(Problem::of_file(&path, fault)),
+        }
+    }
+    (files, problems)
+}
+
+/// A name that can be typed behind `/theme`.
+fn is_name(name: &str) -> bool {
+    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c);
+    name.len() <= 64
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.chars().all(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_toml_files_with_a_name_to_type_are_themes() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["sea.toml", "b.toml", "notes.txt", "Big One.toml", ".x.toml"] {
+            std::fs::write(folder.path().join(name), name).unwrap();
+        }
+        std::fs::create_dir(folder.path().join("folder.toml")).unwrap();
+        let (files, problems) = read(folder.path());
+        let names: Vec<_> = files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!((names, problems.len()), (vec!["b", "sea"], 1));
+        assert_eq!(read(&folder.path().join("none")), (vec![], vec![]));
+    }
+}

@@ -1,0 +1,61 @@
+//! The folders a line may be in: `cd` moves what stands behind it, if it goes well.
+//!
+//! Paths are looked at from every folder that is possible, and the worst counts.
+
+use std::path::{Path, PathBuf};
+
+/// Where the next command may run.
+pub struct Folders {
+    /// Every folder the line was ever in.
+    all: Vec<PathBuf>,
+    /// Those of the next command.
+    now: Vec<PathBuf>,
+    /// Whether a folder is not known at all.
+    lost: bool,
+}
+
+const MOST: usize = 6;
+
+impl Folders {
+    pub fn new(cwd: PathBuf) -> Folders {
+        Folders { all: vec![cwd.clone()], now: vec![cwd], lost: false }
+    }
+
+    /// Comes to the next command. Unless it stands behind a `&&`, the `cd` before it may
+    /// have failed, or may have been in a subshell.
+    pub fn arrive(&mut self, sure: bool) {
+        if !sure {
+            self.now.clone_from(&self.all);
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &PathBuf> {
+        self.now.iter()
+    }
+
+    pub fn is_first(&self, cwd: &Path) -> bool {
+        self.now.first().is_some_and(|first| first == cwd)
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    pub fn lose(&mut self) {
+        self.lost = true;
+    }
+
+    /// Moves on to where `step` leads from here.
+    pub fn go(&mut self, step: impl Fn(&Path) -> PathBuf) {
+        let there: Vec<PathBuf> = self.now.iter().map(|here| step(here)).collect();
+        for folder in &there {
+            if !self.all.contains(folder) {
+                self.all.push(folder.clone());
+            }
+        }
+        self.lost |= self.all.len() > MOST;
+        self.all.truncate(MOST);
+        self.now = there;
+        self.now.truncate(MOST);
+    }
+}

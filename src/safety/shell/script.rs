@@ -1,0 +1,124 @@
+//! What a line for a shell consists of. Reading it is `read`'s, judging it the folder's.
+
+use super::super::warning::Warning;
+use crate::words::Word as Say;
+
+/// A line, taken apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    /// In the order they begin in the line.
+    pub commands: Vec<Simple>,
+    /// Why the line cannot be understood as a whole, if so.
+    pub opaque: Option<Say>,
+    /// The forms that stand in it: here-documents, subshells, substitutions.
+    pub forms: Vec<Warning>,
+    /// Names the line gives to functions of its own.
+    pub functions: Vec<String>,
+    /// How many commands were begun.
+    pub(super) begun: usize,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Simple {
+    /// As it stands in the line.
+    pub text: String,
+    pub words: Vec<Word>,
+    pub sets: Vec<Set>,
+    pub redirects: Vec<Redirect>,
+    /// The text of a here-document or here-string it is fed.
+    pub fed: Option<String>,
+    pub seat: Seat,
+}
+
+/// Where a simple command stands among the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seat {
+    /// Where its text begins, in characters.
+    pub start: usize,
+    /// Its number, in the order they were begun.
+    pub serial: usize,
+    /// True behind `&&`: the one before went well.
+    pub sure: bool,
+    /// True when it reads what another command writes.
+    pub piped: bool,
+    /// True inside a function of its own name.
+    pub recursive: bool,
+}
+
+/// A variable that is set in front of a command.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Set {
+    pub name: String,
+    pub value: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Redirect {
+    pub way: Way,
+    pub target: Word,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Read,
+    Write,
+    Both,
+}
+
+/// One word, without its quotes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Word {
+    /// What expands stands in it as it was written: `a$x`.
+    pub text: String,
+    /// The same without what expands: `a`.
+    pub plain: String,
+    pub traits: Vec<Trait>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trait {
+    /// A part of it is quoted.
+    Quoted,
+    /// `$'…'`: letters may be written as numbers.
+    Coded,
+    Variable,
+    Substitution,
+    /// `<(…)`, `>(…)`.
+    Process,
+    /// `{a,b}`.
+    Braces,
+    /// `*`, `?`, `[…]`.
+    Pattern,
+}
+
+impl Word {
+    pub fn has(&self, which: Trait) -> bool {
+        self.traits.contains(&which)
+    }
+
+    pub fn mark(&mut self, which: Trait) {
+        if !self.has(which) {
+            self.traits.push(which);
+        }
+    }
+
+    /// Whether a part of it is only known when the shell runs.
+    pub fn expands(&self) -> bool {
+        use Trait::{Braces, Process, Substitution, Variable};
+        self.traits.iter().any(|t| matches!(t, Variable | Substitution | Process | Braces))
+    }
+
+    /// Whether it is exactly this word of the shell's grammar.
+    pub fn is(&self, keyword: &str) -> bool {
+        self.text == keyword && !self.has(Trait::Quoted) && !self.expands()
+    }
+}
+
+impl Script {
+    pub fn note(&mut self, form: Warning) {
+        if !self.forms.contains(&form) {
+            self.forms.push(form);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Opens the person's own editor on a text. The editor has the terminal meanwhile;
+//! giving it and taking it back is the caller's.
+//!
+//! The text lies in a folder of its own that nobody else can look into, and is gone
+//! with it afterwards, unless it could not be read back: then it stays and is named.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use crate::words::{Say, exec as words};
+
+/// The longest text that is taken back, in bytes.
+const LONGEST: u64 = 4 << 20;
+/// Ours, and no concern of an editor.
+const OWN_KEY: &str = "AVOCET_API_KEY";
+
+/// An editor that is open.
+#[derive(Debug)]
+pub struct Editing {
+    editor: String,
+    child: Child,
+    folder: TempDir,
+    file: PathBuf,
+}
+
+impl Editing {
+    /// Starts `editor`, a line as `VISUAL` holds it (`code --wait`), on a text.
+    ///
+    /// # Errors
+    /// The sentence that says why it did not start.
+    pub fn start(editor: &str, text: &str) -> Result<Editing, Say> {
+        let failed = |error: io::Error| {
+            words::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.to_string())
+        };
+        let (folder, file) = lay_out(text).map_err(failed)?;
+        let child = command(editor, &file).spawn().map_err(failed)?;
+        Ok(Editing { editor: editor.to_owned(), child, folder, file })
+    }
+
+    /// Waits until the editor is closed: the text as it is now.
+    ///
+    /// # Errors
+    /// The sentence that says why there is none.
+    pub async fn closed(&mut self) -> Result<(), Say> {
+        let editor = self.editor.as_str();
+        let wrong =
+            |word: crate::words::Word, why: String| word.with("editor", editor).with("why", why);
+        match self.child.wait().await {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) if matches!(status.code(), Some(126 | 127)) => {
+                Err(wrong(words::EDITOR_NOT_STARTED, how(status)))
+            }
+            Ok(status) => Err(wrong(words::EDITOR_FAILED, how(status))),
+            Err(error) => Err(wrong(words::EDITOR_FAILED, error.to_string())),
+        }
+    }
+
+    /// The text as the editor has left it, the last line's end taken off.
+    ///
+    /// # Errors
+    /// The sentence that says why it cannot be taken back, and where it lies now.
+    pub fn text(self) -> Result<String, Say> {
+        match read(&self.file) {
+            Ok(text) => Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned()),
+            Err(error) => {
+                let kept = self.folder.keep();
+                let file = kept.join(self.file.file_name().unwrap_or_default());
+                Err(words::EDITOR_UNREADABLE
+                    .with("file", file.display().to_string())
+                    .with("why", error.to_string()))
+            }
+        }
+    }
+
+    /// Ends the editor: the program is left.
+    pub fn end(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.start_kill();
+    }
+}
+
+fn lay_out(text: &str) -> io::Result<(TempDir, PathBuf)> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("avocet-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let folder = builder.tempdir()?;
+    let file = folder.path().join("message.md");
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&file)?.write_all(text.as_bytes())?;
+    Ok((folder, file))
+}
+
+/// A shell reads the line, as it does for every program that knows `VISUAL`; the file is
+/// an argument of its own.
+#[expect(clippy::disallowed_methods, reason = "a door to other programs, beside `start`")]
+fn command(editor: &str, file: &Path) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("avocet").arg(file);
+    command.env_remove(OWN_KEY);
+    command
+}
+
+fn how(status: ExitStatus) -> String {
+    status.to_string()
+}
+
+fn read(file: &Path) -> io::Result<String> {
+    if fs::metadata(file)?.len() > LONGEST {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    fs::read_to_string(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn edited(editor: &str, text: &str) -> Result<String, String> {
+        let said = |say: Say| say.text(crate::words::Lang::En);
+        let mut editing = Editing::start(editor, text).map_err(said)?;
+        editing.closed().await.map_err(said)?;
+        editing.text().map_err(said)
+    }
+
+    #[tokio::test]
+    async fn the_text_comes_back_as_the_editor_left_it() {
+        assert_eq!(edited("true", "one\n二").await.unwrap(), "one\n二");
+        let editor = "sh -c 'tr a-z A-Z < \"$0\" > \"$0.new\"; mv \"$0.new\" \"$0\"'";
+        assert_eq!(edited(editor, "one 二\n").await.unwrap(), "ONE 二");
+    }
+
+    #[tokio::test]
+    async fn a_broken_editor_is_said_in_one_sentence() {
+        let missing = edited("/no/such/editor", "x").await.unwrap_err();
+        assert!(missing.contains("/no/such/editor"), "{missing}");
+        let failing = edited("false", "x").await.unwrap_err();
+        assert!(failing.contains("`false`"), "{failing}");
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_taken_back_stays_and_is_named() {
+        let said = edited("printf '\\377' >", "x").await.unwrap_err();
+        let file = said.split('`').nth(1).expect("a file is named").to_owned();
+        assert_eq!(fs::read(&file).unwrap(), b"\xff");
+        fs::remove_dir_all(Path::new(&file).parent().unwrap()).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn nobody_else_can_read_it_and_nothing_is_left_behind() {
+        use std::os::unix::fs::PermissionsExt;
+        let mut editing = Editing::start("true", "secret").unwrap();
+        let (file, folder) = (editing.file.clone(), editing.folder.path().to_owned());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&file), mode(&folder)), (0o600, 0o700));
+        editing.closed().await.unwrap();
+        editing.text().unwrap();
+        assert!(!folder.exists());
+    }
+}

@@ -1,0 +1,104 @@
+//! Gives a text to one of the system's own programs, such as the one that keeps the
+//! clipboard. Not for steps: nothing here comes from a model, and nothing is read back.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
+use tokio::io::AsyncWriteExt as _;
+use tokio::time::timeout;
+
+/// Where such programs lie: never looked up in a `PATH`, which may lead into a project.
+const FOLDERS: &[&str] = &[
+    "/usr/bin",
+    "/bin",
+    "/usr/local/bin",
+    "/opt/homebrew/bin",
+    "/run/current-system/sw/bin",
+    "/mnt/c/Windows/System32",
+];
+/// How long it may take.
+const MOST: Duration = Duration::from_secs(2);
+
+/// A program of the system and what it is started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feed {
+    pub program: &'static str,
+    pub args: &'static [&'static str],
+    /// All of its environment.
+    pub variables: Vec<(String, String)>,
+}
+
+/// Starts the program and writes `input` to it.
+///
+/// # Errors
+/// When there is no such program, it cannot be started, it fails, or it takes more than
+/// two seconds.
+pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
+    let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
+    timeout(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)?
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    let paths = FOLDERS.iter().map(|folder| PathBuf::from(folder).join(program));
+    paths.into_iter().find(|path| path.is_file())
+}
+
+async fn run(path: PathBuf, feed: &Feed, input: &[u8]) -> io::Result<()> {
+    let mut command = CommandWrap::with_new(path, |command| {
+        command
+            .args(feed.args)
+            .env_clear()
+            .envs(feed.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+    });
+    command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
+    // What keeps an X selection lives on in the background: only the child is waited for.
+    let mut child = command.spawn()?.into_inner();
+    if let Some(mut stdin) = child.stdin().take() {
+        stdin.write_all(input).await?;
+        stdin.shutdown().await?;
+    }
+    match child.wait().await?.success() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::Other.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &'static [&'static str]) -> Feed {
+        Feed { program: "sh", args: line, variables: vec![("MINE".into(), "1".into())] }
+    }
+
+    #[tokio::test]
+    async fn a_program_gets_the_text_and_only_what_it_was_given() {
+        let reads =
+            shell(&["-c", "test \"$(cat)\" = 中文 && test -z \"$HOME\" && test \"$MINE\" = 1"]);
+        feed(&reads, "中文".as_bytes()).await.unwrap();
+        assert!(feed(&reads, b"other").await.is_err(), "a failure is told");
+    }
+
+    #[tokio::test]
+    async fn a_program_that_is_not_there_or_reads_nothing_is_an_error() {
+        let missing = Feed { program: "no-such-program", args: &[], variables: Vec::new() };
+        assert_eq!(feed(&missing, b"x").await.unwrap_err().kind(), io::ErrorKind::NotFound);
+        let deaf = shell(&["-c", "exec 0<&-; exit 0"]);
+        assert!(feed(&deaf, &vec![b'x'; 4 << 20]).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_stays_in_the_background_is_not_waited_for() {
+        let keeps = shell(&["-c", "cat > /dev/null; sleep 1 & exit 0"]);
+        let began = std::time::Instant::now();
+        feed(&keeps, b"x").await.unwrap();
+        assert!(began.elapsed() < Duration::from_millis(900));
+    }
+}

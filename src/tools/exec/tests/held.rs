@@ -1,0 +1,320 @@
+//! Steps that were misjudged on purpose: each is called L0 by hand, tries to do what no
+//! L0 step may, and must leave no mark. Where the machine has no sandbox, the tests say
+//! so and hold nothing.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::super::*;
+use super::judged;
+use crate::protocol::{Effect, Sandboxing};
+use crate::tools::sandbox::Places;
+
+/// A workspace, a home with a key in it, and what is outside of both.
+struct Field {
+    root: tempfile::TempDir,
+    sandbox: Arc<Sandbox>,
+    exec: Exec,
+}
+
+/// What of a file must not change: kind and mode, change of contents, contents.
+type Mark = (u32, i64, i64, Vec<u8>);
+
+impl Field {
+    fn new(setting: Sandboxing) -> Field {
+        let root = tempfile::tempdir().expect("a folder");
+        let at = root.path().canonicalize().expect("a folder");
+        for folder in ["ws/sub", "ws/empty", "home/.ssh", "outside"] {
+            std::fs::create_dir_all(at.join(folder)).expect("a folder");
+        }
+        for file in ["ws/a.txt", "ws/sub/b.txt", "home/.ssh/id_rsa", "home/plain", "outside/o"] {
+            std::fs::write(at.join(file), format!("contents of {file}\n")).expect("a file");
+        }
+        std::fs::write(at.join("ws/evil.sh"), "#!/bin/sh\necho ran\n").expect("a file");
+        let runs = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(at.join("ws/evil.sh"), runs).expect("a mode");
+        let places = Places {
+            workspace: at.join("ws"),
+            home: at.join("home"),
+            programs: vec!["/usr/bin".into(), "/bin".into()],
+        };
+        let sandbox = Arc::new(Sandbox::new(setting, places));
+        let environment = Environment {
+            user: BTreeMap::from([("HOME".into(), at.join("home").into())]),
+            path: "/usr/bin:/bin".into(),
+            ..Environment::default()
+        };
+        let setup = Setup {
+            shell: "/bin/sh".into(),
+            environment,
+            limits: Limits::default(),
+            redactor: None,
+            lang: Lang::En,
+        };
+        let exec = Exec::new(setup).held_by(Arc::clone(&sandbox));
+        Field { root, sandbox, exec }
+    }
+
+    /// `None`, said aloud, where this machine cannot hold anything.
+    fn held(setting: Sandboxing) -> Option<Field> {
+        let field = Field::new(setting);
+        if field.sandbox.shelter() == Shelter::Held {
+            return Some(field);
+        }
+        println!("SKIPPED, no sandbox on this machine: {:?}", field.sandbox.rows());
+        None
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.root.path().canonicalize().expect("a folder").join(name)
+    }
+
+    async fn sh(&self, tier: Tier, effects: &[Effect], line: &str) -> Observation {
+        let mut judged = judged(tier, &self.at("ws"), Path::new("/bin/sh"), &["-c", line]);
+        judged.risk.effects = effects.to_vec();
+        let (output, _live) = tokio::sync::mpsc::unbounded_channel();
+        let cancel = tokio_util::sync::CancellationToken::new();
+        run(&self.exec, &Cleared::by_hand(judged), &Watch { cancel, output }).await
+    }
+
+    async fn alone(&self, line: &str) -> Observation {
+        self.sh(Tier::L0, &[], line).await
+    }
+
+    /// Every file below the root, and what must not change of it.
+    fn marks(&self) -> BTreeMap<PathBuf, Mark> {
+        let mut out = BTreeMap::new();
+        let mut left = vec![self.at("")];
+        while let Some(path) = left.pop() {
+            let meta = std::fs::symlink_metadata(&path).expect("a file");
+            if meta.is_dir() {
+                let entries = std::fs::read_dir(&path).expect("a folder").flatten();
+                left.extend(entries.map(|entry| entry.path()));
+            }
+            let contents = std::fs::read(&path).unwrap_or_default();
+            let nanos = meta.mtime() * 1_000_000_000 + meta.mtime_nsec();
+            out.insert(path, (meta.mode(), nanos, meta.ctime_nsec(), contents));
+        }
+        out
+    }
+}
+
+/// Each would write, in one way or another, from within the workspace.
+const WRITERS: &[&str] = &[
+    "touch new",
+    "touch a.txt",
+    "touch -d 2001-01-01 a.txt",
+    "touch -a a.txt",
+    "cp a.txt copy.txt",
+    "cp a.txt sub/b.txt",
+    "mv a.txt b.txt",
+    "mv a.txt sub/",
+    "rm -f a.txt",
+    "rm -rf sub",
+    "mkdir made",
+    "rmdir empty",
+    "ln a.txt hard",
+    "ln -s a.txt soft",
+    "chmod 777 a.txt",
+    "chmod -R go+w .",
+    "chown 1:1 a.txt",
+    "chgrp 1 a.txt",
+    "truncate -s 0 a.txt",
+    "dd if=/dev/zero of=a.txt bs=1 count=1",
+    "echo x > new",
+    "echo x >> a.txt",
+    ": > a.txt",
+    "echo x | tee a.txt",
+    "sed -i s/contents/x/ a.txt",
+    "sort -o a.txt a.txt",
+    "uniq a.txt out.txt",
+    "install -m 755 a.txt made",
+    "mkfifo pipe",
+    "mknod node p",
+    "find . -delete",
+    "find . -exec touch {} +",
+    "ls | xargs touch",
+    "tar cf all.tar .",
+    "perl -e 'open F, q(>), q(a.txt) or die; print F 1'",
+    "perl -e 'utime(1, 1, q(a.txt)) or die'",
+    "perl -e 'truncate(q(a.txt), 0) or die'",
+    "echo x > ../outside/new",
+    "rm ../outside/o",
+    "git init -q .",
+    "(trap '' HUP; touch later) & wait; test -e later",
+];
+
+#[tokio::test]
+async fn a_misjudged_writer_changes_nothing_where_there_is_a_sandbox() {
+    let Some(field) = Field::held(Sandboxing::Auto) else { return };
+    for line in WRITERS {
+        let before = field.marks();
+        let seen = field.alone(line).await;
+        assert_eq!(before, field.marks(), "`{line}` left a mark");
+        assert_eq!(seen.outcome, Outcome::Ran, "{line}: {}", super::note_of(&seen));
+        // A shell says it went wrong; `find -exec` and the like only print.
+        assert!(seen.exit_code != Some(0) || !seen.stderr.is_empty(), "`{line}` went well");
+    }
+}
+
+#[tokio::test]
+async fn the_same_writers_do_leave_marks_without_a_sandbox() {
+    let field = Field::new(Sandboxing::Off);
+    for line in ["touch new", "chmod 777 a.txt", "touch -d 2001-01-01 a.txt", "./evil.sh"] {
+        let before = field.marks();
+        let seen = field.alone(line).await;
+        assert_eq!(seen.exit_code, Some(0), "{line}: {}", seen.stderr);
+        assert!(before != field.marks() || seen.stdout == "ran\n", "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_misjudged_step_reaches_no_network_where_there_is_a_sandbox() {
+    let Some(field) = Field::held(Sandboxing::Auto) else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("a flag");
+    let port = listener.local_addr().expect("an address").port();
+    let local = field.at("outside/socket");
+    let _unix = std::os::unix::net::UnixListener::bind(&local).expect("a socket");
+    let local = local.display();
+    let lines = [
+        format!(
+            "perl -MIO::Socket::INET -e 'IO::Socket::INET->new(q(127.0.0.1:{port})) or die $!'"
+        ),
+        format!("bash -c ': > /dev/tcp/127.0.0.1/{port}'"),
+        format!("bash -c ': > /dev/udp/127.0.0.1/{port}'"),
+        format!("curl -s http://127.0.0.1:{port}/"),
+        format!("perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Peer => q({local})) or die $!'"),
+        "perl -MSocket -e 'socket(S, AF_INET6, SOCK_DGRAM, 0) or die $!'".to_owned(),
+        // Packets, the kernel's own, and virtual machines.
+        "perl -e 'socket(S, 17, 3, 768) or die $!'".to_owned(),
+        "perl -e 'socket(S, 16, 3, 0) or die $!'".to_owned(),
+        "perl -e 'socket(S, 40, 1, 0) or die $!'".to_owned(),
+    ];
+    for line in lines {
+        let seen = field.alone(&line).await;
+        assert!(seen.exit_code.is_some_and(|code| code != 0), "`{line}`: {}", seen.stdout);
+    }
+    let tried = listener.accept().map_err(|error| error.kind());
+    assert!(matches!(tried, Err(std::io::ErrorKind::WouldBlock)), "{tried:?}");
+}
+
+#[tokio::test]
+async fn a_misjudged_step_reads_no_secret_and_starts_nothing_of_the_workspace() {
+    let Some(field) = Field::held(Sandboxing::Auto) else { return };
+    let key = field.at("home/.ssh/id_rsa");
+    let us = std::process::id();
+    let lines = [
+        format!("cat {}", key.display()),
+        "cat ~/.ssh/*".to_owned(),
+        "cat /etc/shadow".to_owned(),
+        format!("cat /proc/{us}/environ"),
+        format!("cat /proc/{us}/mem"),
+        format!("readlink /proc/{us}/fd/0"),
+        format!("cat /proc/{us}/root{}", key.display()),
+        "./evil.sh".to_owned(),
+        "env ./evil.sh".to_owned(),
+        "find . -name evil.sh -exec {} ';' -quit | grep ran".to_owned(),
+    ];
+    for line in lines {
+        let seen = field.alone(&line).await;
+        assert_ne!(seen.exit_code, Some(0), "`{line}`: {}", seen.stdout);
+        assert_eq!(seen.stdout, "", "`{line}`");
+    }
+    let seen = field.alone("cat ~/plain a.txt; ls -R . >/dev/null && echo listed").await;
+    assert!(seen.stdout.ends_with("listed\n"), "{} {}", seen.stdout, seen.stderr);
+    assert!(seen.stdout.starts_with("contents of home/plain\ncontents of ws/a.txt\n"));
+}
+
+/// Calls by their x86-64 numbers, each with arguments that would do no harm.
+const CALLS: &[(&str, &str)] = &[
+    ("ptrace", "101, 0, 0, 0, 0"),
+    ("io_uring_setup", "425, 1, 0"),
+    ("keyctl", "250, 0, 0"),
+    ("bpf", "321, 0, 0, 0"),
+    ("userfaultfd", "323, 0"),
+    ("mount", "165, 0, 0, 0, 0, 0"),
+    ("unshare", "272, 0"),
+    ("setns", "308, -1, 0"),
+    ("perf_event_open", "298, 0, 0, -1, -1, 0"),
+    ("chmod", "90, 0, 0"),
+    ("socket by its x32 number", "1073741865, 2, 1, 0"),
+];
+
+#[tokio::test]
+async fn the_kernels_side_doors_are_closed_where_there_is_a_sandbox() {
+    if std::env::consts::ARCH != "x86_64" || !Path::new("/usr/bin/perl").exists() {
+        return println!("SKIPPED: numbers of x86-64, called through perl");
+    }
+    let Some(field) = Field::held(Sandboxing::Auto) else { return };
+    for (name, call) in CALLS {
+        // 1: not permitted. Anything else would come from the call itself.
+        let line = format!("perl -e 'syscall({call}); print $!+0'");
+        let seen = field.alone(&line).await;
+        assert_eq!(seen.stdout, "1", "{name}: {}", seen.stderr);
+    }
+    let tty = "perl -e 'ioctl(STDIN, 0x5412, 0); print $!+0'";
+    assert_eq!(field.alone(tty).await.stdout, "1");
+    let rights = field.alone("grep NoNewPrivs /proc/self/status").await;
+    assert_eq!(rights.stdout.trim(), "NoNewPrivs:\t1");
+}
+
+#[tokio::test]
+async fn a_signal_reaches_no_process_outside_where_the_kernel_holds_them() {
+    let Some(field) = Field::held(Sandboxing::Auto) else { return };
+    let seen = field.alone(&format!("kill -0 {}", std::process::id())).await;
+    if field.sandbox.holds_signals() {
+        assert_ne!(seen.exit_code, Some(0));
+    } else {
+        println!("SKIPPED: this kernel does not hold signals");
+    }
+}
+
+#[tokio::test]
+async fn a_step_has_a_private_folder_of_its_own_that_is_gone_afterwards() {
+    let Some(field) = Field::held(Sandboxing::Auto) else { return };
+    let line =
+        "echo x > $TMPDIR/x && cat $TMPDIR/x >/dev/null && stat -c %a $TMPDIR && echo $TMPDIR";
+    let seen = field.alone(line).await;
+    assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
+    let (mode, temp) = seen.stdout.trim().split_once('\n').expect("two lines");
+    assert_eq!(mode, "700");
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while Path::new(temp).exists() {
+        assert!(Instant::now() < deadline, "{temp} stays");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn approved_steps_are_free_unless_all_are_to_be_held() {
+    let Some(field) = Field::held(Sandboxing::Auto) else { return };
+    let seen = field.sh(Tier::L1, &[], "echo x > ../outside/free && cat ~/.ssh/id_rsa").await;
+    assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
+}
+
+#[tokio::test]
+async fn with_all_an_approved_step_writes_in_the_workspace_alone() {
+    let Some(field) = Field::held(Sandboxing::All) else { return };
+    let works = "echo x > new && chmod 700 new && mv new sub/ && ./evil.sh && echo y > $TMPDIR/y";
+    let seen = field.sh(Tier::L1, &[Effect::Write], works).await;
+    assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "ran\n"), "{}", seen.stderr);
+    let seen = field.sh(Tier::L1, &[Effect::Write], "echo x > ../outside/new").await;
+    assert_ne!(seen.exit_code, Some(0));
+    assert!(!field.at("outside/new").exists());
+}
+
+#[tokio::test]
+async fn with_all_the_network_is_for_steps_that_say_so() {
+    let Some(field) = Field::held(Sandboxing::All) else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("a flag");
+    let port = listener.local_addr().expect("an address").port();
+    let line = format!("bash -c ': > /dev/tcp/127.0.0.1/{port}'");
+    assert_ne!(field.sh(Tier::L1, &[Effect::Exec], &line).await.exit_code, Some(0));
+    assert!(listener.accept().is_err());
+    assert_eq!(field.sh(Tier::L1, &[Effect::Network], &line).await.exit_code, Some(0));
+    assert!(listener.accept().is_ok());
+}

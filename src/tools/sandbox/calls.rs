@@ -1,0 +1,183 @@
+//! The system calls a sandboxed program may not make, as a filter for the kernel.
+//!
+//! A list of what is denied, because ordinary programs need most of the rest and the
+//! file system is Landlock's. Denied calls fail with "operation not permitted".
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+use super::Strict;
+
+/// A call by its number on x86-64 and on 64-bit ARM.
+struct Call {
+    #[cfg_attr(not(test), expect(dead_code, reason = "says which number this is"))]
+    name: &'static str,
+    x86_64: Option<i64>,
+    aarch64: Option<i64>,
+}
+
+const fn call(name: &'static str, x86_64: i64, aarch64: i64) -> Call {
+    Call { name, x86_64: Some(x86_64), aarch64: Some(aarch64) }
+}
+
+const fn old(name: &'static str, x86_64: i64) -> Call {
+    Call { name, x86_64: Some(x86_64), aarch64: None }
+}
+
+/// Denied to every step: ways into other processes, the kernel, other views of the
+/// machine, and around the rest of this list.
+#[rustfmt::skip]
+const NEVER: &[Call] = &[
+    call("ptrace", 101, 117), call("process_vm_readv", 310, 270), call("process_vm_writev", 311, 271),
+    call("pidfd_getfd", 438, 438), call("kcmp", 312, 272), call("process_madvise", 440, 440),
+    call("io_uring_setup", 425, 425), call("io_uring_enter", 426, 426), call("io_uring_register", 427, 427),
+    call("mount", 165, 40), call("umount2", 166, 39), call("pivot_root", 155, 41), call("chroot", 161, 51),
+    call("unshare", 272, 97), call("setns", 308, 268), call("move_mount", 429, 429), call("open_tree", 428, 428),
+    call("fsopen", 430, 430), call("fsconfig", 431, 431), call("fsmount", 432, 432), call("fspick", 433, 433),
+    call("mount_setattr", 442, 442), call("open_by_handle_at", 304, 265), call("name_to_handle_at", 303, 264),
+    call("add_key", 248, 217), call("request_key", 249, 218), call("keyctl", 250, 219),
+    call("bpf", 321, 280), call("perf_event_open", 298, 241), call("userfaultfd", 323, 282), call("fanotify_init", 300, 262),
+    call("init_module", 175, 105), call("finit_module", 313, 273), call("delete_module", 176, 106),
+    call("kexec_load", 246, 104), call("kexec_file_load", 320, 294), call("reboot", 169, 142),
+    call("swapon", 167, 224), call("swapoff", 168, 225), call("sethostname", 170, 161), call("setdomainname", 171, 162),
+    call("settimeofday", 164, 170), call("clock_settime", 227, 112), call("clock_adjtime", 305, 266), call("adjtimex", 159, 171),
+    call("acct", 163, 89), call("quotactl", 179, 60), call("quotactl_fd", 443, 443), call("syslog", 103, 116),
+    old("iopl", 172), old("ioperm", 173),
+];
+
+/// Denied to steps that run by themselves: what changes a file without writing to it,
+/// which Landlock does not see.
+#[rustfmt::skip]
+const NO_CHANGE: &[Call] = &[
+    call("truncate", 76, 45), old("chmod", 90), call("fchmod", 91, 52), call("fchmodat", 268, 53), call("fchmodat2", 452, 452),
+    old("chown", 92), call("fchown", 93, 55), old("lchown", 94), call("fchownat", 260, 54),
+    old("utime", 132), old("utimes", 235), old("futimesat", 261), call("utimensat", 280, 88),
+    call("setxattr", 188, 5), call("lsetxattr", 189, 6), call("fsetxattr", 190, 7), call("setxattrat", 463, 463),
+    call("removexattr", 197, 14), call("lremovexattr", 198, 15), call("fremovexattr", 199, 16), call("removexattrat", 466, 466),
+    call("file_setattr", 469, 469), call("mq_open", 240, 180), call("mq_unlink", 241, 181),
+];
+
+const SOCKET: Call = call("socket", 41, 198);
+const SOCKET_PAIR: Call = call("socketpair", 53, 199);
+const IOCTL: Call = call("ioctl", 16, 29);
+/// `ioctl` under the numbers of x32.
+const IOCTL_X32: i64 = 0x4000_0000 + 514;
+
+/// Typing into a terminal, twice.
+const TERMINAL: &[u64] = &[0x5412, 0x541C];
+/// Attributes of files, on descriptors opened for reading.
+const ATTRIBUTES: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401C_5820];
+
+/// Families of sockets: within the machine, and the three of the network.
+const LOCAL: u64 = 1;
+const NETWORK: &[u64] = &[LOCAL, 2, 10, 16];
+
+/// x32, a second numbering the same kernel may understand.
+const X32: i64 = 0x4000_0000;
+
+const EPERM: u32 = 1;
+
+/// The filter for this machine; `None` when its kind of processor is not in the table.
+pub(super) fn filter(strict: Strict) -> Result<Option<BpfProgram>, seccompiler::BackendError> {
+    let Some(arch) = arch() else { return Ok(None) };
+    let rules = rules(strict, &arch)?;
+    let errno = SeccompAction::Errno(EPERM);
+    SeccompFilter::new(rules, SeccompAction::Allow, errno, arch)?.try_into().map(Some)
+}
+
+fn arch() -> Option<TargetArch> {
+    match std::env::consts::ARCH {
+        "x86_64" => Some(TargetArch::x86_64),
+        "aarch64" => Some(TargetArch::aarch64),
+        _ => None,
+    }
+}
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+fn rules(strict: Strict, arch: &TargetArch) -> Result<Rules, seccompiler::BackendError> {
+    let mut rules = Rules::new();
+    let more = if strict == Strict::Alone { NO_CHANGE } else { &[] };
+    for call in NEVER.iter().chain(more) {
+        deny(&mut rules, call, arch, &[]);
+    }
+    let codes = if strict == Strict::Alone { ATTRIBUTES } else { &[] };
+    let codes = TERMINAL.iter().chain(codes);
+    let codes = codes.map(|code| SeccompRule::new(vec![is(1, *code, SeccompCmpOp::Eq)?]));
+    let codes = codes.collect::<Result<Vec<_>, _>>()?;
+    deny(&mut rules, &IOCTL, arch, &codes);
+    if matches!(arch, TargetArch::x86_64) {
+        rules.insert(IOCTL_X32, codes);
+    }
+    let sockets = match strict {
+        Strict::Approved { network: true } => vec![none_of(NETWORK)?],
+        Strict::Alone | Strict::Approved { network: false } => Vec::new(),
+    };
+    deny(&mut rules, &SOCKET, arch, &sockets);
+    deny(&mut rules, &SOCKET_PAIR, arch, &[none_of(&[LOCAL])?]);
+    Ok(rules)
+}
+
+/// No rules: denied whatever its arguments.
+fn deny(rules: &mut Rules, call: &Call, arch: &TargetArch, when: &[SeccompRule]) {
+    match arch {
+        TargetArch::x86_64 => {
+            for number in call.x86_64.into_iter().flat_map(|number| [number, number + X32]) {
+                rules.insert(number, when.to_vec());
+            }
+        }
+        TargetArch::aarch64 => {
+            rules.extend(call.aarch64.map(|number| (number, when.to_vec())));
+        }
+        TargetArch::riscv64 => {}
+    }
+}
+
+/// The first argument is none of these.
+fn none_of(families: &[u64]) -> Result<SeccompRule, seccompiler::BackendError> {
+    let differs = families.iter().map(|family| is(0, *family, SeccompCmpOp::Ne));
+    SeccompRule::new(differs.collect::<Result<Vec<_>, _>>()?)
+}
+
+fn is(
+    argument: u8,
+    value: u64,
+    compared: SeccompCmpOp,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compared, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_stands_once_and_under_a_number_of_its_own() {
+        let all: Vec<&Call> =
+            NEVER.iter().chain(NO_CHANGE).chain([&SOCKET, &SOCKET_PAIR, &IOCTL]).collect();
+        for (at, call) in all.iter().enumerate() {
+            for other in all.iter().skip(at + 1) {
+                assert_ne!(call.name, other.name);
+                assert_ne!(call.x86_64, other.x86_64, "{} {}", call.name, other.name);
+                let both = call.aarch64.is_some() && call.aarch64 == other.aarch64;
+                assert!(!both, "{} {}", call.name, other.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_filter_can_be_built_for_every_kind_of_step() {
+        for strict in
+            [Strict::Alone, Strict::Approved { network: false }, Strict::Approved { network: true }]
+        {
+            for arch in [TargetArch::x86_64, TargetArch::aarch64] {
+                assert!(rules(strict, &arch).unwrap().len() > 40);
+            }
+            assert_eq!(filter(strict).unwrap().is_some(), arch().is_some());
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Tries the sandbox out: what must not work inside is done inside, to things made for
+//! it alone.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::kernel::Kernel;
+use super::{Found, Means, Sandbox, Strict, profile};
+use crate::words::{Word, sandbox as words};
+
+/// A port that need not be open: what is held back never gets to ask.
+const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
+
+/// Tries it out on a thread of its own. On macOS, where the sandbox is another program,
+/// that program is looked for and taken at its word.
+pub(super) fn tried(sandbox: &Sandbox) -> Found {
+    match Kernel::ask() {
+        Some(kernel) => held(sandbox, kernel),
+        None if cfg!(target_os = "macos") && Path::new(profile::PROGRAM).is_file() => {
+            Found::Works(Means::Program)
+        }
+        None if cfg!(target_os = "linux") => Found::Absent(words::NO_KERNEL.into()),
+        None => Found::Absent(words::NO_SYSTEM.into()),
+    }
+}
+
+fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
+    let means = Means::Kernel(kernel);
+    let tried = || -> Result<Option<Word>, String> {
+        let outside = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let file = outside.path().join("file");
+        fs::write(&file, "").map_err(|error| error.to_string())?;
+        let inside = std::thread::scope(|scope| {
+            let trial = scope.spawn(|| {
+                let inside = sandbox.hold(means, Strict::Alone)?;
+                let leak = leak(outside.path(), &file, inside.temp());
+                Ok((inside, leak))
+            });
+            trial.join().unwrap_or_else(|_| Err("it broke off".to_owned()))
+        });
+        inside.map(|(_, leak)| leak)
+    };
+    match tried() {
+        Ok(None) => Found::Works(means),
+        Ok(Some(what)) => Found::Absent(words::LEAKS.with("what", what)),
+        Err(why) => Found::Absent(words::FAULT.with("why", why)),
+    }
+}
+
+/// The first thing that is not as it must be.
+fn leak(outside: &Path, file: &Path, temp: &Path) -> Option<Word> {
+    let refused = |done: std::io::Result<()>| {
+        done.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+    };
+    let trials = [
+        (words::TRIED_WRITE, refused(fs::write(outside.join("new"), ""))),
+        (words::TRIED_WRITE, refused(fs::write(file, "changed"))),
+        (
+            words::TRIED_CHANGE,
+            refused(fs::set_permissions(file, fs::Permissions::from_mode(0o777))),
+        ),
+        (words::TRIED_CONNECT, refused(TcpStream::connect(DISCARD).map(drop))),
+        (words::TRIED_TEMP, fs::write(temp.join("own"), "").is_ok()),
+    ];
+    trials.into_iter().find(|(_, as_it_must)| !as_it_must).map(|(what, _)| what)
+}

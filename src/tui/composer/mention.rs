@@ -1,0 +1,129 @@
+//! Mentions of files, `@src/lib.rs` and `@"a b.rs"`: where one is being written, and
+//! which of them are units. What a mention brings along is decided by others.
+
+/// A mention that is being written: everything from its `@` to the caret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// Row and column of the `@`, in characters.
+    pub at: (usize, usize),
+    /// Characters from the `@` to the caret.
+    pub len: usize,
+    /// What stands behind the `@`, its open quote left out.
+    pub query: String,
+}
+
+/// The mentions that were taken from the list: each is deleted as one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions(Vec<String>);
+
+impl Mentions {
+    /// The mention of a path, as it stands in the input from now on.
+    pub fn add(&mut self, path: &str) -> String {
+        let mention = match path.contains(char::is_whitespace) {
+            true => format!("@\"{path}\""),
+            false => format!("@{path}"),
+        };
+        if !self.0.contains(&mention) {
+            self.0.push(mention.clone());
+        }
+        mention
+    }
+
+    /// Where they stand in one line: bytes from and to.
+    pub fn places(&self, line: &str) -> Vec<(usize, usize)> {
+        let found = self.0.iter().flat_map(|mention| {
+            line.match_indices(mention.as_str()).map(|(at, found)| (at, at + found.len()))
+        });
+        let mut places: Vec<_> = found
+            .filter(|(from, to)| {
+                let before = line.get(..*from).and_then(|text| text.chars().next_back());
+                let behind = line.get(*to..).and_then(|text| text.chars().next());
+                begins(before) && !behind.is_some_and(goes_on)
+            })
+            .collect();
+        places.sort_unstable();
+        places
+    }
+}
+
+/// The mention the caret stands in or right behind, if there is one. `column` is in
+/// characters. Paths out of the folder are not looked for.
+pub fn written(line: &str, row: usize, column: usize) -> Option<Mention> {
+    let before: Vec<char> = line.chars().take(column).collect();
+    let signs = before.iter().enumerate().rev().filter(|(_, c)| **c == '@');
+    for (at, _) in signs {
+        let previous = at.checked_sub(1).and_then(|at| before.get(at)).copied();
+        let text: String = before.get(at + 1..)?.iter().collect();
+        if !begins(previous) {
+            continue;
+        }
+        let query = match text.strip_prefix('"') {
+            Some(quoted) if !quoted.contains('"') => quoted,
+            None if !text.contains(char::is_whitespace) => text.as_str(),
+            Some(_) | None => continue,
+        };
+        let outside = query.starts_with(['/', '~']) || query.split('/').any(|part| part == "..");
+        let len = column.min(before.len()) - at;
+        return (!outside).then(|| Mention { at: (row, at), len, query: query.to_owned() });
+    }
+    None
+}
+
+/// Whether a mention may begin behind this character. Chinese is written without blanks,
+/// so a letter of ours is what ends a chance: `me@home` is an address.
+fn begins(before: Option<char>) -> bool {
+    before.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || "([{<'\",:;".contains(c))
+}
+
+/// Whether a path may go on with this character.
+fn goes_on(behind: char) -> bool {
+    behind.is_ascii_alphanumeric() || "/._-\"".contains(behind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(line: &str) -> Option<String> {
+        written(line, 0, line.chars().count()).map(|mention| mention.query)
+    }
+
+    #[test]
+    fn a_mention_begins_at_the_start_of_a_word() {
+        let cases = [
+            ("@", Some("")),
+            ("look at @src/li", Some("src/li")),
+            ("看看@文", Some("文")),
+            ("(@a", Some("a")),
+            ("@\"a b", Some("a b")),
+            ("me@home", None),
+            ("\\@plain", None),
+            ("@src done", None),
+            ("@\"a b\" x", None),
+            ("@\"a b\"", None),
+            ("@/etc/passwd", None),
+            ("@~/x", None),
+            ("@../x", None),
+            ("a@b @c", Some("c")),
+            ("", None),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(query(line).as_deref(), wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn only_what_stands_before_the_caret_counts() {
+        let mention = written("见 @ab cd", 3, 4).expect("a mention");
+        assert_eq!(mention, Mention { at: (3, 2), len: 2, query: "a".into() });
+    }
+
+    #[test]
+    fn a_unit_is_one_only_while_it_stands_alone() {
+        let mut mentions = Mentions::default();
+        assert_eq!(mentions.add("src/a"), "@src/a");
+        assert_eq!(mentions.add("a b.rs"), "@\"a b.rs\"");
+        assert_eq!(mentions.places("@src/a, @src/a.rs x@src/a @\"a b.rs\""), [(0, 6), (26, 35)]);
+        assert_eq!(mentions.places("看@src/a:10-20"), [(3, 9)]);
+    }
+}

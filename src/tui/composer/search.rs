@@ -1,0 +1,263 @@
+//! Looks for a line that was sent before, letter by letter, from the newest back. The
+//! input itself stays as it is until the find is taken.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+use tui_textarea::TextArea;
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::plain_area;
+use crate::tui::clean;
+use crate::tui::paint::{self, Pen};
+use crate::tui::theme::Theme;
+use crate::words::input as words;
+
+/// The longest text that is looked for, in characters.
+const LONGEST: usize = 200;
+
+#[derive(Debug)]
+pub struct Search {
+    query: String,
+    hit: Hit,
+    /// What is shown in the input's place.
+    text: TextArea<'static>,
+}
+
+/// What the last look found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hit {
+    /// Nothing has been looked for yet.
+    Unasked,
+    At(usize),
+    /// This one is the last that holds it.
+    Last(usize),
+    Nothing,
+}
+
+/// Where to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Older,
+    Newer,
+}
+
+impl Search {
+    /// Begins over a text, which is shown until something is found.
+    pub fn over(lines: Vec<String>) -> Search {
+        let mut text = plain_area();
+        text.set_lines(lines, (0, 0));
+        Search { query: String::new(), hit: Hit::Unasked, text }
+    }
+
+    /// What was found.
+    pub fn found<'e>(&self, entries: &'e [String]) -> Option<&'e str> {
+        self.at().and_then(|at| entries.get(at)).map(String::as_str)
+    }
+
+    pub fn area(&mut self) -> &mut TextArea<'static> {
+        &mut self.text
+    }
+
+    /// More of what is looked for. What was found stays while it still holds it.
+    pub fn add(&mut self, text: &str, entries: &[String]) {
+        let room = LONGEST.saturating_sub(self.query.chars().count());
+        self.query.extend(text.chars().filter(|c| !c.is_control()).take(room));
+        let from = self.at().map_or(entries.len(), |at| at + 1);
+        self.look(entries, from);
+    }
+
+    /// Takes the last character off, and looks again from the newest.
+    pub fn back(&mut self, entries: &[String]) {
+        if let Some((at, _)) = self.query.grapheme_indices(true).next_back() {
+            self.query.truncate(at);
+        }
+        self.look(entries, entries.len());
+    }
+
+    /// The next one that holds it and is not the same again.
+    pub fn go_on(&mut self, way: Way, entries: &[String]) {
+        let Some(at) = self.at() else { return self.look(entries, entries.len()) };
+        let same = entries.get(at);
+        let fits = |next: &usize| {
+            let entry = entries.get(*next);
+            entry != same && entry.is_some_and(|entry| place(entry, &self.query).is_some())
+        };
+        let next = match way {
+            Way::Older => (0..at).rev().find(fits),
+            Way::Newer => (at + 1..entries.len()).find(fits),
+        };
+        match (next, way) {
+            (Some(next), _) => self.show(entries, Hit::At(next)),
+            (None, Way::Older) => self.hit = Hit::Last(at),
+            (None, Way::Newer) => self.hit = Hit::At(at),
+        }
+    }
+
+    fn at(&self) -> Option<usize> {
+        match self.hit {
+            Hit::At(at) | Hit::Last(at) => Some(at),
+            Hit::Unasked | Hit::Nothing => None,
+        }
+    }
+
+    fn look(&mut self, entries: &[String], before: usize) {
+        let holds = |entry: &String| place(entry, &self.query).is_some();
+        let newest = entries.iter().take(before).rposition(holds);
+        self.show(entries, newest.map_or(Hit::Nothing, Hit::At));
+    }
+
+    /// What was found last stays in sight when nothing is.
+    fn show(&mut self, entries: &[String], hit: Hit) {
+        self.hit = hit;
+        let Some(entry) = self.found(entries) else { return };
+        let lines: Vec<String> = entry.split('\n').map(clean::text).collect();
+        let at = lines.iter().position(|line| place(line, &self.query).is_some()).unwrap_or(0);
+        self.text.set_lines(lines, (at, 0));
+    }
+
+    /// Marks what was looked for, before the text is drawn.
+    pub fn dress(&mut self, theme: &Theme) {
+        self.text.set_style(theme.text);
+        self.text.clear_custom_highlight();
+        if self.at().is_none() || self.query.is_empty() {
+            return;
+        }
+        let style = theme.accent.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        let first = self.text.lines().iter().enumerate().find_map(|(row, line)| {
+            place(line, &self.query).map(|(from, to)| ((row, from), (row, to)))
+        });
+        if let Some(range) = first {
+            self.text.custom_highlight(range, style, 1);
+        }
+    }
+
+    /// Draws what is looked for into one row, and says where the caret is.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Position {
+        let label = words::SEARCH_LABEL.text(pen.lang);
+        let room = usize::from(area.width).saturating_sub(clean::width(label) + 4);
+        let query = tail(&self.query, room);
+        let note = match self.hit {
+            Hit::Unasked | Hit::At(_) => "",
+            Hit::Last(_) => words::SEARCH_OLDEST.text(pen.lang),
+            Hit::Nothing => words::SEARCH_NONE.text(pen.lang),
+        };
+        let caret = 2 + clean::width(label) + clean::width(&query);
+        let mut line = Line::from(vec![
+            Span::styled(label, pen.theme.dim),
+            Span::styled(query, pen.theme.text),
+        ]);
+        if !note.is_empty() {
+            line.push_span(Span::styled(format!("   {note}"), pen.theme.warn));
+        }
+        paint::line(area, buf, 2, area.width.into(), &line);
+        let x = area.x + u16::try_from(caret).unwrap_or(0).min(area.width.saturating_sub(1));
+        Position { x, y: area.y }
+    }
+
+    /// Columns that [`Search::draw`] takes, the note left out.
+    pub fn width(&self, pen: &Pen<'_>) -> usize {
+        2 + clean::width(words::SEARCH_LABEL.text(pen.lang)) + clean::width(&self.query) + 1
+    }
+
+    /// Whether there is something to say beside the query.
+    pub fn is_quiet(&self) -> bool {
+        matches!(self.hit, Hit::Unasked | Hit::At(_))
+    }
+}
+
+/// The end of a text, as much as there is room for.
+fn tail(text: &str, columns: usize) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut width = 0;
+    for grapheme in text.graphemes(true).rev() {
+        width += clean::width(grapheme);
+        if width > columns {
+            break;
+        }
+        kept.push(grapheme);
+    }
+    kept.into_iter().rev().collect()
+}
+
+/// Where a text holds another, whatever their case: bytes from and to.
+fn place(text: &str, wanted: &str) -> Option<(usize, usize)> {
+    let folded: Vec<char> = wanted.chars().flat_map(char::to_lowercase).collect();
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).find_map(|at| {
+        let mut left = folded.as_slice();
+        let mut end = at;
+        for c in text.get(at..)?.chars() {
+            if left.is_empty() {
+                break;
+            }
+            for lower in c.to_lowercase() {
+                left = left.strip_prefix(&[lower])?;
+            }
+            end += c.len_utf8();
+        }
+        left.is_empty().then_some((at, end))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries() -> Vec<String> {
+        ["cargo test", "运行测试", "git status", "Cargo build\nthen test", "cargo test"]
+            .map(String::from)
+            .to_vec()
+    }
+
+    fn searched(keys: &str) -> Search {
+        let mut search = Search::over(vec!["a draft".into()]);
+        for c in keys.chars() {
+            search.add(&c.to_string(), &entries());
+        }
+        search
+    }
+
+    #[test]
+    fn each_letter_narrows_it_from_the_newest_back() {
+        assert_eq!(searched("test").found(&entries()), Some("cargo test"));
+        assert_eq!(searched("build").found(&entries()), Some("Cargo build\nthen test"));
+        assert_eq!(searched("测试").found(&entries()), Some("运行测试"));
+        assert_eq!(searched("nowhere").found(&entries()), None);
+    }
+
+    #[test]
+    fn older_passes_over_the_same_again_and_ends_at_the_oldest() {
+        let entries = entries();
+        let mut search = searched("CARGO");
+        search.go_on(Way::Older, &entries);
+        assert_eq!(search.found(&entries), Some("Cargo build\nthen test"));
+        search.go_on(Way::Older, &entries);
+        assert_eq!(search.at(), Some(0));
+        assert!(search.is_quiet());
+        search.go_on(Way::Older, &entries);
+        assert_eq!(search.at(), Some(0));
+        assert!(!search.is_quiet(), "it says that there is nothing older");
+        search.go_on(Way::Newer, &entries);
+        assert_eq!(search.found(&entries), Some("Cargo build\nthen test"));
+    }
+
+    #[test]
+    fn taking_a_letter_off_looks_from_the_newest_again() {
+        let entries = entries();
+        let mut search = searched("testx");
+        assert_eq!(search.found(&entries), None);
+        search.back(&entries);
+        assert_eq!(search.found(&entries), Some("cargo test"));
+    }
+
+    #[test]
+    fn a_place_is_found_whatever_the_case_and_the_script() {
+        assert_eq!(place("Straße ÄB", "äb"), Some((8, 11)));
+        assert_eq!(place("看看中文", "中文"), Some((6, 12)));
+        assert_eq!(place("a👩‍🚀b", "b"), Some((12, 13)));
+        assert_eq!(place("abc", ""), Some((0, 0)));
+        assert_eq!(place("", "x"), None);
+        assert_eq!(place("ab", "abc"), None);
+    }
+}

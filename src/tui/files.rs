@@ -1,0 +1,249 @@
+//! The list over the input while a mention is written: the files whose names fit what
+//! stands behind the `@`.
+//!
+//! Finding is done on a thread of its own, [`finder`]; this file knows what is looked
+//! for, narrows what has come already, chooses and draws.
+
+use nucleo_matcher::Matcher;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget as _};
+
+use super::clean;
+use super::composer::Mention;
+use super::keys::Action;
+use super::paint::{self, Pen, Rule};
+use crate::words::input as words;
+
+mod finder;
+mod sieve;
+
+pub use finder::Finder;
+pub use sieve::{Found, Hit, Reach, Sieve};
+
+/// Names that are visible at once.
+const ROWS: usize = 8;
+
+#[derive(Debug, Default)]
+pub struct Files {
+    /// The mention that is being written.
+    mention: Option<Mention>,
+    /// Where a mention begins whose list was closed by hand.
+    closed: Option<(usize, usize)>,
+    found: Found,
+    chosen: usize,
+}
+
+/// What a key in the list leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Stay,
+    /// This path is the one.
+    Take(String),
+    /// Go on inside this folder.
+    Enter(String),
+}
+
+impl Files {
+    /// True while there is something to choose from.
+    pub fn is_open(&self) -> bool {
+        self.mention.is_some() && !self.found.hits.is_empty()
+    }
+
+    /// What the finder should look for; `None`: nothing.
+    pub fn wanted(&self) -> Option<&str> {
+        self.mention.as_ref().map(|mention| mention.query.as_str())
+    }
+
+    /// After each change of the input. What does not fit any more goes at once, so that
+    /// Enter never takes a name that was meant before.
+    pub fn refresh(&mut self, mention: Option<Mention>) {
+        let at = mention.as_ref().map(|mention| mention.at);
+        if at.is_none() || self.closed != at {
+            self.closed = None;
+        }
+        let before = self.mention.take();
+        self.mention = mention.filter(|_| self.closed.is_none());
+        match (&before, &self.mention) {
+            (_, None) => self.found = Found::default(),
+            (Some(before), Some(now)) if before.query == now.query => {}
+            (_, Some(now)) => {
+                self.chosen = 0;
+                let mut matcher = Matcher::new(sieve::config());
+                self.found.narrow(&now.query, &mut matcher);
+            }
+        }
+    }
+
+    /// Names that were found. Those for another query came too late.
+    pub fn found(&mut self, found: Found) {
+        if self.wanted() == Some(found.query.as_str()) {
+            let kept = self.found.hits.get(self.chosen).map(|hit| hit.path.clone());
+            let place = |kept: String| found.hits.iter().position(|hit| hit.path == kept);
+            // Who has moved stays where they are; the first stays the first.
+            self.chosen = kept.filter(|_| self.chosen > 0).and_then(place).unwrap_or(0);
+            self.found = found;
+        }
+    }
+
+    pub fn close(&mut self) {
+        self.closed = self.mention.take().map(|mention| mention.at);
+        self.found = Found::default();
+    }
+
+    pub fn act(&mut self, action: Action) -> Answer {
+        let count = self.found.hits.len().max(1);
+        let path = self.found.hits.get(self.chosen).map(|hit| hit.path.clone());
+        match (action, path) {
+            (Action::Next, _) => self.chosen = (self.chosen + 1) % count,
+            (Action::Previous, _) => self.chosen = (self.chosen + count - 1) % count,
+            (Action::Complete, Some(path)) if path.ends_with('/') => return Answer::Enter(path),
+            (Action::Complete | Action::Accept, Some(path)) => return Answer::Take(path),
+            _ => self.close(),
+        }
+        Answer::Stay
+    }
+
+    /// Draws the list at the bottom of `above`, over whatever is there.
+    pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+        let looking = self.found.reach == Reach::Looking;
+        if self.mention.is_none() || above.width < 12 || (self.found.hits.is_empty() && !looking) {
+            return;
+        }
+        let room = usize::from(above.height.saturating_sub(1)).min(ROWS);
+        let shown = self.found.hits.len().min(room);
+        let height = u16::try_from(shown + 1).unwrap_or(1).min(above.height);
+        let area = Rect { y: above.bottom() - height, height, ..above };
+        Clear.render(area, buf);
+        Rule::new(pen.theme.border)
+            .left(Span::styled(words::FILES_TITLE.text(pen.lang), pen.theme.accent))
+            .right(Span::styled(self.count(pen), pen.theme.dim))
+            .draw(area, buf);
+        let first = (self.chosen + 1).saturating_sub(shown);
+        for (row, hit) in self.found.hits.iter().enumerate().skip(first).take(shown) {
+            let y = area.y + 1 + u16::try_from(row - first).unwrap_or(0);
+            hit.draw(Rect { y, height: 1, ..area }, buf, pen, row == self.chosen);
+        }
+    }
+
+    /// `3/1,204`, and whether that is all.
+    fn count(&self, pen: &Pen<'_>) -> String {
+        let place = (self.chosen + 1).min(self.found.hits.len());
+        let count = format!("{place}/{}", self.found.fits);
+        let note = match self.found.reach {
+            Reach::Looking => words::FILES_LOOKING.text(pen.lang).to_owned(),
+            Reach::Whole => return count,
+            Reach::Cut => words::FILES_CUT.with("n", self.found.seen).text(pen.lang),
+        };
+        format!("{count}  {note}")
+    }
+}
+
+impl Hit {
+    fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, chosen: bool) {
+        let theme = pen.theme;
+        let (sigil, base) = if chosen { ("› ", theme.selection) } else { ("  ", theme.text) };
+        if chosen {
+            buf.set_style(area, theme.selection);
+        }
+        let mut line = Line::from(Span::styled(sigil, base));
+        let room = usize::from(area.width).saturating_sub(4);
+        let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
+        let skipped = ends_within(&self.path, room);
+        if skipped > 0 {
+            line.push_span(Span::styled("…", base));
+        }
+        for (at, c) in self.path.chars().enumerate().skip(skipped) {
+            let marked = u32::try_from(at).is_ok_and(|at| self.marks.contains(&at));
+            let style = if marked { hit } else { base };
+            match line.spans.last_mut() {
+                Some(span) if span.style == style => span.content.to_mut().push(c),
+                _ => line.push_span(Span::styled(c.to_string(), style)),
+            }
+        }
+        paint::line(area, buf, 0, area.width.into(), &line);
+    }
+}
+
+/// Characters to leave out at the start of a path, so that its end fits, which tells
+/// more than the start.
+fn ends_within(path: &str, columns: usize) -> usize {
+    if clean::width(path) <= columns {
+        return 0;
+    }
+    let mut width = 1;
+    let fits = |c: &char| {
+        width += clean::width(c.encode_utf8(&mut [0; 4]));
+        width <= columns
+    };
+    path.chars().count() - path.chars().rev().take_while(fits).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mention(query: &str) -> Option<Mention> {
+        Some(Mention { at: (0, 0), len: query.chars().count() + 1, query: query.into() })
+    }
+
+    fn hits(query: &str, paths: &[&str]) -> Found {
+        let hit = |path: &&str| Hit { path: (*path).into(), marks: vec![] };
+        let hits: Vec<_> = paths.iter().map(hit).collect();
+        let (fits, seen) = (hits.len(), hits.len());
+        Found { query: query.into(), hits, fits, seen, reach: Reach::Whole }
+    }
+
+    fn files(query: &str, paths: &[&str]) -> Files {
+        let mut files = Files::default();
+        files.refresh(mention(query));
+        files.found(hits(query, paths));
+        files
+    }
+
+    #[test]
+    fn what_does_not_fit_any_more_goes_before_the_finder_answers() {
+        let mut files = files("l", &["Cargo.lock", "src/lib.rs"]);
+        files.refresh(mention("li"));
+        assert_eq!(files.act(Action::Accept), Answer::Take("src/lib.rs".into()));
+        files.refresh(mention("lix"));
+        assert!(!files.is_open());
+        files.found(hits("l", &["Cargo.lock"]));
+        assert!(!files.is_open(), "an answer that came too late");
+    }
+
+    #[test]
+    fn a_place_that_was_chosen_stays_when_more_is_found() {
+        let mut files = files("", &["a", "b"]);
+        files.act(Action::Next);
+        files.found(hits("", &["0", "a", "b", "c"]));
+        assert_eq!(files.act(Action::Accept), Answer::Take("b".into()));
+    }
+
+    #[test]
+    fn tab_goes_into_a_folder_and_enter_takes_it() {
+        let mut files = files("", &["src/"]);
+        assert_eq!(files.act(Action::Complete), Answer::Enter("src/".into()));
+        assert_eq!(files.act(Action::Accept), Answer::Take("src/".into()));
+    }
+
+    #[test]
+    fn a_list_that_was_closed_stays_closed_for_its_mention() {
+        let mut files = files("", &["a"]);
+        files.act(Action::Close);
+        files.refresh(mention("a"));
+        assert_eq!(files.wanted(), None);
+        files.refresh(None);
+        files.refresh(mention("a"));
+        assert_eq!(files.wanted(), Some("a"));
+    }
+
+    #[test]
+    fn a_long_path_shows_its_end() {
+        assert_eq!(ends_within("abc", 3), 0);
+        assert_eq!(ends_within("abcdef", 4), 3);
+        assert_eq!(ends_within("中文件", 5), 1);
+    }
+}

@@ -1,0 +1,194 @@
+//! Lets names through that fit what was typed, and keeps the best of them.
+
+use std::cmp::Reverse;
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+/// Names that are kept of those that fit.
+const MOST: usize = 100;
+
+/// The best names for a query: plain data for the screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    pub query: String,
+    /// The best ones, best first.
+    pub hits: Vec<Hit>,
+    /// All that fit, counted.
+    pub fits: usize,
+    /// All that were looked at, counted.
+    pub seen: usize,
+    pub reach: Reach,
+}
+
+/// Whether there may be more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    #[default]
+    Looking,
+    Whole,
+    /// There are more names than are looked at.
+    Cut,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    pub path: String,
+    /// Characters of the path that were typed.
+    pub marks: Vec<u32>,
+}
+
+/// How well a name fits, best first.
+type Rank = (Reverse<u32>, usize);
+
+pub struct Sieve {
+    query: String,
+    pattern: Pattern,
+    matcher: Matcher,
+    /// The best, best first, by their place among the names.
+    best: Vec<(Rank, usize)>,
+    fits: usize,
+    seen: usize,
+}
+
+/// Paths match best where their parts begin.
+pub fn config() -> Config {
+    Config::DEFAULT.match_paths()
+}
+
+impl Sieve {
+    pub fn new(query: String) -> Sieve {
+        let pattern = pattern(&query);
+        let matcher = Matcher::new(config());
+        Sieve { query, pattern, matcher, best: Vec::new(), fits: 0, seen: 0 }
+    }
+
+    /// How many names it has looked at.
+    pub fn seen(&self) -> usize {
+        self.seen
+    }
+
+    /// Looks at the names behind those it has seen, so many of them.
+    pub fn look(&mut self, names: &[String], count: usize) {
+        let mut chars = Vec::new();
+        for (at, name) in names.iter().enumerate().skip(self.seen).take(count) {
+            self.seen += 1;
+            let text = Utf32Str::new(name, &mut chars);
+            let Some(score) = self.pattern.score(text, &mut self.matcher) else { continue };
+            self.fits += 1;
+            self.keep((Reverse(score), weight(&self.query, name)), at, names);
+        }
+    }
+
+    fn keep(&mut self, rank: Rank, at: usize, names: &[String]) {
+        let order = |(other, place): &(Rank, usize)| {
+            other.cmp(&rank).then_with(|| names.get(*place).cmp(&names.get(at)))
+        };
+        let place = self.best.binary_search_by(order).unwrap_or_else(|place| place);
+        if place < MOST {
+            self.best.truncate(MOST - 1);
+            self.best.insert(place.min(self.best.len()), (rank, at));
+        }
+    }
+
+    /// What there is by now.
+    pub fn found(&mut self, names: &[String], reach: Reach) -> Found {
+        let hits: Vec<Hit> = self
+            .best
+            .iter()
+            .filter_map(|(_, at)| names.get(*at))
+            .map(|name| Hit {
+                marks: marks(&self.pattern, name, &mut self.matcher),
+                path: name.clone(),
+            })
+            .collect();
+        Found { query: self.query.clone(), hits, fits: self.fits, seen: self.seen, reach }
+    }
+}
+
+impl Found {
+    /// Keeps what fits a query that was typed since, in its new order.
+    pub fn narrow(&mut self, query: &str, matcher: &mut Matcher) {
+        let pattern = pattern(query);
+        let mut chars = Vec::new();
+        let mut kept: Vec<(Rank, Hit)> = std::mem::take(&mut self.hits)
+            .into_iter()
+            .filter_map(|hit| {
+                let score = pattern.score(Utf32Str::new(&hit.path, &mut chars), matcher)?;
+                let marks = marks(&pattern, &hit.path, matcher);
+                Some(((Reverse(score), weight(query, &hit.path)), Hit { marks, ..hit }))
+            })
+            .collect();
+        kept.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.path.cmp(&b.path)));
+        self.hits = kept.into_iter().map(|(_, hit)| hit).collect();
+        self.fits = self.hits.len();
+        self.query = query.to_owned();
+        self.reach = Reach::Looking;
+    }
+}
+
+fn pattern(query: &str) -> Pattern {
+    Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy)
+}
+
+/// Of names that fit alike, short ones come first; before anything is typed, near ones.
+fn weight(query: &str, name: &str) -> usize {
+    match query.is_empty() {
+        true => name.trim_end_matches('/').matches('/').count(),
+        false => name.len(),
+    }
+}
+
+fn marks(pattern: &Pattern, name: &str, matcher: &mut Matcher) -> Vec<u32> {
+    let (mut chars, mut marks) = (Vec::new(), Vec::new());
+    pattern.indices(Utf32Str::new(name, &mut chars), matcher, &mut marks);
+    marks.sort_unstable();
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(query: &str, names: &[&str]) -> Vec<String> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut sieve = Sieve::new(query.into());
+        sieve.look(&names, usize::MAX);
+        sieve.found(&names, Reach::Whole).hits.into_iter().map(|hit| hit.path).collect()
+    }
+
+    #[test]
+    fn the_best_fit_comes_first() {
+        let names = ["docs/library.md", "src/tui/lib.rs", "src/lib.rs", "Cargo.toml"];
+        assert_eq!(found("lib.rs", &names), ["src/lib.rs", "src/tui/lib.rs"]);
+        assert_eq!(found("srclib", &names), ["src/lib.rs", "src/tui/lib.rs"]);
+        assert_eq!(found("说明", &["docs/说明.md", "README.md"]), ["docs/说明.md"]);
+    }
+
+    #[test]
+    fn before_anything_is_typed_the_near_ones_come_first() {
+        assert_eq!(found("", &["b/c/d", "b/", "b/c", "a"]), ["a", "b/", "b/c", "b/c/d"]);
+    }
+
+    #[test]
+    fn of_many_that_fit_the_best_are_kept() {
+        let names: Vec<String> = (0..1_000).rev().map(|n| format!("file{n:04}")).collect();
+        let mut sieve = Sieve::new("file".into());
+        while sieve.seen() < names.len() {
+            sieve.look(&names, 7);
+        }
+        let found = sieve.found(&names, Reach::Whole);
+        assert_eq!((found.fits, found.hits.len()), (1_000, MOST));
+        assert_eq!(found.hits.first().map(|hit| hit.path.as_str()), Some("file0000"));
+        assert_eq!(found.hits.last().map(|hit| hit.path.as_str()), Some("file0099"));
+    }
+
+    #[test]
+    fn the_letters_that_were_typed_are_marked() {
+        let names = ["中/lib.rs".to_owned()];
+        let mut sieve = Sieve::new("lib".into());
+        sieve.look(&names, 1);
+        let hits = sieve.found(&names, Reach::Whole).hits;
+        assert_eq!(hits.first().map(|hit| hit.marks.clone()), Some(vec![2, 3, 4]));
+    }
+}

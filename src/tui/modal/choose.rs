@@ -1,0 +1,304 @@
+//! A list to choose from: a theme, a model. Typing filters it, the arrows walk it, and
+//! whoever opened it hears at once what is marked, so that it can be tried on.
+//!
+//! It stands at the bottom edge; what it changes is seen above it.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::Answer;
+use crate::tui::keys::{self, Action, Place};
+use crate::tui::paint::{self, Pen, Rule};
+use crate::tui::{clean, status};
+use crate::words::{Say, Word, screen as words};
+
+/// Rows that are visible at once.
+const ROWS: usize = 10;
+/// The longest filter anybody types.
+const LONGEST: usize = 80;
+/// Head, filter and hint.
+const FRAME: u16 = 3;
+
+/// What is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    Theme,
+    Model,
+}
+
+/// What came of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The mark stands on this one now.
+    Marked(String),
+    Taken(String),
+    /// Nothing was taken: all is to be as it was.
+    Left,
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub value: String,
+    /// What it is, beside it.
+    pub about: Option<Say>,
+}
+
+#[derive(Debug)]
+pub struct Choose {
+    topic: Topic,
+    rows: Vec<Row>,
+    typed: String,
+    found: Vec<Found>,
+    marked: usize,
+    /// What is to be said about the marked one.
+    pub said: Option<Say>,
+}
+
+#[derive(Debug)]
+struct Found {
+    row: usize,
+    /// Characters of its value that were typed.
+    letters: Vec<u32>,
+}
+
+impl Choose {
+    /// The mark stands on the row with the value `now`, or on the first.
+    pub fn new(topic: Topic, rows: Vec<Row>, now: &str) -> Choose {
+        let mut choose =
+            Choose { topic, rows, typed: String::new(), found: Vec::new(), marked: 0, said: None };
+        choose.find();
+        choose.marked = choose.rows.iter().position(|row| row.value == now).unwrap_or(0);
+        choose
+    }
+
+    pub fn topic(&self) -> Topic {
+        self.topic
+    }
+
+    /// Takes the rows it has waited for.
+    pub fn fill(&mut self, rows: Vec<Row>) {
+        self.rows = rows;
+        self.find();
+    }
+
+    pub fn key(&mut self, key: &KeyEvent) -> Answer {
+        match keys::action(Place::Palette, key) {
+            Some(Action::Next | Action::Complete) => self.step(1),
+            Some(Action::Previous) => self.step(self.found.len().saturating_sub(1)),
+            Some(Action::Accept) => match self.value() {
+                Some(value) => self.chose(Choice::Taken(value)),
+                None => Answer::Stay,
+            },
+            Some(Action::Close) => self.chose(Choice::Left),
+            _ if keys::action(Place::Anywhere, key) == Some(Action::Interrupt) => {
+                self.chose(Choice::Left)
+            }
+            _ => self.filter(key),
+        }
+    }
+
+    fn filter(&mut self, key: &KeyEvent) -> Answer {
+        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        match key.code {
+            KeyCode::Backspace => {
+                self.typed.pop();
+            }
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.typed.clear(),
+            KeyCode::Char(c) if !held && self.typed.len() < LONGEST => self.typed.push(c),
+            _ => return Answer::Pass,
+        }
+        let before = self.value();
+        self.find();
+        match self.value() {
+            Some(now) if before.as_ref() != Some(&now) => self.chose(Choice::Marked(now)),
+            _ => Answer::Stay,
+        }
+    }
+
+    fn step(&mut self, by: usize) -> Answer {
+        self.marked = (self.marked + by) % self.found.len().max(1);
+        self.value().map_or(Answer::Stay, |value| self.chose(Choice::Marked(value)))
+    }
+
+    fn chose(&self, choice: Choice) -> Answer {
+        Answer::Chose(self.topic, choice)
+    }
+
+    fn value(&self) -> Option<String> {
+        let row = self.rows.get(self.found.get(self.marked)?.row)?;
+        Some(row.value.clone())
+    }
+
+    /// The rows that fit what was typed, the best first; without it, all as they stand.
+    fn find(&mut self) {
+        let (case, kind) = (CaseMatching::Ignore, AtomKind::Fuzzy);
+        let pattern = Pattern::new(&self.typed, case, Normalization::Smart, kind);
+        let mut matcher = Matcher::new(Config::DEFAULT);
+        let mut found: Vec<(u32, Found)> = Vec::new();
+        for (row, Row { value, .. }) in self.rows.iter().enumerate() {
+            let (mut chars, mut letters) = (Vec::new(), Vec::new());
+            let text = Utf32Str::new(value, &mut chars);
+            if let Some(score) = pattern.indices(text, &mut matcher, &mut letters) {
+                found.push((score, Found { row, letters }));
+            }
+        }
+        if !self.typed.is_empty() {
+            found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        }
+        self.found = found.into_iter().map(|(_, found)| found).collect();
+        self.marked = 0;
+    }
+
+    pub fn height(&self, screen: Rect) -> u16 {
+        let rows = u16::try_from(self.rows.len().clamp(1, ROWS)).unwrap_or(1);
+        let sample = u16::from(self.topic == Topic::Theme);
+        (rows + FRAME + sample).min(screen.height)
+    }
+
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        let height = self.height(screen);
+        let area = Rect { y: screen.bottom() - height, height, ..screen };
+        paint::blank(area, buf, pen.theme);
+        self.head(area, buf, pen);
+        let caret = self.draw_filter(Rect { y: area.y + 1, ..area }, buf, pen);
+        let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(FRAME), ..area };
+        let (rows, sample) = match self.topic {
+            Topic::Theme if rows.height > 3 => {
+                let height = rows.height - 1;
+                (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
+            }
+            Topic::Theme | Topic::Model => (rows, None),
+        };
+        self.draw_rows(rows, buf, pen);
+        if let Some(sample) = sample {
+            paint::line(sample, buf, 2, sample.width.into(), &swatch(pen));
+        }
+        let foot = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
+        match &self.said {
+            Some(say) => {
+                let text =
+                    clean::elide_end(&say.text(pen.lang), area.width.saturating_sub(3).into());
+                let line = Line::styled(text, pen.theme.warn);
+                paint::line(foot, buf, 2, foot.width.into(), &line);
+            }
+            None => status::draw_hints(foot, buf, pen, HINTS),
+        }
+        caret
+    }
+
+    fn head(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+        let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
+        let mut rule =
+            Rule::new(pen.theme.border).left(Span::styled(self.topic.title().text(pen.lang), bold));
+        if !self.found.is_empty() {
+            let count = format!("{}/{}", self.marked + 1, self.found.len());
+            rule = rule.right(Span::styled(count, pen.theme.dim));
+        }
+        rule.draw(area, buf);
+    }
+
+    fn draw_filter(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        let room = usize::from(area.width).saturating_sub(5);
+        let typed = clean::elide_middle(&self.typed, room);
+        let caret = 4 + u16::try_from(clean::width(&typed)).unwrap_or(0);
+        let shown = match typed.is_empty() {
+            true => Span::styled(words::CHOOSE_FILTER.text(pen.lang).to_owned(), pen.theme.dim),
+            false => Span::styled(typed, pen.theme.text),
+        };
+        let line = Line::from(vec![Span::styled("> ", pen.theme.accent), shown]);
+        paint::line(area, buf, 2, area.width.into(), &line);
+        Some(Position { x: area.x + caret, y: area.y })
+    }
+
+    fn draw_rows(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
+        let room = usize::from(area.height);
+        if self.found.is_empty() {
+            let say = if self.rows.is_empty() { words::MODELS_ASKED } else { words::CHOOSE_NONE };
+            let line = Line::styled(say.text(pen.lang), pen.theme.dim);
+            paint::line(area, buf, 2, area.width.into(), &line);
+            return;
+        }
+        let widest = self.rows.iter().map(|row| clean::width(&row.value)).max().unwrap_or(0);
+        let column = (widest + 4).min(usize::from(area.width / 2).max(12));
+        let first = (self.marked + 1).saturating_sub(room);
+        for (at, found) in self.found.iter().enumerate().skip(first).take(room) {
+            let y = area.y + u16::try_from(at - first).unwrap_or(0);
+            let line = Rect { y, height: 1, ..area };
+            self.draw_row(line, buf, pen, (found, at == self.marked), column);
+        }
+    }
+
+    fn draw_row(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &Pen<'_>,
+        (found, marked): (&Found, bool),
+        column: usize,
+    ) {
+        let Some(row) = self.rows.get(found.row) else { return };
+        let theme = pen.theme;
+        let (sigil, base, quiet) = match marked {
+            true => ("> ", theme.selection, theme.selection),
+            false => ("  ", theme.text, theme.dim),
+        };
+        if marked {
+            buf.set_style(area, theme.selection);
+        }
+        let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
+        let mut name = vec![Span::styled(sigil, base)];
+        // A name that had to be made safe has other letters than those that were found.
+        if clean::flat(&row.value) == row.value {
+            name.extend((0_u32..).zip(row.value.chars()).map(|(at, c)| {
+                let style = if found.letters.contains(&at) { hit } else { base };
+                Span::styled(c.to_string(), style)
+            }));
+        } else {
+            name.push(Span::styled(clean::flat(&row.value), base));
+        }
+        paint::line(area, buf, 0, column.saturating_sub(1), &Line::from(name));
+        if let Some(about) = &row.about {
+            let room = usize::from(area.width).saturating_sub(column + 2);
+            let about = clean::elide_end(&about.text(pen.lang), room);
+            paint::line(area, buf, column, area.width.into(), &Line::styled(about, quiet));
+        }
+    }
+}
+
+impl Topic {
+    fn title(self) -> Word {
+        match self {
+            Topic::Theme => words::CHOOSE_THEME,
+            Topic::Model => words::CHOOSE_MODEL,
+        }
+    }
+}
+
+/// Each kind of thing in its colour.
+fn swatch(pen: &Pen<'_>) -> Line<'static> {
+    let theme = pen.theme;
+    let say = |word: Word, style| Span::styled(word.text(pen.lang).to_owned(), style);
+    let parts = [
+        say(words::TIER_L0, theme.ok),
+        say(words::TIER_L1, theme.warn),
+        say(words::TIER_L2, theme.danger),
+        Span::styled("+ added", theme.change.added),
+        Span::styled("- removed", theme.change.removed),
+        Span::styled("code()", theme.markup.code),
+        Span::styled("link", theme.markup.link),
+    ];
+    let gap = || Span::raw("  ");
+    Line::from(parts.into_iter().flat_map(|part| [part, gap()]).collect::<Vec<_>>())
+}
+
+const HINTS: &[status::Hint] = &[
+    status::Hint { key: "Enter", does: words::HINT_KEEP },
+    status::Hint { key: "Esc", does: words::HINT_BACK },
+    status::Hint { key: "Up/Down", does: words::HINT_MOVE },
+];

@@ -1,0 +1,87 @@
+//! Every key by the place it counts in, searched by typing.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+
+use super::Answer;
+use super::help::key_list;
+use super::page::Page;
+use crate::tui::keys::{self, Action, Place};
+use crate::tui::paint::{self, Pen};
+use crate::tui::{clean, status};
+use crate::words::screen as words;
+
+/// The longest search anybody types.
+const LONGEST: usize = 80;
+/// No wider than one likes to read.
+const READABLE: u16 = 100;
+
+#[derive(Debug, Default)]
+pub struct KeyPage {
+    page: Page,
+    typed: String,
+}
+
+impl KeyPage {
+    /// Letters search; so only the keys that are none move and close.
+    pub fn key(&mut self, key: &KeyEvent) -> Answer {
+        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        match key.code {
+            KeyCode::Char(c) if !held => {
+                if self.typed.len() < LONGEST {
+                    self.typed.push(c);
+                }
+            }
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.typed.clear(),
+            KeyCode::Backspace => {
+                self.typed.pop();
+            }
+            KeyCode::Esc if !self.typed.is_empty() => self.typed.clear(),
+            _ => return self.moved(key),
+        }
+        self.page.rewind();
+        Answer::Stay
+    }
+
+    fn moved(&mut self, key: &KeyEvent) -> Answer {
+        match keys::action(Place::Page, key).or_else(|| keys::action(Place::Anywhere, key)) {
+            Some(Action::Close) => return Answer::Close,
+            Some(action) => self.page.act(action),
+            None => {}
+        }
+        Answer::Stay
+    }
+
+    pub fn scroll(&mut self, lines: i32) {
+        self.page.scroll(lines);
+    }
+
+    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        let list = key_list(pen).with(&self.typed);
+        let rows = match list.is_empty() {
+            true => vec![Line::styled(words::CHOOSE_NONE.text(pen.lang), pen.theme.dim)],
+            false => list.rows(area.width.saturating_sub(4).min(READABLE).into(), pen),
+        };
+        self.page.draw(area, buf, pen, words::KEYS_TITLE.text(pen.lang), rows, HINTS);
+        self.draw_search(Rect { y: area.y + 1, height: 1, ..area }.intersection(area), buf, pen)
+    }
+
+    fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        let typed = clean::elide_middle(&self.typed, usize::from(area.width).saturating_sub(6));
+        let caret = 4 + u16::try_from(clean::width(&typed)).unwrap_or(0);
+        let shown = match typed.is_empty() {
+            true => Span::styled(words::KEYS_SEARCH.text(pen.lang).to_owned(), pen.theme.dim),
+            false => Span::styled(typed, pen.theme.text),
+        };
+        let line = Line::from(vec![Span::styled("> ", pen.theme.accent), shown]);
+        paint::line(area, buf, 2, area.width.into(), &line);
+        Some(Position { x: area.x + caret, y: area.y })
+    }
+}
+
+const HINTS: &[status::Hint] = &[
+    status::Hint { key: "Up/Down", does: words::HINT_SCROLL },
+    status::Hint { key: "Esc", does: words::HINT_CLOSE },
+];

@@ -1,0 +1,180 @@
+//! A page over the whole screen: headed rows of two columns that scroll. What stands on
+//! it is up to whoever opens it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use crate::tui::keys::{Action, Scrolled};
+use crate::tui::paint::{self, Pen, Rule};
+use crate::tui::{clean, status};
+use crate::words::screen as words;
+
+/// How far a page is scrolled.
+#[derive(Debug, Default)]
+pub struct Page {
+    offset: usize,
+    /// Rows there were, and rows that fit, at the last drawing.
+    rows: usize,
+    room: usize,
+}
+
+impl Page {
+    /// Moves, where the key means that.
+    pub fn act(&mut self, action: Action) {
+        match action {
+            Action::Next => self.scroll(1),
+            Action::Previous => self.scroll(-1),
+            Action::Scroll(by) => self.scroll_by(by),
+            _ => {}
+        }
+    }
+
+    fn scroll_by(&mut self, by: Scrolled) {
+        let page = i32::try_from(self.room.saturating_sub(2).max(1)).unwrap_or(1);
+        match by {
+            Scrolled::LineUp | Scrolled::TurnUp => self.scroll(-1),
+            Scrolled::LineDown | Scrolled::TurnDown => self.scroll(1),
+            Scrolled::PageUp => self.scroll(-page),
+            Scrolled::PageDown => self.scroll(page),
+            Scrolled::Top => self.offset = 0,
+            Scrolled::Bottom => self.offset = self.rows,
+        }
+        self.keep_inside();
+    }
+
+    pub fn scroll(&mut self, lines: i32) {
+        let by = usize::try_from(lines.unsigned_abs()).unwrap_or(0);
+        self.offset =
+            if lines < 0 { self.offset.saturating_sub(by) } else { self.offset.saturating_add(by) };
+        self.keep_inside();
+    }
+
+    /// Back to the first row.
+    pub fn rewind(&mut self) {
+        self.offset = 0;
+    }
+
+    fn keep_inside(&mut self) {
+        self.offset = self.offset.min(self.rows.saturating_sub(self.room));
+    }
+
+    /// Draws the rows below a head, and the keys that count at the bottom.
+    pub fn draw(
+        &mut self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &Pen<'_>,
+        title: &str,
+        rows: Vec<Line<'static>>,
+        hints: &[status::Hint],
+    ) {
+        paint::blank(area, buf, pen.theme);
+        if area.height < 3 || area.width < 12 {
+            return;
+        }
+        self.rows = rows.len();
+        self.room = usize::from(area.height.saturating_sub(4));
+        self.keep_inside();
+        let below = self.rows.saturating_sub(self.offset + self.room);
+        let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
+        let mut rule = Rule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
+        if below > 0 {
+            let more = words::HELP_MORE.with("n", below).text(pen.lang);
+            rule = rule.right(Span::styled(more, pen.theme.dim));
+        }
+        rule.draw(area, buf);
+        let body = Rect {
+            x: area.x + 2,
+            y: area.y + 2,
+            width: area.width.saturating_sub(4),
+            height: area.height.saturating_sub(4),
+        };
+        let shown: Vec<_> = rows.into_iter().skip(self.offset).take(self.room).collect();
+        paint::lines(body, buf, &shown);
+        let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
+        status::draw_hints(foot, buf, pen, hints);
+    }
+}
+
+/// Headed rows of two columns.
+#[derive(Default)]
+pub struct List(Vec<Entry>);
+
+enum Entry {
+    Head(String),
+    Row(String, String),
+}
+
+impl List {
+    /// Only the rows that hold all of these words, in either column, and their heads.
+    #[must_use]
+    pub fn with(self, words: &str) -> List {
+        let words: Vec<String> =
+            words.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        let fits = |left: &str, right: &str| {
+            let text = format!("{left} {right}").to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        };
+        let mut kept: Vec<Entry> = Vec::new();
+        for entry in self.0 {
+            if matches!(entry, Entry::Head(_)) && matches!(kept.last(), Some(Entry::Head(_))) {
+                kept.pop();
+            }
+            match &entry {
+                Entry::Row(left, right) if !fits(left, right) => {}
+                Entry::Row(..) | Entry::Head(_) => kept.push(entry),
+            }
+        }
+        if matches!(kept.last(), Some(Entry::Head(_))) {
+            kept.pop();
+        }
+        List(kept)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn head(&mut self, text: &str) {
+        self.0.push(Entry::Head(text.to_owned()));
+    }
+
+    pub fn row(&mut self, left: String, right: String) {
+        self.0.push(Entry::Row(left, right));
+    }
+
+    pub fn rows(self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        let widest = self.0.iter().map(|entry| match entry {
+            Entry::Row(left, _) => clean::width(left),
+            Entry::Head(_) => 0,
+        });
+        let column = (widest.max().unwrap_or(0) + 3).min((width / 3).max(20));
+        let mut rows: Vec<Line<'static>> = Vec::new();
+        for entry in self.0 {
+            match entry {
+                Entry::Head(text) => {
+                    if !rows.is_empty() {
+                        rows.push(Line::default());
+                    }
+                    rows.push(Line::styled(text, pen.theme.accent.add_modifier(Modifier::BOLD)));
+                }
+                Entry::Row(left, right) => {
+                    let right = clean::wrap(&right, width.saturating_sub(column + 2));
+                    let right =
+                        right.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
+                    let label = format!("  {left}");
+                    let (label, own) = match clean::width(&left) + 2 > column {
+                        true => (String::new(), Some(label)),
+                        false => (label, None),
+                    };
+                    rows.extend(own.map(|own| Line::styled(own, pen.theme.text)));
+                    rows.extend(paint::labelled(&label, pen.theme.text, column + 2, right));
+                }
+            }
+        }
+        rows.push(Line::default());
+        rows
+    }
+}

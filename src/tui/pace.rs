@@ -1,0 +1,185 @@
+//! When a frame may be drawn: at most sixty a second, at once for what a person does or
+//! waits for, at leisure for what streams by. Pure: the driver brings the time.
+//!
+//! Frames are paid from a small purse that fills slowly: a key is answered at once even
+//! between two frames of a stream, and a burst of keys still costs no more than the
+//! limit.
+
+use super::event::{Input, Millis};
+use crate::protocol::Event;
+
+/// Work that goes on from frame to frame goes on after so long.
+pub const FRAME: Millis = 16;
+/// What a frame costs; with the purse's size that makes less than sixty in any second.
+const COST: Millis = 18;
+/// Frames that may follow each other at once.
+const PURSE: Millis = 4 * COST;
+/// The beat of what streams by.
+const LEISURE: Millis = 34;
+
+/// How much a change hurries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Haste {
+    /// Nothing has changed.
+    #[default]
+    None,
+    /// It may wait for the next beat.
+    Leisure,
+    /// As soon as the purse allows.
+    Now,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pace {
+    haste: Haste,
+    /// When the last frame was drawn.
+    drawn: Option<Millis>,
+    /// When the purse will be full again.
+    full: Millis,
+    /// The reply that streams has shown nothing yet.
+    fresh: bool,
+}
+
+impl Pace {
+    /// Something changed that nobody waits for.
+    pub fn at_leisure(&mut self) {
+        self.haste = self.haste.max(Haste::Leisure);
+    }
+
+    /// Something changed that was waited for.
+    pub fn now(&mut self) {
+        self.haste = Haste::Now;
+    }
+
+    /// True until a frame was drawn.
+    pub fn is_first(&self) -> bool {
+        self.drawn.is_none()
+    }
+
+    /// Something happened that changes the picture.
+    pub fn happened(&mut self, input: &Input) {
+        let haste = match input {
+            Input::Tick => Haste::Leisure,
+            Input::Session(event) => self.session(event),
+            Input::Key(_)
+            | Input::Paste(_)
+            | Input::Mouse(_)
+            | Input::Resized
+            | Input::FocusGained
+            | Input::FocusLost
+            | Input::Copied(_)
+            | Input::Ground(_)
+            | Input::NotKept(_)
+            | Input::Edited(_)
+            | Input::First(_) => Haste::Now,
+        };
+        self.haste = self.haste.max(haste);
+    }
+
+    fn session(&mut self, event: &Event) -> Haste {
+        self.fresh |= matches!(event, Event::ReplyStarted);
+        let text = matches!(event, Event::Delta { .. } | Event::Thought { .. });
+        // The first word of a reply is what was waited for; the others flow.
+        if text && std::mem::take(&mut self.fresh) {
+            return Haste::Now;
+        }
+        let flows = matches!(
+            event,
+            Event::TurnStarted { .. }
+                | Event::ReplyStarted
+                | Event::StepStarted { .. }
+                | Event::StepOutput { .. }
+                | Event::Observed(_)
+                | Event::Replied(_)
+                | Event::TurnEnded { .. }
+                | Event::Facts(_)
+                | Event::Models { .. }
+        );
+        if text || flows { Haste::Leisure } else { Haste::Now }
+    }
+
+    /// When the next frame is due; `None` when the last one still holds.
+    pub fn due(&self) -> Option<Millis> {
+        let affordable = (self.full + COST).saturating_sub(PURSE);
+        let beat = self.drawn.map_or(0, |drawn| drawn + LEISURE);
+        match self.haste {
+            Haste::None => None,
+            Haste::Leisure => Some(affordable.max(beat)),
+            Haste::Now => Some(affordable),
+        }
+    }
+
+    #[cfg(test)]
+    fn is_due(&self, now: Millis) -> bool {
+        self.due().is_some_and(|due| due <= now)
+    }
+
+    pub fn drew(&mut self, now: Millis) {
+        self.haste = Haste::None;
+        self.drawn = Some(now);
+        self.full = self.full.max(now) + COST;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta() -> Input {
+        Input::Session(Box::new(Event::Delta { text: "x".into() }))
+    }
+
+    /// Draws whenever it may while `input` comes each millisecond; answers with when.
+    fn frames(pace: &mut Pace, input: &Input, until: Millis) -> Vec<Millis> {
+        let mut frames = Vec::new();
+        for now in 0..until {
+            pace.happened(input);
+            if pace.is_due(now) {
+                pace.drew(now);
+                frames.push(now);
+            }
+        }
+        frames
+    }
+
+    #[test]
+    fn there_are_at_most_sixty_frames_in_any_second() {
+        let frames = frames(&mut Pace::default(), &Input::FocusGained, 5_000);
+        for (index, first) in frames.iter().enumerate() {
+            let second = frames.iter().skip(index).take_while(|frame| **frame < first + 1_000);
+            assert!(second.count() <= 60, "from {first}");
+        }
+    }
+
+    #[test]
+    fn a_stream_keeps_its_beat_and_a_key_does_not_wait_for_it() {
+        let mut pace = Pace::default();
+        let streamed = frames(&mut pace, &delta(), 1_001);
+        assert_eq!(streamed.len(), 30);
+        let last = streamed.last().copied().unwrap_or_default();
+        pace.happened(&delta());
+        assert!(!pace.is_due(last + 1));
+        pace.happened(&Input::FocusGained);
+        assert!(pace.is_due(last + 1));
+    }
+
+    #[test]
+    fn the_first_word_of_a_reply_is_shown_at_once() {
+        let mut pace = Pace::default();
+        pace.happened(&Input::FocusGained);
+        pace.drew(100);
+        pace.happened(&Input::Session(Box::new(Event::ReplyStarted)));
+        assert!(!pace.is_due(101));
+        pace.happened(&delta());
+        assert!(pace.is_due(101));
+    }
+
+    #[test]
+    fn nothing_is_drawn_when_nothing_changes() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.due(), None);
+        pace.happened(&Input::Tick);
+        pace.drew(5);
+        assert_eq!(pace.due(), None);
+    }
+}

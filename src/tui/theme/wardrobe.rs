@@ -1,0 +1,96 @@
+//! The themes there are: the built-in ones and the person's own, which may take the
+//! name of a built-in one. Nothing in here reads a file: the sources are given.
+
+use super::{Depth, Ground, Theme};
+use crate::words::{Say, screen};
+
+/// The name that means: as the terminal's background asks for.
+pub const AUTO: &str = "auto";
+
+/// A theme of the person's own: its name and its TOML.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub name: String,
+    pub toml: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Wardrobe {
+    own: Vec<Source>,
+    names: Vec<String>,
+}
+
+impl Wardrobe {
+    pub fn new(own: Vec<Source>) -> Wardrobe {
+        let built_in = [AUTO].iter().chain(Theme::names()).map(|name| (*name).to_owned());
+        let mut names: Vec<String> = built_in.collect();
+        for source in &own {
+            if !names.contains(&source.name) {
+                names.push(source.name.clone());
+            }
+        }
+        Wardrobe { own, names }
+    }
+
+    /// Every name that can be put on, `auto` first.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The theme of that name on a terminal with this background.
+    ///
+    /// # Errors
+    /// The sentence for a name nobody knows, or for a file that cannot be read.
+    pub fn theme(&self, name: &str, depth: Depth, ground: Ground) -> Result<Theme, Say> {
+        let name = if name == AUTO { ground.theme() } else { name };
+        if let Some(own) = self.own.iter().find(|own| own.name == name) {
+            return Theme::parse(&own.toml, depth)
+                .map_err(|why| screen::THEME_BROKEN.with("name", name).with("why", why));
+        }
+        Theme::built_in(name, depth).ok_or_else(|| {
+            screen::NO_SUCH_THEME.with("name", name).with("names", self.names.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Lang;
+
+    fn wardrobe() -> Wardrobe {
+        let own = |name: &str, toml: &str| Source { name: name.into(), toml: toml.into() };
+        let sea = include_str!("../../../themes/light.toml").replace("#2856c4", "#005f87");
+        Wardrobe::new(vec![own("sea", &sea), own("dark", &sea), own("torn", "text = 3\n")])
+    }
+
+    #[test]
+    fn a_persons_own_theme_stands_beside_the_others_or_in_the_place_of_one() {
+        let wardrobe = wardrobe();
+        let names = wardrobe.names().join(" ");
+        assert_eq!(names, "auto dark light high-contrast colorblind 16-colors sea torn");
+        let worn = |name| wardrobe.theme(name, Depth::True, Ground::Dark).unwrap();
+        assert_eq!(worn("sea"), worn("dark"));
+        assert_ne!(worn("sea"), worn("light"));
+    }
+
+    #[test]
+    fn auto_goes_by_the_background() {
+        let wardrobe = Wardrobe::new(Vec::new());
+        for (ground, name) in [(Ground::Dark, "dark"), (Ground::Light, "light")] {
+            let auto = wardrobe.theme(AUTO, Depth::True, ground);
+            assert_eq!(auto, wardrobe.theme(name, Depth::True, Ground::Dark));
+        }
+    }
+
+    #[test]
+    fn a_theme_that_cannot_be_had_says_why() {
+        let why = |name| match wardrobe().theme(name, Depth::True, Ground::Dark) {
+            Ok(_) => String::new(),
+            Err(say) => say.text(Lang::En),
+        };
+        let torn = why("torn");
+        assert!(torn.contains("`torn`") && torn.contains("line 1"), "{torn}");
+        assert!(why("nope").contains("There are: auto, dark"), "{}", why("nope"));
+    }
+}

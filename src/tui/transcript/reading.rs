@@ -1,0 +1,193 @@
+//! Rows read back as the lines they were made of: without bars and indentation of
+//! ours, and joined where a line was broken. What searches and copies needs both the
+//! text and where on the screen each piece of it stands.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::paper::Strip;
+use crate::tui::clean;
+
+/// One line of the source, as far as it is shown.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    pub text: String,
+    pieces: Vec<Piece>,
+}
+
+/// What one row holds of a line.
+#[derive(Debug)]
+struct Piece {
+    row: usize,
+    /// Where it stands in the line's text, in bytes.
+    range: Range<usize>,
+    /// Columns before it.
+    lead: usize,
+}
+
+/// Columns of one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cells {
+    pub row: usize,
+    pub columns: Range<usize>,
+}
+
+/// The lines of these rows. Rows that are ours from end to end are none.
+pub(super) fn read(rows: &[Strip]) -> Vec<Reading> {
+    let mut out: Vec<Reading> = Vec::new();
+    for (row, strip) in rows.iter().enumerate() {
+        if strip.is_ours() {
+            continue;
+        }
+        let lead = usize::from(strip.lead);
+        let text = behind(&plain(strip), lead).to_owned();
+        let blanks = match (strip.goes_on, out.last_mut()) {
+            (Some(blanks), Some(_)) => usize::from(blanks),
+            (Some(_), None) | (None, _) => {
+                out.push(Reading::default());
+                0
+            }
+        };
+        if let Some(line) = out.last_mut() {
+            line.add(row, lead, blanks, &text);
+        }
+    }
+    out
+}
+
+/// What stands in a row.
+fn plain(strip: &Strip) -> String {
+    strip.line.spans.iter().map(|span| span.content.as_ref()).collect()
+}
+
+impl Reading {
+    fn add(&mut self, row: usize, lead: usize, blanks: usize, text: &str) {
+        self.text.extend(std::iter::repeat_n(' ', blanks));
+        let start = self.text.len();
+        self.text.push_str(text);
+        self.pieces.push(Piece { row, range: start..self.text.len(), lead });
+    }
+
+    /// Where a stretch of the text stands on the screen, a piece a row.
+    pub fn cells(&self, bytes: &Range<usize>) -> Vec<Cells> {
+        let touched =
+            |piece: &&Piece| piece.range.start < bytes.end && bytes.start < piece.range.end.max(1);
+        self.pieces.iter().filter(touched).filter_map(|piece| self.piece(piece, bytes)).collect()
+    }
+
+    fn piece(&self, piece: &Piece, bytes: &Range<usize>) -> Option<Cells> {
+        let start = bytes.start.max(piece.range.start);
+        let end = bytes.end.min(piece.range.end);
+        let column = |at: usize| {
+            let before = self.text.get(piece.range.start..at).unwrap_or_default();
+            piece.lead + clean::width(before)
+        };
+        (start < end).then(|| Cells { row: piece.row, columns: column(start)..column(end) })
+    }
+
+    /// The byte at a column of a row, rounded down to where a cluster starts; `None` for
+    /// a row of another line.
+    pub fn byte(&self, row: usize, column: usize) -> Option<usize> {
+        let piece = self.pieces.iter().find(|piece| piece.row == row)?;
+        let text = self.text.get(piece.range.clone())?;
+        let room = column.saturating_sub(piece.lead);
+        Some(piece.range.start + before(text, room).len())
+    }
+
+    /// What lies between two cells, each a row and a column, both included; `None` when
+    /// no row of the line does.
+    pub fn between(&self, from: (usize, usize), to: (usize, usize)) -> Option<Range<usize>> {
+        let inside = |piece: &&Piece| from.0 <= piece.row && piece.row <= to.0;
+        let first = self.pieces.iter().find(inside)?;
+        let last = self.pieces.iter().rev().find(inside)?;
+        let start = match first.row == from.0 {
+            true => self.byte(first.row, from.1)?,
+            false => first.range.start,
+        };
+        let end = match last.row == to.0 {
+            true => {
+                let text = self.text.get(last.range.clone())?;
+                last.range.start + until(text, to.1.checked_sub(last.lead)).len()
+            }
+            false => last.range.end,
+        };
+        Some(start..end.max(start))
+    }
+}
+
+/// The clusters that end at or before a column.
+fn before(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    let fits = |cluster: &&str| {
+        used += clean::width(cluster);
+        used <= columns
+    };
+    let len: usize = text.graphemes(true).take_while(fits).map(str::len).sum();
+    text.get(..len).unwrap_or_default()
+}
+
+/// The clusters that start at or before a column; none where there is no such column.
+fn until(text: &str, column: Option<usize>) -> &str {
+    let Some(column) = column else { return "" };
+    let mut used = 0;
+    let starts = |cluster: &&str| {
+        let start = used;
+        used += clean::width(cluster);
+        start <= column
+    };
+    let len: usize = text.graphemes(true).take_while(starts).map(str::len).sum();
+    text.get(..len).unwrap_or_default()
+}
+
+fn behind(text: &str, columns: usize) -> &str {
+    text.get(before(text, columns).len()..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Style;
+
+    use super::super::paper::{Break, Para, prefixed};
+    use super::*;
+
+    fn rows(text: &str, width: usize, how: Break) -> Vec<Strip> {
+        let bar = [ratatui::text::Span::raw("│ ")];
+        let rows = Para::styled(text, Style::new()).rows(width, how);
+        rows.into_iter().map(|row| prefixed(&bar, row)).collect()
+    }
+
+    fn texts(rows: &[Strip]) -> Vec<String> {
+        read(rows).into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn broken_lines_are_whole_again() {
+        let text = "one two  three four\n\nfive";
+        assert_eq!(texts(&rows(text, 9, Break::Words)), ["one two  three four", "", "five"]);
+        let code = "    let x = veryveryverylong;\nnext";
+        assert_eq!(texts(&rows(code, 7, Break::Columns)), code.split('\n').collect::<Vec<_>>());
+        let wide = "这一行放不下，需要换行。";
+        assert_eq!(texts(&rows(wide, 8, Break::Words)), [wide]);
+    }
+
+    #[test]
+    fn a_stretch_over_a_break_stands_in_two_rows() {
+        let rows = rows("one two three", 8, Break::Words);
+        let lines = read(&rows);
+        let cells = lines[0].cells(&(4..13));
+        let expected = [Cells { row: 0, columns: 6..9 }, Cells { row: 1, columns: 2..7 }];
+        assert_eq!(cells, expected);
+        assert_eq!(lines[0].byte(1, 4), Some(10));
+        assert_eq!(lines[0].byte(1, 0), Some(8));
+        assert_eq!(lines[0].byte(2, 0), None);
+    }
+
+    #[test]
+    fn half_a_wide_character_counts_from_its_start() {
+        let rows = rows("中文", 8, Break::Columns);
+        let lines = read(&rows);
+        assert_eq!([2, 3, 4].map(|column| lines[0].byte(0, column)), [Some(0), Some(0), Some(3)]);
+        assert_eq!(lines[0].cells(&(3..6)), [Cells { row: 0, columns: 4..6 }]);
+    }
+}

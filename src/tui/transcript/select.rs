@@ -1,0 +1,333 @@
+//! Selecting with the mouse, and what a selection reads as: the lines of the source,
+//! without the bars, indentation and breaks that are ours.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::Transcript;
+use super::reading::{Reading, read};
+use super::scroll::{Place, gap, gutter};
+use crate::tui::Millis;
+
+/// Presses on one cell within this time make a double and a triple click.
+const AGAIN: Millis = 400;
+/// Bytes that are copied at most.
+const MOST: usize = 4 << 20;
+
+/// A cell of the conversation: its row, and its column behind the gutter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Spot {
+    place: Place,
+    column: usize,
+}
+
+/// What grows with the pointer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Unit {
+    #[default]
+    Cell,
+    Word,
+    Line,
+}
+
+impl Unit {
+    /// What one more press in the same place selects.
+    fn next(self) -> Unit {
+        match self {
+            Unit::Cell => Unit::Word,
+            Unit::Word => Unit::Line,
+            Unit::Line => Unit::Cell,
+        }
+    }
+}
+
+/// The mouse over the conversation, and what it selected.
+#[derive(Debug, Default)]
+pub(super) struct Pointer {
+    selected: Option<Selection>,
+    /// Where the pointer is while its button is held.
+    held: Option<(u16, u16)>,
+    /// The last press: when, where, as what.
+    pressed: Option<(Millis, (u16, u16), Unit)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Selection {
+    anchor: Spot,
+    head: Spot,
+    unit: Unit,
+}
+
+impl Selection {
+    /// A press alone selects nothing.
+    fn is_some(&self) -> bool {
+        self.unit != Unit::Cell || self.anchor != self.head
+    }
+}
+
+/// What letting go of the button did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// It was a click, on something that folds or not.
+    Clicked,
+    /// This was selected.
+    Selected(String),
+}
+
+impl Transcript {
+    /// The button goes down on a cell of the screen.
+    pub fn press(&mut self, x: u16, y: u16, at: Millis) {
+        let unit = match self.pointer.pressed {
+            Some((before, cell, unit)) if cell == (x, y) && at < before + AGAIN => unit.next(),
+            _ => Unit::Cell,
+        };
+        self.pointer.pressed = Some((at, (x, y), unit));
+        let spot = self.spot(x, y).filter(|_| self.shown.0.contains((x, y).into()));
+        self.pointer.selected = spot.map(|spot| Selection { anchor: spot, head: spot, unit });
+        self.pointer.held = spot.map(|_| (x, y));
+    }
+
+    /// The pointer moves while the button is down; beyond an edge the text moves.
+    pub fn drag(&mut self, x: u16, y: u16) {
+        if self.pointer.held.is_none() {
+            return;
+        }
+        self.pointer.held = Some((x, y));
+        let area = self.shown.0;
+        if y < area.y || y == 0 {
+            self.move_by(-1);
+        } else if y >= area.bottom() {
+            self.move_by(1);
+        }
+        self.follow_pointer();
+    }
+
+    /// The button goes up.
+    pub fn release(&mut self, x: u16, y: u16) -> Released {
+        if self.pointer.held.is_some() {
+            self.pointer.held = Some((x, y));
+            self.follow_pointer();
+        }
+        self.pointer.held = None;
+        match self.selected() {
+            Some(text) => Released::Selected(text),
+            None => {
+                self.pointer.selected = None;
+                if self.shown.0.contains((x, y).into()) {
+                    self.click(y);
+                }
+                Released::Clicked
+            }
+        }
+    }
+
+    /// Selects nothing any more; false if nothing was selected.
+    pub fn deselect(&mut self) -> bool {
+        self.pointer.held = None;
+        self.pointer.selected.take().is_some_and(|selected| selected.is_some())
+    }
+
+    /// The text that is selected.
+    pub fn selected(&mut self) -> Option<String> {
+        let (from, to) = self.extent()?;
+        let mut text = String::new();
+        let mut at = (from.place.block, from.place.part);
+        while at <= (to.place.block, to.place.part) && text.len() < MOST {
+            let Some(block) = self.story.blocks.get(at.0) else { break };
+            if at.1 >= block.parts() {
+                at = (at.0 + 1, 0);
+                continue;
+            }
+            let rows = self.sheets.rows(&mut self.story.blocks, at);
+            let blank = gap(&self.story.blocks, at);
+            if blank > 0 && !text.is_empty() {
+                text.push('\n');
+            }
+            for line in read(&rows) {
+                if let Some(bytes) = selected(&line, at, blank, (from, to)) {
+                    text.push_str(line.text.get(bytes).unwrap_or_default().trim_end());
+                    text.push('\n');
+                }
+            }
+            at.1 += 1;
+        }
+        let text = text.trim_end_matches('\n').trim_start_matches('\n');
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// Puts the end of the selection where the pointer is, also after scrolling.
+    pub(super) fn follow_pointer(&mut self) {
+        let Some((x, y)) = self.pointer.held else { return };
+        let spot = self.spot(x, y);
+        if let (Some(selected), Some(head)) = (&mut self.pointer.selected, spot) {
+            selected.head = head;
+        }
+    }
+
+    /// What is in another place or gone takes the selection with it.
+    pub(super) fn forget_selection(&mut self, len: usize) {
+        let spots = |selected: &Selection| selected.anchor.max(selected.head).place.block;
+        if self.pointer.selected.as_ref().is_some_and(|selected| spots(selected) >= len) {
+            self.deselect();
+        }
+    }
+
+    /// Marks what is selected in the rows that were drawn.
+    pub(super) fn mark_selection(&mut self, buf: &mut Buffer) {
+        let Some(extent) = self.extent() else { return };
+        let (area, places) = std::mem::take(&mut self.shown);
+        let left = usize::from(area.x) + gutter(usize::from(area.width));
+        let style = self.sheets.setting.theme.selection;
+        let mut from = 0;
+        for part in places.chunk_by(|a, b| (a.block, a.part) == (b.block, b.part)) {
+            let Some(first) = part.first().copied() else { continue };
+            let at = (first.block, first.part);
+            let rows = self.sheets.rows(&mut self.story.blocks, at);
+            let blank = gap(&self.story.blocks, at);
+            for line in read(&rows) {
+                let bytes = selected(&line, at, blank, extent).unwrap_or_default();
+                for cells in line.cells(&bytes) {
+                    let row = (blank + cells.row).checked_sub(first.row);
+                    let Some(row) = row.filter(|row| *row < part.len()) else { continue };
+                    let y = usize::from(area.y) + from + row;
+                    let x = (left + cells.columns.start) as u16;
+                    let marked = Rect::new(x, y as u16, cells.columns.len() as u16, 1);
+                    buf.set_style(marked.intersection(area), style);
+                }
+            }
+            from += part.len();
+        }
+        self.shown = (area, places);
+    }
+
+    /// The cell of the conversation at a cell of the screen, or the nearest.
+    fn spot(&self, x: u16, y: u16) -> Option<Spot> {
+        let (area, places) = &self.shown;
+        let left = usize::from(area.x) + gutter(usize::from(area.width));
+        let row = usize::from(y.saturating_sub(area.y));
+        let (place, column) = match places.get(row) {
+            _ if y < area.y => (places.first()?, 0),
+            Some(place) => (place, usize::from(x).saturating_sub(left)),
+            None => (places.last()?, usize::MAX),
+        };
+        Some(Spot { place: *place, column })
+    }
+
+    /// From the first cell to the last, in whole words or lines where those are meant.
+    fn extent(&mut self) -> Option<(Spot, Spot)> {
+        let Selection { anchor, head, unit } = self.pointer.selected.filter(Selection::is_some)?;
+        let (from, to) = (anchor.min(head), anchor.max(head));
+        match unit {
+            Unit::Cell => Some((from, to)),
+            Unit::Word | Unit::Line => {
+                let (from, _) = self.grown(from, unit);
+                let (_, to) = self.grown(to, unit);
+                Some((from, to))
+            }
+        }
+    }
+
+    /// The first and the last cell of the word or line at a spot.
+    fn grown(&mut self, spot: Spot, unit: Unit) -> (Spot, Spot) {
+        let at = (spot.place.block, spot.place.part);
+        let rows = self.sheets.rows(&mut self.story.blocks, at);
+        let blank = gap(&self.story.blocks, at);
+        let Some(row) = spot.place.row.checked_sub(blank) else { return (spot, spot) };
+        let found = read(&rows).into_iter().find_map(|line| {
+            let byte = line.byte(row, spot.column)?;
+            let bytes = match unit {
+                Unit::Word => word(&line.text, byte),
+                Unit::Cell | Unit::Line => 0..line.text.len(),
+            };
+            let cells = line.cells(&bytes);
+            Some((cells.first()?.clone(), cells.last()?.clone()))
+        });
+        let Some((first, last)) = found else { return (spot, spot) };
+        let spot =
+            |row: usize, column| Spot { place: Place { row: row + blank, ..spot.place }, column };
+        let end = last.columns.end.saturating_sub(1);
+        (spot(first.row, first.columns.start), spot(last.row, end))
+    }
+}
+
+/// What of a line of this part lies between two cells, both included; `None`: no row of
+/// it does.
+fn selected(
+    line: &Reading,
+    at: (usize, usize),
+    blank: usize,
+    (from, to): (Spot, Spot),
+) -> Option<Range<usize>> {
+    let part = |spot: Spot| (spot.place.block, spot.place.part);
+    if at < part(from) || at > part(to) {
+        return None;
+    }
+    let row = |spot: Spot| spot.place.row.checked_sub(blank);
+    let start = match part(from) == at {
+        true => row(from).map_or((0, 0), |row| (row, from.column)),
+        false => (0, 0),
+    };
+    let end = match part(to) == at {
+        true => (row(to)?, to.column),
+        false => (usize::MAX, usize::MAX),
+    };
+    line.between(start, end)
+}
+
+/// What characters belong together.
+#[derive(PartialEq, Eq)]
+enum Kind {
+    Blank,
+    /// Letters, digits, and what paths and addresses are made of.
+    Word,
+    /// Letters of two columns.
+    Wide,
+    Mark,
+}
+
+fn kind(c: char) -> Kind {
+    let wide = || crate::tui::clean::width(c.encode_utf8(&mut [0; 4])) > 1;
+    match c {
+        _ if c.is_whitespace() => Kind::Blank,
+        _ if c.is_alphanumeric() && wide() => Kind::Wide,
+        _ if c.is_alphanumeric() || "_-./~@%+#?&=:".contains(c) => Kind::Word,
+        _ => Kind::Mark,
+    }
+}
+
+/// The word around a byte, without the full stop or colon that ends its sentence.
+fn word(text: &str, at: usize) -> Range<usize> {
+    let Some(here) = text.get(at..).and_then(|rest| rest.chars().next()) else { return at..at };
+    let same = |c: &char| kind(*c) == kind(here);
+    let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+    if kind(here) == Kind::Mark {
+        return at..at + here.len_utf8();
+    }
+    let start = at - before.chars().rev().take_while(same).map(char::len_utf8).sum::<usize>();
+    let end = at + rest.chars().take_while(same).map(char::len_utf8).sum::<usize>();
+    let word = text.get(start..end).unwrap_or_default();
+    let kept = word.trim_end_matches(['.', ':', '?']).len();
+    start..if kept > at - start { start + kept } else { end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_what_one_would_copy() {
+        let cases = [
+            ("see src/main.rs:12.", 6, "src/main.rs:12"),
+            ("看 https://a.b/c?d=1 吧", 8, "https://a.b/c?d=1"),
+            ("解析器在这里，对吗", 3, "解析器在这里"),
+            ("a(b) c", 1, "("),
+            ("two  blanks", 3, "  "),
+            ("end", 3, ""),
+        ];
+        for (text, at, expected) in cases {
+            assert_eq!(text.get(word(text, at)), Some(expected), "{text}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What one writes: history, search, draft, mentions.
+
+use super::*;
+use crate::config::draft::Draft;
+use crate::tui::files::{Found, Hit, Reach};
+
+#[test]
+fn what_is_sent_is_kept_at_once() {
+    let mut state = screen();
+    for (typed, kept) in [("hello\n", "hello"), ("/version\n", "/version"), ("!ls\n", "!ls")] {
+        let mut effects: Vec<Effect> = Vec::new();
+        for c in typed.chars() {
+            let code = if c == '\n' { KeyCode::Enter } else { KeyCode::Char(c) };
+            effects.extend(update(&mut state, Event::key(10_000, code)));
+        }
+        assert!(effects.contains(&Effect::Keep(kept.into())), "{effects:?}");
+    }
+}
+
+fn searched(keys: &str) -> State {
+    let history = ["cargo test", "运行 测试", "git status", "cargo build"];
+    let history = history.map(String::from).to_vec();
+    let mut state = State::new(Config { history, ..Config::default() });
+    press(&mut state, "a draft");
+    hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL);
+    press(&mut state, keys);
+    state
+}
+
+#[test]
+fn a_search_takes_the_newest_that_holds_the_letters() {
+    let mut state = searched("cargo");
+    assert_eq!(state.composer.shown(), "a draft", "until it is taken");
+    hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL);
+    assert_eq!(press(&mut state, "\n"), [], "taken, not sent");
+    assert_eq!(state.composer.shown(), "cargo test");
+    assert_eq!(press(&mut state, "\n"), sends("cargo test"));
+}
+
+#[test]
+fn a_search_in_chinese_finds_chinese() {
+    let mut state = searched("测试\n");
+    assert_eq!(state.composer.shown(), "运行 测试");
+    hold(&mut state, KeyCode::Char('_'), KeyModifiers::CONTROL);
+    assert_eq!(state.composer.shown(), "", "undone as one");
+}
+
+#[test]
+fn a_search_that_is_left_changes_nothing() {
+    for leave in
+        [KeyEvent::from(KeyCode::Esc), KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)]
+    {
+        let mut state = searched("cargo");
+        update(&mut state, Event::key(10_000, leave));
+        assert_eq!(state.composer.shown(), "a draft");
+        assert!(state.composer.searching().is_none());
+        assert_eq!(state.person.leaving_until, None);
+    }
+}
+
+#[test]
+fn another_key_takes_what_was_found_and_does_its_work_there() {
+    let mut state = searched("build");
+    hold(&mut state, KeyCode::Char('a'), KeyModifiers::CONTROL);
+    press(&mut state, "x");
+    assert_eq!(state.composer.shown(), "xcargo build");
+}
+
+#[test]
+fn a_search_that_finds_nothing_leaves_the_draft() {
+    let state = searched("nowhere\n");
+    assert_eq!(state.composer.shown(), "a draft");
+}
+
+#[test]
+fn a_draft_comes_back_and_a_first_message_leaves_it_there() {
+    let pastes = vec![crate::config::draft::Paste { mark: "[m]".into(), text: "long".into() }];
+    let draft = Draft { shown: "see [m]\n好 👋".into(), pastes };
+    let mut state = State::new(Config { draft: draft.clone(), ..Config::default() });
+    assert_eq!(state.draft(), draft);
+    let effects = update(&mut state, Event { at: 0, input: Input::First("go".into()) });
+    assert_eq!(told(effects), sends("go"));
+    assert_eq!(state.draft(), draft);
+    hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
+    assert_eq!(state.draft(), Draft::of("see long\n好 👋"), "below the list of commands");
+}
+
+/// Answers as the finder would, whatever is looked for.
+fn finds(state: &mut State, paths: &[&str]) {
+    let query = state.wanted_files().0.expect("a mention is being written").to_owned();
+    let hits: Vec<_> =
+        paths.iter().map(|path| Hit { path: (*path).into(), marks: vec![] }).collect();
+    let (fits, seen) = (hits.len(), hits.len());
+    state.found_files(Found { query, hits, fits, seen, reach: Reach::Whole });
+}
+
+#[test]
+fn a_mention_is_picked_and_deleted_as_one() {
+    let mut state = screen();
+    press(&mut state, "看看@li");
+    assert_eq!(state.wanted_files().0, Some("li"));
+    finds(&mut state, &["src/lib.rs", "list"]);
+    assert_eq!(press(&mut state, "\n"), [], "picked, not sent");
+    assert_eq!(state.composer.shown(), "看看@src/lib.rs ");
+    assert_eq!(state.wanted_files().0, None);
+    press(&mut state, "\x08");
+    assert_eq!(state.wanted_files().0, None, "a unit is not written any more");
+    press(&mut state, "\x08");
+    assert_eq!(state.composer.shown(), "看看");
+}
+
+#[test]
+fn a_path_with_blanks_is_quoted_and_sent_as_it_stands() {
+    let mut state = screen();
+    press(&mut state, "see @a");
+    finds(&mut state, &["a b.rs"]);
+    press(&mut state, "\tplease");
+    assert_eq!(press(&mut state, "\n"), sends("see @\"a b.rs\" please"));
+}
+
+#[test]
+fn tab_goes_into_a_folder_and_on_from_there() {
+    let mut state = screen();
+    press(&mut state, "@m");
+    finds(&mut state, &["my files/"]);
+    press(&mut state, "\t");
+    assert_eq!(state.composer.shown(), "@\"my files/");
+    assert_eq!(state.wanted_files().0, Some("my files/"));
+    finds(&mut state, &["my files/a.rs"]);
+    press(&mut state, "\t");
+    assert_eq!(state.composer.shown(), "@\"my files/a.rs\" ");
+}
+
+#[test]
+fn an_enter_before_anything_was_found_sends() {
+    let mut state = screen();
+    assert_eq!(press(&mut state, "look at @nobody\n"), sends("look at @nobody"));
+    assert_eq!(state.wanted_files().0, None);
+}
+
+#[test]
+fn a_list_of_files_closes_without_harm() {
+    let mut state = screen();
+    press(&mut state, "@l");
+    finds(&mut state, &["lib.rs"]);
+    press(&mut state, "\x1b");
+    assert!(!state.composer.files.is_open());
+    assert_eq!(press(&mut state, "\n"), sends("@l"));
+}
+
+#[test]
+fn a_line_for_the_shell_and_a_command_have_no_mentions() {
+    let mut state = screen();
+    press(&mut state, "!git show @");
+    assert_eq!(state.wanted_files().0, None);
+}
+
+#[test]
+fn a_mention_in_the_middle_keeps_what_stands_around_it() {
+    let mut state = screen();
+    press(&mut state, "compare  now");
+    for _ in 0..4 {
+        hold(&mut state, KeyCode::Left, KeyModifiers::NONE);
+    }
+    press(&mut state, "@x");
+    finds(&mut state, &["x.rs"]);
+    press(&mut state, "\n");
+    assert_eq!(state.composer.shown(), "compare @x.rs now");
+    hold(&mut state, KeyCode::Char('_'), KeyModifiers::CONTROL);
+    hold(&mut state, KeyCode::Char('_'), KeyModifiers::CONTROL);
+    assert_eq!(state.composer.shown(), "compare @x now", "undone in steps");
+}
+
+#[test]
+fn the_editor_gets_all_of_the_text_and_its_answer_is_one_step_of_undo() {
+    let mut state = screen();
+    let paste = "x\n".repeat(50);
+    press(&mut state, "see ");
+    update(&mut state, Event { at: 0, input: Input::Paste(paste.clone()) });
+    let effects = hold(&mut state, KeyCode::Char('g'), KeyModifiers::CONTROL);
+    assert_eq!(effects, [Effect::Editor(format!("see {paste}"))]);
+    let twenty = "一行\n".repeat(20);
+    let edited = Ok(format!("{twenty}look at {paste}"));
+    update(&mut state, Event { at: 0, input: Input::Edited(edited) });
+    assert_eq!(state.composer.shown(), format!("{twenty}look at [pasted 50 lines]"));
+    assert_eq!(state.composer.whole(), format!("{twenty}look at {paste}"));
+}
+
+#[test]
+fn an_editor_that_failed_leaves_the_text_and_says_why() {
+    let mut state = screen();
+    press(&mut state, "a draft");
+    let failed = Err(crate::words::input::NO_EDITOR.into());
+    update(&mut state, Event { at: 0, input: Input::Edited(failed) });
+    assert_eq!(state.composer.shown(), "a draft");
+    assert!(!state.transcript.is_empty(), "it is said");
+}

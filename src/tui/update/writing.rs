@@ -1,0 +1,75 @@
+//! Keys of what opens over the input while one writes: the list of files, and the search
+//! through what was sent.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::protocol::Notice;
+use crate::tui::composer::Way;
+use crate::tui::event::Effect;
+use crate::tui::files;
+use crate::tui::keys::{self, Action, Edit, Place};
+use crate::tui::state::State;
+use crate::words::Say;
+
+/// A key in the list of files.
+pub(super) fn files_key(state: &mut State, action: Action) {
+    match state.composer.files.act(action) {
+        files::Answer::Stay => return,
+        files::Answer::Take(path) => state.composer.mention_path(&path),
+        files::Answer::Enter(folder) => state.composer.mention_folder(&folder),
+    }
+    refresh_files(state);
+}
+
+/// After each change of the input: is a mention being written, and which?
+pub(super) fn refresh_files(state: &mut State) {
+    let mention = state.composer.mention();
+    state.composer.files.refresh(mention);
+}
+
+/// The person's own editor was closed.
+pub(super) fn edited(state: &mut State, edited: Result<String, Say>) -> Vec<Effect> {
+    match edited {
+        Ok(text) => {
+            state.composer.rewrite(&text, state.dress.lang);
+            super::input_changed(state);
+        }
+        Err(say) => state.transcript.notice(Notice::error(say)),
+    }
+    Vec::new()
+}
+
+/// Begins to look for what was sent before.
+pub(super) fn search(state: &mut State) {
+    state.palette.close();
+    state.composer.files.close();
+    state.composer.search(Way::Older);
+}
+
+/// A key while something is looked for. False when it means something else: then what
+/// was found is taken, and the key does to it what it always does.
+pub(super) fn search_key(state: &mut State, key: &KeyEvent) -> bool {
+    let lang = state.dress.lang;
+    match keys::action(Place::Recall, key) {
+        Some(Action::Next) => state.composer.search(Way::Older),
+        Some(Action::Previous) => state.composer.search(Way::Newer),
+        Some(Action::Edit(Edit::Back)) => state.composer.search_back(),
+        Some(Action::Accept) => state.composer.take_found(lang),
+        Some(Action::Close) => state.composer.leave_search(),
+        Some(_) | None => match typed(key) {
+            Some(c) => state.composer.search_for(c.encode_utf8(&mut [0; 4])),
+            None => {
+                state.composer.take_found(lang);
+                return false;
+            }
+        },
+    }
+    true
+}
+
+/// The character a key types, if it types one.
+fn typed(key: &KeyEvent) -> Option<char> {
+    let KeyCode::Char(c) = key.code else { return None };
+    let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+    (!held && !c.is_control()).then_some(c)
+}

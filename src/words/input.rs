@@ -1,0 +1,27 @@
+//! Words of `input`.
+
+words! { "input":
+    // The person's own editor.
+    KEY_EDITOR: "Write in your own editor", "用自己的编辑器书写";
+    NO_EDITOR: "No editor is named. Set `VISUAL` or `EDITOR`, for example `export EDITOR=nano`, and start again.", "没有指定编辑器。请设置 `VISUAL` 或 `EDITOR`（例如 `export EDITOR=nano`）后重新启动。";
+    EDITOR_CUT: "The editor was ended with the program.", "编辑器随程序一同结束。";
+    // The list of files.
+    FILES_TITLE: "files", "文件";
+    FILES_LOOKING: "looking", "查找中";
+    FILES_CUT: "of the first {n}", "仅前 {n} 个";
+    HINT_TAKE_FILE: "mention it", "引用";
+    HINT_ENTER_FOLDER: "complete, or into the folder", "补全或进入目录";
+    // Looking for what was sent before.
+    SEARCH_LABEL: "find what you sent: ", "查找发送过的内容：";
+    SEARCH_NONE: "nothing sent before holds this", "没有发送过包含它的内容";
+    SEARCH_OLDEST: "nothing older", "没有更早的了";
+    HINT_OLDER: "older", "更早";
+    HINT_TAKE: "take it", "取用";
+    HINT_AS_IT_WAS: "as it was", "恢复原样";
+    KEY_SEARCH: "Look for what you sent before", "查找发送过的内容";
+    KEY_OLDER: "An older one", "更早的一条";
+    KEY_NEWER: "A newer one", "更新的一条";
+    KEY_TAKE: "Take it into the input", "取用到输入框";
+    KEY_AS_IT_WAS: "Leave the input as it was", "输入框恢复原样";
+    PLACE_SEARCH: "Keys: looking for what you sent", "按键：查找发送过的内容时";
+}
