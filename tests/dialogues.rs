@@ -234,6 +234,7 @@ impl Host for Stage {
                 let (tier, line) = (risk.tier.name(), line(&step.work));
                 self.note(format!("ask {number}/{of} {tier} {} {line}{rule}", step.id));
             }
+            Question::Trust { folder, .. } => self.note(format!("trust: {folder}")),
             Question::Pause { why } => self.note(format!("pause: {}", why.text(Lang::En))),
         }
         let decision = self.decisions.pop_front().expect("a decision for each question");

@@ -52,6 +52,8 @@ impl Bench {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
         command
+            .arg("--trust")
+            .arg(self.work())
             .args(args)
             .current_dir(self.work())
             .env_clear()
@@ -88,6 +90,26 @@ impl Bench {
             .unwrap();
         assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
+}
+
+#[test]
+fn a_folder_nobody_trusted_runs_nothing_by_itself() {
+    let bench = Bench::new();
+    let model = bench.script(&[&cmd("pwd", &[]), DONE]);
+    let elsewhere = bench.root.path().join("home");
+    let run = |trust: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        command.args(["-p", "go", "--model", &model, "--trust"]).arg(trust);
+        let home = bench.root.path().join("avocet");
+        command.env_clear().env("AVOCET_HOME", home).env("HOME", &elsewhere);
+        command.current_dir(bench.work()).stdin(Stdio::null()).output().unwrap()
+    };
+    let stranger = run(&elsewhere);
+    exits(&stranger, 3);
+    assert!(err(&stranger).contains("not trusted"), "{}", err(&stranger));
+    exits(&run(&bench.work()), 0);
+    // What was named for one run is not remembered for the next.
+    exits(&run(bench.root.path()), 3);
 }
 
 fn out(output: &Output) -> String {

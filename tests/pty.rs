@@ -37,11 +37,23 @@ impl Bench {
         self.root.path().join("work")
     }
 
+    /// In the folder, which is named as trusted.
     fn start(&self, args: &[&str]) -> Screen {
         self.start_with(args, &[])
     }
 
     fn start_with(&self, args: &[&str], more: &[(&str, &str)]) -> Screen {
+        let work = self.work();
+        let trusted: Vec<&str> =
+            ["--trust", work.to_str().unwrap()].iter().chain(args).copied().collect();
+        self.stranger_with(&trusted, more)
+    }
+
+    fn stranger(&self, args: &[&str]) -> Screen {
+        self.stranger_with(args, &[])
+    }
+
+    fn stranger_with(&self, args: &[&str], more: &[(&str, &str)]) -> Screen {
         let home = self.root.path().join("home");
         let avocet = self.root.path().join("avocet");
         let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
@@ -100,6 +112,23 @@ fn a_question_gets_an_answer_and_ctrl_c_leaves() {
     screen.press("hello\r");
     screen.wait_for("What shall we build? 你好，世界");
     leave(&mut screen);
+}
+
+#[test]
+fn trust_is_asked_for_once() {
+    let bench = Bench::new();
+    std::fs::write(bench.work().join("AGENTS.md"), "hello").unwrap();
+    let mut screen = bench.stranger(&[]);
+    screen.wait_for("Do you trust this folder?");
+    screen.wait_for("AGENTS.md (5 bytes)");
+    press_until(&mut screen, "t", "This folder is trusted from now on.");
+    leave(&mut screen);
+    let mut again = bench.stranger(&[]);
+    again.wait_for("guide");
+    again.press("/trust\r");
+    again.wait_for("This folder is trusted now.");
+    press_until(&mut again, "\r", "This folder is not trusted:");
+    leave(&mut again);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! either wait for a yes or run and nothing fires. Each payload only leaves a mark.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;

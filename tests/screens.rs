@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use avocet::protocol::{
-    Ahead, Ask, AskId, Decision, Effect as May, Ending, Event, Facts, Mode, Notice, Observation,
-    Op, Origin, Outcome, Piece, Question, Reason, Replied, Requires, Risk, Step, Tier, Usage, Work,
+    Ahead, Ask, AskId, Decision, Effect as May, Ending, Event, Facts, Lying, Mode, Notice,
+    Observation, Op, Origin, Outcome, Piece, Question, Reason, Replied, Requires, Risk, Step, Tier,
+    Usage, Work,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
-use avocet::words::{Lang, Word};
+use avocet::words::{Lang, Word, session};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -410,6 +411,23 @@ fn a_pause_asks_whether_to_go_on() {
     let question = Question::Pause { why: WHY.into() };
     screen.hears(conversation()).hears([Event::Asked(Box::new(Ask { id: AskId(9), question }))]);
     shows!("pause_en", screen);
+}
+
+#[test]
+fn trust_is_asked_for_with_what_lies_in_the_folder() {
+    let found =
+        [(".avocet/config.toml", 120, true), ("AGENTS.md", 2048, false), (".env", 31, false)];
+    let found = found.map(|(name, bytes, steers)| Lying { name: name.into(), bytes, steers });
+    for (lang, name) in [(Lang::En, "trust_en"), (Lang::Zh, "trust_zh")] {
+        let question = Question::Trust {
+            folder: "/home/ada/code/shop".into(),
+            because: session::TRUST_NEW.into(),
+            found: found.to_vec(),
+        };
+        let mut screen = Screen::new(lang, (80, 24));
+        screen.hears([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
+        shows!(name, screen);
+    }
 }
 
 #[test]

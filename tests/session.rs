@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use avocet::model::{ModelError, Scripted};
 use avocet::protocol::{
@@ -13,6 +13,7 @@ use avocet::protocol::{
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
+use avocet::session::trust::Trust;
 use avocet::session::{self, Connected, Found, Guard, Handle, Parts, Persona, Reach, Wanted, Ways};
 use avocet::tools::Toolbox;
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
@@ -174,7 +175,8 @@ fn parts(folder: &Path, replies: &[&str]) -> Parts {
             place,
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
-            keep_rule: Box::new(|_| Ok(())),
+            keep_rule: Box::new(|_, _| Ok(())),
+            trust: Trust::silent(),
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
@@ -204,6 +206,76 @@ async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
         .await;
     assert_eq!((text.as_str(), origin), ("two", Origin::Queue));
     assert_eq!(talk.ending().await, Ending::Done);
+}
+
+/// A session in a folder nobody answered for yet, and what was kept of the answer.
+fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<bool>>>) {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let answers = Arc::clone(&kept);
+    let talk = Talk::with(replies, |parts| {
+        parts.guard.place.trusted = false;
+        parts.guard.trust.ask = Some(words::TRUST_NEW.into());
+        parts.guard.trust.keep = Box::new(move |trusted| {
+            answers.lock().unwrap().push(trusted);
+            Ok(())
+        });
+    });
+    (talk, kept)
+}
+
+#[tokio::test]
+async fn nothing_starts_before_it_is_said_whether_the_folder_is_trusted() {
+    let (mut talk, kept) = stranger(&[&cmd("pwd", &[]), DONE]);
+    let (ask, question) = talk.asked().await;
+    assert!(matches!(question, Question::Trust { .. }));
+    talk.says("where am I").await;
+    let queued = talk
+        .next(|event| match event {
+            Event::Queued { texts } => Some(texts),
+            Event::TurnStarted { .. } => panic!("a turn started"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(queued, ["where am I"]);
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    let ran = talk
+        .next(|event| match event {
+            Event::Observed(seen) => Some(seen.outcome),
+            Event::Asked(ask) => panic!("{ask:?}"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(ran, Outcome::Ran);
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(*kept.lock().unwrap(), [true]);
+}
+
+#[tokio::test]
+async fn in_a_folder_that_is_only_read_every_step_asks_until_trust_is_given() {
+    let (mut talk, kept) = stranger(&[&cmd("pwd", &[]), DONE, &cmd("pwd", &[]), DONE]);
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.says("where am I").await;
+    let (ask, question) = talk.asked().await;
+    let Question::Step { risk, rule, .. } = question else { panic!("{question:?}") };
+    assert_eq!((risk.rule.as_str(), rule), ("folder.untrusted", None));
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    talk.send(Op::Trust).await;
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.says("again").await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(*kept.lock().unwrap(), [false, true]);
+}
+
+#[tokio::test]
+async fn whoever_does_not_want_to_be_there_leaves() {
+    let (mut talk, kept) = stranger(&[DONE]);
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
+    talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
+    assert_eq!(*kept.lock().unwrap(), [false; 0]);
 }
 
 #[tokio::test]
@@ -437,6 +509,34 @@ async fn a_shutdown_ends_a_running_child_and_closes() {
     talk.next(|event| matches!(event, Event::StepStarted { .. }).then_some(())).await;
     talk.send(Op::Shutdown).await;
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_rule_that_is_taken_back_counts_no_more() {
+    let make = |name: &str| cmd("mkdir", &[name]);
+    let mut talk = Talk::start(&[&make("a"), DONE, &make("a"), DONE]);
+    talk.send(Op::Allow { rule: "mkdir a".into() }).await;
+    talk.says("one").await;
+    let ran = talk
+        .next(|event| match event {
+            Event::Observed(seen) => Some(seen.outcome),
+            Event::Asked(ask) => panic!("{ask:?}"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(ran, Outcome::Ran);
+    assert_eq!(talk.ending().await, Ending::Done);
+    talk.send(Op::Revoke { rule: "mkdir a".into() }).await;
+    let left = talk
+        .next(|event| match event {
+            Event::Facts(facts) if facts.allowed.is_empty() => Some(facts.allowed.len()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(left, 0);
+    talk.says("two").await;
+    let (_, question) = talk.asked().await;
+    assert!(matches!(question, Question::Step { .. }));
 }
 
 const HANGING: &str = "#! {\"wait\":\"after\"}\n{\"type\":\"chat\",";

@@ -25,7 +25,9 @@ use crate::words::{Spoken, cli as words};
 /// `policy explain` and `policy list`.
 pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
     let world = System::new(&ground.folder, &ground.paths.home, &[]);
-    let place = policy::place(&ground.folder, &ground.paths.home, ground.trusted, &world);
+    // What the policy says of a command, as the batch does; that this folder makes every
+    // command ask is said beside it.
+    let place = policy::place(&ground.folder, &ground.paths.home, true, &world);
     let rules = ground.loaded.settings.policy();
     let scene = Scene { policy: &rules, place: &place, world: &world };
     let lang = ground.lang();
@@ -47,6 +49,9 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
             let Some((program, args)) = words.split_first() else {
                 return ground.fail(&Notice::error(words::NO_PROGRAM), Exit::WrongUse);
             };
+            if !ground.trusted {
+                ground.fail(&Notice::info(words::EXPLAIN_UNTRUSTED), Exit::Done);
+            }
             let text = if json {
                 policy::explain_json(program, args, scene, lang).to_string()
             } else {

@@ -9,13 +9,14 @@ use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit};
 use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
+use crate::config::trust::{self, Level, Standing, Survey, Trust};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::protocol::Notice;
 use crate::safety;
 use crate::tui::ring::Ring;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
 use crate::tui::{Clipboard, Keep};
-use crate::words::{Lang, Spoken, cli as words};
+use crate::words::{Lang, Say, Spoken, cli as words};
 
 #[derive(Debug)]
 pub struct Ground {
@@ -25,6 +26,19 @@ pub struct Ground {
     /// The folder of the session, absolute with links resolved.
     pub folder: PathBuf,
     pub trusted: bool,
+    pub trust: Known,
+}
+
+/// What is known about trust in the folder.
+#[derive(Debug)]
+pub struct Known {
+    pub kept: Trust,
+    /// Why nothing is known, when something should be.
+    pub broken: Option<Say>,
+    pub survey: Survey,
+    pub standing: Standing,
+    /// `--trust` names exactly this folder.
+    pub named: bool,
 }
 
 impl Ground {
@@ -33,10 +47,10 @@ impl Ground {
         let lang = early_lang(cli, &environment);
         let paths = Paths::find(&environment).map_err(|fault| failed(fault.say(), lang))?;
         let folder = folder(cli.run.cwd.as_deref(), lang)?;
-        // A project's own settings count only where its folder was named as trusted.
-        let named = cli.run.trust.as_ref().and_then(|named| named.canonicalize().ok());
-        let project =
-            if named.as_ref() == Some(&folder) { project_files(&folder) } else { Vec::new() };
+        let trust = Known::about(&folder, cli.run.trust.as_deref(), &paths);
+        let trusted = trust.named || trust.standing == Standing::Known(Level::Trusted);
+        // A project's own settings count only where its folder is trusted.
+        let project = if trusted { project_files(&folder) } else { Vec::new() };
         let loaded = load(Sources {
             paths: &paths,
             environment: &environment,
@@ -46,7 +60,7 @@ impl Ground {
         if let Some(level) = &loaded.settings.log {
             crate::config::log::start(level, paths.log());
         }
-        Ok(Ground { environment, paths, loaded, folder, trusted: true })
+        Ok(Ground { environment, paths, loaded, folder, trusted, trust })
     }
 
     pub fn lang(&self) -> Lang {
@@ -140,6 +154,17 @@ impl Ground {
     /// A terminal without a name, or a `dumb` one, cannot move its cursor.
     pub fn terminal_can_draw(&self) -> bool {
         !matches!(self.environment.get("TERM"), None | Some("" | "dumb"))
+    }
+}
+
+impl Known {
+    /// A store that cannot be read is an empty one.
+    fn about(folder: &Path, named: Option<&Path>, paths: &Paths) -> Known {
+        let (kept, broken) = Trust::open(paths.trust());
+        let survey = trust::survey(folder);
+        let standing = kept.standing(folder, &survey);
+        let named = named.and_then(|named| named.canonicalize().ok());
+        Known { kept, broken, survey, standing, named: named.as_deref() == Some(folder) }
     }
 }
 

@@ -8,11 +8,14 @@ use super::ground::Ground;
 use super::reach::{self, Knowledge};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
+use crate::config::paths::project_files;
+use crate::config::trust::{Level, Standing};
 use crate::config::{bot, problem};
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
-use crate::session::{Guard, Parts, Persona, Reach, Ways};
+use crate::session::trust::Trust;
+use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
 use crate::tools::sandbox::{Places, Sandbox};
 use crate::tools::world::System;
@@ -42,7 +45,14 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let redactor = Arc::new(redactor(ground));
     let world = System::new(&ground.folder, &ground.paths.home, &[]);
     let tools = tools(ground, &world, &redactor);
-    let (guard, said) = guard(ground, world, redactor);
+    let (mut guard, said) = guard(ground, world, redactor);
+    let untrusted = match surface {
+        For::Screen => {
+            guard.trust = trust(ground);
+            None
+        }
+        For::Print => untrusted(ground),
+    };
     let facts = Facts {
         // So that the first frame says it already.
         model: first.model.name().to_owned(),
@@ -50,7 +60,8 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         base_url: first.base_url.clone(),
         ..facts(ground, &tools, &guard.policy, bot)
     };
-    let mut greeting: Vec<Notice> = said.into_iter().map(Notice::warning).collect();
+    let said = said.into_iter().chain(ground.trust.broken.clone());
+    let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
     if no_model && surface == For::Print {
         greeting.push(Notice::info(words::GUIDE).hint(words::GUIDE_HINT));
     }
@@ -134,13 +145,47 @@ fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Opt
         },
         world: Arc::new(world),
         redactor,
-        keep_rule: Box::new(move |rule| {
-            approvals
-                .remember(Side::Allowed, &rule.to_string())
-                .map_err(|error| problem::io_reason(&error))
+        keep_rule: Box::new(move |rule, memory| {
+            let rule = rule.to_string();
+            let done = match memory {
+                Memory::Keep => approvals.remember(Side::Allowed, &rule),
+                Memory::Forget => approvals.forget(&rule),
+            };
+            done.map_err(|error| problem::io_reason(&error))
         }),
+        trust: Trust::silent(),
     };
     (guard, said)
+}
+
+/// The question of the screen: asked by itself where nobody answered it, or where what
+/// steers programs is not what it was.
+fn trust(ground: &Ground) -> Trust {
+    let known = &ground.trust;
+    let because = match known.standing {
+        _ if known.named => None,
+        Standing::Unknown => Some(words::TRUST_NEW.into()),
+        Standing::Changed => Some(words::TRUST_CHANGED.into()),
+        Standing::Known(Level::Trusted | Level::ReadOnly) => None,
+    };
+    let (mut kept, survey) = (known.kept.clone(), known.survey.clone());
+    let folder = ground.folder.clone();
+    Trust {
+        found: survey.files.clone(),
+        ask: because,
+        settings: !ground.trusted && !project_files(&ground.folder).is_empty(),
+        keep: Box::new(move |trusted| {
+            let level = if trusted { Level::Trusted } else { Level::ReadOnly };
+            kept.set(&folder, &survey, level).map_err(|error| problem::io_reason(&error))
+        }),
+        asking: None,
+    }
+}
+
+/// Without a screen nobody is asked; what that means is said.
+fn untrusted(ground: &Ground) -> Option<Notice> {
+    let how = words::TRUST_HOW_HEADLESS.with("folder", ground.folder.display().to_string());
+    (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).hint(how))
 }
 
 fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> Facts {
@@ -152,7 +197,8 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         lang: settings.lang,
         bot: bot.map(str::to_owned),
         cwd: ground.folder.display().to_string(),
-        branch: branch::of(&ground.folder),
+        // Nothing of a folder is read that is not trusted.
+        branch: ground.trusted.then(|| branch::of(&ground.folder)).flatten(),
         tools: tools
             .iter()
             .map(|tool| ToolFact { name: tool.name().to_owned(), about: tool.about().into() })

@@ -159,6 +159,8 @@ impl<'a> Headless<'a> {
     fn asked(&mut self, ask: &Ask) -> Vec<Effect> {
         match &ask.question {
             Question::Step { step, risk, .. } => self.asked_for_step(ask.id, step, risk),
+            // Nobody is there who could look at a folder.
+            Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
             Question::Pause { why } => {
                 self.stop = Stop::Paused;
                 let notice = Notice::warning(why.clone()).hint(w::PAUSED_HINT);

@@ -169,12 +169,7 @@ impl Linear {
                 self.later.push(line);
                 Vec::new()
             }
-            Act::Theme(_)
-            | Act::Keys
-            | Act::Vim(_)
-            | Act::Copy(_)
-            | Act::Dump
-            | Act::Search(_) => {
+            Act::Theme(_) | Act::Keys | Act::Vim(_) | Act::Copy(_) | Act::Dump | Act::Search(_) => {
                 vec![Effect::Notice(Notice::warning(w::NEEDS_SCREEN))]
             }
         }

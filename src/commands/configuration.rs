@@ -57,16 +57,23 @@ pub(super) fn vim(_: &Call<'_>, name: &str) -> Outcome {
     }
 }
 
-pub(super) fn allow(_: &Call<'_>, rule: &str) -> Outcome {
-    rule_op(rule, |rule| Op::Allow { rule })
+pub(super) fn allow(call: &Call<'_>, rule: &str) -> Outcome {
+    rule_op(call, rule, |rule| Op::Allow { rule })
 }
 
-pub(super) fn deny(_: &Call<'_>, rule: &str) -> Outcome {
-    rule_op(rule, |rule| Op::Deny { rule })
+pub(super) fn deny(call: &Call<'_>, rule: &str) -> Outcome {
+    rule_op(call, rule, |rule| Op::Deny { rule })
 }
 
-/// A rule names a program: `*` alone would be everything.
-fn rule_op(rule: &str, op: fn(String) -> Op) -> Outcome {
+pub(super) fn trust(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Send(Op::Trust)
+}
+
+/// Without a rule, those there are. A rule names a program: `*` alone would be everything.
+fn rule_op(call: &Call<'_>, rule: &str, op: fn(String) -> Op) -> Outcome {
+    if rule.is_empty() {
+        return super::info::rules_page(call);
+    }
     let program = rule.split_whitespace().next().unwrap_or("");
     match program.contains('*') {
         true => Outcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).hint(w::RULE_EXAMPLE)),

@@ -1,6 +1,6 @@
 //! Commands that show something and change nothing.
 
-use super::{Act, Call, Outcome, Row};
+use super::{Act, Call, Outcome, Row, Surface};
 use crate::protocol::{Facts, Notice, Op, Report};
 use crate::words::{Value, commands as w};
 
@@ -67,27 +67,65 @@ pub(super) fn tools(call: &Call<'_>, _: &str) -> Outcome {
     Outcome::Page { title: w::TOOLS_TITLE.into(), rows }
 }
 
-pub(super) fn permissions(call: &Call<'_>, _: &str) -> Outcome {
-    let Facts { allowed, denied, max_steps, .. } = call.facts;
+/// The page; `revoke N` takes the rule of that number back. What is no number is refused
+/// by the sentence that says how.
+pub(super) fn permissions(call: &Call<'_>, asked: &str) -> Outcome {
+    match asked.split_once(char::is_whitespace) {
+        _ if asked.is_empty() => permissions_page(call),
+        Some(("revoke", number)) => revoke(call, number.trim()),
+        Some(_) | None => revoke(call, asked),
+    }
+}
+
+/// Taking back a refusal allows something, so only who is there may do it.
+fn revoke(call: &Call<'_>, number: &str) -> Outcome {
+    let Facts { allowed, denied, .. } = call.facts;
+    let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let rule = at.and_then(|at| allowed.iter().chain(denied).nth(at));
+    match (call.surface, rule) {
+        (Surface::Gateway { .. }, _) => Outcome::Say(Notice::error(w::REVOKE_LOCAL)),
+        (Surface::Local, Some(rule)) => Outcome::Send(Op::Revoke { rule: rule.clone() }),
+        (Surface::Local, None) => {
+            Outcome::Say(Notice::error(w::NO_RULE_NUMBER.with("number", super::short(number))))
+        }
+    }
+}
+
+/// What `/allow` and `/deny` show when they are given nothing.
+pub(super) fn rules_page(call: &Call<'_>) -> Outcome {
+    Outcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: both(call.facts) }
+}
+
+/// Numbered through, as `revoke` counts them.
+fn both(facts: &Facts) -> Vec<Row> {
+    let Facts { allowed, denied, .. } = facts;
+    let mut rows = rules(w::PERMISSIONS_ALLOWED.into(), allowed, 1);
+    rows.extend(rules(w::PERMISSIONS_DENIED.into(), denied, 1 + allowed.len()));
+    rows.push(Row::line(w::HOW_TO_RULE));
+    rows
+}
+
+fn permissions_page(call: &Call<'_>) -> Outcome {
+    let Facts { max_steps, .. } = call.facts;
     let mut rows = vec![
         Row::heading(w::PERMISSIONS_TIERS),
         Row::pair("L0", w::TIER_L0),
         Row::pair("L1", w::TIER_L1),
         Row::pair("L2", w::TIER_L2),
     ];
-    rows.extend(rules(w::PERMISSIONS_ALLOWED.into(), allowed));
-    rows.extend(rules(w::PERMISSIONS_DENIED.into(), denied));
+    rows.extend(both(call.facts));
     let limit = match max_steps {
         0 => w::LIMIT_NONE.into(),
         steps => w::LIMIT_STEPS.with("steps", *steps),
     };
-    rows.extend([Row::heading(w::PERMISSIONS_LIMITS), Row::line(limit), Row::line(w::HOW_TO_RULE)]);
+    rows.extend([Row::heading(w::PERMISSIONS_LIMITS), Row::line(limit)]);
     Outcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }
 }
 
-fn rules(heading: Value, rules: &[String]) -> Vec<Row> {
+fn rules(heading: Value, rules: &[String], first: usize) -> Vec<Row> {
     let mut rows = vec![Row::Heading(heading)];
-    rows.extend(rules.iter().map(|rule| Row::line(rule.as_str())));
+    let numbered = rules.iter().zip(first..);
+    rows.extend(numbered.map(|(rule, number)| Row::line(format!("{number}. {rule}"))));
     if rules.is_empty() {
         rows.push(Row::line(w::NO_RULES));
     }

@@ -1,6 +1,6 @@
 //! The table of slash commands: one row a command, and nothing about it elsewhere.
 
-use super::Args::{self, Choice, ChoiceThen, Optional, OptionalOf, Required, RequiredOf};
+use super::Args::{self, Choice, ChoiceThen, Optional, OptionalOf, Required};
 use super::Busy::{Now, Refuse, Wait};
 use super::Category::{Configuration, Exit, Info, Session, Tools};
 use super::Reach::{Everywhere, LocalOnly};
@@ -24,9 +24,10 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "lang",        aliases: &[],                 about: w::ABOUT_LANG,        category: Configuration, args: Choice(&["en", "zh"]),                   reach: Everywhere, busy: Now,    run: configuration::lang },
     Command { name: "theme",       aliases: &[],                 about: w::ABOUT_THEME,       category: Configuration, args: OptionalOf("name", Source::Themes),      reach: LocalOnly,  busy: Now,    run: configuration::theme },
     Command { name: "vim",         aliases: &[],                 about: w::ABOUT_VIM,         category: Configuration, args: OptionalOf("on|off", Source::Switch),    reach: LocalOnly,  busy: Now,    run: configuration::vim },
-    Command { name: "allow",       aliases: &[],                 about: w::ABOUT_ALLOW,       category: Configuration, args: RequiredOf("rule", Source::Denied),      reach: LocalOnly,  busy: Now,    run: configuration::allow },
-    Command { name: "deny",        aliases: &[],                 about: w::ABOUT_DENY,        category: Configuration, args: RequiredOf("rule", Source::Allowed),     reach: Everywhere, busy: Now,    run: configuration::deny },
-    Command { name: "permissions", aliases: &[],                 about: w::ABOUT_PERMISSIONS, category: Configuration, args: Args::None,                              reach: Everywhere, busy: Now,    run: info::permissions },
+    Command { name: "allow",       aliases: &[],                 about: w::ABOUT_ALLOW,       category: Configuration, args: OptionalOf("rule", Source::Denied),      reach: LocalOnly,  busy: Now,    run: configuration::allow },
+    Command { name: "deny",        aliases: &[],                 about: w::ABOUT_DENY,        category: Configuration, args: OptionalOf("rule", Source::Allowed),     reach: Everywhere, busy: Now,    run: configuration::deny },
+    Command { name: "permissions", aliases: &[],                 about: w::ABOUT_PERMISSIONS, category: Configuration, args: Optional("revoke N"),                    reach: Everywhere, busy: Now,    run: info::permissions },
+    Command { name: "trust",       aliases: &[],                 about: w::ABOUT_TRUST,       category: Configuration, args: Args::None,                              reach: LocalOnly,  busy: Wait,   run: configuration::trust },
 
     Command { name: "init",        aliases: &[],                 about: w::ABOUT_INIT,        category: Tools,         args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::init },
     Command { name: "diff",        aliases: &[],                 about: w::ABOUT_DIFF,        category: Tools,         args: Args::None,                              reach: Everywhere, busy: Wait,   run: session::diff },

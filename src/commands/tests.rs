@@ -267,8 +267,26 @@ fn the_permissions_page_shows_tiers_rules_and_limits() {
     let mut desk = desk();
     desk.facts.allowed = vec!["git push *".into()];
     let page = shown(desk.types("/permissions"));
-    assert_eq!(page[4..8], ["# Run without asking", "git push *", "# Refused", "no rules"]);
+    assert_eq!(page[4..8], ["# Run without asking", "1. git push *", "# Refused", "no rules"]);
     assert!(page.contains(&"A turn pauses and asks after 25 steps.".to_owned()), "{page:?}");
+}
+
+#[test]
+fn rules_are_counted_through_and_taken_back_by_their_number() {
+    let mut desk = desk();
+    desk.facts.allowed = vec!["git add *".into()];
+    desk.facts.denied = vec!["curl *".into()];
+    for listed in ["/allow", "/deny", "/permissions"] {
+        let page = shown(desk.types(listed));
+        assert!(page.contains(&"2. curl *".to_owned()), "{listed}: {page:?}");
+    }
+    let revoked = |rule: &str| Outcome::Send(Op::Revoke { rule: rule.into() });
+    assert_eq!(desk.types("/permissions revoke 1"), revoked("git add *"));
+    assert_eq!(desk.types("/permissions revoke 2"), revoked("curl *"));
+    for wrong in ["revoke 0", "revoke 3", "revoke x", "revoke", "what"] {
+        let said = told(desk.types(&format!("/permissions {wrong}")));
+        assert!(said.starts_with("There is no rule number"), "{wrong}: {said}");
+    }
 }
 
 #[test]

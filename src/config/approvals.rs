@@ -83,6 +83,15 @@ impl Approvals {
         self.save()
     }
 
+    /// Forgets a rule on both sides. Nothing is written when it is not known.
+    pub fn forget(&mut self, rule: &str) -> io::Result<()> {
+        let Kept { allowed, denied, .. } = &mut self.kept;
+        let before = allowed.len() + denied.len();
+        allowed.retain(|known| known != rule);
+        denied.retain(|known| known != rule);
+        if allowed.len() + denied.len() == before { Ok(()) } else { self.save() }
+    }
+
     fn save(&self) -> io::Result<()> {
         // What could not be read is kept beside, for a person to look at.
         if let Ok(Some(text)) = saved::read(&self.file)
@@ -142,6 +151,17 @@ mod tests {
         approvals.remember(Side::Denied, "make").unwrap();
         assert_eq!(approvals.rules(Side::Allowed), [""; 0]);
         assert_eq!(approvals.rules(Side::Denied), ["make"]);
+    }
+
+    #[test]
+    fn a_rule_that_is_forgotten_is_gone_from_the_file() {
+        let store = tempfile::tempdir().unwrap();
+        let (mut approvals, _) = open(store.path());
+        approvals.remember(Side::Allowed, "make").unwrap();
+        approvals.remember(Side::Allowed, "git add *").unwrap();
+        approvals.forget("make").unwrap();
+        approvals.forget("never kept").unwrap();
+        assert_eq!(open(store.path()).0.rules(Side::Allowed), ["git add *"]);
     }
 
     #[test]

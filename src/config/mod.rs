@@ -20,6 +20,7 @@ pub mod saved;
 pub mod settings;
 pub mod strict;
 pub mod themes;
+pub mod trust;
 
 pub use environment::Environment;
 pub use load::{Layer, Loaded, Sources, load};

@@ -79,6 +79,11 @@ impl Paths {
         self.data.join("approvals")
     }
 
+    /// Which folders are trusted.
+    pub fn trust(&self) -> PathBuf {
+        self.data.join("trust.json")
+    }
+
     pub fn history(&self) -> PathBuf {
         self.state.join("history")
     }

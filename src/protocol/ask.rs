@@ -43,6 +43,25 @@ pub enum Question {
     },
     /// The turn paused by itself; shall it go on?
     Pause { why: Say },
+    /// Is this folder trusted? A yes trusts it, a rejection leaves it as something to
+    /// read, a stop leaves the program. It belongs to no turn.
+    Trust {
+        /// Absolute.
+        folder: String,
+        /// Why it is asked now.
+        because: Say,
+        found: Vec<Lying>,
+    },
+}
+
+/// A file that lies in a folder nobody trusts yet: named and measured, not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lying {
+    /// As seen from the folder.
+    pub name: String,
+    pub bytes: u64,
+    /// Whether it can steer what programs do.
+    pub steers: bool,
 }
 
 /// A step that has not had its turn, as it is judged now.

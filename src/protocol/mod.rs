@@ -28,7 +28,7 @@ mod risk;
 mod step;
 mod unescape;
 
-pub use ask::{Ahead, Ask, AskId, Decision, Piece, Question, Scope};
+pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope};
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
 pub use facts::{Facts, Sandboxing, Shelter, ToolFact};
 pub use message::{Message, Params, Role};

@@ -57,6 +57,12 @@ pub enum Op {
     Deny {
         rule: String,
     },
+    /// Asks once more whether this folder is trusted.
+    Trust,
+    /// Takes a rule back, from this session and from what the folder remembers.
+    Revoke {
+        rule: String,
+    },
     /// Writes the conversation to a file; `None`: a name is made.
     Export {
         format: ExportFormat,

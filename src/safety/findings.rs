@@ -85,6 +85,11 @@ impl Findings {
         self.list.iter_mut()
     }
 
+    /// The ids of the rules that found something.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|finding| finding.reason.rule.as_str())
+    }
+
     /// Notes a form people are told of by its name.
     pub fn warn(&mut self, warning: Warning) {
         if !self.warnings.contains(&warning) {

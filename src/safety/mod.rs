@@ -20,6 +20,7 @@ pub mod policy;
 pub mod redact;
 pub mod repository;
 mod rules;
+mod seal;
 mod shell;
 mod step;
 mod table;
@@ -33,6 +34,7 @@ pub use findings::Seen;
 pub use malformed::is_hidden;
 pub use paths::{is_sensitive_name, secret_places};
 pub use policy::{Limit, Policy, Rule, Unknown};
+pub use seal::{Seal, Start};
 pub use shell::{pieces as template_pieces, render as render_args, render_raw as render_args_raw};
 pub use warning::Warning;
 
@@ -107,13 +109,19 @@ pub enum Verdict {
     Refuse(Refused),
 }
 
-/// A step that may run. Only this module makes one.
+/// A step that may run, sealed as it was judged. Only this module makes one.
 #[derive(Debug)]
-pub struct Cleared(Judged);
+pub struct Cleared {
+    judged: Judged,
+    seal: Seal,
+}
 
 /// A step that waits for a person.
 #[derive(Debug)]
-pub struct Held(Judged);
+pub struct Held {
+    judged: Judged,
+    seal: Seal,
+}
 
 /// A step that does not run, with the reasons.
 #[derive(Debug)]
@@ -165,17 +173,43 @@ const FIRM: &[&str] = &[
 impl Held {
     /// A person said yes to exactly this.
     pub fn approve(self) -> Cleared {
-        Cleared(self.0)
+        Cleared { judged: self.judged, seal: self.seal }
+    }
+
+    fn new(judged: Judged) -> Held {
+        Held { seal: Seal::over(&judged), judged }
     }
 
     pub fn judged(&self) -> &Judged {
-        &self.0
+        &self.judged
     }
 }
 
 impl Cleared {
+    fn new(judged: Judged) -> Cleared {
+        Cleared { seal: Seal::over(&judged), judged }
+    }
+
     pub fn judged(&self) -> &Judged {
-        &self.0
+        &self.judged
+    }
+
+    /// What was judged, to compare with what is about to start.
+    pub fn seal(&self) -> Seal {
+        self.seal
+    }
+
+    /// A judgement made by hand, as nothing but a test can.
+    #[cfg(test)]
+    pub fn by_hand(judged: Judged) -> Cleared {
+        Cleared::new(judged)
+    }
+
+    /// Changed behind the seal, as nothing but a test can.
+    #[cfg(test)]
+    pub fn tampered(mut self, change: impl FnOnce(&mut Judged)) -> Cleared {
+        change(&mut self.judged);
+        self
     }
 }
 
@@ -188,8 +222,8 @@ impl Refused {
 impl Verdict {
     pub fn judged(&self) -> &Judged {
         match self {
-            Verdict::Run(Cleared(judged))
-            | Verdict::Ask(Held(judged))
+            Verdict::Run(Cleared { judged, .. })
+            | Verdict::Ask(Held { judged, .. })
             | Verdict::Refuse(Refused(judged)) => judged,
         }
     }
@@ -227,9 +261,9 @@ impl std::fmt::Debug for Scene<'_> {
 pub fn assess(step: Step, scene: Scene<'_>) -> Verdict {
     let (judged, allowed) = step::judge(step, scene);
     match judged.risk.tier {
-        Tier::L0 => Verdict::Run(Cleared(judged)),
-        Tier::L1 if allowed => Verdict::Run(Cleared(judged)),
-        Tier::L1 => Verdict::Ask(Held(judged)),
+        Tier::L0 => Verdict::Run(Cleared::new(judged)),
+        Tier::L1 if allowed => Verdict::Run(Cleared::new(judged)),
+        Tier::L1 => Verdict::Ask(Held::new(judged)),
         Tier::L2 => Verdict::Refuse(Refused(judged)),
     }
 }
@@ -248,11 +282,11 @@ pub fn assess_shell(id: &str, line: &str, scene: Scene<'_>) -> Verdict {
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     let (judged, _) = step::judge(step, scene);
     match judged.risk.tier {
-        Tier::L0 | Tier::L1 => Verdict::Run(Cleared(judged)),
+        Tier::L0 | Tier::L1 => Verdict::Run(Cleared::new(judged)),
         Tier::L2 if judged.risk.reasons.iter().any(|r| r.rule == "malformed.nul") => {
             Verdict::Refuse(Refused(judged))
         }
-        Tier::L2 => Verdict::Ask(Held(judged)),
+        Tier::L2 => Verdict::Ask(Held::new(judged)),
     }
 }
 

@@ -13,6 +13,9 @@ use super::{Judged, Kind, Limit, Policy, Program, Scene, malformed, paths, shell
 /// Tools beside `exec` that may be proposed, and the tier they start from.
 const TOOLS: &[(&str, Tier)] = &[("exec", Tier::L1)];
 
+/// What a repository plants; no rule of the user answers it.
+const REPOSITORY: &[&str] = &["git-config-exec", "git-config-unread", "git-bare"];
+
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     let cwd = folder(step.cwd.as_deref(), scene);
@@ -138,7 +141,9 @@ fn limits(policy: &Policy, findings: &mut Findings) -> bool {
 fn allowed(work: &Work, scene: Scene<'_>, lifted: bool, findings: &mut Findings) -> bool {
     let grave = [Effect::Secret, Effect::Elevate, Effect::Irreversible];
     let grave = grave.into_iter().any(|effect| findings.has(effect));
-    if lifted || !scene.place.trusted || findings.tier() != Tier::L1 {
+    // A rule was made before the repository said what it would start.
+    let planted = findings.rules().any(|rule| REPOSITORY.contains(&rule));
+    if lifted || planted || !scene.place.trusted || findings.tier() != Tier::L1 {
         return false;
     }
     let rule = scene.policy.allowed.iter().find(|rule| rule.covers(work) && !(rule.open && grave));

@@ -28,6 +28,7 @@ mod rules;
 mod run;
 mod shell;
 mod state;
+pub mod trust;
 
 /// How many ops may wait for a session.
 const ROOM: usize = 256;
@@ -72,7 +73,15 @@ pub struct Ways {
 
 /// Connects; the language is for the guide, which speaks one at a time.
 pub type Connect = Arc<dyn Fn(&Wanted, Lang) -> Result<Connected, Say> + Send + Sync>;
-pub type KeepRule = Box<dyn FnMut(&Rule) -> Result<(), Say> + Send>;
+pub type KeepRule = Box<dyn FnMut(&Rule, Memory) -> Result<(), Say> + Send>;
+
+/// What happens to a rule that is remembered for this folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    Keep,
+    Forget,
+}
+
 pub type Doctor = Arc<dyn Fn(&Facts) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
 
 /// What a person wants to talk to.
@@ -114,8 +123,9 @@ pub struct Guard {
     pub place: Place,
     pub world: Arc<dyn World>,
     pub redactor: Arc<Redactor>,
-    /// Keeps a rule for this folder; an error says why it could not.
+    /// Keeps a rule for this folder or forgets it; an error says why it could not.
     pub keep_rule: KeepRule,
+    pub trust: trust::Trust,
 }
 
 /// Who answers: the bot's part of the system prompt and its sampling.

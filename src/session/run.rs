@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
 use super::state::{self, After, Past, Running, Voice};
-use super::{Found, Guard, Parts, Wanted, report, rules, shell};
+use super::{Found, Guard, Parts, Wanted, report, rules, shell, trust};
 use crate::agent::Answer;
 use crate::agent::drive::{Ended, drive};
 use crate::agent::turn::{Start, Turn};
@@ -56,7 +56,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
         tokio::select! {
             op = ops.recv() => match op {
                 None | Some(Op::Shutdown) => break,
-                Some(op) => session.op(op).await,
+                Some(op) => if session.op(op).await == trust::After::Leave { break },
             },
             Some(note) = notes.recv() => session.note(note).await,
             ended = ended(&mut session.running), if session.running.is_some() => {
@@ -139,9 +139,10 @@ impl Session {
         for notice in greeting {
             self.say(notice).await;
         }
+        self.ask_trust_first().await;
     }
 
-    async fn op(&mut self, op: Op) {
+    async fn op(&mut self, op: Op) -> trust::After {
         match op {
             Op::Submit { text } => self.submit(text).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
@@ -149,7 +150,7 @@ impl Session {
                 self.queue = texts.into();
                 self.queue_changed().await;
             }
-            Op::Decide { ask, decision } => self.decide(ask, decision),
+            Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
             Op::Retry => self.retry().await,
@@ -160,14 +161,20 @@ impl Session {
             Op::SetLang { lang } => self.set_lang(lang).await,
             Op::Allow { rule } => self.add_rule(&rule, Some(Scope::Session)).await,
             Op::Deny { rule } => self.add_rule(&rule, None).await,
+            Op::Revoke { rule } => {
+                let notice = rules::revoke(&mut self.guard, &rule);
+                self.rules_changed(notice).await;
+            }
             Op::Export { format, path } => {
                 let notice = report::export(self, format, path).await;
                 self.say(notice).await;
             }
             Op::Report { report } => self.report(report),
+            Op::Trust => self.ask_trust_again().await,
             // The loop ends before it comes here.
             Op::Shutdown => {}
         }
+        trust::After::GoOn
     }
 
     async fn note(&mut self, note: Note) {
@@ -191,7 +198,7 @@ impl Session {
     // Turns
 
     async fn submit(&mut self, text: String) {
-        if self.running.is_some() {
+        if self.running.is_some() || self.guard.trust.asking.is_some() {
             self.queue.push_back(text);
             self.queue_changed().await;
         } else {
@@ -207,13 +214,13 @@ impl Session {
                 let _ = running.steers.send(text);
                 self.say(Notice::info(words::STEER_WAITS)).await;
             }
-            None => self.start(text, Origin::Typed).await,
+            None => self.submit(text).await,
         }
     }
 
     async fn retry(&mut self) {
         match self.past.asked.take() {
-            _ if self.running.is_some() => {}
+            _ if self.running.is_some() || self.guard.trust.asking.is_some() => {}
             None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
             Some((text, mark)) => {
                 Arc::make_mut(&mut self.past.history).back_to(mark);
@@ -244,6 +251,10 @@ impl Session {
     async fn shell(&mut self, line: String, keep: bool) {
         if self.running.is_some() {
             self.say(Notice::warning(words::SHELL_BUSY.with("line", line))).await;
+            return;
+        }
+        if self.guard.trust.asking.is_some() {
+            self.say(Notice::warning(words::TRUST_FIRST.with("line", line))).await;
             return;
         }
         self.facts.turns += 1;
@@ -415,11 +426,23 @@ impl Session {
 
     // Questions
 
-    fn decide(&mut self, ask: AskId, decision: Decision) {
+    async fn decide(&mut self, ask: AskId, decision: Decision) -> trust::After {
+        if self.guard.trust.asking == Some(ask) {
+            let after = self.trust_answered(ask, decision).await;
+            if after == trust::After::GoOn {
+                self.next_of_queue().await;
+            }
+            return after;
+        }
         if let Some(running) = &self.running {
             // A turn that ended meanwhile has no questions left.
             let _ = running.decisions.send((ask, decision));
         }
+        trust::After::GoOn
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.running.is_none()
     }
 
     async fn judge(&mut self, ask: AskId, work: Work) {
@@ -450,6 +473,10 @@ impl Session {
             Some(scope) => rules::allow(&mut self.guard, rule, scope),
             None => rules::deny(&mut self.guard, rule),
         };
+        self.rules_changed(notice).await;
+    }
+
+    async fn rules_changed(&mut self, notice: Notice) {
         self.policy.send_replace(self.guard.policy.clone());
         let shown = |rules: &[safety::Rule]| rules.iter().map(ToString::to_string).collect();
         self.facts.allowed = shown(&self.guard.policy.allowed);

@@ -111,7 +111,7 @@ impl Tool for Exec {
 
     fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
-        async move { run(&exec, step.judged(), &watch).await }.boxed()
+        async move { run(&exec, &step, &watch).await }.boxed()
     }
 
     fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
@@ -121,13 +121,14 @@ impl Tool for Exec {
     }
 }
 
-async fn run(exec: &Exec, judged: &Judged, watch: &Watch) -> Observation {
+async fn run(exec: &Exec, step: &Cleared, watch: &Watch) -> Observation {
+    let judged = step.judged();
     let setup = &exec.setup;
     if watch.cancel.is_cancelled() {
         return not_run(judged, Outcome::Cancelled, Say::from(words::CANCELLED));
     }
     let began = Instant::now();
-    let (running, inside) = match start::start(exec, judged).await {
+    let (running, inside) = match start::start(exec, step).await {
         Ok(started) => started,
         Err(NotStarted::Unable(say)) => return not_run(judged, Outcome::Ran, say),
         Err(NotStarted::Changed(say)) => return not_run(judged, Outcome::Refused, say),

@@ -59,6 +59,7 @@ words! { "cli":
     DOCTOR_VERSION: "version", "版本";
     DOCTOR_FOLDER: "folder", "目录";
     DOCTOR_TRUST: "trust", "信任";
+    EXPLAIN_UNTRUSTED: "This folder is not trusted, so here every program would wait for a yes; this is what holds where it is.", "此目录不受信任，因此这里的每个程序都需确认；以下是受信任时的判定。";
     TRUSTED: "this folder is trusted", "此目录受信任";
     NOT_TRUSTED: "this folder is not trusted; `--trust DIR` trusts it for one run", "此目录不受信任；用 `--trust 目录` 可在一次运行中信任它";
     DOCTOR_FILES: "Files", "文件";

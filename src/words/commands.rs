@@ -28,6 +28,7 @@ words! { "commands":
     ABOUT_VIM: "Write with vi's keys, or with the plain ones", "用 vi 按键或普通按键书写";
     ABOUT_ALLOW: "Run what a rule covers without asking, in this session", "在本次会话中，规则涵盖的步骤不再询问";
     ABOUT_DENY: "Refuse what a rule covers, in this session", "在本次会话中，拒绝规则涵盖的步骤";
+    ABOUT_TRUST: "Show or change trust in this folder", "查看或更改对此目录的信任";
     ABOUT_PERMISSIONS: "Show what runs, what asks and what is refused", "查看哪些会运行、哪些会询问、哪些会拒绝";
     ABOUT_TOOLS: "List what the model can work with", "列出模型可用的工具";
     ABOUT_HELP: "List the commands, or explain one", "列出命令，或说明其中一个";
@@ -96,5 +97,7 @@ words! { "commands":
     PERMISSIONS_LIMITS: "Limits", "限制";
     LIMIT_STEPS: "A turn pauses and asks after {steps} steps.", "一个回合在 {steps} 步之后暂停并询问。";
     LIMIT_NONE: "A turn pauses and asks at each step.", "一个回合在每一步都暂停并询问。";
-    HOW_TO_RULE: "Change them with `/allow <rule>` and `/deny <rule>`, such as `git push *`.", "用 `/allow <规则>` 和 `/deny <规则>` 修改，例如 `git push *`。";
+    HOW_TO_RULE: "Add with `/allow <rule>` and `/deny <rule>`, such as `git add *`; take back with `/permissions revoke <number>`.", "用 `/allow <规则>` 和 `/deny <规则>` 添加，例如 `git add *`；用 `/permissions revoke <编号>` 撤销。";
+    REVOKE_LOCAL: "Rules can be taken back only where Avocet runs.", "只能在运行 Avocet 的机器上撤销规则。";
+    NO_RULE_NUMBER: "There is no rule number `{number}`. `/permissions` shows them.", "没有编号为 `{number}` 的规则。输入 `/permissions` 查看。";
 }

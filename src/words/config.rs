@@ -76,6 +76,8 @@ words! { "config":
 
     APPROVALS_BROKEN: "The rules remembered for this folder could not be read, so none counts: {file}.", "为此目录记住的规则无法读取，因此都不生效：{file}。";
 
+    TRUST_BROKEN: "What was remembered about trusted folders could not be read, so no folder is trusted: {file}.", "无法读取受信任目录的记录，因此暂不信任任何目录：{file}。";
+
     // Why the system said no; these stand inside a sentence.
     IO_NOT_FOUND: "there is no such file or folder", "文件或目录不存在";
     IO_PERMISSION: "permission denied", "没有权限";

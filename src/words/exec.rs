@@ -8,6 +8,7 @@ words! { "exec":
     // Why a step did not start.
     NOT_FOUND: "There is no program `{program}` in the trusted folders.",
         "受信任的目录中没有程序 `{program}`。";
+    NOT_AS_JUDGED: "What would run is not what was judged, so it was not started.", "将要运行的内容与判定时不一致，因此没有启动。";
     CHANGED: "`{path}` changed after it was judged, so it was not started. Propose the step again.",
         "`{path}` 在判定之后被改动，因此没有启动。请重新提出这一步。";
     GONE: "`{path}`, or the interpreter its first line names, is not there.",

@@ -31,6 +31,12 @@ words! { "linear":
     BEHIND: "  Behind it in the list, {tier}: {step}", "  列表中随后，{tier}：{step}";
     RULE: "  Its rule is {rule}", "  规则：{rule}";
     MODEL_SAYS: "  The model says: {why}", "  模型说：{why}";
+    TRUST: "Do you trust the folder {folder}?", "是否信任目录 {folder}？";
+    LYING: "  In it lies {name}, {bytes} bytes", "  其中有 {name}，{bytes} 字节";
+    LYING_MORE: "  and {n} more files of the kind", "  另有 {n} 个同类文件";
+    PICK_READ_ONLY: "only read it: every step asks", "只读：每一步都询问";
+    PICK_TRUST: "trust it", "信任";
+    PICK_LEAVE: "leave", "离开";
     PAUSE: "Shall it go on?", "继续吗？";
     CHOICE: "  {n}: {choice}", "  {n}：{choice}";
     HOW: "Type the number of a choice.", "请输入选项的编号。";

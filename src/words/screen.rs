@@ -219,6 +219,18 @@ words! { "screen":
     QUESTION_SENT: "Sent.", "已发送。";
     SHELL_TITLE: "Run this in your shell?", "在你的 shell 中运行？";
     SHELL_PIECES: "It holds these commands:", "其中包含这些命令：";
+    TRUST_TITLE: "Do you trust this folder?", "是否信任此目录？";
+    TRUST_MEANS: "In a trusted folder, commands that only read run without asking, and the project's own settings count.", "在受信任的目录中，只读命令无需询问即可运行，项目自身的设置也会生效。";
+    TRUST_NOTHING: "No settings, commands or scripts for agents were found in it.", "其中没有发现面向代理的设置、命令或脚本。";
+    TRUST_FOUND: "Found in it, and not read yet:", "其中发现以下文件，均尚未读取：";
+    TRUST_FILE: "{name} ({bytes} bytes)", "{name}（{bytes} 字节）";
+    TRUST_MORE: "and {count} more", "另有 {count} 个";
+    PICK_READ_ONLY: "Only read", "仅读取";
+    PICK_READ_ONLY_SHORT: "Only read", "仅读取";
+    PICK_TRUST: "Trust this folder", "信任此目录";
+    PICK_TRUST_SHORT: "Trust", "信任";
+    PICK_LEAVE: "Leave Avocet", "退出 Avocet";
+    PICK_LEAVE_SHORT: "Leave", "退出";
     PAUSE_TITLE: "Go on?", "继续吗？";
     WORD_LABEL: "What should the model know?", "想对模型说什么？";
     EDIT_TITLE: "Run this instead?", "改为运行这个？";

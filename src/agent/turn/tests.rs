@@ -182,6 +182,7 @@ fn line(action: &Action) -> String {
                 format!("ask {number}/{of} {} {step}", risk.tier.name())
             }
             Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
+            Question::Trust { folder, .. } => format!("trust: {folder}"),
         },
         Action::Call(call) => format!("call{}", if call.repair { " again" } else { "" }),
         Action::End(ending) => match ending {

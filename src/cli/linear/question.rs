@@ -1,6 +1,6 @@
 //! A question as numbered lines, and what a typed line answers to it.
 
-use crate::protocol::{Ask, AskId, Decision, Question, Risk, Scope, Tier};
+use crate::protocol::{Ask, AskId, Decision, Lying, Question, Risk, Scope, Tier};
 use crate::safety::clean::escape;
 use crate::words::{Say, Word, linear as w};
 
@@ -52,6 +52,7 @@ impl Asked {
         let mut says = match &self.ask.question {
             Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
             Question::Step { .. } => step(&self.ask.question),
+            Question::Trust { folder, because, found } => trust(folder, because, found),
         };
         for (at, (_, word)) in self.choices.iter().enumerate() {
             says.push(w::CHOICE.with("n", at + 1).with("choice", Say::from(*word)));
@@ -107,14 +108,14 @@ impl Asked {
     fn rest(&self) -> Vec<String> {
         match &self.ask.question {
             Question::Step { rest, .. } => rest.iter().map(|step| step.id.clone()).collect(),
-            Question::Pause { .. } => Vec::new(),
+            Question::Pause { .. } | Question::Trust { .. } => Vec::new(),
         }
     }
 
     fn is_grave(&self) -> bool {
         match &self.ask.question {
             Question::Step { risk, .. } => is_grave(risk),
-            Question::Pause { .. } => false,
+            Question::Pause { .. } | Question::Trust { .. } => false,
         }
     }
 }
@@ -124,8 +125,18 @@ fn is_grave(risk: &Risk) -> bool {
 }
 
 fn choices(question: &Question) -> Vec<(Pick, Word)> {
-    let Question::Step { risk, rule, rest, .. } = question else {
-        return vec![(Pick::Stop, w::PICK_HALT), (Pick::GoOn, w::PICK_GO_ON)];
+    let (risk, rule, rest) = match question {
+        Question::Step { risk, rule, rest, .. } => (risk, rule, rest),
+        Question::Pause { .. } => {
+            return vec![(Pick::Stop, w::PICK_HALT), (Pick::GoOn, w::PICK_GO_ON)];
+        }
+        Question::Trust { .. } => {
+            return vec![
+                (Pick::Reject, w::PICK_READ_ONLY),
+                (Pick::GoOn, w::PICK_TRUST),
+                (Pick::Stop, w::PICK_LEAVE),
+            ];
+        }
     };
     let mut choices = vec![(Pick::Reject, w::PICK_REJECT), (Pick::Word, w::PICK_WORD)];
     choices.push((Pick::Stop, w::PICK_STOP));
@@ -139,6 +150,22 @@ fn choices(question: &Question) -> Vec<(Pick, Word)> {
     }
     choices
 }
+
+/// What lies in a folder nobody trusts yet: named and measured, not shown.
+fn trust(folder: &str, because: &Say, found: &[Lying]) -> Vec<Say> {
+    let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
+    for lying in found.iter().take(LYING) {
+        let name = escape(&lying.name).text;
+        says.push(w::LYING.with("name", name).with("bytes", lying.bytes));
+    }
+    if found.len() > LYING {
+        says.push(w::LYING_MORE.with("n", found.len() - LYING));
+    }
+    says
+}
+
+/// So many files are named one by one.
+const LYING: usize = 12;
 
 /// What is asked about: all that the sheet of the screen shows, too.
 fn step(question: &Question) -> Vec<Say> {

@@ -15,7 +15,7 @@ use super::environment::{Care, Variables};
 use super::group::{self, Group};
 use super::{Exec, git};
 use crate::protocol::{Tier, Work};
-use crate::safety::{Judged, Program};
+use crate::safety::{Cleared, Judged, Program, Seal, Start};
 use crate::words::{Say, exec as words};
 
 /// Why a step did not start, and whose decision that is.
@@ -41,8 +41,9 @@ struct Plan {
 /// Starts a step. Looks nothing up: the path is the one that was judged.
 pub(super) async fn start(
     exec: &Exec,
-    judged: &Judged,
+    step: &Cleared,
 ) -> Result<(Running, Option<Inside>), NotStarted> {
+    let judged = step.judged();
     let (setup, care) = (&exec.setup, care(judged));
     let (path, args) = match &judged.step.work {
         Work::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
@@ -53,6 +54,11 @@ pub(super) async fn start(
     };
     if !tokio::fs::metadata(&judged.cwd).await.is_ok_and(|meta| meta.is_dir()) {
         return Err(unable(words::NO_FOLDER.with("path", shown(&judged.cwd))));
+    }
+    let program = matches!(judged.step.work, Work::Exec { .. }).then_some(path.as_path());
+    let start = Start { program, args: &args, cwd: &judged.cwd, tier: judged.risk.tier };
+    if Seal::of(start) != step.seal() {
+        return Err(NotStarted::Changed(words::NOT_AS_JUDGED.into()));
     }
     let mut plan = Plan {
         variables: setup.environment.variables(care),

@@ -34,6 +34,10 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
 }
 
 async fn ran(judged: Judged, redactor: Option<Redactor>) -> Observation {
+    ran_sealed(Cleared::by_hand(judged), redactor).await
+}
+
+async fn ran_sealed(step: Cleared, redactor: Option<Redactor>) -> Observation {
     let user = [("HOME", "/nonexistent"), ("MINE", "1"), ("PATH", "/usr/bin:/bin")];
     let setup = Setup {
         shell: "/bin/sh".into(),
@@ -48,7 +52,7 @@ async fn ran(judged: Judged, redactor: Option<Redactor>) -> Observation {
     };
     let (output, _live) = unbounded_channel();
     let watch = Watch { cancel: CancellationToken::new(), output };
-    run(&Exec::new(setup), &judged, &watch).await
+    run(&Exec::new(setup), &step, &watch).await
 }
 
 fn folder() -> tempfile::TempDir {
@@ -156,3 +160,20 @@ async fn a_planted_repository_runs_nothing_when_git_runs_alone() {
 }
 
 mod held;
+#[tokio::test]
+async fn what_is_not_what_was_judged_does_not_start() {
+    let folder = folder();
+    let echo = Path::new("/usr/bin/env");
+    let asked = || Cleared::by_hand(judged(Tier::L1, folder.path(), echo, &["true"]));
+    assert_eq!(ran_sealed(asked(), None).await.outcome, Outcome::Ran);
+    let changes: [fn(&mut Judged); 4] = [
+        |judged| judged.step.work = Work::exec("env", &["false"]),
+        |judged| judged.step.work = Work::Shell { line: "true".into() },
+        |judged| judged.cwd = "/".into(),
+        |judged| judged.risk.tier = Tier::L0,
+    ];
+    for change in changes {
+        let seen = ran_sealed(asked().tampered(change), None).await;
+        assert_eq!((seen.outcome, seen.exit_code), (Outcome::Refused, None), "{seen:?}");
+    }
+}

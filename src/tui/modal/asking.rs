@@ -133,9 +133,9 @@ impl Asking {
 
     /// Esc: the answer that changes nothing.
     fn reject(&mut self, held: Option<(&Work, &Risk)>) -> Answer {
-        match held {
-            Some(_) => self.send(Decision::Reject { word: None }),
-            None => self.send(Decision::Stop),
+        match (held, self.choices.only_halts()) {
+            (None, true) => self.send(Decision::Stop),
+            (Some(_), _) | (None, false) => self.send(Decision::Reject { word: None }),
         }
     }
 

@@ -48,6 +48,10 @@ const EDIT: Choice = choice('e', Pick::Edit, words::PICK_EDIT, words::PICK_EDIT_
 const WORD: Choice = choice('w', Pick::Word, words::PICK_WORD, words::PICK_WORD_SHORT);
 const STOP: Choice = choice('x', Pick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
 const HALT: Choice = choice('n', Pick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
+const READ_ONLY: Choice =
+    choice('n', Pick::Reject, words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT);
+const TRUST: Choice = choice('t', Pick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
+const LEAVE: Choice = choice('x', Pick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
 const GO_ON: Choice = choice('y', Pick::GoOn, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
 
 /// How much care an approval takes.
@@ -104,6 +108,11 @@ impl Choices {
     /// Shall the turn go on?
     pub fn for_pause() -> Choices {
         Choices::of(vec![HALT, GO_ON])
+    }
+
+    /// Is this folder trusted?
+    pub fn for_trust() -> Choices {
+        Choices::of(vec![READ_ONLY, TRUST, LEAVE])
     }
 
     /// True when nothing is held that could be rejected.

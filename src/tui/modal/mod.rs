@@ -25,6 +25,7 @@ mod page;
 mod pause;
 mod sheet;
 mod shell;
+mod trust;
 
 use approve::{Approve, Held};
 use asking::Asking;
@@ -33,12 +34,14 @@ use help::Help;
 use key_page::KeyPage;
 use pause::Pause;
 use shell::Shell;
+use trust::Trust;
 
 #[derive(Debug)]
 pub enum Modal {
     Approve(Box<Approve>),
     Shell(Box<Shell>),
     Pause(Box<Pause>),
+    Trust(Box<Trust>),
     Choose(Box<Choose>),
     Help(Help),
     Keys(KeyPage),
@@ -62,6 +65,9 @@ impl Modal {
         let Ask { id, question } = ask;
         match question {
             Question::Pause { why } => Modal::Pause(Box::new(Pause::new(id, why, now))),
+            Question::Trust { folder, because, found } => {
+                Modal::Trust(Box::new(Trust::new(id, folder, because, found, now)))
+            }
             Question::Step {
                 step,
                 risk,
@@ -101,6 +107,7 @@ impl Modal {
             Modal::Approve(approve) => Some(&mut approve.asking),
             Modal::Shell(shell) => Some(&mut shell.asking),
             Modal::Pause(pause) => Some(&mut pause.asking),
+            Modal::Trust(trust) => Some(&mut trust.asking),
             Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
         }
     }
@@ -108,7 +115,7 @@ impl Modal {
     /// True for what a person must answer.
     fn is_question(&self) -> bool {
         match self {
-            Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) => true,
+            Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) | Modal::Trust(_) => true,
             Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => false,
         }
     }
@@ -122,6 +129,7 @@ impl Modal {
             Modal::Approve(approve) => approve.key(key, at, lang),
             Modal::Shell(shell) => shell.key(key, at, lang),
             Modal::Pause(pause) => pause.key(key, at, lang),
+            Modal::Trust(trust) => trust.key(key, at, lang),
             Modal::Choose(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
@@ -155,6 +163,7 @@ impl Modals {
             Modal::Approve(_)
             | Modal::Shell(_)
             | Modal::Pause(_)
+            | Modal::Trust(_)
             | Modal::Help(_)
             | Modal::Keys(_) => None,
         }
@@ -202,7 +211,13 @@ impl Modals {
         match self.0.last_mut() {
             Some(Modal::Help(help)) => help.scroll(lines),
             Some(Modal::Keys(keys)) => keys.scroll(lines),
-            Some(Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) | Modal::Choose(_))
+            Some(
+                Modal::Approve(_)
+                | Modal::Shell(_)
+                | Modal::Pause(_)
+                | Modal::Trust(_)
+                | Modal::Choose(_),
+            )
             | None => {}
         }
     }
@@ -213,6 +228,7 @@ impl Modals {
             Modal::Approve(approve) => Some(approve.height(screen, pen)),
             Modal::Shell(shell) => Some(shell.height(screen, pen)),
             Modal::Pause(pause) => Some(pause.height(screen, pen)),
+            Modal::Trust(trust) => Some(trust.height(screen, pen)),
             Modal::Choose(choose) => Some(choose.height(screen)),
             Modal::Help(_) | Modal::Keys(_) => None,
         }
@@ -224,6 +240,7 @@ impl Modals {
             Modal::Approve(approve) => approve.draw(screen, buf, pen),
             Modal::Shell(shell) => shell.draw(screen, buf, pen),
             Modal::Pause(pause) => pause.draw(screen, buf, pen),
+            Modal::Trust(trust) => trust.draw(screen, buf, pen),
             Modal::Choose(choose) => choose.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),
             Modal::Help(help) => {

@@ -262,7 +262,7 @@ impl Story {
     fn asked(&mut self, ask: &Ask) {
         match &ask.question {
             Question::Step { step, risk, .. } => self.step(step, risk, State::Asked),
-            Question::Pause { .. } => {}
+            Question::Pause { .. } | Question::Trust { .. } => {}
         }
     }
 

@@ -76,7 +76,7 @@ impl Field {
         judged.risk.effects = effects.to_vec();
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &judged, &Watch { cancel, output }).await
+        run(&self.exec, &Cleared::by_hand(judged), &Watch { cancel, output }).await
     }
 
     async fn alone(&self, line: &str) -> Observation {

@@ -1,0 +1,373 @@
+//! Which folders a person trusts: one file outside of all of them.
+//!
+//! A folder is its path and its place on the disk, so that another one under the same
+//! name is a stranger. Trust holds for exactly this folder, neither for what lies above
+//! nor below it, and for the files that steer programs as they were when the question
+//! was answered: new or changed ones bring the question back. They are named, measured
+//! and hashed here, and not interpreted. What cannot be read trusts nothing, and is said.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{paths, saved};
+use crate::protocol::Lying;
+use crate::words::{self, Say};
+
+const VERSION: u32 = 1;
+/// Folders that are remembered; files that are listed; how deep folders are looked into;
+/// the most of one file that is hashed.
+const MOST: usize = 2000;
+const MOST_FILES: usize = 200;
+const DEEPEST: usize = 4;
+const HASHED: u64 = 1024 * 1024;
+
+/// The answers that were given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trust {
+    file: PathBuf,
+    kept: Kept,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    version: u32,
+    folders: Vec<Row>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+    level: Level,
+    /// Of the files that steer programs.
+    digest: String,
+}
+
+/// What a person answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Trusted,
+    ReadOnly,
+}
+
+/// How a folder stands now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody was asked about it.
+    Unknown,
+    /// It was trusted, and what steers programs in it is not the same any more.
+    Changed,
+    Known(Level),
+}
+
+/// What lies in a folder that a person should know of before they answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    pub files: Vec<Lying>,
+    /// More lies there than is listed.
+    pub cut: bool,
+    digest: String,
+}
+
+/// Names that are looked for, and whether what they name steers programs.
+const LOOKED_FOR: &[(&str, bool)] = &[
+    (".avocet", true),
+    (".claude", true),
+    (".gemini", true),
+    (".codex", true),
+    (".mcp.json", true),
+    (".ai.yaml", true),
+    (".ai", true),
+    ("AGENTS.md", false),
+    ("CLAUDE.md", false),
+    ("GEMINI.md", false),
+    (".cursorrules", false),
+    (".env", false),
+    (".envrc", false),
+    ("scripts", false),
+];
+
+impl Trust {
+    /// Reads what is kept in `file`. The sentence says why nothing is trusted, when
+    /// something should be.
+    pub fn open(file: PathBuf) -> (Trust, Option<Say>) {
+        let empty = Kept { version: VERSION, folders: Vec::new() };
+        let (kept, sound) = match saved::read(&file) {
+            Ok(None) => (empty, true),
+            Ok(Some(text)) => parse(&text).map_or((empty, false), |kept| (kept, true)),
+            Err(_) => (empty, false),
+        };
+        let broken = || words::config::TRUST_BROKEN.with("file", file.display().to_string());
+        let said = (!sound).then(broken);
+        (Trust { file, kept }, said)
+    }
+
+    /// How `folder` stands, whose links are resolved already.
+    pub fn standing(&self, folder: &Path, survey: &Survey) -> Standing {
+        let identity = identity(folder);
+        let row = self.kept.folders.iter().find(|row| row.path == folder);
+        match row {
+            Some(row) if identity != Some((row.device, row.inode)) => Standing::Unknown,
+            Some(row) if row.level == Level::Trusted && row.digest != survey.digest => {
+                Standing::Changed
+            }
+            Some(row) => Standing::Known(row.level),
+            None => Standing::Unknown,
+        }
+    }
+
+    /// Remembers an answer in place of an older one.
+    pub fn set(&mut self, folder: &Path, survey: &Survey, level: Level) -> io::Result<()> {
+        let (device, inode) = identity(folder).ok_or(io::ErrorKind::NotFound)?;
+        let (path, digest) = (folder.to_owned(), survey.digest.clone());
+        self.kept.folders.retain(|row| row.path != folder);
+        self.kept.folders.push(Row { path, device, inode, level, digest });
+        let over = self.kept.folders.len().saturating_sub(MOST);
+        self.kept.folders.drain(..over);
+        self.save()
+    }
+
+    fn save(&self) -> io::Result<()> {
+        // What could not be read is kept beside, for a person to look at.
+        let sound = matches!(saved::read(&self.file), Ok(Some(text)) if parse(&text).is_some());
+        if !sound && self.file.symlink_metadata().is_ok() {
+            fs::rename(&self.file, self.file.with_extension("broken"))?;
+        }
+        let text = serde_json::to_string_pretty(&self.kept)?;
+        saved::write(&self.file, &format!("{text}\n"))
+    }
+}
+
+fn parse(text: &str) -> Option<Kept> {
+    let kept: Kept = serde_json::from_str(text).ok()?;
+    (kept.version == VERSION && kept.folders.len() <= MOST).then_some(kept)
+}
+
+/// Device and inode.
+fn identity(folder: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(folder).ok().filter(fs::Metadata::is_dir)?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// Looks at what lies in `folder`, following no link; and at the settings above it that
+/// would count in it.
+pub fn survey(folder: &Path) -> Survey {
+    let mut looking = Looking::default();
+    for (name, steers) in LOOKED_FOR {
+        looking.at(&folder.join(name), name, *steers, 0);
+    }
+    for file in paths::project_files(folder).iter().filter(|file| !file.starts_with(folder)) {
+        looking.at(file, &file.to_string_lossy(), true, DEEPEST);
+    }
+    let digest = looking.digest.finalize();
+    Survey {
+        files: looking.files,
+        cut: looking.cut,
+        digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }
+}
+
+#[derive(Default)]
+struct Looking {
+    files: Vec<Lying>,
+    cut: bool,
+    digest: Sha256,
+}
+
+impl Looking {
+    fn at(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
+        let Ok(meta) = fs::symlink_metadata(path) else { return };
+        if meta.is_dir() {
+            return self.folder(path, name, steers, depth);
+        }
+        if steers {
+            self.digest.update(name.as_bytes());
+            self.digest.update([0]);
+            self.digest.update(fingerprint(path, &meta));
+        }
+        if self.files.len() >= MOST_FILES {
+            self.cut = true;
+        } else {
+            self.files.push(Lying { name: name.to_owned(), bytes: meta.len(), steers });
+        }
+    }
+
+    fn folder(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .take(MOST_FILES + 1)
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort_unstable();
+        if depth >= DEEPEST || names.len() > MOST_FILES {
+            // Too much to be looked at whole is a change each time it changes at all.
+            self.cut = true;
+            self.digest.update(format!("{name} {names:?}"));
+            return;
+        }
+        for below in names {
+            self.at(&path.join(&below), &format!("{name}/{below}"), steers, depth + 1);
+        }
+    }
+}
+
+/// What a file holds, or where a link leads; for what is too long, its size and time.
+fn fingerprint(path: &Path, meta: &fs::Metadata) -> Vec<u8> {
+    if meta.is_symlink() {
+        let target = fs::read_link(path).unwrap_or_default();
+        return Sha256::digest(target.to_string_lossy().as_bytes()).to_vec();
+    }
+    let mut bytes = Vec::new();
+    let short = meta.is_file() && meta.len() <= HASHED;
+    let read = short
+        .then(|| fs::File::open(path).and_then(|file| file.take(HASHED).read_to_end(&mut bytes)));
+    match read {
+        Some(Ok(_)) => Sha256::digest(&bytes).to_vec(),
+        Some(Err(_)) | None => format!("{} {:?}", meta.len(), meta.modified().ok()).into_bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Desk {
+        root: tempfile::TempDir,
+    }
+
+    impl Desk {
+        fn new() -> Desk {
+            let root = tempfile::tempdir().unwrap();
+            fs::create_dir_all(root.path().join("work/.avocet")).unwrap();
+            fs::write(root.path().join("work/.avocet/config.toml"), "a = 1\n").unwrap();
+            Desk { root }
+        }
+
+        fn work(&self) -> PathBuf {
+            self.root.path().join("work")
+        }
+
+        fn file(&self) -> PathBuf {
+            self.root.path().join("data/trust.json")
+        }
+
+        fn open(&self) -> Trust {
+            Trust::open(self.file()).0
+        }
+
+        fn trust(&self) {
+            self.open().set(&self.work(), &survey(&self.work()), Level::Trusted).unwrap();
+        }
+
+        fn standing(&self) -> Standing {
+            self.open().standing(&self.work(), &survey(&self.work()))
+        }
+    }
+
+    const TRUSTED: Standing = Standing::Known(Level::Trusted);
+
+    #[test]
+    fn nobody_is_trusted_before_they_were_asked_about_and_an_answer_is_remembered() {
+        let desk = Desk::new();
+        assert_eq!(desk.standing(), Standing::Unknown);
+        desk.trust();
+        assert_eq!(desk.standing(), TRUSTED);
+        desk.open().set(&desk.work(), &survey(&desk.work()), Level::ReadOnly).unwrap();
+        assert_eq!(desk.standing(), Standing::Known(Level::ReadOnly));
+    }
+
+    #[test]
+    fn trust_is_neither_handed_down_nor_up() {
+        let desk = Desk::new();
+        desk.trust();
+        let below = desk.work().join("below");
+        fs::create_dir(&below).unwrap();
+        assert_eq!(desk.open().standing(&below, &survey(&below)), Standing::Unknown);
+        let above = desk.root.path();
+        assert_eq!(desk.open().standing(above, &survey(above)), Standing::Unknown);
+    }
+
+    #[test]
+    fn another_folder_under_the_same_name_is_a_stranger() {
+        let desk = Desk::new();
+        desk.trust();
+        fs::rename(desk.work(), desk.root.path().join("old")).unwrap();
+        fs::create_dir_all(desk.work().join(".avocet")).unwrap();
+        fs::write(desk.work().join(".avocet/config.toml"), "a = 1\n").unwrap();
+        assert_eq!(desk.standing(), Standing::Unknown);
+    }
+
+    #[test]
+    fn what_steers_programs_brings_the_question_back_when_it_is_new_or_changed() {
+        for (name, text, expected) in [
+            (".avocet/config.toml", "a = 2\n", Standing::Changed),
+            (".avocet/commands/x.md", "!{ls}", Standing::Changed),
+            (".mcp.json", "{}", Standing::Changed),
+            (".env", "A=1", TRUSTED),
+            ("src/main.rs", "", TRUSTED),
+        ] {
+            let desk = Desk::new();
+            desk.trust();
+            let path = desk.work().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+            assert_eq!(desk.standing(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_named_and_measured_and_links_are_not_followed() {
+        let desk = Desk::new();
+        fs::write(desk.work().join("AGENTS.md"), "hello").unwrap();
+        fs::create_dir(desk.root.path().join("secret")).unwrap();
+        fs::write(desk.root.path().join("secret/key"), "x").unwrap();
+        std::os::unix::fs::symlink("../secret", desk.work().join(".claude")).unwrap();
+        let found = survey(&desk.work());
+        let names: Vec<(&str, u64)> =
+            found.files.iter().map(|file| (file.name.as_str(), file.bytes)).collect();
+        assert_eq!(names, [(".avocet/config.toml", 6), (".claude", 9), ("AGENTS.md", 5)]);
+        assert!(!found.cut);
+    }
+
+    #[test]
+    fn settings_above_the_folder_that_would_count_are_found() {
+        let desk = Desk::new();
+        let deep = desk.work().join("deep");
+        fs::create_dir_all(&deep).unwrap();
+        fs::create_dir(desk.work().join(".git")).unwrap();
+        let before = survey(&deep);
+        assert_eq!(before.files.len(), 1);
+        fs::write(desk.work().join(".avocet/config.toml"), "b = 1\n").unwrap();
+        assert_ne!(survey(&deep).digest, before.digest);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_trusts_nothing_is_said_and_kept_beside() {
+        let desk = Desk::new();
+        desk.trust();
+        fs::write(desk.file(), "{").unwrap();
+        let (mut trust, said) = Trust::open(desk.file());
+        assert!(said.is_some());
+        assert_eq!(trust.standing(&desk.work(), &survey(&desk.work())), Standing::Unknown);
+        trust.set(&desk.work(), &survey(&desk.work()), Level::Trusted).unwrap();
+        assert_eq!(fs::read_to_string(desk.file().with_extension("broken")).unwrap(), "{");
+        assert_eq!(desk.standing(), TRUSTED);
+    }
+
+    #[test]
+    fn the_file_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let desk = Desk::new();
+        desk.trust();
+        assert_eq!(fs::metadata(desk.file()).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

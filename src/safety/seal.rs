@@ -1,0 +1,83 @@
+//! A seal over what was judged: the file, the arguments byte for byte, the folder, and
+//! which of the two environments. Whoever starts a step compares it with what is about
+//! to start, so that nothing between a person's yes and the start can change it unseen.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::Judged;
+use crate::protocol::{Tier, Work};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seal([u8; 32]);
+
+/// What is about to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// The file; `None` for a line, which goes to the user's own shell.
+    pub program: Option<&'a Path>,
+    pub args: &'a [String],
+    pub cwd: &'a Path,
+    /// L0 runs alone; anything graver with the environment of what was approved.
+    pub tier: Tier,
+}
+
+impl Seal {
+    pub fn of(start: Start<'_>) -> Seal {
+        let mut hash = Sha256::new();
+        let alone = [u8::from(start.tier == Tier::L0), u8::from(start.program.is_some())];
+        let folders = [start.program.unwrap_or(Path::new("")), start.cwd];
+        let fields = std::iter::once(&alone[..])
+            .chain(folders.iter().map(|path| path.as_os_str().as_bytes()))
+            .chain(start.args.iter().map(String::as_bytes));
+        for field in fields {
+            // With its length, so that no two divisions of the same bytes are alike.
+            hash.update(u64::try_from(field.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hash.update(field);
+        }
+        Seal(hash.finalize().into())
+    }
+
+    /// Over a judgement.
+    pub(super) fn over(judged: &Judged) -> Seal {
+        let program = judged.program.as_ref().map(|program| program.path.as_path());
+        let (program, args) = match &judged.step.work {
+            Work::Exec { args, .. } => (program, args.clone()),
+            Work::Shell { line } => (None, vec!["-c".to_owned(), line.clone()]),
+            Work::Tool { name, input } => (None, vec![name.clone(), input.to_string()]),
+        };
+        Seal::of(Start { program, args: &args, cwd: &judged.cwd, tier: judged.risk.tier })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(program: &str, args: &[&str], cwd: &str, tier: Tier) -> Seal {
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Seal::of(Start {
+            program: Some(Path::new(program)),
+            args: &args,
+            cwd: Path::new(cwd),
+            tier,
+        })
+    }
+
+    #[test]
+    fn whatever_changes_breaks_the_seal() {
+        let sealed = of("/bin/git", &["push", "a"], "/w", Tier::L1);
+        assert_eq!(sealed, of("/bin/git", &["push", "a"], "/w", Tier::L1));
+        for other in [
+            of("/bin/gi", &["tpush", "a"], "/w", Tier::L1),
+            of("/bin/git", &["pusha"], "/w", Tier::L1),
+            of("/bin/git", &["push", "a", ""], "/w", Tier::L1),
+            of("/bin/git", &["push", "a"], "/w/x", Tier::L1),
+            of("/bin/git", &["push", "a"], "/w", Tier::L0),
+        ] {
+            assert_ne!(sealed, other);
+        }
+    }
+}

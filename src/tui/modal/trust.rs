@@ -1,0 +1,97 @@
+//! Is this folder trusted? What lies in it is named and measured, and not shown: that
+//! would be its first word to the person who is about to decide.
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+use super::Answer;
+use super::asking::Asking;
+use super::choice::{Care, Choices};
+use super::sheet::{self, Page};
+use crate::protocol::{AskId, Lying};
+use crate::tui::paint::Pen;
+use crate::tui::{Millis, clean};
+use crate::words::{Lang, Say, screen as words};
+
+/// Files that are named one by one; of the rest only the number.
+const NAMED: usize = 12;
+
+#[derive(Debug)]
+pub struct Trust {
+    pub asking: Asking,
+    folder: String,
+    because: Say,
+    found: Vec<Lying>,
+}
+
+impl Trust {
+    pub fn new(
+        id: AskId,
+        folder: String,
+        because: Say,
+        found: Vec<Lying>,
+        opened: Millis,
+    ) -> Trust {
+        let asking = Asking::new(id, Choices::for_trust(), Care::Plain, opened);
+        Trust { asking, folder, because, found }
+    }
+
+    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
+        self.asking.key(key, at, None, lang)
+    }
+
+    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
+        let width = Page::body_width(screen);
+        let mut must = rows(&clean::flat(&self.folder), width, pen.theme.markup.strong);
+        must.extend(rows(&self.because.text(pen.lang), width, pen.theme.text));
+        must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
+        must.extend(self.findings(width, pen));
+        let mut page = Page {
+            title: words::TRUST_TITLE.text(pen.lang).to_owned(),
+            tone: pen.theme.warn,
+            must,
+            ..Page::default()
+        };
+        self.asking.finish(&mut page, width, pen);
+        page
+    }
+
+    /// What steers programs stands first.
+    fn findings(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        if self.found.is_empty() {
+            return rows(words::TRUST_NOTHING.text(pen.lang), width, pen.theme.dim);
+        }
+        let steering = self.found.iter().filter(|file| file.steers);
+        let sorted = steering.chain(self.found.iter().filter(|file| !file.steers));
+        let mut out = rows(words::TRUST_FOUND.text(pen.lang), width, pen.theme.text);
+        out.extend(sorted.take(NAMED).flat_map(|file| {
+            let size = words::TRUST_FILE
+                .with("name", clean::flat(&file.name))
+                .with("bytes", file.bytes)
+                .text(pen.lang);
+            let tone = if file.steers { pen.theme.warn } else { pen.theme.dim };
+            rows(&format!("  {size}"), width, tone)
+        }));
+        if let Some(more) = self.found.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            let more = words::TRUST_MORE.with("count", more).text(pen.lang);
+            out.extend(rows(&format!("  {more}"), width, pen.theme.dim));
+        }
+        out
+    }
+
+    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
+        sheet::height(screen, &self.page(screen.width, pen))
+    }
+
+    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        let page = self.page(screen.width, pen);
+        self.asking.draw(screen, buf, &page, pen)
+    }
+}
+
+fn rows(text: &str, width: usize, tone: Style) -> Vec<Line<'static>> {
+    clean::wrap(text, width.min(100)).into_iter().map(|row| Line::styled(row, tone)).collect()
+}
