@@ -37,6 +37,7 @@ pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
             string(value, token.at, call, findings);
         }
     }
+    strips(call, tokens, findings);
     let mut operands = tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text)));
     let command = operands.by_ref().find(|(at, text)| match text.split_once('=') {
         Some((name, _)) if !name.is_empty() => {
@@ -53,6 +54,16 @@ pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     }
     if tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, .. })) {
         unwrap(call, tokens, 0, findings);
+    }
+}
+
+/// Without its variables git would do what a repository's own settings say.
+fn strips(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let names = ["-i", "--ignore-environment", "-u", "--unset"];
+    let git = tokens.iter().filter_map(Token::operand).any(|text| text.ends_with("git"));
+    let flag = tokens.iter().find(|token| token.flag().is_some_and(|flag| names.contains(&flag)));
+    if let (true, Some(token)) = (git, flag) {
+        call.find("strips", Tier::L1, words::STRIPS_ENVIRONMENT, token.at, &[Effect::Exec], findings);
     }
 }
 

@@ -59,6 +59,7 @@ words! { "safety":
     RUNS_PROGRAM_GIVEN: "`{program}` runs the program or file it is given.", "`{program}` 会运行给它的程序或文件。";
     STARTS_PROGRAM: "`{arg}`: starts another program.", "`{arg}`：会启动另一个程序。";
     SETS_VARIABLE: "Sets `{name}`, which can change what a program does.", "设置 `{name}`，可能改变程序的行为。";
+    STRIPS_ENVIRONMENT: "Takes away the variables that keep git from running what the repository names.", "会去掉使 git 不运行仓库所指定程序的环境变量。";
     PRINTS_ENVIRONMENT: "Shows environment variables, where keys live.", "会显示环境变量，其中可能有密钥。";
     CODE_DELETES: "The code deletes files (`{arg}`).", "代码会删除文件（`{arg}`）。";
     CODE_STARTS: "The code starts programs (`{arg}`).", "代码会启动程序（`{arg}`）。";
