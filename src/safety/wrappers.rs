@@ -63,7 +63,14 @@ fn strips(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let git = tokens.iter().filter_map(Token::operand).any(|text| text.ends_with("git"));
     let flag = tokens.iter().find(|token| token.flag().is_some_and(|flag| names.contains(&flag)));
     if let (true, Some(token)) = (git, flag) {
-        call.find("strips", Tier::L1, words::STRIPS_ENVIRONMENT, token.at, &[Effect::Exec], findings);
+        call.find(
+            "strips",
+            Tier::L1,
+            words::STRIPS_ENVIRONMENT,
+            token.at,
+            &[Effect::Exec],
+            findings,
+        );
     }
 }
 

@@ -343,7 +343,8 @@ impl Session {
             self.empty().await;
         }
         // A step may have changed it.
-        self.facts.branch = branch::of(&self.guard.place.cwd);
+        let trusted = self.guard.place.trusted;
+        self.facts.branch = trusted.then(|| branch::of(&self.guard.place.cwd)).flatten();
         self.tell_facts().await;
         self.unheard(running.unheard).await;
         // After a failure nothing starts by itself: the next would meet the same fault.
@@ -582,7 +583,7 @@ impl Session {
         self.outbox.send(Event::Notice(notice)).await;
     }
 
-    async fn tell_facts(&mut self) {
+    pub(super) async fn tell_facts(&mut self) {
         self.facts = state::facts(&self.facts, &self.voice);
         self.outbox.send(Event::Facts(Box::new(self.facts.clone()))).await;
     }

@@ -3,6 +3,7 @@
 
 use super::run::Session;
 use crate::protocol::{Ask, AskId, Decision, Event, Lying, Notice, Question};
+use crate::tools::branch;
 use crate::words::{Say, session as words};
 
 /// What a session needs to ask, and to keep the answer.
@@ -74,6 +75,8 @@ impl Session {
             Decision::Stop => return After::Leave,
         };
         self.guard.place.trusted = trusted;
+        self.facts.branch = trusted.then(|| branch::of(&self.guard.place.cwd)).flatten();
+        self.tell_facts().await;
         let kept = (self.guard.trust.keep)(trusted);
         self.say(told(trusted, self.guard.trust.settings)).await;
         if let Err(why) = kept {
