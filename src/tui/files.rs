@@ -1,7 +1,7 @@
 //! The list over the input while a mention is written: the files whose names fit what
 //! stands behind the `@`.
 //!
-//! Finding is done on a thread of its own, [`finder`]; this file knows what is looked
+//! Finding is done on a thread of its own, `finder`; this file knows what is looked
 //! for, narrows what has come already, chooses and draws.
 
 use nucleo_matcher::Matcher;
