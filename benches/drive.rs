@@ -96,7 +96,8 @@ impl Bench {
         let _ = std::fs::remove_dir_all(self.home.path());
         std::fs::create_dir_all(self.home.path()).unwrap();
         let url = self.server.base_url();
-        let mut args = vec!["--base-url", &url, "--model", "bench"];
+        let folder = self.folder.path().display().to_string();
+        let mut args = vec!["--base-url", &url, "--model", "bench", "--trust", &folder];
         args.extend(more);
         Terminal::start(&args, self.home.path(), self.folder.path())
     }
@@ -246,6 +247,8 @@ fn headless(bench: &Bench, words: &str) -> Duration {
     let at = Instant::now();
     let output = Command::new(PROGRAM)
         .args(["--base-url", &bench.server.base_url(), "--model", "bench", "-p", words])
+        .arg("--trust")
+        .arg(bench.folder.path())
         .current_dir(bench.folder.path())
         .env_clear()
         .envs(environment(bench.home.path()))
