@@ -97,6 +97,8 @@ fn press_until(screen: &mut Screen, key: &str, text: &str) {
 /// Leaves as a person does, and sees to it that the terminal is as it was.
 #[track_caller]
 fn leave(screen: &mut Screen) {
+    // While a turn runs, Ctrl-C would stop that.
+    screen.wait_gone("Esc stops");
     screen.press("\x03");
     screen.wait_for("Press Ctrl-C again");
     screen.press("\x03");
