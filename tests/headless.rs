@@ -9,27 +9,13 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+#[path = "support/bench.rs"]
+mod bench;
 #[path = "support/server.rs"]
 mod server;
 
-/// A folder to work in, a home of its own, and the program under test.
-struct Bench {
-    root: tempfile::TempDir,
-}
-
+use bench::Bench;
 impl Bench {
-    fn new() -> Bench {
-        let root = tempfile::tempdir().unwrap();
-        for folder in ["work", "home", "avocet"] {
-            fs::create_dir(root.path().join(folder)).unwrap();
-        }
-        Bench { root }
-    }
-
-    fn work(&self) -> PathBuf {
-        self.root.path().join("work")
-    }
-
     fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.work().join(name);
         fs::write(&path, text).unwrap();
