@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::cli::args::{Ends, Way};
+use crate::cli::args::{Ends, Take, Way};
 use crate::cli::linear::Linear;
 use crate::cli::linear::run::{lines as typed_lines, run as talk};
 use crate::cli::print::{self, Options, Wires};
@@ -23,6 +23,7 @@ use crate::cli::{Cli, Exit, input};
 use crate::config::draft;
 use crate::config::history::History;
 use crate::protocol::Notice;
+use crate::session::saved::{Replay, Which};
 use crate::words::{Spoken, cli as words};
 use crate::{session, tui};
 
@@ -49,17 +50,22 @@ pub fn entry() -> ExitCode {
 fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
     let linear = cli.look.linear;
+    let take = match cli.take() {
+        Ok(take) => take,
+        Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
+    };
     let way = match cli.way(ends) {
         Ok(way) => way,
         Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
     };
     match way {
-        Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref()),
-        Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref()),
+        Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref(), take),
+        Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref(), take),
         Way::Print { prompt, bot, piped } => {
-            let headless = Headless { prompt, bot, piped, json, yes, schema };
+            let headless = Headless { prompt, bot, piped, json, yes, schema, take };
             headless.run(ground)
         }
+        Way::Session(session) => answers::session(&ground, &session, json),
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
         Way::Config(config) => answers::config(&ground, &config, json),
@@ -75,14 +81,23 @@ fn runtime() -> io::Result<Runtime> {
 }
 
 /// The full screen. The first frame is drawn before anything is looked for.
-fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
+fn screen(
+    ground: Ground,
+    mut prompt: Option<String>,
+    bot: Option<&str>,
+    take: Option<Take>,
+) -> Exit {
     if !ground.terminal_can_draw() {
         return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
     }
-    let built = match parts::build(&ground, bot, parts::For::Screen) {
+    let mut built = match parts::build(&ground, bot, parts::For::Screen) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
+    match take {
+        Some(Take::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
+        take => built.keep.resume = take.and_then(which),
+    }
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => return ground.broken(&error),
@@ -123,12 +138,22 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
 }
 
 /// The conversation as plain lines.
-fn lines(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
+fn lines(
+    ground: Ground,
+    prompt: Option<String>,
+    bot: Option<&str>,
+    take: Option<Take>,
+) -> Exit {
     ground.say_problems();
-    let built = match parts::build(&ground, bot, parts::For::Screen) {
+    if take == Some(Take::Choose) {
+        return ground.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
+    }
+    let mut built = match parts::build(&ground, bot, parts::For::Screen) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
+    built.keep.replay = Replay::End;
+    built.keep.resume = take.and_then(which);
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => return ground.broken(&error),
@@ -151,6 +176,15 @@ fn lines(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
     exit
 }
 
+/// What the session is told to take up; choosing is the surface's.
+fn which(take: Take) -> Option<Which> {
+    match take {
+        Take::Last => Some(Which::Last),
+        Take::Id(id) => Some(Which::Id(id)),
+        Take::Choose => None,
+    }
+}
+
 /// Lets a session end what it started: a child that heeds no signal takes four seconds.
 async fn farewell(task: tokio::task::JoinHandle<()>) {
     let _ = tokio::time::timeout(print::GRACE, task).await;
@@ -171,6 +205,7 @@ struct Headless {
     json: bool,
     yes: bool,
     schema: Option<std::path::PathBuf>,
+    take: Option<Take>,
 }
 
 impl Headless {
@@ -188,10 +223,16 @@ impl Headless {
             Ok(schema) => schema,
             Err(error) => return ground.fail(&Notice::error(error.say()), Exit::WrongUse),
         };
-        let built = match parts::build(&ground, self.bot.as_deref(), parts::For::Print) {
+        let mut built = match parts::build(&ground, self.bot.as_deref(), parts::For::Print) {
             Ok(built) => built,
             Err(failure) => return ground.fail(&failure.notice, failure.exit),
         };
+        if let Some(take) = &self.take {
+            match answers::session_to_take(&ground, take) {
+                Ok(id) => built.keep.resume = Some(Which::Id(id)),
+                Err((notice, exit)) => return ground.fail(&notice, exit),
+            }
+        }
         let out_is_terminal = io::stdout().is_terminal();
         let options = Options {
             json: self.json,

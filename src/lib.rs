@@ -28,6 +28,7 @@ pub mod agent;
 // Edges: network, processes, files.
 pub mod config;
 pub mod model;
+pub mod store;
 pub mod tools;
 
 // Rules: pure decisions.

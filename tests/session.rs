@@ -156,6 +156,7 @@ fn parts(folder: &Path, replies: &[&str]) -> Parts {
         trusted: true,
     };
     Parts {
+        keep: avocet::session::saved::Keeping::nothing(),
         facts: Facts { cwd: folder.display().to_string(), max_steps: 25, ..Facts::default() },
         reach: Reach {
             first: scripted(replies),

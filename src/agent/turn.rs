@@ -21,7 +21,7 @@ use crate::words::{Say, Spoken, Word, agent as words};
 
 mod ahead;
 mod limits;
-mod said;
+pub mod said;
 #[cfg(test)]
 mod tests;
 
@@ -508,9 +508,14 @@ impl Turn {
             (Outcome::Ran | Outcome::Edited, Some(_)) => seen.risk.tier == Tier::L0,
             // It did not start, or a signal ended it.
             (Outcome::Ran | Outcome::Edited, None) => false,
-            (Outcome::Declined | Outcome::Refused | Outcome::TimedOut | Outcome::Cancelled, _) => {
-                false
-            }
+            (
+                Outcome::Declined
+                | Outcome::Refused
+                | Outcome::TimedOut
+                | Outcome::Cancelled
+                | Outcome::Interrupted,
+                _,
+            ) => false,
         };
         self.see(seen);
         goes_on

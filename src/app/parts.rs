@@ -14,6 +14,7 @@ use crate::config::{bot, problem};
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
+use crate::session::saved::{Keeping, Replay};
 use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
@@ -68,7 +69,13 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
-    Ok(Parts { facts, reach: Reach { first, discover, ways }, guard, tools, persona, greeting })
+    let replay = match surface {
+        For::Screen => Replay::All,
+        For::Print => Replay::Nothing,
+    };
+    let keep = Keeping { store: ground.store(), resume: None, replay };
+    let reach = Reach { first, discover, ways };
+    Ok(Parts { facts, reach, guard, tools, persona, keep, greeting })
 }
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
@@ -78,7 +85,7 @@ fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
 }
 
 /// Everything of the environment that looks like a secret, and our own keys.
-fn redactor(ground: &Ground) -> Redactor {
+pub fn redactor(ground: &Ground) -> Redactor {
     let named = ground.environment.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
         is_secret_name(name).then(|| (name.to_owned(), value.to_owned()))

@@ -24,6 +24,10 @@ pub struct Cli {
     #[arg(short, long, value_name = "PROMPT", num_args = 0..=1)]
     pub print: Option<Option<String>>,
 
+    /// Go on with the last conversation of this folder.
+    #[arg(short = 'c', long = "continue")]
+    pub go_on: bool,
+
     #[command(flatten)]
     pub model: ModelOptions,
     #[command(flatten)]
@@ -72,6 +76,9 @@ pub struct RunOptions {
     /// Write JSON: the events of a run, one object a line.
     #[arg(long, global = true)]
     pub json: bool,
+    /// Save nothing of this conversation.
+    #[arg(long, global = true)]
+    pub no_save: bool,
     /// Check the final answer against a JSON Schema.
     #[arg(long, global = true, value_name = "FILE")]
     pub output_schema: Option<PathBuf>,
@@ -105,6 +112,18 @@ pub enum Sub {
         #[arg(id = "named_bot", value_name = "BOT")]
         bot: Option<String>,
     },
+    /// Take up a saved conversation; without an id, choose one.
+    #[command(after_help = "Examples:
+  avocet resume
+  avocet resume k7m2
+  avocet -p \"go on\" resume k7m2")]
+    Resume {
+        /// Its id, or the start of it; `avocet session list` shows them.
+        id: Option<String>,
+    },
+    /// List, search, export and delete saved conversations.
+    #[command(subcommand, after_help = "Example:\n  avocet session search 登录")]
+    Session(Session),
     /// Ask the safety policy what it would say; nothing is run.
     #[command(subcommand, after_help = "Example:\n  avocet policy explain -- git push --force")]
     Policy(Policy),
@@ -149,6 +168,47 @@ pub enum Model {
     /// List what the server offers, and the built-in models.
     #[command(after_help = "Example:\n  avocet model list --base-url http://127.0.0.1:11434/v1")]
     List,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Session {
+    /// List them, the latest first.
+    #[command(after_help = "Example:\n  avocet session list --here")]
+    List {
+        /// Only those of this folder.
+        #[arg(long)]
+        here: bool,
+    },
+    /// Show one, as text.
+    #[command(after_help = "Example:\n  avocet session show k7m2")]
+    Show {
+        /// Its id, or the start of it.
+        id: String,
+    },
+    /// Find those in which all of these words stand.
+    #[command(after_help = "Example:\n  avocet session search login 错误")]
+    Search {
+        #[arg(required = true)]
+        words: Vec<String>,
+    },
+    /// Write one to a file, or to standard output; secrets are masked.
+    #[command(after_help = "Example:\n  avocet session export k7m2 talk.html")]
+    Export {
+        /// Its id, or the start of it.
+        id: String,
+        /// A file that is not there yet; its ending says which format.
+        file: Option<PathBuf>,
+        /// The format, where the file's ending does not say it.
+        #[arg(long, value_name = "md|json|html", value_parser = ["md", "json", "html"], hide_possible_values = true)]
+        format: Option<String>,
+    },
+    /// Delete some, with all that was kept of them.
+    #[command(after_help = "Example:\n  avocet session delete k7m2")]
+    Delete {
+        /// Their ids, or the starts of them.
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -208,11 +268,22 @@ pub enum Way {
         /// True when standard input is not a terminal and is added to the prompt.
         piped: bool,
     },
+    Session(Session),
     Policy(Policy),
     Model(Model),
     Config(Config),
     Doctor,
     Completions(Shell),
+}
+
+/// Which saved conversation is taken up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// The last one of the folder.
+    Last,
+    Id(String),
+    /// The person chooses one.
+    Choose,
 }
 
 /// Which ends of the program are terminals.
@@ -228,10 +299,18 @@ pub struct Ends {
 pub enum WrongUse {
     TwoPrompts,
     TwoBots,
+    /// `-c` and an id, or a new conversation that is not saved and an old one.
+    TwoSessions,
+    /// Nobody is there to choose one.
+    NoSessionNamed,
     /// A prompt before a command that takes none.
     PromptAndCommand,
     /// The screen was wanted where there is no terminal.
     NoTerminal,
+    /// An option of conversations with something else.
+    OnlyChat {
+        option: &'static str,
+    },
     /// An option of headless runs with something else.
     OnlyHeadless {
         option: &'static str,
@@ -244,8 +323,11 @@ impl Spoken for WrongUse {
         match self {
             WrongUse::TwoPrompts => w::TWO_PROMPTS.into(),
             WrongUse::TwoBots => w::TWO_BOTS.into(),
+            WrongUse::TwoSessions => w::TWO_SESSIONS.into(),
+            WrongUse::NoSessionNamed => w::NO_SESSION_NAMED.into(),
             WrongUse::PromptAndCommand => w::PROMPT_AND_COMMAND.into(),
             WrongUse::NoTerminal => w::NO_TERMINAL.into(),
+            WrongUse::OnlyChat { option } => w::ONLY_CHAT.with("option", *option),
             WrongUse::OnlyHeadless { option } => w::ONLY_HEADLESS.with("option", *option),
         }
     }
@@ -277,6 +359,24 @@ impl Cli {
         given.into_iter().filter_map(|(key, value)| Some((key, value.clone()?))).collect()
     }
 
+    /// Which saved conversation is taken up, if any.
+    pub fn take(&self) -> Result<Option<Take>, WrongUse> {
+        let named = match &self.command {
+            Some(Sub::Resume { id: Some(id) }) => Some(Take::Id(id.clone())),
+            Some(Sub::Resume { id: None }) => Some(Take::Choose),
+            _ => None,
+        };
+        let last = self.go_on.then_some(Take::Last);
+        let alone = self.command.is_none() || matches!(self.command, Some(Sub::Chat { .. }));
+        match (named, last) {
+            (Some(_), Some(_)) => Err(WrongUse::TwoSessions),
+            (None, Some(_)) if !alone => Err(WrongUse::OnlyChat { option: "--continue" }),
+            (None, None) => Ok(None),
+            _ if self.run.no_save => Err(WrongUse::TwoSessions),
+            (named, last) => Ok(named.or(last)),
+        }
+    }
+
     /// What is meant. Piped text, a redirected answer and `-p` mean a run without the
     /// screen.
     pub fn way(self, ends: Ends) -> Result<Way, WrongUse> {
@@ -299,12 +399,13 @@ impl Cli {
         let given_bot = self.model.bot;
         let prompted = self.prompt.is_some() || self.print.is_some();
         let bot = match self.command {
-            None => given_bot,
+            None | Some(Sub::Resume { .. }) => given_bot,
             Some(Sub::Chat { bot: named }) => match (named, given_bot) {
                 (Some(named), Some(given)) if named != given => return Err(WrongUse::TwoBots),
                 (named, given) => named.or(given),
             },
             Some(_) if prompted => return Err(WrongUse::PromptAndCommand),
+            Some(Sub::Session(session)) => return Ok(Way::Session(session)),
             Some(Sub::Policy(policy)) => return Ok(Way::Policy(policy)),
             Some(Sub::Model(model)) => return Ok(Way::Model(model)),
             Some(Sub::Config(config)) => return Ok(Way::Config(config)),
@@ -367,6 +468,23 @@ mod tests {
             command.get_subcommands().for_each(walk);
         }
         walk(&Cli::command());
+    }
+
+    #[test]
+    fn a_saved_conversation_is_named_once() {
+        let take = |line: &[&str]| parse(line).unwrap().take();
+        let id = |id: &str| Ok(Some(Take::Id(id.into())));
+        assert_eq!(take(&[]), Ok(None));
+        assert_eq!(take(&["-c"]), Ok(Some(Take::Last)));
+        assert_eq!(take(&["-c", "-p", "go on"]), Ok(Some(Take::Last)));
+        assert_eq!(take(&["resume"]), Ok(Some(Take::Choose)));
+        assert_eq!(take(&["resume", "k7"]), id("k7"));
+        assert_eq!(take(&["resume", "k7"]), id("k7"));
+        assert_eq!(take(&["-c", "resume", "k7"]), Err(WrongUse::TwoSessions));
+        assert_eq!(take(&["-c", "--no-save"]), Err(WrongUse::TwoSessions));
+        assert_eq!(take(&["-c", "doctor"]), Err(WrongUse::OnlyChat { option: "--continue" }));
+        let print = Way::Print { prompt: Some("go on".into()), bot: None, piped: false };
+        assert_eq!(way(&["-p", "go on", "resume", "k7"], TERMINAL), Ok(print));
     }
 
     #[test]

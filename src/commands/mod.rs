@@ -223,6 +223,10 @@ pub enum Act {
     Search(String),
     /// Offer the models.
     Models,
+    /// Offer the saved sessions.
+    Sessions,
+    /// Offer the turns to go back to.
+    Rewind,
     /// Dispatch this line again when the turn is over.
     Later(String),
 }

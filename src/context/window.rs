@@ -89,6 +89,16 @@ impl History {
         Mark(self.pushed)
     }
 
+    /// Before the last turn, to ask it again.
+    pub fn mark_before_last(&self) -> Mark {
+        Mark(self.pushed.saturating_sub(1))
+    }
+
+    /// The messages of the last turn.
+    pub fn last(&self) -> Option<&[Message]> {
+        self.turns.back().map(Vec::as_slice)
+    }
+
     /// Forgets what was added behind the mark.
     pub fn back_to(&mut self, mark: Mark) {
         let extra = self.pushed.saturating_sub(mark.0);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, AskId, Facts, Observation, Page, Risk, Step, Work};
+use super::{Ask, AskId, Facts, Observation, Page, Rewind, Risk, SessionRow, Step, Work};
 use crate::words::Say;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,6 +81,24 @@ pub enum Event {
     /// The models that can be named to `/model`, best first.
     Models {
         names: Vec<String>,
+    },
+    /// What happened before all that was told so far: a session was taken up again.
+    /// Pieces of a long one follow, each before the last.
+    Earlier {
+        events: Vec<Event>,
+        /// There is more, and it is on its way.
+        more: bool,
+    },
+    /// Turns were taken back, from `turn` on.
+    Rewound {
+        turn: u64,
+        /// What that turn began with.
+        text: String,
+        what: Rewind,
+    },
+    /// The saved sessions, the latest first.
+    Sessions {
+        rows: Vec<SessionRow>,
     },
     /// The conversation was emptied.
     Cleared,

@@ -33,7 +33,7 @@ pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
 pub use facts::{Facts, Sandboxing, Shelter, ToolFact};
 pub use message::{Message, Params, Role};
 pub use observation::{Observation, Outcome, Parsed};
-pub use op::{ExportFormat, Op, Report};
+pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
 pub use page::{Page, Row};
 pub use reply::Reply;
 pub use risk::{Effect, Reason, Risk, Tier};

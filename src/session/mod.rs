@@ -20,12 +20,15 @@ use crate::safety::{Place, Policy, Rule, World};
 use crate::tools::Toolbox;
 use crate::words::{Lang, Say};
 
+mod answering;
 pub mod export;
 mod host;
+mod mend;
 mod outbox;
 mod report;
 mod rules;
 mod run;
+pub mod saved;
 mod shell;
 mod state;
 pub mod trust;
@@ -50,6 +53,8 @@ pub struct Parts {
     pub guard: Guard,
     pub tools: Toolbox,
     pub persona: Persona,
+    /// Where it is kept.
+    pub keep: saved::Keeping,
     /// Said once, when the session opens.
     pub greeting: Vec<crate::protocol::Notice>,
 }
@@ -136,9 +141,13 @@ pub struct Persona {
 }
 
 /// Starts a session on the current runtime.
-pub fn start(parts: Parts) -> Handle {
+pub fn start(mut parts: Parts) -> Handle {
     let (ops, op_receiver) = mpsc::channel(ROOM);
     let (events, event_receiver) = mpsc::channel(outbox::ROOM);
-    let task = tokio::spawn(run::run(parts, op_receiver, outbox::Outbox::new(events)));
+    let keep = std::mem::replace(&mut parts.keep, saved::Keeping::nothing());
+    let redactor = Arc::clone(&parts.guard.redactor);
+    let saved = saved::Saved::start(keep, &mut parts.facts, redactor);
+    let outbox = outbox::Outbox::new(events, Some(saved.recorder()));
+    let task = tokio::spawn(run::run(parts, saved, op_receiver, outbox));
     Handle { ops, events: event_receiver, task }
 }

@@ -11,20 +11,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
+use super::saved::Saved;
 use super::state::{self, After, Past, Running, Voice};
-use super::{Found, Guard, Parts, Wanted, report, rules, shell, trust};
+use super::{Found, Guard, Parts, report, rules, shell, trust};
 use crate::agent::Answer;
 use crate::agent::drive::{Ended, drive};
 use crate::agent::turn::{Start, Turn};
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Mode, Notice, Op, Origin, Report, Scope, Shelter, Step,
-    Usage, Work,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Origin, Report, Scope, Shelter, Step, Usage,
+    Work,
 };
 use crate::safety::{self, Policy, Scene};
 use crate::tools::{Toolbox, branch};
-use crate::words::{Lang, session as words};
+use crate::words::session as words;
 
 /// The most commands a reply may hold, as the prompt says it.
 const MAX_COMMANDS: usize = 16;
@@ -35,6 +36,7 @@ pub(super) struct Session {
     pub past: Past,
     pub guard: Guard,
     pub outbox: Outbox,
+    pub saved: Saved,
     /// Messages that wait for the running turn to end.
     queue: VecDeque<String>,
     running: Option<Running>,
@@ -45,12 +47,12 @@ pub(super) struct Session {
 }
 
 /// Runs until `Op::Shutdown`, or until no surface is left.
-pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) {
+pub async fn run(mut parts: Parts, saved: Saved, mut ops: mpsc::Receiver<Op>, outbox: Outbox) {
     let (note_sender, mut notes) = mpsc::unbounded_channel();
     let greeting = std::mem::take(&mut parts.greeting);
     let mut discover = search(parts.reach.discover.take()).boxed().fuse();
     let mut shelter = sheltered(&parts.tools).boxed().fuse();
-    let mut session = Session::new(parts, outbox, note_sender);
+    let mut session = Session::new(parts, saved, outbox, note_sender);
     session.open(greeting).await;
     loop {
         tokio::select! {
@@ -59,6 +61,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
                 Some(op) => if session.op(op).await == trust::After::Leave { break },
             },
             Some(note) = notes.recv() => session.note(note).await,
+            came = session.saved.next() => session.saved_came(came).await,
             ended = ended(&mut session.running), if session.running.is_some() => {
                 while let Ok(note) = notes.try_recv() {
                     session.note(note).await;
@@ -113,7 +116,12 @@ fn wires() -> (Wires, Ends) {
 }
 
 impl Session {
-    fn new(parts: Parts, outbox: Outbox, notes: mpsc::UnboundedSender<Note>) -> Session {
+    fn new(
+        parts: Parts,
+        saved: Saved,
+        outbox: Outbox,
+        notes: mpsc::UnboundedSender<Note>,
+    ) -> Session {
         let (policy, _) = watch::channel(parts.guard.policy.clone());
         Session {
             facts: parts.facts,
@@ -125,6 +133,7 @@ impl Session {
             past: Past::default(),
             guard: parts.guard,
             outbox,
+            saved,
             queue: VecDeque::new(),
             running: None,
             policy,
@@ -139,11 +148,13 @@ impl Session {
         for notice in greeting {
             self.say(notice).await;
         }
+        self.resume_first().await;
         self.ask_trust_first().await;
     }
 
     async fn op(&mut self, op: Op) -> trust::After {
         match op {
+            op if self.refuses(&op) => self.say_read_only().await,
             Op::Submit { text } => self.submit(text).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
             Op::SetQueue { texts } => {
@@ -170,6 +181,8 @@ impl Session {
                 self.say(notice).await;
             }
             Op::Report { report } => self.report(report),
+            Op::Resume { .. } | Op::Sessions | Op::Find { .. } => self.saved_op(op).await,
+            Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => self.saved_op(op).await,
             Op::Trust => self.ask_trust_again().await,
             // The loop ends before it comes here.
             Op::Shutdown => {}
@@ -224,12 +237,14 @@ impl Session {
             None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
             Some((text, mark)) => {
                 Arc::make_mut(&mut self.past.history).back_to(mark);
+                self.saved.retried(self.facts.turns).await;
                 self.start(text, Origin::Typed).await;
             }
         }
     }
 
     async fn start(&mut self, text: String, origin: Origin) {
+        self.entitle(&text, origin);
         self.past.asked = Some((text.clone(), self.past.history.mark()));
         self.facts.turns += 1;
         let start = Start {
@@ -332,6 +347,7 @@ impl Session {
         let failed = match ended {
             Ok(ended) => {
                 self.past.cost(running.turn, ended.usage);
+                self.saved.remember(running.turn, &ended.messages).await;
                 self.remember(ended)
             }
             Err(why) => {
@@ -418,6 +434,7 @@ impl Session {
         self.facts.turns = 0;
         self.facts.steps = 0;
         self.facts.usage = Usage::default();
+        self.saved.leave(&mut self.facts).await;
         self.outbox.send(Event::Cleared).await;
         // What waits is no part of the conversation: it stays.
         if !self.queue.is_empty() {
@@ -486,69 +503,6 @@ impl Session {
         self.say(notice).await;
     }
 
-    // Who answers
-
-    async fn set_model(&mut self, name: String) {
-        let found = &self.voice.found;
-        let here = &self.voice.connected.base_url;
-        let found = found
-            .iter()
-            .find(|found| found.models.contains(&name))
-            .or_else(|| found.iter().find(|found| found.base_url == *here))
-            .cloned();
-        if self.connect(Wanted::Model { name, found }).await {
-            let notice = words::MODEL_SET.with("model", self.voice.connected.model.name());
-            self.tell_facts().await;
-            self.say(Notice::info(notice)).await;
-        }
-    }
-
-    async fn set_mode(&mut self, mode: Mode) {
-        if self.connect(Wanted::Mode(mode)).await {
-            self.facts.mode = mode;
-            let notice = words::MODE_SET
-                .with("mode", mode.name())
-                .with("model", self.voice.connected.model.name());
-            self.tell_facts().await;
-            self.say(Notice::info(notice)).await;
-        }
-    }
-
-    async fn set_lang(&mut self, lang: Lang) {
-        self.facts.lang = lang;
-        if self.voice.connected.provider == "guide" {
-            self.connect(Wanted::Guide).await;
-        }
-        self.tell_facts().await;
-    }
-
-    async fn connect(&mut self, wanted: Wanted) -> bool {
-        match (self.reach.connect)(&wanted, self.facts.lang) {
-            Ok(connected) => {
-                self.voice.connected = connected;
-                true
-            }
-            Err(why) => {
-                self.say(Notice::error(why)).await;
-                false
-            }
-        }
-    }
-
-    async fn found(&mut self, found: Vec<Found>) {
-        if found.is_empty() {
-            return;
-        }
-        for one in &found {
-            if let Some(notice) = report::offer(one) {
-                self.say(notice).await;
-            }
-        }
-        let names = found.iter().flat_map(|one| one.models.iter().cloned()).collect();
-        self.voice.found = found;
-        self.outbox.send(Event::Models { names }).await;
-    }
-
     fn report(&self, report: Report) {
         let mut outbox = self.outbox.clone();
         match report {
@@ -593,6 +547,7 @@ impl Session {
             running.cancel.cancel();
             let _ = (&mut running.task).await;
         }
+        self.saved.close().await;
         self.outbox.send(Event::Closed).await;
     }
 }

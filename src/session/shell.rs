@@ -120,6 +120,6 @@ fn not_run(judged: &safety::Judged, outcome: Outcome) -> Observation {
 }
 
 /// What the model reads of it with the next question.
-fn kept(seen: &Observation) -> Vec<Message> {
+pub fn kept(seen: &Observation) -> Vec<Message> {
     vec![Message::user(format!("{}\n(The user ran this line.)", seen.tool_result()))]
 }

@@ -100,6 +100,9 @@ impl Activity {
             | Event::Notice(_)
             | Event::Page(_)
             | Event::Models { .. }
+            | Event::Earlier { .. }
+            | Event::Rewound { .. }
+            | Event::Sessions { .. }
             | Event::Cleared => return,
         };
         let ends = doing == Doing::Idle || matches!(event, Event::TurnStarted { .. });

@@ -1,12 +1,12 @@
 //! What can be chosen from a list, and what a choice does: themes are tried on while
-//! the mark moves, a model is set when it is taken.
+//! the mark moves, a model is set when it is taken, a saved session is taken up.
 
 use super::event::{Effect, Millis};
 use super::modal::{Choice, Choose, Modal, Row, Topic};
 use super::state::State;
 use super::submit;
 use super::theme::{AUTO, Theme};
-use crate::protocol::{Op, Report};
+use crate::protocol::{Op, Report, Rewind, SessionRow};
 use crate::words::{Say, Word, screen as words};
 
 /// What the built-in themes are for.
@@ -25,7 +25,7 @@ pub fn themes(state: &mut State) {
         Some(Say::from(row.map_or(words::THEME_OWN, |(_, about)| *about)))
     };
     let names = state.dress.wardrobe.names().iter();
-    let rows = names.map(|name| Row { value: name.clone(), about: about(name) }).collect();
+    let rows = names.map(|name| Row { value: name.clone(), about: about(name), ..Row::default() }).collect();
     let choose = Choose::new(Topic::Theme, rows, &state.dress.worn);
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
@@ -42,7 +42,7 @@ pub fn models(state: &mut State) -> Vec<Effect> {
 
 fn model_rows(state: &State) -> Vec<Row> {
     let about = |name: &String| (*name == state.facts.model).then(|| words::CHOOSE_NOW.into());
-    state.models.iter().map(|name| Row { value: name.clone(), about: about(name) }).collect()
+    state.models.iter().map(|name| Row { value: name.clone(), about: about(name), ..Row::default() }).collect()
 }
 
 /// The server said which models it has.
@@ -53,6 +53,41 @@ pub fn models_came(state: &mut State) {
     {
         choose.fill(rows);
     }
+}
+
+/// Saved sessions; they come when they are read.
+pub fn sessions(state: &mut State) -> Vec<Effect> {
+    let choose = Choose::new(Topic::Session, Vec::new(), "");
+    state.modals.open(Modal::Choose(Box::new(choose)));
+    vec![Effect::Send(Op::Sessions)]
+}
+
+pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>) {
+    let here = state.facts.cwd.clone();
+    let row = |one: SessionRow| {
+        let about = match one.folder == here {
+            true => words::SESSION_HERE.with("when", one.when),
+            false => words::SESSION_THERE.with("when", one.when).with("folder", one.folder),
+        };
+        Row { value: one.id, label: one.title, about: Some(about), more: one.preview }
+    };
+    if let Some(choose) = state.modals.choosing()
+        && choose.topic() == Topic::Session
+    {
+        choose.fill(rows.into_iter().map(row).collect());
+    }
+}
+
+/// The turns one can go back to, the last first.
+pub fn turns(state: &mut State) {
+    let row = |(turn, text): (u64, &str)| Row {
+        value: turn.to_string(),
+        label: text.split_whitespace().collect::<Vec<_>>().join(" "),
+        ..Row::default()
+    };
+    let rows: Vec<Row> = state.transcript.turns().map(row).collect();
+    let choose = Choose::new(Topic::Turn, rows, "");
+    state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
 pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec<Effect> {
@@ -73,7 +108,14 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
             let _ = state.dress.put_on(&worn);
         }
         (Topic::Model, Choice::Taken(name)) => return vec![Effect::Send(Op::SetModel { name })],
-        (Topic::Model, Choice::Marked(_) | Choice::Left) => {}
+        (Topic::Session, Choice::Taken(session)) => {
+            return vec![Effect::Send(Op::Resume { session })];
+        }
+        (Topic::Turn, Choice::Taken(turn)) => {
+            let op = turn.parse().ok().map(|turn| Op::Rewind { turn, what: Rewind::Chat });
+            return op.map(Effect::Send).into_iter().collect();
+        }
+        (Topic::Model | Topic::Session | Topic::Turn, Choice::Marked(_) | Choice::Left) => {}
     }
     Vec::new()
 }

@@ -55,4 +55,28 @@ words! { "session":
     TRUST_NOT_KEPT: "The answer holds for this session only; it could not be saved: {why}.", "此选择只在本次会话有效，保存失败：{why}。";
     TRUST_FIRST: "`{line}` was not run: say first whether this folder is trusted.", "`{line}` 没有运行：请先决定是否信任此目录。";
     NO_TOOL: "There is no tool `{tool}`.", "没有名为 `{tool}` 的工具。";
+    INTERRUPTED: "Avocet ended before this turn did.", "Avocet 在这一轮结束之前就退出了。";
+    STEP_INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
+    STEP_NOT_BEGUN: "not run: Avocet ended before it was answered", "没有运行：在得到答复之前 Avocet 就退出了";
+    RESUMED: "Here goes on: {title}", "继续对话：{title}";
+    NONE_HERE: "No conversation was saved in this folder yet: this is a new one.", "这个文件夹里还没有保存过对话，现在开始一段新的。";
+    NONE_HERE_HINT: "`/resume` lists those of other folders.", "输入 `/resume` 可以查看其他文件夹的对话。";
+    EARLIER_LOST: "The earlier part of this conversation could not be read: {why}", "无法读取这段对话较早的部分：{why}";
+    UNREADABLE_ONE: "One entry of this conversation could not be read and is left out.", "这段对话有一条记录无法读取，已略去。";
+    UNREADABLE: "{n} entries of this conversation could not be read and are left out.", "这段对话有 {n} 条记录无法读取，已略去。";
+    ELSEWHERE: "This conversation was held in `{folder}`; steps now run in `{here}`.", "这段对话原本在 `{folder}` 进行；现在的命令在 `{here}` 运行。";
+    READ_ONLY: "This conversation is open in another window: here it can only be read.", "这段对话正在另一个窗口中打开，此处只能阅读。";
+    READ_ONLY_HINT: "`/fork` goes on in a copy, `/new` begins another.", "输入 `/fork` 可在副本中继续，`/new` 开始新的对话。";
+    SAVED_BUSY: "Not while a turn runs. Stop it with Esc, then try again.", "当前一轮还在进行，不能这样做。请先按 Esc 停止，再试一次。";
+    NOTHING_TO_FORK: "There is nothing to copy yet.", "还没有可以复制的内容。";
+    FORKED: "From here on this is a copy, `{id}`: {title}", "从这里起是副本 `{id}`：{title}";
+    RENAMED: "The conversation is called: {title}", "对话现在名为：{title}";
+    SESSIONS: "Saved conversations", "已保存的对话";
+    NO_SESSIONS: "Nothing was saved yet.", "还没有保存过对话。";
+    LISTED: "{when}  {title}  ({turns}, {folder})", "{when}  {title}（{turns}，{folder}）";
+    TURNS_ONE: "1 turn", "1 回合";
+    TURNS: "{n} turns", "{n} 回合";
+    HITS: "Found for `{words}`", "“{words}”的搜索结果";
+    HIT: "{when}  {title}: {around}", "{when}  {title}：{around}";
+    NO_HITS: "It stands in no saved conversation.", "没有对话包含这些内容。";
 }

@@ -101,6 +101,11 @@ impl Said {
         self.behind_results(&json!({ "_event": "cancelled_by_user" }));
     }
 
+    /// Says that the program ended here, and nobody knows what came of it.
+    pub fn interrupted(&mut self) {
+        self.behind_results(&json!({ "_event": "interrupted" }));
+    }
+
     fn behind_results(&mut self, event: &Value) {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {

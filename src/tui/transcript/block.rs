@@ -54,7 +54,8 @@ pub(super) struct Height {
 
 #[derive(Debug)]
 pub(super) enum Body {
-    Said { text: Text, origin: Origin },
+    /// `turn`: the one these words began.
+    Said { text: Text, origin: Origin, turn: Option<u64> },
     Answer(Answer),
     Thought { text: Text, done: bool },
     Step(Box<Step>),
