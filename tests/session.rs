@@ -380,6 +380,7 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
         })
         .await;
     assert_eq!((seen.stdout.as_str(), seen.step.id.is_empty()), ("ONETWO", false));
+    talk.ending().await;
     talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
     let (ask, question) = talk.asked().await;
     let Question::Step { risk, pieces, .. } = question else { panic!("a step") };
