@@ -137,7 +137,7 @@ impl Bench {
     }
 
     fn history(&self) -> Vec<Message> {
-        self.turn.ended(Ending::Done).messages
+        self.turn.said.messages().to_vec()
     }
 }
 
