@@ -25,6 +25,9 @@ pub mod session;
 // Loop: one user turn.
 pub mod agent;
 
+// Kept: what people write for the program, read from their files.
+pub mod library;
+
 // Edges: network, processes, files.
 pub mod config;
 pub mod model;
