@@ -1,9 +1,10 @@
 //! Draws rows whole where terminals disagree on widths.
 //!
-//! Some draw `👍🏽` two cells wide and some four. The ones that are wrong leave a piece
-//! behind in a cell that both frames call blank, so it would never be drawn again. A row
-//! that has or had such a character is therefore drawn from end to end whenever
-//! something in it changes.
+//! Some draw `👍🏽` two cells wide and some four, `→` and `“` one cell or two. The ones
+//! that are wrong leave a piece behind in a cell that both frames call blank, so it would
+//! never be drawn again. A row that has or had such a character is therefore drawn from
+//! end to end whenever something in it changes; what is too much for it is cut by the
+//! terminal, which does not wrap lines while it is ours.
 
 use std::io::{self, Write};
 
@@ -76,9 +77,10 @@ impl<W: Write> Careful<W> {
     }
 }
 
-/// Whether terminals may disagree on the width of a character: it is made of several.
+/// Whether terminals may disagree on the width of a character: it is made of several, or
+/// Unicode calls it ambiguous.
 fn is_doubtful(symbol: &str) -> bool {
-    symbol.chars().nth(1).is_some() && !symbol.is_ascii()
+    !symbol.is_ascii() && (symbol.chars().nth(1).is_some() || symbol.width() != symbol.width_cjk())
 }
 
 impl<W: Write> Backend for Careful<W> {
@@ -213,6 +215,13 @@ mod tests {
         ]);
         assert!(sent[1] > 30, "{sent:?}: the blanks between are drawn as well");
         assert!(sent[2] < sent[1], "{sent:?}: after that only what changes");
+    }
+
+    #[test]
+    fn a_row_with_a_character_of_ambiguous_width_is_drawn_whole() {
+        let sent = |mark| bytes(&[&[(0, 0, mark), (40, 0, "z")], &[(3, 0, "x")]])[1];
+        assert!(sent("→") > 40 && sent("“") > 40);
+        assert!(sent("╌") < 40 && sent("ñ") < 40);
     }
 
     #[test]

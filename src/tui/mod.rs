@@ -27,6 +27,7 @@ pub mod clean;
 mod clerk;
 mod clipboard;
 mod composer;
+mod glyph;
 mod keys;
 mod modal;
 mod pace;

@@ -17,8 +17,8 @@ use crossterm::event::{
 };
 use crossterm::style::ResetColor;
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    SetTitle, disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, DisableLineWrap, EnableLineWrap, EndSynchronizedUpdate,
+    EnterAlternateScreen, LeaveAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{Command, execute, queue};
 use ratatui::layout::Rect;
@@ -231,6 +231,8 @@ impl Taken {
             io::stdout(),
             PushTitle,
             EnterAlternateScreen,
+            // A row that is wider there than here is cut, and does not fall into the next.
+            DisableLineWrap,
             EnableBracketedPaste,
             EnableFocusChange,
             CaptureMouse,
@@ -254,6 +256,7 @@ impl Taken {
             DisableFocusChange,
             DisableBracketedPaste,
             ResetColor,
+            EnableLineWrap,
             LeaveAlternateScreen,
             PopTitle,
             Show,

@@ -14,7 +14,7 @@ use super::step::Step;
 use super::text::{Part, Text};
 use super::time;
 use crate::protocol::{Cut, Ending, Level, Notice, Origin, Row, Usage};
-use crate::tui::clean;
+use crate::tui::{clean, glyph};
 use crate::words::{Say, screen};
 
 /// Columns before the text of every block; its mark stands there.
@@ -126,12 +126,12 @@ impl Block {
         let theme = paper.theme;
         let (mark, style) = match &self.body {
             Body::Said { origin: Origin::Shell, .. } => ("!", theme.user),
-            Body::Said { .. } => ("›", theme.user),
-            Body::Answer(Answer { state: AnswerState::Error, .. }) => ("✗", theme.danger),
+            Body::Said { .. } => (glyph::SIGIL, theme.user),
+            Body::Answer(Answer { state: AnswerState::Error, .. }) => (glyph::FAILED, theme.danger),
             Body::Step(step) => step.mark(paper),
             Body::Notice(Notice { level: Level::Warning, .. }) => ("!", theme.warn),
-            Body::Notice(Notice { level: Level::Error, .. }) => ("✗", theme.danger),
-            Body::End { ending: Ending::Failed { .. }, .. } => ("✗", theme.danger),
+            Body::Notice(Notice { level: Level::Error, .. }) => (glyph::FAILED, theme.danger),
+            Body::End { ending: Ending::Failed { .. }, .. } => (glyph::FAILED, theme.danger),
             Body::End { ending: Ending::Limit { .. }, .. } | Body::Retry { .. } | Body::Cut(_) => {
                 ("!", theme.warn)
             }

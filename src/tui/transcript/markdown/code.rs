@@ -5,6 +5,7 @@ use ratatui::text::{Line, Span};
 use super::super::diff::{self, is_diff};
 use super::super::paper::{Break, Paper, Para, Strip, prefixed};
 use crate::tui::clean;
+use crate::tui::glyph::{BAR, BAR_ON, BAR_TOP};
 
 type Prefix = Vec<Span<'static>>;
 
@@ -29,9 +30,9 @@ pub(in super::super) fn set(
     let Code { code, before, label } = *code;
     let mut out = Vec::new();
     if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {
-        let room = width.saturating_sub(3);
+        let room = width.saturating_sub(2);
         out.push(Strip::ours(Line::from(vec![
-            Span::styled("┌─ ", theme.border),
+            Span::styled(format!("{BAR_TOP} "), theme.border),
             Span::styled(clean::elide_end(label, room), theme.dim),
         ])));
     }
@@ -71,6 +72,6 @@ fn coloured(number: usize, line: &str, paper: &Paper<'_>) -> Para {
 /// The line at the left, and the one of rows that go on; none where they would take
 /// the room of the code.
 pub(in super::super) fn bars(paper: &Paper<'_>, width: usize) -> (Prefix, Prefix) {
-    let bar = |text: &'static str| vec![Span::styled(text, paper.theme.border)];
-    if width < 8 { (Vec::new(), Vec::new()) } else { (bar("│ "), bar("┆ ")) }
+    let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
+    if width < 8 { (Vec::new(), Vec::new()) } else { (bar(BAR), bar(BAR_ON)) }
 }

@@ -10,6 +10,7 @@ use super::super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::table::Table;
 use super::{Code, OPTIONS};
 use crate::tui::clean;
+use crate::tui::glyph::{BAR, RULE};
 use crate::words::screen;
 
 /// Lists and quotes inside each other; deeper ones are not indented further.
@@ -105,7 +106,7 @@ impl Setter<'_> {
             }
             Tag::BlockQuote(_) => {
                 self.begin();
-                self.inset(None, vec![Span::styled("│ ", self.paper.theme.border)]);
+                self.inset(None, vec![Span::styled(format!("{BAR} "), self.paper.theme.border)]);
                 self.styles.push(markup.quote);
             }
             Tag::CodeBlock(kind) => {
@@ -260,7 +261,7 @@ impl Setter<'_> {
     fn rule(&mut self) {
         self.begin();
         let (prefix, width) = self.prefix();
-        let rule = Line::styled("─".repeat(width), self.paper.theme.border);
+        let rule = Line::styled(RULE.repeat(width), self.paper.theme.border);
         self.rows.push(prefixed(&prefix, rule.into()));
         self.join = Join::Blank;
     }

@@ -5,6 +5,7 @@ use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
 use super::super::paper::{Break, Paper, Para, Strip};
+use crate::tui::glyph::{BAR, RULE};
 
 /// Between two columns.
 const BETWEEN: usize = 3;
@@ -89,7 +90,7 @@ impl Table {
                 let mut spans = Vec::new();
                 for (at, width) in widths.iter().enumerate() {
                     if at > 0 {
-                        spans.push(Span::styled(" │ ", paper.theme.border));
+                        spans.push(Span::styled(format!(" {BAR} "), paper.theme.border));
                     }
                     let text = cells[at].get(line).cloned().unwrap_or_default().line;
                     self.pad(at, text, *width, at + 1 == widths.len(), &mut spans);
@@ -129,7 +130,7 @@ impl Table {
         }
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
-                out.push(Strip::ours(Line::styled("─".repeat(width.min(8)), paper.theme.border)));
+                out.push(Strip::ours(Line::styled(RULE.repeat(width.min(8)), paper.theme.border)));
             }
             for (column, cell) in row.iter().enumerate() {
                 let mut line = head.get(column).cloned().unwrap_or_default();
@@ -145,6 +146,6 @@ impl Table {
 }
 
 fn rule(widths: &[usize], paper: &Paper<'_>) -> Line<'static> {
-    let parts: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    Line::styled(parts.join("─┼─"), paper.theme.border)
+    let columns = widths.iter().sum::<usize>() + BETWEEN * widths.len().saturating_sub(1);
+    Line::styled(RULE.repeat(columns), paper.theme.border)
 }
