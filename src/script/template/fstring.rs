@@ -48,7 +48,7 @@ fn gap<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
         Some(_) => return None,
         None => (inside, false),
     };
-    let value = find(path.trim(), data)?;
+    let value = find(path, data)?;
     let value = value.unwrap_or(&Value::Null);
     let shown = match spec {
         Some(spec) => formatted(value, spec)?,

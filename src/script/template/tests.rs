@@ -233,7 +233,7 @@ fn isdk_057_names_in_braces_are_filled_and_doubled_braces_stay() {
     let data = json!({"name": "Bob", "a": {"b": [1, 2]}, "price": 2.5});
     let cases = [
         ("Hi {name}, {{x}} {a.b[1]} {a[b][0]}", "Hi Bob, {x} 2 1"),
-        ("{\"json\": 1} { name } {return 1} {}", "{\"json\": 1} Bob {return 1} {}"),
+        ("{\"json\": 1} { name } {return 1} {}", "{\"json\": 1} { name } {return 1} {}"),
         ("{price:.2f} [{name:>5}] {name!r} {missing}.", "2.50 [  Bob] 'Bob' ."),
         ("open { and } close", "open { and } close"),
     ];
