@@ -22,6 +22,9 @@ pub mod tui;
 pub mod commands;
 pub mod session;
 
+// Scripts: the ISDK language.
+pub mod script;
+
 // Loop: one user turn.
 pub mod agent;
 
