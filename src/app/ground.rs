@@ -7,10 +7,12 @@ use std::sync::Arc;
 use super::Failure;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit};
+use crate::commands;
 use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
 use crate::config::trust::{self, Level, Standing, Survey, Trust};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
+use crate::library::Places;
 use crate::protocol::Notice;
 use crate::safety;
 use crate::tui::ring::Ring;
@@ -113,6 +115,12 @@ impl Ground {
         let source = |file: themes::File| Source { name: file.name, toml: file.text };
         let notices = problems.iter().map(|problem| problem.notice()).collect();
         (files.into_iter().map(source).collect(), notices)
+    }
+
+    /// Where bots, commands and skills lie; those of the project where it is trusted.
+    pub fn places(&self) -> Places {
+        let project = self.trusted.then_some(self.folder.as_path());
+        Places::of(&self.paths, project, &commands::built_in_names())
     }
 
     /// How the screen keeps a setting: in the person's own file.

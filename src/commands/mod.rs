@@ -24,6 +24,11 @@ pub use complete::{Candidate, complete};
 pub use dispatch::{dispatch, find};
 pub use help::{by_category, page as help_page, readme_table};
 
+/// Every name and alias of the table.
+pub fn built_in_names() -> Vec<&'static str> {
+    table::COMMANDS.iter().flat_map(Command::names).collect()
+}
+
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Command {

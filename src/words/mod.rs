@@ -29,6 +29,7 @@ pub mod config;
 pub mod exec;
 pub mod guide;
 pub mod input;
+pub mod library;
 pub mod linear;
 pub mod model;
 pub mod protocol;
@@ -46,6 +47,7 @@ const AREAS: &[&[Word]] = &[
     exec::ALL,
     guide::ALL,
     input::ALL,
+    library::ALL,
     linear::ALL,
     model::ALL,
     protocol::ALL,
