@@ -28,6 +28,9 @@ pub mod script;
 // Loop: one user turn.
 pub mod agent;
 
+// Kept: what people write for the program, read from their files.
+pub mod library;
+
 // Edges: network, processes, files.
 pub mod config;
 pub mod model;

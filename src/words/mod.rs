@@ -30,12 +30,14 @@ pub mod context;
 pub mod exec;
 pub mod guide;
 pub mod input;
+pub mod library;
 pub mod linear;
 pub mod model;
 pub mod protocol;
 pub mod safety;
 pub mod sandbox;
 pub mod screen;
+pub mod script;
 pub mod session;
 
 /// Every area of the catalogue.
@@ -48,12 +50,14 @@ const AREAS: &[&[Word]] = &[
     exec::ALL,
     guide::ALL,
     input::ALL,
+    library::ALL,
     linear::ALL,
     model::ALL,
     protocol::ALL,
     safety::ALL,
     sandbox::ALL,
     screen::ALL,
+    script::ALL,
     session::ALL,
 ];
 
