@@ -31,6 +31,7 @@ pub mod guide;
 pub mod input;
 pub mod linear;
 pub mod model;
+pub mod prompt;
 pub mod protocol;
 pub mod safety;
 pub mod sandbox;
@@ -48,6 +49,7 @@ const AREAS: &[&[Word]] = &[
     input::ALL,
     linear::ALL,
     model::ALL,
+    prompt::ALL,
     protocol::ALL,
     safety::ALL,
     sandbox::ALL,
