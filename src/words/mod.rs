@@ -29,6 +29,7 @@ pub mod config;
 pub mod exec;
 pub mod guide;
 pub mod input;
+pub mod library;
 pub mod linear;
 pub mod model;
 pub mod prompt;
@@ -36,6 +37,7 @@ pub mod protocol;
 pub mod safety;
 pub mod sandbox;
 pub mod screen;
+pub mod script;
 pub mod session;
 
 /// Every area of the catalogue.
@@ -47,6 +49,7 @@ const AREAS: &[&[Word]] = &[
     exec::ALL,
     guide::ALL,
     input::ALL,
+    library::ALL,
     linear::ALL,
     model::ALL,
     prompt::ALL,
@@ -54,6 +57,7 @@ const AREAS: &[&[Word]] = &[
     safety::ALL,
     sandbox::ALL,
     screen::ALL,
+    script::ALL,
     session::ALL,
 ];
 

@@ -17,7 +17,7 @@ use crate::protocol::{AskId, ShellPiece, Work};
 use crate::safety::clean::escape;
 use crate::tui::keys::{self, Action, Place};
 use crate::tui::paint::{self, Pen};
-use crate::tui::{Millis, clean};
+use crate::tui::{Millis, clean, glyph};
 use crate::words::{Lang, prompt as words, screen};
 
 /// Columns before the line of a piece.
@@ -178,9 +178,9 @@ impl Pieces {
         let Some(Row { piece, marked, .. }) = self.rows.get(at) else { return Vec::new() };
         let here = self.at == Some(at);
         let room = width.saturating_sub(COLUMN);
-        let sigil = if here { "›" } else { " " };
+        let sigil = if here { glyph::CHOSEN } else { glyph::NOT_CHOSEN };
         let mark = if *marked { "[x]" } else { "[ ]" };
-        let label = format!("{sigil} {mark} {} {}", at + 1, piece.risk.tier.name());
+        let label = format!("{sigil}{mark} {} {}", at + 1, piece.risk.tier.name());
         let tone = command::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
         let tone = if here { pen.theme.selection.patch(tone) } else { tone };
         let work = Work::Shell { line: piece.line.clone() };
