@@ -11,7 +11,7 @@ use super::digest::{cut_end, cut_middle};
 use super::history::{Exchange, History, Line, Summary};
 use super::size::{Size, fit};
 use super::window::Bounds;
-use crate::protocol::{Message, Part, Receipt, Summed, reply};
+use crate::protocol::{Dropped, Message, Receipt, Summed, reply};
 
 /// Turns that stay whole when older ones are shortened, and when they are summed up.
 const WHOLE: usize = 2;
@@ -58,7 +58,7 @@ fn messages(history: &History) -> usize {
 }
 
 /// Makes shorter what can be without a model: long texts of all but the latest turns.
-pub fn shrink(history: &mut History) -> Vec<Part> {
+pub fn shrink(history: &mut History) -> Vec<Dropped> {
     let old = history.recent.len().saturating_sub(WHOLE);
     let mut shortened = Vec::new();
     for exchange in history.recent.iter_mut().take(old) {
@@ -214,9 +214,9 @@ pub fn failed(history: &mut History) {
     history.not_before = history.last() + 1 + PAUSE;
 }
 
-fn part(exchange: &Exchange, bytes: usize) -> Part {
+fn part(exchange: &Exchange, bytes: usize) -> Dropped {
     let about = exchange.about().lines().next().unwrap_or_default();
-    Part { id: exchange.id(), about: cut_end(about, ABOUT), bytes }
+    Dropped { id: exchange.id(), about: cut_end(about, ABOUT), bytes }
 }
 
 #[cfg(test)]

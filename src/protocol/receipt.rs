@@ -18,9 +18,9 @@ pub struct Receipt {
     pub before: usize,
     pub after: usize,
     /// Parts that lost their middle.
-    pub shortened: Vec<Part>,
+    pub shortened: Vec<Dropped>,
     /// Turns that are no longer sent: the summary stands for them.
-    pub summed: Vec<Part>,
+    pub summed: Vec<Dropped>,
     /// `None`: nothing had to be summed up.
     pub summary: Option<Summed>,
     /// Turns and results that go along as they were.
@@ -30,7 +30,7 @@ pub struct Receipt {
 
 /// Something that `/recall` brings back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct Dropped {
     /// `turn_3`, `cmd_012`.
     pub id: String,
     /// Its first words.

@@ -23,14 +23,17 @@ use crate::words::{Lang, Say};
 mod answering;
 mod context;
 pub mod export;
+mod files;
 mod host;
 mod outbox;
+mod prompting;
 mod report;
 mod rules;
 mod run;
 mod shell;
 mod state;
 pub mod trust;
+mod turns;
 
 /// How many ops may wait for a session.
 const ROOM: usize = 256;

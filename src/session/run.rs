@@ -13,14 +13,14 @@ use super::context::Summarizer;
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
 use super::state::{self, After, Past, Running, Voice};
+use super::turns::Words;
 use super::{Found, Guard, Parts, report, rules, shell, trust};
 use crate::agent::Answer;
-use crate::agent::drive::{Ended, drive};
-use crate::agent::turn::{Start, Turn};
+use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Origin, Report, Scope, Shelter, Step, Usage,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage,
     Work,
 };
 use crate::safety::{self, Policy, Scene};
@@ -37,7 +37,7 @@ pub(super) struct Session {
     pub guard: Guard,
     pub outbox: Outbox,
     /// Messages that wait for the running turn to end.
-    queue: VecDeque<String>,
+    pub(super) queue: VecDeque<Words>,
     running: Option<Running>,
     policy: watch::Sender<Policy>,
     tools: Toolbox,
@@ -151,12 +151,11 @@ impl Session {
 
     async fn op(&mut self, op: Op) -> trust::After {
         match op {
-            Op::Submit { text } => self.submit(text).await,
+            Op::Submit { text } => self.submit(Words::Text(text)).await,
+            Op::Prompt { prompt } => self.submit(Words::Prompt(prompt)).await,
+            Op::Render { prompt } => self.render(*prompt).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
-            Op::SetQueue { texts } => {
-                self.queue = texts.into();
-                self.queue_changed().await;
-            }
+            Op::SetQueue { texts } => self.set_queue(texts).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
@@ -208,15 +207,6 @@ impl Session {
 
     // Turns
 
-    async fn submit(&mut self, text: String) {
-        if self.running.is_some() || self.guard.trust.asking.is_some() {
-            self.queue.push_back(text);
-            self.queue_changed().await;
-        } else {
-            self.start(text, Origin::Typed).await;
-        }
-    }
-
     /// What the turn does not hear before it ends is asked behind it.
     async fn steer(&mut self, text: String) {
         match &mut self.running {
@@ -225,38 +215,8 @@ impl Session {
                 let _ = running.steers.send(text);
                 self.say(Notice::info(words::STEER_WAITS)).await;
             }
-            None => self.submit(text).await,
+            None => self.submit(Words::Text(text)).await,
         }
-    }
-
-    async fn retry(&mut self) {
-        match self.past.asked.take() {
-            _ if self.running.is_some() || self.guard.trust.asking.is_some() => {}
-            None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
-            Some((text, mark)) => {
-                Arc::make_mut(&mut self.past.history).back_to(mark);
-                self.start(text, Origin::Typed).await;
-            }
-        }
-    }
-
-    async fn start(&mut self, text: String, origin: Origin) {
-        self.past.asked = Some((text.clone(), self.past.history.mark()));
-        self.facts.turns += 1;
-        let start = Start {
-            turn: self.facts.turns,
-            text,
-            origin,
-            max_steps: self.facts.max_steps,
-            next_step: self.past.next_step,
-            next_ask: self.past.next_ask,
-        };
-        let (turn, cancel) = (Turn::new(start), CancellationToken::new());
-        let (wires, ends) = wires();
-        let mut host = self.host(&cancel, wires);
-        let token = cancel.clone();
-        let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
-        self.set_running(cancel, ends, task);
     }
 
     async fn shell(&mut self, line: String, keep: bool) {
@@ -378,7 +338,7 @@ impl Session {
         if texts.is_empty() {
             return;
         }
-        texts.into_iter().rev().for_each(|text| self.queue.push_front(text));
+        texts.into_iter().rev().for_each(|text| self.queue.push_front(Words::Text(text)));
         self.queue_changed().await;
     }
 
@@ -392,7 +352,7 @@ impl Session {
             Arc::make_mut(&mut self.past.history)
                 .push(turn, ended.kept, |text| *text = redactor.mask(text).into_owned());
         }
-        matches!(ended.ending, Ending::Failed { .. })
+        matches!(ended.ending, Ending::Failed { .. } | Ending::Unsent { .. })
     }
 
     /// A fault of our own must not take the conversation with it.
@@ -402,18 +362,6 @@ impl Session {
         self.outbox
             .send(Event::TurnEnded { turn, ending, usage: Usage::default(), elapsed_ms: 0 })
             .await;
-    }
-
-    async fn next_of_queue(&mut self) {
-        if let Some(text) = self.queue.pop_front() {
-            self.queue_changed().await;
-            self.start(text, Origin::Queue).await;
-        }
-    }
-
-    async fn queue_changed(&mut self) {
-        let texts = self.queue.iter().cloned().collect();
-        self.outbox.send(Event::Queued { texts }).await;
     }
 
     fn stop(&mut self) {
