@@ -10,7 +10,9 @@ use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
 use crate::config::trust::{Level, Standing};
-use crate::config::{bot, problem};
+use crate::config::problem;
+use crate::context::window::Bounds;
+use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
@@ -75,12 +77,13 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     };
     let keep = Keeping { store: ground.store(), resume: None, replay };
     let reach = Reach { first, discover, ways };
-    Ok(Parts { facts, reach, guard, tools, persona, keep, greeting })
+    let bounds = Bounds::default();
+    Ok(Parts { facts, reach, guard, tools, persona, keep, bounds, greeting })
 }
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
     let Some(name) = bot else { return Ok(Persona::default()) };
-    let bot = bot::load(&ground.paths, name).map_err(|error| error.say())?;
+    let bot = bot::find(&ground.places(), name).map_err(|error| error.say())?;
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
 }
 
@@ -116,7 +119,11 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
             keep: Vec::new(),
             set: Vec::new(),
         },
-        limits: Limits { approved: settings.limits.step_timeout, ..Limits::default() },
+        limits: Limits {
+            approved: settings.limits.step_timeout,
+            piece: settings.limits.piece_timeout,
+            ..Limits::default()
+        },
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });

@@ -14,6 +14,7 @@ pub const KEYS: &[Key] = &[
     Key { path: "lang",                   kind: Choice(&["auto", "en", "zh"]),             built_in: "auto",    strictest: None,           variables: &["AVOCET_LANG"],    elsewhere: None },
     Key { path: "theme",                  kind: Text,                                      built_in: "auto",    strictest: None,           variables: &["AVOCET_THEME"],   elsewhere: None },
     Key { path: "vim",                    kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
+    Key { path: "timestamps",             kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
     Key { path: "color",                  kind: Choice(&["auto", "never"]),                built_in: "auto",    strictest: None,           variables: &["NO_COLOR"],       elsewhere: None },
     Key { path: "notify",                 kind: Choice(&["auto", "bell", "off"]),          built_in: "auto",    strictest: None,           variables: &["AVOCET_NOTIFY"],  elsewhere: None },
     Key { path: "log",                    kind: Choice(&["off", "error", "warn", "info", "debug", "trace"]), built_in: "off", strictest: None, variables: &["AVOCET_LOG"],   elsewhere: None },
@@ -43,6 +44,7 @@ pub const KEYS: &[Key] = &[
     Key { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 1000 },       built_in: "25",      strictest: Some("0"),      variables: &[], elsewhere: None },
 
     Key { path: "limits.idle_timeout_s",  kind: Count { min: 1, max: 3600 },               built_in: "90",      strictest: None,           variables: &["AVOCET_IDLE_TIMEOUT_S"], elsewhere: None },
+    Key { path: "limits.piece_timeout_s", kind: Count { min: 1, max: 3600 },               built_in: "10",      strictest: None,           variables: &["AVOCET_PIECE_TIMEOUT_S"], elsewhere: None },
     Key { path: "limits.step_timeout_s",  kind: Count { min: 1, max: 86_400 },             built_in: "120",     strictest: None,           variables: &["AVOCET_STEP_TIMEOUT_S"], elsewhere: None },
 ];
 

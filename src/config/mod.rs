@@ -5,7 +5,6 @@
 //! setting does. `app` hands each part the values it needs.
 
 pub mod approvals;
-pub mod bot;
 pub mod draft;
 pub mod edit;
 pub mod environment;
@@ -14,6 +13,7 @@ pub mod keys;
 pub mod load;
 pub mod log;
 pub mod near;
+pub mod notes;
 pub mod paths;
 pub mod problem;
 pub mod saved;

@@ -16,6 +16,7 @@
 //! A session reads [`Op`]s and writes [`Event`]s; nothing else crosses.
 
 mod ask;
+mod catalogue;
 mod event;
 mod facts;
 mod message;
@@ -23,18 +24,23 @@ mod observation;
 mod op;
 mod page;
 pub mod partial;
+mod prompt;
+mod receipt;
 pub mod reply;
 mod risk;
 mod step;
 mod unescape;
 
-pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope};
+pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope, ShellPiece};
+pub use catalogue::{Catalogue, Entry, EntryKind, EntryState};
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
-pub use facts::{Facts, Sandboxing, Shelter, ToolFact};
+pub use facts::{Facts, NoteFact, Sandboxing, Shelter, ToolFact};
 pub use message::{Message, Params, Role};
 pub use observation::{Observation, Outcome, Parsed};
 pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
 pub use page::{Page, Row};
+pub use prompt::{Attached, Lines, Mention, Part, Prompt, Size, Source, SourceKind};
+pub use receipt::{Dropped, Receipt, Summed, shown};
 pub use reply::Reply;
 pub use risk::{Effect, Reason, Risk, Tier};
 pub use step::{Mode, Requires, Step, Work};

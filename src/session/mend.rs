@@ -4,12 +4,9 @@
 //! A step is written down before it starts, so of one that was begun and not finished
 //! nobody knows what came of it, and one that was only asked about never ran.
 
-use crate::agent::turn::said::Said;
-use crate::context::window::{Bounds, History};
-use crate::protocol::reply::Proposal;
+use crate::context::history::{History, Kept, Kind};
 use crate::protocol::{
-    Cut, Ending, Event, Message, Observation, Origin, Outcome, Question, Replied, Risk, Step,
-    Usage,
+    Cut, Ending, Event, Observation, Origin, Outcome, Question, Replied, Risk, Step, Usage,
 };
 use crate::store::{Piece, Remembered};
 use crate::words::session as words;
@@ -107,78 +104,62 @@ impl OpenStep {
     }
 }
 
-/// The messages of a turn, made from what happened in it. Those of a turn that came to
-/// its end are kept as they were; this is for one that did not.
-pub fn messages(events: &[Event]) -> Vec<Message> {
-    let Some(Event::TurnStarted { text, origin, .. }) = events.first() else { return Vec::new() };
+/// What stays of a turn, made from what happened in it. That of a turn that came to its
+/// end is kept as it was; this is for one that did not.
+pub fn kept(events: &[Event]) -> Kept {
+    let Some(Event::TurnStarted { text, origin, .. }) = events.first() else {
+        return Kept::default();
+    };
     if *origin == Origin::Shell {
         return shell(text, events);
     }
-    let mut heard = Heard { said: Said::new(text), reply: None, seen: Vec::new() };
+    let mut kept = Kept::default();
+    kept.user(text);
+    let mut reply: Option<(bool, String)> = None;
+    let mut seen: Vec<Observation> = Vec::new();
     for event in events.iter().skip(1) {
         match event {
             Event::Replied(replied) => {
-                if heard.settle() {
-                    heard.said.go_on();
-                }
-                heard.reply = Some(replied.clone());
+                settle(&mut kept, &mut reply, &mut seen);
+                reply = Some((replied.error, replied.message.clone()));
             }
-            Event::Observed(seen) => heard.seen.push((**seen).clone()),
+            Event::Observed(one) => seen.push((**one).clone()),
             Event::Steered { text } => {
-                heard.settle();
-                heard.said.steered(text);
+                settle(&mut kept, &mut reply, &mut seen);
+                kept.user(text);
             }
             _ => {}
         }
     }
-    heard.settle();
-    heard.said.interrupted();
-    heard.said.messages().to_vec()
+    settle(&mut kept, &mut reply, &mut seen);
+    kept.interrupted();
+    kept
 }
 
-struct Heard {
-    said: Said,
-    reply: Option<Replied>,
-    seen: Vec<Observation>,
-}
-
-impl Heard {
-    /// Puts a reply down with what came of it; true when it wanted steps.
-    fn settle(&mut self) -> bool {
-        let seen = std::mem::take(&mut self.seen);
-        match self.reply.take() {
-            Some(reply) if !seen.is_empty() => {
-                let proposal = |seen: &Observation| Proposal {
-                    work: seen.step.work.clone(),
-                    requires: seen.step.requires,
-                };
-                let proposals: Vec<Proposal> = seen.iter().map(proposal).collect();
-                self.said.cmd(&reply.message, None, &proposals);
-            }
-            Some(reply) if reply.error => self.said.error(&reply.message),
-            Some(reply) => self.said.chat(&reply.message),
-            None => {}
-        }
-        self.said.results(&seen);
-        !seen.is_empty()
+/// Puts a reply down with what came of it.
+fn settle(kept: &mut Kept, reply: &mut Option<(bool, String)>, seen: &mut Vec<Observation>) {
+    match reply.take() {
+        Some((_, message)) if !seen.is_empty() => kept.reply(Kind::Cmd, &message),
+        Some((true, message)) => kept.reply(Kind::Error, &message),
+        Some((false, message)) => kept.reply(Kind::Chat, &message),
+        None => {}
     }
+    kept.steps(&std::mem::take(seen));
 }
 
-fn shell(text: &str, events: &[Event]) -> Vec<Message> {
-    if text.starts_with("!!") {
-        return Vec::new();
-    }
+fn shell(text: &str, events: &[Event]) -> Kept {
+    let line = text.trim_start_matches('!');
     let seen = events.iter().find_map(|event| match event {
-        Event::Observed(seen) => Some(super::shell::kept(seen)),
+        Event::Observed(seen) => Some(super::shell::kept(line, seen)),
         _ => None,
     });
-    seen.unwrap_or_default()
+    seen.filter(|_| !text.starts_with("!!")).unwrap_or_default()
 }
 
 /// The history as it goes to the model, from what was kept of it.
-pub fn history(kept: &[Remembered], broken: &[(u64, Piece)], cwd: &str) -> History {
+pub fn history(remembered: &[Remembered], broken: &[(u64, Piece)], cwd: &str) -> History {
     let mut history = History::default();
-    for one in kept {
+    for one in remembered {
         match one {
             Remembered::Whole { history: json, .. } => {
                 // What cannot be read any more leaves what came before it.
@@ -186,32 +167,31 @@ pub fn history(kept: &[Remembered], broken: &[(u64, Piece)], cwd: &str) -> Histo
                     history = whole;
                 }
             }
-            Remembered::Turn { turn, messages } => {
-                let kept = messages.as_ref().and_then(|json| serde_json::from_str(json).ok());
-                let made = || {
-                    let piece = broken.iter().find(|(broken, _)| broken == turn);
-                    piece.map(|(_, piece)| {
-                        let mut events: Vec<Event> =
-                            piece.events.iter().map(|kept| kept.event.clone()).collect();
-                        events.extend(closing(&events, cwd));
-                        self::messages(&events)
-                    })
-                };
-                let messages: Vec<Message> = kept.or_else(made).unwrap_or_default();
-                if !messages.is_empty() {
-                    history.push(messages, Bounds::default());
-                }
+            Remembered::Turn { turn, left: Some(json) } => {
+                history.retrace(*turn, serde_json::from_str(json).unwrap_or_default());
+            }
+            Remembered::Turn { turn, left: None } => {
+                let events = broken.iter().find(|(broken, _)| broken == turn);
+                let events = events.map(|(_, piece)| events_of(piece)).unwrap_or_default();
+                let closing = closing(&events, cwd);
+                let all: Vec<Event> = events.into_iter().chain(closing).collect();
+                // It was masked when it was written down.
+                history.push(*turn, kept(&all), |_| {});
             }
         }
     }
     history
 }
 
+pub fn events_of(piece: &Piece) -> Vec<Event> {
+    piece.events.iter().map(|kept| kept.event.clone()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::window;
-    use crate::protocol::{Ask, AskId, Role, Tier, Work};
+    use crate::context::window::{self, Bounds};
+    use crate::protocol::{Ask, AskId, Message, Role, Tier, Work};
 
     fn started(text: &str, origin: Origin) -> Event {
         Event::TurnStarted { turn: 3, text: text.into(), origin }
@@ -305,9 +285,25 @@ mod tests {
         assert!(seen.tool_result()["note"].as_str().is_some_and(|n| n.contains("outcome unknown")));
     }
 
+    /// What the model is sent next, behind the system's part.
+    fn sent(history: &History) -> Vec<Message> {
+        let turn = [Message::user("go on")];
+        let parts = window::Parts { system: "s", notes: "", history, turn: &turn };
+        let messages = window::request(parts, Bounds::default()).0;
+        messages.into_iter().filter(|message| message.role != Role::System).collect()
+    }
+
+    fn after(events: &[Event]) -> History {
+        let mut events = events.to_vec();
+        events.extend(closing(&events, "/w"));
+        let mut history = History::default();
+        history.push(3, kept(&events), |_| {});
+        history
+    }
+
     #[test]
     fn the_model_hears_what_happened_in_the_words_it_knows() {
-        let mut events = vec![
+        let history = after(&[
             started("fix it", Origin::Typed),
             Event::ReplyStarted,
             replied("First a look."),
@@ -316,16 +312,14 @@ mod tests {
             Event::Steered { text: "quickly".into() },
             replied("Now the change."),
             begun("cmd_002"),
-        ];
-        events.extend(closing(&events, "/w"));
-        let messages = messages(&events);
-        let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
+        ]);
+        let sent = sent(&history);
+        let roles: Vec<Role> = sent.iter().map(|message| message.role).collect();
         assert_eq!(roles, [Role::User, Role::Assistant, Role::User, Role::Assistant, Role::User]);
-        assert!(messages[1].content.contains("\"type\":\"cmd\""), "{}", messages[1].content);
-        assert!(messages[2].content.ends_with("quickly"), "{}", messages[2].content);
-        let last = &messages[4].content;
-        assert!(last.contains("\"outcome\":\"interrupted\""), "{last}");
-        assert!(last.ends_with(r#"{"_event":"interrupted"}"#), "{last}");
+        assert!(sent[1].content.contains("cargo test"), "{}", sent[1].content);
+        assert_eq!(sent[2].content, "quickly");
+        let last = &sent[3].content;
+        assert!(last.contains("Now the change.") && last.contains("interrupted"), "{last}");
     }
 
     #[test]
@@ -341,49 +335,42 @@ mod tests {
             replied("Done."),
         ];
         for len in 1..=all.len() {
-            let mut events = all[..len].to_vec();
-            events.extend(closing(&events, "/w"));
-            let mut history = History::default();
-            history.push(messages(&events), Bounds::default());
-            let sent =
-                window::request("system", &history, &[Message::user("go on")], Bounds::default());
+            let sent = sent(&after(&all[..len]));
             assert!(sent.windows(2).all(|pair| pair[0].role != pair[1].role), "{len}: {sent:?}");
             assert_eq!(sent.last().map(|last| last.role), Some(Role::User));
+            assert!(sent[0].content.starts_with("fix it"), "{len}: {sent:?}");
         }
     }
 
     #[test]
     fn a_line_that_was_kept_from_the_model_stays_so() {
-        let events = [started("!!ls", Origin::Shell), begun("cmd_001"), seen("cmd_001")];
-        assert_eq!(messages(&events), []);
-        let events = [started("!ls", Origin::Shell), begun("cmd_001"), seen("cmd_001")];
-        assert_eq!(messages(&events).len(), 1);
-        assert_eq!(messages(&[]), []);
+        let line = |text| [started(text, Origin::Shell), begun("cmd_001"), seen("cmd_001")];
+        assert!(kept(&line("!!ls")).is_empty());
+        assert!(!kept(&line("!ls")).is_empty());
+        assert!(kept(&[]).is_empty());
     }
 
     #[test]
     fn the_history_is_what_was_kept_and_what_can_be_made() {
-        let turn = |turn, text: &str| Remembered::Turn {
-            turn,
-            messages: Some(format!(r#"[{{"role":"user","content":"{text}"}}]"#)),
-        };
         let mut whole = History::default();
-        whole.push(vec![Message::user("all before")], Bounds::default());
-        let whole = serde_json::to_string(&whole).expect("plain data");
-        let kept = [
-            turn(1, "forgotten"),
-            Remembered::Whole { turn: 1, history: whole },
-            turn(2, "second"),
-            Remembered::Turn { turn: 3, messages: None },
+        whole.push(1, kept(&[started("all before", Origin::Typed)]), |_| {});
+        let mut second = History::default();
+        second.push(2, kept(&[started("second", Origin::Typed), replied("yes")]), |_| {});
+        let remembered = [
+            Remembered::Turn { turn: 1, left: Some("{}".into()) },
+            Remembered::Whole { turn: 1, history: serde_json::to_string(&whole).expect("plain data") },
+            Remembered::Turn { turn: 2, left: Some(serde_json::to_string(&second.trace(2)).expect("plain data")) },
+            Remembered::Turn { turn: 3, left: None },
         ];
         let event = started("third", Origin::Typed);
         let piece = Piece {
             events: vec![crate::store::Kept { seq: 1, at: 0, event }],
             ..Piece::default()
         };
-        let history = history(&kept, &[(3, piece)], "/w");
-        let sent = window::request("s", &history, &[Message::user("now")], Bounds::default());
-        let text = &sent[1].content;
-        assert!(text.starts_with("all before\n\nsecond\n\nthird"), "{text}");
+        let history = history(&remembered, &[(3, piece)], "/w");
+        assert_eq!(history.turns(), 3);
+        let text = sent(&history).iter().map(|one| one.content.as_str()).collect::<String>();
+        let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+        assert!(at("all before") < at("second") && at("second") < at("third"), "{text}");
     }
 }

@@ -21,10 +21,13 @@ use crate::tools::Toolbox;
 use crate::words::{Lang, Say};
 
 mod answering;
+mod context;
 pub mod export;
+mod files;
 mod host;
 mod mend;
 mod outbox;
+mod prompting;
 mod report;
 mod rules;
 mod run;
@@ -32,6 +35,7 @@ pub mod saved;
 mod shell;
 mod state;
 pub mod trust;
+mod turns;
 
 /// How many ops may wait for a session.
 const ROOM: usize = 256;
@@ -55,6 +59,8 @@ pub struct Parts {
     pub persona: Persona,
     /// Where it is kept.
     pub keep: saved::Keeping,
+    /// How much a request may hold.
+    pub bounds: crate::context::window::Bounds,
     /// Said once, when the session opens.
     pub greeting: Vec<crate::protocol::Notice>,
 }

@@ -9,18 +9,19 @@ use futures_util::future::{BoxFuture, FusedFuture};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::context::Summarizer;
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
 use super::saved::Saved;
 use super::state::{self, After, Past, Running, Voice};
+use super::turns::Words;
 use super::{Found, Guard, Parts, report, rules, shell, trust};
 use crate::agent::Answer;
-use crate::agent::drive::{Ended, drive};
-use crate::agent::turn::{Start, Turn};
+use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Origin, Report, Scope, Shelter, Step, Usage,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage,
     Work,
 };
 use crate::safety::{self, Policy, Scene};
@@ -38,12 +39,15 @@ pub(super) struct Session {
     pub outbox: Outbox,
     pub saved: Saved,
     /// Messages that wait for the running turn to end.
-    queue: VecDeque<String>,
+    pub(super) queue: VecDeque<Words>,
     running: Option<Running>,
     policy: watch::Sender<Policy>,
     tools: Toolbox,
-    notes: mpsc::UnboundedSender<Note>,
+    pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
+    /// What the project says of itself.
+    pub found: Arc<crate::config::notes::Found>,
+    pub bounds: Bounds,
 }
 
 /// Runs until `Op::Shutdown`, or until no surface is left.
@@ -107,9 +111,9 @@ async fn ended(running: &mut Option<Running>) -> Result<Ended, String> {
 }
 
 /// The session's ends of a turn's wires.
-type Ends = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
+pub(super) type Ends = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
 
-fn wires() -> (Wires, Ends) {
+pub(super) fn wires() -> (Wires, Ends) {
     let (decisions, decided) = mpsc::unbounded_channel();
     let (steers, steered) = mpsc::unbounded_channel();
     (Wires { decisions: decided, steers: steered }, (decisions, steers))
@@ -140,6 +144,8 @@ impl Session {
             tools: parts.tools,
             notes,
             reach: parts.reach.ways,
+            found: Arc::default(),
+            bounds: parts.bounds,
         }
     }
 
@@ -150,17 +156,17 @@ impl Session {
         }
         self.resume_first().await;
         self.ask_trust_first().await;
+        self.read_notes();
     }
 
     async fn op(&mut self, op: Op) -> trust::After {
         match op {
             op if self.refuses(&op) => self.say_read_only().await,
-            Op::Submit { text } => self.submit(text).await,
+            Op::Submit { text } => self.submit(Words::Text(text)).await,
+            Op::Prompt { prompt } => self.submit(Words::Prompt(prompt)).await,
+            Op::Render { prompt } => self.render(*prompt).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
-            Op::SetQueue { texts } => {
-                self.queue = texts.into();
-                self.queue_changed().await;
-            }
+            Op::SetQueue { texts } => self.set_queue(texts).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
@@ -180,6 +186,8 @@ impl Session {
                 let notice = report::export(self, format, path).await;
                 self.say(notice).await;
             }
+            Op::Compress { focus } => self.compress(focus).await,
+            Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.report(report),
             Op::Resume { .. } | Op::Sessions | Op::Find { .. } => self.saved_op(op).await,
             Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => self.saved_op(op).await,
@@ -195,7 +203,9 @@ impl Session {
             Note::Asking(ask) => self.of_turn(|running| running.asking = Some(ask)),
             Note::Answered => self.of_turn(|running| running.asking = None),
             Note::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
-            Note::Sent(bytes) => self.of_turn(|running| running.sent = bytes),
+            Note::Sent(ledger) => self.of_turn(|running| running.sent = Some(ledger)),
+            Note::Compacted(history) => self.compacted(history).await,
+            Note::Notes(found) => self.noted(found).await,
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
             Note::Stepped => self.facts.steps += 1,
@@ -210,15 +220,6 @@ impl Session {
 
     // Turns
 
-    async fn submit(&mut self, text: String) {
-        if self.running.is_some() || self.guard.trust.asking.is_some() {
-            self.queue.push_back(text);
-            self.queue_changed().await;
-        } else {
-            self.start(text, Origin::Typed).await;
-        }
-    }
-
     /// What the turn does not hear before it ends is asked behind it.
     async fn steer(&mut self, text: String) {
         match &mut self.running {
@@ -227,40 +228,8 @@ impl Session {
                 let _ = running.steers.send(text);
                 self.say(Notice::info(words::STEER_WAITS)).await;
             }
-            None => self.submit(text).await,
+            None => self.submit(Words::Text(text)).await,
         }
-    }
-
-    async fn retry(&mut self) {
-        match self.past.asked.take() {
-            _ if self.running.is_some() || self.guard.trust.asking.is_some() => {}
-            None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
-            Some((text, mark)) => {
-                Arc::make_mut(&mut self.past.history).back_to(mark);
-                self.saved.retried(self.facts.turns).await;
-                self.start(text, Origin::Typed).await;
-            }
-        }
-    }
-
-    async fn start(&mut self, text: String, origin: Origin) {
-        self.entitle(&text, origin);
-        self.past.asked = Some((text.clone(), self.past.history.mark()));
-        self.facts.turns += 1;
-        let start = Start {
-            turn: self.facts.turns,
-            text,
-            origin,
-            max_steps: self.facts.max_steps,
-            next_step: self.past.next_step,
-            next_ask: self.past.next_ask,
-        };
-        let (turn, cancel) = (Turn::new(start), CancellationToken::new());
-        let (wires, ends) = wires();
-        let mut host = self.host(&cancel, wires);
-        let token = cancel.clone();
-        let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
-        self.set_running(cancel, ends, task);
     }
 
     async fn shell(&mut self, line: String, keep: bool) {
@@ -288,7 +257,7 @@ impl Session {
         self.set_running(cancel, ends, task);
     }
 
-    fn set_running(
+    pub(super) fn set_running(
         &mut self,
         cancel: CancellationToken,
         (decisions, steers): Ends,
@@ -300,20 +269,23 @@ impl Session {
             decisions,
             steers,
             unheard: VecDeque::new(),
-            sent: 0,
+            sent: None,
             asking: None,
             task,
             after: After::GoOn,
         });
     }
 
-    fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
+    pub(super) fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
         TurnHost {
             desk: Desk {
                 model: Arc::clone(&self.voice.connected.model),
                 params: self.voice.persona.params.clone(),
-                system: self.system().into(),
+                system: self.guard.redactor.mask(&self.system()).into(),
                 history: Arc::clone(&self.past.history),
+                notes: Arc::clone(&self.found),
+                low: self.summarizer(),
+                bounds: self.bounds,
                 tools: self.tools.clone(),
                 redactor: Arc::clone(&self.guard.redactor),
                 cancel: cancel.clone(),
@@ -328,7 +300,13 @@ impl Session {
                 self.guard.place.clone(),
                 Arc::clone(&self.guard.world),
             ),
+            prepared: false,
+            summing: Usage::default(),
         }
+    }
+
+    pub(super) fn summarizer(&self) -> Summarizer {
+        Summarizer::new(&self.reach.connect, &self.voice.connected, self.facts.lang)
     }
 
     pub fn system(&self) -> String {
@@ -347,8 +325,9 @@ impl Session {
         let failed = match ended {
             Ok(ended) => {
                 self.past.cost(running.turn, ended.usage);
-                self.saved.remember(running.turn, &ended.messages).await;
-                self.remember(ended)
+                let failed = self.remember(running.turn, ended);
+                self.saved.remember(running.turn, &self.past.history).await;
+                failed
             }
             Err(why) => {
                 self.crashed(running.turn, why).await;
@@ -374,19 +353,21 @@ impl Session {
         if texts.is_empty() {
             return;
         }
-        texts.into_iter().rev().for_each(|text| self.queue.push_front(text));
+        texts.into_iter().rev().for_each(|text| self.queue.push_front(Words::Text(text)));
         self.queue_changed().await;
     }
 
     /// Keeps what a turn added; true when it failed.
-    fn remember(&mut self, ended: Ended) -> bool {
+    fn remember(&mut self, turn: u64, ended: Ended) -> bool {
         self.past.next_step = self.past.next_step.max(ended.next_step);
         self.past.next_ask = self.past.next_ask.max(ended.next_ask);
         self.facts.usage = self.facts.usage.plus(ended.usage);
-        if !ended.messages.is_empty() {
-            Arc::make_mut(&mut self.past.history).push(ended.messages, Bounds::default());
+        if !ended.kept.is_empty() {
+            let redactor = &self.guard.redactor;
+            Arc::make_mut(&mut self.past.history)
+                .push(turn, ended.kept, |text| *text = redactor.mask(text).into_owned());
         }
-        matches!(ended.ending, Ending::Failed { .. })
+        matches!(ended.ending, Ending::Failed { .. } | Ending::Unsent { .. })
     }
 
     /// A fault of our own must not take the conversation with it.
@@ -396,18 +377,6 @@ impl Session {
         self.outbox
             .send(Event::TurnEnded { turn, ending, usage: Usage::default(), elapsed_ms: 0 })
             .await;
-    }
-
-    async fn next_of_queue(&mut self) {
-        if let Some(text) = self.queue.pop_front() {
-            self.queue_changed().await;
-            self.start(text, Origin::Queue).await;
-        }
-    }
-
-    async fn queue_changed(&mut self) {
-        let texts = self.queue.iter().cloned().collect();
-        self.outbox.send(Event::Queued { texts }).await;
     }
 
     fn stop(&mut self) {
@@ -511,7 +480,7 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
             }
             Report::Context => {
-                let sent = self.running.as_ref().map_or(0, |running| running.sent);
+                let sent = self.running.as_ref().and_then(|running| running.sent.as_deref());
                 let page = report::context(self, sent);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }

@@ -9,10 +9,10 @@ use tokio::task::JoinHandle;
 
 use super::{export, mend};
 use super::run::Session;
-use super::state::Past;
-use crate::context::window::Mark;
+use super::turns::Words;
+use crate::context::history::{History, Mark};
 use crate::protocol::{
-    Event, Facts, Message, Notice, Op, Origin, Page, Rewind, Row, SessionRow,
+    Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow,
 };
 use crate::safety::redact::Redactor;
 use crate::store::{
@@ -114,10 +114,16 @@ impl Saved {
         }
     }
 
-    /// Keeps what a turn added to the history.
-    pub async fn remember(&self, turn: u64, messages: &[Message]) {
-        let Ok(json) = serde_json::to_string(messages) else { return };
+    /// Keeps what a turn left in the history.
+    pub async fn remember(&self, turn: u64, history: &History) {
+        let Ok(json) = serde_json::to_string(&history.trace(turn)) else { return };
         self.recorder.ask(move |desk| desk.remember(turn, &json)).await;
+    }
+
+    /// Keeps the whole history as it is behind a turn: earlier ones were summed up.
+    pub async fn remember_whole(&self, turn: u64, history: &History) {
+        let Ok(json) = serde_json::to_string(history) else { return };
+        self.recorder.ask(move |desk| desk.remember_whole(turn, &json)).await;
     }
 
     pub async fn retried(&self, turn: u64) {
@@ -192,6 +198,10 @@ impl Session {
                 op,
                 Op::Submit { .. }
                     | Op::Shell { .. }
+                    | Op::Prompt { .. }
+                    | Op::Render { .. }
+                    | Op::Compress { .. }
+                    | Op::Recall { .. }
                     | Op::Steer { .. }
                     | Op::Retry
                     | Op::Rename { .. }
@@ -249,8 +259,8 @@ impl Session {
         self.past.history = Arc::new(mend::history(&history, &broken, &known.folder));
         self.past.next_step = self.past.next_step.max(known.next_step);
         self.past.next_ask = self.past.next_ask.max(known.next_ask);
-        let mut events: Vec<Event> = tail.events.iter().map(|kept| kept.event.clone()).collect();
-        self.past.asked = last_asked(&events, &self.past);
+        let mut events = mend::events_of(&tail);
+        self.past.asked = last_asked(&events, &self.past.history, known.turn);
         let closing = mend::closing(&events, &known.folder);
         if !read_only {
             for event in &closing {
@@ -284,8 +294,7 @@ impl Session {
         if closing.is_empty() {
             return;
         }
-        let made = self.past.history.last().map(<[Message]>::to_vec).unwrap_or_default();
-        self.saved.remember(turn, &made).await;
+        self.saved.remember(turn, &self.past.history).await;
     }
 
     async fn tell_resumed(
@@ -314,7 +323,7 @@ impl Session {
     }
 
     async fn earlier(&mut self, piece: Piece) {
-        let events: Vec<Event> = piece.events.iter().map(|kept| kept.event.clone()).collect();
+        let events = mend::events_of(&piece);
         let told: Vec<Event> = events.iter().filter(|event| export::is_told(event)).cloned().collect();
         self.past.note_before(&told);
         let before = piece.events.first().filter(|_| piece.more).map(|first| first.seq);
@@ -393,12 +402,18 @@ impl Session {
 }
 
 /// The last message, to be asked again.
-fn last_asked(events: &[Event], past: &Past) -> Option<(String, Mark)> {
+fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, Mark)> {
     let (text, origin) = events.iter().rev().find_map(|event| match event {
         Event::TurnStarted { text, origin, .. } => Some((text.clone(), *origin)),
         _ => None,
     })?;
-    (origin != Origin::Shell).then(|| (text, past.history.mark_before_last()))
+    // The parts of a prompt that was filled are not known any more.
+    let plain = origin != Origin::Shell && !text.starts_with('/');
+    plain.then(|| {
+        let mut before = history.clone();
+        before.rewind(turn);
+        (Words::Text(text), before.mark())
+    })
 }
 
 /// A time as a person reads it, in the time zone of this machine.

@@ -359,7 +359,7 @@ impl Desk {
         let tail = self.with(|disk| disk.piece(key, None, most))?;
         let history = self.with(|disk| disk.remembered(key, HISTORY))?;
         let broken = history.iter().filter_map(|one| match one {
-            Remembered::Turn { turn, messages: None } => Some(*turn),
+            Remembered::Turn { turn, left: None } => Some(*turn),
             _ => None,
         });
         let broken = broken.collect::<Vec<_>>();

@@ -167,8 +167,8 @@ pub struct Piece {
 /// One turn as it goes to the model, or the whole history at that point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remembered {
-    /// The messages of a turn as JSON; `None`: it never came to its end.
-    Turn { turn: u64, messages: Option<String> },
+    /// What a turn left, as JSON; `None`: it never came to its end.
+    Turn { turn: u64, left: Option<String> },
     /// All that was kept up to here, as JSON, in place of what came before.
     Whole { turn: u64, history: String },
 }

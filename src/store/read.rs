@@ -198,7 +198,7 @@ impl Disk {
     pub fn remembered(&self, key: i64, most: usize) -> Result<Vec<Remembered>, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT turn, whole, body FROM history WHERE session = ?1 AND undone IS NULL
-             ORDER BY id DESC",
+             ORDER BY turn DESC, whole DESC, id DESC",
         )?;
         let mut rows = read.query([key])?;
         let (mut found, mut size) = (Vec::new(), 0);
@@ -211,7 +211,7 @@ impl Disk {
                     found.push(Remembered::Whole { turn, history });
                     break;
                 }
-                (_, messages) => found.push(Remembered::Turn { turn, messages }),
+                (_, left) => found.push(Remembered::Turn { turn, left }),
             }
             if size > most {
                 break;

@@ -92,6 +92,9 @@ impl Kind {
 pub fn is_kept(event: &Event) -> bool {
     match event {
         Event::TurnStarted { .. }
+        | Event::Attached { .. }
+        | Event::Rendered { .. }
+        | Event::Compacted(_)
         | Event::Steered { .. }
         | Event::ReplyStarted
         | Event::Delta { .. }
@@ -158,7 +161,7 @@ fn numbers(event: &Event) -> (u64, u64) {
         Event::Asked(ask) => {
             let step = match &ask.question {
                 Question::Step { step, .. } => number(&step.id),
-                Question::Pause { .. } | Question::Trust { .. } => 0,
+                Question::Pause { .. } | Question::Trust { .. } | Question::Pieces { .. } => 0,
             };
             (step, ask.id.0.saturating_add(1))
         }

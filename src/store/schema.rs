@@ -52,7 +52,7 @@ pub const MIGRATIONS: &[&str] = &[
         body TEXT,
         undone INTEGER
     );
-    CREATE INDEX history_session ON history(session, id);
+    CREATE INDEX history_session ON history(session, turn, whole, id);
     CREATE TABLE said(
         id INTEGER PRIMARY KEY,
         session INTEGER NOT NULL REFERENCES sessions(key) ON DELETE CASCADE,

@@ -5,16 +5,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::glyph::SPINNER;
 use super::paint::{self, Pen};
 use super::theme::Theme;
 use super::{Millis, clean};
 use crate::protocol::{Event, Step, Tier};
-use crate::words::{Lang, screen as words};
+use crate::words::{Lang, context, screen as words};
 
 /// Between two frames of the spinner: eight a second.
 pub const FRAME: Millis = 125;
-/// Neutral in width everywhere, unlike most spinners.
-const SPINNER: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"];
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
@@ -42,6 +41,7 @@ enum Doing {
         until: Millis,
     },
     Repairing,
+    Compacting,
     Stopping,
 }
 
@@ -89,11 +89,15 @@ impl Activity {
                 Doing::Retrying { attempt: *attempt, of: *of, until: now + wait_ms }
             }
             Event::Repairing { .. } => Doing::Repairing,
+            Event::Compacting => Doing::Compacting,
+            Event::Compacted(_) => Doing::Thinking,
             Event::StepStarted { step, risk } => running(step, risk.tier),
             Event::Asked(_) => Doing::Asking,
             Event::TurnEnded { .. } | Event::Closed => Doing::Idle,
             Event::StepOutput { .. }
             | Event::Steered { .. }
+            | Event::Attached { .. }
+            | Event::Rendered { .. }
             | Event::Judged { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
@@ -126,6 +130,7 @@ impl Activity {
             Doing::Thinking => (words::DOING_THINKING.text(lang).to_owned(), theme.accent),
             Doing::Writing => (words::DOING_WRITING.text(lang).to_owned(), theme.accent),
             Doing::Repairing => (words::DOING_REPAIRING.text(lang).to_owned(), theme.warn),
+            Doing::Compacting => (context::COMPACTING.text(lang).to_owned(), theme.accent),
             Doing::Stopping => (words::DOING_STOPPING.text(lang).to_owned(), theme.warn),
             Doing::Running { command, tier } => (
                 words::DOING_RUNNING.with("command", command.clone()).text(lang),

@@ -13,6 +13,7 @@ use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode
 
 use super::clean;
 use super::files::Files;
+use super::glyph::CHOSEN;
 use super::keys::Edit;
 use super::paint::Pen;
 use super::theme::Theme;
@@ -31,9 +32,6 @@ pub use history::History;
 pub use mention::{Mention, Mentions};
 pub use search::{Search, Way};
 
-/// The mark before the first line, and the room before the others.
-const SIGIL: &str = "› ";
-
 /// A text that was written by hand is folded from here on, in bytes: editing costs time
 /// with every character there is.
 const WRITTEN: usize = 40_000;
@@ -42,6 +40,8 @@ const WRITTEN: usize = 40_000;
 pub struct Composer {
     text: TextArea<'static>,
     folds: Folds,
+    /// Small pastes that hold an `@`.
+    pasted: Vec<String>,
     mentions: Mentions,
     /// The list that opens while a mention is written.
     pub files: Files,
@@ -58,6 +58,8 @@ pub struct Taken {
     /// As it stood there, big pastes folded.
     pub shown: String,
     pub folds: Folds,
+    /// Small pastes that stand in it: an `@` in one names no file.
+    pub pasted: Vec<String>,
 }
 
 /// What stands beside the text: a hint while it is empty, and the mark before it.
@@ -77,6 +79,7 @@ impl Composer {
         Composer {
             text,
             folds: Folds::default(),
+            pasted: Vec::new(),
             mentions: Mentions::default(),
             files: Files::default(),
             history,
@@ -188,7 +191,11 @@ impl Composer {
         match self.folds.fold(&text, lang) {
             Some(mark) => _ = self.text.insert_str(mark),
             None => {
-                self.text.insert_str(seen(&text));
+                let text = seen(&text);
+                if text.contains('@') {
+                    self.pasted.push(text.clone());
+                }
+                self.text.insert_str(text);
             }
         }
         self.changed();
@@ -198,6 +205,8 @@ impl Composer {
     pub fn set(&mut self, text: &str, lang: Lang) {
         self.text.clear();
         self.paste(text, lang);
+        // It was typed once.
+        self.pasted.clear();
     }
 
     /// Puts what was written elsewhere in place of what stands there. Pastes that are
@@ -229,13 +238,14 @@ impl Composer {
     pub fn take(&mut self) -> Taken {
         let shown = self.shown();
         let folds = std::mem::take(&mut self.folds);
+        let pasted = std::mem::take(&mut self.pasted);
         self.history.push(folds.expand(&shown));
         self.text.set_lines(vec![String::new()], (0, 0));
         self.mentions = Mentions::default();
         if let Some(vim) = &mut self.vim {
             vim.mode = Mode::Insert;
         }
-        Taken { shown, folds }
+        Taken { shown, folds, pasted }
     }
 
     /// What stands here, to be put back by [`Composer::restore`].
@@ -370,7 +380,7 @@ impl Composer {
         if inner.is_empty() {
             return None;
         }
-        buf.set_stringn(area.x, area.y, SIGIL, area.width.into(), dress.sigil);
+        buf.set_stringn(area.x, area.y, CHOSEN, area.width.into(), dress.sigil);
         if let Some(search) = &mut self.search {
             search.dress(dress.theme);
             (&*search.area()).render(inner, buf);
@@ -460,7 +470,7 @@ fn chars_before(line: &str, at: usize) -> usize {
 
 /// Columns of the mark.
 fn indent() -> u16 {
-    u16::try_from(clean::width(SIGIL)).unwrap_or(2)
+    u16::try_from(clean::width(CHOSEN)).unwrap_or(2)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::state::State;
 use super::{choosing, start};
 use crate::commands::{self, Act, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
-use crate::protocol::{Notice, Op};
+use crate::protocol::{Mention, Notice, Op};
 use crate::words::{Lang, input, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
@@ -23,13 +23,27 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
     }
     let whole = |text: &str| taken.folds.expand(text);
     let mut effects = vec![Effect::Keep(whole(&taken.shown))];
-    effects.extend(match line::read(&taken.shown) {
+    effects.extend(match line::read_beside(&taken.shown, &taken.pasted) {
         Intent::Empty => Vec::new(),
-        Intent::Message { text } => vec![Effect::Send(Op::Submit { text: whole(&text) })],
+        Intent::Message { parts } => vec![Effect::Send(line::submit(parts, whole))],
         Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
-        Intent::Command { name, args } => command(state, &format!("/{name} {}", whole(&args)), at),
+        Intent::Command { name, args, mentions } => {
+            let effects = command(state, &format!("/{name} {}", whole(&args)), at);
+            effects.into_iter().map(|effect| named(effect, &mentions)).collect()
+        }
     });
     effects
+}
+
+/// The files that were named in the arguments go with a prompt that was made of them.
+fn named(effect: Effect, mentions: &[Mention]) -> Effect {
+    match effect {
+        Effect::Send(Op::Prompt { mut prompt }) => {
+            prompt.attach(mentions.iter().cloned());
+            Effect::Send(Op::Prompt { prompt })
+        }
+        other => other,
+    }
 }
 
 fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {
@@ -78,8 +92,15 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
         Act::Keys => state.modals.open(Modal::keys()),
         Act::Lang(lang) => set_lang(state, lang),
         Act::Vim(on) => {
-            let say = if state.composer.set_vim(on) { input::VIM_ON } else { input::VIM_OFF };
+            let on = state.composer.set_vim(on);
+            let say = if on { input::VIM_ON } else { input::VIM_OFF };
             state.transcript.notice(Notice::info(say));
+            return vec![Effect::Set { key: "vim", value: on.to_string() }];
+        }
+        Act::Timestamps(on) => {
+            let on = on.unwrap_or(!state.dress.timestamps);
+            state.dress.timestamps = on;
+            return vec![Effect::Set { key: "timestamps", value: on.to_string() }];
         }
         Act::Theme(Some(name)) => return set_theme(state, &name),
         Act::Theme(None) => choosing::themes(state),

@@ -32,6 +32,7 @@ const WHEEL: i32 = 3;
 
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let Event { at, input } = event;
+    state.transcript.at(at);
     let mut effects = match input {
         Input::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
         Input::Key(key) => key_pressed(state, &key, at),
@@ -425,6 +426,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Steered { .. }
+        | protocol::Event::Attached { .. }
+        | protocol::Event::Rendered { .. }
         | protocol::Event::Delta { .. }
         | protocol::Event::Thought { .. }
         | protocol::Event::Retrying { .. }
@@ -434,6 +437,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::StepOutput { .. }
         | protocol::Event::Observed(_)
         | protocol::Event::Page(_)
+        | protocol::Event::Compacting
+        | protocol::Event::Compacted(_)
         | protocol::Event::Notice(_) => {}
     }
     Vec::new()

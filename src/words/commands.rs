@@ -18,6 +18,8 @@ words! { "commands":
     ABOUT_FORK: "Go on in a copy of this conversation", "在这段对话的副本中继续";
     ABOUT_RENAME: "Give this conversation a name", "为这段对话命名";
     NO_TURN: "There is no way {found} turns back: this conversation has {turns}.", "无法后退 {found} 轮：这段对话共有 {turns} 轮。";
+    ABOUT_COMPRESS: "Sum up earlier turns, keeping what the focus names", "总结较早的对话，保留重点内容";
+    ABOUT_RECALL: "Bring a part back that is no longer sent", "取回不再发送的内容";
     ABOUT_RETRY: "Ask the last message again, without its answer", "去掉上一条回答，重新提问";
     ABOUT_INIT: "Let the model propose an AGENTS.md for this folder", "让模型为此目录起草 AGENTS.md";
     ABOUT_DIFF: "Show what changed in this folder", "查看此目录的改动";
@@ -31,6 +33,7 @@ words! { "commands":
     ABOUT_MODE: "Use the profile's small or large model", "使用配置档中的小模型或大模型";
     ABOUT_LANG: "Speak English or Chinese", "切换英文或中文";
     ABOUT_THEME: "Choose the colours", "选择配色";
+    ABOUT_TIMESTAMPS: "Show when things were said and done, or hide it", "显示或隐藏各条消息的时间";
     ABOUT_VIM: "Write with vi's keys, or with the plain ones", "用 vi 按键或普通按键书写";
     ABOUT_ALLOW: "Run what a rule covers without asking, in this session", "在本次会话中，规则涵盖的步骤不再询问";
     ABOUT_DENY: "Refuse what a rule covers, in this session", "在本次会话中，拒绝规则涵盖的步骤";
@@ -85,6 +88,7 @@ words! { "commands":
     STATUS_BOT: "bot", "机器人";
     STATUS_SESSION: "conversation", "对话";
     STATUS_FOLDER: "folder", "目录";
+    STATUS_NOTES: "project notes", "项目说明";
     STATUS_BRANCH: "branch", "分支";
     STATUS_TURNS: "turns", "回合";
     STATUS_STEPS: "steps", "步骤";

@@ -26,15 +26,19 @@ pub mod agent;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod context;
 pub mod exec;
 pub mod guide;
 pub mod input;
+pub mod library;
 pub mod linear;
 pub mod model;
+pub mod prompt;
 pub mod protocol;
 pub mod safety;
 pub mod sandbox;
 pub mod screen;
+pub mod script;
 pub mod session;
 pub mod store;
 
@@ -44,15 +48,19 @@ const AREAS: &[&[Word]] = &[
     cli::ALL,
     commands::ALL,
     config::ALL,
+    context::ALL,
     exec::ALL,
     guide::ALL,
     input::ALL,
+    library::ALL,
     linear::ALL,
     model::ALL,
+    prompt::ALL,
     protocol::ALL,
     safety::ALL,
     sandbox::ALL,
     screen::ALL,
+    script::ALL,
     session::ALL,
     store::ALL,
 ];

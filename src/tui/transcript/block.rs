@@ -13,8 +13,8 @@ use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::step::Step;
 use super::text::{Part, Text};
 use super::time;
-use crate::protocol::{Cut, Ending, Level, Notice, Origin, Row, Usage};
-use crate::tui::clean;
+use crate::protocol::{Attached, Cut, Ending, Level, Notice, Origin, Row, Usage};
+use crate::tui::{Millis, clean, glyph};
 use crate::words::{Say, screen};
 
 /// Columns before the text of every block; its mark stands there.
@@ -27,6 +27,8 @@ const THOUGHT_TAIL: usize = 2048;
 #[derive(Debug)]
 pub(super) struct Block {
     pub body: Body,
+    /// When it came.
+    pub at: Millis,
     /// Unfolded by the person, or folded against its nature.
     pub fold: Fold,
     /// Counts what changed it, beside the growth of a text.
@@ -55,16 +57,39 @@ pub(super) struct Height {
 #[derive(Debug)]
 pub(super) enum Body {
     /// `turn`: the one these words began.
-    Said { text: Text, origin: Origin, turn: Option<u64> },
+    Said {
+        text: Text,
+        origin: Origin,
+        turn: Option<u64>,
+    },
+    /// What goes with the words above.
+    Attached(Vec<Attached>),
     Answer(Answer),
-    Thought { text: Text, done: bool },
+    Thought {
+        text: Text,
+        done: bool,
+    },
     Step(Box<Step>),
     Notice(Notice),
-    Retry { attempt: u32, of: u32, wait_ms: u64, why: Say },
-    Repair { fault: Say },
+    Retry {
+        attempt: u32,
+        of: u32,
+        wait_ms: u64,
+        why: Say,
+    },
+    Repair {
+        fault: Say,
+    },
     Cut(Cut),
-    End { ending: Ending, usage: Usage, elapsed_ms: u64 },
-    Page { title: Say, rows: Vec<Row> },
+    End {
+        ending: Ending,
+        usage: Usage,
+        elapsed_ms: u64,
+    },
+    Page {
+        title: Say,
+        rows: Vec<Row>,
+    },
 }
 
 #[derive(Debug)]
@@ -83,8 +108,8 @@ pub(super) enum AnswerState {
 }
 
 impl Block {
-    pub fn new(body: Body) -> Block {
-        Block { body, fold: Fold::Natural, changes: 0, heights: Vec::new() }
+    pub fn new(body: Body, at: Millis) -> Block {
+        Block { body, at, fold: Fold::Natural, changes: 0, heights: Vec::new() }
     }
 
     /// Parts that are set alone.
@@ -127,16 +152,19 @@ impl Block {
         let theme = paper.theme;
         let (mark, style) = match &self.body {
             Body::Said { origin: Origin::Shell, .. } => ("!", theme.user),
-            Body::Said { .. } => ("›", theme.user),
-            Body::Answer(Answer { state: AnswerState::Error, .. }) => ("✗", theme.danger),
+            Body::Said { .. } => (glyph::SIGIL, theme.user),
+            Body::Answer(Answer { state: AnswerState::Error, .. }) => (glyph::FAILED, theme.danger),
             Body::Step(step) => step.mark(paper),
             Body::Notice(Notice { level: Level::Warning, .. }) => ("!", theme.warn),
-            Body::Notice(Notice { level: Level::Error, .. }) => ("✗", theme.danger),
-            Body::End { ending: Ending::Failed { .. }, .. } => ("✗", theme.danger),
+            Body::Notice(Notice { level: Level::Error, .. }) => (glyph::FAILED, theme.danger),
+            Body::End { ending: Ending::Failed { .. } | Ending::Unsent { .. }, .. } => {
+                (glyph::FAILED, theme.danger)
+            }
             Body::End { ending: Ending::Limit { .. }, .. } | Body::Retry { .. } | Body::Cut(_) => {
                 ("!", theme.warn)
             }
             Body::Answer(_)
+            | Body::Attached(_)
             | Body::Thought { .. }
             | Body::Notice(_)
             | Body::Repair { .. }
@@ -151,6 +179,7 @@ impl Block {
         let theme = paper.theme;
         match &self.body {
             Body::Said { text, .. } => set_text(text, part, theme.user, paper),
+            Body::Attached(items) => items.iter().map(|item| attached(item, paper)).collect(),
             Body::Answer(answer) => {
                 let failed = answer.state == AnswerState::Error;
                 let style = if failed { theme.danger } else { theme.text };
@@ -182,13 +211,26 @@ impl Block {
     /// The code of a part, if it has a language and is not painted as it stands.
     pub fn uncoloured(&self, at: (usize, usize), paints: &Paints) -> Option<Snippet> {
         let text = self.long()?;
-        let Part::Code { code, fence, .. } = text.part(at.1) else { return None };
-        let code = outdent(code, fence.indent);
-        if fence.language.is_empty() || is_diff(&fence.language) || !paints.is_due(at, &code) {
-            return None;
+        let place = |nth| (at.0, at.1, nth);
+        let due = |nth, language: &str, code: &str| {
+            !language.is_empty() && !is_diff(language) && paints.is_due(place(nth), code)
+        };
+        match text.part(at.1) {
+            Part::Plain(_) => None,
+            Part::Markdown(source) => {
+                let (nth, (language, code)) = markdown::nested(source)
+                    .into_iter()
+                    .enumerate()
+                    .find(|(nth, (language, code))| due(*nth, language, code))?;
+                Some(highlight::snippet(place(nth), &language, "", &code))
+            }
+            Part::Code { code, fence, .. } => {
+                let code = outdent(code, fence.indent);
+                let before = outdent(text.code_before(at.1), fence.indent);
+                due(0, &fence.language, &code)
+                    .then(|| highlight::snippet(place(0), &fence.language, &before, &code))
+            }
         }
-        let before = outdent(text.code_before(at.1), fence.indent);
-        Some(highlight::snippet(at, &fence.language, &before, &code))
     }
 
     /// How many parts it has when it is open.
@@ -219,6 +261,7 @@ impl Block {
             Body::Step(step) => Some(step.is_open(self.fold)),
             Body::Thought { .. } => Some(self.fold == Fold::Open),
             Body::Said { .. }
+            | Body::Attached(_)
             | Body::Answer(_)
             | Body::Notice(_)
             | Body::Retry { .. }
@@ -251,6 +294,7 @@ impl Block {
             Body::Said { text, .. } | Body::Thought { text, .. } => Some(text),
             Body::Answer(answer) => Some(&answer.text),
             Body::Step(_)
+            | Body::Attached(_)
             | Body::Notice(_)
             | Body::Retry { .. }
             | Body::Repair { .. }
@@ -261,17 +305,26 @@ impl Block {
     }
 }
 
+/// `@src/main.rs  120 lines`, as one unit on one row.
+fn attached(item: &Attached, paper: &Paper<'_>) -> Strip {
+    let size = format!("  {}", paper.say(&item.said()));
+    let room = paper.measure().saturating_sub(clean::width(&size)).max(8);
+    let name = clean::elide_middle(&clean::flat(&item.name), room);
+    let name = Span::styled(name, paper.theme.user);
+    Line::from(vec![name, Span::styled(size, paper.theme.dim)]).into()
+}
+
 fn set_text(text: &Text, at: usize, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
     match text.part(at) {
         Part::Plain(text) => {
             let text = text.strip_suffix('\n').unwrap_or(text);
             Para::styled(text, style).expanded().rows(paper.measure(), Break::Words)
         }
-        Part::Markdown(text) => markdown::set(text, paper, paper.width),
+        Part::Markdown(source) => markdown::set(source, text.targets(), paper, paper.width),
         Part::Code { code, fence, head } => {
             let label = head.then_some(fence.language.as_str());
             let code = outdent(code, fence.indent);
-            let code = Code { code: &code, before: text.code_before(at), label };
+            let code = Code { code: &code, before: text.code_before(at), label, nth: 0 };
             markdown::set_code(&code, &fence.language, paper, paper.width)
         }
     }
@@ -328,6 +381,7 @@ fn set_end(ending: &Ending, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -
         Ending::Done | Ending::Error => (None, theme.dim),
         Ending::Cancelled | Ending::Stopped => (Some(screen::ENDED_STOPPED.into()), theme.dim),
         Ending::Limit { why } => (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn),
+        Ending::Unsent { why } => (Some(why.clone()), theme.danger),
         Ending::Failed { why } => {
             (Some(screen::ENDED_FAILED.with("why", why.clone())), theme.danger)
         }

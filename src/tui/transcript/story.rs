@@ -4,11 +4,11 @@ use super::block::{Answer, AnswerState, Block, Body};
 use super::step::{Done, State, Step};
 use super::text::{Form, Text};
 use crate::protocol::{
-    Ask, Cut, Ending, Event, Notice, Observation, Origin, Question, Replied, Risk, Row,
-    Step as Proposed, Usage,
+    Ask, Cut, Ending, Event, Notice, Observation, Origin, Question, Replied, Requires, Risk, Row,
+    Step as Proposed, Usage, Work,
 };
 use crate::safety::clean::{Cleaner, Source};
-use crate::tui::clean;
+use crate::tui::{Millis, clean};
 use crate::words::Say;
 
 /// Turns shorter than this end without a line of their own.
@@ -25,6 +25,8 @@ pub(super) struct Story {
     origin: Option<Origin>,
     /// Blocks from here on are gone or others than they were.
     cut: Option<usize>,
+    /// The time of what happens now.
+    pub now: Millis,
 }
 
 /// A block that grows.
@@ -38,6 +40,10 @@ impl Story {
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::TurnStarted { turn, text, origin } => self.turn(*turn, text, *origin),
+            Event::Attached { items } => drop(self.push(Body::Attached(items.clone()))),
+            Event::Rendered { text } => {
+                self.replied(&Replied { message: text.clone(), ..Replied::default() });
+            }
             Event::Steered { text } => self.steered(text),
             Event::ReplyStarted => self.reply(),
             Event::Delta { text } => self.delta(text),
@@ -58,7 +64,11 @@ impl Story {
             }
             Event::Notice(notice) => self.notice(notice.clone()),
             Event::Page(page) => self.page(page.title.clone(), page.rows.clone()),
-            Event::Cleared => *self = Story { cut: Some(0), ..Story::default() },
+            Event::Compacted(receipt) => {
+                let page = receipt.page();
+                self.page(page.title, page.rows);
+            }
+            Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Rewound { turn, .. } => self.rewound(*turn),
             // What was before is not behind: see `before`.
             Event::Earlier { .. }
@@ -68,6 +78,7 @@ impl Story {
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Models { .. }
+            | Event::Compacting
             | Event::Closed => {}
         }
     }
@@ -140,7 +151,7 @@ impl Story {
     }
 
     fn push(&mut self, body: Body) -> usize {
-        self.blocks.push(Block::new(body));
+        self.blocks.push(Block::new(body, self.now));
         self.blocks.len() - 1
     }
 
@@ -181,7 +192,7 @@ impl Story {
         let stream = self.answer.get_or_insert_with(|| {
             let text = Text::new(Form::Markdown);
             let state = AnswerState::Growing;
-            self.blocks.push(Block::new(Body::Answer(Answer { text, state })));
+            self.blocks.push(Block::new(Body::Answer(Answer { text, state }), self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(Source::Text) }
         });
         if let Some(Body::Answer(answer)) = self.blocks.get_mut(stream.block).map(|b| &mut b.body) {
@@ -193,7 +204,7 @@ impl Story {
         self.drop_retry();
         let stream = self.thought.get_or_insert_with(|| {
             let text = Text::new(Form::Plain);
-            self.blocks.push(Block::new(Body::Thought { text, done: false }));
+            self.blocks.push(Block::new(Body::Thought { text, done: false }, self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(Source::Text) }
         });
         if let Some(Body::Thought { text, .. }) =
@@ -300,6 +311,13 @@ impl Story {
     fn asked(&mut self, ask: &Ask) {
         match &ask.question {
             Question::Step { step, risk, .. } => self.step(step, risk, State::Asked),
+            Question::Pieces { pieces, .. } => {
+                for piece in pieces {
+                    let work = Work::Shell { line: piece.line.clone() };
+                    let (id, requires, cwd) = (piece.id.clone(), Requires::default(), None);
+                    self.step(&Proposed { id, work, requires, cwd }, &piece.risk, State::Asked);
+                }
+            }
             Question::Pause { .. } | Question::Trust { .. } => {}
         }
     }
