@@ -23,6 +23,7 @@ use crate::words::{Lang, Say};
 pub mod export;
 mod host;
 mod outbox;
+mod queue;
 mod report;
 mod rules;
 mod run;

@@ -36,7 +36,7 @@ pub(super) struct Session {
     pub guard: Guard,
     pub outbox: Outbox,
     /// Messages that wait for the running turn to end.
-    queue: VecDeque<String>,
+    pub queue: VecDeque<String>,
     running: Option<Running>,
     policy: watch::Sender<Policy>,
     tools: Toolbox,
@@ -150,6 +150,7 @@ impl Session {
                 self.queue = texts.into();
                 self.queue_changed().await;
             }
+            Op::Unqueue { at, text } => self.unqueue(at, &text).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
@@ -229,7 +230,7 @@ impl Session {
         }
     }
 
-    async fn start(&mut self, text: String, origin: Origin) {
+    pub(super) async fn start(&mut self, text: String, origin: Origin) {
         self.past.asked = Some((text.clone(), self.past.history.mark()));
         self.facts.turns += 1;
         let start = Start {
@@ -353,15 +354,6 @@ impl Session {
         }
     }
 
-    /// What was said to a turn that did not hear it is asked next.
-    async fn unheard(&mut self, texts: VecDeque<String>) {
-        if texts.is_empty() {
-            return;
-        }
-        texts.into_iter().rev().for_each(|text| self.queue.push_front(text));
-        self.queue_changed().await;
-    }
-
     /// Keeps what a turn added; true when it failed.
     fn remember(&mut self, ended: Ended) -> bool {
         self.past.next_step = self.past.next_step.max(ended.next_step);
@@ -380,18 +372,6 @@ impl Session {
         self.outbox
             .send(Event::TurnEnded { turn, ending, usage: Usage::default(), elapsed_ms: 0 })
             .await;
-    }
-
-    async fn next_of_queue(&mut self) {
-        if let Some(text) = self.queue.pop_front() {
-            self.queue_changed().await;
-            self.start(text, Origin::Queue).await;
-        }
-    }
-
-    async fn queue_changed(&mut self) {
-        let texts = self.queue.iter().cloned().collect();
-        self.outbox.send(Event::Queued { texts }).await;
     }
 
     fn stop(&mut self) {

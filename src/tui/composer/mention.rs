@@ -29,6 +29,18 @@ impl Mentions {
         mention
     }
 
+    /// Takes those of a text that was written before for units again: all that look like
+    /// a path.
+    pub fn find(&mut self, text: &str) {
+        for (at, _) in text.match_indices('@') {
+            let before = text.get(..at).and_then(|text| text.chars().next_back());
+            let path = text.get(at + 1..).and_then(path).filter(|_| begins(before));
+            if let Some(path) = path {
+                self.add(path);
+            }
+        }
+    }
+
     /// Where they stand in one line: bytes from and to.
     pub fn places(&self, line: &str) -> Vec<(usize, usize)> {
         let found = self.0.iter().flat_map(|mention| {
@@ -67,6 +79,19 @@ pub fn written(line: &str, row: usize, column: usize) -> Option<Mention> {
         return (!outside).then(|| Mention { at: (row, at), len, query: query.to_owned() });
     }
     None
+}
+
+/// The path that a text begins with: in quotes, or up to a blank, without the lines that
+/// are meant of it and without the mark that ends a sentence.
+fn path(text: &str) -> Option<&str> {
+    if let Some(quoted) = text.strip_prefix('"') {
+        return quoted.split_once('"').map(|(path, _)| path).filter(|path| !path.is_empty());
+    }
+    let ends = |c: char| c.is_whitespace() || "，。、；：！？）》」\"'()<>".contains(c);
+    let word = text.split(ends).next().unwrap_or_default();
+    let word =
+        word.split(':').next().unwrap_or_default().trim_end_matches([',', ';', '!', '?', '.']);
+    (word.contains(['/', '.']) && !word.contains('@')).then_some(word)
 }
 
 /// Whether a mention may begin behind this character. Chinese is written without blanks,
@@ -116,6 +141,17 @@ mod tests {
     fn only_what_stands_before_the_caret_counts() {
         let mention = written("见 @ab cd", 3, 4).expect("a mention");
         assert_eq!(mention, Mention { at: (3, 2), len: 2, query: "a".into() });
+    }
+
+    #[test]
+    fn mentions_of_an_earlier_text_are_units_again() {
+        let mut mentions = Mentions::default();
+        let text =
+            "see @src/a.rs:10-20, (@b/), @\"c d\" and @README.md, not @home, me@a.b or @Override";
+        mentions.find(text);
+        let found: Vec<&str> =
+            mentions.places(text).into_iter().filter_map(|(from, to)| text.get(from..to)).collect();
+        assert_eq!(found, ["@src/a.rs", "@b/", "@\"c d\"", "@README.md"]);
     }
 
     #[test]

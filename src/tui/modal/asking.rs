@@ -243,7 +243,11 @@ impl Asking {
             Doing::Choosing => {
                 let grid = self.choices.grid(width, pen);
                 page.foot = Foot::Choices { grid, flow: self.choices.flow(width, pen) };
-                if self.choices.only_halts() { PAUSING } else { CHOOSING }
+                match () {
+                    () if self.choices.only_halts() => PAUSING,
+                    () if self.choices.only_reads() => TRUSTING,
+                    () => CHOOSING,
+                }
             }
             Doing::Editing(editor) => {
                 let rows = editor.field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(6);
@@ -345,6 +349,12 @@ const CHOOSING: &[Hint] = &[
     Hint { key: "Esc", does: words::HINT_REJECT },
     Hint { key: "Up/Down", does: words::HINT_MOVE },
     Hint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
+    Hint { key: "F1", does: words::HINT_HELP },
+];
+const TRUSTING: &[Hint] = &[
+    Hint { key: "Enter", does: words::HINT_CHOOSE },
+    Hint { key: "Esc", does: words::HINT_ONLY_READ },
+    Hint { key: "Up/Down", does: words::HINT_MOVE },
     Hint { key: "F1", does: words::HINT_HELP },
 ];
 const PAUSING: &[Hint] = &[

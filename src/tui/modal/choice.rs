@@ -116,6 +116,11 @@ impl Choices {
         Choices::of(vec![READ_ONLY, TRUST, LEAVE])
     }
 
+    /// Without a yes the folder is only read.
+    pub fn only_reads(&self) -> bool {
+        self.rows.iter().any(|row| row.label == words::PICK_READ_ONLY)
+    }
+
     /// True when nothing is held that could be rejected.
     pub fn only_halts(&self) -> bool {
         self.rows.iter().all(|row| matches!(row.pick, Pick::Stop | Pick::GoOn))
