@@ -6,6 +6,8 @@
 //! answers.
 
 mod fault;
+pub mod js;
+pub mod template;
 pub mod text;
 
 pub use fault::{Fault, quoted};

@@ -32,10 +32,12 @@ pub mod input;
 pub mod library;
 pub mod linear;
 pub mod model;
+pub mod prompt;
 pub mod protocol;
 pub mod safety;
 pub mod sandbox;
 pub mod screen;
+pub mod script;
 pub mod session;
 
 /// Every area of the catalogue.
@@ -50,10 +52,12 @@ const AREAS: &[&[Word]] = &[
     library::ALL,
     linear::ALL,
     model::ALL,
+    prompt::ALL,
     protocol::ALL,
     safety::ALL,
     sandbox::ALL,
     screen::ALL,
+    script::ALL,
     session::ALL,
 ];
 

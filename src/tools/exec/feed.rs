@@ -67,7 +67,7 @@ async fn answer(path: PathBuf, feed: &Feed) -> io::Result<String> {
     }
 }
 
-fn find(program: &str) -> Option<PathBuf> {
+pub(super) fn find(program: &str) -> Option<PathBuf> {
     let paths = FOLDERS.iter().map(|folder| PathBuf::from(folder).join(program));
     paths.into_iter().find(|path| path.is_file())
 }

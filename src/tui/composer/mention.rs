@@ -1,6 +1,8 @@
 //! Mentions of files, `@src/lib.rs` and `@"a b.rs"`: where one is being written, and
 //! which of them are units. What a mention brings along is decided by others.
 
+use crate::prompt::mention::{begins, find};
+
 /// A mention that is being written: everything from its `@` to the caret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
@@ -32,11 +34,9 @@ impl Mentions {
     /// Takes those of a text that was written before for units again: all that look like
     /// a path.
     pub fn find(&mut self, text: &str) {
-        for (at, _) in text.match_indices('@') {
-            let before = text.get(..at).and_then(|text| text.chars().next_back());
-            let path = text.get(at + 1..).and_then(path).filter(|_| begins(before));
-            if let Some(path) = path {
-                self.add(path);
+        for found in find(text) {
+            if found.mention.path.contains(['/', '.']) {
+                self.add(&found.mention.path);
             }
         }
     }
@@ -79,25 +79,6 @@ pub fn written(line: &str, row: usize, column: usize) -> Option<Mention> {
         return (!outside).then(|| Mention { at: (row, at), len, query: query.to_owned() });
     }
     None
-}
-
-/// The path that a text begins with: in quotes, or up to a blank, without the lines that
-/// are meant of it and without the mark that ends a sentence.
-fn path(text: &str) -> Option<&str> {
-    if let Some(quoted) = text.strip_prefix('"') {
-        return quoted.split_once('"').map(|(path, _)| path).filter(|path| !path.is_empty());
-    }
-    let ends = |c: char| c.is_whitespace() || "，。、；：！？）》」\"'()<>".contains(c);
-    let word = text.split(ends).next().unwrap_or_default();
-    let word =
-        word.split(':').next().unwrap_or_default().trim_end_matches([',', ';', '!', '?', '.']);
-    (word.contains(['/', '.']) && !word.contains('@')).then_some(word)
-}
-
-/// Whether a mention may begin behind this character. Chinese is written without blanks,
-/// so a letter of ours is what ends a chance: `me@home` is an address.
-fn begins(before: Option<char>) -> bool {
-    before.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || "([{<'\",:;".contains(c))
 }
 
 /// Whether a path may go on with this character.
