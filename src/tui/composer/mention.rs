@@ -35,7 +35,7 @@ impl Mentions {
     /// a path.
     pub fn find(&mut self, text: &str) {
         for found in find(text) {
-            if found.mention.path.contains(['/', '.']) {
+            if found.mention.path.contains(['/', '.', ' ']) {
                 self.add(&found.mention.path);
             }
         }
