@@ -7,7 +7,9 @@
 
 mod fault;
 pub mod js;
+pub mod permission;
 pub mod template;
 pub mod text;
+pub mod wasm;
 
 pub use fault::{Fault, quoted};
