@@ -36,6 +36,7 @@ pub mod safety;
 pub mod sandbox;
 pub mod screen;
 pub mod session;
+pub mod tools;
 
 /// Every area of the catalogue.
 const AREAS: &[&[Word]] = &[
@@ -53,6 +54,7 @@ const AREAS: &[&[Word]] = &[
     sandbox::ALL,
     screen::ALL,
     session::ALL,
+    tools::ALL,
 ];
 
 /// All rows of the catalogue.
