@@ -16,6 +16,7 @@
 //! A session reads [`Op`]s and writes [`Event`]s; nothing else crosses.
 
 mod ask;
+mod catalogue;
 mod change;
 mod event;
 mod facts;
@@ -30,6 +31,7 @@ mod step;
 mod unescape;
 
 pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope};
+pub use catalogue::{Catalogue, Entry, EntryKind, EntryState};
 pub use change::{Change, PlanItem, PlanState};
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
 pub use facts::{Facts, Sandboxing, Shelter, ToolFact};
