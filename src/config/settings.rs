@@ -29,6 +29,8 @@ pub struct Settings {
     pub connection: Option<Connection>,
     pub limits: Limits,
     pub sandbox: Sandboxing,
+    /// A program and its args that check the project; empty: none.
+    pub check: Vec<String>,
     policy: Policy,
 }
 
@@ -179,6 +181,7 @@ impl Settings {
                 step_timeout: Duration::from_secs(stack.count("limits.step_timeout_s")),
             },
             sandbox: sandbox(stack),
+            check: stack.list("project.check"),
             policy: policy(stack),
             profile,
         }
@@ -320,6 +323,7 @@ fn policy(stack: &Stack) -> Policy {
         lift: stack.list("safety.lift"),
         allowed: rules("safety.allow"),
         denied: rules("safety.deny"),
+        config_files: stack.list("safety.config_files"),
     }
 }
 

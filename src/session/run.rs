@@ -237,6 +237,7 @@ impl Session {
             text,
             origin,
             max_steps: self.facts.max_steps,
+            check: state::check(&self.facts),
             next_step: self.past.next_step,
             next_ask: self.past.next_ask,
         };
@@ -456,8 +457,9 @@ impl Session {
             Work::Shell { line } => safety::assess_shell(&step.id, line, scene),
             Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
         };
-        let risk = verdict.judged().risk.clone();
-        self.outbox.send(Event::Judged { ask, work, risk }).await;
+        let judged = verdict.judged();
+        let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));
+        self.outbox.send(Event::Judged { ask, work, risk, change }).await;
     }
 
     fn scene(&self) -> Scene<'_> {

@@ -20,7 +20,7 @@ use super::sandbox::Sandbox;
 use super::{Tool, Watch, parse};
 use crate::protocol::{Observation, Outcome, Parsed, Shelter, Tier, Work};
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Judged};
+use crate::safety::{Cleared, Judged, Task};
 use crate::words::{Lang, Say, Word, exec as words};
 
 mod capture;
@@ -92,6 +92,50 @@ impl Exec {
 
     pub fn held_by(self, sandbox: Arc<Sandbox>) -> Exec {
         Exec { sandbox, ..self }
+    }
+}
+
+/// The tool `plugin.run`: a script of slothtool, given to `node`, run like any program a
+/// person approved.
+#[derive(Clone, Debug)]
+struct Plugins(Exec);
+
+impl Exec {
+    /// The tool that runs plugins, as this one runs programs.
+    pub fn plugins(self) -> impl Tool {
+        Plugins(self)
+    }
+}
+
+impl Tool for Plugins {
+    fn name(&self) -> &'static str {
+        "plugin.run"
+    }
+
+    fn about(&self) -> Word {
+        crate::words::tools::ABOUT_PLUGIN
+    }
+
+    fn prompt(&self) -> &'static str {
+        "plugin.run {alias, args}: runs a plugin of slothtool; `--help` as args tells what it can"
+    }
+
+    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+        let exec = self.0.clone();
+        async move {
+            let judged = step.judged();
+            let say = match &judged.task {
+                Some(Task::Plugin(plugin)) if plugin.interactive => {
+                    crate::words::tools::NO_TERMINAL.into()
+                }
+                Some(Task::Fault(fault)) => fault.say.clone(),
+                _ => return run(&exec, &step, &watch).await,
+            };
+            let mut seen = not_run(judged, Outcome::Ran, say);
+            seen.exit_code = Some(2);
+            seen
+        }
+        .boxed()
     }
 }
 
@@ -179,7 +223,7 @@ fn parsed(work: &Work, stdout: &Text, stderr: &Text, exit: Option<i32>) -> Optio
     let (program, args) = match work {
         Work::Exec { program, args } => (program.clone(), args.clone()),
         Work::Shell { line } => parse::words(line)?,
-        Work::Tool { .. } => return None,
+        Work::Tool { .. } => return plugin_output(stdout),
     };
     parse::parse(&parse::Run {
         program: &program,
@@ -189,6 +233,22 @@ fn parsed(work: &Work, stdout: &Text, stderr: &Text, exit: Option<i32>) -> Optio
         exit,
         whole: stdout.is_whole() && stderr.is_whole(),
     })
+}
+
+/// What a plugin printed: its fields where it is JSON, else only how much it is.
+fn plugin_output(stdout: &Text) -> Option<Parsed> {
+    let text = stdout.lines();
+    let shape = parse::parse(&parse::Run {
+        program: "",
+        args: &[],
+        stdout: &text,
+        stderr: "",
+        exit: Some(0),
+        whole: stdout.is_whole(),
+    });
+    let lines = Parsed { kind: String::new(), total: text.lines().count(), items: Vec::new() };
+    let found = shape.unwrap_or(lines);
+    Some(Parsed { kind: "plugin_output".to_owned(), ..found })
 }
 
 fn not_run(judged: &Judged, outcome: Outcome, note: Say) -> Observation {

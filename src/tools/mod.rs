@@ -19,6 +19,7 @@ pub mod file;
 pub mod parse;
 pub mod sandbox;
 pub mod seen;
+pub mod talk;
 pub mod walk;
 pub mod world;
 

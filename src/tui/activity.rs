@@ -94,6 +94,8 @@ impl Activity {
             Event::StepOutput { .. }
             | Event::Steered { .. }
             | Event::Judged { .. }
+            | Event::Plan { .. }
+            | Event::Undone { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Notice(_)

@@ -8,6 +8,11 @@ words! { "tools":
     ABOUT_WRITE: "Makes or replaces a file, with a diff to approve", "新建或替换文件，先显示差异供确认";
     ABOUT_PATCH: "Changes settings of slothtool and its plugins", "更改 slothtool 及其插件的设置";
 
+    ABOUT_ASK: "Lets the model ask you something", "让模型向您提问";
+    ABOUT_PLAN: "Shows what the model is going to do", "显示模型打算做什么";
+    ABOUT_PLUGIN: "Runs a plugin of slothtool", "运行 slothtool 的插件";
+    NOBODY_HERE: "Nobody is here to talk with.", "此处没有可对话的人。";
+    NO_TERMINAL: "This plugin talks with the user in a terminal of its own, which is not to be had here.", "此插件需要独占终端与用户对话，而这里没有可用的终端。";
     NOT_AS_JUDGED: "What would be done is not what was judged, so nothing was.", "将要执行的内容与判定时不符，因此未执行。";
     NOT_A_FILE_TOOL: "This is no work for files.", "这不是文件操作。";
     BROKE: "The tool broke off: {why}.", "工具中断：{why}。";

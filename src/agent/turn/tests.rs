@@ -53,6 +53,7 @@ impl Bench {
             text: "do it".into(),
             origin: Origin::Typed,
             max_steps,
+            check: None,
             next_step: 1,
             next_ask: 1,
         };
@@ -183,6 +184,7 @@ fn line(action: &Action) -> String {
             }
             Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
             Question::Trust { folder, .. } => format!("trust: {folder}"),
+            Question::Choice { text, .. } => format!("question: {text}"),
         },
         Action::Call(call) => format!("call{}", if call.repair { " again" } else { "" }),
         Action::End(ending) => match ending {

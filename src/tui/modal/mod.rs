@@ -10,11 +10,13 @@ use ratatui::layout::{Position, Rect};
 
 use super::Millis;
 use super::paint::Pen;
-use crate::protocol::{Ask, AskId, Op, Question, Risk, Work};
+use crate::protocol::{Ask, AskId, Change, Op, Question, Risk, Work};
 use crate::words::Lang;
 
 mod approve;
+mod ask;
 mod asking;
+mod change;
 mod choice;
 mod choose;
 mod command;
@@ -28,6 +30,7 @@ mod shell;
 mod trust;
 
 use approve::{Approve, Held};
+use ask::AskModal;
 use asking::Asking;
 pub use choose::{Choice, Choose, Row, Topic};
 use help::Help;
@@ -42,6 +45,7 @@ pub enum Modal {
     Shell(Box<Shell>),
     Pause(Box<Pause>),
     Trust(Box<Trust>),
+    Ask(Box<AskModal>),
     Choose(Box<Choose>),
     Help(Help),
     Keys(KeyPage),
@@ -68,6 +72,11 @@ impl Modal {
             Question::Trust { folder, because, found } => {
                 Modal::Trust(Box::new(Trust::new(id, folder, because, found, now)))
             }
+            Question::Choice { text, choices, free, .. } => {
+                let text = crate::tui::clean::text(&text);
+                let choices = choices.iter().map(|text| crate::tui::clean::flat(text)).collect();
+                Modal::Ask(Box::new(AskModal::new(id, text, choices, free, now)))
+            }
             Question::Step {
                 step,
                 risk,
@@ -79,11 +88,13 @@ impl Modal {
                 of,
                 pieces,
                 rule,
+                change,
                 rest,
             } => {
                 let count = (number, of);
+                let work = step.work;
                 let held =
-                    Held { work: step.work, risk, resolved, cwd, why, expected, count, rule, rest };
+                    Held { work, risk, resolved, cwd, why, expected, count, rule, change, rest };
                 match held.work {
                     Work::Shell { .. } => Modal::Shell(Box::new(Shell::new(id, held, pieces, now))),
                     Work::Exec { .. } | Work::Tool { .. } => {
@@ -108,20 +119,27 @@ impl Modal {
             Modal::Shell(shell) => Some(&mut shell.asking),
             Modal::Pause(pause) => Some(&mut pause.asking),
             Modal::Trust(trust) => Some(&mut trust.asking),
-            Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
+            Modal::Ask(_) | Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
         }
     }
 
     /// True for what a person must answer.
     fn is_question(&self) -> bool {
         match self {
-            Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) | Modal::Trust(_) => true,
+            Modal::Approve(_)
+            | Modal::Shell(_)
+            | Modal::Pause(_)
+            | Modal::Trust(_)
+            | Modal::Ask(_) => true,
             Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => false,
         }
     }
 
     fn is_about(&mut self, ask: AskId) -> bool {
-        self.asking().is_some_and(|asking| asking.id == ask)
+        match self {
+            Modal::Ask(asked) => asked.id == ask,
+            other => other.asking().is_some_and(|asking| asking.id == ask),
+        }
     }
 
     fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
@@ -130,6 +148,7 @@ impl Modal {
             Modal::Shell(shell) => shell.key(key, at, lang),
             Modal::Pause(pause) => pause.key(key, at, lang),
             Modal::Trust(trust) => trust.key(key, at, lang),
+            Modal::Ask(asked) => asked.key(key, at, lang),
             Modal::Choose(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
@@ -164,6 +183,7 @@ impl Modals {
             | Modal::Shell(_)
             | Modal::Pause(_)
             | Modal::Trust(_)
+            | Modal::Ask(_)
             | Modal::Help(_)
             | Modal::Keys(_) => None,
         }
@@ -186,14 +206,14 @@ impl Modals {
 
     /// No question of a turn outlives it.
     pub fn turn_ended(&mut self, now: Millis) {
-        self.0.retain_mut(|modal| modal.asking().is_none());
+        self.0.retain(|modal| !modal.is_question());
         self.uncover(now);
     }
 
-    pub fn judged(&mut self, ask: AskId, work: Work, risk: Risk) {
+    pub fn judged(&mut self, ask: AskId, work: Work, risk: Risk, change: Option<Change>) {
         let asked = self.0.iter_mut().filter_map(Modal::asking).find(|asking| asking.id == ask);
         if let Some(asking) = asked {
-            asking.judged(work, risk);
+            asking.judged(work, risk, change);
         }
     }
 
@@ -202,8 +222,13 @@ impl Modals {
     }
 
     pub fn paste(&mut self, text: &str, lang: Lang) -> Answer {
-        let asking = self.0.last_mut().and_then(Modal::asking);
-        asking.map_or(Answer::Stay, |asking| asking.paste(text, lang))
+        match self.0.last_mut() {
+            Some(Modal::Ask(asked)) => asked.paste(text, lang),
+            other => {
+                let asking = other.and_then(Modal::asking);
+                asking.map_or(Answer::Stay, |asking| asking.paste(text, lang))
+            }
+        }
     }
 
     /// The wheel over the modal.
@@ -216,6 +241,7 @@ impl Modals {
                 | Modal::Shell(_)
                 | Modal::Pause(_)
                 | Modal::Trust(_)
+                | Modal::Ask(_)
                 | Modal::Choose(_),
             )
             | None => {}
@@ -229,6 +255,7 @@ impl Modals {
             Modal::Shell(shell) => Some(shell.height(screen, pen)),
             Modal::Pause(pause) => Some(pause.height(screen, pen)),
             Modal::Trust(trust) => Some(trust.height(screen, pen)),
+            Modal::Ask(asked) => Some(asked.height(screen, pen)),
             Modal::Choose(choose) => Some(choose.height(screen)),
             Modal::Help(_) | Modal::Keys(_) => None,
         }
@@ -241,6 +268,7 @@ impl Modals {
             Modal::Shell(shell) => shell.draw(screen, buf, pen),
             Modal::Pause(pause) => pause.draw(screen, buf, pen),
             Modal::Trust(trust) => trust.draw(screen, buf, pen),
+            Modal::Ask(asked) => asked.draw(screen, buf, pen),
             Modal::Choose(choose) => choose.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),
             Modal::Help(help) => {
@@ -251,8 +279,13 @@ impl Modals {
     }
 
     fn uncover(&mut self, now: Millis) {
-        if let Some(asking) = self.0.last_mut().and_then(Modal::asking) {
-            asking.uncovered(now);
+        match self.0.last_mut() {
+            Some(Modal::Ask(asked)) => asked.uncovered(now),
+            other => {
+                if let Some(asking) = other.and_then(Modal::asking) {
+                    asking.uncovered(now);
+                }
+            }
         }
     }
 }
