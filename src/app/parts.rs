@@ -11,6 +11,7 @@ use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
 use crate::config::problem;
 use crate::config::trust::{Level, Standing};
+use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
@@ -72,7 +73,15 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
-    Ok(Parts { facts, reach: Reach { first, discover, ways }, guard, tools, persona, greeting })
+    Ok(Parts {
+        facts,
+        reach: Reach { first, discover, ways },
+        guard,
+        tools,
+        persona,
+        bounds: Bounds::default(),
+        greeting,
+    })
 }
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
@@ -113,12 +122,16 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
             keep: Vec::new(),
             set: Vec::new(),
         },
-        limits: Limits { approved: settings.limits.step_timeout, ..Limits::default() },
+        limits: Limits {
+            approved: settings.limits.step_timeout,
+            piece: settings.limits.piece_timeout,
+            ..Limits::default()
+        },
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });
     let exec = exec.held_by(Arc::new(sandbox(ground, world)));
-    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), Arc::new(exec.plugins())];
+    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
     tools.extend(file::all(desk));
     tools.extend(talk::all());
     Toolbox::new(tools)

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, AskId, Change, Facts, Observation, Page, PlanItem, Risk, Step, Work};
+use super::{
+    Ask, AskId, Attached, Change, Facts, Observation, Page, PlanItem, Receipt, Risk, Step, Work,
+};
 use crate::words::Say;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +15,14 @@ pub enum Event {
         turn: u64,
         text: String,
         origin: Origin,
+    },
+    /// What was put to the words of the turn that began.
+    Attached {
+        items: Vec<Attached>,
+    },
+    /// The answer to an `Op::Render`.
+    Rendered {
+        text: String,
     },
     /// The user's words reached the running turn.
     Steered {
@@ -92,6 +102,10 @@ pub enum Event {
     Models {
         names: Vec<String>,
     },
+    /// Earlier turns are being summed up.
+    Compacting,
+    /// The context was made smaller.
+    Compacted(Box<Receipt>),
     /// The conversation was emptied.
     Cleared,
     /// The session is over; nothing follows.
@@ -148,6 +162,10 @@ pub enum Ending {
     Stopped,
     /// A limit was reached and nobody said to go on.
     Limit {
+        why: Say,
+    },
+    /// A part of the message could not be made, so no model heard of it.
+    Unsent {
         why: Say,
     },
     /// The model or its server failed.

@@ -20,15 +20,20 @@ use crate::safety::{Place, Policy, Rule, World};
 use crate::tools::Toolbox;
 use crate::words::{Lang, Say};
 
+mod answering;
+mod context;
 pub mod export;
+mod files;
 mod host;
 mod outbox;
+mod prompting;
 mod report;
 mod rules;
 mod run;
 mod shell;
 mod state;
 pub mod trust;
+mod turns;
 
 /// How many ops may wait for a session.
 const ROOM: usize = 256;
@@ -50,6 +55,8 @@ pub struct Parts {
     pub guard: Guard,
     pub tools: Toolbox,
     pub persona: Persona,
+    /// How much a request may hold.
+    pub bounds: crate::context::window::Bounds,
     /// Said once, when the session opens.
     pub greeting: Vec<crate::protocol::Notice>,
 }

@@ -7,9 +7,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::turns::Words;
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
-use crate::context::window::{History, Mark};
+use crate::context::window::{History, Ledger, Mark};
 use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage, Work};
 
 /// The most that is kept for an export, in bytes of output and answers.
@@ -39,7 +40,7 @@ pub struct Past {
     /// The id the next question gets.
     pub next_ask: u64,
     /// The last message, and where the history ended before it.
-    pub asked: Option<(String, Mark)>,
+    pub asked: Option<(Words, Mark)>,
     /// Tokens of the latest turns, by their numbers, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
 }
@@ -106,8 +107,8 @@ pub struct Running {
     pub steers: UnboundedSender<String>,
     /// What was said to the turn and not heard yet, oldest first.
     pub unheard: VecDeque<String>,
-    /// Bytes the turn adds to its next request.
-    pub sent: usize,
+    /// How its last request divided.
+    pub sent: Option<Box<Ledger>>,
     pub asking: Option<Box<Ask>>,
     pub task: JoinHandle<Ended>,
     pub after: After,

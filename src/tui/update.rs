@@ -420,6 +420,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Steered { .. }
+        | protocol::Event::Attached { .. }
+        | protocol::Event::Rendered { .. }
         | protocol::Event::Delta { .. }
         | protocol::Event::Thought { .. }
         | protocol::Event::Retrying { .. }
@@ -431,6 +433,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::Plan { .. }
         | protocol::Event::Undone { .. }
         | protocol::Event::Page(_)
+        | protocol::Event::Compacting
+        | protocol::Event::Compacted(_)
         | protocol::Event::Notice(_) => {}
     }
     Vec::new()

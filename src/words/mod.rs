@@ -26,12 +26,14 @@ pub mod agent;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod context;
 pub mod exec;
 pub mod guide;
 pub mod input;
 pub mod library;
 pub mod linear;
 pub mod model;
+pub mod prompt;
 pub mod protocol;
 pub mod safety;
 pub mod sandbox;
@@ -46,12 +48,14 @@ const AREAS: &[&[Word]] = &[
     cli::ALL,
     commands::ALL,
     config::ALL,
+    context::ALL,
     exec::ALL,
     guide::ALL,
     input::ALL,
     library::ALL,
     linear::ALL,
     model::ALL,
+    prompt::ALL,
     protocol::ALL,
     safety::ALL,
     sandbox::ALL,

@@ -52,6 +52,7 @@ impl Bench {
             turn: 7,
             text: "do it".into(),
             origin: Origin::Typed,
+            opening: Opening::Tells,
             max_steps,
             check: None,
             next_step: 1,
@@ -138,7 +139,7 @@ impl Bench {
     }
 
     fn history(&self) -> Vec<Message> {
-        self.turn.ended(Ending::Done).messages
+        self.turn.said.messages().to_vec()
     }
 }
 
@@ -182,6 +183,7 @@ fn line(action: &Action) -> String {
                 let step = super::limits::one_line(&step.work);
                 format!("ask {number}/{of} {} {step}", risk.tier.name())
             }
+            Question::Pieces { of, .. } => format!("pieces of {of}"),
             Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
             Question::Trust { folder, .. } => format!("trust: {folder}"),
             Question::Choice { text, .. } => format!("question: {text}"),

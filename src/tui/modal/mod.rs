@@ -25,6 +25,7 @@ mod help;
 mod key_page;
 mod page;
 mod pause;
+mod pieces;
 mod sheet;
 mod shell;
 mod trust;
@@ -36,6 +37,7 @@ pub use choose::{Choice, Choose, Row, Topic};
 use help::Help;
 use key_page::KeyPage;
 use pause::Pause;
+use pieces::Pieces;
 use shell::Shell;
 use trust::Trust;
 
@@ -44,6 +46,7 @@ pub enum Modal {
     Approve(Box<Approve>),
     Shell(Box<Shell>),
     Pause(Box<Pause>),
+    Pieces(Box<Pieces>),
     Trust(Box<Trust>),
     Ask(Box<AskModal>),
     Choose(Box<Choose>),
@@ -69,6 +72,9 @@ impl Modal {
         let Ask { id, question } = ask;
         match question {
             Question::Pause { why } => Modal::Pause(Box::new(Pause::new(id, why, now))),
+            Question::Pieces { of, cwd, pieces } => {
+                Modal::Pieces(Box::new(Pieces::new(id, of, cwd, pieces, now)))
+            }
             Question::Trust { folder, because, found } => {
                 Modal::Trust(Box::new(Trust::new(id, folder, because, found, now)))
             }
@@ -118,6 +124,7 @@ impl Modal {
             Modal::Approve(approve) => Some(&mut approve.asking),
             Modal::Shell(shell) => Some(&mut shell.asking),
             Modal::Pause(pause) => Some(&mut pause.asking),
+            Modal::Pieces(pieces) => Some(&mut pieces.asking),
             Modal::Trust(trust) => Some(&mut trust.asking),
             Modal::Ask(_) | Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
         }
@@ -129,6 +136,7 @@ impl Modal {
             Modal::Approve(_)
             | Modal::Shell(_)
             | Modal::Pause(_)
+            | Modal::Pieces(_)
             | Modal::Trust(_)
             | Modal::Ask(_) => true,
             Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => false,
@@ -147,6 +155,7 @@ impl Modal {
             Modal::Approve(approve) => approve.key(key, at, lang),
             Modal::Shell(shell) => shell.key(key, at, lang),
             Modal::Pause(pause) => pause.key(key, at, lang),
+            Modal::Pieces(pieces) => pieces.key(key, at, lang),
             Modal::Trust(trust) => trust.key(key, at, lang),
             Modal::Ask(asked) => asked.key(key, at, lang),
             Modal::Choose(choose) => choose.key(key),
@@ -182,6 +191,7 @@ impl Modals {
             Modal::Approve(_)
             | Modal::Shell(_)
             | Modal::Pause(_)
+            | Modal::Pieces(_)
             | Modal::Trust(_)
             | Modal::Ask(_)
             | Modal::Help(_)
@@ -240,6 +250,7 @@ impl Modals {
                 Modal::Approve(_)
                 | Modal::Shell(_)
                 | Modal::Pause(_)
+                | Modal::Pieces(_)
                 | Modal::Trust(_)
                 | Modal::Ask(_)
                 | Modal::Choose(_),
@@ -254,6 +265,7 @@ impl Modals {
             Modal::Approve(approve) => Some(approve.height(screen, pen)),
             Modal::Shell(shell) => Some(shell.height(screen, pen)),
             Modal::Pause(pause) => Some(pause.height(screen, pen)),
+            Modal::Pieces(pieces) => Some(pieces.height(screen, pen)),
             Modal::Trust(trust) => Some(trust.height(screen, pen)),
             Modal::Ask(asked) => Some(asked.height(screen, pen)),
             Modal::Choose(choose) => Some(choose.height(screen)),
@@ -267,6 +279,7 @@ impl Modals {
             Modal::Approve(approve) => approve.draw(screen, buf, pen),
             Modal::Shell(shell) => shell.draw(screen, buf, pen),
             Modal::Pause(pause) => pause.draw(screen, buf, pen),
+            Modal::Pieces(pieces) => pieces.draw(screen, buf, pen),
             Modal::Trust(trust) => trust.draw(screen, buf, pen),
             Modal::Ask(asked) => asked.draw(screen, buf, pen),
             Modal::Choose(choose) => choose.draw(screen, buf, pen),

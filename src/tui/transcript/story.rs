@@ -4,8 +4,8 @@ use super::block::{Answer, AnswerState, Block, Body};
 use super::step::{Done, State, Step};
 use super::text::{Form, Text};
 use crate::protocol::{
-    Ask, Cut, Ending, Event, Notice, Observation, Origin, PlanItem, Question, Replied, Risk, Row,
-    Step as Proposed, Usage,
+    Ask, Cut, Ending, Event, Notice, Observation, Origin, PlanItem, Question, Replied, Requires,
+    Risk, Row, Step as Proposed, Usage, Work,
 };
 use crate::safety::clean::{Cleaner, Source};
 use crate::tui::{Millis, clean};
@@ -40,6 +40,10 @@ impl Story {
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::TurnStarted { text, origin, .. } => self.turn(text, *origin),
+            Event::Attached { items } => drop(self.push(Body::Attached(items.clone()))),
+            Event::Rendered { text } => {
+                self.replied(&Replied { message: text.clone(), ..Replied::default() });
+            }
             Event::Steered { text } => self.steered(text),
             Event::ReplyStarted => self.reply(),
             Event::Delta { text } => self.delta(text),
@@ -60,6 +64,10 @@ impl Story {
             }
             Event::Notice(notice) => self.notice(notice.clone()),
             Event::Page(page) => self.page(page.title.clone(), page.rows.clone()),
+            Event::Compacted(receipt) => {
+                let page = receipt.page();
+                self.page(page.title, page.rows);
+            }
             Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Plan { items } => self.plan(items),
             Event::Undone { .. }
@@ -68,6 +76,7 @@ impl Story {
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Models { .. }
+            | Event::Compacting
             | Event::Closed => {}
         }
     }
@@ -285,6 +294,13 @@ impl Story {
     fn asked(&mut self, ask: &Ask) {
         match &ask.question {
             Question::Step { step, risk, .. } => self.step(step, risk, State::Asked),
+            Question::Pieces { pieces, .. } => {
+                for piece in pieces {
+                    let work = Work::Shell { line: piece.line.clone() };
+                    let (id, requires, cwd) = (piece.id.clone(), Requires::default(), None);
+                    self.step(&Proposed { id, work, requires, cwd }, &piece.risk, State::Asked);
+                }
+            }
             Question::Choice { .. } | Question::Pause { .. } | Question::Trust { .. } => {}
         }
     }
