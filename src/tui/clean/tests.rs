@@ -57,7 +57,7 @@ fn a_command_reads_as_one_would_type_it() {
         (Work::Shell { line: "ls | wc -l".into() }, "ls | wc -l"),
         (
             Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) },
-            r#"file.read {"path":"a"}"#,
+            "file.read a",
         ),
     ];
     for (work, expected) in cases {
