@@ -327,6 +327,7 @@ fn policy(stack: &Stack) -> Policy {
         allowed: rules("safety.allow"),
         denied: rules("safety.deny"),
         config_files: stack.list("safety.config_files"),
+        narrowed: None,
     }
 }
 

@@ -23,6 +23,7 @@ pub mod repository;
 mod rules;
 mod seal;
 mod shell;
+mod skill;
 mod step;
 mod table;
 pub mod tools;
@@ -38,6 +39,7 @@ pub use paths::{absolute, is_sensitive_name, secret_places};
 pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};
 pub use seal::{Seal, Start};
+pub use skill::{Narrowed, Skilled, TOOL as SKILL_TOOL};
 pub use tools::Task;
 pub use warning::Warning;
 
@@ -71,6 +73,10 @@ pub trait World: Send + Sync {
     /// The executable file at an absolute path, wherever it lies: what a step runs that
     /// names a file of the workspace.
     fn file(&self, _path: &Path) -> Option<Program> {
+        None
+    }
+    /// What the skill of this name says of itself; `None`: there is none.
+    fn skill(&self, _name: &str) -> Option<Skilled> {
         None
     }
     /// What a regular file holds, links followed. More than `most` bytes are none.

@@ -6,6 +6,7 @@ use crate::protocol::{Tier, Work};
 use crate::words::{Say, safety as words};
 
 use super::rules;
+use super::skill::Narrowed;
 use super::table::Operands;
 
 /// The user's settings, as data. Project settings may only make it stricter.
@@ -26,6 +27,8 @@ pub struct Policy {
     pub denied: Vec<Rule>,
     /// JSON files beside those of slothtool that `config.json_patch` may change.
     pub config_files: Vec<String>,
+    /// What the skill that was entered leaves, while its turn lasts.
+    pub narrowed: Option<Narrowed>,
 }
 
 impl Default for Policy {
@@ -40,6 +43,7 @@ impl Default for Policy {
             allowed: Vec::new(),
             denied: Vec::new(),
             config_files: Vec::new(),
+            narrowed: None,
         }
     }
 }

@@ -8,10 +8,12 @@ use crate::words::safety as words;
 
 use super::findings::{Findings, quoted};
 use super::judge::{self, Ground, Seat};
-use super::{Judged, Kind, Limit, Policy, Program, Scene, Task, malformed, paths, shell, tools};
+use super::{
+    Judged, Kind, Limit, Policy, Program, Scene, Task, malformed, paths, shell, skill, tools,
+};
 
-/// What a repository plants; no rule of the user answers it.
-const REPOSITORY: &[&str] = &["git-config-exec", "git-config-unread", "git-bare"];
+/// What a repository plants, and what a skill takes away; no rule of the user answers it.
+const REPOSITORY: &[&str] = &["git-config-exec", "git-config-unread", "git-bare", "skill.narrow"];
 
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
@@ -27,10 +29,14 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
         Work::Shell { line } => {
             pieces = shell::judge_line(line, Seat::Line, 0, &ground, &mut findings)
         }
+        Work::Tool { name, input } if name == skill::TOOL => {
+            skill::judge(input, &ground, &mut findings);
+        }
         Work::Tool { name, input } => {
             task = tools::judge(name, input, &ground, &mut findings);
         }
     }
+    skill::narrow(&step.work, scene.policy, &mut findings);
     if !matches!(step.work, Work::Tool { .. }) {
         surroundings(&ground, &mut findings);
     }

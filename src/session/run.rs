@@ -155,6 +155,7 @@ impl Session {
             Op::Render { prompt } => self.render(*prompt).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
             Op::SetQueue { texts } => self.set_queue(texts).await,
+            Op::Unqueue { at, text } => self.unqueue(at, &text).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
