@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Ask, AskId, Attached, Facts, Observation, Page, Receipt, Rewind, Risk, SessionRow, Step, Work,
+    Ask, AskId, Attached, Change, Facts, Observation, Page, PlanItem, Receipt, Rewind, Risk,
+    SessionRow, Step, Work,
 };
 use crate::words::Say;
 
@@ -69,10 +70,20 @@ pub enum Event {
         ask: AskId,
         work: Work,
         risk: Risk,
+        #[serde(default)]
+        change: Option<Box<Change>>,
     },
     /// The question is settled or gone, by whatever way.
     Answered {
         ask: AskId,
+    },
+    /// What is to be done, in place of what was said before.
+    Plan {
+        items: Vec<PlanItem>,
+    },
+    /// Files are as they were before these turns, beside what was told of each.
+    Undone {
+        turns: Vec<u64>,
     },
     /// What waits in the queue now.
     Queued {
@@ -128,6 +139,8 @@ pub enum Origin {
     Queue,
     /// `!cmd`: a shell line, no model.
     Shell,
+    /// A slash command that takes steps, no model.
+    Command,
 }
 
 /// A whole reply, as it is shown and kept.

@@ -267,6 +267,7 @@ mod tests {
             pieces: Vec::new(),
             rule: None,
             rest: Vec::new(),
+            change: None,
         };
         let events = [
             started("x", Origin::Typed),

@@ -95,6 +95,7 @@ pub fn is_kept(event: &Event) -> bool {
         | Event::Attached { .. }
         | Event::Rendered { .. }
         | Event::Compacted(_)
+        | Event::Plan { .. }
         | Event::Steered { .. }
         | Event::ReplyStarted
         | Event::Delta { .. }
@@ -161,7 +162,10 @@ fn numbers(event: &Event) -> (u64, u64) {
         Event::Asked(ask) => {
             let step = match &ask.question {
                 Question::Step { step, .. } => number(&step.id),
-                Question::Pause { .. } | Question::Trust { .. } | Question::Pieces { .. } => 0,
+                Question::Pause { .. }
+                | Question::Trust { .. }
+                | Question::Pieces { .. }
+                | Question::Choice { .. } => 0,
             };
             (step, ask.id.0.saturating_add(1))
         }
@@ -198,7 +202,7 @@ fn step_words(seen: &Observation) -> String {
 pub fn title_of(text: &str, origin: Origin) -> String {
     let text = match origin {
         Origin::Shell => text.trim_start_matches('!'),
-        Origin::Typed | Origin::Queue => text,
+        Origin::Typed | Origin::Queue | Origin::Command => text,
     };
     one_line(text, TITLE)
 }

@@ -105,4 +105,6 @@ words! { "cli":
     SESSION_EXPORTED: "The conversation is in `{file}`.", "对话已写入 `{file}`。";
     SESSION_EXISTS: "`{file}` is there already and was left as it is. Name another file.", "`{file}` 已经存在，没有改动。请换一个文件名。";
     SESSION_UNWRITTEN: "`{file}` could not be written: {why}.", "无法写入 `{file}`：{why}。";
+    MODEL_ASKED: "The model asks: {text}", "模型提问：{text}";
+    NOBODY_ANSWERS: "Nobody is there to answer; it goes on without.", "没有人可以回答，将在没有答案的情况下继续。";
 }

@@ -56,4 +56,12 @@ words! { "linear":
     INTERRUPTED: "Interrupted: what came of it is unknown.", "被中断，结果未知。";
     REWIND_HOW: "Say how many turns: `/rewind 1` takes the last one back.", "请写明轮数：`/rewind 1` 撤回最后一轮。";
     REWOUND: "Taken back: {text}", "已撤回：{text}";
+    PLAN_PENDING: "Plan, to do: {text}", "计划，待办：{text}";
+    PLAN_DOING: "Plan, under way: {text}", "计划，进行中：{text}";
+    PLAN_DONE: "Plan, done: {text}", "计划，已完成：{text}";
+    CHANGE: "  {tool} would change {path}: {added} lines come, {removed} go", "  {tool} 将更改 {path}：新增 {added} 行，删去 {removed} 行";
+    CHANGE_LINE: "    {line}", "    {line}";
+    MODEL_ASKS: "The model asks: {text}", "模型提问：{text}";
+    NO_ANSWER: "no answer", "不回答";
+    HOW_FREE: "Type the number of a choice, or your own words.", "请输入选项的编号，或直接输入自己的回答。";
 }

@@ -41,6 +41,7 @@ pub mod screen;
 pub mod script;
 pub mod session;
 pub mod store;
+pub mod tools;
 
 /// Every area of the catalogue.
 const AREAS: &[&[Word]] = &[
@@ -63,6 +64,7 @@ const AREAS: &[&[Word]] = &[
     script::ALL,
     session::ALL,
     store::ALL,
+    tools::ALL,
 ];
 
 /// All rows of the catalogue.
