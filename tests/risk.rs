@@ -289,3 +289,19 @@ fn random_arguments_never_make_the_judge_fail() {
         Ok(())
     });
 }
+
+/// Each reason of each case names a rule that `avocet policy rules` lists.
+#[test]
+fn every_rule_that_decides_is_listed() {
+    let ground = Ground::new();
+    let mut unlisted = std::collections::BTreeSet::new();
+    for line in include_str!("fixtures/risk/cases.jsonl").lines() {
+        let case: Case = serde_json::from_str(line).unwrap();
+        let args: Vec<String> = case.args.iter().map(|arg| ground.filled(arg)).collect();
+        let cwd = case.cwd.as_deref().map_or(ground.ws.clone(), |cwd| ground.filled(cwd).into());
+        let risk = ground.risk_in(&cwd, &ground.filled(&case.program), args);
+        let ids = risk.reasons.into_iter().map(|reason| reason.rule);
+        unlisted.extend(ids.filter(|id| !avocet::safety::is_rule(id)));
+    }
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+}

@@ -139,7 +139,10 @@ pub enum Policy {
         #[arg(last = true, value_name = "PROGRAM ARGS", required_unless_present = "batch")]
         words: Vec<String>,
     },
-    /// List the programs and rules the policy knows.
+    /// List every rule by its id, as `[safety] lift` names it, with its tier and reason.
+    #[command(after_help = "Example:\n  avocet policy rules --json")]
+    Rules,
+    /// List the programs the policy knows.
     #[command(after_help = "Example:\n  avocet policy list")]
     List,
 }

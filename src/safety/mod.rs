@@ -10,6 +10,7 @@ use crate::protocol::{Effect, Piece, Risk, Step, Tier};
 use crate::words::Word;
 
 mod args;
+mod catalogue;
 mod checks;
 pub mod clean;
 mod findings;
@@ -31,6 +32,7 @@ mod wrappers;
 #[cfg(test)]
 mod tests;
 
+pub use catalogue::{RuleId, is_rule, rules as rule_ids};
 pub use findings::Seen;
 pub use malformed::is_hidden;
 pub use paths::{absolute, is_sensitive_name, secret_places};
@@ -169,6 +171,7 @@ const FIRM: &[&str] = &[
     "git-config-exec",
     "git-config-unread",
     "git-bare",
+    "sandbox.absent",
 ];
 
 impl Held {

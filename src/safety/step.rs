@@ -13,8 +13,8 @@ use super::{Judged, Kind, Limit, Policy, Program, Scene, malformed, paths, shell
 /// Tools beside `exec` that may be proposed, and the tier they start from.
 const TOOLS: &[(&str, Tier)] = &[("exec", Tier::L1)];
 
-/// What a repository plants; no rule of the user answers it.
-const REPOSITORY: &[&str] = &["git-config-exec", "git-config-unread", "git-bare"];
+/// What a repository plants, and what is missing here; no rule of the user answers it.
+const REPOSITORY: &[&str] = &["git-config-exec", "git-config-unread", "git-bare", "sandbox.absent"];
 
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
@@ -81,6 +81,9 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
     } else if !ground.cwd.starts_with(&ground.scene.place.workspace) {
         let say = words::CWD_OUTSIDE.with("path", shown);
         findings.add("cwd.outside", Tier::L1, say, None, &[Effect::Outside]);
+    }
+    if ground.scene.policy.unheld {
+        findings.add("sandbox.absent", Tier::L1, words::SANDBOX_ABSENT, None, &[]);
     }
     if !ground.scene.place.trusted {
         findings.add("folder.untrusted", Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);

@@ -20,8 +20,7 @@ use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage,
-    Work,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage, Work,
 };
 use crate::safety::{self, Policy, Scene};
 use crate::tools::{Toolbox, branch};
@@ -39,7 +38,7 @@ pub(super) struct Session {
     /// Messages that wait for the running turn to end.
     pub(super) queue: VecDeque<Words>,
     running: Option<Running>,
-    policy: watch::Sender<Policy>,
+    pub policy: watch::Sender<Policy>,
     tools: Toolbox,
     pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
@@ -71,8 +70,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
             }
             found = &mut discover, if !discover.is_terminated() => session.found(found).await,
             Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
-                session.facts.shelter = shelter;
-                session.tell_facts().await;
+                session.sheltered(shelter).await;
             }
         }
     }
