@@ -47,6 +47,10 @@ pub enum ListOf {
     RuleIds,
     /// `git push *`.
     Rules,
+    /// Of files, absolute or below the home folder (`~/…`).
+    Paths,
+    /// A program, then its arguments.
+    Words,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -217,6 +221,8 @@ impl Kind {
             Kind::List(ListOf::Programs) => w::A_LIST_OF_PROGRAMS.into(),
             Kind::List(ListOf::RuleIds) => w::A_LIST_OF_RULE_IDS.into(),
             Kind::List(ListOf::Rules) => w::A_LIST_OF_RULES.into(),
+            Kind::List(ListOf::Paths) => w::A_LIST_OF_PATHS.into(),
+            Kind::List(ListOf::Words) => w::A_LIST_OF_WORDS.into(),
         }
     }
 
@@ -307,6 +313,8 @@ impl ListOf {
                     !text.is_empty() && text.chars().all(of_id)
                 }
                 ListOf::Rules => crate::safety::Rule::parse(text).is_ok(),
+                ListOf::Paths => text.starts_with('/') || text.starts_with("~/"),
+                ListOf::Words => true,
             }
     }
 }

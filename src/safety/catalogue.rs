@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use crate::protocol::Tier;
-use crate::words::{Say, Word, safety as words};
+use crate::words::{Say, Word, prompt, safety as words};
 
 use super::rules;
 use super::table::Spec;
@@ -77,6 +77,26 @@ const GENERAL: &[(&str, Tier, Word)] = &[
     ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
     ("path.outside.write",   Tier::L1, words::WRITES_OUTSIDE),
     ("path.secret.write",    Tier::L2, words::WRITES_SECRET),
+    ("path.link",            Tier::L2, words::PATH_LINK),
+    ("path.steers",          Tier::L1, words::WRITES_STEERING),
+    ("file.read",            Tier::L0, words::TOOL_READS),
+    ("file.write",           Tier::L1, words::TOOL_WRITES),
+    ("file.changed",         Tier::L1, words::FILE_CHANGED),
+    ("file.unread",          Tier::L1, words::FILE_UNREAD),
+    ("tool.fault",           Tier::L0, words::TOOL_FAULT),
+    ("ask",                  Tier::L0, words::TOOL_TALKS),
+    ("plan",                 Tier::L0, words::TOOL_TALKS),
+    ("plugin.run",           Tier::L1, words::PLUGIN_RUNS),
+    ("plugin.outside",       Tier::L2, words::PLUGIN_OUTSIDE),
+    ("plugin.interactive",   Tier::L1, words::PLUGIN_TERMINAL),
+    ("config.patch",         Tier::L1, words::TOOL_PATCHES),
+    ("config.path",          Tier::L2, words::CONFIG_NOT_LISTED),
+    ("skill.malformed",      Tier::L2, prompt::SKILL_MALFORMED),
+    ("skill.unknown",        Tier::L2, prompt::SKILL_UNKNOWN),
+    ("skill.closed",         Tier::L1, prompt::SKILL_CLOSED),
+    ("skill.tools",          Tier::L1, prompt::SKILL_TOOLS),
+    ("skill.shell",          Tier::L1, prompt::SKILL_SHELL),
+    ("skill.narrow",         Tier::L1, prompt::SKILL_NARROWS),
     ("cwd.missing",          Tier::L1, words::CWD_MISSING),
     ("cwd.outside",          Tier::L1, words::CWD_OUTSIDE),
     ("folder.untrusted",     Tier::L1, words::FOLDER_UNTRUSTED),
@@ -166,8 +186,9 @@ fn row(before: &str, spec: &Spec, out: &mut Vec<RuleId>) {
 
 fn one(id: String, tier: Tier, why: Word, program: &str) -> RuleId {
     let gaps = [
-        "arg", "path", "option", "name", "rule", "tool", "word", "setting", "driver", "folder",
-        "file", "variable",
+        "alias", "arg", "changes", "driver", "file", "folder", "line", "lines", "name", "option",
+        "path", "real", "reason", "rule", "setting", "target", "tool", "tools", "variable",
+        "version", "word",
     ];
     let why = gaps.into_iter().fold(Say::from(why), |say, gap| say.with(gap, "…"));
     let lifts = tier == Tier::L2 && id != "denied" && !id.starts_with("malformed.");

@@ -6,6 +6,7 @@ use crate::protocol::{Tier, Work};
 use crate::words::{Say, safety as words};
 
 use super::rules;
+use super::skill::Narrowed;
 use super::table::Operands;
 
 /// The user's settings, as data. Project settings may only make it stricter.
@@ -26,6 +27,10 @@ pub struct Policy {
     pub denied: Vec<Rule>,
     /// The settings want every step held, and this system has nothing that would.
     pub unheld: bool,
+    /// JSON files beside those of slothtool that `config.json_patch` may change.
+    pub config_files: Vec<String>,
+    /// What the skill that was entered leaves, while its turn lasts.
+    pub narrowed: Option<Narrowed>,
 }
 
 impl Default for Policy {
@@ -40,6 +45,8 @@ impl Default for Policy {
             allowed: Vec::new(),
             denied: Vec::new(),
             unheld: false,
+            config_files: Vec::new(),
+            narrowed: None,
         }
     }
 }
@@ -127,7 +134,13 @@ impl Rule {
             Work::Exec { program, args } => {
                 self.matches(program, args) && !(self.open && self.is_anything())
             }
-            Work::Tool { .. } | Work::Shell { .. } => false,
+            Work::Tool { name, .. } => {
+                self.open
+                    && self.args.is_empty()
+                    && self.program == *name
+                    && super::tools::is_remembered(work).is_some()
+            }
+            Work::Shell { .. } => false,
         }
     }
 
