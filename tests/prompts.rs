@@ -492,3 +492,37 @@ async fn retrying_fills_the_prompt_again() {
     assert_eq!(seen.asked.len(), 1);
     assert_eq!(talk.sent(), ["one", "one"]);
 }
+
+/// What a real shell makes of a line: its words, one a row of NULs.
+fn words_of(line: &str) -> Vec<String> {
+    let out = assert_cmd::Command::new("bash").args(["-c", line]).output().unwrap();
+    assert!(out.status.success(), "{line}: {}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).unwrap();
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
+
+#[test]
+fn any_argument_is_one_word_for_a_real_shell_wherever_it_may_stand() {
+    use proptest::prelude::*;
+    let hostile = prop::sample::select(vec![
+        "'", "\"", "`", "$", "\\", "(", ")", "{", "}", ";", "&", "|", "<", ">", "\n", " ", "*", "?",
+        "~", "#", "!", "a", "中", "$(id)", "${HOME}", "!{id}", "{{args}}", "$1", "'\\''", "\\'",
+    ]);
+    let args = prop::collection::vec(hostile, 1..8).prop_map(|parts| parts.concat());
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(96));
+    let tested = runner.run(&args, |args| {
+        let kept = args.trim().to_owned();
+        prop_assume!(!kept.is_empty());
+        // Each place an argument may stand in, between two words that must stay.
+        let template = "!{printf '%s\\0' x {{args}} '{{args}}' \"{{args}}\" $'{{args}}' \
+                        \"$(printf %sE {{args}})\" \"$(printf %sE \"{{args}}\")\" y}";
+        let prompt = command(template, &args);
+        let line = prompt.shell().next().unwrap().to_owned();
+        let words = words_of(&line);
+        let within = format!("{kept}E");
+        let expected = ["x", &kept, &kept, &kept, &kept, &within, &within, "y"];
+        prop_assert_eq!(words, expected);
+        Ok(())
+    });
+    tested.unwrap();
+}
