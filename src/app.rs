@@ -7,6 +7,7 @@
 //! | `reach` | models: by settings, by name, by search |
 //! | `parts` | a session's parts: policy, tools, masks, bot |
 //! | `answers` | what is answered without a session |
+//! | `kept` | bots, commands and skills from the command line |
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ use crate::{session, tui};
 
 mod answers;
 mod ground;
+mod kept;
 mod parts;
 mod reach;
 
@@ -62,6 +64,8 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
         }
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
+        Way::Kept { kind, asked } => kept::run(&ground, kind, asked, kept::How { json, yes }),
+        Way::InitHome => kept::init_home(&ground, json),
         Way::Config(config) => answers::config(&ground, &config, json),
         Way::Doctor => answers::doctor(&ground, json),
         Way::Completions(shell) => answers::completions(&ground, shell),

@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 
 use super::Exit;
+use super::kept;
 use super::model::Offer;
 use crate::commands::Row;
 use crate::config::{Connection, Layer, Loaded, Paths, Provider};
+use crate::library::Library;
 use crate::protocol::{Level, Notice};
 use crate::words::{Spoken, Value, cli as w};
 
@@ -25,6 +27,8 @@ pub struct Findings<'a> {
     pub programs: &'a [PathBuf],
     /// What trying the sandbox out came to.
     pub sandbox: &'a [Row],
+    /// Every bot, command and skill.
+    pub library: &'a Library,
 }
 
 /// What the terminal says of itself.
@@ -51,6 +55,8 @@ pub fn rows(found: &Findings<'_>) -> Vec<Row> {
     rows.extend(files(found.paths));
     rows.extend(settings(found.loaded));
     rows.extend(model(found));
+    rows.push(Row::heading(w::DOCTOR_KEPT));
+    rows.extend(kept::doctor_rows(found.library));
     rows.extend(terminal(found.terminal));
     rows.extend(found.sandbox.iter().cloned());
     rows.push(Row::heading(w::DOCTOR_PROGRAMS));
@@ -186,6 +192,7 @@ mod tests {
             trusted: true,
             programs: &["/usr/bin".into()],
             sandbox: &[],
+            library: &Library::default(),
         };
         let mut out = Vec::new();
         let rows = rows(&found);

@@ -142,6 +142,7 @@ impl<'a> Headless<'a> {
             | Event::Facts(_)
             | Event::Page(_)
             | Event::Models { .. }
+            | Event::Catalogue(_)
             | Event::Cleared => vec![],
         }
     }

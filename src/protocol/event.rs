@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, AskId, Facts, Observation, Page, Risk, Step, Work};
+use super::{Ask, AskId, Catalogue, Facts, Observation, Page, Risk, Step, Work};
 use crate::words::Say;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,6 +82,8 @@ pub enum Event {
     Models {
         names: Vec<String>,
     },
+    /// Commands, skills and bots as they were read, and the answer to `Op::Look`.
+    Catalogue(Box<Catalogue>),
     /// The conversation was emptied.
     Cleared,
     /// The session is over; nothing follows.

@@ -40,6 +40,18 @@ pub enum Op {
     Stop,
     /// A fresh conversation; what was remembered for the session is kept.
     New,
+    /// Does what a command or a skill that people keep says, by its name without the
+    /// slash: its template is filled and sent.
+    Invoke {
+        name: String,
+        args: String,
+    },
+    /// Another bot answers from the next turn on; `None`: none does.
+    SetBot {
+        name: Option<String>,
+    },
+    /// Looks whether what people keep has changed, and tells it.
+    Look,
     SetModel {
         name: String,
     },

@@ -82,6 +82,7 @@ words! { "cli":
     DOCTOR_ANSWER: "answer", "应答";
     NOT_ASKED: "not asked", "未询问";
     REACHED: "reached; it offers {count} models", "已连通，提供 {count} 个模型";
+    DOCTOR_KEPT: "Bots, commands and skills", "机器人、命令和技能";
     DOCTOR_TERMINAL: "Terminal", "终端";
     DOCTOR_SIZE: "size", "大小";
     SIZE: "{columns} columns, {rows} rows", "{columns} 列，{rows} 行";

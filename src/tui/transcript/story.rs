@@ -64,6 +64,7 @@ impl Story {
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Models { .. }
+            | Event::Catalogue(_)
             | Event::Closed => {}
         }
     }
