@@ -16,8 +16,9 @@ use crate::library::Places;
 use crate::protocol::Notice;
 use crate::safety;
 use crate::tui::ring::Ring;
+use crate::tui::surroundings::knows_links;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
-use crate::tui::{Clipboard, Keep};
+use crate::tui::{Clipboard, Keep, Surroundings};
 use crate::words::{Lang, Say, Spoken, cli as words};
 
 #[derive(Debug)]
@@ -103,7 +104,7 @@ impl Ground {
     }
 
     /// What the background seems to be, before the terminal says so itself.
-    pub fn shade(&self) -> Shade {
+    fn shade(&self) -> Shade {
         let said = self.environment.get("COLORFGBG").and_then(Shade::of_variable);
         said.unwrap_or_default()
     }
@@ -131,9 +132,9 @@ impl Ground {
     }
 
     /// How somebody who looks elsewhere is called back.
-    pub fn ring(&self) -> Ring {
+    fn ring(&self) -> Ring {
         let variable = |name| self.environment.get(name).unwrap_or_default();
-        match self.loaded.settings.notify {
+        match self.loaded.settings.look.notify {
             Notify::Auto => Ring::of_terminal(variable("TERM_PROGRAM"), variable("TERM")),
             Notify::Bell => Ring::Bell,
             Notify::Off => Ring::Off,
@@ -141,9 +142,10 @@ impl Ground {
     }
 
     /// How many colours the terminal says it has.
-    pub fn depth(&self) -> Depth {
+    fn depth(&self) -> Depth {
         let variable = |name| self.environment.get(name).unwrap_or_default();
-        let none = self.loaded.settings.color == Color::Never || !variable("NO_COLOR").is_empty();
+        let none =
+            self.loaded.settings.look.color == Color::Never || !variable("NO_COLOR").is_empty();
         let (term, color) = (variable("TERM"), variable("COLORTERM"));
         match () {
             () if none => Depth::None,
@@ -153,8 +155,22 @@ impl Ground {
         }
     }
 
+    /// What the screen knows of the terminal and the machine before it asks.
+    pub fn surroundings(&self) -> Surroundings {
+        let variable = |name: &str| self.environment.get(name).unwrap_or_default().to_owned();
+        let depth = self.depth();
+        Surroundings {
+            depth,
+            ground: self.shade(),
+            ring: self.ring(),
+            clipboard: self.clipboard(),
+            links: depth != Depth::None && knows_links(variable),
+            clock: time_of_day(),
+        }
+    }
+
     /// What the clipboard is reached by.
-    pub fn clipboard(&self) -> Clipboard {
+    fn clipboard(&self) -> Clipboard {
         let set = |name: &&str| Some(((*name).to_owned(), self.environment.get(name)?.to_owned()));
         Clipboard { variables: Clipboard::VARIABLES.iter().filter_map(set).collect() }
     }
@@ -174,6 +190,13 @@ impl Known {
         let named = named.and_then(|named| named.canonicalize().ok());
         Known { kept, broken, survey, standing, named: named.as_deref() == Some(folder) }
     }
+}
+
+/// Milliseconds since midnight, where one is.
+fn time_of_day() -> u64 {
+    let now = jiff::Zoned::now().time();
+    let seconds = (i64::from(now.hour()) * 60 + i64::from(now.minute())) * 60;
+    u64::try_from((seconds + i64::from(now.second())) * 1_000).unwrap_or(0)
 }
 
 /// Foreign text made safe for a terminal.

@@ -226,6 +226,9 @@ pub enum Act {
     Lang(Lang),
     /// Turn vi's keys on or off; `None`: the other way round.
     Vim(Option<bool>),
+    /// Show times beside what was said and done, or hide them; `None`: the other way
+    /// round.
+    Timestamps(Option<bool>),
     /// Copy an answer, counted from the last one, which is 1.
     Copy(usize),
     /// Print the conversation where the terminal itself scrolls.

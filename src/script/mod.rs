@@ -6,6 +6,7 @@
 //! answers.
 
 mod fault;
+pub mod template;
 pub mod text;
 
 pub use fault::{Fault, quoted};

@@ -36,6 +36,7 @@ pub mod protocol;
 pub mod safety;
 pub mod sandbox;
 pub mod screen;
+pub mod script;
 pub mod session;
 
 /// Every area of the catalogue.
@@ -54,6 +55,7 @@ const AREAS: &[&[Word]] = &[
     safety::ALL,
     sandbox::ALL,
     screen::ALL,
+    script::ALL,
     session::ALL,
 ];
 

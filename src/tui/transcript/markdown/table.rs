@@ -87,35 +87,32 @@ impl Table {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         (0..height)
             .map(|line| {
-                let mut spans = Vec::new();
+                let mut row = Strip::default();
                 for (at, width) in widths.iter().enumerate() {
                     if at > 0 {
-                        spans.push(Span::styled(format!(" {BAR} "), paper.theme.border));
+                        let bar = Span::styled(format!(" {BAR} "), paper.theme.border);
+                        row.line.spans.push(bar);
                     }
-                    let text = cells[at].get(line).cloned().unwrap_or_default().line;
-                    self.pad(at, text, *width, at + 1 == widths.len(), &mut spans);
+                    let cell = cells[at].get(line).cloned().unwrap_or_default();
+                    self.pad(at, cell, *width, at + 1 == widths.len(), &mut row);
                 }
-                Line::from(spans).into()
+                row
             })
             .collect()
     }
 
-    fn pad(
-        &self,
-        column: usize,
-        text: Line<'static>,
-        width: usize,
-        last: bool,
-        spans: &mut Vec<Span<'static>>,
-    ) {
-        let free = width.saturating_sub(text.width());
+    fn pad(&self, column: usize, cell: Strip, width: usize, last: bool, row: &mut Strip) {
+        let free = width.saturating_sub(cell.width());
         let before = match self.alignments.get(column) {
             Some(Alignment::Right) => free,
             Some(Alignment::Center) => free / 2,
             Some(Alignment::Left | Alignment::None) | None => 0,
         };
+        let spans = &mut row.line.spans;
         spans.push(Span::raw(" ".repeat(before)));
-        spans.extend(text.spans);
+        let columns = spans.iter().map(Span::width).sum();
+        row.links.extend(cell.links.iter().map(|link| link.shifted(columns)));
+        spans.extend(cell.line.spans);
         if !last {
             spans.push(Span::raw(" ".repeat(free - before)));
         }
