@@ -15,6 +15,7 @@ use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
+use crate::session::library::Kept;
 use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
@@ -69,7 +70,16 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
-    Ok(Parts { facts, reach: Reach { first, discover, ways }, guard, tools, persona, greeting })
+    let kept = Kept::new(ground.find_places());
+    Ok(Parts {
+        facts,
+        reach: Reach { first, discover, ways },
+        guard,
+        tools,
+        persona,
+        kept,
+        greeting,
+    })
 }
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {

@@ -9,8 +9,8 @@ use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, Catalogue, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page, Replied, Report,
-    Step, Tier, Work,
+    Ask, Catalogue, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page, Replied,
+    Report, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
 use crate::words::{Lang, Say, Word, linear as w};

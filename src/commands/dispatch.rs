@@ -31,7 +31,8 @@ pub(super) fn dispatch_in(table: &[Command], call: &Call<'_>, line: &str) -> Out
     }
     let Some(command) = find_in(table, name) else {
         let known = table.iter().filter(|command| command.reach.covers(call.surface));
-        return kept::run(call, name, args, known.flat_map(Command::names));
+        let known: Vec<&str> = known.flat_map(Command::names).collect();
+        return kept::run(call, name, args, &known);
     };
     if !command.reach.covers(call.surface) {
         return Outcome::Say(Notice::error(w::OUT_OF_REACH.with("name", command.name)));

@@ -21,8 +21,8 @@ pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Catalogue) -> Outco
     let Some(topic) = topic else { return all(surface, own) };
     let built_in = dispatch::find_in(COMMANDS, topic).map(one);
     built_in.or_else(|| kept::help(own, topic)).unwrap_or_else(|| {
-        let known = COMMANDS.iter().flat_map(Command::names);
-        let known = known.chain(kept::typed(own).map(|entry| entry.name.as_str()));
+        let mut known: Vec<&str> = COMMANDS.iter().flat_map(Command::names).collect();
+        known.extend(kept::typed(own).map(|entry| entry.name.as_str()));
         refusal("", w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
     })
 }

@@ -10,12 +10,7 @@ const MOST: usize = 200;
 
 /// Does what a name that is not in the table says: a command, then a skill. A name nobody
 /// has is answered with the nearest, and is never a message to the model.
-pub(super) fn run<'a>(
-    call: &'a Call<'_>,
-    name: &str,
-    args: &str,
-    built_in: impl Iterator<Item = &'a str>,
-) -> Outcome {
+pub(super) fn run(call: &Call<'_>, name: &str, args: &str, built_in: &[&str]) -> Outcome {
     if let Some(entry) = call.kept.find(name) {
         let (name, args) = (entry.name.clone(), args.to_owned());
         return Outcome::Send(Op::Invoke { name, args });
@@ -24,7 +19,8 @@ pub(super) fn run<'a>(
         return Outcome::Say(Notice::error(why.clone()));
     }
     let kept = typed(call.kept).map(|entry| entry.name.as_str());
-    refusal("/", w::UNKNOWN, name, built_in.chain(kept), w::UNKNOWN_HINT)
+    let known = built_in.iter().copied().chain(kept);
+    refusal("/", w::UNKNOWN, name, known, w::UNKNOWN_HINT)
 }
 
 /// What can be typed, commands first.

@@ -372,7 +372,14 @@ fn what_people_keep_is_completed_and_explained_like_the_rest() {
     assert_eq!(page("/summarize")[..2], ["Sum up", "usage: /summarize"]);
     assert!(page("deploy").iter().any(|line| line.contains("only when you type it")));
     let all = shown(help_page(None, Surface::Local, &keeper.kept));
-    for line in ["# Commands of your own", "/summarize: Sum up", "# Skills", "/find-bug: Find it", "# Not usable", "/torn: There are none."] {
+    for line in [
+        "# Commands of your own",
+        "/summarize: Sum up",
+        "# Skills",
+        "/find-bug: Find it",
+        "# Not usable",
+        "/torn: There are none.",
+    ] {
         assert!(all.contains(&line.to_owned()), "{line}: {all:?}");
     }
 }
@@ -384,7 +391,10 @@ fn commands_and_skills_are_listed_with_what_is_wrong_with_them() {
     assert!(commands.contains(&"/summarize: Sum up".to_owned()), "{commands:?}");
     assert!(commands.contains(&"/torn: There are none.".to_owned()), "{commands:?}");
     let skills = shown(keeper.types("/skills"));
-    assert!(skills.contains(&"/deploy: Deploy it (only when you type it)".to_owned()), "{skills:?}");
+    assert!(
+        skills.contains(&"/deploy: Deploy it (only when you type it)".to_owned()),
+        "{skills:?}"
+    );
     assert!(shown(desk().types("/skills"))[0].contains("avocet init-home"));
     assert!(shown(desk().types("/commands"))[0].contains("avocet command new"));
 }
@@ -407,7 +417,11 @@ fn a_bot_is_chosen_from_a_list_by_its_name_or_left() {
     let set = |name: Option<&str>| Outcome::Send(Op::SetBot { name: name.map(str::to_owned) });
     assert_eq!(keeper.types("/bot"), Outcome::Do(Act::Bots));
     assert_eq!(keeper.types("/bot reviewer"), set(Some("reviewer")));
-    assert_eq!(keeper.types("/bot reviwer"), set(Some("reviwer")), "the session says what is wrong");
+    assert_eq!(
+        keeper.types("/bot reviwer"),
+        set(Some("reviwer")),
+        "the session says what is wrong"
+    );
     assert_eq!(keeper.types("/bot none"), set(None));
     assert_eq!(keeper.offers("/bot "), ["/bot reviewer"]);
     keeper.facts.bot = Some("reviewer".into());

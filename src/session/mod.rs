@@ -22,6 +22,7 @@ use crate::words::{Lang, Say};
 
 pub mod export;
 mod host;
+pub mod library;
 mod outbox;
 mod report;
 mod rules;
@@ -50,6 +51,8 @@ pub struct Parts {
     pub guard: Guard,
     pub tools: Toolbox,
     pub persona: Persona,
+    /// Commands, skills and bots; read once the session is open.
+    pub kept: library::Kept,
     /// Said once, when the session opens.
     pub greeting: Vec<crate::protocol::Notice>,
 }

@@ -40,7 +40,7 @@ pub(super) struct Session {
     running: Option<Running>,
     policy: watch::Sender<Policy>,
     tools: Toolbox,
-    notes: mpsc::UnboundedSender<Note>,
+    pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
 }
 
@@ -120,6 +120,7 @@ impl Session {
             voice: Voice {
                 connected: parts.reach.first,
                 persona: parts.persona,
+                kept: parts.kept,
                 found: Vec::new(),
             },
             past: Past::default(),
@@ -136,6 +137,7 @@ impl Session {
 
     async fn open(&mut self, greeting: Vec<Notice>) {
         self.tell_facts().await;
+        self.look();
         for notice in greeting {
             self.say(notice).await;
         }
@@ -171,6 +173,7 @@ impl Session {
             }
             Op::Report { report } => self.report(report),
             Op::Trust => self.ask_trust_again().await,
+            Op::Look | Op::SetBot { .. } | Op::Invoke { .. } => self.of_library(op).await,
             // The loop ends before it comes here.
             Op::Shutdown => {}
         }
@@ -186,6 +189,7 @@ impl Session {
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
             Note::Stepped => self.facts.steps += 1,
+            Note::Library(library) => self.library_came(library).await,
         }
     }
 
@@ -230,6 +234,7 @@ impl Session {
     }
 
     async fn start(&mut self, text: String, origin: Origin) {
+        self.settle().await;
         self.past.asked = Some((text.clone(), self.past.history.mark()));
         self.facts.turns += 1;
         let start = Start {

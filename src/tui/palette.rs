@@ -149,7 +149,9 @@ impl Palette {
         match self.stage {
             Stage::Closed => Answer::Send,
             Stage::Free if self.chosen.is_none() => Answer::Send,
-            Stage::Name if needs_argument(&text) || found.candidate.hint.starts_with('<') => Answer::Fill(format!("{text} ")),
+            Stage::Name if needs_argument(&text) || found.candidate.hint.starts_with('<') => {
+                Answer::Fill(format!("{text} "))
+            }
             Stage::Name | Stage::Choice | Stage::Free => Answer::Run(text),
         }
     }

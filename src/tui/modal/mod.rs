@@ -10,7 +10,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::Millis;
 use super::paint::Pen;
-use crate::protocol::{Catalogue, Ask, AskId, Op, Question, Risk, Work};
+use crate::protocol::{Ask, AskId, Catalogue, Op, Question, Risk, Work};
 use crate::words::Lang;
 
 mod approve;
