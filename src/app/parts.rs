@@ -29,6 +29,8 @@ use crate::words::{Say, Spoken, session as words};
 pub enum For {
     Screen,
     Print,
+    /// Only the text of a template is wanted: no model is asked.
+    Render,
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
@@ -53,7 +55,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
             guard.trust = trust(ground);
             None
         }
-        For::Print => untrusted(ground),
+        For::Print | For::Render => untrusted(ground),
     };
     let facts = Facts {
         // So that the first frame says it already.
@@ -120,7 +122,11 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
             keep: Vec::new(),
             set: Vec::new(),
         },
-        limits: Limits { approved: settings.limits.step_timeout, ..Limits::default() },
+        limits: Limits {
+            approved: settings.limits.step_timeout,
+            piece: settings.limits.piece_timeout,
+            ..Limits::default()
+        },
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use super::kept::args::{Asked, BotSub, CommandSub, SkillSub};
+use super::kept::args::{Asked, BotSub, CommandSub, SkillSub, Then};
 use crate::library::Kind;
 use crate::words::{self, Say, Spoken};
 
@@ -229,6 +229,14 @@ pub enum Way {
         kind: Kind,
         asked: Asked,
     },
+    /// A command of one's own, sent or only filled.
+    Template {
+        name: String,
+        args: String,
+        then: Then,
+        bot: Option<String>,
+        piped: bool,
+    },
     InitHome,
     Config(Config),
     Doctor,
@@ -304,7 +312,7 @@ impl Cli {
         let json = self.run.json;
         let way = self.meant(ends)?;
         match &way {
-            Way::Print { .. } => {}
+            Way::Print { .. } | Way::Template { .. } => {}
             _ if schema => return Err(WrongUse::OnlyHeadless { option: "--output-schema" }),
             Way::Screen { .. } if json => {
                 return Err(WrongUse::OnlyHeadless { option: "--json" });
@@ -328,7 +336,15 @@ impl Cli {
             Some(Sub::Policy(policy)) => return Ok(Way::Policy(policy)),
             Some(Sub::Model(model)) => return Ok(Way::Model(model)),
             Some(Sub::Bot(sub)) => return Ok(kept(sub)),
-            Some(Sub::Command(sub)) => return Ok(kept(sub)),
+            Some(Sub::Command(sub)) => {
+                return Ok(match sub.template() {
+                    Some((name, args, then)) => {
+                        let (name, piped) = (name.to_owned(), !ends.stdin);
+                        Way::Template { name, args, then, bot: given_bot, piped }
+                    }
+                    None => kept(sub),
+                });
+            }
             Some(Sub::Skill(sub)) => return Ok(kept(sub)),
             Some(Sub::InitHome) => return Ok(Way::InitHome),
             Some(Sub::Config(config)) => return Ok(Way::Config(config)),

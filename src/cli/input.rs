@@ -45,6 +45,13 @@ pub fn message(prompt: Option<&str>, piped: Option<&str>) -> Option<String> {
     }
 }
 
+/// All of it, as it is; `None` when it is longer than `most` bytes.
+pub fn bytes(input: impl Read, most: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    input.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() <= most).then_some(bytes))
+}
+
 /// The answer to a yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmed {

@@ -9,11 +9,11 @@ use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, Catalogue, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page, Replied,
-    Report, Step, Tier, Work,
+    Ask, Attached, Catalogue, Ending, Event, Facts, Mention, Notice, Observation, Op,
+    Outcome as Came, Page, Replied, Report, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
-use crate::words::{Lang, Say, Word, linear as w};
+use crate::words::{Lang, Say, Word, linear as w, prompt};
 
 mod question;
 pub mod run;
@@ -50,7 +50,7 @@ pub struct Linear {
     /// Commands that wait for the end of the turn.
     later: Vec<String>,
     /// A command that is not built in, while what people keep is looked at once more.
-    looking: Option<String>,
+    looking: Option<(String, Vec<Mention>)>,
 }
 
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl Linear {
                 question::Heard::Decided(decision) => {
                     vec![Effect::Send(Op::Decide { ask: asked.id(), decision })]
                 }
-                question::Heard::Again(word) => vec![self.say(word), Effect::Prompt],
+                question::Heard::Again(say) => vec![self.say(say), Effect::Prompt],
                 question::Heard::Command => self.entered(text),
             };
         }
@@ -119,9 +119,11 @@ impl Linear {
     fn entered(&mut self, text: &str) -> Vec<Effect> {
         match line::read(text) {
             Intent::Empty => self.prompt(),
-            Intent::Message { text } => vec![Effect::Send(Op::Submit { text })],
+            Intent::Message { parts } => vec![Effect::Send(line::submit(parts, str::to_owned))],
             Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line, keep })],
-            Intent::Command { name, args } => self.command(&format!("/{name} {args}")),
+            Intent::Command { name, args, mentions } => {
+                self.command(&format!("/{name} {args}"), mentions)
+            }
         }
     }
 
@@ -134,24 +136,24 @@ impl Linear {
 
     /// A file may have come since they were read, so a name that is not built in waits
     /// for a fresh look.
-    fn command(&mut self, line: &str) -> Vec<Effect> {
+    fn command(&mut self, line: &str, mentions: Vec<Mention>) -> Vec<Effect> {
         let name = line.split_whitespace().next().unwrap_or_default();
         if commands::find(name).is_none() && name.len() > 1 {
-            self.looking = Some(line.to_owned());
+            self.looking = Some((line.to_owned(), mentions));
             return vec![Effect::Send(Op::Look)];
         }
-        self.dispatch(line)
+        self.dispatch(line, mentions)
     }
 
     fn kept_came(&mut self, kept: Catalogue) -> Vec<Effect> {
         self.kept = kept;
         match self.looking.take() {
-            Some(line) => self.dispatch(&line),
+            Some((line, mentions)) => self.dispatch(&line, mentions),
             None => Vec::new(),
         }
     }
 
-    fn dispatch(&mut self, line: &str) -> Vec<Effect> {
+    fn dispatch(&mut self, line: &str, named: Vec<Mention>) -> Vec<Effect> {
         let call = Call {
             facts: &self.facts,
             models: &self.models,
@@ -162,6 +164,11 @@ impl Linear {
         };
         let outcome = commands::dispatch(&call, line);
         let mut effects = self.follow(outcome);
+        for effect in &mut effects {
+            if let Effect::Send(Op::Invoke { mentions, .. }) = effect {
+                mentions.clone_from(&named);
+            }
+        }
         let sends = effects.iter().any(|effect| matches!(effect, Effect::Send(_)));
         if !sends {
             effects.extend(self.prompt());
@@ -255,6 +262,8 @@ impl Linear {
             Event::Catalogue(kept) => self.kept_came(*kept),
             Event::Cleared => vec![self.say(w::CLEARED), Effect::Prompt],
             Event::Closed => vec![Effect::End(Exit::Done)],
+            Event::Attached { items } => items.iter().map(|item| self.attached(item)).collect(),
+            Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Thought { .. } | Event::StepOutput { .. } | Event::Judged { .. } => Vec::new(),
         }
@@ -290,6 +299,11 @@ impl Linear {
         }
         (self.written, self.rest) = (0, String::new());
         lines
+    }
+
+    fn attached(&self, item: &Attached) -> Effect {
+        let name = escape(&item.name).text;
+        self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.said()))
     }
 
     fn step(&self, word: Word, step: &Step, tier: Tier) -> Effect {
@@ -337,10 +351,12 @@ impl Linear {
             Ending::Done | Ending::Error => Vec::new(),
             Ending::Cancelled | Ending::Stopped => vec![self.say(w::STOPPED)],
             Ending::Limit { why } => vec![Effect::Notice(Notice::warning(why.clone()))],
-            Ending::Failed { why } => vec![Effect::Notice(Notice::error(why.clone()))],
+            Ending::Failed { why } | Ending::Unsent { why } => {
+                vec![Effect::Notice(Notice::error(why.clone()))]
+            }
         };
         for line in std::mem::take(&mut self.later) {
-            effects.extend(self.command(&line));
+            effects.extend(self.command(&line, Vec::new()));
         }
         effects.push(Effect::Prompt);
         effects

@@ -13,7 +13,7 @@ const MOST: usize = 200;
 pub(super) fn run(call: &Call<'_>, name: &str, args: &str, built_in: &[&str]) -> Outcome {
     if let Some(entry) = call.kept.find(name) {
         let (name, args) = (entry.name.clone(), args.to_owned());
-        return Outcome::Send(Op::Invoke { name, args });
+        return Outcome::Send(Op::Invoke { name, args, mentions: Vec::new() });
     }
     if let Some(Entry { state: EntryState::Broken(why), .. }) = call.kept.find_broken(name) {
         return Outcome::Say(Notice::error(why.clone()));

@@ -335,7 +335,7 @@ fn keeper() -> Desk {
 }
 
 fn invoked(name: &str, args: &str) -> Outcome {
-    Outcome::Send(Op::Invoke { name: name.into(), args: args.into() })
+    Outcome::Send(Op::Invoke { name: name.into(), args: args.into(), mentions: vec![] })
 }
 
 #[test]

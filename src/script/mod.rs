@@ -6,6 +6,7 @@
 //! answers.
 
 mod fault;
+pub mod js;
 pub mod template;
 pub mod text;
 

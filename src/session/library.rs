@@ -10,8 +10,9 @@ use tokio::task::JoinHandle;
 use super::Persona;
 use super::host::Note;
 use super::run::Session;
-use crate::library::{Library, Places};
-use crate::protocol::{Event, Notice, Op};
+use super::turns::Words;
+use crate::library::{Library, Places, fill};
+use crate::protocol::{Event, Mention, Notice, Op};
 use crate::words::{Spoken, session as words};
 
 /// The folders to look into; true: those of the project as well.
@@ -90,7 +91,7 @@ impl Session {
     pub(super) async fn of_library(&mut self, op: Op) {
         match op {
             Op::SetBot { name } => self.set_bot(name).await,
-            Op::Invoke { name, args } => self.invoke(&name, &args).await,
+            Op::Invoke { name, args, mentions } => self.invoke(&name, &args, mentions).await,
             _ => {
                 self.voice.kept.asked = true;
                 self.look();
@@ -120,9 +121,15 @@ impl Session {
         }
     }
 
-    async fn invoke(&mut self, name: &str, args: &str) {
+    /// A command or a skill, filled with the file as it is now.
+    async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
         self.settle().await;
-        let library = Arc::clone(&self.voice.kept.library);
-        let _ = (library.command(name), args);
+        match fill::by_name(&self.voice.kept.library, name, args) {
+            Ok(mut prompt) => {
+                prompt.attach(mentions);
+                self.submit(Words::Prompt(Box::new(prompt))).await;
+            }
+            Err(why) => self.say(Notice::error(why)).await,
+        }
     }
 }

@@ -37,6 +37,7 @@ words! { "library":
     NO_FRONT: "{place}: there is no front matter. A skill begins with `---`, then `name:` and `description:`, then `---`.", "{place}：没有文件头。技能文件以 `---` 开头，接着是 `name:` 和 `description:`，再以 `---` 结束。";
     FRONT_TOO_LONG: "{place}: the front matter does not end within 64 KiB.", "{place}：文件头在 64 KiB 内没有结束。";
     NO_DESCRIPTION: "{place}: `description` is missing or empty. It says when the skill is of use.", "{place}：缺少 `description`，或它是空的。它说明技能在何时有用。";
+    TEMPLATE_WRONG: "{place}: {why}", "{place}：{why}";
     NO_TEMPLATE: "{place}: there is no text to send.", "{place}：没有可发送的文本。";
     SKILL_GONE: "{place}: the skill is not there any more.", "{place}：该技能已不存在。";
 

@@ -65,6 +65,25 @@ pub enum CommandSub {
         #[command(flatten)]
         texts: Texts,
     },
+    /// Send a command and print the answer; its shell pieces read standard input.
+    #[command(after_help = "Examples:
+  avocet command run commit-msg -y
+  avocet command run summarize focus on risks --bot reviewer
+  git log -5 | avocet command run changelog -y")]
+    Run {
+        /// As it is typed behind `/`.
+        name: String,
+        /// What stands for {{args}}.
+        args: Vec<String>,
+    },
+    /// Print the text a command comes to; no model is asked.
+    #[command(after_help = "Example:\n  avocet command render commit-msg -y")]
+    Render {
+        /// As it is typed behind `/`.
+        name: String,
+        /// What stands for {{args}}.
+        args: Vec<String>,
+    },
     /// Change a command in your editor; what is wrong is not kept.
     #[command(after_help = "Example:\n  avocet command edit commit-msg")]
     Edit {
@@ -155,10 +174,29 @@ impl From<BotSub> for (Kind, Asked) {
     }
 }
 
+/// What becomes of a template that was filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    Run,
+    Render,
+}
+
+impl CommandSub {
+    /// Name, arguments and purpose, where the command itself is wanted and not its file.
+    pub fn template(&self) -> Option<(&str, String, Then)> {
+        match self {
+            CommandSub::Run { name, args } => Some((name, args.join(" "), Then::Run)),
+            CommandSub::Render { name, args } => Some((name, args.join(" "), Then::Render)),
+            _ => None,
+        }
+    }
+}
+
 impl From<CommandSub> for (Kind, Asked) {
     fn from(sub: CommandSub) -> (Kind, Asked) {
         let asked = match sub {
             CommandSub::List => Asked::List,
+            CommandSub::Run { name, .. } | CommandSub::Render { name, .. } => Asked::Show(name),
             CommandSub::Show { name } => Asked::Show(name),
             CommandSub::New { name, texts } => {
                 Asked::New { name, texts, sampling: Sampling::default() }
