@@ -22,7 +22,7 @@ pub type FindPlaces = Arc<dyn Fn(bool) -> Places + Send + Sync>;
 pub struct Kept {
     pub library: Arc<Library>,
     places: FindPlaces,
-    /// Somebody waits for the answer, also if it is the same.
+    /// Somebody waits for the answer, also if it is the same; at first everybody does.
     asked: bool,
     /// The last look; `None`: it was taken in.
     looking: Option<JoinHandle<Arc<Library>>>,
@@ -31,7 +31,7 @@ pub struct Kept {
 impl Kept {
     /// Nothing is read yet.
     pub fn new(places: FindPlaces) -> Kept {
-        Kept { library: Arc::default(), places, asked: false, looking: None }
+        Kept { library: Arc::default(), places, asked: true, looking: None }
     }
 
     /// Nothing is kept anywhere.

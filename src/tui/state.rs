@@ -79,6 +79,15 @@ pub struct Known {
     pub models: Vec<String>,
     /// Commands, skills and bots that people keep.
     pub kept: Catalogue,
+    /// The files were read.
+    pub looked: bool,
+}
+
+impl Known {
+    /// True for somebody who has nothing of the kind yet.
+    pub fn keeps_nothing(&self) -> bool {
+        self.looked && self.kept == Catalogue::default()
+    }
 }
 
 /// How things look and in which words.
@@ -153,7 +162,7 @@ impl State {
             modals: Modals::default(),
             activity: Activity::default(),
             facts,
-            known: Known { models, kept: Catalogue::default() },
+            known: Known { models, ..Known::default() },
             dress,
             person: Person { ring: around.ring, ..Person::default() },
             mouse: Mouse::default(),

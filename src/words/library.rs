@@ -81,5 +81,5 @@ words! { "library":
     CHECKED_ODD: "{file}: {remark}.", "{file}：{remark}。";
     DRAFT_BOT: "A bot: `system_prompt` says who the model is and how it answers.\nAlso known: temperature, top_p, max_tokens, presence_penalty, frequency_penalty.", "机器人：`system_prompt` 说明模型是谁、怎样回答。\n还可以写：temperature、top_p、max_tokens、presence_penalty、frequency_penalty。";
     DRAFT_COMMAND: "A command: `prompt` is the message that is sent. {{args}} stands for what is typed\nbehind the name, !{command} for what a shell command writes, @{path} for a file.", "命令：`prompt` 是要发送的消息。{{args}} 代表名称后面输入的内容，\n!{command} 代表一条 shell 命令的输出，@{path} 代表一个文件。";
-    EXAMPLES_OFFERED: "`avocet init-home` copies example bots, commands and skills into {folder}.", "`avocet init-home` 会把示例机器人、命令和技能复制到 {folder}。";
+    EXAMPLES_OFFERED: "`avocet init-home` gives you bots, commands and skills to begin with.", "运行 `avocet init-home` 可获得一些现成的机器人、命令和技能。";
 }

@@ -23,6 +23,7 @@ pub(super) fn files_key(state: &mut State, action: Action) {
 
 /// What people keep was read: what is being completed may be one of them.
 pub(super) fn kept_came(state: &mut State, kept: Catalogue) {
+    state.known.looked = true;
     if state.known.kept == kept {
         return;
     }
