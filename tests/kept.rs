@@ -616,6 +616,7 @@ impl Talk {
             tools: Toolbox::new(vec![]),
             persona: Persona::default(),
             kept: Kept::new(places),
+            bounds: avocet::context::window::Bounds::default(),
             greeting: vec![],
         };
         Talk { bench, handle: session::start(parts), asked }

@@ -215,6 +215,7 @@ fn parts(folder: &Path, limits: Limits, kept: Arc<Mutex<Vec<String>>>) -> Parts 
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
         kept: Kept::nothing(),
+        bounds: avocet::context::window::Bounds::default(),
         greeting: vec![],
     }
 }

@@ -11,6 +11,7 @@ use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
 use crate::config::problem;
 use crate::config::trust::{Level, Standing};
+use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
@@ -80,6 +81,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         tools,
         persona,
         kept,
+        bounds: Bounds::default(),
         greeting,
     })
 }

@@ -92,6 +92,14 @@ pub enum Op {
         format: ExportFormat,
         path: Option<String>,
     },
+    /// Sums up earlier turns now; the focus is what must be kept above all.
+    Compress {
+        focus: Option<String>,
+    },
+    /// Lets a part that is no longer sent go along again.
+    Recall {
+        id: String,
+    },
     /// Collects something that needs a look at the world, then says it.
     Report {
         report: Report,

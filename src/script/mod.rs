@@ -7,7 +7,11 @@
 
 mod fault;
 pub mod js;
+pub mod output;
+pub mod permission;
 pub mod template;
 pub mod text;
+pub mod tool_text;
+pub mod wasm;
 
 pub use fault::{Fault, quoted};

@@ -62,7 +62,7 @@ impl Session {
     }
 
     /// Looks and waits: what is sent now is sent with what is kept now.
-    pub(super) async fn settle(&mut self) {
+    pub(super) async fn look_first(&mut self) {
         self.look();
         let looked = match self.voice.kept.looking.take() {
             Some(looking) => looking.await.ok(),
@@ -101,7 +101,7 @@ impl Session {
 
     /// Another bot, from the next turn on.
     async fn set_bot(&mut self, name: Option<String>) {
-        self.settle().await;
+        self.look_first().await;
         let Some(name) = name else {
             self.voice.persona = Persona::default();
             self.facts.bot = None;
@@ -123,7 +123,7 @@ impl Session {
 
     /// A command or a skill, filled with the file as it is now.
     async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
-        self.settle().await;
+        self.look_first().await;
         match fill::by_name(&self.voice.kept.library, name, args) {
             Ok(mut prompt) => {
                 prompt.attach(mentions);

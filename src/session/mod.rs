@@ -20,6 +20,8 @@ use crate::safety::{Place, Policy, Rule, World};
 use crate::tools::Toolbox;
 use crate::words::{Lang, Say};
 
+mod answering;
+mod context;
 pub mod export;
 mod files;
 mod host;
@@ -56,6 +58,8 @@ pub struct Parts {
     pub persona: Persona,
     /// Commands, skills and bots; read once the session is open.
     pub kept: library::Kept,
+    /// How much a request may hold.
+    pub bounds: crate::context::window::Bounds,
     /// Said once, when the session opens.
     pub greeting: Vec<crate::protocol::Notice>,
 }

@@ -434,6 +434,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::StepOutput { .. }
         | protocol::Event::Observed(_)
         | protocol::Event::Page(_)
+        | protocol::Event::Compacting
+        | protocol::Event::Compacted(_)
         | protocol::Event::Notice(_) => {}
     }
     Vec::new()

@@ -64,6 +64,10 @@ impl Story {
             }
             Event::Notice(notice) => self.notice(notice.clone()),
             Event::Page(page) => self.page(page.title.clone(), page.rows.clone()),
+            Event::Compacted(receipt) => {
+                let page = receipt.page();
+                self.page(page.title, page.rows);
+            }
             Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Judged { .. }
             | Event::Answered { .. }
@@ -71,6 +75,7 @@ impl Story {
             | Event::Facts(_)
             | Event::Models { .. }
             | Event::Catalogue(_)
+            | Event::Compacting
             | Event::Closed => {}
         }
     }
