@@ -16,6 +16,7 @@ use avocet::protocol::{
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
+use avocet::session::library::Kept;
 use avocet::session::trust::Trust;
 use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
 use avocet::tools::Toolbox;
@@ -213,6 +214,7 @@ fn parts(folder: &Path, limits: Limits, kept: Arc<Mutex<Vec<String>>>) -> Parts 
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
+        kept: Kept::nothing(),
         bounds: avocet::context::window::Bounds::default(),
         greeting: vec![],
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, AskId, Attached, Facts, Observation, Page, Receipt, Risk, Step, Work};
+use super::{Ask, AskId, Attached, Catalogue, Facts, Observation, Page, Receipt, Risk, Step, Work};
 use crate::words::Say;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,6 +90,8 @@ pub enum Event {
     Models {
         names: Vec<String>,
     },
+    /// Commands, skills and bots as they were read, and the answer to `Op::Look`.
+    Catalogue(Box<Catalogue>),
     /// Earlier turns are being summed up.
     Compacting,
     /// The context was made smaller.

@@ -14,6 +14,7 @@ use super::outbox::Outbox;
 use crate::agent::{Answer, Call, Host};
 use crate::config::notes::Found;
 use crate::context::window::{self, Bounds, History, Ledger};
+use crate::library::Library;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
 use crate::protocol::{
@@ -33,6 +34,8 @@ pub enum Note {
     Answered,
     /// A person wants this covered from now on.
     Remember { rule: String, scope: Scope },
+    /// What people keep was looked at.
+    Library(Arc<Library>),
     /// Kept for an export.
     Record(Box<Event>),
     /// A step came to its end.

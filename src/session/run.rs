@@ -20,8 +20,7 @@ use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage,
-    Work,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage, Work,
 };
 use crate::safety::{self, Policy, Scene};
 use crate::tools::{Toolbox, branch};
@@ -124,6 +123,7 @@ impl Session {
             voice: Voice {
                 connected: parts.reach.first,
                 persona: parts.persona,
+                kept: parts.kept,
                 found: Vec::new(),
             },
             past: Past::default(),
@@ -142,6 +142,7 @@ impl Session {
 
     async fn open(&mut self, greeting: Vec<Notice>) {
         self.tell_facts().await;
+        self.look();
         for notice in greeting {
             self.say(notice).await;
         }
@@ -179,6 +180,7 @@ impl Session {
             Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.report(report),
             Op::Trust => self.ask_trust_again().await,
+            Op::Look | Op::SetBot { .. } | Op::Invoke { .. } => self.of_library(op).await,
             // The loop ends before it comes here.
             Op::Shutdown => {}
         }
@@ -196,6 +198,7 @@ impl Session {
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
             Note::Stepped => self.facts.steps += 1,
+            Note::Library(library) => self.library_came(library).await,
         }
     }
 

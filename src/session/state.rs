@@ -7,6 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::library::Kept;
 use super::turns::Words;
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
@@ -23,6 +24,7 @@ const COSTS: usize = 20;
 pub struct Voice {
     pub connected: Connected,
     pub persona: Persona,
+    pub kept: Kept,
     /// What a search for models brought.
     pub found: Vec<Found>,
 }

@@ -32,6 +32,7 @@ impl Words {
 impl Session {
     pub(super) async fn submit(&mut self, words: Words) {
         if self.is_idle() && self.guard.trust.asking.is_none() {
+            self.look_first().await;
             self.start(words, Origin::Typed);
         } else {
             self.queue.push_back(words);
@@ -54,6 +55,7 @@ impl Session {
             None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
             Some((words, mark)) => {
                 Arc::make_mut(&mut self.past.history).back_to(mark);
+                self.look_first().await;
                 self.start(words, Origin::Typed);
             }
         }
@@ -62,6 +64,7 @@ impl Session {
     pub(super) async fn next_of_queue(&mut self) {
         if let Some(words) = self.queue.pop_front() {
             self.queue_changed().await;
+            self.look_first().await;
             self.start(words, Origin::Queue);
         }
     }
