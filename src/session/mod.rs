@@ -32,6 +32,7 @@ mod report;
 mod rules;
 mod run;
 mod shell;
+mod skills;
 mod state;
 pub mod trust;
 mod turns;

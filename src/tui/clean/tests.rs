@@ -59,6 +59,10 @@ fn a_command_reads_as_one_would_type_it() {
             Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) },
             r#"file.read {"path":"a"}"#,
         ),
+        (
+            Work::Tool { name: "skill".into(), input: json!({"name": "tests", "args": "-v"}) },
+            "skill tests -v",
+        ),
     ];
     for (work, expected) in cases {
         assert_eq!(command(&work), expected);
