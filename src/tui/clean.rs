@@ -115,21 +115,9 @@ pub fn command(work: &Work) -> String {
             }
             out
         }
-        Work::Tool { name, input } => match skill(name, input) {
-            Some(text) => flat(&text),
-            None => format!("{} {}", flat(name), flat(&input.to_string())),
-        },
+        Work::Tool { name, input } => flat(&Work::brief(name, input)),
         Work::Shell { line } => flat(line),
     }
-}
-
-/// `skill commit fix the typo`: which one it is, said as a person would type it.
-fn skill(name: &str, input: &serde_json::Value) -> Option<String> {
-    let text = |key: &str| input.get(key).and_then(serde_json::Value::as_str);
-    let args = text("args").unwrap_or_default();
-    let line =
-        (name == "skill").then(|| text("name"))?.map(|skill| format!("skill {skill} {args}"))?;
-    Some(line.trim_end().to_owned())
 }
 
 /// One argument as a shell reads it; unseen characters make it `$'…'`.
