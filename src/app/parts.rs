@@ -16,6 +16,7 @@ use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
+use crate::session::library::Kept;
 use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
@@ -30,6 +31,8 @@ use crate::words::{Say, Spoken, session as words};
 pub enum For {
     Screen,
     Print,
+    /// Only the text of a template is wanted: no model is asked.
+    Render,
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
@@ -56,7 +59,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
             guard.trust = trust(ground);
             None
         }
-        For::Print => untrusted(ground),
+        For::Print | For::Render => untrusted(ground),
     };
     let facts = Facts {
         // So that the first frame says it already.
@@ -73,12 +76,14 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
+    let kept = Kept::new(ground.find_places());
     Ok(Parts {
         facts,
         reach: Reach { first, discover, ways },
         guard,
         tools,
         persona,
+        kept,
         bounds: Bounds::default(),
         greeting,
     })

@@ -78,6 +78,7 @@ impl Session {
         self.guard.place.trusted = trusted;
         self.facts.branch = trusted.then(|| branch::of(&self.guard.place.cwd)).flatten();
         self.tell_facts().await;
+        self.look();
         let kept = (self.guard.trust.keep)(trusted);
         self.say(told(trusted, self.guard.trust.settings)).await;
         if let Err(why) = kept {
