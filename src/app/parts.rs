@@ -9,13 +9,14 @@ use super::reach::{self, Knowledge};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
-use crate::config::problem;
 use crate::config::trust::{Level, Standing};
+use crate::config::{problem, toolchain};
 use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
+use crate::session::library::Kept;
 use crate::session::saved::{Keeping, Replay};
 use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
@@ -31,6 +32,8 @@ use crate::words::{Say, Spoken, session as words};
 pub enum For {
     Screen,
     Print,
+    /// Only the text of a template is wanted: no model is asked.
+    Render,
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
@@ -57,7 +60,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
             guard.trust = trust(ground);
             None
         }
-        For::Print => untrusted(ground),
+        For::Print | For::Render => untrusted(ground),
     };
     let facts = Facts {
         // So that the first frame says it already.
@@ -74,14 +77,16 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
-    let replay = match surface {
-        For::Screen => Replay::All,
-        For::Print => Replay::Nothing,
+    let keep = match surface {
+        For::Screen => Keeping { store: ground.store(), resume: None, replay: Replay::All },
+        For::Print => Keeping { store: ground.store(), resume: None, replay: Replay::Nothing },
+        // A text that is filled and not sent is no conversation.
+        For::Render => Keeping::nothing(),
     };
-    let keep = Keeping { store: ground.store(), resume: None, replay };
+    let kept = Kept::new(ground.find_places());
     let reach = Reach { first, discover, ways };
     let bounds = Bounds::default();
-    Ok(Parts { facts, reach, guard, tools, persona, keep, bounds, greeting })
+    Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting })
 }
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
@@ -120,7 +125,10 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
             path: world.child_path(),
             own_keys: own_keys.chain(["AVOCET_API_KEY".to_owned()]).collect(),
             keep: Vec::new(),
-            set: Vec::new(),
+            set: toolchain::default(&ground.environment, &ground.paths.home)
+                .map(|name| ("RUSTUP_TOOLCHAIN".to_owned(), name))
+                .into_iter()
+                .collect(),
         },
         limits: Limits {
             approved: settings.limits.step_timeout,

@@ -160,6 +160,7 @@ impl<'a> Headless<'a> {
             | Event::Earlier { .. }
             | Event::Rewound { .. }
             | Event::Sessions { .. }
+            | Event::Catalogue(_)
             | Event::Cleared => vec![],
         }
     }

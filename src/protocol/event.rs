@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Ask, AskId, Attached, Change, Facts, Observation, Page, PlanItem, Receipt, Rewind, Risk,
-    SessionRow, Step, Work,
+    Ask, AskId, Attached, Catalogue, Change, Facts, Observation, Page, PlanItem, Receipt, Rewind,
+    Risk, SessionRow, Step, Work,
 };
 use crate::words::Say;
 
@@ -121,6 +121,8 @@ pub enum Event {
     Sessions {
         rows: Vec<SessionRow>,
     },
+    /// Commands, skills and bots as they were read, and the answer to `Op::Look`.
+    Catalogue(Box<Catalogue>),
     /// Earlier turns are being summed up.
     Compacting,
     /// The context was made smaller.

@@ -25,6 +25,7 @@ mod context;
 pub mod export;
 mod files;
 mod host;
+pub mod library;
 mod mend;
 mod outbox;
 mod prompting;
@@ -33,6 +34,7 @@ mod rules;
 mod run;
 pub mod saved;
 mod shell;
+mod skills;
 mod state;
 pub mod trust;
 mod turns;
@@ -59,6 +61,8 @@ pub struct Parts {
     pub persona: Persona,
     /// Where it is kept.
     pub keep: saved::Keeping,
+    /// Commands, skills and bots; read once the session is open.
+    pub kept: library::Kept,
     /// How much a request may hold.
     pub bounds: crate::context::window::Bounds,
     /// Said once, when the session opens.

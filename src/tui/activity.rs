@@ -109,6 +109,7 @@ impl Activity {
             | Event::Earlier { .. }
             | Event::Rewound { .. }
             | Event::Sessions { .. }
+            | Event::Catalogue(_)
             | Event::Cleared => return,
         };
         let ends = doing == Doing::Idle || matches!(event, Event::TurnStarted { .. });

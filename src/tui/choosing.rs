@@ -6,6 +6,7 @@ use super::modal::{Choice, Choose, Modal, Row, Topic};
 use super::state::State;
 use super::submit;
 use super::theme::{AUTO, Theme};
+use crate::commands::NO_BOT;
 use crate::protocol::{Op, Report, Rewind, SessionRow};
 use crate::words::{Say, Word, screen as words};
 
@@ -38,7 +39,7 @@ pub fn themes(state: &mut State) {
 pub fn models(state: &mut State) -> Vec<Effect> {
     let choose = Choose::new(Topic::Model, model_rows(state), &state.facts.model);
     state.modals.open(Modal::Choose(Box::new(choose)));
-    match state.models.is_empty() {
+    match state.known.models.is_empty() {
         true => vec![Effect::Send(Op::Report { report: Report::Models })],
         false => Vec::new(),
     }
@@ -46,7 +47,9 @@ pub fn models(state: &mut State) -> Vec<Effect> {
 
 fn model_rows(state: &State) -> Vec<Row> {
     let about = |name: &String| (*name == state.facts.model).then(|| words::CHOOSE_NOW.into());
-    state.models.iter().map(|name| Row { value: name.clone(), about: about(name), ..Row::default() }).collect()
+    let row =
+        |name: &String| Row { value: name.clone(), about: about(name), ..Row::default() };
+    state.known.models.iter().map(row).collect()
 }
 
 /// The server said which models it has.
@@ -57,6 +60,26 @@ pub fn models_came(state: &mut State) {
     {
         choose.fill(rows);
     }
+}
+
+/// The bots, and going on without one.
+pub fn bots(state: &mut State) {
+    let now = state.facts.bot.as_deref().unwrap_or(NO_BOT);
+    let about = |name: &str, about: Say| match name == now {
+        true => words::CHOOSE_BOT_NOW.with("about", about),
+        false => about,
+    };
+    let row = |name: &str, said: Say| Row {
+        value: name.to_owned(),
+        about: Some(about(name, said)),
+        ..Row::default()
+    };
+    let none = row(NO_BOT, words::BOT_NONE.into());
+    let bots = state.known.kept.bots.iter();
+    let bots = bots.map(|(name, text)| row(name, words::CHOOSE_BOT.with("about", text.as_str())));
+    let rows: Vec<Row> = bots.chain([none]).collect();
+    let choose = Choose::new(Topic::Bot, rows, now);
+    state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
 /// Saved sessions; they come when they are read.
@@ -111,6 +134,12 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
             let worn = state.dress.worn.clone();
             let _ = state.dress.put_on(&worn);
         }
+        (Topic::Bot, Choice::Taken(name)) => {
+            let named = state.known.kept.bots.iter().any(|(bot, _)| *bot == name);
+            let name = (named || name != NO_BOT).then_some(name);
+            return vec![Effect::Send(Op::SetBot { name })];
+        }
+        (Topic::Bot, Choice::Marked(_) | Choice::Left) => {}
         (Topic::Model, Choice::Taken(name)) => return vec![Effect::Send(Op::SetModel { name })],
         (Topic::Session, Choice::Taken(session)) => {
             return vec![Effect::Send(Op::Resume { session })];

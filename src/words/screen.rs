@@ -123,6 +123,10 @@ words! { "screen":
     SESSIONS_NONE: "Nothing is here yet.", "这里还没有内容。";
     SESSION_HERE: "{when}", "{when}";
     SESSION_THERE: "{when}  {folder}", "{when}  {folder}";
+    CHOOSE_BOT_TITLE: "Bot", "机器人";
+    CHOOSE_BOT: "{about}", "{about}";
+    CHOOSE_BOT_NOW: "{about} (answers now)", "{about}（当前使用）";
+    BOT_NONE: "no bot: the model as it is", "不用机器人：模型本身";
     CHOOSE_FILTER: "type to filter", "输入以筛选";
     CHOOSE_NONE: "Nothing fits what you typed.", "没有符合的项。";
     CHOOSE_NOW: "answers now", "当前使用";

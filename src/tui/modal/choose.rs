@@ -33,6 +33,7 @@ pub enum Topic {
     Session,
     /// A turn to go back to.
     Turn,
+    Bot,
 }
 
 /// What came of a key.
@@ -203,7 +204,7 @@ impl Choose {
                 let height = rows.height - 1;
                 (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
             }
-            Topic::Theme | Topic::Model | Topic::Session | Topic::Turn => (rows, None),
+            Topic::Theme | Topic::Model | Topic::Bot | Topic::Session | Topic::Turn => (rows, None),
         };
         self.draw_rows(rows, buf, pen);
         if let Some(sample) = sample {
@@ -323,6 +324,7 @@ impl Topic {
         match self {
             Topic::Theme => words::CHOOSE_THEME,
             Topic::Model => words::CHOOSE_MODEL,
+            Topic::Bot => words::CHOOSE_BOT_TITLE,
             Topic::Session => words::CHOOSE_SESSION,
             Topic::Turn => words::CHOOSE_TURN,
         }
@@ -331,7 +333,7 @@ impl Topic {
     /// What is said while there are no rows.
     fn waits(self) -> Word {
         match self {
-            Topic::Theme | Topic::Model => words::MODELS_ASKED,
+            Topic::Theme | Topic::Model | Topic::Bot => words::MODELS_ASKED,
             Topic::Session | Topic::Turn => words::SESSIONS_NONE,
         }
     }
