@@ -35,6 +35,7 @@ pub mod protocol;
 pub mod safety;
 pub mod sandbox;
 pub mod screen;
+pub mod script_run;
 pub mod session;
 
 /// Every area of the catalogue.
@@ -52,6 +53,7 @@ const AREAS: &[&[Word]] = &[
     safety::ALL,
     sandbox::ALL,
     screen::ALL,
+    script_run::ALL,
     session::ALL,
 ];
 
