@@ -36,7 +36,7 @@ fn theme() -> Theme {
 }
 
 fn frame(transcript: &mut Transcript, theme: &Theme, buf: &mut Buffer) {
-    let look = Look { theme, lang: Lang::En, spinner: 1, elapsed_ms: 1_000 };
+    let look = Look { theme, lang: Lang::En, spinner: 1, elapsed_ms: 1_000, clock: None };
     transcript.view(AREA, buf, &look);
 }
 

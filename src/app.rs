@@ -90,22 +90,20 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
     let (themes, torn) = ground.themes();
     let history = History::open(ground.paths.history());
     let draft = draft::file(&ground.paths.drafts(), &ground.folder);
+    let look = &ground.loaded.settings.look;
     let config = tui::Config {
         lang: ground.lang(),
-        theme: ground.loaded.settings.theme.clone(),
+        theme: look.theme.clone(),
         themes,
-        ground: ground.shade(),
-        ring: ground.ring(),
-        depth: ground.depth(),
+        around: ground.surroundings(),
         facts: built.facts.clone(),
         history: history.entries().to_vec(),
         draft: draft::read(&draft),
         keep: tui::Kept { history: Some(ground.paths.history()), draft: Some(draft) },
         editor: ground.editor(),
-        vim: ground.loaded.settings.vim,
+        habits: tui::Habits { vim: look.vim, timestamps: look.timestamps },
         first: prompt,
         models: Vec::new(),
-        clipboard: ground.clipboard(),
         notices: ground.notices().into_iter().chain(torn).collect(),
     };
     let keep = ground.keep();

@@ -22,8 +22,14 @@ pub mod tui;
 pub mod commands;
 pub mod session;
 
+// Scripts: the ISDK language.
+pub mod script;
+
 // Loop: one user turn.
 pub mod agent;
+
+// Kept: what people write for the program, read from their files.
+pub mod library;
 
 // Edges: network, processes, files.
 pub mod config;

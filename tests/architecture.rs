@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use unicode_width::UnicodeWidthChar as _;
+
 /// Files that may be longer than [`LONGEST`], because they are tables.
 const TABLES: &[&str] = &["src/safety/rules/", "src/words/", "src/commands/table.rs"];
 const LONGEST: usize = 600;
@@ -124,6 +126,25 @@ fn named(line: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
         })
         .filter(|name| known.contains_key(name))
         .collect()
+}
+
+/// Marks that some terminals draw two columns wide tear a frame apart. The one file that
+/// names them says where foreign text may break.
+#[test]
+fn the_screen_draws_nothing_whose_width_is_ambiguous() {
+    let ours = |source: &&Source| {
+        source.path.starts_with("src/tui/")
+            && !source.path.contains("tests")
+            && source.path != "src/tui/clean/rows.rs"
+    };
+    for source in sources().iter().filter(ours) {
+        for (number, line) in source.code() {
+            for mark in line.chars().filter(|c| !c.is_ascii()) {
+                let same = mark.width() == mark.width_cjk();
+                assert!(same, "{}:{number}: `{mark}`: take one of `glyph`", source.path);
+            }
+        }
+    }
 }
 
 #[test]

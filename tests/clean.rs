@@ -61,7 +61,7 @@ fn payloads() -> Vec<Payload> {
 fn drawn(transcript: &mut Transcript, width: u16) -> String {
     let area = Rect::new(0, 0, width, 50);
     let theme = Theme::built_in("dark", Depth::True).unwrap();
-    let look = Look { theme: &theme, lang: Lang::En, spinner: 0, elapsed_ms: 0 };
+    let look = Look { theme: &theme, lang: Lang::En, spinner: 0, elapsed_ms: 0, clock: None };
     let mut out = String::new();
     transcript.view(area, &mut Buffer::empty(area), &look);
     transcript.scroll(Scroll::Top);

@@ -102,7 +102,7 @@ fn a_whole_file_is_understood() {
     assert_eq!(said(&loaded), [""; 0]);
     let settings = &loaded.settings;
     assert_eq!((settings.mode, settings.lang), (Mode::Low, Lang::Zh));
-    assert_eq!(settings.theme, "light");
+    assert_eq!(settings.look.theme, "light");
     let connection = settings.connection.clone().unwrap();
     assert_eq!(connection.base_url, "https://models.example/v1");
     assert_eq!(connection.api_key.unwrap().expose(), "sk-work");
@@ -283,7 +283,7 @@ fn one_wrong_key_does_not_cost_the_rest() {
         Desk::with("mode = 3\ntheme = \"light\"\n[nope]\na = 1\n[limits]\nidle_timeout_s = 9")
             .load();
     assert_eq!(loaded.problems.len(), 2);
-    assert_eq!(loaded.settings.theme, "light");
+    assert_eq!(loaded.settings.look.theme, "light");
     assert_eq!(loaded.settings.limits.idle_timeout.as_secs(), 9);
     assert_eq!(loaded.settings.mode, Mode::High);
 }
@@ -375,7 +375,7 @@ fn what_loosens_or_is_no_safety_in_a_project_does_not_count_and_is_said() {
         assert_eq!(loaded.settings.policy(), before.settings.policy(), "{text}");
         assert_eq!(loaded.settings.connection, before.settings.connection, "{text}");
         assert_eq!(loaded.settings.limits, before.settings.limits, "{text}");
-        assert_eq!(loaded.settings.theme, before.settings.theme, "{text}");
+        assert_eq!(loaded.settings.look.theme, before.settings.look.theme, "{text}");
     }
 }
 

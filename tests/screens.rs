@@ -725,7 +725,7 @@ fn the_mode_of_vi_stands_in_the_status_line() {
             lang,
             facts: facts(lang),
             theme: "dark".into(),
-            vim: true,
+            habits: avocet::tui::Habits { vim: true, timestamps: false },
             ..Config::default()
         };
         let mut screen = Screen::of(config, (80, 24));

@@ -7,15 +7,18 @@ use std::sync::Arc;
 use super::Failure;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit};
+use crate::commands;
 use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
 use crate::config::trust::{self, Level, Standing, Survey, Trust};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
+use crate::library::Places;
 use crate::protocol::Notice;
 use crate::safety;
 use crate::tui::ring::Ring;
+use crate::tui::surroundings::knows_links;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
-use crate::tui::{Clipboard, Keep};
+use crate::tui::{Clipboard, Keep, Surroundings};
 use crate::words::{Lang, Say, Spoken, cli as words};
 
 #[derive(Debug)]
@@ -101,7 +104,7 @@ impl Ground {
     }
 
     /// What the background seems to be, before the terminal says so itself.
-    pub fn shade(&self) -> Shade {
+    fn shade(&self) -> Shade {
         let said = self.environment.get("COLORFGBG").and_then(Shade::of_variable);
         said.unwrap_or_default()
     }
@@ -114,6 +117,12 @@ impl Ground {
         (files.into_iter().map(source).collect(), notices)
     }
 
+    /// Where bots, commands and skills lie; those of the project where it is trusted.
+    pub fn places(&self) -> Places {
+        let project = self.trusted.then_some(self.folder.as_path());
+        Places::of(&self.paths, project, &commands::built_in_names())
+    }
+
     /// How the screen keeps a setting: in the person's own file.
     pub fn keep(&self) -> Keep {
         let file = self.paths.settings();
@@ -123,9 +132,9 @@ impl Ground {
     }
 
     /// How somebody who looks elsewhere is called back.
-    pub fn ring(&self) -> Ring {
+    fn ring(&self) -> Ring {
         let variable = |name| self.environment.get(name).unwrap_or_default();
-        match self.loaded.settings.notify {
+        match self.loaded.settings.look.notify {
             Notify::Auto => Ring::of_terminal(variable("TERM_PROGRAM"), variable("TERM")),
             Notify::Bell => Ring::Bell,
             Notify::Off => Ring::Off,
@@ -133,9 +142,10 @@ impl Ground {
     }
 
     /// How many colours the terminal says it has.
-    pub fn depth(&self) -> Depth {
+    fn depth(&self) -> Depth {
         let variable = |name| self.environment.get(name).unwrap_or_default();
-        let none = self.loaded.settings.color == Color::Never || !variable("NO_COLOR").is_empty();
+        let none =
+            self.loaded.settings.look.color == Color::Never || !variable("NO_COLOR").is_empty();
         let (term, color) = (variable("TERM"), variable("COLORTERM"));
         match () {
             () if none => Depth::None,
@@ -145,8 +155,22 @@ impl Ground {
         }
     }
 
+    /// What the screen knows of the terminal and the machine before it asks.
+    pub fn surroundings(&self) -> Surroundings {
+        let variable = |name: &str| self.environment.get(name).unwrap_or_default().to_owned();
+        let depth = self.depth();
+        Surroundings {
+            depth,
+            ground: self.shade(),
+            ring: self.ring(),
+            clipboard: self.clipboard(),
+            links: depth != Depth::None && knows_links(variable),
+            clock: time_of_day(),
+        }
+    }
+
     /// What the clipboard is reached by.
-    pub fn clipboard(&self) -> Clipboard {
+    fn clipboard(&self) -> Clipboard {
         let set = |name: &&str| Some(((*name).to_owned(), self.environment.get(name)?.to_owned()));
         Clipboard { variables: Clipboard::VARIABLES.iter().filter_map(set).collect() }
     }
@@ -166,6 +190,13 @@ impl Known {
         let named = named.and_then(|named| named.canonicalize().ok());
         Known { kept, broken, survey, standing, named: named.as_deref() == Some(folder) }
     }
+}
+
+/// Milliseconds since midnight, where one is.
+fn time_of_day() -> u64 {
+    let now = jiff::Zoned::now().time();
+    let seconds = (i64::from(now.hour()) * 60 + i64::from(now.minute())) * 60;
+    u64::try_from((seconds + i64::from(now.second())) * 1_000).unwrap_or(0)
 }
 
 /// Foreign text made safe for a terminal.

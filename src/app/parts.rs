@@ -10,7 +10,8 @@ use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
 use crate::config::trust::{Level, Standing};
-use crate::config::{bot, problem};
+use crate::config::problem;
+use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
@@ -73,7 +74,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
     let Some(name) = bot else { return Ok(Persona::default()) };
-    let bot = bot::load(&ground.paths, name).map_err(|error| error.say())?;
+    let bot = bot::find(&ground.places(), name).map_err(|error| error.say())?;
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
 }
 

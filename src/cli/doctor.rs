@@ -86,7 +86,7 @@ fn files(paths: &Paths) -> Vec<Row> {
     vec![
         Row::heading(w::DOCTOR_FILES),
         Row::pair(w::DOCTOR_SETTINGS_FILE, shown(paths.settings())),
-        Row::pair(w::DOCTOR_BOTS, paths.bots().map(shown).join(", ")),
+        Row::pair(w::DOCTOR_BOTS, shown(paths.bots())),
         Row::pair(w::DOCTOR_DATA, shown(paths.data.clone())),
         Row::pair(w::DOCTOR_LOG, shown(paths.log())),
     ]

@@ -169,7 +169,13 @@ impl Linear {
                 self.later.push(line);
                 Vec::new()
             }
-            Act::Theme(_) | Act::Keys | Act::Vim(_) | Act::Copy(_) | Act::Dump | Act::Search(_) => {
+            Act::Theme(_)
+            | Act::Keys
+            | Act::Vim(_)
+            | Act::Timestamps(_)
+            | Act::Copy(_)
+            | Act::Dump
+            | Act::Search(_) => {
                 vec![Effect::Notice(Notice::warning(w::NEEDS_SCREEN))]
             }
         }

@@ -46,15 +46,24 @@ pub(super) fn theme(call: &Call<'_>, name: &str) -> Outcome {
 }
 
 pub(super) fn vim(_: &Call<'_>, name: &str) -> Outcome {
-    match name.to_lowercase().as_str() {
-        "" => Outcome::Do(Act::Vim(None)),
-        "on" => Outcome::Do(Act::Vim(Some(true))),
-        "off" => Outcome::Do(Act::Vim(Some(false))),
+    switch("vim", name, Act::Vim)
+}
+
+pub(super) fn timestamps(_: &Call<'_>, name: &str) -> Outcome {
+    switch("timestamps", name, Act::Timestamps)
+}
+
+/// `on`, `off`, or nothing for the other way round.
+fn switch(command: &'static str, name: &str, act: fn(Option<bool>) -> Act) -> Outcome {
+    Outcome::Do(act(match name.to_lowercase().as_str() {
+        "" => None,
+        "on" => Some(true),
+        "off" => Some(false),
         _ => {
-            let say = w::NO_SWITCH.with("name", "vim").with("found", super::short(name));
-            Outcome::Say(Notice::error(say))
+            let say = w::NO_SWITCH.with("name", command).with("found", super::short(name));
+            return Outcome::Say(Notice::error(say));
         }
-    }
+    }))
 }
 
 pub(super) fn allow(call: &Call<'_>, rule: &str) -> Outcome {

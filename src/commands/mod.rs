@@ -24,6 +24,11 @@ pub use complete::{Candidate, complete};
 pub use dispatch::{dispatch, find};
 pub use help::{by_category, page as help_page, readme_table};
 
+/// Every name and alias of the table.
+pub fn built_in_names() -> Vec<&'static str> {
+    table::COMMANDS.iter().flat_map(Command::names).collect()
+}
+
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Command {
@@ -215,6 +220,9 @@ pub enum Act {
     Lang(Lang),
     /// Turn vi's keys on or off; `None`: the other way round.
     Vim(Option<bool>),
+    /// Show times beside what was said and done, or hide them; `None`: the other way
+    /// round.
+    Timestamps(Option<bool>),
     /// Copy an answer, counted from the last one, which is 1.
     Copy(usize),
     /// Print the conversation where the terminal itself scrolls.

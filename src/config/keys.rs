@@ -14,6 +14,7 @@ pub const KEYS: &[Key] = &[
     Key { path: "lang",                   kind: Choice(&["auto", "en", "zh"]),             built_in: "auto",    strictest: None,           variables: &["AVOCET_LANG"],    elsewhere: None },
     Key { path: "theme",                  kind: Text,                                      built_in: "auto",    strictest: None,           variables: &["AVOCET_THEME"],   elsewhere: None },
     Key { path: "vim",                    kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
+    Key { path: "timestamps",             kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
     Key { path: "color",                  kind: Choice(&["auto", "never"]),                built_in: "auto",    strictest: None,           variables: &["NO_COLOR"],       elsewhere: None },
     Key { path: "notify",                 kind: Choice(&["auto", "bell", "off"]),          built_in: "auto",    strictest: None,           variables: &["AVOCET_NOTIFY"],  elsewhere: None },
     Key { path: "log",                    kind: Choice(&["off", "error", "warn", "info", "debug", "trace"]), built_in: "off", strictest: None, variables: &["AVOCET_LOG"],   elsewhere: None },

@@ -5,7 +5,6 @@
 //! setting does. `app` hands each part the values it needs.
 
 pub mod approvals;
-pub mod bot;
 pub mod draft;
 pub mod edit;
 pub mod environment;

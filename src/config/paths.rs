@@ -65,9 +65,9 @@ impl Paths {
         self.config.join("config.toml")
     }
 
-    /// The folders bots are looked for in, the first one winning.
-    pub fn bots(&self) -> [PathBuf; 2] {
-        [self.config.join("bots"), self.home.join(".r9s").join("bots")]
+    /// The folder of the person's own bots.
+    pub fn bots(&self) -> PathBuf {
+        self.config.join("bots")
     }
 
     pub fn themes(&self) -> PathBuf {
@@ -98,20 +98,31 @@ impl Paths {
     }
 }
 
-/// The settings files of a project, outermost first: `.avocet/config.toml` in `folder`
-/// and its ancestors up to the repository's root. Outside a repository, only in
-/// `folder`. Read them only when the folder is trusted.
-pub fn project_files(folder: &Path) -> Vec<PathBuf> {
+/// Folders of a project that are read from once it is trusted, and so can steer what
+/// the program does.
+pub const STEERING: &[&str] =
+    &[".avocet", ".agents/skills", ".claude/commands", ".claude/skills", ".gemini/commands"];
+
+/// The folders whose files count in `folder`, outermost first: itself and its ancestors
+/// up to the repository's root; outside a repository, only itself.
+pub fn project_roots(folder: &Path) -> Vec<PathBuf> {
     let root = folder.ancestors().find(|ancestor| ancestor.join(".git").exists());
     let root = root.unwrap_or(folder);
-    let mut files: Vec<PathBuf> = folder
+    let mut roots: Vec<PathBuf> = folder
         .ancestors()
         .take_while(|ancestor| ancestor.starts_with(root))
-        .map(|ancestor| ancestor.join(".avocet").join("config.toml"))
-        .filter(|file| file.symlink_metadata().is_ok())
+        .map(Path::to_owned)
         .collect();
-    files.reverse();
-    files
+    roots.reverse();
+    roots
+}
+
+/// The settings files of a project, outermost first. Read them only when the folder is
+/// trusted.
+pub fn project_files(folder: &Path) -> Vec<PathBuf> {
+    let files = project_roots(folder).into_iter();
+    let files = files.map(|root| root.join(".avocet").join("config.toml"));
+    files.filter(|file| file.symlink_metadata().is_ok()).collect()
 }
 
 #[cfg(test)]
@@ -126,7 +137,7 @@ mod tests {
         for inside in [paths.history(), paths.log(), paths.approvals(), paths.themes()] {
             assert!(inside.starts_with("/tmp/a"), "{}", inside.display());
         }
-        assert_eq!(paths.bots()[1], Path::new("/home/x/.r9s/bots"));
+        assert_eq!((paths.bots(), paths.home), ("/tmp/a/bots".into(), "/home/x".into()));
     }
 
     #[test]

@@ -49,6 +49,10 @@ pub enum Fault {
     Syntax {
         why: String,
     },
+    /// A key that must be there is not, or is empty.
+    Missing {
+        key: &'static str,
+    },
     /// No such key; with one of nearly this name, where there is one.
     Unknown {
         near: Option<String>,
@@ -93,7 +97,8 @@ impl Fault {
             | Fault::NotText
             | Fault::TooLong { .. }
             | Fault::Syntax { .. } => true,
-            Fault::Unknown { .. }
+            Fault::Missing { .. }
+            | Fault::Unknown { .. }
             | Fault::Elsewhere(_)
             | Fault::Wrong(_)
             | Fault::BadName
@@ -155,6 +160,9 @@ impl Spoken for Problem {
             Fault::NotText => w::NOT_TEXT.into(),
             Fault::TooLong { limit } => w::TOO_LONG.with("limit", *limit),
             Fault::Syntax { why } => w::SYNTAX.with("why", why.as_str()),
+            Fault::Missing { key } => {
+                return w::MISSING.with("place", self.place()).with("key", *key);
+            }
             Fault::Unknown { near: None } => w::UNKNOWN.into(),
             Fault::Unknown { near: Some(near) } => w::UNKNOWN_NEAR.with("near", near.as_str()),
             Fault::Elsewhere(say) => w::ELSEWHERE.with("where", say.clone()),

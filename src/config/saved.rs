@@ -53,6 +53,18 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes a file that is not there yet, as [`write`] does; one that is there stays.
+pub fn create(path: &Path, text: &str) -> io::Result<()> {
+    let folder = parent(path);
+    make_folder(&folder)?;
+    let mut file = NamedTempFile::new_in(&folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    let _ = File::open(&folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
 /// Opens a file for lines to be added, made for its owner alone.
 pub fn append(path: &Path) -> io::Result<File> {
     make_folder(&parent(path))?;

@@ -20,12 +20,7 @@ pub struct Settings {
     pub profile: String,
     pub mode: Mode,
     pub lang: Lang,
-    /// `auto`, or the name of a theme.
-    pub theme: String,
-    /// Whether the input has vi's keys.
-    pub vim: bool,
-    pub color: Color,
-    pub notify: Notify,
+    pub look: Look,
     /// What goes into the log file; `None`: nothing is logged.
     pub log: Option<String>,
     /// The model asked for by an option or a variable, for both modes.
@@ -35,6 +30,19 @@ pub struct Settings {
     pub limits: Limits,
     pub sandbox: Sandboxing,
     policy: Policy,
+}
+
+/// What only the screen asks for.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// `auto`, or the name of a theme.
+    pub theme: String,
+    /// Whether the input has vi's keys.
+    pub vim: bool,
+    /// Whether times stand beside what was said and done.
+    pub timestamps: bool,
+    pub color: Color,
+    pub notify: Notify,
 }
 
 /// How somebody who looks elsewhere is called.
@@ -160,17 +168,7 @@ impl Settings {
         Settings {
             mode: stack.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
             lang: lang(stack, environment),
-            theme: stack.text("theme").unwrap_or_else(|| "auto".to_owned()),
-            vim: stack.flag("vim"),
-            color: match stack.text("color").as_deref() {
-                Some("never") => Color::Never,
-                _ => Color::Auto,
-            },
-            notify: match stack.text("notify").as_deref() {
-                Some("bell") => Notify::Bell,
-                Some("off") => Notify::Off,
-                _ => Notify::Auto,
-            },
+            look: Look::of(stack),
             log: stack.text("log").filter(|level| level != "off"),
             model: stack.text("model"),
             connection: connection(&profile, stack, environment),
@@ -183,6 +181,25 @@ impl Settings {
             sandbox: sandbox(stack),
             policy: policy(stack),
             profile,
+        }
+    }
+}
+
+impl Look {
+    fn of(stack: &Stack) -> Look {
+        Look {
+            theme: stack.text("theme").unwrap_or_else(|| "auto".to_owned()),
+            vim: stack.flag("vim"),
+            timestamps: stack.flag("timestamps"),
+            color: match stack.text("color").as_deref() {
+                Some("never") => Color::Never,
+                _ => Color::Auto,
+            },
+            notify: match stack.text("notify").as_deref() {
+                Some("bell") => Notify::Bell,
+                Some("off") => Notify::Off,
+                _ => Notify::Auto,
+            },
         }
     }
 }

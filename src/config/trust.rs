@@ -80,6 +80,7 @@ pub struct Survey {
 /// Names that are looked for, and whether what they name steers programs.
 const LOOKED_FOR: &[(&str, bool)] = &[
     (".avocet", true),
+    (".agents", true),
     (".claude", true),
     (".gemini", true),
     (".codex", true),
@@ -158,15 +159,18 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Looks at what lies in `folder`, following no link; and at the settings above it that
-/// would count in it.
+/// Looks at what lies in `folder`, following no link; and at what lies above it, up to
+/// the root of its repository, and would count in it.
 pub fn survey(folder: &Path) -> Survey {
     let mut looking = Looking::default();
     for (name, steers) in LOOKED_FOR {
         looking.at(&folder.join(name), name, *steers, 0);
     }
-    for file in paths::project_files(folder).iter().filter(|file| !file.starts_with(folder)) {
-        looking.at(file, &file.to_string_lossy(), true, DEEPEST);
+    for root in paths::project_roots(folder).iter().filter(|root| *root != folder) {
+        for name in paths::STEERING {
+            let path = root.join(name);
+            looking.at(&path, &path.to_string_lossy(), true, 0);
+        }
     }
     let digest = looking.digest.finalize();
     Survey {
@@ -336,6 +340,24 @@ mod tests {
             found.files.iter().map(|file| (file.name.as_str(), file.bytes)).collect();
         assert_eq!(names, [(".avocet/config.toml", 6), (".claude", 9), ("AGENTS.md", 5)]);
         assert!(!found.cut);
+    }
+
+    #[test]
+    fn what_other_agents_keep_above_the_folder_is_found_too() {
+        let desk = Desk::new();
+        let deep = desk.work().join("deep");
+        fs::create_dir_all(&deep).unwrap();
+        fs::create_dir(desk.work().join(".git")).unwrap();
+        for name in [".claude/skills/a/SKILL.md", ".agents/skills/b/SKILL.md", ".claude/other"] {
+            let path = desk.work().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        let files = survey(&deep).files;
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+        assert!(files.iter().all(|file| file.steers), "{names:?}");
+        assert!(!names.iter().any(|name| name.ends_with("other")), "{names:?}");
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! A session reads [`Op`]s and writes [`Event`]s; nothing else crosses.
 
 mod ask;
+mod catalogue;
 mod event;
 mod facts;
 mod message;
@@ -29,6 +30,7 @@ mod step;
 mod unescape;
 
 pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope};
+pub use catalogue::{Catalogue, Entry, EntryKind, EntryState};
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
 pub use facts::{Facts, Sandboxing, Shelter, ToolFact};
 pub use message::{Message, Params, Role};

@@ -201,7 +201,7 @@ impl Library {
             }
         }
         if let Some((_, text)) = self.built_in.iter().find(|(name, _)| *name == id) {
-            return self.built_in(id, text).map(Some);
+            return built_in(id, text, from).map(Some);
         }
         let mut unnamed = Vec::new();
         for folder in self.folders.iter().map(PathBuf::as_path).chain([from]) {
@@ -243,18 +243,20 @@ impl Library {
         }
         Ok(None)
     }
+}
 
-    fn built_in(&self, id: &str, text: &str) -> Result<Source, Failure> {
-        let document = syntax::parse(&format!("{id}.ai.yaml"), text)?;
-        let origin = Origin {
-            file: format!("{id}.ai.yaml"),
-            folder: PathBuf::new(),
-            id: id.to_owned(),
-            trusted: true,
-            package: None,
-        };
-        Ok(Source { origin, document })
-    }
+/// A script of the program itself; paths in it are those of whoever calls it.
+fn built_in(id: &str, text: &str, from: &Path) -> Result<Source, Failure> {
+    let file = format!("{id}.ai.yaml");
+    let document = syntax::parse(&file, text)?;
+    let origin = Origin {
+        file,
+        folder: from.to_owned(),
+        id: id.to_owned(),
+        trusted: true,
+        package: None,
+    };
+    Ok(Source { origin, document })
 }
 
 /// The name without the ending of a script.

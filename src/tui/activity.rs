@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::glyph::SPINNER;
 use super::paint::{self, Pen};
 use super::theme::Theme;
 use super::{Millis, clean};
@@ -13,8 +14,6 @@ use crate::words::{Lang, screen as words};
 
 /// Between two frames of the spinner: eight a second.
 pub const FRAME: Millis = 125;
-/// Neutral in width everywhere, unlike most spinners.
-const SPINNER: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"];
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {

@@ -1,16 +1,25 @@
 //! Draws rows whole where terminals disagree on widths.
 //!
-//! Some draw `👍🏽` two cells wide and some four. The ones that are wrong leave a piece
-//! behind in a cell that both frames call blank, so it would never be drawn again. A row
-//! that has or had such a character is therefore drawn from end to end whenever
-//! something in it changes.
+//! Some draw `👍🏽` two cells wide and some four, `→` and `“` one cell or two. The ones
+//! that are wrong leave a piece behind in a cell that both frames call blank, so it would
+//! never be drawn again. A row that has or had such a character is therefore drawn from
+//! end to end whenever something in it changes; what is too much for it is cut by the
+//! terminal, which does not wrap lines while it is ours.
+//!
+//! Links are told here as well (OSC 8), because they belong to cells and the frame knows
+//! no such thing: a row whose links changed is drawn whole, too.
 
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr;
+
+use super::transcript::Anchor;
 
 #[derive(Debug)]
 pub struct Careful<W: Write> {
@@ -19,14 +28,22 @@ pub struct Careful<W: Write> {
     shown: Buffer,
     /// Rows that have or had such a character since they were drawn whole.
     doubtful: Vec<bool>,
+    /// The links of the frame that comes, and those that stand on the terminal.
+    links: Shared,
+    told: Vec<Anchor>,
 }
 
+/// What leads somewhere in a frame, from whoever draws it.
+pub type Shared = Rc<RefCell<Vec<Anchor>>>;
+
 impl<W: Write> Careful<W> {
-    pub fn new(out: W) -> Careful<W> {
+    pub fn new(out: W, links: Shared) -> Careful<W> {
         Careful {
             inner: CrosstermBackend::new(out),
             shown: Buffer::default(),
             doubtful: Vec::new(),
+            links,
+            told: Vec::new(),
         }
     }
 
@@ -73,12 +90,55 @@ impl<W: Write> Careful<W> {
     fn forget(&mut self) {
         self.shown = Buffer::default();
         self.doubtful.clear();
+        self.told.clear();
+    }
+
+    /// Rows whose links are not those that the terminal was told.
+    fn relinked(&mut self) -> Vec<u16> {
+        let now = self.links.borrow();
+        let others = |one: &[Anchor], other: &[Anchor]| -> Vec<u16> {
+            one.iter().filter(|link| !other.contains(link)).map(|link| link.y).collect()
+        };
+        let mut rows = [others(&now, &self.told), others(&self.told, &now)].concat();
+        rows.sort_unstable();
+        rows.dedup();
+        rows.retain(|y| *y < self.shown.area.height);
+        rows
+    }
+
+    /// One row from end to end, its links told.
+    fn draw_whole(&mut self, y: u16) -> io::Result<()> {
+        let links: Vec<Anchor> =
+            self.links.borrow().iter().filter(|link| link.y == y).cloned().collect();
+        let row: Vec<(u16, u16, Cell)> =
+            self.row(y).into_iter().map(|(x, y, cell)| (x, y, cell.clone())).collect();
+        let link_at = |x: u16| links.iter().find(|link| link.columns.contains(&x));
+        for run in row.chunk_by(|one, other| link_at(one.0) == link_at(other.0)) {
+            let link = run.first().and_then(|(x, ..)| link_at(*x));
+            if let Some(link) = link {
+                let id = id(&link.address);
+                write!(self.inner, "\x1b]8;id={id:x};{}\x1b\\", link.address)?;
+            }
+            self.inner.draw(run.iter().map(|(x, y, cell)| (*x, *y, cell)))?;
+            if link.is_some() {
+                write!(self.inner, "\x1b]8;;\x1b\\")?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// Whether terminals may disagree on the width of a character: it is made of several.
+/// Pieces of one link in several rows light up together.
+fn id(address: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    address.hash(&mut hasher);
+    hasher.finish() >> 32
+}
+
+/// Whether terminals may disagree on the width of a character: it is made of several, or
+/// Unicode calls it ambiguous.
 fn is_doubtful(symbol: &str) -> bool {
-    symbol.chars().nth(1).is_some() && !symbol.is_ascii()
+    !symbol.is_ascii() && (symbol.chars().nth(1).is_some() || symbol.width() != symbol.width_cjk())
 }
 
 impl<W: Write> Backend for Careful<W> {
@@ -91,11 +151,12 @@ impl<W: Write> Backend for Careful<W> {
         let changes: Vec<(u16, u16, Cell)> =
             content.map(|(x, y, cell)| (x, y, cell.clone())).collect();
         let rows = self.take(&changes);
-        let mut whole = Vec::new();
+        let mut whole = self.relinked();
         for y in rows {
             let now = self.row(y).iter().any(|(_, _, cell)| is_doubtful(cell.symbol()));
             let was = self.doubtful.get(usize::from(y)).copied().unwrap_or_default();
-            if now || was {
+            let linked = self.links.borrow().iter().any(|link| link.y == y);
+            if (now || was || linked) && !whole.contains(&y) {
                 whole.push(y);
             }
             if let Some(doubtful) = self.doubtful.get_mut(usize::from(y)) {
@@ -105,10 +166,9 @@ impl<W: Write> Backend for Careful<W> {
         let plain = changes.iter().filter(|(_, y, _)| !whole.contains(y));
         self.inner.draw(plain.map(|(x, y, cell)| (*x, *y, cell)))?;
         for y in whole {
-            let row: Vec<(u16, u16, Cell)> =
-                self.row(y).into_iter().map(|(x, y, cell)| (x, y, cell.clone())).collect();
-            self.inner.draw(row.iter().map(|(x, y, cell)| (*x, *y, cell)))?;
+            self.draw_whole(y)?;
         }
+        self.told.clone_from(&self.links.borrow());
         Ok(())
     }
 
@@ -196,7 +256,7 @@ mod tests {
     fn bytes(draws: &[&[(u16, u16, &str)]]) -> Vec<usize> {
         let measure = |count: usize| {
             let mut counter = Counter::default();
-            let mut careful = Careful::new(&mut counter);
+            let mut careful = Careful::new(&mut counter, Shared::default());
             draws.iter().take(count).for_each(|cells| drawn(&mut careful, cells));
             drop(careful);
             counter.0
@@ -213,6 +273,37 @@ mod tests {
         ]);
         assert!(sent[1] > 30, "{sent:?}: the blanks between are drawn as well");
         assert!(sent[2] < sent[1], "{sent:?}: after that only what changes");
+    }
+
+    #[test]
+    fn a_row_with_a_character_of_ambiguous_width_is_drawn_whole() {
+        let sent = |mark| bytes(&[&[(0, 0, mark), (40, 0, "z")], &[(3, 0, "x")]])[1];
+        assert!(sent("→") > 40 && sent("“") > 40);
+        assert!(sent("╌") < 40 && sent("ñ") < 40);
+    }
+
+    #[test]
+    fn a_link_is_told_once_and_taken_back_when_it_goes() {
+        let links = Shared::default();
+        let mut out = Vec::new();
+        let mut careful = Careful::new(&mut out, Rc::clone(&links));
+        let cells: Vec<(u16, u16, Cell)> = (0..9).map(|x| (x, 0, Cell::new("x"))).collect();
+        let draw = |careful: &mut Careful<&mut Vec<u8>>, cells: &[(u16, u16, Cell)]| {
+            careful.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell))).unwrap();
+        };
+        links.replace(vec![Anchor::to("https://a.b", 0, 2..5)]);
+        draw(&mut careful, &cells);
+        draw(&mut careful, &[]);
+        links.take();
+        draw(&mut careful, &[]);
+        drop(careful);
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!(out.matches(";https://a.b\x1b\\").count(), 1, "{out:?}");
+        assert_eq!(out.matches("\x1b]8;;\x1b\\").count(), 1, "{out:?}");
+        let linked =
+            out.split(";https://a.b\x1b\\").nth(1).and_then(|rest| rest.split("\x1b]8;;").next());
+        assert_eq!(linked.map(|text| text.matches('x').count()), Some(3), "{out:?}");
+        assert_eq!(out.matches('x').count(), 18, "and once more without it");
     }
 
     #[test]

@@ -19,7 +19,8 @@ pub use rows::{cut, rows};
 
 /// Columns to the next tab stop.
 pub(super) const TAB: usize = 4;
-const GAP: &str = "...";
+/// Stands for what is left out.
+pub(super) const GAP: &str = "...";
 
 /// One line in one style: line breaks shown as `\n`, tabs as spaces.
 pub fn line(text: &str, style: Style) -> Line<'static> {

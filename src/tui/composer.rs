@@ -13,6 +13,7 @@ use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode
 
 use super::clean;
 use super::files::Files;
+use super::glyph::CHOSEN;
 use super::keys::Edit;
 use super::paint::Pen;
 use super::theme::Theme;
@@ -30,9 +31,6 @@ pub use fold::Folds;
 pub use history::History;
 pub use mention::{Mention, Mentions};
 pub use search::{Search, Way};
-
-/// The mark before the first line, and the room before the others.
-const SIGIL: &str = "› ";
 
 /// A text that was written by hand is folded from here on, in bytes: editing costs time
 /// with every character there is.
@@ -370,7 +368,7 @@ impl Composer {
         if inner.is_empty() {
             return None;
         }
-        buf.set_stringn(area.x, area.y, SIGIL, area.width.into(), dress.sigil);
+        buf.set_stringn(area.x, area.y, CHOSEN, area.width.into(), dress.sigil);
         if let Some(search) = &mut self.search {
             search.dress(dress.theme);
             (&*search.area()).render(inner, buf);
@@ -460,7 +458,7 @@ fn chars_before(line: &str, at: usize) -> usize {
 
 /// Columns of the mark.
 fn indent() -> u16 {
-    u16::try_from(clean::width(SIGIL)).unwrap_or(2)
+    u16::try_from(clean::width(CHOSEN)).unwrap_or(2)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use ratatui::widgets::{Clear, Widget as _};
 
 use super::clean;
 use super::composer::Mention;
+use super::glyph::{CHOSEN, NOT_CHOSEN};
 use super::keys::Action;
 use super::paint::{self, Pen, Rule};
 use crate::words::input as words;
@@ -144,16 +145,20 @@ impl Files {
 impl Hit {
     fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, chosen: bool) {
         let theme = pen.theme;
-        let (sigil, base) = if chosen { ("› ", theme.selection) } else { ("  ", theme.text) };
+        let (sigil, base) =
+            if chosen { (CHOSEN, theme.selection) } else { (NOT_CHOSEN, theme.text) };
         if chosen {
             buf.set_style(area, theme.selection);
         }
         let mut line = Line::from(Span::styled(sigil, base));
         let room = usize::from(area.width).saturating_sub(4);
         let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
-        let skipped = ends_within(&self.path, room);
+        let skipped = match ends_within(&self.path, room) {
+            0 => 0,
+            _ => ends_within(&self.path, room.saturating_sub(clean::GAP.len() - 1)),
+        };
         if skipped > 0 {
-            line.push_span(Span::styled("…", base));
+            line.push_span(Span::styled(clean::GAP, base));
         }
         for (at, c) in self.path.chars().enumerate().skip(skipped) {
             let marked = u32::try_from(at).is_ok_and(|at| self.marks.contains(&at));

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
 use super::theme::Theme;
-use super::{Millis, clean};
+use super::{Millis, clean, glyph};
 use crate::words::Lang;
 
 /// What every area draws with.
@@ -73,12 +73,12 @@ pub struct Rule<'a> {
 
 impl<'a> Rule<'a> {
     pub fn new(style: Style) -> Rule<'a> {
-        Rule { style, stroke: "─", left: Vec::new(), right: Vec::new() }
+        Rule { style, stroke: glyph::RULE, left: Vec::new(), right: Vec::new() }
     }
 
     #[must_use]
     pub fn heavy(mut self) -> Rule<'a> {
-        self.stroke = "━";
+        self.stroke = glyph::HEAVY;
         self
     }
 

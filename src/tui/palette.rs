@@ -11,6 +11,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::clean;
+use super::glyph::{CHOSEN, NOT_CHOSEN};
 use super::keys::Action;
 use super::paint::{self, Pen, Rule};
 use super::theme::Theme;
@@ -196,7 +197,8 @@ impl Columns {
 impl Found {
     fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>, columns: &Columns, chosen: bool) {
         let theme = pen.theme;
-        let (sigil, base) = if chosen { ("› ", theme.selection) } else { ("  ", theme.text) };
+        let (sigil, base) =
+            if chosen { (CHOSEN, theme.selection) } else { (NOT_CHOSEN, theme.text) };
         if chosen {
             buf.set_style(area, theme.selection);
         }

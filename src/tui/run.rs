@@ -78,11 +78,11 @@ pub async fn run(
         clerk: Clerk::start(std::mem::take(&mut config.keep), config.draft.clone()),
         listener: Listener::default(),
         keeper: Keeper::new(keep),
-        copier: Copier::new(std::mem::take(&mut config.clipboard)),
+        copier: Copier::new(std::mem::take(&mut config.around.clipboard)),
         finder: Finder::default(),
         editor: config.editor.take(),
     };
-    let screen = Screen::enter()?;
+    let screen = Screen::enter(config.around.links)?;
     let mut driver = Driver {
         state: State::new(config),
         screen,
@@ -461,7 +461,11 @@ impl Driver {
 
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
-        self.screen.draw(|frame| view(&mut self.state, frame, now))?;
+        let state = &mut self.state;
+        self.screen.draw(|frame| {
+            view(state, frame, now);
+            state.transcript.anchors(frame.buffer_mut())
+        })?;
         if self.pace.is_first() && self.state.dress.wants_ground() {
             self.screen.ask_ground()?;
         }

@@ -5,7 +5,6 @@ use super::Millis;
 use super::activity::Activity;
 use super::chips::Chips;
 use super::clerk;
-use super::clipboard::Clipboard;
 use super::composer::Composer;
 use super::files::Found;
 use super::modal::Modals;
@@ -13,6 +12,7 @@ use super::palette::Palette;
 use super::queue::Queue;
 use super::ring::Ring;
 use super::start;
+use super::surroundings::Surroundings;
 use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
 use crate::commands::{Call, Surface};
@@ -28,10 +28,7 @@ pub struct Config {
     pub theme: String,
     /// The person's own themes.
     pub themes: Vec<Source>,
-    pub depth: Depth,
-    pub ring: Ring,
-    /// What the background seems to be, until the terminal says so.
-    pub ground: Ground,
+    pub around: Surroundings,
     pub facts: Facts,
     /// What was sent before, oldest first.
     pub history: Vec<String>,
@@ -41,16 +38,22 @@ pub struct Config {
     pub keep: clerk::Files,
     /// The person's own editor, as `VISUAL` names it.
     pub editor: Option<String>,
-    /// Whether the input begins with vi's keys.
-    pub vim: bool,
+    pub habits: Habits,
     /// The first message, sent at once.
     pub first: Option<String>,
     /// The models the server offers, where somebody asked it already.
     pub models: Vec<String>,
-    /// How the clipboard can be reached.
-    pub clipboard: Clipboard,
     /// What the start has to say: a broken settings file, a server that was found.
     pub notices: Vec<Notice>,
+}
+
+/// What the person turned on for good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// The input begins with vi's keys.
+    pub vim: bool,
+    /// Times are shown.
+    pub timestamps: bool,
 }
 
 #[derive(Debug)]
@@ -82,6 +85,10 @@ pub struct Dress {
     pub lang: Lang,
     /// The window's title, as it was last set.
     pub title: String,
+    /// The local time when the screen started, in milliseconds since midnight.
+    pub clock: Millis,
+    /// Whether times are shown.
+    pub timestamps: bool,
 }
 
 /// What is known of the person at the keyboard.
@@ -115,18 +122,19 @@ pub enum Mouse {
 
 impl State {
     pub fn new(config: Config) -> State {
-        let Config { lang, theme, themes, depth, ground, facts, history, draft, .. } = config;
-        let (models, notices, vim) = (config.models, config.notices, config.vim);
+        let Config { lang, theme, themes, around, habits, facts, history, draft, .. } = config;
+        let (models, notices) = (config.models, config.notices);
         let mut composer = Composer::new(history);
         if !draft.is_empty() {
             composer.restore(draft);
         }
-        composer.set_vim(Some(vim));
+        composer.set_vim(Some(habits.vim));
         let mut chips = Chips::default();
         chips.set(&start::suggestions(lang));
         let mut transcript = Transcript::default();
         notices.into_iter().for_each(|notice| transcript.notice(notice));
-        let (dress, torn) = Dress::of(theme, Wardrobe::new(themes), depth, ground, lang);
+        let (mut dress, torn) = Dress::of(theme, Wardrobe::new(themes), &around, lang);
+        dress.timestamps = habits.timestamps;
         torn.into_iter().for_each(|why| transcript.notice(Notice::error(why)));
         State {
             composer,
@@ -139,7 +147,7 @@ impl State {
             facts,
             models,
             dress,
-            person: Person { ring: config.ring, ..Person::default() },
+            person: Person { ring: around.ring, ..Person::default() },
             mouse: Mouse::default(),
         }
     }
@@ -183,13 +191,15 @@ impl Dress {
     fn of(
         name: String,
         wardrobe: Wardrobe,
-        depth: Depth,
-        ground: Ground,
+        around: &Surroundings,
         lang: Lang,
     ) -> (Dress, Option<Say>) {
         let worn = if name.is_empty() { AUTO.to_owned() } else { name };
         let (theme, title) = (Theme::default(), String::new());
-        let mut dress = Dress { theme, worn, wardrobe, ground, depth, lang, title };
+        let Surroundings { depth, ground, clock, .. } = *around;
+        let timestamps = false;
+        let mut dress =
+            Dress { theme, worn, wardrobe, ground, depth, lang, title, clock, timestamps };
         let torn = dress.put_on(&dress.worn.clone()).err();
         if torn.is_some() {
             // `auto` is built in, so it can always be had.

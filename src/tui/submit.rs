@@ -78,8 +78,15 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
         Act::Keys => state.modals.open(Modal::keys()),
         Act::Lang(lang) => set_lang(state, lang),
         Act::Vim(on) => {
-            let say = if state.composer.set_vim(on) { input::VIM_ON } else { input::VIM_OFF };
+            let on = state.composer.set_vim(on);
+            let say = if on { input::VIM_ON } else { input::VIM_OFF };
             state.transcript.notice(Notice::info(say));
+            return vec![Effect::Set { key: "vim", value: on.to_string() }];
+        }
+        Act::Timestamps(on) => {
+            let on = on.unwrap_or(!state.dress.timestamps);
+            state.dress.timestamps = on;
+            return vec![Effect::Set { key: "timestamps", value: on.to_string() }];
         }
         Act::Theme(Some(name)) => return set_theme(state, &name),
         Act::Theme(None) => choosing::themes(state),

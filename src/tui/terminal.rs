@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, Stdout, Write};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,14 +18,15 @@ use crossterm::event::{
 };
 use crossterm::style::ResetColor;
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    SetTitle, disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, DisableLineWrap, EnableLineWrap, EndSynchronizedUpdate,
+    EnterAlternateScreen, LeaveAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{Command, execute, queue};
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::careful::Careful;
+use super::careful::{Careful, Shared};
+use super::transcript::Anchor;
 
 /// A frame leaves in one write.
 const BUFFER: usize = 64 * 1024;
@@ -70,6 +72,9 @@ pub struct Screen {
     forgotten: bool,
     /// True while the normal screen is shown and a key is waited for.
     away: bool,
+    /// What leads somewhere in the next frame, for the backend; `None`: the terminal is
+    /// told of no links.
+    links: Option<Shared>,
 }
 
 /// Whether the terminal is ours now; shared with the panic hook.
@@ -81,28 +86,36 @@ impl Screen {
     ///
     /// # Errors
     /// When there is no terminal, or it cannot be switched.
-    pub fn enter() -> io::Result<Screen> {
+    pub fn enter(links: bool) -> io::Result<Screen> {
         let taken = Taken::default();
         restore_on_panic(taken.clone());
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
-        let terminal = Terminal::new(Careful::new(out))?;
-        let screen = Screen { terminal, taken, forgotten: false, away: false };
+        let shared = Shared::default();
+        let terminal = Terminal::new(Careful::new(out, Rc::clone(&shared)))?;
+        let links = links.then_some(shared);
+        let screen = Screen { terminal, taken, forgotten: false, away: false, links };
         screen.taken.take()?;
         Ok(screen)
     }
 
-    /// One whole frame, shown at once.
+    /// One whole frame, shown at once. `draw` answers with what leads somewhere in it.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Anchor>) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         if std::mem::take(&mut self.forgotten) {
             // Not `Terminal::clear`: it asks the terminal where its cursor is, and waits.
             let size = self.terminal.size()?;
             self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
         }
-        self.terminal.draw(draw)?;
+        let links = self.links.as_ref();
+        self.terminal.draw(|frame| {
+            let anchors = draw(frame);
+            if let Some(links) = links {
+                links.replace(anchors);
+            }
+        })?;
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
     }
 
@@ -231,6 +244,8 @@ impl Taken {
             io::stdout(),
             PushTitle,
             EnterAlternateScreen,
+            // A row that is wider there than here is cut, and does not fall into the next.
+            DisableLineWrap,
             EnableBracketedPaste,
             EnableFocusChange,
             CaptureMouse,
@@ -254,6 +269,7 @@ impl Taken {
             DisableFocusChange,
             DisableBracketedPaste,
             ResetColor,
+            EnableLineWrap,
             LeaveAlternateScreen,
             PopTitle,
             Show,

@@ -31,6 +31,7 @@ const WHEEL: i32 = 3;
 
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let Event { at, input } = event;
+    state.transcript.at(at);
     let mut effects = match input {
         Input::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
         Input::Key(key) => key_pressed(state, &key, at),

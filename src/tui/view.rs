@@ -152,6 +152,7 @@ fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &P
         lang: pen.lang,
         spinner: state.activity.spinner(pen.now),
         elapsed_ms: state.activity.elapsed(pen.now),
+        clock: state.dress.timestamps.then_some(state.dress.clock),
     };
     state.transcript.view(area, frame.buffer_mut(), &look);
 }

@@ -25,6 +25,7 @@ words! { "commands":
     ABOUT_MODE: "Use the profile's small or large model", "使用配置档中的小模型或大模型";
     ABOUT_LANG: "Speak English or Chinese", "切换英文或中文";
     ABOUT_THEME: "Choose the colours", "选择配色";
+    ABOUT_TIMESTAMPS: "Show when things were said and done, or hide it", "显示或隐藏各条消息的时间";
     ABOUT_VIM: "Write with vi's keys, or with the plain ones", "用 vi 按键或普通按键书写";
     ABOUT_ALLOW: "Run what a rule covers without asking, in this session", "在本次会话中，规则涵盖的步骤不再询问";
     ABOUT_DENY: "Refuse what a rule covers, in this session", "在本次会话中，拒绝规则涵盖的步骤";

@@ -19,6 +19,7 @@ words! { "config":
     ELSEWHERE: "{place}: `{key}` does not belong here. {where}", "{place}：`{key}` 不应写在这里。{where}";
     WRONG: "{place}: `{key}` must be {expected}, not {found}.", "{place}：`{key}` 应为{expected}，而这里是{found}。";
     BAD_NAME: "{place}: `{key}` is not a usable name. Use letters, digits, `-` and `_`.", "{place}：`{key}` 不能用作名称。请使用字母、数字、`-` 和 `_`。";
+    MISSING: "{place}: `{key}` is missing or empty.", "{place}：缺少 `{key}`，或它是空的。";
     LOOSENS: "{place}: a project may only tighten safety, so its `{key}` does not count.", "{place}：项目只能收紧安全设置，因此其中的 `{key}` 不生效。";
     NOT_FOR_PROJECTS: "{place}: a project may only set safety keys, so its `{key}` does not count.", "{place}：项目只能设置安全相关的键，因此其中的 `{key}` 不生效。";
     NO_PROFILE: "{place}: there is no profile `{key}`. There are: {known}.", "{place}：没有名为 `{key}` 的配置档。现有：{known}。";
@@ -69,10 +70,6 @@ words! { "config":
     KEY_ELSEWHERE: "`{key}` cannot be set in the file. {where}", "`{key}` 不能写进设置文件。{where}";
     NOT_SAVED: "{file} could not be written: {why}.", "{file} 无法写入：{why}。";
 
-    // Bots.
-    BAD_BOT_NAME: "`{name}` is not a usable name for a bot. Names begin with a letter or digit and hold letters, digits, `.`, `_` and `-`.", "`{name}` 不能用作机器人名称。名称以字母或数字开头，只含字母、数字、`.`、`_` 和 `-`。";
-    NO_BOT: "There is no bot `{name}`. Bots are TOML files in {folder}.", "没有名为 `{name}` 的机器人。机器人是 {folder} 下的 TOML 文件。";
-    NO_BOT_NEAR: "There is no bot `{name}`. Did you mean {near}?", "没有名为 `{name}` 的机器人。是不是想用 {near}？";
 
     APPROVALS_BROKEN: "The rules remembered for this folder could not be read, so none counts: {file}.", "为此目录记住的规则无法读取，因此都不生效：{file}。";
 

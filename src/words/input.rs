@@ -9,7 +9,7 @@ words! { "input":
     VIM_INSERT: "INSERT", "插入";
     VIM_NORMAL: "NORMAL", "普通";
     VIM_VISUAL: "VISUAL", "可视";
-    VIM_ON: "The input has vi's keys now. Esc leaves writing, `/vim off` ends it; `vim = true` in the settings makes it stay.", "输入框已启用 vi 按键。按 Esc 退出插入模式，`/vim off` 关闭；在设置中写 `vim = true` 可长期启用。";
+    VIM_ON: "The input has vi's keys from now on. Esc leaves writing, `/vim off` ends it.", "输入框已启用 vi 按键，下次启动仍然有效。按 Esc 退出插入模式，`/vim off` 关闭。";
     VIM_OFF: "The input has its plain keys again.", "输入框已恢复普通按键。";
     // The list of files.
     FILES_TITLE: "files", "文件";

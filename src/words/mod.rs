@@ -29,12 +29,14 @@ pub mod config;
 pub mod exec;
 pub mod guide;
 pub mod input;
+pub mod library;
 pub mod linear;
 pub mod model;
 pub mod protocol;
 pub mod safety;
 pub mod sandbox;
 pub mod screen;
+pub mod script;
 pub mod script_run;
 pub mod session;
 
@@ -47,12 +49,14 @@ const AREAS: &[&[Word]] = &[
     exec::ALL,
     guide::ALL,
     input::ALL,
+    library::ALL,
     linear::ALL,
     model::ALL,
     protocol::ALL,
     safety::ALL,
     sandbox::ALL,
     screen::ALL,
+    script::ALL,
     script_run::ALL,
     session::ALL,
 ];

@@ -134,7 +134,7 @@ impl Run {
                 this.messages.push(Message::assistant(whole.clone()));
             }
             let so_far = Growing { whole: &mut whole, thought: &mut thought };
-            let cut = self.listen(frame, this, &manner, so_far, plan.as_ref(), shows).await?;
+            let cut = self.hear(frame, this, &manner, so_far, plan.as_ref(), shows).await?;
             if cut != Some(Cut::Length) || tries >= manner.retries {
                 break cut;
             }
@@ -154,7 +154,7 @@ impl Run {
     }
 
     /// Reads one stream to its end.
-    async fn listen(
+    async fn hear(
         &mut self,
         frame: &mut Frame,
         call: ModelCall,

@@ -1,8 +1,9 @@
 //! `-> a(x) -> $b`: the last result goes from one script or function to the next.
 
+use super::super::directive::{self, Given};
 use super::super::fault::quoted;
 use super::super::text::args;
-use super::calls::Called;
+use super::calls::{Called, Passed};
 use super::import::Callee;
 use super::{Frame, Halt, Run};
 use crate::words::script_run as words;
@@ -18,16 +19,24 @@ impl Run {
             self.step()?;
             let latest = frame.values.latest.clone();
             if link.directive && !frame.reach.has_function(&link.name) {
-                // A directive without arguments takes the last result as its one argument.
-                let piped = link.pipe || link.args.is_empty();
                 let called = Called {
                     name: &link.name,
-                    pipe: piped,
+                    pipe: link.pipe,
                     args: &link.args,
                     head: None,
                     more: &[],
                 };
-                self.directive(frame, called).await?;
+                match directive::find(&link.name) {
+                    // Without arguments it takes the last result as its one argument.
+                    Some(row) if link.args.is_empty() && !row.lazy => {
+                        let by_place = if latest.is_null() { vec![] } else { vec![latest] };
+                        let passed = Passed { by_place, ..Passed::default() };
+                        if let Some(value) = (row.run)(self, frame, Given { called, passed }).await? {
+                            frame.values.latest = value;
+                        }
+                    }
+                    _ => self.directive(frame, called).await?,
+                }
                 continue;
             }
             let mut passed = self.passed(frame, &link.args).await?;

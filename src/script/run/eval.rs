@@ -4,12 +4,15 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
+use super::super::fault::quoted;
+use super::super::js::Got;
 use super::super::syntax::{Node, Tree};
 use super::super::text::args::{self, Arg};
 use super::super::text::lead::{self, Lead, Place};
 use super::super::text::{Draft, relaxed};
 use super::calls::{Called, Passed};
 use super::{Frame, Halt, Run};
+use crate::words::script_run as words;
 
 impl Run {
     /// The value of a JavaScript expression; `None` for what is not defined.
@@ -18,20 +21,37 @@ impl Run {
         frame: &mut Frame,
         text: &str,
     ) -> Result<Option<Value>, Halt> {
+        match self.known(frame, text) {
+            Known::Value(value) => Ok(Some(value)),
+            Known::Nothing => Ok(None),
+            Known::Computed => match Box::pin(self.evaluate(frame, text.trim())).await? {
+                Got::Value(value) => Ok(Some(value)),
+                Got::Function(name) => Ok(Some(Value::String(name))),
+                Got::Undefined | Got::Unknown(_) => Ok(None),
+                Got::Invalid(why) => Err(words::NO_EXPRESSION
+                    .with("text", quoted(text))
+                    .with("why", quoted(&why))
+                    .into()),
+            },
+        }
+    }
+
+    /// What can be said of an expression without the engine.
+    fn known(&self, frame: &Frame, text: &str) -> Known {
         let text = text.trim();
         if let Some(value) = relaxed::literal(text) {
-            return Ok(Some(value));
+            return Known::Value(value);
         }
         if is_path(text) {
             let path = text.strip_prefix("this.").unwrap_or(text);
             if let Some(value) = frame.values.at(path) {
-                return Ok(Some(value));
+                return Known::Value(value);
             }
-            if !path.contains(['.', '[', '$']) && !frame.reach.has_function(path) {
-                return Ok(None);
+            if is_name(text) && !is_word(text) {
+                return Known::Nothing;
             }
         }
-        self.evaluate(frame, text).await
+        Known::Computed
     }
 
     /// The value of an expression, or the text it was written as when it has none. A text
@@ -58,7 +78,24 @@ impl Run {
             Some(text) => {
                 let text = text.strip_prefix("?=").unwrap_or(text);
                 let text = self.rendered_gap(frame, text).await?;
-                self.expression(frame, &text).await?.unwrap_or(Value::Null)
+                match self.known(frame, &text) {
+                    Known::Value(value) => value,
+                    Known::Nothing => Value::Null,
+                    Known::Computed => {
+                        let got = Box::pin(self.evaluate_condition(frame, text.trim())).await?;
+                        match got {
+                            Got::Value(value) => value,
+                            Got::Function(_) => Value::Bool(true),
+                            Got::Undefined | Got::Unknown(_) => Value::Null,
+                            Got::Invalid(why) => {
+                                return Err(words::NO_EXPRESSION
+                                    .with("text", quoted(&text))
+                                    .with("why", quoted(&why))
+                                    .into());
+                            }
+                        }
+                    }
+                }
             }
             None => self.value(frame, node).await?,
         };
@@ -218,16 +255,33 @@ impl Run {
         }
         let text = self.rendered_gap(frame, text).await?;
         let text = text.strip_prefix("?=").unwrap_or(&text);
-        match self.expression(frame, text).await {
-            Ok(Some(value)) => Ok(value),
-            // A file name, a word, a date: it was meant as text.
-            Ok(None) => Ok(Value::String(text.to_owned())),
-            Err(Halt::Failed(failure)) if failure.what.word() == crate::words::script::JS_SYNTAX => {
-                Ok(Value::String(text.to_owned()))
-            }
-            Err(halt) => Err(halt),
+        let as_text = || Value::String(text.to_owned());
+        match self.known(frame, text) {
+            Known::Value(value) => Ok(value),
+            Known::Nothing => Ok(as_text()),
+            Known::Computed if !frame.shape.origin.trusted => Ok(as_text()),
+            Known::Computed => Ok(match Box::pin(self.evaluate(frame, text)).await? {
+                Got::Value(value) => value,
+                Got::Function(name) => Value::String(name),
+                // A file name, a word, a date: it was meant as text.
+                Got::Undefined | Got::Unknown(_) | Got::Invalid(_) => as_text(),
+            }),
         }
     }
+}
+
+/// What is known of an expression.
+enum Known {
+    Value(Value),
+    /// A plain name that nothing has.
+    Nothing,
+    /// The engine has to say.
+    Computed,
+}
+
+/// Words of JavaScript that look like names.
+fn is_word(text: &str) -> bool {
+    matches!(text, "undefined" | "NaN" | "Infinity" | "this" | "Math" | "JSON" | "Date")
 }
 
 /// `{{name}}` from end to end.

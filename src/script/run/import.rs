@@ -130,8 +130,8 @@ impl Run {
     async fn import(&mut self, frame: &mut Frame, import: &Import) -> Result<(), Halt> {
         match &import.kind {
             Kind::Module(name) => {
-                let names = self.js_module(frame, name, None).await?;
-                self.take_functions(frame, import, name, name, names).await
+                let (id, names) = self.js_module(frame, name, None).await?;
+                self.take_functions(frame, import, &id, name, names).await
             }
             Kind::File(name) => {
                 let path = self.library.path(name, &frame.shape.origin.folder);
@@ -146,9 +146,8 @@ impl Run {
                         .with("what", quoted(name))
                         .into());
                 }
-                let key = path.display().to_string();
-                let names = self.js_module(frame, &key, Some(text)).await?;
-                self.take_functions(frame, import, &key, &stem(name), names).await
+                let (id, names) = self.js_module(frame, name, Some(text)).await?;
+                self.take_functions(frame, import, &id, &stem(name), names).await
             }
             Kind::Wasm(name) => self.import_wasm(frame, import, name),
             Kind::Script(name) => self.import_script(frame, import, name).await,
@@ -164,12 +163,12 @@ impl Run {
         short: &str,
         names: Vec<String>,
     ) -> Result<(), Halt> {
-        let inside = |name: &str| format!("{module}#{name}");
+        let inside = |name: &str| format!("{module}.{name}");
         let plain: Vec<&String> = names.iter().filter(|name| bare(name) != INIT).collect();
         match &import.picks {
             Picks::All => {
                 for name in &plain {
-                    self.take_function(frame, &inside(name), &bare(name), false);
+                    self.take_function(frame, &inside(name), &bare(name), false).await?;
                 }
             }
             Picks::Star | Picks::Named(_) => {
@@ -179,16 +178,16 @@ impl Run {
                 };
                 for name in &plain {
                     let full = format!("{object}.{}", bare(name));
-                    self.take_function(frame, &inside(name), &full, false);
+                    frame.reach.add(&full, Callee::Js { name: inside(name), takes_object: false });
                 }
-                self.js_object(frame, module, &object).await?;
+                self.js_bind(frame, &object, module).await?;
             }
             Picks::Names(picks) => {
                 for pick in picks {
                     let name = find_name(&plain, pick)
                         .ok_or_else(|| words::NO_EXPORT.with("name", quoted(&pick.name)))?;
                     let alias = pick.alias.clone().unwrap_or_else(|| bare(name));
-                    self.take_function(frame, &inside(name), &alias, pick.template);
+                    self.take_function(frame, &inside(name), &alias, pick.template).await?;
                 }
             }
         }
@@ -200,14 +199,24 @@ impl Run {
         Ok(())
     }
 
-    fn take_function(&mut self, frame: &mut Frame, inside: &str, name: &str, template: bool) {
-        let as_template = name.strip_prefix("template$").or(template.then_some(name));
-        match as_template {
+    async fn take_function(
+        &mut self,
+        frame: &mut Frame,
+        inside: &str,
+        name: &str,
+        template: bool,
+    ) -> Result<(), Halt> {
+        match name.strip_prefix("template$").or(template.then_some(name)) {
             Some(name) => frame.reach.add_template(name, inside),
-            None => frame
-                .reach
-                .add(name, Callee::Js { name: inside.to_owned(), takes_object: false }),
+            // A name that is there stays.
+            None if frame.reach.has_function(name) => {}
+            None => {
+                self.js_bind(frame, name, inside).await?;
+                let callee = Callee::Js { name: inside.to_owned(), takes_object: false };
+                frame.reach.add(name, callee);
+            }
         }
+        Ok(())
     }
 
     fn import_wasm(&mut self, frame: &mut Frame, import: &Import, name: &str) -> Result<(), Halt> {

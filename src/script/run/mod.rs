@@ -19,14 +19,15 @@ use crate::words::{Say, Word, script_run as words};
 
 mod answer;
 mod ask;
-mod calls;
+pub mod calls;
 mod chain;
 mod eval;
 mod events;
 mod flush;
 mod group;
 mod import;
-mod items;
+pub mod items;
+mod js;
 mod params;
 pub mod talk;
 mod think;
@@ -179,7 +180,7 @@ impl Frame {
         if let Some(rules) = frame.shape.config.get("permissions") {
             frame.guards.push(Arc::new(rules.clone()));
         }
-        frame.first_lines();
+        prompt_lines(&mut frame);
         Ok(frame)
     }
 
@@ -199,22 +200,21 @@ impl Frame {
         }
     }
 
-    /// `prompt.messages` of the settings.
-    fn first_lines(&mut self) {
-        let Some(Value::Array(messages)) = self.values.prompt.shift_remove("messages") else { return };
-        for message in messages {
-            let role = message.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
-            if let Some(content) = message.get("content") {
-                let line = items::line(&role, content);
-                self.talk.push(line);
-            }
-        }
-    }
-
     /// The names of chat roles and the scripts behind them.
     pub fn role_script(&self, role: &str) -> Option<String> {
         let script = self.shape.roles().get(role)?.as_str()?.to_owned();
         Some(script)
+    }
+}
+
+/// `prompt.messages` become messages of the dialogue.
+pub fn prompt_lines(frame: &mut Frame) {
+    let Some(Value::Array(messages)) = frame.values.prompt.shift_remove("messages") else { return };
+    for message in messages {
+        let role = message.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
+        if let Some(content) = message.get("content") {
+            frame.talk.push(items::line(&role, content));
+        }
     }
 }
 

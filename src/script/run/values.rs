@@ -166,22 +166,27 @@ impl Values {
 }
 
 /// Puts a value below another one; what is no map on the way becomes one.
-fn put(mut into: &mut Value, path: &str, value: Value) {
-    for part in path.split('.') {
-        if let Value::Array(list) = into
-            && let Ok(at) = part.parse::<usize>()
-            && at < list.len()
-        {
-            into = &mut list[at];
-            continue;
-        }
-        if !into.is_object() {
-            *into = Value::Object(Map::new());
-        }
-        let Value::Object(map) = into else { return };
-        into = map.entry(part.to_owned()).or_insert(Value::Null);
+fn put(into: &mut Value, path: &str, value: Value) {
+    let (part, rest) = match path.split_once('.') {
+        Some((part, rest)) => (part, Some(rest)),
+        None => (path, None),
+    };
+    let in_list = match &*into {
+        Value::Array(list) => part.parse::<usize>().ok().filter(|at| *at < list.len()),
+        _ => None,
+    };
+    if in_list.is_none() && !into.is_object() {
+        *into = Value::Object(Map::new());
     }
-    *into = value;
+    let below = match (into, in_list) {
+        (Value::Array(list), Some(at)) => &mut list[at],
+        (Value::Object(map), _) => map.entry(part.to_owned()).or_insert(Value::Null),
+        _ => return,
+    };
+    match rest {
+        Some(rest) => put(below, rest, value),
+        None => *below = value,
+    }
 }
 
 /// A value as it stands in a text: a list as JavaScript joins one, a map as JSON.

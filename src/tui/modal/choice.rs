@@ -5,6 +5,7 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use crate::tui::glyph::{CHOSEN, NOT_CHOSEN};
 use crate::tui::keys;
 use crate::tui::paint::Pen;
 use crate::words::{Word, screen as words};
@@ -187,7 +188,7 @@ impl Choices {
         let Some(row) = self.rows.get(at) else { return Line::default() };
         let chosen = at == self.chosen;
         let (sigil, style) =
-            if chosen { ("› ", pen.theme.selection) } else { ("  ", pen.theme.text) };
+            if chosen { (CHOSEN, pen.theme.selection) } else { (NOT_CHOSEN, pen.theme.text) };
         let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
         let letter = if chosen { style.add_modifier(Modifier::BOLD) } else { letter };
         let label = match room {

@@ -14,7 +14,7 @@ use super::step::Step;
 use super::text::{Part, Text};
 use super::time;
 use crate::protocol::{Cut, Ending, Level, Notice, Origin, Row, Usage};
-use crate::tui::clean;
+use crate::tui::{Millis, clean, glyph};
 use crate::words::{Say, screen};
 
 /// Columns before the text of every block; its mark stands there.
@@ -27,6 +27,8 @@ const THOUGHT_TAIL: usize = 2048;
 #[derive(Debug)]
 pub(super) struct Block {
     pub body: Body,
+    /// When it came.
+    pub at: Millis,
     /// Unfolded by the person, or folded against its nature.
     pub fold: Fold,
     /// Counts what changed it, beside the growth of a text.
@@ -82,8 +84,8 @@ pub(super) enum AnswerState {
 }
 
 impl Block {
-    pub fn new(body: Body) -> Block {
-        Block { body, fold: Fold::Natural, changes: 0, heights: Vec::new() }
+    pub fn new(body: Body, at: Millis) -> Block {
+        Block { body, at, fold: Fold::Natural, changes: 0, heights: Vec::new() }
     }
 
     /// Parts that are set alone.
@@ -126,12 +128,12 @@ impl Block {
         let theme = paper.theme;
         let (mark, style) = match &self.body {
             Body::Said { origin: Origin::Shell, .. } => ("!", theme.user),
-            Body::Said { .. } => ("›", theme.user),
-            Body::Answer(Answer { state: AnswerState::Error, .. }) => ("✗", theme.danger),
+            Body::Said { .. } => (glyph::SIGIL, theme.user),
+            Body::Answer(Answer { state: AnswerState::Error, .. }) => (glyph::FAILED, theme.danger),
             Body::Step(step) => step.mark(paper),
             Body::Notice(Notice { level: Level::Warning, .. }) => ("!", theme.warn),
-            Body::Notice(Notice { level: Level::Error, .. }) => ("✗", theme.danger),
-            Body::End { ending: Ending::Failed { .. }, .. } => ("✗", theme.danger),
+            Body::Notice(Notice { level: Level::Error, .. }) => (glyph::FAILED, theme.danger),
+            Body::End { ending: Ending::Failed { .. }, .. } => (glyph::FAILED, theme.danger),
             Body::End { ending: Ending::Limit { .. }, .. } | Body::Retry { .. } | Body::Cut(_) => {
                 ("!", theme.warn)
             }
@@ -181,13 +183,26 @@ impl Block {
     /// The code of a part, if it has a language and is not painted as it stands.
     pub fn uncoloured(&self, at: (usize, usize), paints: &Paints) -> Option<Snippet> {
         let text = self.long()?;
-        let Part::Code { code, fence, .. } = text.part(at.1) else { return None };
-        let code = outdent(code, fence.indent);
-        if fence.language.is_empty() || is_diff(&fence.language) || !paints.is_due(at, &code) {
-            return None;
+        let place = |nth| (at.0, at.1, nth);
+        let due = |nth, language: &str, code: &str| {
+            !language.is_empty() && !is_diff(language) && paints.is_due(place(nth), code)
+        };
+        match text.part(at.1) {
+            Part::Plain(_) => None,
+            Part::Markdown(source) => {
+                let (nth, (language, code)) = markdown::nested(source)
+                    .into_iter()
+                    .enumerate()
+                    .find(|(nth, (language, code))| due(*nth, language, code))?;
+                Some(highlight::snippet(place(nth), &language, "", &code))
+            }
+            Part::Code { code, fence, .. } => {
+                let code = outdent(code, fence.indent);
+                let before = outdent(text.code_before(at.1), fence.indent);
+                due(0, &fence.language, &code)
+                    .then(|| highlight::snippet(place(0), &fence.language, &before, &code))
+            }
         }
-        let before = outdent(text.code_before(at.1), fence.indent);
-        Some(highlight::snippet(at, &fence.language, &before, &code))
     }
 
     /// How many parts it has when it is open.
@@ -266,11 +281,11 @@ fn set_text(text: &Text, at: usize, style: Style, paper: &Paper<'_>) -> Vec<Stri
             let text = text.strip_suffix('\n').unwrap_or(text);
             Para::styled(text, style).expanded().rows(paper.measure(), Break::Words)
         }
-        Part::Markdown(text) => markdown::set(text, paper, paper.width),
+        Part::Markdown(source) => markdown::set(source, text.targets(), paper, paper.width),
         Part::Code { code, fence, head } => {
             let label = head.then_some(fence.language.as_str());
             let code = outdent(code, fence.indent);
-            let code = Code { code: &code, before: text.code_before(at), label };
+            let code = Code { code: &code, before: text.code_before(at), label, nth: 0 };
             markdown::set_code(&code, &fence.language, paper, paper.width)
         }
     }

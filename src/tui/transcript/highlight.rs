@@ -70,10 +70,13 @@ impl Ink {
     }
 }
 
+/// A block, its part, and which block of code in that.
+pub(super) type At = (usize, usize, usize);
+
 /// Code that waits for colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet {
-    pub(super) at: (usize, usize),
+    pub(super) at: At,
     pub(super) language: String,
     /// The code of the same block above it, so that a comment may begin there.
     pub(super) before: String,
@@ -83,7 +86,7 @@ pub struct Snippet {
 /// Code with its colours.
 #[derive(Clone, Debug)]
 pub struct Painted {
-    pub(super) at: (usize, usize),
+    pub(super) at: At,
     /// Names the code that was painted.
     hash: u64,
     lines: Vec<PaintedLine>,
@@ -176,11 +179,11 @@ impl Painted {
 /// What was painted lately.
 #[derive(Debug, Default)]
 pub(super) struct Paints {
-    kept: HashMap<(usize, usize), Painted>,
+    kept: HashMap<At, Painted>,
 }
 
 impl Paints {
-    pub fn get(&self, at: (usize, usize)) -> Option<&Painted> {
+    pub fn get(&self, at: At) -> Option<&Painted> {
         self.kept.get(&at)
     }
 
@@ -192,18 +195,18 @@ impl Paints {
     }
 
     pub fn forget(&mut self, block: usize) {
-        self.kept.retain(|(kept, _), _| *kept < block);
+        self.kept.retain(|(kept, ..), _| *kept < block);
     }
 
     /// True when whole lines of this code are not painted.
-    pub fn is_due(&self, at: (usize, usize), code: &str) -> bool {
+    pub fn is_due(&self, at: At, code: &str) -> bool {
         let code = whole_lines(code);
         !code.is_empty() && self.kept.get(&at).is_none_or(|painted| painted.hash != hash(code))
     }
 }
 
 /// What is asked for: lines that are over, and not too many above them.
-pub(super) fn snippet(at: (usize, usize), language: &str, before: &str, code: &str) -> Snippet {
+pub(super) fn snippet(at: At, language: &str, before: &str, code: &str) -> Snippet {
     let skipped = before.lines().count().saturating_sub(BEFORE);
     let before = before.split_inclusive('\n').skip(skipped).collect();
     Snippet { at, language: language.to_owned(), before, code: whole_lines(code).to_owned() }

@@ -6,11 +6,15 @@
 //! near the view; how tall a finished part is, is remembered until the width changes.
 //! No I/O and no clock: what moves (a spinner, a running time) is handed in.
 
+use std::ops::Range;
+use std::rc::Rc;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use crate::protocol::{Event, Notice, Row};
+use crate::tui::Millis;
 use crate::tui::theme::Theme;
 use crate::words::{Lang, Say};
 
@@ -39,7 +43,8 @@ pub use search::{Found, Stage};
 pub use select::Released;
 
 use block::{Body, Fold};
-use scroll::{Place, Setting, Sheets, end, gap, gutter};
+use paper::{Link, MEASURE, Strip};
+use scroll::{Place, STAMP, Setting, Sheets, end, gap, gutter};
 use search::{Hit, Search};
 use select::Pointer;
 use story::Story;
@@ -56,6 +61,9 @@ pub struct Look<'a> {
     pub spinner: usize,
     /// How long the running step or call has been running.
     pub elapsed_ms: u64,
+    /// Set while times are shown: milliseconds from midnight to when the times of events
+    /// began to count.
+    pub clock: Option<Millis>,
 }
 
 /// The conversation, and where one looks at it.
@@ -73,9 +81,25 @@ pub struct Transcript {
     steps: Fold,
     search: Option<Search>,
     pointer: Pointer,
+    anchors: Vec<Anchor>,
+}
+
+/// Cells of the screen that lead to an address.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anchor {
+    pub y: u16,
+    pub columns: Range<u16>,
+    pub address: Rc<str>,
+    /// What stood in them when they were drawn.
+    text: String,
 }
 
 impl Transcript {
+    /// The time of what is taken from now on.
+    pub fn at(&mut self, now: Millis) {
+        self.story.now = now;
+    }
+
     /// Takes what a session tells; what it does not show is ignored.
     pub fn apply(&mut self, event: &Event) {
         let before = self.story.blocks.len();
@@ -180,9 +204,11 @@ impl Transcript {
         if width == 0 || height == 0 {
             return;
         }
-        let narrower = width != self.sheets.setting.width;
+        self.anchors.clear();
+        let stamped = look.clock.is_some() != self.sheets.setting.clock.is_some();
+        let narrower = stamped || width != self.sheets.setting.width;
         let theme = look.theme.clone();
-        let setting = Setting { width, height, lang: look.lang, theme };
+        let setting = Setting { width, height, lang: look.lang, theme, clock: look.clock };
         self.sheets.begin(setting, look.spinner, look.elapsed_ms);
         self.story.settle();
         if narrower {
@@ -250,6 +276,7 @@ impl Transcript {
         let Some(block) = self.story.blocks.get(place.block) else { return area.y };
         let mark_row = blank + block.mark_row(rows.len());
         let gutter = gutter(usize::from(area.width)) as u16;
+        let anchors = &mut self.anchors;
         let mut y = area.y;
         for row in place.row..blank + rows.len() {
             if y >= area.bottom() {
@@ -258,6 +285,11 @@ impl Transcript {
             let line = row.checked_sub(blank).and_then(|row| rows.get(row));
             if let Some(line) = line {
                 buf.set_line(area.x + gutter, y, &line.line, area.width - gutter);
+                let from = area.x + gutter;
+                anchors.extend(line.links.iter().map(|link| Anchor::drawn(link, from, y, buf)));
+            }
+            if row == blank && place.part == 0 {
+                stamp(block, line, (area, y), buf, &self.sheets.setting);
             }
             if row == mark_row
                 && place.part == 0
@@ -270,6 +302,12 @@ impl Transcript {
         }
         self.mark_hits(place, area, buf);
         y
+    }
+
+    /// What leads somewhere on the screen and was not covered by anything else.
+    pub fn anchors(&self, buf: &Buffer) -> Vec<Anchor> {
+        let is_seen = |anchor: &&Anchor| anchor.text == read_cells(buf, &anchor.columns, anchor.y);
+        self.anchors.iter().filter(is_seen).cloned().collect()
     }
 
     /// Marks what is searched for in a part that was drawn from `place` on.
@@ -423,6 +461,41 @@ impl Transcript {
             self.mark = end(&self.story.blocks);
         }
     }
+}
+
+impl Anchor {
+    #[cfg(test)]
+    pub fn to(address: &str, y: u16, columns: Range<u16>) -> Anchor {
+        Anchor { y, columns, address: address.into(), text: String::new() }
+    }
+
+    fn drawn(link: &Link, from: u16, y: u16, buf: &Buffer) -> Anchor {
+        let Range { start, end } = link.columns;
+        let columns = from.saturating_add(start)..from.saturating_add(end).min(buf.area.right());
+        let text = read_cells(buf, &columns, y);
+        Anchor { y, columns, address: Rc::clone(&link.address), text }
+    }
+}
+
+fn read_cells(buf: &Buffer, columns: &Range<u16>, y: u16) -> String {
+    columns.clone().filter_map(|x| Some(buf.cell((x, y))?.symbol())).collect()
+}
+
+/// When a block came, behind its first row: near it where that is short.
+fn stamp(
+    block: &block::Block,
+    line: Option<&Strip>,
+    (area, y): (Rect, u16),
+    buf: &mut Buffer,
+    setting: &Setting,
+) {
+    let (Some(clock), Some(line)) = (setting.clock(), line) else { return };
+    let time = time::of_day(clock + block.at);
+    let text = usize::from(area.width) - time.len() - 1;
+    let near = gutter(area.width.into()) + MEASURE + STAMP - time.len();
+    let taken = gutter(area.width.into()) + line.width() + 1;
+    let x = if taken < near { near.min(text) } else { text };
+    buf.set_string(area.x + x as u16, y, time, setting.theme.dim);
 }
 
 /// The first part that an event may change.

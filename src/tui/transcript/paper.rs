@@ -1,16 +1,21 @@
 //! What blocks are set on: the width, the language, the colours; and the styled
 //! paragraph they are set with.
 
+use std::ops::Range;
+use std::rc::Rc;
+
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::highlight::Painted;
+use super::highlight::{Painted, Paints};
 use crate::tui::clean;
 use crate::tui::theme::Theme;
 use crate::words::{Lang, Say, Word};
 
 /// Prose is not set wider than this, however wide the screen is.
-const MEASURE: usize = 100;
+pub(super) const MEASURE: usize = 100;
+/// Marks an offset that is one of the new text already, while tabs are put in its place.
+const MOVED: usize = 1 << 62;
 
 /// All that setting a block reads beside the block itself.
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +26,20 @@ pub(super) struct Paper<'a> {
     pub width: usize,
     pub spinner: usize,
     pub elapsed_ms: u64,
-    /// The colours of the code that is set, where they are known.
-    pub paint: Option<&'a Painted>,
+    /// The colours of code as far as they are known, and what is being set.
+    pub paints: Option<(&'a Paints, (usize, usize))>,
 }
 
 impl Paper<'_> {
     /// Columns for prose.
     pub fn measure(&self) -> usize {
         self.width.min(MEASURE)
+    }
+
+    /// The colours of the `nth` block of code in what is being set.
+    pub fn paint(&self, nth: usize) -> Option<&Painted> {
+        let (paints, (block, part)) = self.paints?;
+        paints.get((block, part, nth))
     }
 
     pub fn word(&self, word: Word) -> &'static str {
@@ -54,6 +65,8 @@ pub(super) struct Para {
     text: String,
     /// Where each style ends.
     runs: Vec<(usize, Style)>,
+    /// Stretches of it that lead somewhere.
+    links: Vec<(Range<usize>, Rc<str>)>,
 }
 
 impl Para {
@@ -72,9 +85,20 @@ impl Para {
         }
     }
 
+    /// Makes what stands from a byte on lead to an address.
+    pub fn link(&mut self, from: usize, address: Option<Rc<str>>) {
+        if let Some(address) = address
+            && from < self.text.len()
+        {
+            self.links.push((from..self.text.len(), address));
+        }
+    }
+
     /// Adds another paragraph at the end of this one.
     pub fn append(&mut self, other: &Para) {
         let start = self.text.len();
+        let moved = |range: &Range<usize>| start + range.start..start + range.end;
+        self.links.extend(other.links.iter().map(|(range, to)| (moved(range), Rc::clone(to))));
         self.text.push_str(&other.text);
         self.runs.extend(other.runs.iter().map(|(end, style)| (start + end, *style)));
     }
@@ -110,8 +134,9 @@ impl Para {
             for row in rows {
                 let blanks = before.map(|end| row.start.saturating_sub(end) as u16);
                 before = Some(row.end);
-                let line = self.slice(start + row.start, start + row.end, width);
-                out.push(Strip { line, lead: 0, goes_on: blanks });
+                let (from, to) = (start + row.start, start + row.end);
+                let (line, links) = (self.slice(from, to, width), self.links_in(from, to));
+                out.push(Strip { line, lead: 0, goes_on: blanks, links });
             }
             start += line.len() + 1;
         }
@@ -123,11 +148,12 @@ impl Para {
         if !self.text.contains('\t') {
             return self;
         }
-        let mut out = Para::default();
+        let mut out = Para { links: self.links, ..Para::default() };
         let mut start = 0;
         let mut column = 0;
         for (end, style) in self.runs {
-            for c in self.text.get(start..end).unwrap_or_default().chars() {
+            for (at, c) in self.text.get(start..end).unwrap_or_default().char_indices() {
+                out.moves(start + at);
                 let spaces = if c == '\t' { clean::TAB - column % clean::TAB } else { 0 };
                 out.text.extend(std::iter::repeat_n(' ', spaces));
                 if c != '\t' {
@@ -138,7 +164,38 @@ impl Para {
             out.runs.push((out.text.len(), style));
             start = end;
         }
+        out.moves(start);
+        for (range, _) in &mut out.links {
+            *range = range.start & !MOVED..range.end & !MOVED;
+        }
         out
+    }
+
+    /// What stood at `from` stands at the end of this text now.
+    fn moves(&mut self, from: usize) {
+        let to = self.text.len() | MOVED;
+        for (range, _) in &mut self.links {
+            if range.start == from {
+                range.start = to;
+            }
+            if range.end == from {
+                range.end = to;
+            }
+        }
+    }
+
+    /// The links of a stretch, in columns from its start.
+    fn links_in(&self, from: usize, to: usize) -> Vec<Link> {
+        let column = |at: usize| {
+            let before = self.text.get(from..at).unwrap_or_default();
+            u16::try_from(clean::width(before)).unwrap_or(u16::MAX)
+        };
+        let inside = |(range, address): &(Range<usize>, Rc<str>)| {
+            let (start, end) = (range.start.max(from), range.end.min(to));
+            let address = Rc::clone(address);
+            (start < end).then(|| Link { columns: column(start)..column(end), address })
+        };
+        self.links.iter().filter_map(inside).collect()
     }
 
     fn slice(&self, start: usize, end: usize, width: usize) -> Line<'static> {
@@ -169,12 +226,30 @@ pub(super) struct Strip {
     /// Set where it goes on with the line of the row above it: how many blanks of that
     /// line the break took.
     pub goes_on: Option<u16>,
+    /// What of it leads somewhere.
+    pub links: Vec<Link>,
+}
+
+/// Columns that lead to an address.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Link {
+    pub columns: Range<u16>,
+    pub address: Rc<str>,
+}
+
+impl Link {
+    pub fn shifted(&self, by: usize) -> Link {
+        let by = u16::try_from(by).unwrap_or(u16::MAX);
+        let Range { start, end } = self.columns;
+        let columns = start.saturating_add(by)..end.saturating_add(by);
+        Link { columns, address: Rc::clone(&self.address) }
+    }
 }
 
 impl Strip {
     /// A row that is ours from end to end, such as the frame of a table.
     pub fn ours(line: Line<'static>) -> Strip {
-        Strip { line, lead: u16::MAX, goes_on: None }
+        Strip { line, lead: u16::MAX, ..Strip::default() }
     }
 
     pub fn is_ours(&self) -> bool {
@@ -188,7 +263,7 @@ impl Strip {
 
 impl From<Line<'static>> for Strip {
     fn from(line: Line<'static>) -> Strip {
-        Strip { line, lead: 0, goes_on: None }
+        Strip { line, ..Strip::default() }
     }
 }
 
@@ -201,5 +276,6 @@ pub(super) fn prefixed(prefix: &[Span<'static>], row: Strip) -> Strip {
         line: Line::from(spans),
         lead: row.lead.saturating_add(columns as u16),
         goes_on: row.goes_on,
+        links: row.links.iter().map(|link| link.shifted(columns)).collect(),
     }
 }

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     fn rows(text: &str, width: usize, how: Break) -> Vec<Strip> {
-        let bar = [ratatui::text::Span::raw("│ ")];
+        let bar = [ratatui::text::Span::raw("╎ ")];
         let rows = Para::styled(text, Style::new()).rows(width, how);
         rows.into_iter().map(|row| prefixed(&bar, row)).collect()
     }

@@ -7,8 +7,14 @@ use std::rc::Rc;
 use super::block::{Block, Body, GUTTER, Height};
 use super::highlight::{Painted, Paints};
 use super::paper::{Paper, Strip};
+use crate::tui::Millis;
 use crate::tui::theme::Theme;
 use crate::words::Lang;
+
+/// Columns of a time, `14:03`, and the room before it.
+pub(super) const STAMP: usize = 7;
+/// Screens narrower than this show no times.
+const STAMPED: u16 = 40;
 
 /// Where to look next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +46,15 @@ pub(super) struct Setting {
     pub height: u16,
     pub lang: Lang,
     pub theme: Theme,
+    /// Set while times are shown: what the clock said when it began to count.
+    pub clock: Option<Millis>,
+}
+
+impl Setting {
+    /// The clock, where there is room for times.
+    pub fn clock(&self) -> Option<Millis> {
+        self.clock.filter(|_| self.width >= STAMPED)
+    }
 }
 
 /// Rows that were set, as long as they are near the view.
@@ -66,7 +81,8 @@ impl Sheets {
     /// Begins a frame.
     pub fn begin(&mut self, setting: Setting, spinner: usize, elapsed_ms: u64) {
         self.now = (spinner, elapsed_ms);
-        let same = (self.setting.width, self.setting.lang) == (setting.width, setting.lang);
+        let shape = |setting: &Setting| (setting.width, setting.lang, setting.clock.is_some());
+        let same = shape(&self.setting) == shape(&setting);
         if !same {
             self.stamp = self.stamp.wrapping_add(1);
         }
@@ -92,7 +108,8 @@ impl Sheets {
 
     /// Takes colours; the part is set again.
     pub fn paint(&mut self, painted: Painted) {
-        self.kept.remove(&painted.at);
+        let (block, part, _) = painted.at;
+        self.kept.remove(&(block, part));
         self.paints.put(painted);
     }
 
@@ -112,9 +129,10 @@ impl Sheets {
         let (spinner, elapsed_ms) = self.now;
         let area = usize::from(self.setting.width);
         let margin = if area >= 60 { 2 } else { 0 };
-        let width = area.saturating_sub(gutter(area) + margin).max(1);
+        let stamp = if self.setting.clock().is_some() { STAMP } else { 0 };
+        let width = area.saturating_sub(gutter(area) + margin + stamp).max(1);
         let (theme, lang) = (&self.setting.theme, self.setting.lang);
-        Paper { theme, lang, width, spinner, elapsed_ms, paint: None }
+        Paper { theme, lang, width, spinner, elapsed_ms, paints: None }
     }
 
     /// The rows of a part without the blank row before it.
@@ -128,7 +146,7 @@ impl Sheets {
             sheet.frame = self.frame;
             return Rc::clone(&sheet.rows);
         }
-        let paper = Paper { paint: self.paints.get(at), ..self.paper() };
+        let paper = Paper { paints: Some((&self.paints, at)), ..self.paper() };
         let rows = Rc::new(block.set(at.1, &paper));
         note_height(block, at.1, Height { stamp: self.stamp, version, rows: rows.len() as u32 });
         let sheet = Sheet { version, frame: self.frame, rows: Rc::clone(&rows) };

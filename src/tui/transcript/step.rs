@@ -9,11 +9,10 @@ use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
 use crate::protocol::{Observation, Origin, Outcome, Risk, Tier, Work};
 use crate::tui::clean;
+use crate::tui::glyph::{DONE, FAILED, WHEEL};
 use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
 use crate::words::{Say, Word, exec, screen};
 
-/// Frames of a running step, one column each in every terminal.
-const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛"];
 /// Rows of a failure's last output in the folded form.
 const FAILURE: usize = 3;
 /// Rows of output of a line the person typed.
@@ -121,11 +120,11 @@ impl Step {
         let theme = paper.theme;
         match &self.state {
             State::Asked => ("?", theme.warn),
-            State::Running(_) => (SPINNER[paper.spinner % SPINNER.len()], theme.accent),
+            State::Running(_) => (WHEEL[paper.spinner % WHEEL.len()], theme.accent),
             State::Lost => ("-", theme.dim),
-            State::Done(done) if done.succeeded() => ("✓", theme.ok),
+            State::Done(done) if done.succeeded() => (DONE, theme.ok),
             State::Done(done) => match done.outcome {
-                Outcome::Ran | Outcome::Edited | Outcome::TimedOut => ("✗", theme.danger),
+                Outcome::Ran | Outcome::Edited | Outcome::TimedOut => (FAILED, theme.danger),
                 Outcome::Refused => ("!", theme.danger),
                 Outcome::Declined | Outcome::Cancelled => ("-", theme.dim),
             },

@@ -8,7 +8,7 @@ use crate::protocol::{
     Step as Proposed, Usage,
 };
 use crate::safety::clean::{Cleaner, Source};
-use crate::tui::clean;
+use crate::tui::{Millis, clean};
 use crate::words::Say;
 
 /// Turns shorter than this end without a line of their own.
@@ -25,6 +25,8 @@ pub(super) struct Story {
     origin: Option<Origin>,
     /// Blocks from here on are gone or others than they were.
     cut: Option<usize>,
+    /// The time of what happens now.
+    pub now: Millis,
 }
 
 /// A block that grows.
@@ -58,7 +60,7 @@ impl Story {
             }
             Event::Notice(notice) => self.notice(notice.clone()),
             Event::Page(page) => self.page(page.title.clone(), page.rows.clone()),
-            Event::Cleared => *self = Story { cut: Some(0), ..Story::default() },
+            Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Judged { .. }
             | Event::Answered { .. }
             | Event::Queued { .. }
@@ -102,7 +104,7 @@ impl Story {
     }
 
     fn push(&mut self, body: Body) -> usize {
-        self.blocks.push(Block::new(body));
+        self.blocks.push(Block::new(body, self.now));
         self.blocks.len() - 1
     }
 
@@ -143,7 +145,7 @@ impl Story {
         let stream = self.answer.get_or_insert_with(|| {
             let text = Text::new(Form::Markdown);
             let state = AnswerState::Growing;
-            self.blocks.push(Block::new(Body::Answer(Answer { text, state })));
+            self.blocks.push(Block::new(Body::Answer(Answer { text, state }), self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(Source::Text) }
         });
         if let Some(Body::Answer(answer)) = self.blocks.get_mut(stream.block).map(|b| &mut b.body) {
@@ -155,7 +157,7 @@ impl Story {
         self.drop_retry();
         let stream = self.thought.get_or_insert_with(|| {
             let text = Text::new(Form::Plain);
-            self.blocks.push(Block::new(Body::Thought { text, done: false }));
+            self.blocks.push(Block::new(Body::Thought { text, done: false }, self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(Source::Text) }
         });
         if let Some(Body::Thought { text, .. }) =

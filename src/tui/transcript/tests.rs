@@ -12,6 +12,7 @@ use crate::words::screen;
 
 mod colours;
 mod finding;
+mod links;
 mod pictures;
 mod places;
 mod selecting;
@@ -23,12 +24,14 @@ struct Screen {
     lang: Lang,
     width: u16,
     height: u16,
+    clock: Option<Millis>,
 }
 
 impl Screen {
     fn new(width: u16, height: u16) -> Screen {
         let theme = Theme::built_in("dark", Depth::True).unwrap();
-        Screen { transcript: Transcript::default(), theme, lang: Lang::En, width, height }
+        let (transcript, lang, clock) = (Transcript::default(), Lang::En, None);
+        Screen { transcript, theme, lang, width, height, clock }
     }
 
     fn shown(events: impl IntoIterator<Item = Event>) -> Screen {
@@ -46,7 +49,8 @@ impl Screen {
     fn buffer(&mut self) -> Buffer {
         let area = Rect::new(0, 0, self.width, self.height);
         let mut buf = Buffer::empty(area);
-        let look = Look { theme: &self.theme, lang: self.lang, spinner: 3, elapsed_ms: 12_400 };
+        let (theme, lang, clock) = (&self.theme, self.lang, self.clock);
+        let look = Look { theme, lang, spinner: 3, elapsed_ms: 12_400, clock };
         self.transcript.view(area, &mut buf, &look);
         buf
     }

@@ -6,7 +6,7 @@
 //! long blocks are cut as well: code and plain text by lines, lists by items, anything
 //! else where it must.
 
-use super::markdown::{Fence, Found, Kind, split};
+use super::markdown::{Fence, Found, Kind, Targets, split};
 
 /// Lines of code or plain text in one piece.
 const LINES: usize = 64;
@@ -33,6 +33,8 @@ pub(super) struct Text {
     /// How far the source was looked at for more pieces.
     seen: usize,
     fences: Vec<Fence>,
+    /// What links of it lead to, as far as that is defined apart from them.
+    targets: Targets,
     /// The code of the last fence is still coming.
     open: bool,
     /// What comes behind the frozen pieces goes on where they end.
@@ -49,6 +51,8 @@ struct Piece {
     shape: Shape,
     /// Goes on where the piece before ends, without a blank row.
     joined: bool,
+    /// Something in it may be a link whose target is defined elsewhere.
+    refers: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,6 +92,10 @@ impl Text {
 
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    pub fn targets(&self) -> &Targets {
+        &self.targets
     }
 
     /// The end of the source, to be written to and never cut before the last line.
@@ -172,8 +180,11 @@ impl Text {
 
     /// Changes whenever the rows of the piece may.
     pub fn version(&self, at: usize) -> u64 {
-        let tail = if at < self.pieces.len() { 0 } else { self.source.len() as u64 + 1 };
-        u64::from(self.edition) << 40 | tail
+        let piece = self.pieces.get(at);
+        let tail = if piece.is_some() { 0 } else { self.source.len() as u64 + 1 };
+        let refers = piece.is_none_or(|piece| piece.refers);
+        let defined = if refers { self.targets.len() as u64 } else { 0 };
+        u64::from(self.edition) << 42 | defined << 33 | tail
     }
 
     /// Where the frozen pieces end.
@@ -216,7 +227,11 @@ impl Text {
     fn freeze(&mut self, end: usize, shape: Shape) {
         if end > self.frozen {
             let joined = std::mem::take(&mut self.joins);
-            self.pieces.push(Piece { end: u32::try_from(end).unwrap_or(u32::MAX), shape, joined });
+            let refers = shape == Shape::Prose
+                && self.form == Form::Markdown
+                && self.source.get(self.frozen..end).is_some_and(|source| source.contains('['));
+            let end32 = u32::try_from(end).unwrap_or(u32::MAX);
+            self.pieces.push(Piece { end: end32, shape, joined, refers });
             self.frozen = end;
         }
     }
@@ -238,7 +253,8 @@ impl Text {
             return;
         }
         let base = self.frozen;
-        let found = split(self.source.get(base..end).unwrap_or_default());
+        let source = self.source.get(base..end).unwrap_or_default();
+        let found = split(source, &mut self.targets);
         let starts: Vec<usize> = found.iter().map(|block| base + block.start).collect();
         for (at, Found { kind, start, end: own }) in found.into_iter().enumerate() {
             if matches!(kind, Kind::Code(_)) {

@@ -19,6 +19,12 @@ pub(super) fn say(ms: u64) -> Say {
     }
 }
 
+/// `14:03`, of milliseconds since a midnight.
+pub(super) fn of_day(ms: u64) -> String {
+    let minutes = ms / 60_000;
+    format!("{:02}:{:02}", minutes / 60 % 24, minutes % 60)
+}
+
 /// `1,234,567`.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -51,6 +57,15 @@ mod tests {
             assert_eq!(say(ms).text(Lang::En), expected);
         }
         assert_eq!(say(72_000).text(Lang::Zh), "1 分 12 秒");
+    }
+
+    #[test]
+    fn the_time_of_day_goes_round() {
+        let day = 24 * 3_600_000;
+        let cases = [(0, "00:00"), (50_639_999, "14:03"), (day - 1, "23:59"), (day, "00:00")];
+        for (ms, expected) in cases {
+            assert_eq!(of_day(ms), expected);
+        }
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Code in a block of its own: the language once, a line at the left, no word moved.
 
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use ratatui::text::{Line, Span};
 
 use super::super::diff::{self, is_diff};
 use super::super::paper::{Break, Paper, Para, Strip, prefixed};
+use super::OPTIONS;
 use crate::tui::clean;
+use crate::tui::glyph::{BAR, BAR_ON, BAR_TOP};
 
 type Prefix = Vec<Span<'static>>;
 
@@ -16,6 +19,8 @@ pub(in super::super) struct Code<'a> {
     pub before: &'a str,
     /// The language, where the block begins.
     pub label: Option<&'a str>,
+    /// Which one it is of those that are set on the same paper.
+    pub nth: usize,
 }
 
 /// Sets lines of code or of a diff.
@@ -26,12 +31,12 @@ pub(in super::super) fn set(
     width: usize,
 ) -> Vec<Strip> {
     let theme = paper.theme;
-    let Code { code, before, label } = *code;
+    let Code { code, before, label, nth } = *code;
     let mut out = Vec::new();
     if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {
-        let room = width.saturating_sub(3);
+        let room = width.saturating_sub(2);
         out.push(Strip::ours(Line::from(vec![
-            Span::styled("┌─ ", theme.border),
+            Span::styled(format!("{BAR_TOP} "), theme.border),
             Span::styled(clean::elide_end(label, room), theme.dim),
         ])));
     }
@@ -45,16 +50,16 @@ pub(in super::super) fn set(
     let (bar, more) = bars(paper, width);
     let inner = width.saturating_sub(if bar.is_empty() { 0 } else { 2 }).max(1);
     for (number, line) in code.strip_suffix('\n').unwrap_or(code).split('\n').enumerate() {
-        let para = coloured(number, line, paper).expanded();
+        let para = coloured(nth, number, line, paper).expanded();
         let rows = para.rows(inner, Break::Columns).into_iter().enumerate();
         out.extend(rows.map(|(at, row)| prefixed(if at == 0 { &bar } else { &more }, row)));
     }
     out
 }
 
-fn coloured(number: usize, line: &str, paper: &Paper<'_>) -> Para {
+fn coloured(nth: usize, number: usize, line: &str, paper: &Paper<'_>) -> Para {
     let plain = paper.theme.markup.block;
-    let Some(runs) = paper.paint.and_then(|paint| paint.runs(number, line)) else {
+    let Some(runs) = paper.paint(nth).and_then(|paint| paint.runs(number, line)) else {
         return Para::styled(line, plain);
     };
     let mut para = Para::default();
@@ -71,6 +76,33 @@ fn coloured(number: usize, line: &str, paper: &Paper<'_>) -> Para {
 /// The line at the left, and the one of rows that go on; none where they would take
 /// the room of the code.
 pub(in super::super) fn bars(paper: &Paper<'_>, width: usize) -> (Prefix, Prefix) {
-    let bar = |text: &'static str| vec![Span::styled(text, paper.theme.border)];
-    if width < 8 { (Vec::new(), Vec::new()) } else { (bar("│ "), bar("┆ ")) }
+    let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
+    if width < 8 { (Vec::new(), Vec::new()) } else { (bar(BAR), bar(BAR_ON)) }
+}
+
+/// Blocks of code inside a piece of prose, such as those of a list: language and code, in
+/// the order they are set in.
+pub(in super::super) fn nested(source: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    if !source.contains("```") && !source.contains("~~~") {
+        return found;
+    }
+    for event in Parser::new_ext(source, OPTIONS) {
+        match (event, &mut open) {
+            (Event::Start(Tag::CodeBlock(kind)), _) => {
+                let info = match &kind {
+                    CodeBlockKind::Fenced(info) => info.split_whitespace().next(),
+                    CodeBlockKind::Indented => None,
+                };
+                open = Some((info.unwrap_or_default().to_owned(), String::new()));
+            }
+            (Event::Text(text), Some((_, code))) => code.push_str(&text),
+            (Event::End(TagEnd::CodeBlock), _) => {
+                found.extend(open.take().map(|(language, code)| (language, clean::text(&code))));
+            }
+            _ => {}
+        }
+    }
+    found
 }

@@ -4,11 +4,13 @@
 use pulldown_cmark::Options;
 
 mod code;
+mod link;
 mod set;
 mod split;
 mod table;
 
-pub(super) use code::{Code, bars, set as set_code};
+pub(super) use code::{Code, bars, nested, set as set_code};
+pub(super) use link::Targets;
 pub(super) use set::set;
 pub(super) use split::{Fence, Found, Kind, split};
 

@@ -1,21 +1,26 @@
 //! Sets one piece of Markdown in rows of at most `width` columns.
 
-use std::ops::Range;
-
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
+use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::super::paper::{Break, Paper, Para, Strip, prefixed};
+use super::link::{self, Targets};
 use super::table::Table;
 use super::{Code, OPTIONS};
 use crate::tui::clean;
+use crate::tui::glyph::{BAR, RULE};
 use crate::words::screen;
 
 /// Lists and quotes inside each other; deeper ones are not indented further.
 const DEPTH: usize = 12;
 
-pub(in super::super) fn set(source: &str, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
+pub(in super::super) fn set(
+    source: &str,
+    targets: &Targets,
+    paper: &Paper<'_>,
+    width: usize,
+) -> Vec<Strip> {
     let mut setter = Setter {
         paper,
         width,
@@ -27,8 +32,14 @@ pub(in super::super) fn set(source: &str, paper: &Paper<'_>, width: usize) -> Ve
         targets: Vec::new(),
         inside: Inside::Text,
         join: Join::None,
+        codes: 0,
     };
-    for event in Parser::new_ext(source, OPTIONS) {
+    // What is defined in another piece of the text.
+    let elsewhere = |link: BrokenLink<'_>| {
+        let target = targets.get(&link.reference)?;
+        Some((CowStr::from(target.to_owned()), CowStr::Borrowed("")))
+    };
+    for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(elsewhere)) {
         setter.event(event);
     }
     setter.flush();
@@ -71,6 +82,8 @@ struct Setter<'a> {
     targets: Vec<(String, usize)>,
     inside: Inside,
     join: Join,
+    /// Blocks of code so far.
+    codes: usize,
 }
 
 impl Setter<'_> {
@@ -105,7 +118,7 @@ impl Setter<'_> {
             }
             Tag::BlockQuote(_) => {
                 self.begin();
-                self.inset(None, vec![Span::styled("│ ", self.paper.theme.border)]);
+                self.inset(None, vec![Span::styled(format!("{BAR} "), self.paper.theme.border)]);
                 self.styles.push(markup.quote);
             }
             Tag::CodeBlock(kind) => {
@@ -208,12 +221,16 @@ impl Setter<'_> {
         }
         self.joined(text);
         let style = self.style();
-        let link = style.patch(self.paper.theme.markup.link).add_modifier(Modifier::UNDERLINED);
+        let linked = style.patch(self.paper.theme.markup.link).add_modifier(Modifier::UNDERLINED);
         let mut at = 0;
-        for url in urls(text) {
+        // The text of a link leads where the link does, whatever it says.
+        let urls = if self.targets.is_empty() { link::urls(text) } else { Vec::new() };
+        for url in urls {
             self.para.push(text.get(at..url.start).unwrap_or_default(), style);
-            self.para.push(text.get(url.clone()).unwrap_or_default(), link);
             at = url.end;
+            let (url, from) = (text.get(url).unwrap_or_default(), self.para.text().len());
+            self.para.push(url, linked);
+            self.para.link(from, link::address(url));
         }
         self.para.push(text.get(at..).unwrap_or_default(), style);
     }
@@ -260,7 +277,7 @@ impl Setter<'_> {
     fn rule(&mut self) {
         self.begin();
         let (prefix, width) = self.prefix();
-        let rule = Line::styled("─".repeat(width), self.paper.theme.border);
+        let rule = Line::styled(RULE.repeat(width), self.paper.theme.border);
         self.rows.push(prefixed(&prefix, rule.into()));
         self.join = Join::Blank;
     }
@@ -315,17 +332,25 @@ impl Setter<'_> {
         self.lean(theme.markup.link);
     }
 
-    /// A link shows where it leads, unless its text says so already.
+    /// A link shows where it leads, unless its text says so already. A text that says
+    /// something else leads nowhere: only the true target does.
     fn target(&mut self) {
         let Some((target, start)) = self.targets.pop() else { return };
-        let text = self.para.text().get(start..).unwrap_or_default();
-        let bare = |url: &str| {
-            let url = url.strip_prefix("mailto:").unwrap_or(url);
-            url.trim_end_matches('/').to_owned()
-        };
-        if !target.is_empty() && bare(text) != bare(&target) {
-            self.para.push(&format!(" ({target})"), self.paper.theme.dim);
+        let label = self.para.text().get(start..).unwrap_or_default();
+        let (says, claims) = (link::says(label, &target), link::claims(label));
+        let address = link::address(&target);
+        if says || !claims {
+            self.para.link(start, address.clone());
         }
+        if target.is_empty() || says {
+            return;
+        }
+        let dim = self.paper.theme.dim;
+        self.para.push(" (", dim);
+        let from = self.para.text().len();
+        self.para.push(&target, dim);
+        self.para.link(from, address);
+        self.para.push(")", dim);
     }
 
     fn cell(&mut self) {
@@ -347,7 +372,8 @@ impl Setter<'_> {
     fn code_block(&mut self) {
         if let Inside::Code { label, code } = std::mem::replace(&mut self.inside, Inside::Text) {
             let code = clean::text(&code);
-            let code = Code { code: &code, before: "", label: Some(&label) };
+            let code = Code { code: &code, before: "", label: Some(&label), nth: self.codes };
+            self.codes += 1;
             self.put(|paper, width| super::set_code(&code, &label, paper, width));
         }
     }
@@ -417,33 +443,6 @@ impl Setter<'_> {
     }
 }
 
-/// Addresses that stand in a text as they are, without the marks that end a sentence or
-/// a bracket around them.
-fn urls(text: &str) -> Vec<Range<usize>> {
-    let mut out = Vec::new();
-    let mut at = 0;
-    while let Some(start) = text.get(at..).and_then(|rest| rest.find("http")) {
-        let from = at + start;
-        let url = text.get(from..).unwrap_or_default();
-        if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
-            at = from + "http".len();
-            continue;
-        }
-        let is_over =
-            |c: char| c.is_whitespace() || "<>\"`|，。、；：！？（）《》「」『』【】".contains(c);
-        let url = url.split(is_over).next().unwrap_or_default();
-        let mut url = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_']);
-        if !url.contains('(') {
-            url = url.split(')').next().unwrap_or_default();
-        }
-        at = from + url.len().max(1);
-        if url.len() > "https://".len() {
-            out.push(from..from + url.len());
-        }
-    }
-    out
-}
-
 impl Inset {
     fn is_quote(&self) -> bool {
         self.rest.first().is_some_and(|span| !span.content.trim().is_empty())
@@ -451,30 +450,5 @@ impl Inset {
 
     fn columns(&self) -> usize {
         self.rest.iter().map(Span::width).sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_ends_where_its_sentence_does() {
-        let cases: [(&str, &[&str]); 7] = [
-            ("see https://a.b/c?d=1#e.", &["https://a.b/c?d=1#e"]),
-            ("(http://a.b/x) and https://c.d,", &["http://a.b/x", "https://c.d"]),
-            ("看https://a.b/路径。再见", &["https://a.b/路径"]),
-            (
-                "https://en.wikipedia.org/wiki/Rust_(language)",
-                &["https://en.wikipedia.org/wiki/Rust_(language)"],
-            ),
-            ("no ftp://x, no https:// alone, no http", &[]),
-            ("https://\u{20}https://", &[]),
-            ("", &[]),
-        ];
-        for (text, expected) in cases {
-            let found: Vec<&str> = urls(text).into_iter().filter_map(|url| text.get(url)).collect();
-            assert_eq!(found, expected, "{text}");
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use super::OPTIONS;
+use super::link::Targets;
 
 /// One block of the top level.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,11 +58,16 @@ impl Fence {
     }
 }
 
-/// The blocks of `text`, in order. What lies between them is blank.
-pub(in super::super) fn split(text: &str) -> Vec<Found> {
+/// The blocks of `text`, in order; what lies between them is not seen. What it defines
+/// goes to `targets`.
+pub(in super::super) fn split(text: &str, targets: &mut Targets) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let mut depth = 0usize;
-    for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
+    let parser = Parser::new_ext(text, OPTIONS);
+    for (name, link) in parser.reference_definitions().iter() {
+        targets.add(name, &link.dest);
+    }
+    for (event, range) in parser.into_offset_iter() {
         match event {
             Event::Start(tag) => {
                 match (depth, &tag) {

@@ -5,6 +5,7 @@ use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
 use super::super::paper::{Break, Paper, Para, Strip};
+use crate::tui::glyph::{BAR, RULE};
 
 /// Between two columns.
 const BETWEEN: usize = 3;
@@ -86,35 +87,32 @@ impl Table {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         (0..height)
             .map(|line| {
-                let mut spans = Vec::new();
+                let mut row = Strip::default();
                 for (at, width) in widths.iter().enumerate() {
                     if at > 0 {
-                        spans.push(Span::styled(" │ ", paper.theme.border));
+                        let bar = Span::styled(format!(" {BAR} "), paper.theme.border);
+                        row.line.spans.push(bar);
                     }
-                    let text = cells[at].get(line).cloned().unwrap_or_default().line;
-                    self.pad(at, text, *width, at + 1 == widths.len(), &mut spans);
+                    let cell = cells[at].get(line).cloned().unwrap_or_default();
+                    self.pad(at, cell, *width, at + 1 == widths.len(), &mut row);
                 }
-                Line::from(spans).into()
+                row
             })
             .collect()
     }
 
-    fn pad(
-        &self,
-        column: usize,
-        text: Line<'static>,
-        width: usize,
-        last: bool,
-        spans: &mut Vec<Span<'static>>,
-    ) {
-        let free = width.saturating_sub(text.width());
+    fn pad(&self, column: usize, cell: Strip, width: usize, last: bool, row: &mut Strip) {
+        let free = width.saturating_sub(cell.width());
         let before = match self.alignments.get(column) {
             Some(Alignment::Right) => free,
             Some(Alignment::Center) => free / 2,
             Some(Alignment::Left | Alignment::None) | None => 0,
         };
+        let spans = &mut row.line.spans;
         spans.push(Span::raw(" ".repeat(before)));
-        spans.extend(text.spans);
+        let columns = spans.iter().map(Span::width).sum();
+        row.links.extend(cell.links.iter().map(|link| link.shifted(columns)));
+        spans.extend(cell.line.spans);
         if !last {
             spans.push(Span::raw(" ".repeat(free - before)));
         }
@@ -129,7 +127,7 @@ impl Table {
         }
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
-                out.push(Strip::ours(Line::styled("─".repeat(width.min(8)), paper.theme.border)));
+                out.push(Strip::ours(Line::styled(RULE.repeat(width.min(8)), paper.theme.border)));
             }
             for (column, cell) in row.iter().enumerate() {
                 let mut line = head.get(column).cloned().unwrap_or_default();
@@ -145,6 +143,6 @@ impl Table {
 }
 
 fn rule(widths: &[usize], paper: &Paper<'_>) -> Line<'static> {
-    let parts: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    Line::styled(parts.join("─┼─"), paper.theme.border)
+    let columns = widths.iter().sum::<usize>() + BETWEEN * widths.len().saturating_sub(1);
+    Line::styled(RULE.repeat(columns), paper.theme.border)
 }

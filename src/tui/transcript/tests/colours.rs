@@ -100,3 +100,15 @@ fn an_address_is_underlined_and_shown_whole() {
     assert!(!underlined(&mut screen, "See") && !underlined(&mut screen, "and"));
     assert!(underlined(&mut screen, "this") && screen.text().contains("(https://c.d)"));
 }
+
+#[test]
+fn code_in_a_list_or_a_quote_gets_its_colours_too() {
+    let source = "- one\n\n  ```rust\n  fn one() {}\n  ```\n- two\n\n  ```python\n  def two(): pass\n  ```\n\n\
+                  > ```rust\n> // quoted\n> ```\n";
+    let mut screen = Screen::shown([replied(source)]);
+    let syntax = screen.theme.markup.syntax.clone();
+    assert_eq!(paint(&mut screen, &Highlighter::default()), 3);
+    assert_eq!(style_of(&mut screen, "fn one").fg, syntax.keyword.fg);
+    assert_eq!(style_of(&mut screen, "two()").fg, syntax.function.fg);
+    assert_eq!(style_of(&mut screen, "// quoted").fg, syntax.comment.fg);
+}

@@ -73,7 +73,7 @@ fn broken_lines_are_copied_whole_and_code_without_its_bar() {
                     body();\n}\n\nquoted words that go on and on\n\n- an item that is broken too";
     assert_eq!(text, expected);
     for row in marked(&mut screen) {
-        assert!(!row.contains(['│', '┆', '┌']), "{row}");
+        assert!(!row.contains(['╎', '⋮', '╷']), "{row}");
     }
 }
 

@@ -1,0 +1,195 @@
+//! A bot: a system prompt and how the model is sampled, nothing else (000 §2).
+
+use std::path::{Path, PathBuf};
+
+use super::load::Absent;
+use super::{Kind, Owner, Places, name, scan};
+use crate::config::problem::Problem;
+use crate::config::saved;
+use crate::config::strict::Kind::{Count, Number, Text};
+use crate::config::strict::{self, Found, Key, Value};
+use crate::protocol::Params;
+use crate::words::{self, Say, Spoken, Word};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bot {
+    pub name: String,
+    pub description: String,
+    pub system_prompt: String,
+    pub params: Params,
+    pub file: PathBuf,
+    pub owner: Owner,
+}
+
+const fn key(path: &'static str, kind: strict::Kind, elsewhere: Option<Word>) -> Key {
+    Key { path, kind, built_in: "", strictest: None, variables: &[], elsewhere }
+}
+
+/// Everything a bot may say, and what people write that belongs elsewhere.
+#[rustfmt::skip]
+const KEYS: &[Key] = &[
+    key("description",        Text, None),
+    key("system_prompt",      Text, None),
+    key("temperature",        Number { min: 0.0, max: 2.0 }, None),
+    key("top_p",              Number { min: 0.0, max: 1.0 }, None),
+    key("max_tokens",         Count { min: 1, max: 10_000_000 }, None),
+    key("presence_penalty",   Number { min: -2.0, max: 2.0 }, None),
+    key("frequency_penalty",  Number { min: -2.0, max: 2.0 }, None),
+    key("system_prompt_file", Text, Some(words::config::PROMPT_IN_BOT)),
+    key("model",              Text, Some(words::config::MODEL_OUTSIDE_BOT)),
+    key("base_url",           Text, Some(words::config::BASE_URL_OUTSIDE_BOT)),
+];
+
+/// Reads the text of a bot's file. The error names the first thing that is wrong.
+pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<Bot, Say> {
+    let reading = strict::read(file, text, KEYS);
+    if let Some(problem) = reading.problems.first() {
+        return Err(problem.say());
+    }
+    let mut bot = Bot {
+        name: name.to_owned(),
+        description: String::new(),
+        system_prompt: String::new(),
+        params: Params::default(),
+        file: file.to_owned(),
+        owner,
+    };
+    reading.found.into_iter().for_each(|found| bot.take(found));
+    Ok(bot)
+}
+
+impl Bot {
+    fn take(&mut self, Found { path, value, .. }: Found) {
+        let params = &mut self.params;
+        match (path.as_str(), value) {
+            ("description", Value::Text(text)) => self.description = text,
+            ("system_prompt", Value::Text(text)) => self.system_prompt = text,
+            ("max_tokens", Value::Count(count)) => params.max_tokens = u32::try_from(count).ok(),
+            ("temperature", Value::Number(number)) => params.temperature = Some(number),
+            ("top_p", Value::Number(number)) => params.top_p = Some(number),
+            ("presence_penalty", Value::Number(number)) => params.presence_penalty = Some(number),
+            ("frequency_penalty", Value::Number(number)) => params.frequency_penalty = Some(number),
+            _ => {}
+        }
+    }
+}
+
+/// The bot of this name, from the first folder that has it. Nothing else is read.
+pub fn find(places: &Places, name: &str) -> Result<Bot, Absent> {
+    if !name::is_usable(Kind::Bot, name) {
+        return Err(Absent::bad_name(Kind::Bot, name));
+    }
+    for place in places.of_kind(Kind::Bot) {
+        let file = place.folder.join(format!("{name}.toml"));
+        if !scan::may_be_read(&file, place) {
+            continue;
+        }
+        let broken = |because| Absent::Broken { because };
+        let of_file = |fault| broken(Problem::of_file(&file, fault).say());
+        if let Some(text) = saved::read(&file).map_err(of_file)? {
+            return read(&file, name, place.owner, &text).map_err(broken);
+        }
+    }
+    let known = places.of_kind(Kind::Bot).flat_map(|place| scan::look(place).found);
+    let known: Vec<String> = known.map(|found| found.name).collect();
+    Err(Absent::none(Kind::Bot, name, known.iter().map(String::as_str), places))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::config::Paths;
+    use crate::words::Lang;
+
+    struct Desk {
+        root: tempfile::TempDir,
+        places: Places,
+    }
+
+    fn desk() -> Desk {
+        let root = tempfile::tempdir().unwrap();
+        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        let places = Places::of(&paths, None, &[]);
+        Desk { root, places }
+    }
+
+    impl Desk {
+        fn write(&self, name: &str, text: &str) {
+            let path = self.root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        fn said(&self, name: &str) -> String {
+            find(&self.places, name).unwrap_err().say().text(Lang::En)
+        }
+    }
+
+    #[test]
+    fn a_bot_is_its_prompt_and_its_sampling() {
+        let desk = desk();
+        let text = "description = \"Reviews\"\nsystem_prompt = \"\"\"\nBe strict.\n\"\"\"\ntemperature = 1\nmax_tokens = 900\n";
+        desk.write("own/bots/reviewer.toml", text);
+        let bot = find(&desk.places, "reviewer").unwrap();
+        assert_eq!(bot.system_prompt, "Be strict.\n");
+        let params = Params { temperature: Some(1.0), max_tokens: Some(900), ..Params::default() };
+        assert_eq!(bot.params, params);
+    }
+
+    #[test]
+    fn our_own_folder_wins_over_the_other_one() {
+        let desk = desk();
+        desk.write("home/.r9s/bots/a.toml", "description = \"theirs\"");
+        assert_eq!(find(&desk.places, "a").unwrap().description, "theirs");
+        desk.write("own/bots/a.toml", "description = \"ours\"");
+        assert_eq!(find(&desk.places, "a").unwrap().description, "ours");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_line_and_key() {
+        let desk = desk();
+        let cases = [
+            ("model = \"x\"", "line 1, column 1", "--model"),
+            ("base_url = \"x\"", "line 1, column 1", "--base-url"),
+            ("\nsystem_prompt_file = \"x\"", "line 2, column 1", "`system_prompt`"),
+            ("temperature = 3.5", "line 1, column 15", "a number from 0 to 2, not `3.5`"),
+            ("top_p = \"high\"", "line 1, column 9", "a number from 0 to 1"),
+            ("max_tokens = 0", "line 1, column 14", "a whole number from 1"),
+            ("presence_penalty = -3", "line 1, column 20", "a number from -2 to 2"),
+            ("tempratur = 1.0", "line 1, column 1", "`temperature`"),
+            ("prompt = \"x\"", "line 1, column 1", "`prompt`"),
+            ("description = ", "line 1", "not valid TOML"),
+        ];
+        for (text, place, what) in cases {
+            desk.write("own/bots/a.toml", text);
+            let said = desk.said("a");
+            assert!(said.contains(place) && said.contains(what), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_leaves_its_folder_is_refused_and_shown() {
+        let desk = desk();
+        for (name, shown) in [
+            ("../x", "`../x`"),
+            ("", "``"),
+            ("a/b", "`a/b`"),
+            ("a b", "`a b`"),
+            ("a\u{1b}[2J", "`a\\u{1b}[2J`"),
+            ("机器人", "`机器人`"),
+        ] {
+            let said = desk.said(name);
+            assert!(said.starts_with(shown), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_bot_that_is_not_there_names_the_nearest_or_the_folder() {
+        let desk = desk();
+        assert!(desk.said("reviewer").contains("own/bots"), "{}", desk.said("reviewer"));
+        desk.write("own/bots/reviewer.toml", "");
+        assert!(desk.said("reviwer").contains("`reviewer`"), "{}", desk.said("reviwer"));
+    }
+}

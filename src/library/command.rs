@@ -1,0 +1,135 @@
+//! A command: a prompt template that is typed as `/name` (000 §3).
+//!
+//! Not in here: what stands in the template.
+
+use std::path::{Path, PathBuf};
+
+use super::{Owner, wrong};
+use crate::config::strict::Kind::Text;
+use crate::config::strict::{self, Found, Key, Value};
+use crate::config::{Fault, Problem};
+use crate::words::{Say, Spoken};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Without the slash; `git:commit` for one in a folder of another agent.
+    pub name: String,
+    pub description: String,
+    /// What may follow the name, as its file says it.
+    pub argument_hint: String,
+    /// The template as it stands in the file.
+    pub prompt: String,
+    pub form: Form,
+    /// Tools it is meant to work with, as its file names them.
+    pub allowed_tools: Vec<String>,
+    /// Absolute.
+    pub file: PathBuf,
+    pub owner: Owner,
+}
+
+/// Which marks a template has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `{{args}}`, `!{shell}`, `@{path}`.
+    Toml,
+    /// The same; arguments that nothing takes stand behind the text.
+    Gemini,
+    /// `$1`, `$ARGUMENTS`, `${SKILL_ROOT}`, `` !`shell` ``, `@path`; arguments that nothing
+    /// takes stand behind the text.
+    Markdown,
+}
+
+impl Command {
+    /// The folder its file lies in.
+    pub fn root(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new("/"))
+    }
+}
+
+const fn key(path: &'static str) -> Key {
+    Key { path, kind: Text, built_in: "", strictest: None, variables: &[], elsewhere: None }
+}
+
+const KEYS: &[Key] = &[key("description"), key("prompt")];
+
+/// Reads the text of a command in TOML; `form` says whose it is. Other agents may write
+/// more keys than these; the names of those come with it.
+pub fn read(
+    file: &Path,
+    name: &str,
+    owner: Owner,
+    form: Form,
+    text: &str,
+) -> Result<(Command, Vec<String>), Say> {
+    let reading = strict::read(file, text, KEYS);
+    let mut more = Vec::new();
+    for problem in reading.problems {
+        match &problem {
+            Problem { fault: Fault::Unknown { .. }, key: Some(key), .. }
+                if form == Form::Gemini =>
+            {
+                more.push(key.clone());
+            }
+            _ => return Err(problem.say()),
+        }
+    }
+    let mut command = Command {
+        name: name.to_owned(),
+        description: String::new(),
+        argument_hint: String::new(),
+        prompt: String::new(),
+        form,
+        allowed_tools: Vec::new(),
+        file: file.to_owned(),
+        owner,
+    };
+    for Found { path, value, .. } in reading.found {
+        match (path.as_str(), value) {
+            ("description", Value::Text(text)) => command.description = text,
+            ("prompt", Value::Text(text)) => command.prompt = text,
+            _ => {}
+        }
+    }
+    if command.prompt.trim().is_empty() {
+        return Err(wrong(file, Fault::Missing { key: "prompt" }));
+    }
+    Ok((command, more))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::Maker;
+    use crate::words::Lang;
+
+    fn of(text: &str, form: Form) -> Result<(Command, Vec<String>), String> {
+        let owner = Owner { maker: Maker::Avocet, project: false };
+        read(Path::new("/c/x.toml"), "x", owner, form, text).map_err(|say| say.text(Lang::En))
+    }
+
+    #[test]
+    fn a_command_is_its_description_and_its_template() {
+        let text =
+            "description = \"Generate\"\nprompt = \"\"\"\nDiff:\n\n!{git diff --staged}\n\"\"\"\n";
+        let (command, more) = of(text, Form::Toml).unwrap();
+        assert_eq!(command.description, "Generate");
+        assert_eq!(command.prompt, "Diff:\n\n!{git diff --staged}\n");
+        assert_eq!((command.root(), more), (Path::new("/c"), vec![]));
+    }
+
+    #[test]
+    fn a_command_without_a_prompt_is_refused() {
+        for text in ["", "description = \"x\"", "prompt = \" \\n\""] {
+            let said = of(text, Form::Toml).unwrap_err();
+            assert!(said.starts_with("/c/x.toml: `prompt` is missing"), "{said}");
+        }
+        assert!(of("prompt = 3", Form::Toml).unwrap_err().contains("line 1, column 10"));
+    }
+
+    #[test]
+    fn a_key_nobody_knows_is_refused_in_ours_and_named_in_others() {
+        let text = "prompt = \"x\"\nsystem_prompt = \"y\"\n";
+        assert!(of(text, Form::Toml).unwrap_err().contains("`system_prompt`"));
+        assert_eq!(of(text, Form::Gemini).unwrap().1, ["system_prompt"]);
+    }
+}

@@ -1,0 +1,93 @@
+//! Examples that are useful as they are: compiled in, and copied into a person's own
+//! folder when they ask for it. What is there already stays as it is.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::io_say;
+use crate::config::{Paths, saved};
+use crate::words::{Say, library as w};
+
+/// A path below the config folder, and the text that goes there.
+#[rustfmt::skip]
+pub const EXAMPLES: &[(&str, &str)] = &[
+    ("bots/reviewer.toml",          include_str!("../../assets/bots/reviewer.toml")),
+    ("bots/teacher.toml",           include_str!("../../assets/bots/teacher.toml")),
+    ("bots/translator.toml",        include_str!("../../assets/bots/translator.toml")),
+    ("commands/changelog.toml",     include_str!("../../assets/commands/changelog.toml")),
+    ("commands/commit-msg.toml",    include_str!("../../assets/commands/commit-msg.toml")),
+    ("commands/explain.toml",       include_str!("../../assets/commands/explain.toml")),
+    ("commands/review.toml",        include_str!("../../assets/commands/review.toml")),
+    ("commands/tests.toml",         include_str!("../../assets/commands/tests.toml")),
+    ("skills/find-bug/SKILL.md",    include_str!("../../assets/skills/find-bug/SKILL.md")),
+    ("skills/plan-change/SKILL.md", include_str!("../../assets/skills/plan-change/SKILL.md")),
+];
+
+/// What became of one example.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Copied {
+    Written(PathBuf),
+    /// It is there already, perhaps changed.
+    Kept(PathBuf),
+}
+
+/// Copies them. Stops at the first that cannot be written; those before it are there.
+pub fn copy(paths: &Paths) -> Result<Vec<Copied>, Say> {
+    let mut done = Vec::new();
+    for (name, text) in EXAMPLES {
+        let file = paths.config.join(name);
+        done.push(match saved::create(&file, text) {
+            Ok(()) => Copied::Written(file),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Copied::Kept(file),
+            Err(error) => return Err(io_say(w::NOT_SAVED, &file, &error)),
+        });
+    }
+    Ok(done)
+}
+
+/// True for somebody who keeps nothing yet: then the examples are worth a word.
+pub fn are_worth_a_word(paths: &Paths) -> bool {
+    let nothing = |name: &str| paths.config.join(name).symlink_metadata().is_err();
+    ["bots", "commands", "skills"].into_iter().all(nothing)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::library::{Kind, Library, Places, State};
+
+    #[test]
+    fn they_are_copied_once_and_nothing_is_written_over() {
+        let root = tempfile::tempdir().unwrap();
+        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        assert!(are_worth_a_word(&paths));
+        let mine = paths.config.join("bots/teacher.toml");
+        fs::create_dir_all(mine.parent().unwrap()).unwrap();
+        fs::write(&mine, "description = \"mine\"\n").unwrap();
+        assert!(!are_worth_a_word(&paths));
+        let done = copy(&paths).unwrap();
+        assert_eq!(done.iter().filter(|done| **done == Copied::Kept(mine.clone())).count(), 1);
+        assert_eq!(done.len(), EXAMPLES.len());
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "description = \"mine\"\n");
+        assert!(copy(&paths).unwrap().iter().all(|done| matches!(done, Copied::Kept(_))));
+    }
+
+    #[test]
+    fn each_of_them_loads_without_a_remark() {
+        let root = tempfile::tempdir().unwrap();
+        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        copy(&paths).unwrap();
+        let library = Library::load(&Places::of(&paths, None, &[]));
+        for file in &library.files {
+            assert_eq!(file.state, State::Loaded { remarks: vec![] }, "{file:?}");
+        }
+        let count = |kind| library.files.iter().filter(|file| file.kind == kind).count();
+        assert_eq!(Kind::ALL.map(count), [3, 5, 2]);
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/");
+        for (name, text) in EXAMPLES {
+            assert!(text.ends_with('\n') && !text.contains('\r'), "{folder}{name}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Claude's commands: Markdown with front matter; what follows it is the template.
+//!
+//! `model` is kept out: which model answers is not a file's to say. `allowed-tools` is
+//! told and grants nothing: a step asks by its own tier.
+
+use std::path::Path;
+
+use crate::library::front;
+use crate::library::skill::{hint, one_line, tools};
+use crate::library::{Command, Form, Owner, at};
+use crate::words::{Say, library as w};
+
+/// The most letters of a description that is taken from the text itself.
+const DESCRIBED: usize = 100;
+
+/// Reads the text of a command. What is odd and does no harm comes with it.
+pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(Command, Vec<Say>), Say> {
+    let parts = front::split(text);
+    let (pairs, mended) = front::read(parts.front.unwrap_or_default())
+        .map_err(|wrong| at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
+    let mut command = Command {
+        name: name.to_owned(),
+        description: described(parts.body),
+        argument_hint: String::new(),
+        prompt: parts.body.trim_start_matches(['\r', '\n']).to_owned(),
+        form: Form::Markdown,
+        allowed_tools: Vec::new(),
+        file: file.to_owned(),
+        owner,
+    };
+    if command.prompt.trim().is_empty() {
+        return Err(at(file, None, w::NO_TEMPLATE));
+    }
+    let mut remarks: Vec<Say> = mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
+    for (key, node) in &pairs {
+        match key.as_str() {
+            "description" => command.description = one_line(&node.flat()),
+            "argument-hint" => command.argument_hint = hint(node),
+            "allowed-tools" => command.allowed_tools = tools(node),
+            "model" => {
+                remarks.push(w::MODEL_IGNORED.with("model", node.text().unwrap_or_default()));
+            }
+            // Commands are typed by people; the model has none of them.
+            _ => {}
+        }
+    }
+    Ok((command, remarks))
+}
+
+/// Without a description, the first line says what it is about.
+fn described(body: &str) -> String {
+    let line = body.lines().map(|line| line.trim_start_matches('#').trim());
+    let line = line.into_iter().find(|line| !line.is_empty()).unwrap_or_default();
+    let mut short: String = line.chars().take(DESCRIBED).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::Maker;
+    use crate::library::yaml::Node;
+    use crate::words::Lang;
+
+    const OWNER: Owner = Owner { maker: Maker::Claude, project: true };
+
+    fn of(text: &str) -> Result<(Command, Vec<Say>), String> {
+        let file = Path::new("/p/.claude/commands/git/commit.md");
+        read(file, "git:commit", OWNER, text).map_err(|say| say.text(Lang::En))
+    }
+
+    #[test]
+    fn front_matter_describes_and_what_follows_is_the_template() {
+        let text = "---\ndescription: Commit\nargument-hint: [message] [scope]\n\
+                    allowed-tools: Bash(git add:*), Bash(git commit:*)\nmodel: opus\n---\n\n\
+                    Status: !`git status`\n\nCommit: $ARGUMENTS\n";
+        let (command, remarks) = of(text).unwrap();
+        assert_eq!(command.name, "git:commit");
+        assert_eq!(command.description, "Commit");
+        assert_eq!(command.argument_hint, "[message] [scope]");
+        assert_eq!(command.allowed_tools, ["Bash(git add:*)", "Bash(git commit:*)"]);
+        assert_eq!(command.prompt, "Status: !`git status`\n\nCommit: $ARGUMENTS\n");
+        assert_eq!(command.form, Form::Markdown);
+        let remarks: Vec<_> = remarks.iter().map(|say| say.text(Lang::En)).collect();
+        assert!(remarks.len() == 2 && remarks[1].contains("opus"), "{remarks:?}");
+    }
+
+    #[test]
+    fn without_front_matter_the_first_line_describes() {
+        let (command, remarks) = of("# Fix the issue\n\nFix $1.\n").unwrap();
+        assert_eq!((command.description.as_str(), remarks.len()), ("Fix the issue", 0));
+        assert_eq!(command.prompt, "# Fix the issue\n\nFix $1.\n");
+    }
+
+    #[test]
+    fn nothing_to_say_is_refused() {
+        assert!(of("---\ndescription: x\n---\n\n").unwrap_err().contains("commit.md"));
+    }
+
+    #[test]
+    fn a_value_that_is_no_text_is_shown_as_one() {
+        assert_eq!(Node::List(vec![]).flat(), "");
+        assert_eq!(of("---\ndescription: [a, b]\n---\nx").unwrap().0.description, "a, b");
+    }
+}

@@ -1,0 +1,30 @@
+//! Gemini's commands: TOML like our own, with more keys and with folders in the name.
+
+use std::path::Path;
+
+use crate::library::{Command, Form, Owner, command};
+use crate::words::{Say, library as w};
+
+/// Reads the text of a command. Keys that only Gemini knows are named and left.
+pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(Command, Vec<Say>), Say> {
+    let (command, more) = command::read(file, name, owner, Form::Gemini, text)?;
+    let remark = (!more.is_empty()).then(|| w::KEYS_IGNORED.with("keys", more.join(", ")));
+    Ok((command, remark.into_iter().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::Maker;
+    use crate::words::Lang;
+
+    #[test]
+    fn its_commands_are_ours_with_more_keys() {
+        let owner = Owner { maker: Maker::Gemini, project: false };
+        let text = "prompt = \"Explain {{args}}\"\ndescription = \"Explains\"\nmodel = \"x\"\n";
+        let file = Path::new("/h/.gemini/commands/git/x.toml");
+        let (command, remarks) = read(file, "git:x", owner, text).unwrap();
+        assert_eq!((command.prompt.as_str(), command.form), ("Explain {{args}}", Form::Gemini));
+        assert!(remarks[0].text(Lang::En).contains("model"));
+    }
+}

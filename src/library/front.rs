@@ -1,0 +1,165 @@
+//! Front matter: the lines between two `---` at the head of a Markdown file.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use super::yaml::{self, Node, Wrong};
+use crate::config::Fault;
+use crate::config::problem::Place;
+
+/// The most of a file in which front matter is looked for, in bytes.
+const HEAD: u64 = 64 * 1024;
+
+/// A text in its two parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts<'t> {
+    /// `None` when the text begins without front matter.
+    pub front: Option<&'t str>,
+    pub body: &'t str,
+}
+
+/// Takes the front matter off. Front matter without an end is none.
+pub fn split(text: &str) -> Parts<'_> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let none = Parts { front: None, body: text };
+    let Some((first, rest)) = text.split_once('\n') else { return none };
+    if first.trim_end() != "---" {
+        return none;
+    }
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        if matches!(line.trim_end(), "---" | "...") {
+            let (front, _) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            let body = rest.get(at + line.len()..).unwrap_or_default();
+            return Parts { front: Some(front), body };
+        }
+        at += line.len();
+    }
+    none
+}
+
+/// Reads front matter. What is no YAML is read once more with the values that are wrong
+/// put in quotes: people write `argument-hint: [file] [mode]` and `description: Use: …`.
+/// True behind it when that was needed.
+pub fn read(front: &str) -> Result<(Vec<(String, Node)>, bool), Wrong> {
+    match yaml::read(front) {
+        Ok(pairs) => Ok((pairs, false)),
+        Err(wrong) => match yaml::read(&quoted(front)) {
+            Ok(pairs) => Ok((pairs, true)),
+            // The first line of the file is the `---`.
+            Err(_) => {
+                let Place { line, column } = wrong.place;
+                Err(Wrong { place: Place { line: line + 1, column }, why: wrong.why })
+            }
+        },
+    }
+}
+
+/// Each `name: value` that cannot be read alone, with its value as one quoted text.
+fn quoted(front: &str) -> String {
+    let mut items: Vec<Vec<&str>> = Vec::new();
+    for line in front.lines() {
+        match items.last_mut() {
+            Some(item) if !begins(line) => item.push(line),
+            _ => items.push(vec![line]),
+        }
+    }
+    let mut out = String::new();
+    for item in items {
+        let whole = item.join("\n");
+        let (name, value) = whole.split_once(':').unwrap_or((&whole, ""));
+        if yaml::read(&whole).is_ok() || !begins(&whole) {
+            out += &whole;
+        } else {
+            let words = value.split_whitespace().collect::<Vec<_>>().join(" ");
+            out += &format!("{name}: {}", serde_json::Value::from(words));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// True for a line that begins with a name and a colon.
+fn begins(line: &str) -> bool {
+    let of_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    line.split_once(':').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(of_name))
+        && !line.starts_with('-')
+}
+
+/// The head of a file as text, and whether that is all of it. A character that the end
+/// of the head cuts is left out.
+pub fn head(path: &Path) -> Result<(String, bool), Fault> {
+    let unreadable = |error: std::io::Error| Fault::unreadable(&error);
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(Fault::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(HEAD).read_to_end(&mut bytes).map_err(unreadable)?;
+    let whole = (bytes.len() as u64) < HEAD;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if !whole && error.utf8_error().error_len().is_none() => {
+            let end = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            bytes.truncate(end);
+            String::from_utf8(bytes).map_err(|_| Fault::NotText)?
+        }
+        Err(_) => return Err(Fault::NotText),
+    };
+    Ok((text, whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_falls_into_front_matter_and_body() {
+        let cases = [
+            ("---\na: 1\n---\nbody\n", Some("a: 1\n"), "body\n"),
+            ("\u{feff}---\r\na: 1\r\n---\r\nbody", Some("a: 1\r\n"), "body"),
+            ("---\n---\n", Some(""), ""),
+            ("---\na: 1\n---", Some("a: 1\n"), ""),
+            ("no front", None, "no front"),
+            ("---\nno end", None, "---\nno end"),
+            ("", None, ""),
+        ];
+        for (text, front, body) in cases {
+            assert_eq!(split(text), Parts { front, body }, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn values_people_forget_to_quote_are_read_all_the_same() {
+        let front = "name: x\ndescription: Use when: the user says \"go\"\n  and more: so\n\
+                     argument-hint: [file] [mode]\nexamples:\n- one\n- two\n";
+        let (pairs, mended) = read(front).unwrap();
+        assert!(mended);
+        let text = |name: &str| pairs.iter().find(|(known, _)| known == name).unwrap().1.clone();
+        let described = "Use when: the user says \"go\" and more: so";
+        assert_eq!(text("description"), Node::Text(described.into()));
+        assert_eq!(text("argument-hint"), Node::Text("[file] [mode]".into()));
+        let examples = vec![Node::Text("one".into()), Node::Text("two".into())];
+        assert_eq!(text("examples"), Node::List(examples));
+        assert_eq!(read("name: x"), Ok((vec![("name".into(), Node::Text("x".into()))], false)));
+    }
+
+    #[test]
+    fn what_cannot_be_mended_is_said_with_its_line_in_the_file() {
+        assert_eq!(read("*b: [\na: 1\n").unwrap_err().place.line, 2);
+    }
+
+    #[test]
+    fn the_head_of_a_long_file_ends_at_a_character() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("SKILL.md");
+        fs::write(&path, format!("x{}", "中".repeat(40_000))).unwrap();
+        let (text, whole) = head(&path).unwrap();
+        assert!(!whole && text.ends_with('中'));
+        fs::write(&path, b"a\xffb").unwrap();
+        assert_eq!(head(&path), Err(Fault::NotText));
+        assert_eq!(head(folder.path()), Err(Fault::NotAFile));
+    }
+}

@@ -1,0 +1,428 @@
+//! Puts it together: every file of every folder, as loaded, shadowed by another one, or
+//! refused because of something.
+//!
+//! A file that is broken keeps its name: what it should have been is not silently
+//! replaced by another one further down.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::foreign::{claude, gemini};
+use super::{
+    Bot, Command, Form, Kind, Maker, Owner, Place, Places, Skill, SkillsContext, bot, command,
+    name, scan, skill, wrong,
+};
+use crate::config::{Fault, near, saved};
+use crate::protocol::{Catalogue, Entry, EntryKind, EntryState};
+use crate::safety::clean;
+use crate::words::{Say, Spoken, library as w};
+
+/// What was found in all folders, once.
+#[derive(Clone, Debug, Default)]
+pub struct Library {
+    pub bots: Vec<Bot>,
+    pub commands: Vec<Command>,
+    pub skills: SkillsContext,
+    /// Every file, in the order in which they win.
+    pub files: Vec<File>,
+    /// What was not looked into, one sentence a folder.
+    pub cut: Vec<Say>,
+    places: Places,
+    seen: Vec<scan::Seen>,
+}
+
+/// What became of one file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct File {
+    pub kind: Kind,
+    pub name: String,
+    pub path: PathBuf,
+    pub owner: Owner,
+    pub state: State,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// With what is odd about it and does no harm.
+    Loaded {
+        remarks: Vec<Say>,
+    },
+    Shadowed {
+        by: By,
+    },
+    Refused {
+        because: Say,
+    },
+}
+
+impl State {
+    /// As JSON spells it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            State::Loaded { .. } => "loaded",
+            State::Shadowed { .. } => "shadowed",
+            State::Refused { .. } => "refused",
+        }
+    }
+}
+
+/// What has the name instead.
+#[derive(Clone, Debug, PartialEq)]
+pub enum By {
+    File(PathBuf),
+    /// A command that is built in.
+    BuiltIn,
+}
+
+impl Spoken for State {
+    fn say(&self) -> Say {
+        match self {
+            State::Loaded { remarks } => match remarks.split_first() {
+                None => w::LOADED.into(),
+                Some((first, rest)) => {
+                    let first = w::LOADED_BUT.with("remark", first.clone());
+                    rest.iter().fold(first, |said, more| {
+                        w::AND_ALSO.with("first", said).with("more", more.clone())
+                    })
+                }
+            },
+            State::Shadowed { by: By::File(path) } => {
+                w::SHADOWED.with("file", path.display().to_string())
+            }
+            State::Shadowed { by: By::BuiltIn } => w::SHADOWED_BUILT_IN.into(),
+            State::Refused { because } => w::REFUSED.with("why", because.clone()),
+        }
+    }
+}
+
+/// Why there is nothing of that name.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", self.say())]
+pub enum Absent {
+    BadName {
+        kind: Kind,
+        name: String,
+    },
+    None {
+        kind: Kind,
+        name: String,
+        near: Vec<String>,
+        folder: PathBuf,
+    },
+    /// There is a file, and it cannot be used.
+    Broken {
+        because: Say,
+    },
+}
+
+impl Absent {
+    pub fn bad_name(kind: Kind, name: &str) -> Absent {
+        Absent::BadName { kind, name: name.to_owned() }
+    }
+
+    pub fn none<'a>(
+        kind: Kind,
+        name: &str,
+        known: impl Iterator<Item = &'a str>,
+        places: &Places,
+    ) -> Absent {
+        let near = near::nearest(name, known).into_iter().map(str::to_owned).collect();
+        let own = |place: &&Place| place.owner == Owner { maker: Maker::Avocet, project: false };
+        let folder = places.of_kind(kind).find(own).map(|place| place.folder.clone());
+        Absent::None { kind, name: name.to_owned(), near, folder: folder.unwrap_or_default() }
+    }
+}
+
+impl Spoken for Absent {
+    fn say(&self) -> Say {
+        match self {
+            Absent::BadName { kind: Kind::Command, name } => {
+                w::BAD_COMMAND_NAME.with("name", name::shown(name))
+            }
+            Absent::BadName { kind, name } => {
+                w::BAD_ASCII_NAME.with("kind", kind.word()).with("name", name::shown(name))
+            }
+            Absent::None { kind, name, near, folder } if near.is_empty() => w::NONE
+                .with("kind", kind.word())
+                .with("name", name::shown(name))
+                .with("folder", folder.display().to_string()),
+            Absent::None { kind, name, near, .. } => {
+                let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+                w::NONE_NEAR
+                    .with("kind", kind.word())
+                    .with("name", name::shown(name))
+                    .with("near", near.join(", "))
+            }
+            Absent::Broken { because } => because.clone(),
+        }
+    }
+}
+
+impl Library {
+    /// Reads everything.
+    pub fn load(places: &Places) -> Library {
+        Library::load_kinds(places, &Kind::ALL)
+    }
+
+    /// Reads what is of these kinds.
+    pub fn load_kinds(places: &Places, kinds: &[Kind]) -> Library {
+        let mut loading = Loading {
+            library: Library { places: places.clone(), ..Library::default() },
+            taken: BTreeMap::new(),
+        };
+        for place in places.list.iter().filter(|place| kinds.contains(&place.kind)) {
+            loading.place(place);
+        }
+        loading.library
+    }
+
+    /// True when no file changed, came or went since it was loaded. Costs one look at
+    /// each of them.
+    pub fn is_current(&self) -> bool {
+        self.seen.iter().all(scan::Seen::is_as_it_was)
+    }
+
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    pub fn bot(&self, name: &str) -> Result<&Bot, Absent> {
+        let found = self.bots.iter().find(|bot| bot.name == name);
+        found.ok_or_else(|| self.absent(Kind::Bot, name))
+    }
+
+    /// A command; of one that lies in folders the last part of its name is enough when
+    /// no other has it.
+    pub fn command(&self, name: &str) -> Result<&Command, Absent> {
+        let whole = self.commands.iter().find(|command| command.name == name);
+        let found = whole.or_else(|| {
+            let last = |command: &&Command| command.name.rsplit(':').next() == Some(name);
+            let mut ends = self.commands.iter().filter(last);
+            ends.next().filter(|_| ends.next().is_none())
+        });
+        found.ok_or_else(|| self.absent(Kind::Command, name))
+    }
+
+    pub fn skill(&self, name: &str) -> Result<&Skill, Absent> {
+        self.skills.find(name).ok_or_else(|| self.absent(Kind::Skill, name))
+    }
+
+    fn absent(&self, kind: Kind, name: &str) -> Absent {
+        let mut files = self.files.iter().filter(|file| file.kind == kind);
+        let broken = files.clone().find_map(|file| match &file.state {
+            State::Refused { because } if file.name == name => Some(because.clone()),
+            _ => None,
+        });
+        let usable = match kind {
+            Kind::Command => name::is_usable_path(name),
+            Kind::Bot | Kind::Skill => name::is_usable(kind, name),
+        };
+        match broken {
+            _ if !usable => Absent::bad_name(kind, name),
+            Some(because) => Absent::Broken { because },
+            None => {
+                let hidden = files.any(|file| {
+                    file.name == name && file.state == State::Shadowed { by: By::BuiltIn }
+                });
+                if hidden {
+                    let because = w::SHADOWED_NAME.with("name", name);
+                    return Absent::Broken { because };
+                }
+                let loaded = self
+                    .files
+                    .iter()
+                    .filter(|file| file.kind == kind && matches!(file.state, State::Loaded { .. }));
+                Absent::none(kind, name, loaded.map(|file| file.name.as_str()), &self.places)
+            }
+        }
+    }
+
+    /// What surfaces show: commands, then skills, then the names of bots.
+    pub fn catalogue(&self) -> Catalogue {
+        let mut entries: Vec<Entry> = Vec::new();
+        for command in &self.commands {
+            let about = self.about(&command.description, &command.file);
+            entries.push(Entry {
+                kind: EntryKind::Command,
+                name: command.name.clone(),
+                about,
+                hint: shown(&command.argument_hint),
+                from: command.owner.say(),
+                state: EntryState::Usable,
+            });
+        }
+        for skill in self.skills.iter() {
+            let taken = entries.iter().any(|entry| entry.name == skill.name);
+            let state = match () {
+                () if self.places.is_built_in(&skill.name) => {
+                    EntryState::Hidden(w::SHADOWED_BUILT_IN.into())
+                }
+                () if taken => EntryState::Hidden(w::SKILL_BEHIND_COMMAND.into()),
+                () if skill.disable_model_invocation => EntryState::Sensitive,
+                () => EntryState::Usable,
+            };
+            entries.push(Entry {
+                kind: EntryKind::Skill,
+                name: skill.name.clone(),
+                about: shown(&skill.description),
+                hint: shown(&skill.argument_hint),
+                from: skill.owner.say(),
+                state,
+            });
+        }
+        entries.extend(self.files.iter().filter_map(unusable));
+        let bots = self.bots.iter().map(|bot| (bot.name.clone(), shown(&bot.description)));
+        Catalogue { entries, bots: bots.collect() }
+    }
+
+    fn about(&self, description: &str, file: &Path) -> String {
+        match description.trim() {
+            "" => shown(&file.display().to_string()),
+            text => shown(text),
+        }
+    }
+}
+
+/// A command or skill that has its name and cannot be used.
+fn unusable(file: &File) -> Option<Entry> {
+    let kind = match file.kind {
+        Kind::Command => EntryKind::Command,
+        Kind::Skill => EntryKind::Skill,
+        Kind::Bot => return None,
+    };
+    let state = match &file.state {
+        State::Refused { because } => EntryState::Broken(because.clone()),
+        State::Shadowed { by: By::BuiltIn } => EntryState::Hidden(w::SHADOWED_BUILT_IN.into()),
+        State::Shadowed { by: By::File(_) } | State::Loaded { .. } => return None,
+    };
+    let about = shown(&file.path.display().to_string());
+    let (name, from) = (name::shown(&file.name), file.owner.say());
+    Some(Entry { kind, name, about, hint: String::new(), from, state })
+}
+
+/// The longest text of a list, in characters.
+const ABOUT: usize = 200;
+
+/// Text of a file as one line that can be shown.
+fn shown(text: &str) -> String {
+    let flat = skill::one_line(&clean::clean(text, clean::Source::Text));
+    let mut short: String = flat.chars().take(ABOUT).collect();
+    if short.len() < flat.len() {
+        short.push('…');
+    }
+    short
+}
+
+struct Loading {
+    library: Library,
+    /// Who has a name already.
+    taken: BTreeMap<(Kind, String), PathBuf>,
+}
+
+impl Loading {
+    fn place(&mut self, place: &Place) {
+        let look = scan::look(place);
+        self.library.seen.extend(look.seen);
+        self.library.cut.extend(look.cut);
+        for (found, because) in look.refused {
+            self.note(place, found.name, found.path, State::Refused { because });
+        }
+        for found in look.found {
+            let state = match place.kind {
+                // A skill says itself what it is called, so it is read first.
+                Kind::Skill => {
+                    self.skill(place, found);
+                    continue;
+                }
+                Kind::Bot | Kind::Command => match self.is_free(place.kind, &found.name) {
+                    Err(state) => state,
+                    Ok(()) => self.text(place, &found),
+                },
+            };
+            self.note(place, found.name, found.path, state);
+        }
+    }
+
+    /// Reads a bot or a command.
+    fn text(&mut self, place: &Place, found: &scan::Found) -> State {
+        let read = saved::read(&found.path)
+            .map_err(|fault| wrong(&found.path, fault))
+            .and_then(|text| text.ok_or_else(|| wrong(&found.path, Fault::NotAFile)));
+        let remarks = match read {
+            Ok(text) if place.kind == Kind::Bot => {
+                bot::read(&found.path, &found.name, place.owner, &text).map(|bot| {
+                    self.library.bots.push(bot);
+                    Vec::new()
+                })
+            }
+            Ok(text) => of_command(&found.path, &found.name, place.owner, &text).map(
+                |(command, remarks)| {
+                    self.library.commands.push(command);
+                    remarks
+                },
+            ),
+            Err(because) => Err(because),
+        };
+        match remarks {
+            Ok(remarks) => State::Loaded { remarks },
+            Err(because) => State::Refused { because },
+        }
+    }
+
+    fn skill(&mut self, place: &Place, found: scan::Found) {
+        let (name, state) = match skill::read(&found.path, place.owner) {
+            Err(because) => (found.name, State::Refused { because }),
+            Ok((skill, mut remarks)) => {
+                let name = skill.name.clone();
+                if self.library.places.is_built_in(&name) {
+                    remarks.push(w::SHADOWED_BUILT_IN.into());
+                } else if self.taken.contains_key(&(Kind::Command, name.clone())) {
+                    remarks.push(w::SKILL_BEHIND_COMMAND.into());
+                }
+                match self.taken.get(&(Kind::Skill, name.clone())) {
+                    Some(by) => (name, State::Shadowed { by: By::File(by.clone()) }),
+                    None => {
+                        self.library.skills.register(skill);
+                        (name, State::Loaded { remarks })
+                    }
+                }
+            }
+        };
+        self.note(place, name, found.path, state);
+    }
+
+    fn is_free(&self, kind: Kind, name: &str) -> Result<(), State> {
+        if kind == Kind::Command && self.library.places.is_built_in(name) {
+            return Err(State::Shadowed { by: By::BuiltIn });
+        }
+        match self.taken.get(&(kind, name.to_owned())) {
+            Some(by) => Err(State::Shadowed { by: By::File(by.clone()) }),
+            None => Ok(()),
+        }
+    }
+
+    fn note(&mut self, place: &Place, name: String, path: PathBuf, state: State) {
+        if !matches!(state, State::Shadowed { .. }) {
+            self.taken.entry((place.kind, name.clone())).or_insert_with(|| path.clone());
+        }
+        let (kind, owner) = (place.kind, place.owner);
+        self.library.files.push(File { kind, name, path, owner, state });
+    }
+}
+
+/// Reads the text of a command of whichever maker.
+pub fn of_command(
+    file: &Path,
+    name: &str,
+    owner: Owner,
+    text: &str,
+) -> Result<(Command, Vec<Say>), Say> {
+    match owner.maker {
+        Maker::Claude => claude::read(file, name, owner, text),
+        Maker::Gemini => gemini::read(file, name, owner, text),
+        Maker::Avocet | Maker::R9s | Maker::Agents => {
+            command::read(file, name, owner, Form::Toml, text)
+                .map(|(command, _)| (command, Vec::new()))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Which names can be used. A name is a part of a path, and typed behind a slash: it can
+//! never leave its folder, and looks the same wherever it is shown.
+
+use super::Kind;
+
+/// The most letters of a name; of a command with its folders, in all.
+const LONGEST: usize = 64;
+
+/// `[a-zA-Z0-9][a-zA-Z0-9._-]*`; a command may also have letters of other scripts.
+pub fn is_usable(kind: Kind, name: &str) -> bool {
+    let letter = |c: char| match kind {
+        Kind::Command => c.is_alphanumeric(),
+        Kind::Bot | Kind::Skill => c.is_ascii_alphanumeric(),
+    };
+    name.chars().count() <= LONGEST
+        && name.starts_with(letter)
+        && name.chars().all(|c| letter(c) || "._-".contains(c))
+}
+
+/// A command of another agent, whose folders are parts of its name: `git:commit`.
+pub fn is_usable_path(name: &str) -> bool {
+    name.chars().count() <= LONGEST
+        && !name.is_empty()
+        && name.split(':').all(|part| is_usable(Kind::Command, part))
+}
+
+/// As the format of skills wants it: `[a-z0-9]+(-[a-z0-9]+)*`.
+pub fn is_of_format(name: &str) -> bool {
+    let part = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+    };
+    name.len() <= LONGEST && name.split('-').all(part)
+}
+
+/// A name nobody can use, so that it can be shown: what cannot be seen is written out.
+pub fn shown(name: &str) -> String {
+    let mut short: String = name.chars().take(LONGEST).collect();
+    if short.len() < name.len() {
+        short.push('…');
+    }
+    short
+        .chars()
+        .flat_map(|c| if c == '\'' { vec![c] } else { c.escape_debug().collect() })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_never_leaves_its_folder() {
+        let hostile = [
+            "",
+            ".",
+            "..",
+            "../x",
+            "a/b",
+            "a\\b",
+            "/x",
+            "-x",
+            ".x",
+            "_x",
+            "a b",
+            "a\nb",
+            "a\u{7}",
+            "a\u{202e}b",
+            "x:y",
+            "a\0",
+            "~",
+            "$x",
+            "a*",
+        ];
+        for name in hostile {
+            for kind in Kind::ALL {
+                assert!(!is_usable(kind, name), "{kind:?} {name:?}");
+            }
+        }
+        assert!(!is_usable(Kind::Command, &"a".repeat(65)));
+        for name in ["a", "A9", "commit-msg", "v1.2_x", "a..b"] {
+            for kind in Kind::ALL {
+                assert!(is_usable(kind, name), "{kind:?} {name:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn letters_of_any_script_are_for_commands() {
+        assert!(is_usable(Kind::Command, "提交"));
+        assert!(!is_usable(Kind::Bot, "提交") && !is_usable(Kind::Skill, "提交"));
+    }
+
+    #[test]
+    fn each_folder_of_a_path_is_a_name_of_its_own() {
+        assert!(is_usable_path("git:commit") && is_usable_path("审查"));
+        for name in ["", "git:", ":x", "a:..:b", "a b:c"] {
+            assert!(!is_usable_path(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn the_format_of_skills_is_stricter() {
+        assert!(is_of_format("pdf-tools2"));
+        for name in ["", "-a", "a-", "a--b", "A", "a_b", "a.b"] {
+            assert!(!is_of_format(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_written_out() {
+        assert_eq!(shown("a\u{1b}[2J\nb中'"), "a\\u{1b}[2J\\nb中'");
+        assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
+    }
+}

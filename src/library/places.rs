@@ -1,0 +1,188 @@
+//! Which folders are looked into: those of the project, of the person, and of other
+//! agents, the first one winning. Nothing in here reads a file.
+
+use std::path::{Path, PathBuf};
+
+use super::Kind;
+use crate::config::{Paths, paths};
+use crate::words::{self, Say, Spoken};
+
+/// One folder that is looked into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub folder: PathBuf,
+    pub kind: Kind,
+    pub owner: Owner,
+    /// Where links may lead; empty: anywhere.
+    pub within: Vec<PathBuf>,
+}
+
+/// Whose a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    pub maker: Maker,
+    /// True for a file of the project, false for one of the person.
+    pub project: bool,
+}
+
+/// Whose format a folder has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    Avocet,
+    R9s,
+    /// `.agents`, which several agents share.
+    Agents,
+    Claude,
+    Gemini,
+}
+
+impl Spoken for Owner {
+    fn say(&self) -> Say {
+        use words::library as w;
+        let name = match self.maker {
+            Maker::Avocet if self.project => return w::OF_PROJECT.into(),
+            Maker::Avocet => return w::OF_USER.into(),
+            Maker::R9s => ".r9s",
+            Maker::Agents => ".agents",
+            Maker::Claude => ".claude",
+            Maker::Gemini => ".gemini",
+        };
+        if self.project { w::OF_PROJECT_IN } else { w::OF_USER_IN }.with("name", name)
+    }
+}
+
+/// All of them, in the order in which they win.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    pub list: Vec<Place>,
+    /// Names no command may take, because they are built in; in lower case.
+    pub built_in: Vec<String>,
+}
+
+/// What other agents keep below a project's or a person's folder.
+const FOREIGN: &[(&str, Kind, Maker)] = &[
+    (".agents/skills", Kind::Skill, Maker::Agents),
+    (".claude/skills", Kind::Skill, Maker::Claude),
+    (".claude/commands", Kind::Command, Maker::Claude),
+    (".gemini/commands", Kind::Command, Maker::Gemini),
+];
+/// What lies beside them in a person's home alone.
+const OF_HOME: &[(&str, Kind, Maker)] =
+    &[(".r9s/bots", Kind::Bot, Maker::R9s), (".r9s/commands", Kind::Command, Maker::R9s)];
+const OWN: &[(&str, Kind)] =
+    &[("bots", Kind::Bot), ("commands", Kind::Command), ("skills", Kind::Skill)];
+
+impl Places {
+    /// `project` is the folder that is worked in, if it is trusted: nothing of a folder
+    /// nobody trusts is read.
+    pub fn of(paths: &Paths, project: Option<&Path>, built_in: &[&str]) -> Places {
+        let roots = project.map(paths::project_roots).unwrap_or_default();
+        let within: Vec<PathBuf> = roots
+            .iter()
+            .flat_map(|root| paths::STEERING.iter().map(|name| root.join(name)))
+            .collect();
+        let of_project = |folder: PathBuf, kind, maker| {
+            let owner = Owner { maker, project: true };
+            Place { folder, kind, owner, within: within.clone() }
+        };
+        let of_person = |folder: PathBuf, kind, maker| {
+            let owner = Owner { maker, project: false };
+            Place { folder, kind, owner, within: Vec::new() }
+        };
+        let mut list = Vec::new();
+        for root in roots.iter().rev() {
+            let own = OWN.iter().map(|(name, kind)| (root.join(".avocet").join(name), *kind));
+            list.extend(own.map(|(folder, kind)| of_project(folder, kind, Maker::Avocet)));
+        }
+        let own = OWN.iter().map(|(name, kind)| (paths.config.join(name), *kind));
+        list.extend(own.map(|(folder, kind)| of_person(folder, kind, Maker::Avocet)));
+        for root in roots.iter().rev() {
+            let foreign = FOREIGN.iter();
+            list.extend(
+                foreign.map(|(name, kind, maker)| of_project(root.join(name), *kind, *maker)),
+            );
+        }
+        let foreign = OF_HOME.iter().chain(FOREIGN);
+        list.extend(
+            foreign.map(|(name, kind, maker)| of_person(paths.home.join(name), *kind, *maker)),
+        );
+        Places {
+            list: once(list),
+            built_in: built_in.iter().map(|name| name.to_lowercase()).collect(),
+        }
+    }
+
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Place> {
+        self.list.iter().filter(move |place| place.kind == kind)
+    }
+
+    pub fn is_built_in(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.built_in.contains(&name)
+    }
+}
+
+/// Who works in their home folder has the same folder twice; it is theirs then, and not
+/// a project's.
+fn once(list: Vec<Place>) -> Vec<Place> {
+    let personal: Vec<PathBuf> = list
+        .iter()
+        .filter(|place| !place.owner.project)
+        .map(|place| place.folder.clone())
+        .collect();
+    list.into_iter()
+        .filter(|place| !place.owner.project || !personal.contains(&place.folder))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folders(places: &Places, kind: Kind, root: &Path) -> Vec<String> {
+        let shown = |place: &Place| {
+            let inside = place.folder.strip_prefix(root).unwrap();
+            inside.display().to_string()
+        };
+        places.of_kind(kind).map(shown).collect()
+    }
+
+    #[test]
+    fn a_project_comes_before_a_person_and_both_before_other_agents() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("repo/deep");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::create_dir_all(root.path().join("repo/.git")).unwrap();
+        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        let places = Places::of(&paths, Some(&deep), &[]);
+        assert_eq!(
+            folders(&places, Kind::Command, root.path()),
+            [
+                "repo/deep/.avocet/commands",
+                "repo/.avocet/commands",
+                "own/commands",
+                "repo/deep/.claude/commands",
+                "repo/deep/.gemini/commands",
+                "repo/.claude/commands",
+                "repo/.gemini/commands",
+                "home/.r9s/commands",
+                "home/.claude/commands",
+                "home/.gemini/commands",
+            ]
+        );
+        let stranger = Places::of(&paths, None, &[]);
+        assert_eq!(folders(&stranger, Kind::Bot, root.path()), ["own/bots", "home/.r9s/bots"]);
+        assert!(stranger.list.iter().all(|place| !place.owner.project));
+    }
+
+    #[test]
+    fn who_works_at_home_has_each_folder_once() {
+        let home = tempfile::tempdir().unwrap();
+        let paths = Paths::under(&home.path().join("own"), home.path().to_owned());
+        let places = Places::of(&paths, Some(home.path()), &[]);
+        let skills: Vec<_> = places.of_kind(Kind::Skill).map(|place| place.owner).collect();
+        let claude = Owner { maker: Maker::Claude, project: false };
+        assert_eq!(skills.iter().filter(|owner| **owner == claude).count(), 1);
+        assert_eq!(skills.iter().filter(|owner| owner.maker == Maker::Claude).count(), 1);
+    }
+}

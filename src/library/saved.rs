@@ -1,0 +1,116 @@
+//! Makes, changes and deletes files of one's own. What is written is checked before it is
+//! kept; a file is whole or as it was, never half of it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::load::{Absent, of_command};
+use super::{Kind, Maker, Owner, bot, io_say, name};
+use crate::config::{Paths, saved};
+use crate::words::{Say, Spoken, library as w};
+
+const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
+
+/// Where a bot or a command of this name would lie.
+pub fn file(paths: &Paths, kind: Kind, name: &str) -> Result<PathBuf, Say> {
+    if !name::is_usable(kind, name) {
+        return Err(Absent::bad_name(kind, name).say());
+    }
+    Ok(folder(paths, kind).join(format!("{name}.toml")))
+}
+
+/// The folder of one's own.
+pub fn folder(paths: &Paths, kind: Kind) -> PathBuf {
+    paths.config.join(match kind {
+        Kind::Bot => "bots",
+        Kind::Command => "commands",
+        Kind::Skill => "skills",
+    })
+}
+
+/// Whether this text could be that file.
+pub fn check(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), Say> {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    match kind {
+        Kind::Bot => bot::read(file, &name, owner, text).map(|_| ()),
+        Kind::Command => of_command(file, &name, owner, text).map(|_| ()),
+        // Skills are written where they lie, by hand.
+        Kind::Skill => Ok(()),
+    }
+}
+
+/// Makes a new file; one that is there is left as it is.
+pub fn create(paths: &Paths, kind: Kind, name: &str, text: &str) -> Result<PathBuf, Say> {
+    let file = file(paths, kind, name)?;
+    check(kind, OWN, &file, text)?;
+    saved::create(&file, text).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => w::THERE_ALREADY.with("file", file.display().to_string()),
+        _ => io_say(w::NOT_SAVED, &file, &error),
+    })?;
+    Ok(file)
+}
+
+/// Puts another text into a file.
+pub fn replace(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), Say> {
+    check(kind, owner, file, text)?;
+    saved::write(file, text).map_err(|error| io_say(w::NOT_SAVED, file, &error))
+}
+
+/// Takes a file away.
+pub fn delete(file: &Path) -> Result<(), Say> {
+    fs::remove_file(file).map_err(|error| io_say(w::NOT_DELETED, file, &error))
+}
+
+/// A file as `new` writes it: each key with its text, in this order.
+pub fn toml(pairs: &[(&str, toml_edit::Value)]) -> String {
+    let mut document = toml_edit::DocumentMut::new();
+    for (key, value) in pairs {
+        document.insert(key, toml_edit::Item::Value(value.clone()));
+    }
+    document.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Lang;
+
+    fn paths(root: &Path) -> Paths {
+        Paths::under(&root.join("own"), root.join("home"))
+    }
+
+    #[test]
+    fn a_new_file_is_checked_and_never_written_over_another() {
+        let root = tempfile::tempdir().unwrap();
+        let paths = paths(root.path());
+        let text =
+            toml(&[("description", "d".into()), ("prompt", "one\n\"two\" \\ {{args}}\n".into())]);
+        let file = create(&paths, Kind::Command, "提交", &text).unwrap();
+        assert_eq!(file, root.path().join("own/commands/提交.toml"));
+        let (command, _) = of_command(&file, "提交", OWN, &text).unwrap();
+        assert_eq!(command.prompt, "one\n\"two\" \\ {{args}}\n");
+        let said = create(&paths, Kind::Command, "提交", &text).unwrap_err().text(Lang::En);
+        assert!(said.contains("is there already"), "{said}");
+        assert!(create(&paths, Kind::Command, "x", "prompt = ").is_err());
+        assert!(!root.path().join("own/commands/x.toml").exists());
+        for name in ["../x", "a b", "", "a/b"] {
+            let said = create(&paths, Kind::Bot, name, "").unwrap_err().text(Lang::En);
+            assert!(said.contains(&format!("`{name}`")), "{said}");
+        }
+        assert!(!root.path().join("own/x.toml").exists());
+    }
+
+    #[test]
+    fn a_text_that_is_wrong_leaves_the_file_as_it_was() {
+        let root = tempfile::tempdir().unwrap();
+        let paths = paths(root.path());
+        let file = create(&paths, Kind::Bot, "b", "temperature = 1\n").unwrap();
+        assert!(replace(Kind::Bot, OWN, &file, "temperature = 9\n").is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "temperature = 1\n");
+        replace(Kind::Bot, OWN, &file, "temperature = 2\n").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "temperature = 2\n");
+        delete(&file).unwrap();
+        assert!(delete(&file).unwrap_err().text(Lang::En).contains("b.toml"));
+    }
+}

@@ -1,0 +1,345 @@
+//! Finds the files of a folder, and notices when they change: without watching, by
+//! looking at times and sizes when somebody asks.
+//!
+//! Links are followed; those of a project only to where the question of trust looked.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Kind, Maker, Place, name, skill};
+use crate::words::{Say, library as w};
+
+/// How deep folders are looked into, how many of them, and how many entries of one.
+const DEEPEST: usize = 6;
+const MOST_FOLDERS: usize = 2_000;
+const MOST_ENTRIES: usize = 10_000;
+/// Folders that hold other people's files.
+const SKIPPED: &[&str] = &[".git", "node_modules"];
+
+/// A file, by the name it asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// From its path; a skill may call itself otherwise.
+    pub name: String,
+    pub path: PathBuf,
+}
+
+/// What a look into a folder brought.
+#[derive(Clone, Debug, Default)]
+pub struct Look {
+    pub found: Vec<Found>,
+    /// What was found and is not read, with the reason.
+    pub refused: Vec<(Found, Say)>,
+    /// Everything that was looked at, as it was.
+    pub seen: Vec<Seen>,
+    /// Folders that were not looked into, if there were too many.
+    pub cut: Option<Say>,
+}
+
+/// A path as it was when it was looked at; `None`: nothing was there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    path: PathBuf,
+    stamp: Option<Stamp>,
+}
+
+/// When it changed last, its size, and which file it is.
+type Stamp = (i64, i64, u64, u64);
+
+impl Seen {
+    fn at(path: &Path) -> Seen {
+        Seen { path: path.to_owned(), stamp: stamp(path) }
+    }
+
+    /// True when nothing happened to it since.
+    pub fn is_as_it_was(&self) -> bool {
+        stamp(&self.path) == self.stamp
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(path).ok()?;
+    Some((meta.ctime(), meta.ctime_nsec(), meta.size(), meta.ino()))
+}
+
+/// True for a path that may be read: of a project, nothing that a link leads out of what
+/// was shown when it was trusted.
+pub fn may_be_read(path: &Path, place: &Place) -> bool {
+    let real = || path.canonicalize().ok();
+    let within = || place.within.iter().filter_map(|root| root.canonicalize().ok());
+    place.within.is_empty() || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
+}
+
+/// How the files of a place lie.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// In the folder itself, with this ending.
+    Flat(&'static str),
+    /// In it and below it; folders are parts of the name.
+    Deep(&'static str),
+    /// One folder a skill.
+    Skills,
+}
+
+impl Shape {
+    fn of(place: &Place) -> Shape {
+        match (place.kind, place.owner.maker) {
+            (Kind::Skill, _) => Shape::Skills,
+            (Kind::Command, Maker::Claude) => Shape::Deep(".md"),
+            (Kind::Command, Maker::Gemini) => Shape::Deep(".toml"),
+            (Kind::Bot | Kind::Command, _) => Shape::Flat(".toml"),
+        }
+    }
+}
+
+/// Looks into a place. A folder that is not there has nothing.
+pub fn look(place: &Place) -> Look {
+    let mut walk = Walk {
+        place,
+        shape: Shape::of(place),
+        folders: VecDeque::from([(place.folder.clone(), String::new(), 0)]),
+        entered: 0,
+        out: Look::default(),
+    };
+    if !may_be_read(&place.folder, place) {
+        let found = Found { name: String::new(), path: place.folder.clone() };
+        walk.out.seen.push(Seen::at(&place.folder));
+        walk.out.refused.push((found, w::LEADS_OUT.into()));
+        return walk.out;
+    }
+    while let Some((folder, prefix, depth)) = walk.folders.pop_front() {
+        walk.enter(&folder, &prefix, depth);
+    }
+    walk.out
+}
+
+struct Walk<'p> {
+    place: &'p Place,
+    shape: Shape,
+    /// Folder, the names before it, depth.
+    folders: VecDeque<(PathBuf, String, usize)>,
+    entered: usize,
+    out: Look,
+}
+
+impl Walk<'_> {
+    fn enter(&mut self, folder: &Path, prefix: &str, depth: usize) {
+        if self.entered > MOST_FOLDERS {
+            let folder = self.place.folder.display().to_string();
+            let cut = w::MANY_FOLDERS.with("folder", folder).with("most", MOST_FOLDERS);
+            self.out.cut = Some(cut);
+            self.folders.clear();
+            return;
+        }
+        self.entered += 1;
+        if let Shape::Skills = self.shape
+            && depth > 0
+        {
+            let file = folder.join(skill::FILE);
+            if file.symlink_metadata().is_ok() {
+                return self.take(last(prefix).to_owned(), file);
+            }
+        }
+        self.out.seen.push(Seen::at(folder));
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        let mut entries: Vec<fs::DirEntry> = entries.flatten().take(MOST_ENTRIES).collect();
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            self.entry(&entry, prefix, depth);
+        }
+    }
+
+    fn entry(&mut self, entry: &fs::DirEntry, prefix: &str, depth: usize) {
+        let (own, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+        let Ok(kind) = entry.file_type() else { return };
+        let is_folder = kind.is_dir() || kind.is_symlink() && path.is_dir();
+        if is_folder {
+            let deep = !matches!(self.shape, Shape::Flat(_)) && depth < DEEPEST;
+            if deep && !SKIPPED.contains(&own.as_str()) {
+                let name = join(prefix, &own);
+                match may_be_read(&path, self.place) {
+                    true => self.folders.push_back((path, name, depth + 1)),
+                    false => self.refuse(Found { name, path }, w::LEADS_OUT),
+                }
+            }
+            return;
+        }
+        let (Shape::Flat(end) | Shape::Deep(end)) = self.shape else { return };
+        match own.strip_suffix(end) {
+            // What begins with a dot is some other program's.
+            Some(name) if !name.is_empty() && !name.starts_with('.') => {
+                self.take(join(prefix, name), path);
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    fn take(&mut self, name: String, path: PathBuf) {
+        self.out.seen.push(Seen::at(&path));
+        let usable = match self.shape {
+            // A skill's own name is checked when it is read.
+            Shape::Skills => true,
+            Shape::Flat(_) => name::is_usable(self.place.kind, &name),
+            Shape::Deep(_) => name::is_usable_path(&name),
+        };
+        let found = Found { name, path };
+        if !usable {
+            self.refuse(found, w::BAD_NAME);
+        } else if !may_be_read(&found.path, self.place) {
+            self.refuse(found, w::LEADS_OUT);
+        } else {
+            self.out.found.push(found);
+        }
+    }
+
+    fn refuse(&mut self, found: Found, why: crate::words::Word) {
+        let why = why.with("name", name::shown(&found.name));
+        self.out.refused.push((found, why));
+    }
+}
+
+fn join(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}:{name}") }
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit(':').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::library::Owner;
+    use crate::words::Lang;
+
+    struct Desk(tempfile::TempDir);
+
+    impl Desk {
+        fn new(files: &[&str]) -> Desk {
+            let desk = Desk(tempfile::tempdir().unwrap());
+            for file in files {
+                desk.write(file, "x");
+            }
+            desk
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            let path = self.0.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        fn place(&self, kind: Kind, maker: Maker) -> Place {
+            let owner = Owner { maker, project: false };
+            Place { folder: self.0.path().join("in"), kind, owner, within: Vec::new() }
+        }
+
+        fn names(&self, kind: Kind, maker: Maker) -> Vec<String> {
+            look(&self.place(kind, maker)).found.into_iter().map(|found| found.name).collect()
+        }
+    }
+
+    #[test]
+    fn each_format_lies_in_its_own_way() {
+        let desk = Desk::new(&[
+            "in/b.toml",
+            "in/a.toml",
+            "in/git/c.toml",
+            "in/git/deep/d.md",
+            "in/e.md",
+            "in/.x.toml",
+            "in/notes.txt",
+            "in/node_modules/n.md",
+            "in/.git/g.md",
+            "in/.toml",
+        ]);
+        assert_eq!(desk.names(Kind::Command, Maker::Avocet), ["a", "b"]);
+        assert_eq!(desk.names(Kind::Command, Maker::Gemini), ["a", "b", "git:c"]);
+        assert_eq!(desk.names(Kind::Command, Maker::Claude), ["e", "git:deep:d"]);
+        assert_eq!(desk.names(Kind::Bot, Maker::R9s), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_skill_is_a_folder_and_what_lies_in_it_is_not_looked_into() {
+        let desk = Desk::new(&[
+            "in/one/SKILL.md",
+            "in/one/deeper/SKILL.md",
+            "in/group/two/SKILL.md",
+            "in/SKILL.md",
+            "in/.git/three/SKILL.md",
+            "in/none/README.md",
+            "in/1/2/3/4/5/6/SKILL.md",
+            "in/1/2/3/4/5/6x/7/SKILL.md",
+        ]);
+        assert_eq!(desk.names(Kind::Skill, Maker::Avocet), ["one", "two", "6"]);
+    }
+
+    #[test]
+    fn a_name_nobody_can_type_is_refused_and_shown() {
+        let desk = Desk::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
+        let look = look(&desk.place(Kind::Command, Maker::Avocet));
+        assert_eq!(look.found.len(), 1);
+        let said: Vec<String> = look.refused.iter().map(|(_, why)| why.text(Lang::En)).collect();
+        assert!(said[0].contains("`-x`") && said[1].contains("`a b`"), "{said:?}");
+        assert!(said[2].contains("`esc\\u{1b}[2J`"), "{said:?}");
+    }
+
+    #[test]
+    fn a_link_of_a_project_leads_only_to_where_trust_looked() {
+        let desk = Desk::new(&["in/ok/SKILL.md", "seen/linked/SKILL.md", "out/secret/SKILL.md"]);
+        let root = desk.0.path();
+        symlink(root.join("seen/linked"), root.join("in/inside")).unwrap();
+        symlink(root.join("out/secret"), root.join("in/outside")).unwrap();
+        fs::create_dir(root.join("in/half")).unwrap();
+        symlink(root.join("out/secret/SKILL.md"), root.join("in/half/SKILL.md")).unwrap();
+        let within = vec![root.join("in"), root.join("seen")];
+        let place = Place { within, ..desk.place(Kind::Skill, Maker::Claude) };
+        let brought = look(&place);
+        let names: Vec<_> = brought.found.iter().map(|found| found.name.as_str()).collect();
+        assert_eq!(names, ["inside", "ok"]);
+        assert_eq!(brought.refused.len(), 2);
+        let free = Place { within: Vec::new(), ..place.clone() };
+        assert_eq!(look(&free).found.len(), 4, "a person's own links lead anywhere");
+        let outside = Place { within: vec![root.join("seen")], ..place };
+        assert_eq!((look(&outside).found.len(), look(&outside).refused.len()), (0, 1));
+    }
+
+    #[test]
+    fn a_change_of_any_kind_is_noticed() {
+        let desk = Desk::new(&["in/a/SKILL.md"]);
+        let place = desk.place(Kind::Skill, Maker::Avocet);
+        let root = desk.0.path();
+        let changes: &[&dyn Fn()] = &[
+            &|| desk.write("in/a/SKILL.md", "other"),
+            &|| desk.write("in/b/SKILL.md", "new"),
+            &|| fs::create_dir(root.join("in/c")).unwrap(),
+            &|| desk.write("in/c/SKILL.md", "late"),
+            &|| fs::rename(root.join("in/b"), root.join("in/d")).unwrap(),
+            &|| fs::remove_dir_all(root.join("in")).unwrap(),
+            &|| desk.write("in/a/SKILL.md", "again"),
+        ];
+        for (number, change) in changes.iter().enumerate() {
+            let seen = look(&place).seen;
+            assert!(seen.iter().all(Seen::is_as_it_was), "{number}: before");
+            change();
+            assert!(!seen.iter().all(Seen::is_as_it_was), "{number}: after");
+        }
+    }
+
+    #[test]
+    fn of_too_many_folders_the_rest_is_left_out_and_said() {
+        let desk = Desk::new(&[]);
+        for number in 0..MOST_FOLDERS + 5 {
+            fs::create_dir_all(desk.0.path().join(format!("in/{number:05}"))).unwrap();
+        }
+        desk.write("in/00000/SKILL.md", "x");
+        desk.write(&format!("in/{:05}/SKILL.md", MOST_FOLDERS + 4), "x");
+        let look = look(&desk.place(Kind::Skill, Maker::Avocet));
+        assert_eq!(look.found.len(), 1);
+        assert!(look.cut.unwrap().text(Lang::En).contains("2000"));
+    }
+}

@@ -1,0 +1,290 @@
+//! A skill: a folder with a `SKILL.md` that says when it is of use, and how it is done.
+//!
+//! Only the head of the file is read when it is found; what follows is read when the
+//! skill is entered, and the other files of its folder when the text asks for them.
+
+use std::path::{Path, PathBuf};
+
+use super::yaml::Node;
+use super::{Owner, at, front, name, wrong};
+use crate::config::saved;
+use crate::words::{Say, library as w};
+
+/// The name of the file.
+pub const FILE: &str = "SKILL.md";
+/// The longest description, in characters.
+pub const DESCRIBED: usize = 1_024;
+/// Examples, tools and keys that are kept at most.
+const MOST: usize = 100;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skill {
+    pub name: String,
+    /// When it is of use, on one line.
+    pub description: String,
+    /// What people say when they want it.
+    pub examples: Vec<String>,
+    /// Tools it is meant to work with, as its file names them: `Bash(git add:*)`.
+    pub allowed_tools: Vec<String>,
+    pub argument_hint: String,
+    /// True for a skill the model may not enter by itself.
+    pub disable_model_invocation: bool,
+    pub papers: Papers,
+    /// Absolute.
+    pub file: PathBuf,
+    pub owner: Owner,
+}
+
+/// What a skill says about itself that changes nothing here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Papers {
+    pub license: String,
+    pub compatibility: String,
+    pub metadata: Vec<(String, String)>,
+    /// Keys nobody knows, as they stand there.
+    pub more: Vec<(String, String)>,
+}
+
+impl Skill {
+    /// The folder of the skill.
+    pub fn root(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// What stands behind the front matter, as it is now.
+    pub fn body(&self) -> Result<String, Say> {
+        let text = saved::read(&self.file).map_err(|fault| wrong(&self.file, fault))?;
+        let text = text.ok_or_else(|| at(&self.file, None, w::SKILL_GONE))?;
+        Ok(front::split(&text).body.to_owned())
+    }
+}
+
+/// Reads the head of a skill. What is odd and does no harm comes with it.
+pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<Say>), Say> {
+    let (text, whole) = front::head(file).map_err(|fault| wrong(file, fault))?;
+    let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
+    let folder = folder.to_string_lossy().into_owned();
+    let Some(head) = front::split(&text).front else {
+        let word = if whole { w::NO_FRONT } else { w::FRONT_TOO_LONG };
+        return Err(at(file, None, word));
+    };
+    let (pairs, mended) = front::read(head)
+        .map_err(|wrong| at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
+    let mut skill = Skill {
+        name: String::new(),
+        description: String::new(),
+        examples: Vec::new(),
+        allowed_tools: Vec::new(),
+        argument_hint: String::new(),
+        disable_model_invocation: false,
+        papers: Papers::default(),
+        file: file.to_owned(),
+        owner,
+    };
+    pairs.into_iter().take(MOST).for_each(|(key, node)| skill.take(key, node));
+    let mut remarks: Vec<Say> = mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
+    remarks.extend(named(&mut skill, &folder)?);
+    if skill.description.is_empty() {
+        return Err(at(file, None, w::NO_DESCRIPTION));
+    }
+    if skill.description.chars().count() > DESCRIBED {
+        remarks.push(w::LONG_DESCRIPTION.with("most", DESCRIBED));
+        skill.description = skill.description.chars().take(DESCRIBED).collect();
+    }
+    Ok((skill, remarks))
+}
+
+impl Skill {
+    fn take(&mut self, key: String, node: Node) {
+        match key.as_str() {
+            "name" => self.name = node.flat(),
+            "description" => self.description = one_line(&node.flat()),
+            "examples" => self.examples = examples(node),
+            "allowed-tools" => self.allowed_tools = tools(&node),
+            "argument-hint" => self.argument_hint = hint(&node),
+            "license" => self.papers.license = node.flat(),
+            "compatibility" => self.papers.compatibility = node.flat(),
+            "disable-model-invocation" => self.disable_model_invocation = is_yes(&node),
+            "metadata" => match node {
+                Node::Map(pairs) => {
+                    let pairs = pairs.into_iter().map(|(name, node)| (name, node.flat()));
+                    self.papers.metadata = pairs.collect();
+                }
+                node => self.papers.more.push((key, node.flat())),
+            },
+            _ => self.papers.more.push((key, node.flat())),
+        }
+    }
+}
+
+/// Checks the name: one that cannot be typed or that leaves its folder is refused, one
+/// that only differs from the format is loaded with a remark.
+fn named(skill: &mut Skill, folder: &str) -> Result<Vec<Say>, Say> {
+    let mut remarks = Vec::new();
+    if skill.name.is_empty() {
+        remarks.push(w::NO_SKILL_NAME.with("folder", name::shown(folder)));
+        folder.clone_into(&mut skill.name);
+    }
+    if !name::is_usable(super::Kind::Skill, &skill.name) {
+        let word = at(&skill.file, None, w::BAD_NAME_IN);
+        return Err(word.with("name", name::shown(&skill.name)));
+    }
+    if !name::is_of_format(&skill.name) {
+        remarks.push(w::ODD_NAME.with("name", skill.name.as_str()));
+    }
+    if skill.name != folder {
+        let word = w::NAME_IS_NOT_FOLDER.with("name", skill.name.as_str());
+        remarks.push(word.with("folder", name::shown(folder)));
+    }
+    Ok(remarks)
+}
+
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn examples(node: Node) -> Vec<String> {
+    let texts = match node {
+        Node::List(items) => items.iter().map(|item| one_line(&item.flat())).collect(),
+        node => vec![one_line(&node.flat())],
+    };
+    texts.into_iter().filter(|text: &String| !text.is_empty()).take(MOST).collect()
+}
+
+/// `Bash(git add:*), Read` or `Bash(git add:*) Read`, or a list of them.
+pub(super) fn tools(node: &Node) -> Vec<String> {
+    let text = node.flat();
+    let (mut names, mut depth) = (vec![String::new()], 0_usize);
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match names.last_mut() {
+            Some(name) if depth > 0 || !(c == ',' || c.is_whitespace()) => name.push(c),
+            _ => names.push(String::new()),
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names.truncate(MOST);
+    names
+}
+
+/// `[file]` is a list to YAML.
+pub(super) fn hint(node: &Node) -> String {
+    match node {
+        Node::List(_) => format!("[{}]", one_line(&node.flat())),
+        Node::Text(_) | Node::Map(_) => one_line(&node.flat()),
+    }
+}
+
+pub(super) fn is_yes(node: &Node) -> bool {
+    matches!(node.flat().to_lowercase().as_str(), "true" | "yes" | "on")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::library::Maker;
+    use crate::words::Lang;
+
+    const OWNER: Owner = Owner { maker: Maker::Avocet, project: false };
+
+    fn of(folder: &str, text: &str) -> Result<(Skill, Vec<String>), String> {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join(folder).join(FILE);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        let shown = root.path().display().to_string();
+        read(&file, OWNER)
+            .map(|(skill, remarks)| (skill, remarks.iter().map(|say| say.text(Lang::En)).collect()))
+            .map_err(|say| say.text(Lang::En).replace(&shown, ""))
+    }
+
+    const FULL: &str = "---\nname: pdf-tools\ndescription: |\n  This skill should be used when\n  a PDF is read.\n\
+        examples:\n  - \"Read this PDF\"\n  - Fill the form\nallowed-tools: Bash(git add:*), Read\n\
+        argument-hint: [file]\nlicense: MIT\ncompatibility: needs poppler\nmetadata:\n  version: 1.0\n\
+        disable-model-invocation: true\ncolour: blue\n---\n# How\n\nDo it.\n";
+
+    #[test]
+    fn every_key_of_the_format_is_read_and_unknown_ones_are_kept() {
+        let (skill, remarks) = of("pdf-tools", FULL).unwrap();
+        assert_eq!(remarks, [""; 0]);
+        assert_eq!(skill.description, "This skill should be used when a PDF is read.");
+        assert_eq!(skill.examples, ["Read this PDF", "Fill the form"]);
+        assert_eq!(skill.allowed_tools, ["Bash(git add:*)", "Read"]);
+        assert_eq!(skill.argument_hint, "[file]");
+        assert!(skill.disable_model_invocation);
+        assert_eq!(skill.papers.metadata, [("version".to_owned(), "1.0".to_owned())]);
+        assert_eq!(skill.papers.more, [("colour".to_owned(), "blue".to_owned())]);
+        assert_eq!(
+            (skill.papers.license.as_str(), skill.papers.compatibility.as_str()),
+            ("MIT", "needs poppler")
+        );
+    }
+
+    #[test]
+    fn the_body_is_read_when_it_is_wanted_and_as_it_is_then() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("pdf-tools").join(FILE);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, FULL).unwrap();
+        let (skill, _) = read(&file, OWNER).unwrap();
+        assert_eq!(skill.body().unwrap(), "# How\n\nDo it.\n");
+        fs::write(&file, "---\nname: x\n---\nNew.").unwrap();
+        assert_eq!(skill.body().unwrap(), "New.");
+        fs::remove_file(&file).unwrap();
+        assert!(skill.body().unwrap_err().text(Lang::En).contains("SKILL.md"));
+    }
+
+    #[test]
+    fn an_odd_name_is_loaded_with_a_remark() {
+        let (skill, remarks) = of("tools", "---\nname: PDF_Tools\ndescription: x\n---\n").unwrap();
+        assert_eq!(skill.name, "PDF_Tools");
+        assert!(remarks[0].contains("PDF_Tools") && remarks[1].contains("tools"), "{remarks:?}");
+        let (skill, remarks) = of("tools", "---\ndescription: x\n---\n").unwrap();
+        assert_eq!((skill.name.as_str(), remarks.len()), ("tools", 1));
+    }
+
+    #[test]
+    fn what_cannot_be_a_skill_is_refused_with_its_reason() {
+        let cases = [
+            ("no front matter at all", "front matter"),
+            ("---\nname: x\n---\n", "`description`"),
+            ("---\nname: ../x\ndescription: y\n---\n", "`../x`"),
+            ("---\nname: \"a\\eb\"\ndescription: y\n---\n", "`a\\u{1b}b`"),
+            ("---\nname: a b\ndescription: y\n---\n", "`a b`"),
+            ("---\n*x: [\n---\n", "line 2"),
+        ];
+        for (text, expected) in cases {
+            let said = of("x", text).unwrap_err();
+            assert!(said.contains(expected) && said.contains("/x/SKILL.md"), "{text:?}: {said}");
+        }
+        let endless = format!("---\nname: x\n{}", "a: b\n".repeat(20_000));
+        assert!(of("x", &endless).unwrap_err().contains("64 KiB"));
+    }
+
+    #[test]
+    fn a_long_description_is_cut_and_said() {
+        let text = format!("---\nname: x\ndescription: {}\n---\n", "长".repeat(1_100));
+        let (skill, remarks) = of("x", &text).unwrap();
+        assert_eq!(skill.description.chars().count(), DESCRIBED);
+        assert!(remarks[0].contains("1024"), "{remarks:?}");
+    }
+
+    #[test]
+    fn tools_are_told_apart_by_commas_or_spaces() {
+        let of = |text: &str| tools(&Node::Text(text.into()));
+        assert_eq!(
+            of("Bash(git add:*) Bash(git status:*), Read"),
+            ["Bash(git add:*)", "Bash(git status:*)", "Read"]
+        );
+        assert_eq!(
+            tools(&Node::List(vec![Node::Text("Read".into()), Node::Text("Grep".into())])),
+            ["Read", "Grep"]
+        );
+    }
+}

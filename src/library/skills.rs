@@ -1,0 +1,241 @@
+//! All skills, and what the model is told of them (002 §2.3): the name, when it is of
+//! use, and what people say when they want it. The model chooses; there are no keywords.
+//!
+//! What the model is told has a bound in bytes. Over it, examples go first, then ends of
+//! descriptions, then names; what was left out is said, to the model as well.
+
+use std::path::Path;
+
+use super::skill::one_line;
+use super::{Kind, Maker, Owner, Place, Skill, scan, skill};
+use crate::words::Say;
+
+/// What the model is told of all skills, at most, in bytes.
+pub const BUDGET: usize = 8 * 1024;
+/// Examples of one skill that the model is shown.
+const EXAMPLES: usize = 3;
+/// Where a description is cut when there is too little room for all of them.
+const SHORT: usize = 80;
+/// Kept back for the sentence that says what was left out.
+const TAIL: usize = 120;
+
+/// The skills of a session, each name once, in the order in which they won.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SkillsContext {
+    skills: Vec<Skill>,
+}
+
+/// A file that is no skill, and why.
+pub type Refused = (std::path::PathBuf, Say);
+
+impl SkillsContext {
+    /// Adds a skill; false when the name is taken, which changes nothing.
+    pub fn register(&mut self, skill: Skill) -> bool {
+        let free = self.find(&skill.name).is_none();
+        if free {
+            self.skills.push(skill);
+        }
+        free
+    }
+
+    /// Adds every skill below a folder of the person's; what could not be read comes back
+    /// with its reason.
+    pub fn load_from_directory(&mut self, folder: &Path) -> Vec<Refused> {
+        let owner = Owner { maker: Maker::Avocet, project: false };
+        let place =
+            Place { folder: folder.to_owned(), kind: Kind::Skill, owner, within: Vec::new() };
+        let look = scan::look(&place);
+        let mut refused: Vec<Refused> =
+            look.refused.into_iter().map(|(found, why)| (found.path, why)).collect();
+        for found in look.found {
+            match skill::read(&found.path, owner) {
+                Ok((skill, _)) => {
+                    self.register(skill);
+                }
+                Err(why) => refused.push((found.path, why)),
+            }
+        }
+        refused
+    }
+
+    pub fn find(&self, name: &str) -> Option<&Skill> {
+        self.skills.iter().find(|skill| skill.name == name)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.skills.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty()
+    }
+
+    /// One line a skill, for the system prompt, in at most `budget` bytes; empty when
+    /// there is none the model may enter.
+    pub fn skills_prompt(&self, budget: usize) -> String {
+        let told: Vec<&Skill> =
+            self.skills.iter().filter(|skill| !skill.disable_model_invocation).collect();
+        let ways: [fn(&Skill) -> String; 4] = [whole, described, shortened, named];
+        for way in ways {
+            let lines: Vec<String> = told.iter().copied().map(way).collect();
+            let size: usize = lines.iter().map(|line| line.len() + 1).sum();
+            if size <= budget.saturating_add(1) {
+                return lines.join("\n");
+            }
+        }
+        first(&told, budget)
+    }
+}
+
+/// As many names as there is room for.
+fn first(told: &[&Skill], budget: usize) -> String {
+    let room = budget.saturating_sub(TAIL);
+    let (mut out, mut shown) = (String::new(), 0);
+    for skill in told {
+        let line = named(skill);
+        if out.len() + line.len() + 1 > room {
+            break;
+        }
+        out += &line;
+        out.push('\n');
+        shown += 1;
+    }
+    let tail = format!(
+        "({} more skills are left out here for want of room; the user can list and enter them.)",
+        told.len() - shown
+    );
+    if out.len() + tail.len() <= budget { out + &tail } else { String::new() }
+}
+
+fn whole(skill: &Skill) -> String {
+    let examples: Vec<String> = skill
+        .examples
+        .iter()
+        .take(EXAMPLES)
+        .map(|text| format!("\"{}\"", one_line(text)))
+        .collect();
+    match examples.is_empty() {
+        true => described(skill),
+        false => format!("{} Examples: {}", described(skill), examples.join(", ")),
+    }
+}
+
+fn described(skill: &Skill) -> String {
+    format!("- {}: {}", skill.name, skill.description)
+}
+
+fn shortened(skill: &Skill) -> String {
+    let mut short: String = skill.description.chars().take(SHORT).collect();
+    if short.len() < skill.description.len() {
+        short.push('…');
+    }
+    format!("- {}: {short}", skill.name)
+}
+
+fn named(skill: &Skill) -> String {
+    format!("- {}", skill.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::library::skill::Papers;
+    use crate::words::Lang;
+
+    fn skill(name: &str, description: &str, examples: &[&str]) -> Skill {
+        Skill {
+            name: name.into(),
+            description: description.into(),
+            examples: examples.iter().map(|text| (*text).to_owned()).collect(),
+            allowed_tools: Vec::new(),
+            argument_hint: String::new(),
+            disable_model_invocation: false,
+            papers: Papers::default(),
+            file: "/x/SKILL.md".into(),
+            owner: Owner { maker: Maker::Avocet, project: false },
+        }
+    }
+
+    fn many(count: usize) -> SkillsContext {
+        let mut context = SkillsContext::default();
+        for number in 0..count {
+            let about = format!(
+                "This skill should be used when number {number} is wanted. {}",
+                "x".repeat(200)
+            );
+            assert!(context.register(skill(&format!("skill-{number}"), &about, &["do it", "now"])));
+        }
+        context
+    }
+
+    #[test]
+    fn the_prompt_has_name_description_and_examples() {
+        let mut context = SkillsContext::default();
+        context.register(skill(
+            "test",
+            "This skill should be used when tests are run.",
+            &["Run the tests", "a", "b", "c"],
+        ));
+        context.register(skill("bare", "Bare.", &[]));
+        let secret = Skill { disable_model_invocation: true, ..skill("deploy", "Deploys.", &[]) };
+        context.register(secret);
+        assert_eq!(
+            context.skills_prompt(BUDGET),
+            "- test: This skill should be used when tests are run. Examples: \"Run the tests\", \"a\", \"b\"\n- bare: Bare."
+        );
+        assert_eq!(SkillsContext::default().skills_prompt(BUDGET), "");
+    }
+
+    #[test]
+    fn a_name_is_registered_once() {
+        let mut context = SkillsContext::default();
+        assert!(context.register(skill("a", "first", &[])));
+        assert!(!context.register(skill("a", "second", &[])));
+        assert_eq!(context.find("a").unwrap().description, "first");
+    }
+
+    #[test]
+    fn over_the_budget_examples_go_first_then_words_then_names_and_it_is_said() {
+        let of = |count| many(count).skills_prompt(BUDGET);
+        assert!(of(10).contains("Examples:"));
+        assert!(of(30).contains("xxx") && !of(30).contains("Examples:"));
+        assert!(of(70).contains("…") && of(70).contains("- skill-69:"));
+        assert!(of(400).contains("- skill-399") && !of(400).contains("This skill"));
+        let huge = of(5_000);
+        assert!(
+            huge.ends_with(
+                "more skills are left out here for want of room; the user can list and enter them.)"
+            ),
+            "{huge}"
+        );
+        for count in [0, 1, 10, 30, 31, 70, 400, 700, 5_000] {
+            for budget in [0, 50, 200, 1_000, BUDGET] {
+                let prompt = many(count).skills_prompt(budget);
+                assert!(prompt.len() <= budget, "{count} {budget}: {}", prompt.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_is_loaded_whole_and_what_is_no_skill_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("good", "---\nname: good\ndescription: This skill should be used when it is.\n---\n"),
+            ("bad", "no front matter"),
+        ] {
+            fs::create_dir_all(root.path().join(name)).unwrap();
+            fs::write(root.path().join(name).join("SKILL.md"), text).unwrap();
+        }
+        let mut context = SkillsContext::default();
+        let refused = context.load_from_directory(root.path());
+        assert_eq!((context.len(), refused.len()), (1, 1));
+        assert!(refused[0].1.text(Lang::En).contains("bad"), "{refused:?}");
+        assert!(context.load_from_directory(&root.path().join("none")).is_empty());
+    }
+}

@@ -1,0 +1,241 @@
+//! What is loaded from where, and what becomes of the rest.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::config::Paths;
+use crate::protocol::EntryState;
+use crate::words::Lang;
+
+struct Desk {
+    root: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let desk = Desk { root: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(desk.path("work/.git")).unwrap();
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn skill(&self, folder: &str, about: &str) {
+        let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
+        let text = format!("---\nname: {name}\ndescription: {about}\n---\nBody of {folder}\n");
+        self.write(&format!("{folder}/SKILL.md"), &text);
+    }
+
+    fn load(&self, trusted: bool) -> Library {
+        let paths = Paths::under(&self.path("own"), self.path("home"));
+        let work = self.path("work");
+        let project = trusted.then_some(work.as_path());
+        Library::load(&Places::of(&paths, project, &["help", "Diff"]))
+    }
+
+    /// `command review: loaded`, one line a file, with paths from the root on.
+    fn told(&self, library: &Library) -> Vec<String> {
+        let root = format!("{}/", self.root.path().display());
+        let line = |file: &File| {
+            let state = file.state.say().text(Lang::En);
+            format!("{} {}: {state}", file.kind.code(), file.name).replace(&root, "")
+        };
+        library.files.iter().map(line).collect()
+    }
+}
+
+const SAY: &str = "prompt = \"say\"\n";
+
+#[test]
+fn a_project_wins_over_a_person_and_both_over_other_agents() {
+    let desk = Desk::new();
+    for (file, about) in [
+        ("work/.avocet/commands/x.toml", "project"),
+        ("own/commands/x.toml", "own"),
+        ("home/.r9s/commands/x.toml", "r9s"),
+        ("home/.r9s/commands/y.toml", "r9s"),
+    ] {
+        desk.write(file, &format!("description = \"{about}\"\n{SAY}"));
+    }
+    desk.write("work/.claude/commands/x.md", "claude");
+    let about = |trusted: bool, name: &str| {
+        desk.load(trusted).command(name).map(|command| command.description.clone())
+    };
+    assert_eq!(about(true, "x").unwrap(), "project");
+    assert_eq!(about(false, "x").unwrap(), "own", "nobody trusted the folder");
+    assert_eq!(about(true, "y").unwrap(), "r9s");
+    assert_eq!(
+        desk.told(&desk.load(true)),
+        [
+            "command x: loaded",
+            "command x: not used: work/.avocet/commands/x.toml has this name and comes first",
+            "command x: not used: work/.avocet/commands/x.toml has this name and comes first",
+            "command x: not used: work/.avocet/commands/x.toml has this name and comes first",
+            "command y: loaded",
+        ]
+    );
+}
+
+#[test]
+fn nothing_of_a_folder_nobody_trusts_is_read() {
+    let desk = Desk::new();
+    desk.write("work/.avocet/bots/b.toml", "");
+    desk.write("work/.claude/commands/c.md", "x");
+    desk.write("work/.gemini/commands/d.toml", SAY);
+    desk.skill("work/.agents/skills/s", "This skill should be used when trusted.");
+    assert_eq!(desk.told(&desk.load(false)), [""; 0]);
+    assert_eq!(desk.load(true).files.len(), 4);
+}
+
+#[test]
+fn files_of_other_agents_work_where_they_lie() {
+    let desk = Desk::new();
+    desk.write("home/.r9s/bots/reviewer.toml", "system_prompt = \"Be strict.\"\n");
+    desk.write("home/.r9s/commands/commit-msg.toml", SAY);
+    desk.write("work/.gemini/commands/git/commit.toml", "prompt = \"{{args}}\"\n");
+    desk.write("work/.claude/commands/front/fix.md", "Fix $ARGUMENTS");
+    desk.skill("work/.claude/skills/pdf", "This skill should be used when a PDF is read.");
+    desk.skill("work/.agents/skills/xlsx", "This skill should be used when a table is read.");
+    let library = desk.load(true);
+    assert_eq!(library.bot("reviewer").unwrap().system_prompt, "Be strict.");
+    assert_eq!(library.command("commit-msg").unwrap().form, Form::Toml);
+    assert_eq!(library.command("git:commit").unwrap().form, Form::Gemini);
+    assert_eq!(library.command("front:fix").unwrap().form, Form::Markdown);
+    assert_eq!(library.command("fix").unwrap().name, "front:fix", "the last part is enough");
+    assert_eq!(library.skill("pdf").unwrap().owner.maker, Maker::Claude);
+    assert_eq!(
+        library.skill("xlsx").unwrap().body().unwrap(),
+        "Body of work/.agents/skills/xlsx\n"
+    );
+}
+
+#[test]
+fn the_last_part_of_a_name_is_enough_only_when_one_has_it() {
+    let desk = Desk::new();
+    desk.write("work/.claude/commands/a/fix.md", "x");
+    desk.write("work/.claude/commands/b/fix.md", "x");
+    let library = desk.load(true);
+    assert!(library.command("fix").is_err() && library.catalogue().find("fix").is_none());
+    assert_eq!(library.catalogue().find("b:fix").unwrap().name, "b:fix");
+}
+
+#[test]
+fn a_command_may_not_hide_a_built_in_one() {
+    let desk = Desk::new();
+    desk.write("own/commands/help.toml", SAY);
+    desk.write("own/commands/DIFF.toml", SAY);
+    desk.skill("own/skills/help", "This skill should be used when help is wanted.");
+    let library = desk.load(true);
+    assert!(library.commands.is_empty());
+    let said = library.command("help").unwrap_err().say().text(Lang::En);
+    assert!(said.contains("`/help`"), "{said}");
+    let skill = library.catalogue().entries.into_iter().find(|entry| entry.name == "help").unwrap();
+    assert!(matches!(skill.state, EntryState::Hidden(_)) && !skill.can_be_typed());
+    assert!(library.skill("help").is_ok(), "the model can enter it all the same");
+}
+
+#[test]
+fn a_command_comes_before_a_skill_of_its_name() {
+    let desk = Desk::new();
+    desk.write("own/commands/pdf.toml", SAY);
+    desk.skill("own/skills/pdf", "This skill should be used when a PDF is read.");
+    let library = desk.load(true);
+    let found = library.catalogue().find("pdf").unwrap().kind;
+    assert_eq!(found, crate::protocol::EntryKind::Command);
+    assert!(desk.told(&library)[1].contains("runs a command"), "{:?}", desk.told(&library));
+}
+
+#[test]
+fn a_broken_file_keeps_its_name_and_says_what_is_wrong() {
+    let desk = Desk::new();
+    desk.write("work/.avocet/commands/x.toml", "prompt = ");
+    desk.write("own/commands/x.toml", SAY);
+    let library = desk.load(true);
+    assert!(library.commands.is_empty());
+    let said = library.command("x").unwrap_err().say().text(Lang::En);
+    assert!(said.contains("work/.avocet/commands/x.toml, line 1"), "{said}");
+    let broken = library.catalogue();
+    assert!(matches!(broken.find_broken("x").unwrap().state, EntryState::Broken(_)));
+    assert!(desk.told(&library)[1].starts_with("command x: not used"));
+}
+
+#[test]
+fn a_name_that_is_not_there_names_the_nearest() {
+    let desk = Desk::new();
+    desk.write("own/commands/commit-msg.toml", SAY);
+    let said = |name: &str| desk.load(false).command(name).unwrap_err().say().text(Lang::En);
+    assert!(said("comit-msg").contains("`commit-msg`"), "{}", said("comit-msg"));
+    assert!(said("weather").contains("own/commands"), "{}", said("weather"));
+    assert!(said("../x").contains("`../x` is not a usable name"), "{}", said("../x"));
+}
+
+#[test]
+fn hostile_text_is_made_safe_before_it_is_shown() {
+    let desk = Desk::new();
+    desk.write(
+        "own/commands/x.toml",
+        "description = \"a\\u001b[2Jb\\nc\\u202e\"\nprompt = \"p\"\n",
+    );
+    let about = desk.load(false).catalogue().entries[0].about.clone();
+    assert!(!about.contains(['\u{1b}', '\n', '\u{202e}']), "{about:?}");
+}
+
+#[test]
+fn what_was_loaded_is_current_until_something_changes() {
+    let desk = Desk::new();
+    desk.write("own/commands/x.toml", SAY);
+    let before = desk.load(true);
+    assert!(before.is_current());
+    desk.write("own/commands/x.toml", "prompt = \"new\"\n");
+    assert!(!before.is_current());
+    let before = desk.load(true);
+    assert_eq!(before.command("x").unwrap().prompt, "new");
+    desk.skill("work/.claude/skills/late", "This skill should be used when late.");
+    assert!(!before.is_current(), "a folder that was not there came");
+}
+
+#[test]
+fn five_thousand_skills_are_loaded_within_the_bounds_and_the_rest_is_named() {
+    let desk = Desk::new();
+    for number in 0..5_000 {
+        desk.skill(&format!("own/skills/s{number:04}"), "This skill should be used when counted.");
+    }
+    let library = desk.load(false);
+    assert_eq!(library.skills.len(), 2_000);
+    assert!(library.cut[0].text(Lang::En).contains("2000 folders"), "{:?}", library.cut);
+    let prompt = library.skills.skills_prompt(skills::BUDGET);
+    assert!(prompt.len() <= skills::BUDGET && prompt.contains("more skills are left out"));
+    assert!(library.is_current());
+}
+
+// Where r9s behaves otherwise than its seed, we follow the seed.
+
+#[test]
+fn unlike_r9s_a_name_that_leaves_its_folder_is_refused_everywhere() {
+    let desk = Desk::new();
+    desk.write("own/secret.toml", "system_prompt = \"x\"\n");
+    desk.write("own/commands/in/x.toml", SAY);
+    let library = desk.load(true);
+    for name in ["../secret", "/etc/passwd", "in/x", "..", "x\0"] {
+        assert!(matches!(library.bot(name), Err(Absent::BadName { .. })), "{name:?}");
+        assert!(matches!(library.command(name), Err(Absent::BadName { .. })), "{name:?}");
+        assert!(matches!(bot::find(library.places(), name), Err(Absent::BadName { .. })));
+    }
+}
+
+#[test]
+fn unlike_r9s_a_key_nobody_knows_is_an_error_and_not_silence() {
+    let desk = Desk::new();
+    desk.write("home/.r9s/commands/x.toml", "prompt = \"p\"\nsystem_prompt = \"q\"\n");
+    let said = desk.load(false).command("x").unwrap_err().say().text(Lang::En);
+    assert!(said.contains("line 2, column 1") && said.contains("`system_prompt`"), "{said}");
+}

@@ -1,0 +1,189 @@
+//! As much of YAML as stands in front matter: a mapping of names to texts, lists and
+//! mappings. No anchors, no tags, no types: `true` and `5` are texts as well.
+
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
+
+use crate::config::problem::Place;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<(String, Node)>),
+}
+
+/// Why a text cannot be read, and where, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    pub place: Place,
+    /// The parser's own words.
+    pub why: String,
+}
+
+/// Values in all, and how deep they may stand in each other.
+const MOST: usize = 2_000;
+const DEEPEST: usize = 8;
+
+impl Node {
+    /// A text, or what a list of texts is as one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Node::Text(text) => Some(text),
+            Node::List(_) | Node::Map(_) => None,
+        }
+    }
+
+    /// As one line, whatever it is.
+    pub fn flat(&self) -> String {
+        match self {
+            Node::Text(text) => text.clone(),
+            Node::List(items) => items.iter().map(Node::flat).collect::<Vec<_>>().join(", "),
+            Node::Map(pairs) => {
+                let shown = |(name, node): &(String, Node)| format!("{name}: {}", node.flat());
+                pairs.iter().map(shown).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
+/// Reads a mapping; an empty text is an empty one. Of a key that stands twice the first
+/// counts.
+pub fn read(text: &str) -> Result<Vec<(String, Node)>, Wrong> {
+    let mut reader = Reader { parser: Parser::new_from_str(text), left: MOST };
+    loop {
+        match reader.next()? {
+            (Event::StreamStart | Event::DocumentStart(_) | Event::Nothing, _) => {}
+            (Event::MappingStart(..), _) => break,
+            (Event::StreamEnd | Event::DocumentEnd, _) => return Ok(Vec::new()),
+            (Event::Scalar(text, ScalarStyle::Plain, ..), _) if text == "~" || text.is_empty() => {
+                return Ok(Vec::new());
+            }
+            (_, place) => return Err(wrong(place, "there is no `name: value` here")),
+        }
+    }
+    let pairs = reader.map(0)?;
+    match reader.next()? {
+        (Event::DocumentEnd | Event::StreamEnd, _) => Ok(pairs),
+        (_, place) => Err(wrong(place, "there is more than one mapping")),
+    }
+}
+
+struct Reader<'t> {
+    parser: Parser<'t, saphyr_parser::StrInput<'t>>,
+    left: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Result<(Event<'t>, Place), Wrong> {
+        match self.parser.next() {
+            Some(Ok((event, span))) => {
+                let place = Place { line: span.start.line(), column: span.start.col() + 1 };
+                self.left = self.left.saturating_sub(1);
+                match self.left {
+                    0 => Err(wrong(place, "there is too much of it")),
+                    _ => Ok((event, place)),
+                }
+            }
+            Some(Err(error)) => Err(of_parser(&error)),
+            None => Ok((Event::StreamEnd, Place { line: 1, column: 1 })),
+        }
+    }
+
+    fn map(&mut self, depth: usize) -> Result<Vec<(String, Node)>, Wrong> {
+        let mut pairs: Vec<(String, Node)> = Vec::new();
+        loop {
+            let name = match self.next()? {
+                (Event::MappingEnd, _) => return Ok(pairs),
+                (Event::Scalar(name, ..), _) => name.into_owned(),
+                (_, place) => return Err(wrong(place, "a name must be a text")),
+            };
+            let (event, place) = self.next()?;
+            let node = self.node(event, place, depth + 1)?;
+            if !pairs.iter().any(|(known, _)| *known == name) {
+                pairs.push((name, node));
+            }
+        }
+    }
+
+    fn node(&mut self, event: Event<'t>, place: Place, depth: usize) -> Result<Node, Wrong> {
+        if depth > DEEPEST {
+            return Err(wrong(place, "values stand too deep in each other"));
+        }
+        match event {
+            Event::Scalar(text, ScalarStyle::Plain, ..) if matches!(&*text, "~" | "null") => {
+                Ok(Node::Text(String::new()))
+            }
+            Event::Scalar(text, ..) => Ok(Node::Text(text.into_owned())),
+            Event::MappingStart(..) => self.map(depth).map(Node::Map),
+            Event::SequenceStart(..) => {
+                let mut items = Vec::new();
+                loop {
+                    match self.next()? {
+                        (Event::SequenceEnd, _) => return Ok(Node::List(items)),
+                        (event, place) => items.push(self.node(event, place, depth + 1)?),
+                    }
+                }
+            }
+            Event::Alias(_) => Err(wrong(place, "anchors are not read here")),
+            _ => Err(wrong(place, "a value is missing")),
+        }
+    }
+}
+
+fn of_parser(error: &ScanError) -> Wrong {
+    let place = Place { line: error.marker().line(), column: error.marker().col() + 1 };
+    Wrong { place, why: error.info().to_owned() }
+}
+
+fn wrong(place: Place, why: &str) -> Wrong {
+    Wrong { place, why: why.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Node {
+        Node::Text(text.to_owned())
+    }
+
+    #[test]
+    fn texts_lists_and_mappings_are_read_without_types() {
+        let read =
+            read("a: 1\nb: [x, 'y z']\nc:\n  d: true\n  e: ~\nf: |\n  one\n  two\n").unwrap();
+        let inner = vec![("d".to_owned(), text("true")), ("e".to_owned(), text(""))];
+        let expected = [
+            ("a".to_owned(), text("1")),
+            ("b".to_owned(), Node::List(vec![text("x"), text("y z")])),
+            ("c".to_owned(), Node::Map(inner)),
+            ("f".to_owned(), text("one\ntwo\n")),
+        ];
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn nothing_is_an_empty_mapping() {
+        for empty in ["", "\n", "# only words\n", "~"] {
+            assert_eq!(read(empty), Ok(Vec::new()), "{empty:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        assert_eq!(read("a: 1\nb: x: y\n").unwrap_err().place.line, 2);
+        for wrong in ["- a", "a: &x 1\nb: *x", "just words", "a: ["] {
+            assert!(read(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_refused() {
+        assert!(read(&format!("a: {}{}", "[".repeat(60), "]".repeat(60))).is_err());
+        assert!(read(&format!("a: [{}]", "x, ".repeat(5_000))).is_err());
+    }
+
+    #[test]
+    fn of_a_key_that_stands_twice_the_first_counts() {
+        assert_eq!(read("a: 1\na: 2").unwrap(), [("a".to_owned(), text("1"))]);
+    }
+}

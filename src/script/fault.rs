@@ -1,0 +1,53 @@
+//! Why a piece of a script could not be done: one sentence, without a place. Where in
+//! the file it stands is added by whoever knows the file.
+
+use crate::words::{Say, Spoken, Word};
+
+/// One sentence for the person: what happened, to what, what to do.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct Fault(pub Say);
+
+/// Longest part of foreign text that a sentence repeats, in characters.
+const QUOTED: usize = 300;
+
+impl Spoken for Fault {
+    fn say(&self) -> Say {
+        self.0.clone()
+    }
+}
+
+impl From<Say> for Fault {
+    fn from(say: Say) -> Fault {
+        Fault(say)
+    }
+}
+
+impl From<Word> for Fault {
+    fn from(word: Word) -> Fault {
+        Fault(word.into())
+    }
+}
+
+/// Foreign text as a sentence may repeat it: one line, cut where it gets long.
+pub fn quoted(text: &str) -> String {
+    let line: String =
+        text.chars().take(QUOTED + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = line.trim();
+    match line.char_indices().nth(QUOTED) {
+        Some((at, _)) => format!("{}…", line.split_at(at).0.trim_end()),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_is_repeated_on_one_line_and_cut() {
+        assert_eq!(quoted(" a\nb\t"), "a b");
+        assert_eq!(quoted(&"x".repeat(QUOTED)), "x".repeat(QUOTED));
+        assert_eq!(quoted(&"字".repeat(QUOTED + 1)), format!("{}…", "字".repeat(QUOTED)));
+    }
+}

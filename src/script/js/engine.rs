@@ -1,0 +1,460 @@
+//! The thread of one engine, and the handle to it.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rquickjs::{Context, Ctx, Function, Module, Object, Runtime};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::{Changes, Ended, Got, Limits, ModuleKind, Said, Scope, Task, Want};
+use crate::script::fault::{Fault, quoted};
+use crate::words::script as words;
+
+const PRELUDE: &str = include_str!("prelude.js");
+/// Longest value that crosses, in bytes of its JSON.
+const MOST_VALUE: usize = 16 * 1024 * 1024;
+/// Stack of the thread; the engine's own limit lies far below.
+const THREAD_STACK: usize = 8 * 1024 * 1024;
+/// Beyond the limit of time: how long an engine may take to notice it.
+const GRACE: Duration = Duration::from_secs(2);
+/// Most lines of `console.log` one order may make.
+const MOST_LINES: usize = 1000;
+
+/// A handle to a running engine. The last one that goes ends its thread.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    orders: mpsc::Sender<Order>,
+    runs: Arc<AtomicU64>,
+    open: Arc<Open>,
+    limits: Limits,
+}
+
+/// Tells the thread that nobody listens any more, also in the midst of a loop.
+#[derive(Debug, Default)]
+struct Open {
+    closed: Arc<AtomicBool>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+}
+
+enum Order {
+    Start { run: u64, task: Task, scope: Scope, said: UnboundedSender<Said> },
+    Answer { run: u64, id: u64, result: Result<Value, String>, scope: Scope },
+}
+
+impl Engine {
+    /// Starts an engine. A fault is one of the machine: no thread, no memory.
+    pub fn start(limits: Limits) -> Result<Engine, Fault> {
+        let (orders, inbox) = mpsc::channel();
+        let open = Arc::new(Open::default());
+        let closed = open.closed.clone();
+        thread::Builder::new()
+            .name("script".to_owned())
+            .stack_size(THREAD_STACK)
+            .spawn(move || serve(&inbox, limits, &closed))
+            .map_err(|why| words::ENGINE_START.with("why", why.to_string()))?;
+        Ok(Engine { orders, runs: Arc::new(AtomicU64::new(1)), open, limits })
+    }
+
+    /// Gives the engine a task, with the values the script has now.
+    pub fn run(&self, task: Task, scope: Scope) -> Run {
+        let (said, hear) = unbounded_channel();
+        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        // An engine that is gone answers by the closed channel.
+        let _ = self.orders.send(Order::Start { run, task, scope, said });
+        Run { engine: self.clone(), run, hear }
+    }
+
+    /// A task that wants nothing of the runtime; a want is answered with an error.
+    pub async fn compute(&self, task: Task, scope: Scope) -> Ended {
+        let mut run = self.run(task, scope.clone());
+        loop {
+            match run.next().await {
+                Said::Ended(ended) => return ended,
+                Said::Wants(want) => {
+                    run.answer(
+                        want.id,
+                        Err(format!("${} cannot be called here", want.name)),
+                        scope.clone(),
+                    );
+                }
+                Said::Log(_) => {}
+            }
+        }
+    }
+}
+
+/// A task under way.
+#[derive(Debug)]
+pub struct Run {
+    engine: Engine,
+    run: u64,
+    hear: UnboundedReceiver<Said>,
+}
+
+impl Run {
+    /// What it says next. The end is the last; after it, the same engine may be gone.
+    pub async fn next(&mut self) -> Said {
+        let patience = self.engine.limits.time * 2 + GRACE;
+        match tokio::time::timeout(patience, self.hear.recv()).await {
+            Ok(Some(said)) => said,
+            Ok(None) => ended(Err(words::ENGINE_GONE.into())),
+            // A native call that cannot be interrupted: its thread is left to itself.
+            Err(_) => {
+                self.engine.open.closed.store(true, Ordering::Relaxed);
+                ended(Err(too_long(self.engine.limits)))
+            }
+        }
+    }
+
+    /// Gives a want its value, or a reason that JavaScript can catch, and the values the
+    /// script has now.
+    pub fn answer(&self, id: u64, result: Result<Value, String>, scope: Scope) {
+        let _ = self.engine.orders.send(Order::Answer { run: self.run, id, result, scope });
+    }
+}
+
+fn ended(got: Result<Got, Fault>) -> Said {
+    Said::Ended(Ended { got, changes: Changes::default() })
+}
+
+fn too_long(limits: Limits) -> Fault {
+    words::ENGINE_TIME.with("seconds", seconds(limits.time)).into()
+}
+
+fn seconds(time: Duration) -> String {
+    let text = format!("{:.1}", time.as_secs_f64());
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// The clock the engine looks at while it computes.
+#[derive(Clone, Default)]
+struct Watch {
+    until: Rc<Cell<Option<Instant>>>,
+    tripped: Rc<Cell<bool>>,
+}
+
+impl Watch {
+    fn wind(&self, time: Duration) {
+        self.until.set(Instant::now().checked_add(time));
+        self.tripped.set(false);
+    }
+
+    fn is_over(&self, closed: &AtomicBool) -> bool {
+        let over = self.until.get().is_some_and(|until| Instant::now() > until);
+        if over || closed.load(Ordering::Relaxed) {
+            self.tripped.set(true);
+        }
+        self.tripped.get()
+    }
+}
+
+/// The life of the thread.
+fn serve(inbox: &mpsc::Receiver<Order>, limits: Limits, closed: &Arc<AtomicBool>) {
+    let watch = Watch::default();
+    let Ok(runtime) = Runtime::new() else { return };
+    runtime.set_memory_limit(limits.memory);
+    runtime.set_max_stack_size(limits.stack);
+    let (clock, gone) = (watch.clone(), closed.clone());
+    runtime.set_interrupt_handler(Some(Box::new(move || clock.is_over(&gone))));
+    let Ok(context) = Context::full(&runtime) else { return };
+    context.with(|ctx| {
+        let Ok(inside) = Inside::new(&ctx) else { return };
+        let mut desk =
+            Desk { inside, mirror: Scope::new(), hearers: HashMap::new(), limits, watch };
+        while let Ok(order) = inbox.recv() {
+            if closed.load(Ordering::Relaxed) || !desk.take(order, closed) {
+                return;
+            }
+        }
+    });
+}
+
+/// The functions of the prelude.
+struct Inside<'js> {
+    ctx: Ctx<'js>,
+    start: Function<'js>,
+    answer: Function<'js>,
+    modules: Function<'js>,
+    drain: Function<'js>,
+}
+
+impl<'js> Inside<'js> {
+    fn new(ctx: &Ctx<'js>) -> rquickjs::Result<Inside<'js>> {
+        let make: Function<'js> = ctx.eval(PRELUDE)?;
+        let made: Object<'js> = make.call((MOST_VALUE,))?;
+        Ok(Inside {
+            ctx: ctx.clone(),
+            start: made.get("start")?,
+            answer: made.get("answer")?,
+            modules: made.get("modules")?,
+            drain: made.get("drain")?,
+        })
+    }
+
+    /// Why the last call failed, in words.
+    fn caught(&self, error: rquickjs::Error) -> String {
+        if !error.is_exception() {
+            return error.to_string();
+        }
+        let value = self.ctx.catch();
+        match value.as_exception() {
+            Some(exception) => exception.message().unwrap_or_default(),
+            None => "unknown".to_owned(),
+        }
+    }
+}
+
+/// One event of the prelude.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Told {
+    Log { run: u64, text: String },
+    Wants { run: u64, id: u64, name: String, args: Vec<Value>, changes: Changed },
+    Done { run: u64, kind: Kind, value: Value, changes: Changed },
+    Module { run: u64, id: String, source: String },
+}
+
+#[derive(Deserialize)]
+struct Changed {
+    set: Vec<(String, Value)>,
+    gone: Vec<String>,
+}
+
+impl From<Changed> for Changes {
+    fn from(told: Changed) -> Changes {
+        Changes { set: told.set, gone: told.gone }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Value,
+    Undefined,
+    Function,
+    Unknown,
+    Invalid,
+    Thrown,
+    Stuck,
+}
+
+/// Serves orders one after the other.
+struct Desk<'js> {
+    inside: Inside<'js>,
+    /// The values as the engine has them, so that only what changed is sent.
+    mirror: Scope,
+    hearers: HashMap<u64, UnboundedSender<Said>>,
+    limits: Limits,
+    watch: Watch,
+}
+
+impl Desk<'_> {
+    /// Serves one order; false when the engine cannot be used any more.
+    fn take(&mut self, order: Order, closed: &AtomicBool) -> bool {
+        self.watch.wind(self.limits.time);
+        let (run, text, starts) = match order {
+            Order::Start { run, task, scope, said } => {
+                self.hearers.insert(run, said);
+                (run, self.start_text(run, &task, scope), true)
+            }
+            Order::Answer { run, id, result, scope } => {
+                (run, self.answer_text(id, result, scope), false)
+            }
+        };
+        let function = if starts { &self.inside.start } else { &self.inside.answer };
+        let mut failed =
+            function.call::<_, ()>((text,)).err().map(|error| self.inside.caught(error));
+        let mut lines = 0;
+        loop {
+            let turned = self.turn(closed);
+            if self.watch.tripped.get() || !turned {
+                self.tell_end(run, Err(too_long(self.limits)));
+                // Jobs that never end stay in the queue: nothing else could run.
+                return turned;
+            }
+            let told = match self.inside.drain.call::<_, String>((run,)) {
+                Ok(text) => serde_json::from_str::<Vec<Told>>(&text).unwrap_or_default(),
+                Err(error) => {
+                    failed.get_or_insert(self.inside.caught(error));
+                    Vec::new()
+                }
+            };
+            let mut again = false;
+            for told in told {
+                again |= self.tell(told, &mut lines);
+            }
+            if !again {
+                break;
+            }
+        }
+        if let Some(why) = failed {
+            self.tell_end(run, Err(self.thrown(&why)));
+        }
+        true
+    }
+
+    /// Runs what is due; false when it never ends.
+    fn turn(&self, closed: &AtomicBool) -> bool {
+        let mut count = 0_u32;
+        while self.inside.ctx.execute_pending_job() {
+            count = count.wrapping_add(1);
+            if count.is_multiple_of(64) && self.watch.is_over(closed) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn start_text(&mut self, run: u64, task: &Task, scope: Scope) -> String {
+        let mut order = match task {
+            Task::Eval(expr) => json!({"type": "eval", "expr": expr}),
+            Task::Define { name, source } => {
+                json!({"type": "define", "name": name, "source": source})
+            }
+            Task::Call { name, args } => json!({"type": "call", "name": name, "args": args}),
+            Task::Bind { name, to } => json!({"type": "bind", "name": name, "to": to}),
+            Task::Module { id, kind, source } => {
+                let kind = match kind {
+                    ModuleKind::Module => "module",
+                    ModuleKind::Common => "common",
+                    ModuleKind::Auto => "auto",
+                    ModuleKind::Builtin => "builtin",
+                };
+                json!({"type": "module", "id": id, "kind": kind, "source": source})
+            }
+        };
+        if let Some(order) = order.as_object_mut() {
+            order.insert("run".to_owned(), run.into());
+            self.update(order, scope);
+        }
+        order.to_string()
+    }
+
+    fn answer_text(&mut self, id: u64, result: Result<Value, String>, scope: Scope) -> String {
+        let mut order = match result {
+            Ok(value) => json!({"id": id, "ok": true, "value": value}),
+            Err(why) => json!({"id": id, "ok": false, "value": why}),
+        };
+        if let Some(order) = order.as_object_mut() {
+            self.update(order, scope);
+        }
+        order.to_string()
+    }
+
+    /// Adds to an order what changed since the engine last had the values.
+    fn update(&mut self, order: &mut Scope, scope: Scope) {
+        let set: Vec<Value> = scope
+            .iter()
+            .filter(|(name, value)| self.mirror.get(*name) != Some(value))
+            .map(|(name, value)| json!([name, value]))
+            .collect();
+        let gone: Vec<Value> = self
+            .mirror
+            .keys()
+            .filter(|name| !scope.contains_key(*name))
+            .map(|name| json!(name))
+            .collect();
+        order.insert("set".to_owned(), set.into());
+        order.insert("gone".to_owned(), gone.into());
+        self.mirror = scope;
+    }
+
+    /// Hands an event on; true when there is more to do for it in here.
+    fn tell(&mut self, told: Told, lines: &mut usize) -> bool {
+        match told {
+            Told::Log { run, text } => {
+                *lines += 1;
+                if *lines <= MOST_LINES
+                    && let Some(said) = self.hearers.get(&run)
+                {
+                    let _ = said.send(Said::Log(text));
+                }
+            }
+            Told::Wants { run, id, name, args, changes } => {
+                let changes = Changes::from(changes);
+                changes.apply(&mut self.mirror);
+                if let Some(said) = self.hearers.get(&run) {
+                    let _ = said.send(Said::Wants(Want { id, name, args, changes }));
+                }
+            }
+            Told::Done { run, kind, value, changes } => {
+                let changes = Changes::from(changes);
+                changes.apply(&mut self.mirror);
+                let got = self.got(kind, value);
+                if let Some(said) = self.hearers.remove(&run) {
+                    let _ = said.send(Said::Ended(Ended { got, changes }));
+                }
+            }
+            Told::Module { run, id, source } => {
+                if let Err(why) = self.evaluate(run, &id, &source) {
+                    self.tell_end(run, Err(self.thrown(&why)));
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    fn got(&self, kind: Kind, value: Value) -> Result<Got, Fault> {
+        let text = |value: Value| value.as_str().unwrap_or_default().to_owned();
+        match kind {
+            Kind::Value => Ok(Got::Value(value)),
+            Kind::Undefined => Ok(Got::Undefined),
+            Kind::Function => Ok(Got::Function(text(value))),
+            Kind::Unknown => Ok(Got::Unknown(text(value))),
+            Kind::Invalid => Ok(Got::Invalid(text(value))),
+            Kind::Thrown => Err(self.thrown(&text(value))),
+            Kind::Stuck => Err(words::ENGINE_STUCK.into()),
+        }
+    }
+
+    /// A sentence for what JavaScript threw; a limit has its own.
+    fn thrown(&self, why: &str) -> Fault {
+        if self.watch.tripped.get() || why.contains("interrupted") {
+            too_long(self.limits)
+        } else if why.contains("out of memory") {
+            words::ENGINE_MEMORY.with("megabytes", self.limits.memory / (1024 * 1024)).into()
+        } else if why.contains("call stack size exceeded") || why.contains("stack overflow") {
+            words::ENGINE_STACK.into()
+        } else {
+            words::ENGINE_THREW.with("why", quoted(why)).into()
+        }
+    }
+
+    fn tell_end(&mut self, run: u64, got: Result<Got, Fault>) {
+        if let Some(said) = self.hearers.remove(&run) {
+            let _ = said.send(ended(got));
+        }
+    }
+
+    /// Evaluates an engine module and hands its exports to the prelude.
+    fn evaluate(&self, run: u64, id: &str, source: &str) -> Result<(), String> {
+        let caught = |error| self.inside.caught(error);
+        let declared = Module::declare(self.inside.ctx.clone(), id, source).map_err(caught)?;
+        let (module, promise) = declared.eval().map_err(caught)?;
+        while self.inside.ctx.execute_pending_job() {
+            if self.watch.tripped.get() {
+                return Err("interrupted".to_owned());
+            }
+        }
+        match promise.result::<rquickjs::Value<'_>>() {
+            Some(done) => done.map_err(caught)?,
+            None => return Err("the module waits for something that never comes".to_owned()),
+        };
+        let namespace = module.namespace().map_err(caught)?;
+        self.inside.modules.call::<_, ()>((run, id, namespace)).map_err(caught)
+    }
+}

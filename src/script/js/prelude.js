@@ -1,0 +1,471 @@
+// The inside of the engine: what scripts see of the runtime, and how plain data crosses.
+// It reaches nothing by itself. A call of the host is an entry in `out` and a promise.
+(function (MOST_TEXT) {
+  'use strict';
+  const { stringify, parse } = JSON;
+  const compile = eval; // indirect, so that nothing in here is in its scope
+  const asText = String;
+
+  const vars = Object.create(null); // the values of the script
+  const dirty = new Set(); // names that were assigned
+  const touched = new Map(); // names whose object was handed out, with its JSON before
+  const fns = Object.create(null); // functions and modules, without `$`
+  const handles = new WeakMap(); // functions that left as data, and their names
+  const compiled = new Map(); // expressions
+  const wants = new Map(); // calls of the host without an answer
+  const waiting = new Map(); // runs without an end, and how many calls each waits for
+  const out = [];
+  let serial = 0;
+  let current = 0; // the run that is being served
+  let missing = null; // names the running expression looked for in vain
+
+  // ---- values ----
+
+  function keep(fn) {
+    let name = handles.get(fn);
+    if (name === undefined) {
+      name = 'fn#' + ++serial;
+      handles.set(fn, name);
+      fns[name] = fn;
+    }
+    return name;
+  }
+
+  function replacer(_, value) {
+    if (typeof value === 'function') return keep(value);
+    if (typeof value === 'bigint') {
+      const number = Number(value);
+      return Number.isSafeInteger(number) ? number : asText(value);
+    }
+    if (value instanceof Map) return Object.fromEntries(value);
+    if (value instanceof Set) return Array.from(value);
+    if (value instanceof Error) return asText(value);
+    return value;
+  }
+
+  function json(value) {
+    const text = stringify(value, replacer);
+    if (text === undefined) return 'null';
+    if (text.length > MOST_TEXT) throw new RangeError('the value is larger than ' + MOST_TEXT + ' bytes');
+    return text;
+  }
+
+  function read(name) {
+    const value = vars[name];
+    if (typeof value === 'object' && value !== null && !touched.has(name)) {
+      touched.set(name, stringify(value, replacer));
+    }
+    return value;
+  }
+
+  function write(name, value) {
+    vars[name] = value;
+    dirty.add(name);
+    return true;
+  }
+
+  function remove(name) {
+    delete vars[name];
+    dirty.add(name);
+    return true;
+  }
+
+  function same(value, before) {
+    try {
+      return stringify(value, replacer) === before;
+    } catch {
+      return false;
+    }
+  }
+
+  // What was changed since the host last saw the values, as JSON.
+  function changes() {
+    for (const [name, before] of touched) {
+      if (name in vars && !dirty.has(name) && same(vars[name], before) === false) dirty.add(name);
+    }
+    const set = [];
+    const gone = [];
+    const names = Array.from(dirty);
+    dirty.clear();
+    touched.clear();
+    for (const name of names) {
+      try {
+        if (name in vars) set.push('[' + stringify(name) + ',' + json(vars[name]) + ']');
+        else gone.push(stringify(name));
+      } catch (error) {
+        // What has no plain form cannot be a value of the script.
+        delete vars[name];
+        throw new TypeError('`' + name + '` cannot be kept: ' + message(error));
+      }
+    }
+    return '{"set":[' + set.join(',') + '],"gone":[' + gone.join(',') + ']}';
+  }
+
+  function update(order) {
+    for (const [name, value] of order.set) vars[name] = value;
+    for (const name of order.gone) delete vars[name];
+  }
+
+  // ---- what scripts see ----
+
+  function find(path) {
+    if (path in fns) return fns[path];
+    let at = undefined;
+    for (const [index, part] of path.split('.').entries()) {
+      at = index === 0 ? fns[part] : at == null ? undefined : at[part];
+    }
+    return at;
+  }
+
+  // A function of the host: called, it asks for itself; its fields are further ones.
+  function host(path) {
+    const call = function (...args) {
+      return new Promise((resolve, reject) => {
+        const id = ++serial;
+        const run = current;
+        const text = '[' + args.map((arg) => json(arg)).join(',') + ']';
+        wants.set(id, { resolve, reject, run });
+        if (waiting.has(run)) waiting.set(run, waiting.get(run) + 1);
+        out.push('{"type":"wants","run":' + run + ',"id":' + id + ',"name":' + stringify(path) +
+          ',"args":' + text + ',"changes":' + changes() + '}');
+      });
+    };
+    return new Proxy(call, {
+      get(target, name) {
+        if (typeof name !== 'string' || name === 'then' || name in Function.prototype) return Reflect.get(target, name);
+        return host(path + '.' + name);
+      },
+    });
+  }
+
+  function dollar(name) {
+    const value = find(name);
+    if (typeof value !== 'function') return value === undefined ? host(name) : value;
+    const bound = function (...args) {
+      return value.apply(runtime, args);
+    };
+    return Object.assign(bound, value);
+  }
+
+  const runtime = new Proxy(Object.create(null), {
+    get(_, name) {
+      if (typeof name !== 'string') return undefined;
+      if (name in vars) return read(name);
+      return name[0] === '$' ? dollar(name.slice(1)) : undefined;
+    },
+    set: (_, name, value) => typeof name === 'string' && write(name, value),
+    has: (_, name) => typeof name === 'string' && (name in vars || name[0] === '$'),
+    deleteProperty: (_, name) => remove(name),
+    ownKeys: () => Object.keys(vars),
+    getOwnPropertyDescriptor(_, name) {
+      if (!(name in vars)) return undefined;
+      return { value: read(name), enumerable: true, configurable: true, writable: true };
+    },
+    getPrototypeOf: () => null,
+    setPrototypeOf: () => false,
+    preventExtensions: () => false,
+    defineProperty: (_, name, what) => typeof name === 'string' && write(name, what.value),
+  });
+
+  // The names an expression may use without `this.`.
+  const scope = new Proxy(Object.create(null), {
+    has(_, name) {
+      if (typeof name !== 'string') return false;
+      if (name in vars || name[0] === '$') return true;
+      if (!(name in globalThis) && missing !== null) missing.add(name);
+      return false;
+    },
+    get(_, name) {
+      if (typeof name !== 'string') return undefined;
+      return name in vars ? read(name) : name[0] === '$' ? dollar(name.slice(1)) : undefined;
+    },
+    set: (_, name, value) => write(name, value),
+  });
+
+  // The names a function may use: only `$name`, so that no value hides its own words.
+  const dollars = new Proxy(Object.create(null), {
+    has: (_, name) => typeof name === 'string' && name[0] === '$' && name.length > 1,
+    get: (_, name) => (typeof name === 'string' ? dollar(name.slice(1)) : undefined),
+  });
+
+  // ---- runs ----
+
+  function message(error) {
+    try {
+      if (error !== null && typeof error === 'object' && 'message' in error) {
+        const name = error.name === undefined || error.name === 'Error' ? '' : asText(error.name) + ': ';
+        return name + asText(error.message);
+      }
+      return asText(error);
+    } catch {
+      return 'an error that cannot be shown';
+    }
+  }
+
+  function settle(run, kind, text) {
+    if (!waiting.delete(run)) return;
+    let changed;
+    try {
+      changed = changes();
+    } catch (error) {
+      kind = 'thrown';
+      text = stringify(message(error));
+      changed = '{"set":[],"gone":[]}';
+    }
+    out.push('{"type":"done","run":' + run + ',"kind":"' + kind + '","value":' + text + ',"changes":' + changed + '}');
+  }
+
+  function done(run, value) {
+    try {
+      if (value === undefined) settle(run, 'undefined', 'null');
+      else if (typeof value === 'function') settle(run, 'function', stringify(keep(value)));
+      else settle(run, 'value', json(value));
+    } catch (error) {
+      settle(run, 'thrown', stringify(message(error)));
+    }
+  }
+
+  function failed(run, error, lookedFor) {
+    if (error instanceof ReferenceError && lookedFor) {
+      for (const name of lookedFor) {
+        if (message(error).includes(name)) return settle(run, 'unknown', stringify(name));
+      }
+    }
+    settle(run, 'thrown', stringify(message(error)));
+  }
+
+  function follow(run, value, lookedFor) {
+    if (value !== null && typeof value === 'object' && typeof value.then === 'function') {
+      Promise.resolve(value).then((value) => done(run, value), (error) => failed(run, error, lookedFor));
+    } else {
+      done(run, value);
+    }
+  }
+
+  function expression(text) {
+    let made = compiled.get(text);
+    if (made === undefined) {
+      const kind = /\bawait\b/.test(text) ? 'async function' : 'function';
+      made = compile('(' + kind + ' ($scope) { with ($scope) { return (' + text + '\n) } })');
+      if (compiled.size >= 1000) compiled.clear();
+      compiled.set(text, made);
+    }
+    return made;
+  }
+
+  const HEAD = /^\s*(?:(?:\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)\s*)*(async\b\s*)?(function\b\s*)?(\*\s*)?([\p{L}_$][\p{L}\p{N}_$]*)?\s*(?=\()/u;
+
+  // `name(args) {..}`, `function name(args) {..}`, `async (args) {..}`, `(args) => ..`.
+  function build(source) {
+    const inside = (text) => compile('(function ($dollars) { with ($dollars) { return (' + text + '\n) } })')(dollars);
+    const head = HEAD.exec(source);
+    if (head !== null) {
+      const [all, async, , star, name] = head;
+      const rest = source.slice(all.length);
+      const before = (async ? 'async ' : '') + 'function' + (star ? '* ' : ' ');
+      try {
+        return inside(before + (name || '') + rest);
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        let other;
+        try {
+          // A reserved word may name a method: `delete(x) {..}`.
+          other = name
+            ? inside('({' + (async ? 'async ' : '') + (star ? '*' : '') + name + rest + '})[' + stringify(name) + ']')
+            : inside(source);
+        } catch {
+          throw error;
+        }
+        return other;
+      }
+    }
+    return inside(source);
+  }
+
+  function require(name) {
+    const found = builtin[asText(name).replace(/^node:/, '')];
+    if (found === undefined) throw new Error('there is no module `' + asText(name) + '` in here; only `path`');
+    return found;
+  }
+
+  function commonjs(source) {
+    const names = Array.from(source.matchAll(/^(?:async\s+)?function\s*\*?\s*([\p{L}_$][\p{L}\p{N}_$]*)/gmu), (m) => m[1]);
+    const own = names.map((name) => stringify(name) + ': ' + name).join(', ');
+    const module = { exports: {} };
+    const text = '(function (exports, module, require) {' + source + '\n;return {' + own + '} })';
+    const declared = compile(text).call(module.exports, module.exports, module, require);
+    const exported = module.exports;
+    if (typeof exported === 'function') return Object.assign({ default: exported }, exported);
+    return Object.keys(exported).length > 0 ? exported : declared;
+  }
+
+  function isModule(source) {
+    return /^\s*(?:export\b|import\b\s*[\w{*'"])/m.test(source);
+  }
+
+  // Engine modules know no imports here; the built-in ones become plain names.
+  function imports(source) {
+    return source.replace(/^([ \t]*)import\s+([^'";]+?)\s+from\s*(['"])([^'"]+)\3\s*;?/gm, (all, space, what, _, name) => {
+      const from = '__require(' + stringify(name) + ')';
+      const parts = [];
+      const list = /\{([^}]*)\}/.exec(what);
+      const rest = what.replace(/\{[^}]*\}/, '').replace(/,/g, ' ').trim();
+      const whole = /^\*\s*as\s+(\S+)$/.exec(rest);
+      if (whole !== null) parts.push('const ' + whole[1] + ' = ' + from);
+      else if (rest !== '') parts.push('const ' + rest + ' = ' + from);
+      if (list !== null) parts.push('const {' + list[1].replace(/\s+as\s+/g, ': ') + '} = ' + from);
+      return space + parts.join('; ') + ';';
+    });
+  }
+
+  function listed(id) {
+    const at = fns[id];
+    const functions = [];
+    const values = [];
+    for (const name of Object.keys(at)) {
+      if (typeof at[name] === 'function') functions.push(name);
+      else values.push(name);
+    }
+    return { functions, values };
+  }
+
+  function register(id, exported) {
+    let all = Object.assign({}, exported);
+    const main = all.default;
+    if (main !== null && typeof main === 'object' && Object.keys(all).length === 1) all = Object.assign({}, main);
+    fns[id] = all;
+    return listed(id);
+  }
+
+  const tasks = {
+    eval(order) {
+      const lookedFor = new Set();
+      let made;
+      try {
+        made = expression(order.expr);
+      } catch (error) {
+        return settle(order.run, 'invalid', stringify(message(error)));
+      }
+      const outer = missing;
+      missing = lookedFor;
+      try {
+        follow(order.run, made.call(runtime, scope), lookedFor);
+      } catch (error) {
+        failed(order.run, error, lookedFor);
+      } finally {
+        missing = outer;
+      }
+    },
+    define(order) {
+      fns[order.name] = build(order.source);
+      done(order.run, true);
+    },
+    call(order) {
+      const fn = find(order.name);
+      if (typeof fn !== 'function') return settle(order.run, 'unknown', stringify(order.name));
+      follow(order.run, fn.apply(runtime, order.args));
+    },
+    bind(order) {
+      const found = find(order.to);
+      if (found === undefined) return settle(order.run, 'unknown', stringify(order.to));
+      fns[order.name] = found;
+      done(order.run, true);
+    },
+    module(order) {
+      if (order.kind === 'builtin') return done(order.run, register(order.id, require(order.source)));
+      if (order.kind === 'module' || (order.kind === 'auto' && isModule(order.source))) {
+        // The host evaluates it and hands the exports to `modules`.
+        out.push('{"type":"module","run":' + order.run + ',"id":' + stringify(order.id) + ',"source":' + stringify(imports(order.source)) + '}');
+        return;
+      }
+      done(order.run, register(order.id, commonjs(order.source)));
+    },
+  };
+
+  function start(text) {
+    const order = parse(text);
+    current = order.run;
+    waiting.set(order.run, 0);
+    update(order);
+    try {
+      tasks[order.type](order);
+    } catch (error) {
+      failed(order.run, error);
+    }
+  }
+
+  function answer(text) {
+    const order = parse(text);
+    const want = wants.get(order.id);
+    if (want === undefined) return;
+    wants.delete(order.id);
+    current = want.run;
+    if (waiting.has(want.run)) waiting.set(want.run, waiting.get(want.run) - 1);
+    update(order);
+    if (order.ok) want.resolve(order.value);
+    else want.reject(new Error(order.value));
+  }
+
+  function modules(run, id, exported) {
+    done(run, register(id, exported));
+  }
+
+  // The run cannot go on: nobody will ever end what it waits for.
+  function drain(run) {
+    if (waiting.get(run) === 0 && !out.some((event) => event.startsWith('{"type":"module"'))) settle(run, 'stuck', 'null');
+    return '[' + out.splice(0, out.length).join(',') + ']';
+  }
+
+  // ---- what is built in ----
+
+  function log(...parts) {
+    const text = parts.map((part) => {
+      if (typeof part === 'string') return part;
+      try {
+        return typeof part === 'object' && part !== null ? json(part) : asText(part);
+      } catch (error) {
+        return message(error);
+      }
+    });
+    out.push('{"type":"log","run":' + current + ',"text":' + stringify(text.join(' ').slice(0, 10000)) + '}');
+  }
+
+  function normal(text) {
+    const parts = [];
+    for (const part of text.split('/')) {
+      if (part === '' || part === '.') continue;
+      if (part === '..' && parts.length > 0 && parts[parts.length - 1] !== '..') parts.pop();
+      else if (part !== '..' || text[0] !== '/') parts.push(part);
+    }
+    const joined = (text[0] === '/' ? '/' : '') + parts.join('/');
+    return joined === '' ? '.' : joined + (text.endsWith('/') && parts.length > 0 ? '/' : '');
+  }
+
+  const path = {
+    basename(text, end) {
+      const name = asText(text).replace(/\/+$/, '').split('/').pop();
+      return end && name !== end && name.endsWith(end) ? name.slice(0, -end.length) : name;
+    },
+    dirname(text) {
+      const trimmed = asText(text).replace(/(.)\/+$/, '$1');
+      const at = trimmed.lastIndexOf('/');
+      if (at < 0) return '.';
+      return at === 0 ? '/' : trimmed.slice(0, at).replace(/(.)\/+$/, '$1');
+    },
+    extname(text) {
+      const name = path.basename(text);
+      const at = name.lastIndexOf('.');
+      return at <= 0 ? '' : name.slice(at);
+    },
+    join(...parts) {
+      return normal(parts.map(asText).filter((part) => part !== '').join('/'));
+    },
+  };
+  const builtin = { path };
+
+  const say = Object.freeze({ log, info: log, warn: log, error: log, debug: log });
+  Object.defineProperty(globalThis, 'console', { value: say });
+  Object.defineProperty(globalThis, '__require', { value: require });
+  Object.preventExtensions(globalThis);
+  return { start, answer, modules, drain };
+})

@@ -1,0 +1,383 @@
+//! The engine from outside: values, functions, modules, wants, and every limit.
+
+use serde_json::json;
+
+use super::*;
+use crate::script::Fault;
+
+fn engine() -> Engine {
+    Engine::start(Limits::default()).unwrap()
+}
+
+fn scope(value: Value) -> Scope {
+    value.as_object().unwrap().clone()
+}
+
+async fn eval_in(engine: &Engine, expr: &str, values: Value) -> Ended {
+    engine.compute(Task::Eval(expr.to_owned()), scope(values)).await
+}
+
+async fn eval(expr: &str, values: Value) -> Result<Got, Fault> {
+    eval_in(&engine(), expr, values).await.got
+}
+
+async fn value(expr: &str, values: Value) -> Value {
+    match eval(expr, values).await {
+        Ok(Got::Value(value)) => value,
+        other => panic!("{expr}: {other:?}"),
+    }
+}
+
+async fn define(engine: &Engine, name: &str, source: &str) {
+    let task = Task::Define { name: name.to_owned(), source: source.to_owned() };
+    assert_eq!(
+        engine.compute(task, Scope::new()).await.got,
+        Ok(Got::Value(json!(true))),
+        "{source}"
+    );
+}
+
+async fn call(engine: &Engine, name: &str, args: Value) -> Result<Got, Fault> {
+    let args = args.as_array().unwrap().clone();
+    engine.compute(Task::Call { name: name.to_owned(), args }, Scope::new()).await.got
+}
+
+/// ISDK-151: expressions see the values of the script.
+#[tokio::test]
+async fn isdk_151_an_expression_sees_the_values_by_name_and_through_this() {
+    let values = json!({"lang": "zh", "list": [1, 2], "prompt": {"a": {"b": 1}}, "class": 1});
+    assert_eq!(value("23+5", json!({})).await, json!(28));
+    assert_eq!(
+        value("this.lang + lang + list.length + prompt.a.b", values.clone()).await,
+        json!("zhzh21")
+    );
+    assert_eq!(value("{a: 1, b: [lang]}", values.clone()).await, json!({"a": 1, "b": ["zh"]}));
+    assert_eq!(value("list.map(x => x * 2) // twice", values.clone()).await, json!([2, 4]));
+    assert_eq!(value("await Promise.resolve(list)", values.clone()).await, json!([1, 2]));
+    assert_eq!(value("Object.keys(this).length", values.clone()).await, json!(4));
+    assert_eq!(value("typeof nothing", values).await, json!("undefined"));
+}
+
+#[tokio::test]
+async fn what_is_no_value_is_said_and_is_no_fault() {
+    assert_eq!(eval("nothing + 1", json!({})).await, Ok(Got::Unknown("nothing".to_owned())));
+    assert_eq!(eval("file.txt", json!({})).await, Ok(Got::Unknown("file".to_owned())));
+    assert_eq!(eval("await nothing", json!({})).await, Ok(Got::Unknown("nothing".to_owned())));
+    assert_eq!(eval("this.nothing", json!({})).await, Ok(Got::Undefined));
+    assert!(matches!(eval("two words", json!({})).await, Ok(Got::Invalid(_))));
+    assert!(matches!(eval("", json!({})).await, Ok(Got::Invalid(_))));
+    let Ok(Got::Function(name)) = eval("x => x", json!({})).await else { panic!() };
+    assert!(name.starts_with("fn#"));
+    let fault = eval("this.nothing.x", json!({})).await.unwrap_err();
+    assert!(fault.to_string().starts_with("JavaScript failed: TypeError"), "{fault}");
+    assert!(
+        eval("(() => { throw 'plain' })()", json!({}))
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("plain")
+    );
+}
+
+#[tokio::test]
+async fn a_changed_value_comes_back_once() {
+    let engine = engine();
+    let ended = eval_in(
+        &engine,
+        "(this.n = n + 1, this.list.push(3), delete this.old, n)",
+        json!({"n": 1, "list": [1], "old": 0, "same": {}}),
+    )
+    .await;
+    assert_eq!(ended.got, Ok(Got::Value(json!(2))));
+    assert_eq!(ended.changes.set, [("n".to_owned(), json!(2)), ("list".to_owned(), json!([1, 3]))]);
+    assert_eq!(ended.changes.gone, ["old"]);
+    let mut after = scope(json!({"n": 1, "list": [1], "old": 0}));
+    ended.changes.apply(&mut after);
+    let ended = engine.compute(Task::Eval("[n, list, this.old]".to_owned()), after).await;
+    assert_eq!(ended.got, Ok(Got::Value(json!([2, [1, 3], null]))));
+    assert!(ended.changes.is_empty());
+    let ended = eval_in(&engine, "this.n", json!({})).await;
+    assert_eq!(ended.got, Ok(Got::Undefined));
+}
+
+/// ISDK-164, 165: every way to write a function.
+#[tokio::test]
+async fn isdk_165_every_way_to_write_a_function_is_taken() {
+    let engine = engine();
+    for source in [
+        "add({a, b = 3}) { return a + b }",
+        "function add({a, b = 3}) { return a + b }",
+        "async add({a, b = 3}) { await null; return a + b }",
+        "async function add({a, b = 3}) { return a + b }",
+        "({a, b = 3}) { return a + b }",
+        "({a, b = 3}) => a + b",
+        "async ({a, b = 3}) => a + b",
+        "o => o.a + (o.b ?? 3)",
+        "// a note\n/* and more */ add({a, b = 3}) { return a + b } // end",
+        "delete({a, b = 3}) { return a + b }",
+    ] {
+        define(&engine, "add", source).await;
+        assert_eq!(
+            call(&engine, "add", json!([{"a": 1}])).await,
+            Ok(Got::Value(json!(4))),
+            "{source}"
+        );
+    }
+    define(&engine, "sum", "sum(a, b) { return a + b }").await;
+    assert_eq!(call(&engine, "sum", json!([1, 2])).await, Ok(Got::Value(json!(3))));
+    define(&engine, "twice", "twice(a) { return $sum(a, this.$sum(a, 0)) }").await;
+    assert_eq!(call(&engine, "twice", json!([2])).await, Ok(Got::Value(json!(4))));
+    assert_eq!(
+        eval_in(&engine, "$sum(1, $twice(2)) + 1", json!({})).await.got,
+        Ok(Got::Value(json!(6)))
+    );
+    assert_eq!(call(&engine, "nope", json!([])).await, Ok(Got::Unknown("nope".to_owned())));
+    let task = Task::Define { name: "bad".to_owned(), source: "bad( {".to_owned() };
+    assert!(
+        engine
+            .compute(task, Scope::new())
+            .await
+            .got
+            .unwrap_err()
+            .to_string()
+            .contains("SyntaxError")
+    );
+}
+
+#[tokio::test]
+async fn a_function_that_left_as_data_can_be_called_by_its_name() {
+    let engine = engine();
+    let Ok(Got::Function(name)) = eval_in(&engine, "n => n + 1", json!({})).await.got else {
+        panic!()
+    };
+    assert_eq!(call(&engine, &name, json!([1])).await, Ok(Got::Value(json!(2))));
+}
+
+/// ISDK-118, 119: modules and their names.
+#[tokio::test]
+async fn isdk_118_a_module_gives_its_functions() {
+    let engine = engine();
+    let module = |id: &str, kind, source: &str| Task::Module {
+        id: id.to_owned(),
+        kind,
+        source: source.to_owned(),
+    };
+    let listed = json!({"functions": ["one", "two"], "values": ["n"]});
+    for (id, source) in [
+        (
+            "a",
+            "let seen = 0\nexport function one(x) { seen += x; return seen }\nexport const two = () => 2, n = 1",
+        ),
+        ("b", "let seen = 0\nexports.one = x => seen += x\nexports.two = () => 2\nexports.n = 1"),
+        ("c", "let seen = 0\nmodule.exports = { one: x => seen += x, two() { return 2 }, n: 1 }"),
+    ] {
+        let ended = engine.compute(module(id, ModuleKind::Auto, source), Scope::new()).await;
+        assert_eq!(ended.got, Ok(Got::Value(listed.clone())), "{id}");
+        assert_eq!(call(&engine, &format!("{id}.one"), json!([2])).await, Ok(Got::Value(json!(2))));
+        assert_eq!(call(&engine, &format!("{id}.one"), json!([2])).await, Ok(Got::Value(json!(4))));
+        let bind = Task::Bind { name: "lib".to_owned(), to: id.to_owned() };
+        assert!(engine.compute(bind, Scope::new()).await.got.is_ok());
+        assert_eq!(eval_in(&engine, "$lib.two()", json!({})).await.got, Ok(Got::Value(json!(2))));
+        let bind = Task::Bind { name: "uno".to_owned(), to: format!("{id}.one") };
+        assert!(engine.compute(bind, Scope::new()).await.got.is_ok());
+        assert_eq!(eval_in(&engine, "$uno(0)", json!({})).await.got, Ok(Got::Value(json!(4))));
+    }
+    let plain = engine
+        .compute(
+            module("d", ModuleKind::Auto, "function one() {}\nasync function two() {}"),
+            Scope::new(),
+        )
+        .await;
+    assert_eq!(plain.got, Ok(Got::Value(json!({"functions": ["one", "two"], "values": []}))));
+    let import = "import path, { join as j } from 'node:path'\nexport function one() { return path.basename(j('a', 'b')) }";
+    assert!(
+        engine.compute(module("e", ModuleKind::Module, import), Scope::new()).await.got.is_ok()
+    );
+    assert_eq!(call(&engine, "e.one", json!([])).await, Ok(Got::Value(json!("b"))));
+    for bad in [
+        "import fs from 'fs'\nexport const x = 1",
+        "const fs = require('fs')",
+        "export function {",
+        "throw new Error('no')",
+        "export const a = 1; await new Promise(() => {})",
+    ] {
+        assert!(
+            engine.compute(module("x", ModuleKind::Auto, bad), Scope::new()).await.got.is_err(),
+            "{bad}"
+        );
+    }
+    assert_eq!(eval_in(&engine, "1", json!({})).await.got, Ok(Got::Value(json!(1))));
+}
+
+#[tokio::test]
+async fn the_path_module_is_built_in() {
+    let engine = engine();
+    let task = Task::Module {
+        id: "path".to_owned(),
+        kind: ModuleKind::Builtin,
+        source: "path".to_owned(),
+    };
+    let ended = engine.compute(task, Scope::new()).await;
+    assert_eq!(
+        ended.got,
+        Ok(Got::Value(
+            json!({"functions": ["basename", "dirname", "extname", "join"], "values": []})
+        ))
+    );
+    for (expr, made) in [
+        ("$path.basename('/x/y.txt')", "y.txt"),
+        ("$path.basename('/x/y.txt', '.txt')", "y"),
+        ("$path.dirname('/x/y.txt')", "/x"),
+        ("$path.dirname('/x')", "/"),
+        ("$path.dirname('x')", "."),
+        ("$path.extname('a/b.tar.gz')", ".gz"),
+        ("$path.extname('.rc')", ""),
+        ("$path.join('a', '..', '/b/', './c')", "b/c"),
+        ("$path.join('/a', '../../b')", "/b"),
+        ("$path.join()", "."),
+    ] {
+        assert_eq!(
+            eval_in(&engine, expr, json!({})).await.got,
+            Ok(Got::Value(json!(made))),
+            "{expr}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_the_runtime_is_plain_data_and_the_engine_serves_others_meanwhile() {
+    let engine = engine();
+    define(&engine, "work", "async work(a) { this.seen = a; const b = await this.$load({id: a}, [1]); return b + this.given }").await;
+    let mut run =
+        engine.run(Task::Call { name: "work".to_owned(), args: vec![json!("x")] }, Scope::new());
+    let Said::Wants(want) = run.next().await else { panic!("it wants `load`") };
+    assert_eq!((want.name.as_str(), want.args), ("load", vec![json!({"id": "x"}), json!([1])]));
+    assert_eq!(want.changes.set, [("seen".to_owned(), json!("x"))]);
+    assert_eq!(
+        eval_in(&engine, "this.seen", json!({"seen": "x"})).await.got,
+        Ok(Got::Value(json!("x")))
+    );
+    run.answer(want.id, Ok(json!("y")), scope(json!({"given": "z"})));
+    let Said::Ended(ended) = run.next().await else { panic!() };
+    assert_eq!(ended.got, Ok(Got::Value(json!("yz"))));
+}
+
+#[tokio::test]
+async fn a_refused_call_can_be_caught_and_several_can_run_at_once() {
+    let engine = engine();
+    let text =
+        "Promise.all([$a(1), this.$agent.interact({message: 'm'}), $b().catch(e => e.message)])";
+    let mut run = engine.run(Task::Eval(text.to_owned()), Scope::new());
+    let mut names = Vec::new();
+    let got = loop {
+        match run.next().await {
+            Said::Wants(want) => {
+                let result =
+                    if want.name == "b" { Err("no b".to_owned()) } else { Ok(json!(want.name)) };
+                run.answer(want.id, result, Scope::new());
+                names.push(want.name);
+            }
+            Said::Ended(ended) => break ended.got,
+            Said::Log(_) => {}
+        }
+    };
+    assert_eq!(names, ["a", "agent.interact", "b"]);
+    assert_eq!(got, Ok(Got::Value(json!(["a", "agent.interact", "no b"]))));
+}
+
+#[tokio::test]
+async fn what_is_logged_is_heard() {
+    let engine = engine();
+    let mut run = engine.run(Task::Eval("console.log('a', {b: 1}, 2)".to_owned()), Scope::new());
+    assert_eq!(run.next().await, Said::Log("a {\"b\":1} 2".to_owned()));
+    assert!(matches!(run.next().await, Said::Ended(Ended { got: Ok(Got::Undefined), .. })));
+}
+
+#[tokio::test]
+async fn nothing_of_the_machine_can_be_reached() {
+    for name in [
+        "process",
+        "require",
+        "fetch",
+        "std",
+        "os",
+        "setTimeout",
+        "Deno",
+        "XMLHttpRequest",
+        "WebAssembly",
+        "navigator",
+        "scriptArgs",
+        "print",
+    ] {
+        assert_eq!(value(&format!("typeof {name}"), json!({})).await, json!("undefined"), "{name}");
+    }
+    assert!(eval("import('fs')", json!({})).await.is_err());
+    assert_eq!(value("Object.keys(globalThis).includes('console')", json!({})).await, json!(false));
+}
+
+/// Short of time only where time is what runs out.
+fn tight(sentence: &str) -> Limits {
+    let time = if sentence.contains("0.2 s") {
+        Duration::from_millis(200)
+    } else {
+        Duration::from_secs(20)
+    };
+    Limits { memory: 16 * 1024 * 1024, stack: 256 * 1024, time }
+}
+
+#[tokio::test]
+async fn every_limit_has_its_sentence_and_the_script_can_go_on() {
+    let time = "computed for longer than 0.2 s";
+    for (expr, sentence) in [
+        ("(() => { for (;;) {} })()", time),
+        ("(() => { try { for (;;) {} } catch { return 1 } finally { return 2 } })()", time),
+        ("/^(a+)+$/.test('a'.repeat(40) + 'b')", time),
+        ("'x'.repeat(200).replace(/(x+x+)+y/, '')", time),
+        (
+            "(() => { const l = []; for (;;) l.push('x'.repeat(100000) + l.length) })()",
+            "more than 16 MiB",
+        ),
+        ("'x'.repeat(500000000)", "more than 16 MiB"),
+        ("new Array(5000000).fill('x').join('y').length", "more than 16 MiB"),
+        ("(function f() { return f() + 1 })()", "too deep"),
+        ("(async function f() { return await f() + 1 })()", "too deep"),
+        ("new Promise(() => {})", "nothing will ever settle"),
+        ("((a) => { a.a = a; return a })({})", "circular"),
+        ("(this.x = {}, this.x.x = x, 1)", "`x` cannot be kept"),
+        ("this.x = ((a) => { a.a = a; return a })({})", "circular"),
+    ] {
+        let engine = Engine::start(tight(sentence)).unwrap();
+        let fault = eval_in(&engine, expr, json!({})).await.got.expect_err(expr);
+        assert!(fault.to_string().contains(sentence), "{expr}: {fault}");
+        let next = eval_in(&engine, "1 + 1", json!({})).await.got;
+        assert_eq!(next, Ok(Got::Value(json!(2))), "{expr}");
+    }
+}
+
+#[tokio::test]
+async fn jobs_that_never_end_stop_the_engine_with_a_sentence() {
+    let engine = Engine::start(tight("0.2 s")).unwrap();
+    let fault =
+        eval_in(&engine, "(async () => { for (;;) await 0 })()", json!({})).await.got.unwrap_err();
+    assert!(fault.to_string().contains("0.2 s"), "{fault}");
+    let fault = eval_in(&engine, "1", json!({})).await.got.unwrap_err();
+    assert!(fault.to_string().contains("Run the script again"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_value_that_is_too_large_is_refused() {
+    let limits = Limits { memory: 256 * 1024 * 1024, ..Limits::default() };
+    let engine = Engine::start(limits).unwrap();
+    let fault = eval_in(&engine, "'x'.repeat(17 * 1024 * 1024)", json!({})).await.got.unwrap_err();
+    assert!(fault.to_string().contains("larger than"), "{fault}");
+}
+
+#[tokio::test]
+async fn names_that_mean_something_to_objects_are_only_names() {
+    let values = json!({"__proto__": {"x": 1}, "constructor": 2, "then": 3, "toString": 4, "hasOwnProperty": 5});
+    assert_eq!(
+        value("[constructor, then, toString, hasOwnProperty, this.__proto__.x]", values).await,
+        json!([2, 3, 4, 5, 1])
+    );
+    assert_eq!(eval("this", json!({"a": 1})).await, Ok(Got::Value(json!({"a": 1}))));
+}

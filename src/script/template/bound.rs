@@ -1,0 +1,212 @@
+//! Keeps a Jinja template from growing without end. The engine counts its instructions
+//! but not the size of its values: `{% set a = a ~ a %}` doubles a text with one of
+//! them. So every value that gets a name passes a filter that measures it, and one
+//! template may join only so often.
+
+use crate::script::text::scan;
+
+/// The name of the measuring filter; no author can write it by chance.
+pub(super) const FILTER: &str = "avocet__bounded";
+/// Most `~ + *` between the delimiters of one template.
+const MOST_JOINS: usize = 512;
+
+/// The template with every named value measured; `None` when it joins too often.
+pub(super) fn rewrite(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    let mut rest = text;
+    let mut joins = 0;
+    while let Some(at) = rest.find('{') {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        let taken = if tail.starts_with("{#") {
+            take_to(tail, "#}")
+        } else if tail.starts_with("{{") {
+            let tag = tag(tail, "}}");
+            joins += count_joins(tag);
+            tag
+        } else if tail.starts_with("{%") {
+            let tag = tag(tail, "%}");
+            joins += count_joins(tag);
+            if is_raw(tag) { raw_block(tail, tag) } else { tag }
+        } else {
+            tail.split_at(1).0
+        };
+        if taken.starts_with("{%") && !is_raw(taken) {
+            measured(taken, &mut out);
+        } else {
+            out.push_str(taken);
+        }
+        rest = tail.split_at(taken.len()).1;
+    }
+    out.push_str(rest);
+    (joins <= MOST_JOINS).then_some(out)
+}
+
+/// The text up to and with `end`, or all of it.
+fn take_to<'a>(text: &'a str, end: &str) -> &'a str {
+    text.find(end).map_or(text, |at| text.split_at(at + end.len()).0)
+}
+
+/// One tag, its quoted strings respected.
+fn tag<'a>(text: &'a str, end: &str) -> &'a str {
+    let mut quote = None;
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(2) {
+        match quote {
+            Some(_) if escaped => escaped = false,
+            Some(_) if c == '\\' => escaped = true,
+            Some(mark) if c == mark => quote = None,
+            Some(_) => {}
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None if text.split_at(at).1.starts_with(end) => return text.split_at(at + end.len()).0,
+            None => {}
+        }
+    }
+    take_to(text, end)
+}
+
+fn count_joins(tag: &str) -> usize {
+    tag.matches(['~', '+', '*']).count()
+}
+
+/// What stands between the delimiters, without the signs that trim.
+fn body(tag: &str) -> &str {
+    let body = tag.strip_prefix("{%").unwrap_or(tag);
+    let body = body.strip_suffix("%}").unwrap_or(body);
+    body.trim_start_matches(['-', '+']).trim_end_matches(['-', '+']).trim()
+}
+
+fn is_raw(tag: &str) -> bool {
+    tag.starts_with("{%") && body(tag) == "raw"
+}
+
+/// `{% raw %}` up to and with its `{% endraw %}`.
+fn raw_block<'a>(text: &'a str, open: &str) -> &'a str {
+    let mut at = open.len();
+    while let Some(found) = text.split_at(at).1.find("{%") {
+        let close = take_to(text.split_at(at + found).1, "%}");
+        at += found + close.len();
+        if body(close) == "endraw" {
+            return text.split_at(at).0;
+        }
+    }
+    text
+}
+
+/// Puts the tag, with the values it names measured.
+fn measured(tag: &str, out: &mut String) {
+    let inside = body(tag);
+    let Some((keyword, rest)) = scan::word(inside, |_| false) else { return out.push_str(tag) };
+    match keyword {
+        "set" => match assigned(rest) {
+            Some((target, value)) => {
+                let (head, tail) = ends(tag);
+                out.push_str(&format!("{head} set {target} = ({value})|{FILTER} {tail}"));
+            }
+            None => out.push_str(tag),
+        },
+        "for" => {
+            out.push_str(tag);
+            let names = rest.split(" in ").next().unwrap_or("");
+            measure_names(names.split(','), tag, out);
+        }
+        "with" => {
+            out.push_str(tag);
+            let parts = scan::split_outside(rest, ',');
+            measure_names(
+                parts.into_iter().map(|part| part.split('=').next().unwrap_or("")),
+                tag,
+                out,
+            );
+        }
+        "macro" => {
+            out.push_str(tag);
+            let params = rest.split_once('(').and_then(|(_, params)| scan::inside(params, ')'));
+            let parts =
+                params.map(|(params, _)| scan::split_outside(params, ',')).unwrap_or_default();
+            measure_names(
+                parts.into_iter().map(|part| part.split('=').next().unwrap_or("")),
+                tag,
+                out,
+            );
+        }
+        _ => out.push_str(tag),
+    }
+}
+
+/// `x = value`: both sides; `None` for a block that is set.
+fn assigned(rest: &str) -> Option<(&str, &str)> {
+    let (target, value) = rest.split_once('=')?;
+    let plain = target
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ' ' | '(' | ')'));
+    (plain && !value.starts_with('=')).then_some((target.trim(), value.trim()))
+}
+
+/// The delimiters of a tag with their trimming signs.
+fn ends(tag: &str) -> (&str, &str) {
+    let head = if tag.starts_with("{%-") {
+        "{%-"
+    } else if tag.starts_with("{%+") {
+        "{%+"
+    } else {
+        "{%"
+    };
+    let tail = if tag.ends_with("-%}") {
+        "-%}"
+    } else if tag.ends_with("+%}") {
+        "+%}"
+    } else {
+        "%}"
+    };
+    (head, tail)
+}
+
+/// Behind a tag, each name is set to its measured value; the last tag trims as the
+/// first did.
+fn measure_names<'a>(names: impl Iterator<Item = &'a str>, tag: &str, out: &mut String) {
+    let (_, tail) = ends(tag);
+    for name in names {
+        let name = name.trim().trim_matches(['(', ')']).trim();
+        if scan::word(name, |_| false).is_some_and(|(_, rest)| rest.is_empty()) {
+            // A trimming sign must not reach past this tag, a plain one trims nothing.
+            out.push_str(&format!("{{% set {name} = {name}|{FILTER} {tail}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_that_gets_a_name_is_measured() {
+        let measured = |text: &str| rewrite(text).unwrap().replace(FILTER, "B");
+        assert_eq!(measured("a{%- set x = a ~ '%}' -%}b"), "a{%- set x = (a ~ '%}')|B -%}b");
+        assert_eq!(measured("{% set x %}y{% endset %}"), "{% set x %}y{% endset %}");
+        assert_eq!(
+            measured("{% for k, v in m.items() -%} z"),
+            "{% for k, v in m.items() -%}{% set k = k|B -%}{% set v = v|B -%} z"
+        );
+        assert_eq!(
+            measured("{% macro f(a, b=1) %}"),
+            "{% macro f(a, b=1) %}{% set a = a|B %}{% set b = b|B %}"
+        );
+        for text in [
+            "{{ x == y }}",
+            "{# {% set x = 1 %} #}",
+            "{% raw %}{% set x = 1 %}{% endraw %}",
+            "{ {% if a == b %}",
+            "{%",
+            "{{",
+        ] {
+            assert_eq!(measured(text), text);
+        }
+    }
+
+    #[test]
+    fn a_template_may_join_only_so_often() {
+        assert!(rewrite(&format!("{{{{ {} }}}}", "a ~ ".repeat(MOST_JOINS + 1))).is_none());
+        assert!(rewrite(&"a ~ ".repeat(10_000)).is_some());
+    }
+}

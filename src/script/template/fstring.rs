@@ -1,0 +1,97 @@
+//! `{name}` and `{{` for a brace, as Python's format strings and LangChain write them.
+//! Braces around anything but a name stay, because prompts hold JSON and code.
+
+use serde_json::Value;
+
+use super::print;
+use crate::script::fault::Fault;
+use crate::script::text::scan;
+
+pub(super) fn render(text: &str, data: &Value) -> Result<String, Fault> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        if let Some(after) = tail.strip_prefix("{{") {
+            out.push('{');
+            rest = after;
+        } else if let Some(after) = tail.strip_prefix("}}") {
+            out.push('}');
+            rest = after;
+        } else if let Some((value, after)) = gap(tail, data) {
+            out.push_str(&value);
+            rest = after;
+        } else {
+            let (brace, after) = tail.split_at(1);
+            out.push_str(brace);
+            rest = after;
+        }
+        if out.len() > super::MOST_OUTPUT {
+            return Err(super::too_much());
+        }
+    }
+    out.push_str(rest);
+    if out.len() > super::MOST_OUTPUT { Err(super::too_much()) } else { Ok(out) }
+}
+
+/// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`: its text and what follows.
+fn gap<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
+    let (inside, after) = text.strip_prefix('{')?.split_once('}')?;
+    let (inside, spec) = match inside.split_once(':') {
+        Some((path, spec)) => (path, Some(spec)),
+        None => (inside, None),
+    };
+    let (path, quoted) = match inside.split_once('!') {
+        Some((path, "r")) => (path, true),
+        Some((path, "s" | "a")) => (path, false),
+        Some(_) => return None,
+        None => (inside, false),
+    };
+    let value = find(path, data)?;
+    let value = value.unwrap_or(&Value::Null);
+    let shown = match spec {
+        Some(spec) => formatted(value, spec)?,
+        None if quoted && value.is_string() => format!("'{}'", print::text(value)),
+        None => print::text(value),
+    };
+    Some((shown, after))
+}
+
+/// The value of a path; `None` when the text is no path at all.
+fn find<'d>(path: &str, data: &'d Value) -> Option<Option<&'d Value>> {
+    let (name, mut rest) = scan::word(path, |_| false)?;
+    let mut value = data.get(name);
+    while !rest.is_empty() {
+        let (key, after) = match rest.strip_prefix('[') {
+            Some(open) => open.split_once(']')?,
+            None => scan::word(rest.strip_prefix('.')?, |_| false)?,
+        };
+        value = value.and_then(|value| match key.parse::<usize>() {
+            Ok(index) if value.is_array() => value.get(index),
+            _ => value.get(key.trim_matches(['\'', '"'])),
+        });
+        rest = after;
+    }
+    Some(value)
+}
+
+/// `.2f`, `d`, `>8`, `<8`, `^8`; `None` for what is not known, which then stays as text.
+fn formatted(value: &Value, spec: &str) -> Option<String> {
+    if let Some(digits) = spec.strip_prefix('.').and_then(|spec| spec.strip_suffix('f')) {
+        let digits: usize = digits.parse().ok().filter(|digits| *digits <= 20)?;
+        return Some(format!("{:.digits$}", value.as_f64()?));
+    }
+    let text = print::text(value);
+    let (side, width) = match spec.chars().next() {
+        None | Some('d' | 's') if spec.len() <= 1 => return Some(text),
+        Some(side @ ('<' | '>' | '^')) => (side, spec.trim_start_matches(['<', '>', '^'])),
+        _ => (if value.is_number() { '>' } else { '<' }, spec),
+    };
+    let width: usize = width.parse().ok().filter(|width| *width <= 1000)?;
+    Some(match side {
+        '<' => format!("{text:<width$}"),
+        '>' => format!("{text:>width$}"),
+        _ => format!("{text:^width$}"),
+    })
+}

@@ -1,0 +1,251 @@
+//! Walks the tree of a Go template.
+
+use serde_json::Value;
+
+use super::call;
+use super::parse::{Node, Pipe, Term};
+use crate::script::fault::Fault;
+use crate::script::template::{MOST_OUTPUT, broken, print, too_much};
+use crate::words::script as words;
+
+/// Most nodes and terms one rendering may walk.
+const STEPS: usize = 2_000_000;
+
+pub(super) fn run(nodes: &[Node], data: &Value) -> Result<String, Fault> {
+    let mut walk = Walk { root: data, variables: Vec::new(), out: String::new(), steps: 0 };
+    walk.nodes(nodes, data)?;
+    Ok(walk.out)
+}
+
+struct Walk<'a> {
+    root: &'a Value,
+    variables: Vec<(String, Value)>,
+    out: String,
+    steps: usize,
+}
+
+/// How a body ended.
+enum Flow {
+    On,
+    Break,
+    Continue,
+}
+
+impl Walk<'_> {
+    fn step(&mut self) -> Result<(), Fault> {
+        self.charge(1)
+    }
+
+    fn charge(&mut self, steps: usize) -> Result<(), Fault> {
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps > STEPS { Err(words::TEMPLATE_WORK.into()) } else { Ok(()) }
+    }
+
+    fn put(&mut self, text: &str) -> Result<(), Fault> {
+        if self.out.len() + text.len() > MOST_OUTPUT {
+            return Err(too_much());
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+
+    /// A body with its own variables.
+    fn nodes(&mut self, nodes: &[Node], dot: &Value) -> Result<Flow, Fault> {
+        let known = self.variables.len();
+        let mut flow = Flow::On;
+        for node in nodes {
+            flow = self.node(node, dot)?;
+            if !matches!(flow, Flow::On) {
+                break;
+            }
+        }
+        self.variables.truncate(known);
+        Ok(flow)
+    }
+
+    fn node(&mut self, node: &Node, dot: &Value) -> Result<Flow, Fault> {
+        self.step()?;
+        match node {
+            Node::Text(text) => self.put(text)?,
+            Node::Print { pipe, line } => {
+                let value = self.pipe(pipe, dot, *line)?;
+                if pipe.names.is_empty() {
+                    self.put(&print::text(&value))?;
+                } else if let Some(name) = pipe.names.first() {
+                    self.assign(name, value, pipe.declares);
+                }
+            }
+            Node::Branch { with, pipe, then, other, line } => {
+                let known = self.variables.len();
+                let value = self.pipe(pipe, dot, *line)?;
+                if let Some(name) = pipe.names.first() {
+                    self.assign(name, value.clone(), pipe.declares);
+                }
+                let flow = if !call::truth(&value) {
+                    self.nodes(other, dot)
+                } else if *with {
+                    self.nodes(then, &value)
+                } else {
+                    self.nodes(then, dot)
+                };
+                self.variables.truncate(known);
+                return flow;
+            }
+            Node::Range { pipe, body, other, line } => self.range(pipe, body, other, dot, *line)?,
+            Node::Break => return Ok(Flow::Break),
+            Node::Continue => return Ok(Flow::Continue),
+        }
+        Ok(Flow::On)
+    }
+
+    fn assign(&mut self, name: &str, value: Value, declares: bool) {
+        let known = self.variables.iter_mut().rev().find(|(known, _)| known == name);
+        match known {
+            Some((_, old)) if !declares => *old = value,
+            _ => self.variables.push((name.to_owned(), value)),
+        }
+    }
+
+    fn range(
+        &mut self,
+        pipe: &Pipe,
+        body: &[Node],
+        other: &[Node],
+        dot: &Value,
+        line: usize,
+    ) -> Result<(), Fault> {
+        let value = self.pipe(pipe, dot, line)?;
+        let items: Vec<(Value, Value)> = match value {
+            Value::Array(items) => {
+                items.into_iter().enumerate().map(|(at, item)| (Value::from(at), item)).collect()
+            }
+            // Go walks maps by their keys in order.
+            Value::Object(map) => {
+                let mut items: Vec<_> =
+                    map.into_iter().map(|(key, item)| (Value::from(key), item)).collect();
+                items.sort_by(|(a, _), (b, _)| a.as_str().cmp(&b.as_str()));
+                items
+            }
+            Value::Number(count) => {
+                let count = count.as_u64().unwrap_or(0).min(STEPS as u64);
+                (0..count).map(|at| (Value::from(at), Value::from(at))).collect()
+            }
+            Value::Null => Vec::new(),
+            _ => return Err(broken(line, "`range` needs a list, a map or a number")),
+        };
+        if items.is_empty() {
+            self.nodes(other, dot)?;
+        }
+        let known = self.variables.len();
+        for (key, item) in items {
+            self.step()?;
+            match pipe.names.as_slice() {
+                [one] => self.assign(one, item.clone(), pipe.declares),
+                [index, one] => {
+                    self.assign(index, key, pipe.declares);
+                    self.assign(one, item.clone(), pipe.declares);
+                }
+                _ => {}
+            }
+            let flow = self.nodes(body, &item)?;
+            self.variables.truncate(known);
+            if matches!(flow, Flow::Break) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn pipe(&mut self, pipe: &Pipe, dot: &Value, line: usize) -> Result<Value, Fault> {
+        let mut last: Option<Value> = None;
+        for command in &pipe.commands {
+            last = Some(self.command(command, last.take(), dot, line)?);
+        }
+        Ok(last.unwrap_or(Value::Null))
+    }
+
+    fn command(
+        &mut self,
+        terms: &[Term],
+        piped: Option<Value>,
+        dot: &Value,
+        line: usize,
+    ) -> Result<Value, Fault> {
+        self.step()?;
+        let Some((head, args)) = terms.split_first() else { return Ok(Value::Null) };
+        let Term::Function(name) = head else {
+            if !args.is_empty() || piped.is_some() {
+                return Err(broken(line, "only a function takes arguments"));
+            }
+            return self.term(head, dot, line);
+        };
+        let mut values = Vec::new();
+        for arg in args {
+            let value = self.term(arg, dot, line)?;
+            // `and` and `or` do not look further than they must.
+            let truth = call::truth(&value);
+            if (name == "and" && !truth) || (name == "or" && truth) {
+                return Ok(value);
+            }
+            values.push(value);
+        }
+        values.extend(piped);
+        let value = call::call(name, &values, line)?;
+        self.charge(weight(&value))?;
+        Ok(value)
+    }
+
+    fn term(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, Fault> {
+        let value = self.value(term, dot, line)?;
+        self.charge(1 + weight(&value))?;
+        Ok(value)
+    }
+
+    fn value(&mut self, term: &Term, dot: &Value, line: usize) -> Result<Value, Fault> {
+        Ok(match term {
+            Term::Field(names) => find(dot, names),
+            Term::Variable(name, names) if name.is_empty() => find(self.root, names),
+            Term::Variable(name, names) => {
+                let known = self.variables.iter().rev().find(|(known, _)| known == name);
+                let (_, value) =
+                    known.ok_or_else(|| broken(line, format!("there is no variable `${name}`")))?;
+                find(value, names)
+            }
+            Term::Function(name) => call::call(name, &[], line)?,
+            Term::Literal(value) => value.clone(),
+            Term::Inner(pipe, names) => {
+                let value = self.pipe(pipe, dot, line)?;
+                if let Some(name) = pipe.names.first() {
+                    self.assign(name, value.clone(), pipe.declares);
+                }
+                find(&value, names)
+            }
+        })
+    }
+}
+
+/// Follows field names; what is not there is nothing. `.Content` finds `content`, since
+/// Go's fields are written large.
+fn find(value: &Value, names: &[String]) -> Value {
+    let mut value = value;
+    for name in names {
+        let mut chars = name.chars();
+        let small: String =
+            chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
+        match value.get(name.as_str()).or_else(|| value.get(small.as_str())) {
+            Some(next) => value = next,
+            None => return Value::Null,
+        }
+    }
+    value.clone()
+}
+
+/// What copying a value costs, in steps.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() / 64,
+        Value::Array(items) => items.iter().map(|item| 1 + weight(item)).sum(),
+        Value::Object(map) => map.values().map(|item| 1 + weight(item)).sum(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,167 @@
+//! Cuts a template into text and actions, and an action into its words.
+
+use crate::script::fault::Fault;
+use crate::script::template::broken;
+use crate::script::text::scan;
+
+/// A stretch of the template, with the line it begins on, counted from 1.
+#[derive(Debug, PartialEq)]
+pub(super) enum Part<'a> {
+    Text(&'a str),
+    Action { inside: &'a str, line: usize },
+}
+
+/// One word of an action.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    /// `.a.b`; no names is the dot itself.
+    Field(Vec<String>),
+    /// `$x.a.b`; the name without `$`.
+    Variable(String, Vec<String>),
+    Word(String),
+    Text(String),
+    Number(serde_json::Value),
+    /// `(`, `)`, `|`, `,`, `:=`, `=`.
+    Sign(&'static str),
+    /// `.a.b` behind a closing bracket.
+    Behind(Vec<String>),
+}
+
+/// Cuts at `{{` and `}}`, and trims where `{{-` and `-}}` say so.
+pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, Fault> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    let mut line = 1;
+    let mut trim = false;
+    while let Some((before, after)) = rest.split_once("{{") {
+        line += before.matches('\n').count();
+        let end = action_end(after).ok_or_else(|| broken(line, "`{{` without `}}`"))?;
+        let (inside, tail) = after.split_at(end);
+        let (left, inside) = match inside.strip_prefix('-') {
+            Some(inner) if inner.starts_with([' ', '\t', '\n', '\r']) => (true, inner),
+            _ => (false, inside),
+        };
+        let (right, inside) = match inside.strip_suffix('-') {
+            Some(inner) if inner.ends_with([' ', '\t', '\n', '\r']) => (true, inner),
+            _ => (false, inside),
+        };
+        let before = if trim { before.trim_start() } else { before };
+        let before = if left { before.trim_end() } else { before };
+        if !before.is_empty() {
+            out.push(Part::Text(before));
+        }
+        out.push(Part::Action { inside: inside.trim(), line });
+        line += inside.matches('\n').count();
+        trim = right;
+        rest = tail.strip_prefix("}}").unwrap_or(tail);
+    }
+    let rest = if trim { rest.trim_start() } else { rest };
+    if !rest.is_empty() {
+        out.push(Part::Text(rest));
+    }
+    Ok(out)
+}
+
+/// Where the action ends; a `}}` inside a string is no end.
+fn action_end(text: &str) -> Option<usize> {
+    if text.trim_start_matches(['-', ' ', '\t', '\n']).starts_with("/*") {
+        return text.find("*/").and_then(|at| Some(at + text.split_at(at).1.find("}}")?));
+    }
+    let mut quote = None;
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match quote {
+            Some(_) if escaped => escaped = false,
+            Some('"') if c == '\\' => escaped = true,
+            Some(mark) if c == mark => quote = None,
+            Some(_) => {}
+            None if matches!(c, '"' | '`') => quote = Some(c),
+            None if text.split_at(at).1.starts_with("}}") => return Some(at),
+            None => {}
+        }
+    }
+    None
+}
+
+pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Fault> {
+    let mut out: Vec<Token> = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(c) = rest.chars().next() {
+        let glued = rest.len() < text.len()
+            && !text.split_at(text.len() - rest.len()).0.ends_with(char::is_whitespace);
+        let (token, after) = match c {
+            '"' | '`' | '\'' => {
+                string(rest, c).ok_or_else(|| broken(line, "a string is not closed"))?
+            }
+            '.' if !rest
+                .strip_prefix('.')
+                .is_some_and(|more| more.starts_with(|c: char| c.is_ascii_digit())) =>
+            {
+                let (names, after) = fields(rest);
+                let behind = glued && out.last() == Some(&Token::Sign(")"));
+                (if behind { Token::Behind(names) } else { Token::Field(names) }, after)
+            }
+            '$' => {
+                let named = rest.strip_prefix('$').unwrap_or(rest);
+                let (name, after) = scan::word(named, |_| false).unwrap_or(("", named));
+                let (names, after) =
+                    if after.starts_with('.') { fields(after) } else { (Vec::new(), after) };
+                (Token::Variable(name.to_owned(), names), after)
+            }
+            c if c.is_ascii_digit() || matches!(c, '.' | '-' | '+') => number(rest, line)?,
+            _ => match sign(rest) {
+                Some(found) => found,
+                None => {
+                    let (word, after) = scan::word(rest, |_| false)
+                        .ok_or_else(|| broken(line, format!("`{c}` is not expected here")))?;
+                    (Token::Word(word.to_owned()), after)
+                }
+            },
+        };
+        out.push(token);
+        rest = after.trim_start();
+    }
+    Ok(out)
+}
+
+fn string(text: &str, quote: char) -> Option<(Token, &str)> {
+    let inside = text.strip_prefix(quote)?;
+    let mut out = String::new();
+    let mut chars = inside.chars();
+    loop {
+        match chars.next()? {
+            '\\' if quote != '`' => scan::push_escape(&mut chars, &mut out)?,
+            c if c == quote => return Some((Token::Text(out), chars.as_str())),
+            c => out.push(c),
+        }
+    }
+}
+
+/// `.a.b` as its names, and the rest.
+fn fields(text: &str) -> (Vec<String>, &str) {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some((name, after)) =
+        rest.strip_prefix('.').and_then(|rest| scan::word(rest, |_| false))
+    {
+        names.push(name.to_owned());
+        rest = after;
+    }
+    if names.is_empty() { (names, text.strip_prefix('.').unwrap_or(text)) } else { (names, rest) }
+}
+
+fn number(text: &str, line: usize) -> Result<(Token, &str), Fault> {
+    let end = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')))
+        .unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let value = crate::script::text::relaxed::number(&digits.replace('_', ""));
+    let value = value.ok_or_else(|| broken(line, format!("`{digits}` is no number")))?;
+    Ok((Token::Number(value), rest))
+}
+
+fn sign(text: &str) -> Option<(Token, &str)> {
+    [":=", "=", "(", ")", "|", ","]
+        .into_iter()
+        .find_map(|sign| Some((Token::Sign(sign), text.strip_prefix(sign)?)))
+}

@@ -1,0 +1,17 @@
+//! The part of Go's `text/template` that model files of Ollama and LocalAI use: fields,
+//! variables, `if`, `with`, `range`, pipes, comparisons, `printf`, trim marks.
+//! `define` and `template` are not part of it and are refused with a sentence.
+
+mod call;
+mod eval;
+mod lex;
+mod parse;
+
+use serde_json::Value;
+
+use crate::script::fault::Fault;
+
+pub(super) fn render(text: &str, data: &Value) -> Result<String, Fault> {
+    let nodes = parse::parse(text)?;
+    eval::run(&nodes, data)
+}

@@ -1,0 +1,242 @@
+//! Words of actions to a tree.
+
+use super::lex::{self, Part, Token};
+use crate::script::fault::Fault;
+use crate::script::template::broken;
+
+/// Deepest blocks and brackets.
+const DEPTH: usize = 64;
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Node {
+    Text(String),
+    Print {
+        pipe: Pipe,
+        line: usize,
+    },
+    /// One of `if` and `with`, its branches in order, and `else`.
+    Branch {
+        with: bool,
+        pipe: Pipe,
+        then: Vec<Node>,
+        other: Vec<Node>,
+        line: usize,
+    },
+    Range {
+        pipe: Pipe,
+        body: Vec<Node>,
+        other: Vec<Node>,
+        line: usize,
+    },
+    Break,
+    Continue,
+}
+
+/// `$i, $v := command | command`.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Pipe {
+    /// The variables that get the value, without `$`.
+    pub(super) names: Vec<String>,
+    /// True for `:=`, false for `=`.
+    pub(super) declares: bool,
+    pub(super) commands: Vec<Vec<Term>>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Term {
+    Field(Vec<String>),
+    Variable(String, Vec<String>),
+    Function(String),
+    Literal(serde_json::Value),
+    /// `(pipe).a.b`.
+    Inner(Pipe, Vec<String>),
+}
+
+pub(super) fn parse(text: &str) -> Result<Vec<Node>, Fault> {
+    let mut parser = Parser { parts: lex::parts(text)?.into_iter() };
+    let (nodes, end) = parser.nodes(0)?;
+    match end {
+        None => Ok(nodes),
+        Some(Closing { line, word, .. }) => {
+            Err(broken(line, format!("`{word}` without its beginning")))
+        }
+    }
+}
+
+struct Parser<'a> {
+    parts: std::vec::IntoIter<Part<'a>>,
+}
+
+/// `else` or `end`, and what stands behind `else`.
+struct Closing {
+    word: &'static str,
+    rest: Vec<Token>,
+    line: usize,
+}
+
+impl Parser<'_> {
+    fn nodes(&mut self, depth: usize) -> Result<(Vec<Node>, Option<Closing>), Fault> {
+        let mut out = Vec::new();
+        while let Some(part) = self.parts.next() {
+            let (inside, line) = match part {
+                Part::Text(text) => {
+                    out.push(Node::Text(text.to_owned()));
+                    continue;
+                }
+                Part::Action { inside, line } => (inside, line),
+            };
+            if inside.starts_with("/*") || inside.is_empty() {
+                continue;
+            }
+            if depth > DEPTH {
+                return Err(broken(line, "the blocks are nested too deep"));
+            }
+            let mut tokens = lex::tokens(inside, line)?;
+            let word = match tokens.first() {
+                Some(Token::Word(word)) => word.clone(),
+                _ => String::new(),
+            };
+            match word.as_str() {
+                "if" | "with" | "range" => {
+                    tokens.remove(0);
+                    out.push(self.block(&word, tokens, line, depth)?);
+                }
+                "else" | "end" => {
+                    tokens.remove(0);
+                    let word = if word == "end" { "end" } else { "else" };
+                    return Ok((out, Some(Closing { word, rest: tokens, line })));
+                }
+                "break" => out.push(Node::Break),
+                "continue" => out.push(Node::Continue),
+                "define" | "template" | "block" => {
+                    return Err(broken(line, format!("`{word}` is not part of these templates")));
+                }
+                _ => out.push(Node::Print { pipe: pipe(&tokens, line)?, line }),
+            }
+        }
+        Ok((out, None))
+    }
+
+    fn block(
+        &mut self,
+        word: &str,
+        tokens: Vec<Token>,
+        line: usize,
+        depth: usize,
+    ) -> Result<Node, Fault> {
+        let pipe = pipe(&tokens, line)?;
+        let missing = || broken(line, format!("`{word}` without its `end`"));
+        let (body, end) = self.nodes(depth + 1)?;
+        let closing = end.ok_or_else(missing)?;
+        let other = match (closing.word, closing.rest.first()) {
+            ("end", _) => Vec::new(),
+            (_, None) => {
+                let (other, end) = self.nodes(depth + 1)?;
+                if end.ok_or_else(missing)?.word != "end" {
+                    return Err(broken(line, "a second `else`"));
+                }
+                other
+            }
+            // `else if` closes with the same `end`.
+            (_, Some(Token::Word(next))) if matches!(next.as_str(), "if" | "with") => {
+                let next = next.clone();
+                let rest = closing.rest.into_iter().skip(1).collect();
+                if depth > DEPTH {
+                    return Err(broken(closing.line, "the blocks are nested too deep"));
+                }
+                vec![self.block(&next, rest, closing.line, depth + 1)?]
+            }
+            _ => {
+                return Err(broken(
+                    closing.line,
+                    "`else` is followed by something else than `if` or `with`",
+                ));
+            }
+        };
+        Ok(match word {
+            "range" => Node::Range { pipe, body, other, line },
+            _ => Node::Branch { with: word == "with", pipe, then: body, other, line },
+        })
+    }
+}
+
+fn pipe(tokens: &[Token], line: usize) -> Result<Pipe, Fault> {
+    let mut rest = tokens;
+    let pipe = pipe_until_end(&mut rest, line, 0)?;
+    if rest.is_empty() { Ok(pipe) } else { Err(broken(line, "a closing bracket too many")) }
+}
+
+fn pipe_until_end(rest: &mut &[Token], line: usize, depth: usize) -> Result<Pipe, Fault> {
+    if depth > DEPTH {
+        return Err(broken(line, "the brackets are nested too deep"));
+    }
+    let mut pipe = Pipe::default();
+    declared(rest, &mut pipe);
+    let mut command = Vec::new();
+    while let Some((token, after)) = rest.split_first() {
+        if *token == Token::Sign(")") {
+            break;
+        }
+        *rest = after;
+        match token {
+            Token::Field(names) => command.push(Term::Field(names.clone())),
+            Token::Variable(name, names) => {
+                command.push(Term::Variable(name.clone(), names.clone()))
+            }
+            Token::Text(text) => command.push(Term::Literal(text.clone().into())),
+            Token::Number(number) => command.push(Term::Literal(number.clone())),
+            Token::Word(word) => command.push(match word.as_str() {
+                "true" => Term::Literal(true.into()),
+                "false" => Term::Literal(false.into()),
+                "nil" => Term::Literal(serde_json::Value::Null),
+                _ => Term::Function(word.clone()),
+            }),
+            Token::Sign("(") => {
+                let inner = pipe_until_end(rest, line, depth + 1)?;
+                let Some((Token::Sign(")"), after)) = rest.split_first() else {
+                    return Err(broken(line, "a bracket is not closed"));
+                };
+                *rest = after;
+                let mut names = Vec::new();
+                if let Some((Token::Behind(behind), after)) = rest.split_first() {
+                    names.clone_from(behind);
+                    *rest = after;
+                }
+                command.push(Term::Inner(inner, names));
+            }
+            Token::Sign("|") => {
+                if command.is_empty() {
+                    return Err(broken(line, "nothing stands in front of `|`"));
+                }
+                pipe.commands.push(std::mem::take(&mut command));
+            }
+            Token::Sign(sign) => {
+                return Err(broken(line, format!("`{sign}` is not expected here")));
+            }
+            Token::Behind(_) => return Err(broken(line, "a field is not expected here")),
+        }
+    }
+    if command.is_empty() {
+        return Err(broken(line, "a value is missing"));
+    }
+    pipe.commands.push(command);
+    Ok(pipe)
+}
+
+/// `$x :=`, `$i, $v :=`, `$x =`.
+fn declared(rest: &mut &[Token], pipe: &mut Pipe) {
+    let (names, after) = match *rest {
+        [Token::Variable(a, x), Token::Sign(","), Token::Variable(b, y), after @ ..]
+            if x.is_empty() && y.is_empty() =>
+        {
+            (vec![a.clone(), b.clone()], after)
+        }
+        [Token::Variable(a, x), after @ ..] if x.is_empty() => (vec![a.clone()], after),
+        _ => return,
+    };
+    if let [Token::Sign(sign @ (":=" | "=")), after @ ..] = after {
+        pipe.names = names;
+        pipe.declares = *sign == ":=";
+        *rest = after;
+    }
+}

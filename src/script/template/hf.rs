@@ -1,0 +1,190 @@
+//! Jinja2 as HuggingFace's chat templates use it: blocks trimmed, no escaping, what is
+//! not defined prints nothing.
+
+use std::io;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Rest, Serde, Value, ValueKind};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
+
+use super::{Call, Functions, MOST_OUTPUT, Rendered, bound, broken, methods, print, too_much};
+use crate::script::fault::Fault;
+use crate::words::script as words;
+
+/// Most instructions of one rendering.
+const FUEL: u64 = 200_000;
+/// Most bytes that those instructions may copy out of the template.
+const COPIES: u64 = 512 * 1024 * 1024;
+/// Deepest macros and recursive loops.
+const DEPTH: usize = 100;
+
+pub(super) fn render(
+    text: &str,
+    data: &serde_json::Value,
+    functions: &Functions,
+) -> Result<Rendered, Fault> {
+    let text = unfold(text);
+    let Some(measured) = bound::rewrite(&text) else { return Err(words::TEMPLATE_WORK.into()) };
+    let env = environment(measured.len(), functions)?;
+    let template =
+        env.template_from_named_str("text", &measured).map_err(|error| sentence(&error))?;
+    let mut out = Capped::default();
+    match template.render_captured_to(Serde(data), &mut out) {
+        Ok(_) => Ok(Rendered::Done(String::from_utf8_lossy(&out.bytes).into_owned())),
+        Err(_) if out.full => Err(too_much()),
+        Err(error) => match wanted(&error) {
+            Some(call) => Ok(Rendered::Wants(call)),
+            None => Err(sentence(&error)),
+        },
+    }
+}
+
+/// `{{{name}}` and `{{{name}}}` are the gap `{{name}}`: authors write three braces by
+/// habit, and Jinja would read a map that never closes.
+fn unfold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{{") {
+        out.push_str(before);
+        let gap = after.split_once("}}").filter(|(name, _)| {
+            let name = name.trim();
+            !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+        });
+        match gap {
+            Some((name, tail)) => {
+                out.push_str(&format!("{{{{{name}}}}}"));
+                rest = tail.strip_prefix('}').unwrap_or(tail);
+            }
+            None => {
+                out.push_str("{{{");
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn environment(length: usize, functions: &Functions) -> Result<Environment<'static>, Fault> {
+    let mut env = Environment::new();
+    let mut syntax = SyntaxConfig::builder();
+    syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
+    env.set_syntax(syntax.build().map_err(|error| sentence(&error))?);
+    env.set_auto_escape_callback(|_| AutoEscape::None);
+    env.set_undefined_behavior(UndefinedBehavior::Chainable);
+    env.set_debug(false);
+    let copies = COPIES / u64::try_from(length.max(1)).unwrap_or(u64::MAX);
+    env.set_fuel(Some(FUEL.min(copies.max(1000))));
+    env.set_recursion_limit(DEPTH);
+    env.set_formatter(put);
+    env.set_unknown_method_callback(methods::call);
+    env.add_filter(bound::FILTER, methods::bounded);
+    env.add_filter("replace", |text: &str, old: &str, new: &str| {
+        methods::replaced(text, old, new, None)
+    });
+    env.add_filter("join", methods::join);
+    env.add_filter("indent", methods::indent);
+    env.add_filter("tojson", methods::tojson);
+    env.add_filter("string", |value: Value| shown(&value));
+    env.add_function("raise_exception", |why: &str| -> Result<Value, Error> {
+        Err(Error::new(ErrorKind::InvalidOperation, why.to_owned()))
+    });
+    for name in &functions.names {
+        let known: Vec<_> =
+            functions.known.iter().filter(|(call, _)| call.name == *name).cloned().collect();
+        let known = Functions { names: Vec::new(), known };
+        let own = name.clone();
+        let call = move |args: Rest<Value>| foreign(&own, &args, &known);
+        env.add_filter(name.clone(), call.clone());
+        env.add_function(name.clone(), call);
+    }
+    Ok(env)
+}
+
+/// A template function: its value, if the call was answered, else an error that holds
+/// the call.
+fn foreign(name: &str, args: &[Value], known: &Functions) -> Result<Value, Error> {
+    let plain: Vec<serde_json::Value> =
+        args.iter().map(|arg| serde_json::to_value(arg).unwrap_or_default()).collect();
+    match known.find(name, &plain) {
+        Some(value) => Ok(Value::from(Serde(value))),
+        None => {
+            let call = Call { name: name.to_owned(), args: plain };
+            Err(Error::new(ErrorKind::InvalidOperation, "not answered yet")
+                .with_source(Wanted(call)))
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("a template function is called")]
+struct Wanted(Call);
+
+fn wanted(error: &Error) -> Option<Call> {
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        if let Some(Wanted(call)) = inner.downcast_ref() {
+            return Some(call.clone());
+        }
+        source = inner.source();
+    }
+    None
+}
+
+fn put(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+    let written = match value.as_str() {
+        Some(text) => out.write_str(text),
+        None => out.write_str(&shown(value)),
+    };
+    written.map_err(|_| Error::new(ErrorKind::WriteFailure, "the text got too long"))
+}
+
+/// A value as it is printed, see [`print`].
+pub(super) fn shown(value: &Value) -> String {
+    match value.kind() {
+        ValueKind::Undefined | ValueKind::None => String::new(),
+        ValueKind::String => value.as_str().unwrap_or_default().to_owned(),
+        ValueKind::Bool
+        | ValueKind::Number
+        | ValueKind::Seq
+        | ValueKind::Map
+        | ValueKind::Iterable => serde_json::to_value(value)
+            .map_or_else(|_| value.to_string(), |plain| print::text(&plain)),
+        _ => value.to_string(),
+    }
+}
+
+fn sentence(error: &Error) -> Fault {
+    match error.kind() {
+        ErrorKind::OutOfFuel => words::TEMPLATE_WORK.into(),
+        kind => {
+            let why = match (error.detail(), kind) {
+                (Some(detail), _) => detail.to_owned(),
+                (None, kind) => kind.to_string(),
+            };
+            broken(error.line().unwrap_or(1), why)
+        }
+    }
+}
+
+/// Takes what is rendered up to the limit.
+#[derive(Default)]
+struct Capped {
+    bytes: Vec<u8>,
+    full: bool,
+}
+
+impl io::Write for Capped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > MOST_OUTPUT {
+            self.full = true;
+            return Err(io::Error::other("full"));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! Templates: a text with gaps and plain data make a text. Three formats, one door.
+//!
+//! Pure. A template function of a script (`template$shout`) is JavaScript and cannot be
+//! called from in here: rendering stops, says which call it wants, and is done again
+//! with the answer.
+
+use serde_json::Value;
+
+use super::fault::{Fault, quoted};
+use crate::words::script as words;
+
+mod bound;
+mod fstring;
+mod go;
+mod hf;
+mod methods;
+pub mod print;
+
+/// Longest template, in bytes.
+pub const LONGEST: usize = 1024 * 1024;
+/// Longest rendered text, in bytes.
+pub const MOST_OUTPUT: usize = 8 * 1024 * 1024;
+/// Most calls of template functions in one rendering.
+const MOST_CALLS: usize = 1000;
+
+/// How a script's texts are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Jinja2 as HuggingFace uses it.
+    #[default]
+    Hf,
+    Golang,
+    FString,
+}
+
+impl Format {
+    /// Reads `templateFormat`; `None` for a name that is none of the three.
+    pub fn parse(name: &str) -> Option<Format> {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "hf" | "huggingface" | "jinja" | "jinja2" => Some(Format::Hf),
+            "golang" | "go" | "localai" | "ollama" => Some(Format::Golang),
+            "fstring" | "f-string" | "python" | "langchain" => Some(Format::FString),
+            _ => None,
+        }
+    }
+
+    /// True when rendering would give the text back as it is.
+    pub fn is_plain(self, text: &str) -> bool {
+        match self {
+            Format::Hf => !["{{", "{%", "{#"].iter().any(|open| text.contains(open)),
+            Format::Golang => !text.contains("{{"),
+            Format::FString => !text.contains(['{', '}']),
+        }
+    }
+}
+
+/// The template functions of a script, and what their calls gave so far.
+#[derive(Clone, Debug, Default)]
+pub struct Functions {
+    names: Vec<String>,
+    known: Vec<(Call, Value)>,
+}
+
+/// A call of a template function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub name: String,
+    pub args: Vec<Value>,
+}
+
+impl Functions {
+    /// The functions that may be called, by the names templates use.
+    pub fn new(names: impl IntoIterator<Item = String>) -> Functions {
+        Functions { names: names.into_iter().collect(), known: Vec::new() }
+    }
+
+    /// Keeps what a call gave, so that the next rendering has it.
+    pub fn answer(&mut self, call: Call, value: Value) {
+        self.known.push((call, value));
+    }
+
+    fn find(&self, name: &str, args: &[Value]) -> Option<&Value> {
+        self.known
+            .iter()
+            .find(|(call, _)| call.name == name && call.args == args)
+            .map(|(_, value)| value)
+    }
+}
+
+/// Where a rendering got to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rendered {
+    Done(String),
+    /// It needs the value of this call: [`Functions::answer`] it and render again.
+    Wants(Call),
+}
+
+/// Renders a text with plain data.
+pub fn render(format: Format, text: &str, data: &Value) -> Result<String, Fault> {
+    match render_with(format, text, data, &Functions::default())? {
+        Rendered::Done(text) => Ok(text),
+        Rendered::Wants(call) => {
+            Err(words::TEMPLATE_FUNCTION.with("name", quoted(&call.name)).into())
+        }
+    }
+}
+
+/// Renders a text with plain data and the template functions of its script.
+pub fn render_with(
+    format: Format,
+    text: &str,
+    data: &Value,
+    functions: &Functions,
+) -> Result<Rendered, Fault> {
+    if format.is_plain(text) {
+        return Ok(Rendered::Done(text.to_owned()));
+    }
+    if text.len() > LONGEST {
+        return Err(words::TEMPLATE_LONG.with("limit", LONGEST).into());
+    }
+    if functions.known.len() > MOST_CALLS {
+        return Err(words::TEMPLATE_CALLS.with("limit", MOST_CALLS).into());
+    }
+    match format {
+        Format::Hf => hf::render(text, data, functions),
+        Format::Golang => go::render(text, data).map(Rendered::Done),
+        Format::FString => fstring::render(text, data).map(Rendered::Done),
+    }
+}
+
+/// A sentence for a template that cannot be read or does not fit its data.
+fn broken(line: usize, why: impl Into<String>) -> Fault {
+    words::TEMPLATE_BROKEN.with("line", line).with("why", quoted(&why.into())).into()
+}
+
+/// A sentence for a rendering that got too long.
+fn too_much() -> Fault {
+    words::TEMPLATE_OUTPUT.with("limit", MOST_OUTPUT).into()
+}
+
+#[cfg(test)]
+mod tests;

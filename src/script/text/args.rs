@@ -1,0 +1,178 @@
+//! The arguments of a call: `5+2, lang="zh", {a: 1}`. They are only cut apart here;
+//! each value stays the expression its author wrote. What a model or a person hands in
+//! is not an expression: that is [`relaxed`](super::relaxed).
+
+use super::scan;
+
+/// Most arguments one call may have; what follows is left out.
+pub const MOST: usize = 256;
+
+/// One argument of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arg {
+    /// `None` for an argument that goes by its place.
+    pub name: Option<String>,
+    /// The expression as it was written, trimmed.
+    pub expr: String,
+}
+
+/// A call as it is written: `name`, `name(args)`, `$name(args)`, `$|name`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The name without `$` and `$|`; with `/ - . :` for a script ID.
+    pub name: String,
+    /// True for `$name`: a directive or function; false for the ID of a script.
+    pub directive: bool,
+    /// `$|name`: the last result goes into the arguments.
+    pub pipe: bool,
+    pub args: Vec<Arg>,
+}
+
+/// Cuts the text between the brackets of a call into its arguments.
+pub fn read(text: &str) -> Vec<Arg> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let mut args: Vec<Arg> =
+        scan::split_outside(text, ',').into_iter().take(MOST).map(arg).collect();
+    // `f(a,)`: the comma behind the last argument stands for nothing.
+    if args.last().is_some_and(|arg| arg.name.is_none() && arg.expr.is_empty()) {
+        args.pop();
+    }
+    args
+}
+
+fn arg(text: &str) -> Arg {
+    let text = text.trim();
+    match named(text) {
+        Some((name, expr)) => Arg { name: Some(name.to_owned()), expr: expr.trim().to_owned() },
+        None => Arg { name: None, expr: text.to_owned() },
+    }
+}
+
+/// `k=v`, but neither `k == v` nor `k => v`.
+fn named(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = match text.chars().next()? {
+        quote @ ('"' | '\'') => {
+            let (name, rest) = text.strip_prefix(quote)?.split_once(quote)?;
+            (name, rest)
+        }
+        _ => scan::word(text, |c| c == '-' || c == '.')?,
+    };
+    let value = rest.trim_start().strip_prefix('=')?;
+    let free =
+        !value.starts_with(['=', '>', '~']) && !name.is_empty() && !name.ends_with(['-', '.']);
+    free.then_some((name, value))
+}
+
+/// Reads a call that fills the whole text; `None` when something else stands there.
+pub fn call(text: &str) -> Option<Call> {
+    let (call, rest) = leading_call(text.trim())?;
+    rest.trim().is_empty().then_some(call)
+}
+
+/// The call at the head of the text, and the rest.
+pub fn leading_call(text: &str) -> Option<(Call, &str)> {
+    let (directive, pipe, after) = match text.strip_prefix('$') {
+        Some(after) => match after.strip_prefix('|') {
+            Some(piped) => (true, true, piped.strip_prefix('$').unwrap_or(piped)),
+            None => (true, false, after),
+        },
+        None => (false, false, text),
+    };
+    let (name, rest) = name(after)?;
+    let (args, rest) = match rest.strip_prefix('(') {
+        Some(open) => {
+            let (within, rest) = scan::inside(open, ')')?;
+            (read(within), rest)
+        }
+        None => (Vec::new(), rest),
+    };
+    Some((Call { name: name.to_owned(), directive, pipe, args }, rest))
+}
+
+/// The name of a directive or the ID of a script; it may not end in `-`, so that
+/// `a->b` is a chain, nor in `.` or `:`.
+fn name(text: &str) -> Option<(&str, &str)> {
+    let end = text
+        .char_indices()
+        .find(|(at, c)| {
+            let arrow = *c == '-' && text.split_at(*at).1.starts_with("->");
+            arrow || !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '$' | '#'))
+        })
+        .map_or(text.len(), |(at, _)| at);
+    let (name, _) = text.split_at(end);
+    let name = name.trim_end_matches(['.', ':', '#']);
+    let starts = name.chars().next()?;
+    let good = starts.is_alphanumeric() || matches!(starts, '_' | '.' | '/');
+    good.then(|| text.split_at(name.len()))
+}
+
+/// `-> a(x=1) -> $print`: the calls from left to right; `None` when the line does not
+/// begin with `->` or one of its links is no call.
+pub fn chain(text: &str) -> Option<Vec<Call>> {
+    let mut rest = text.trim();
+    let mut calls = Vec::new();
+    while !rest.is_empty() {
+        let (call, after) = leading_call(rest.strip_prefix("->")?.trim_start())?;
+        calls.push(call);
+        rest = after.trim_start();
+    }
+    (!calls.is_empty()).then_some(calls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(args: &[Arg]) -> Vec<String> {
+        args.iter()
+            .map(|arg| match &arg.name {
+                Some(name) => format!("{name}={}", arg.expr),
+                None => arg.expr.clone(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn arguments_are_cut_at_commas_outside_of_quotes_and_brackets() {
+        assert_eq!(
+            shown(&read("5+2, lang=\"zh, en\", {a: [1, 2]}")),
+            ["5+2", "lang=\"zh, en\"", "{a: [1, 2]}"]
+        );
+        assert_eq!(shown(&read("file.txt")), ["file.txt"]);
+        assert_eq!(
+            shown(&read("a == b, x => x + 1, ok=c==d")),
+            ["a == b", "x => x + 1", "ok=c==d"]
+        );
+        assert_eq!(shown(&read("葡萄牙语='x', 'a b'=1")), ["葡萄牙语='x'", "a b=1"]);
+        assert_eq!(shown(&read("a,")), ["a"]);
+        assert!(read("  ").is_empty());
+    }
+
+    #[test]
+    fn a_call_is_a_directive_or_a_script() {
+        let call = call("$print(JOKE)").unwrap();
+        assert_eq!((call.name.as_str(), call.directive, call.args.len()), ("print", true, 1));
+        let piped = super::call("$|merge(a=1)").unwrap();
+        assert!(piped.pipe && piped.directive);
+        assert_eq!(super::call("lib/char-dobby_2").unwrap().name, "lib/char-dobby_2");
+        assert_eq!(super::call("$path.basename('/x/y')").unwrap().name, "path.basename");
+        assert_eq!(super::call("two words"), None);
+        assert_eq!(super::call("open(1"), None);
+        assert_eq!(super::call(""), None);
+    }
+
+    /// ISDK-083: several links run from left to right.
+    #[test]
+    fn isdk_083_a_chain_names_its_links_from_left_to_right() {
+        let names = |text: &str| -> Option<Vec<String>> {
+            chain(text).map(|calls| calls.into_iter().map(|call| call.name).collect())
+        };
+        assert_eq!(names("-> a(x=\"1 -> 2\") -> $print").unwrap(), ["a", "print"]);
+        assert_eq!(names("->a->b-c").unwrap(), ["a", "b-c"]);
+        assert_eq!(names("-> a b"), None);
+        assert_eq!(names("->"), None);
+        assert_eq!(names("a -> b"), None);
+    }
+}

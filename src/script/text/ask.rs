@@ -1,0 +1,150 @@
+//! `[[NAME:options]]`: which variable the reply goes to, and what restricts it.
+
+use super::args::{self, Arg};
+use super::scan;
+
+/// Most choices one mark may list.
+const MOST_CHOICES: usize = 256;
+
+/// A place where the model's reply goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The variable that keeps the reply: `prompt.NAME`.
+    pub name: String,
+    /// Parameters of this one call, as expressions.
+    pub params: Vec<Arg>,
+    /// The only answers that count; empty when any answer does.
+    pub choices: Vec<String>,
+    pub pick: Pick,
+}
+
+/// How one of the choices is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pick {
+    /// Most choices that may be picked, at least 1.
+    pub most: usize,
+    /// True: picked here by chance, and no model is asked.
+    pub random: bool,
+    /// What stands between several picked choices.
+    pub separator: String,
+}
+
+impl Default for Pick {
+    fn default() -> Pick {
+        Pick { most: 1, random: false, separator: ", ".to_owned() }
+    }
+}
+
+impl Ask {
+    /// A mark without options.
+    pub fn plain(name: impl Into<String>) -> Ask {
+        Ask { name: name.into(), params: Vec::new(), choices: Vec::new(), pick: Pick::default() }
+    }
+
+    /// Reads what stands behind the colon.
+    pub(super) fn with_options(name: &str, options: &str) -> Ask {
+        let mut ask = Ask::plain(name);
+        let mut parts = scan::split_outside(options, ',').into_iter().peekable();
+        while let Some(part) = parts.next() {
+            let part = part.trim();
+            if let Some(list) = part.strip_prefix('|') {
+                let mut list = list.to_owned();
+                // A comma inside a choice is no end: `|red, dark|blue`.
+                while let Some(more) = parts.next_if(|more| more.contains('|')) {
+                    list.push(',');
+                    list.push_str(more);
+                }
+                ask.list(&list);
+            } else if !ask.extra(part) {
+                ask.params.extend(args::read(part));
+            }
+        }
+        ask
+    }
+
+    /// `a|b|c`, and behind the last choice what `:` sets off.
+    fn list(&mut self, list: &str) {
+        let mut choices = scan::split_outside(list, '|');
+        if let Some(last) = choices.pop() {
+            let mut parts = scan::split_outside(last, ':');
+            while parts.len() > 1 && parts.last().is_some_and(|part| self.extra(part)) {
+                parts.pop();
+            }
+            let choice = parts.join(":");
+            self.choices =
+                choices.into_iter().chain([choice.as_str()]).take(MOST_CHOICES).map(bare).collect();
+            self.choices.retain(|choice| !choice.is_empty());
+        }
+    }
+
+    /// Takes `2`, `random`, `ai`, `type='random'` or a quoted separator; false for
+    /// anything else.
+    fn extra(&mut self, part: &str) -> bool {
+        let part = part.trim();
+        if let Some(separator) = scan::unquote(part) {
+            self.pick.separator = separator;
+        } else if let Some(most) =
+            part.parse().ok().filter(|most| *most > 0 && !part.starts_with(['0', '+']))
+        {
+            self.pick.most = most;
+        } else {
+            let kind = match part.split_once('=') {
+                Some((key, kind)) if key.trim() == "type" => bare(kind),
+                Some(_) => return false,
+                None => part.to_owned(),
+            };
+            match kind.as_str() {
+                "random" => self.pick.random = true,
+                "ai" | "AI" => self.pick.random = false,
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+fn bare(text: &str) -> String {
+    let text = text.trim();
+    scan::unquote(text).unwrap_or_else(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ISDK-067: parameters of one call.
+    #[test]
+    fn isdk_067_options_are_parameters_of_that_call() {
+        let ask = Ask::with_options("R", "temperature=0.01,top_p=0.8");
+        let params: Vec<_> =
+            ask.params.iter().map(|arg| (arg.name.as_deref(), arg.expr.as_str())).collect();
+        assert_eq!(params, [(Some("temperature"), "0.01"), (Some("top_p"), "0.8")]);
+        assert!(ask.choices.is_empty());
+    }
+
+    /// ISDK-068, 069, 070: choices, by chance, several.
+    #[test]
+    fn isdk_068_a_bar_lists_the_choices_and_colons_say_how() {
+        let ask = Ask::with_options("F", "|苹果|香蕉|橙子");
+        assert_eq!(ask.choices, ["苹果", "香蕉", "橙子"]);
+        assert_eq!(ask.pick, Pick::default());
+        for options in
+            ["|a|b:type='random'", "|a|b:random", "|a|b:type=random", "|a|b,type='random'"]
+        {
+            let ask = Ask::with_options("F", options);
+            assert!(ask.pick.random, "{options}");
+            assert_eq!(ask.choices, ["a", "b"], "{options}");
+            assert!(ask.params.is_empty(), "{options}");
+        }
+        let ask = Ask::with_options("F", "|a|b|c:2:'; ', temperature=0.5");
+        assert_eq!((ask.pick.most, ask.pick.separator.as_str()), (2, "; "));
+        assert_eq!(ask.params.len(), 1);
+    }
+
+    #[test]
+    fn a_choice_may_hold_colons_and_commas() {
+        assert_eq!(Ask::with_options("F", "|12:30|13:00").choices, ["12:30", "13:00"]);
+        assert_eq!(Ask::with_options("F", "|red, dark|blue").choices, ["red, dark", "blue"]);
+        assert_eq!(Ask::with_options("F", "|'a|b'|\"c:2\"").choices, ["a|b", "c:2"]);
+    }
+}

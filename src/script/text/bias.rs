@@ -1,0 +1,88 @@
+//! `((text:bias))` and `((!text:bias))`: words the model should say more or less often.
+
+use super::scan;
+
+/// Longest mark that is read, in bytes.
+const LONGEST: usize = 1024;
+
+/// What one mark asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bias {
+    /// The text whose likelihood is changed.
+    pub text: String,
+    pub by: By,
+}
+
+/// How much more or less likely.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum By {
+    /// Added to the logits of the text's tokens.
+    Add(f64),
+    /// `20%` is 0.2: 1.2 times as likely.
+    Share(f64),
+    /// Must not be said at all.
+    Never,
+}
+
+impl By {
+    /// The number that `logit_bias` takes, within its limits of ±100.
+    pub fn logit(self) -> f64 {
+        let bias = match self {
+            By::Add(bias) => bias,
+            By::Share(share) => (1.0 + share).max(f64::MIN_POSITIVE).ln(),
+            By::Never => -100.0,
+        };
+        bias.clamp(-100.0, 100.0)
+    }
+}
+
+/// Reads the mark whose `((` was taken: the bias, whether the text goes out of the
+/// prompt, and what follows `))`.
+pub(super) fn read(text: &str) -> Option<(Bias, bool, &str)> {
+    let end = text.find("))").filter(|end| *end <= LONGEST)?;
+    let (inside, rest) = text.split_at(end);
+    let (inside, removed) = match inside.strip_prefix('!') {
+        Some(inside) => (inside, true),
+        None => (inside, false),
+    };
+    let (word, amount) = inside.rsplit_once(':')?;
+    let by = amount_of(amount.trim())?;
+    if word.is_empty() || word.contains(['\n', '(']) {
+        return None;
+    }
+    let text = scan::unquote(word).unwrap_or_else(|| word.to_owned());
+    Some((Bias { text, by }, removed, rest.strip_prefix("))")?))
+}
+
+fn amount_of(text: &str) -> Option<By> {
+    let number = |text: &str| -> Option<f64> {
+        let plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
+        text.parse().ok().filter(|_| plain)
+    };
+    match text {
+        "false" | "never" => Some(By::Never),
+        _ => match text.strip_suffix('%') {
+            Some(share) => number(share).map(|share| By::Share(share / 100.0)),
+            None => number(text).map(By::Add),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ISDK-110, 111: the forms of a bias.
+    #[test]
+    fn isdk_110_a_bias_is_a_number_a_share_or_never() {
+        let bias = |text: &str, by| Bias { text: text.to_owned(), by };
+        assert_eq!(read("happy:20%)) x").unwrap(), (bias("happy", By::Share(0.2)), false, " x"));
+        assert_eq!(read("!敏感词:false))").unwrap(), (bias("敏感词", By::Never), true, ""));
+        assert_eq!(read("a:b:-1.5))").unwrap(), (bias("a:b", By::Add(-1.5)), false, ""));
+        for other in ["x))", "x:y))", "x:1", "(f:1))", ":1))"] {
+            assert_eq!(read(other), None, "{other}");
+        }
+        assert_eq!(By::Add(1e9).logit(), 100.0);
+        assert!(By::Share(-1.0).logit() <= -100.0 + f64::EPSILON);
+    }
+}

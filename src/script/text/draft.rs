@@ -1,0 +1,352 @@
+//! A text of a script on its way to a message: read once, filled, rendered, settled.
+
+use super::Ask;
+use super::bias::{self, Bias};
+use super::marks::{self, Invoke, Mark, Pattern};
+
+/// Most openings that are tried in one text; what follows is plain.
+const MOST_TRIED: usize = 1024;
+
+/// One stretch of a [`Draft`], by where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// The author's words, still to be rendered.
+    Own(String),
+    /// A mark, and how it was written.
+    Mark { mark: Mark, source: String },
+    /// What came from elsewhere: neither rendered nor read.
+    Given(String),
+}
+
+/// The author's text, with its marks found and not yet rendered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    pieces: Vec<Piece>,
+    bias: Vec<Bias>,
+}
+
+impl Draft {
+    /// Reads the author's text. Never fails: what is no mark is text.
+    pub fn read(text: &str) -> Draft {
+        Reader { rest: text, own: String::new(), draft: Draft::default(), after_gap: false }.read()
+    }
+
+    /// Text from elsewhere, or behind `~`: it stays as it is.
+    pub fn given(text: impl Into<String>) -> Draft {
+        Draft { pieces: vec![Piece::Given(text.into())], bias: Vec::new() }
+    }
+
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// What `((text:bias))` marks asked for, in order.
+    pub fn bias(&self) -> &[Bias] {
+        &self.bias
+    }
+
+    /// The first call that has no result yet.
+    pub fn next_invoke(&self) -> Option<(usize, &Invoke)> {
+        self.pieces.iter().enumerate().find_map(|(at, piece)| match piece {
+            Piece::Mark { mark: Mark::Invoke(invoke), .. } => Some((at, invoke)),
+            _ => None,
+        })
+    }
+
+    /// The first regular expression that has no result yet.
+    pub fn next_pattern(&self) -> Option<(usize, &Pattern)> {
+        self.pieces.iter().enumerate().find_map(|(at, piece)| match piece {
+            Piece::Mark { mark: Mark::Pattern(pattern), .. } => Some((at, pattern)),
+            _ => None,
+        })
+    }
+
+    /// True when a reply of the model goes into this text.
+    pub fn asks(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Mark { mark: Mark::Ask(_), .. }))
+    }
+
+    /// Puts a result in the place of a mark. Spaces too many around it go away.
+    pub fn fill(&mut self, at: usize, value: impl Into<String>) {
+        let value = value.into();
+        let Some(Piece::Mark { .. }) = self.pieces.get(at) else { return };
+        let before = at.checked_sub(1).and_then(|at| self.pieces.get_mut(at));
+        let gap = match before {
+            Some(Piece::Own(text) | Piece::Given(text)) => {
+                tighten_end(text);
+                text.ends_with(' ') || text.is_empty()
+            }
+            Some(Piece::Mark { .. }) => false,
+            None => true,
+        };
+        if let Some(Piece::Own(text)) = self.pieces.get_mut(at + 1) {
+            tighten_start(text, gap && value.is_empty());
+        }
+        if let Some(piece) = self.pieces.get_mut(at) {
+            *piece = Piece::Given(value);
+        }
+    }
+
+    /// The whole as one template, in which everything that is not the author's own is
+    /// covered by a sign that cannot be guessed.
+    pub fn seal(self) -> Sealed {
+        let sign = format!("{:016x}", fastrand::u64(..));
+        let mut template = String::new();
+        let mut covered = Vec::new();
+        for piece in self.pieces {
+            match piece {
+                Piece::Own(text) => template.push_str(&text),
+                Piece::Mark { mark: Mark::Ask(ask), source } => {
+                    cover(&mut template, &sign, covered.len());
+                    covered.push(Shard::Ask { ask, source });
+                }
+                Piece::Mark { source: text, .. } | Piece::Given(text) => {
+                    cover(&mut template, &sign, covered.len());
+                    covered.push(Shard::Text(text));
+                }
+            }
+        }
+        Sealed { template, sign, covered }
+    }
+
+    /// The text without any rendering: for `formatStringStrategy: Raw`.
+    pub fn settle(self) -> Settled {
+        let mut shards = Vec::new();
+        for piece in self.pieces {
+            match piece {
+                Piece::Mark { mark: Mark::Ask(ask), source } => {
+                    shards.push(Shard::Ask { ask, source })
+                }
+                Piece::Own(text) | Piece::Given(text) | Piece::Mark { source: text, .. } => {
+                    push_text(&mut shards, &text);
+                }
+            }
+        }
+        Settled { shards }
+    }
+}
+
+const COVER: char = '\u{FDD0}';
+const COVER_END: char = '\u{FDD1}';
+
+fn cover(template: &mut String, sign: &str, index: usize) {
+    template.push_str(&format!("{COVER}{sign}.{index}{COVER_END}"));
+}
+
+/// A draft while its template is rendered.
+#[derive(Clone, Debug)]
+pub struct Sealed {
+    template: String,
+    sign: String,
+    covered: Vec<Shard>,
+}
+
+impl Sealed {
+    /// What the template engine gets.
+    pub fn template(&self) -> &str {
+        &self.template
+    }
+
+    /// Uncovers what was covered in what the template engine made.
+    pub fn open(self, rendered: &str) -> Settled {
+        let mut shards = Vec::new();
+        let mut rest = rendered;
+        let head = format!("{COVER}{}.", self.sign);
+        while let Some((before, after)) = rest.split_once(head.as_str()) {
+            push_text(&mut shards, before);
+            let Some((index, tail)) = after.split_once(COVER_END) else {
+                rest = after;
+                break;
+            };
+            match index.parse().ok().and_then(|index: usize| self.covered.get(index)) {
+                Some(Shard::Text(text)) => push_text(&mut shards, text),
+                Some(ask) => shards.push(ask.clone()),
+                None => {}
+            }
+            rest = tail;
+        }
+        push_text(&mut shards, rest);
+        Settled { shards }
+    }
+}
+
+fn push_text(shards: &mut Vec<Shard>, text: &str) {
+    match shards.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Shard::Text(last)) => last.push_str(text),
+        _ => shards.push(Shard::Text(text.to_owned())),
+    }
+}
+
+/// One stretch of a [`Settled`] text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shard {
+    Text(String),
+    /// A reply of the model goes here; `source` is how the mark was written.
+    Ask {
+        ask: Ask,
+        source: String,
+    },
+}
+
+/// A text that is rendered: it is only waiting for replies. No reader takes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settled {
+    shards: Vec<Shard>,
+}
+
+impl Settled {
+    /// Text from elsewhere.
+    pub fn given(text: impl Into<String>) -> Settled {
+        let mut shards = Vec::new();
+        push_text(&mut shards, &text.into());
+        Settled { shards }
+    }
+
+    pub fn shards(&self) -> &[Shard] {
+        &self.shards
+    }
+
+    /// The first mark that waits for a reply.
+    pub fn next_ask(&self) -> Option<(usize, &Ask)> {
+        self.shards.iter().enumerate().find_map(|(at, shard)| match shard {
+            Shard::Ask { ask, .. } => Some((at, ask)),
+            Shard::Text(_) => None,
+        })
+    }
+
+    /// The text in front of a shard: what the model has to go on with.
+    pub fn before(&self, at: usize) -> String {
+        self.shards.iter().take(at).map(written).collect()
+    }
+
+    /// Puts a reply in the place of its mark.
+    pub fn fill(&mut self, at: usize, reply: impl Into<String>) {
+        if let Some(shard @ Shard::Ask { .. }) = self.shards.get_mut(at) {
+            *shard = Shard::Text(reply.into());
+        }
+    }
+
+    /// The text as it is; a mark without its reply as it was written.
+    pub fn text(&self) -> String {
+        self.shards.iter().map(written).collect()
+    }
+}
+
+fn written(shard: &Shard) -> &str {
+    match shard {
+        Shard::Text(text) | Shard::Ask { source: text, .. } => text,
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    own: String,
+    draft: Draft,
+    /// A removed mark left a space in front: the next one would be too many.
+    after_gap: bool,
+}
+
+impl Reader<'_> {
+    fn read(mut self) -> Draft {
+        let mut tried = 0;
+        while let Some(at) = self.rest.find(['[', '(', '\\']).filter(|_| tried < MOST_TRIED) {
+            let (before, tail) = self.rest.split_at(at);
+            self.take_own(before);
+            self.rest = tail;
+            let escaped = tail
+                .strip_prefix('\\')
+                .filter(|rest| rest.starts_with("[[") || rest.starts_with("(("));
+            if let Some(plain) = escaped {
+                let (opening, rest) = plain.split_at(2);
+                self.take_own(opening);
+                self.rest = rest;
+            } else if let Some(inside) = tail.strip_prefix("[[") {
+                tried += 1;
+                self.mark(inside);
+            } else if let Some(inside) = tail.strip_prefix("((") {
+                tried += 1;
+                self.bias(inside);
+            } else {
+                self.step();
+            }
+        }
+        let rest = self.rest;
+        self.take_own(rest);
+        self.flush();
+        self.draft
+    }
+
+    /// Takes one character as text.
+    fn step(&mut self) {
+        let mut chars = self.rest.chars();
+        if let Some(c) = chars.next() {
+            self.take_own(c.encode_utf8(&mut [0; 4]));
+        }
+        self.rest = chars.as_str();
+    }
+
+    fn take_own(&mut self, text: &str) {
+        let text = if self.after_gap && !text.is_empty() {
+            self.after_gap = false;
+            text.trim_start_matches(' ')
+        } else {
+            text
+        };
+        self.own.push_str(text);
+    }
+
+    fn flush(&mut self) {
+        if !self.own.is_empty() {
+            self.draft.pieces.push(Piece::Own(std::mem::take(&mut self.own)));
+        }
+    }
+
+    fn mark(&mut self, inside: &str) {
+        match marks::read(inside) {
+            Some((mark, rest)) => {
+                let length = self.rest.len() - rest.len();
+                let source = self.rest.split_at(length).0.to_owned();
+                self.flush();
+                self.draft.pieces.push(Piece::Mark { mark, source });
+                self.rest = self.rest.split_at(length).1;
+            }
+            None => self.step(),
+        }
+    }
+
+    fn bias(&mut self, inside: &str) {
+        let Some((bias, removed, rest)) = bias::read(inside) else { return self.step() };
+        let length = self.rest.len() - rest.len();
+        self.rest = self.rest.split_at(length).1;
+        if removed {
+            self.after_gap = self.own.ends_with([' ', '\n'])
+                || (self.own.is_empty() && self.draft.pieces.is_empty());
+        } else {
+            let text = bias.text.clone();
+            self.take_own(&text);
+        }
+        self.draft.bias.push(bias);
+    }
+}
+
+/// Leaves one of several spaces at the end, unless they indent a line.
+fn tighten_end(text: &mut String) {
+    let kept = text.trim_end_matches(' ').len();
+    let indents = kept == 0 || text.split_at(kept).0.ends_with('\n');
+    if !indents && text.len() > kept + 1 {
+        text.truncate(kept + 1);
+    }
+}
+
+/// Leaves one of several spaces at the head, or none when `gap` already stands there.
+fn tighten_start(text: &mut String, gap: bool) {
+    let spaces = text.len() - text.trim_start_matches(' ').len();
+    let keep = usize::from(spaces > 0 && !gap);
+    if spaces > keep {
+        text.replace_range(..spaces - keep, "");
+    }
+}
+
+#[cfg(test)]
+mod tests;

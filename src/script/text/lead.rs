@@ -1,0 +1,151 @@
+//! What stands before a text and says how it is meant: `~ ! # #: #+ ?=`.
+
+use super::scan;
+
+/// Where a text stands; a message may leave the `#` of an edit out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Message,
+    Value,
+}
+
+/// How a text is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lead {
+    /// No prefix: rendered when it is sent.
+    Plain,
+    /// `~`: never rendered.
+    Raw,
+    /// `!`, `#`: rendered at once.
+    Now,
+    /// `?=`: an expression.
+    Expression,
+    /// `#:[at:role]`: takes the place of a message.
+    Replace(Edit),
+    /// `#+[at:role]`: goes in between the messages.
+    Insert(Edit),
+}
+
+/// Which message an edit means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edit {
+    /// From 0 at the head, from -1 at the end; `None` is the last message, or the end.
+    pub at: Option<i64>,
+    /// `None` keeps the role of a replaced message; a new one is of `user`.
+    pub role: Option<String>,
+    /// Rendered at once.
+    pub now: bool,
+}
+
+/// The prefix of a text, and the text without it. A prefix with a fault in it is none:
+/// the whole text is meant.
+pub fn read(text: &str, place: Place) -> (Lead, &str) {
+    if let Some(rest) = text.strip_prefix("?=") {
+        return (Lead::Expression, rest);
+    }
+    if let Some(rest) = text.strip_prefix('~') {
+        return (Lead::Raw, rest);
+    }
+    if let Some(rest) = text.strip_prefix('!') {
+        return (Lead::Now, rest);
+    }
+    if let Some(rest) = text.strip_prefix('#') {
+        if !rest.starts_with([':', '+']) {
+            return (Lead::Now, rest);
+        }
+        return edit(rest).unwrap_or((Lead::Plain, text));
+    }
+    // Without `#` the brackets must be there: `+1 from me` is a message.
+    if place == Place::Message && (text.starts_with(":[") || text.starts_with("+[")) {
+        return edit(text).unwrap_or((Lead::Plain, text));
+    }
+    (Lead::Plain, text)
+}
+
+fn edit(text: &str) -> Option<(Lead, &str)> {
+    let (replaces, rest) = match text.strip_prefix(':') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+')?),
+    };
+    let (at, role, rest) = match rest.strip_prefix('[') {
+        Some(open) => {
+            let (inside, rest) = open.split_once(']')?;
+            let (at, role) = target(inside)?;
+            (at, role, rest)
+        }
+        None => (None, None, rest),
+    };
+    let (now, rest) = match rest.strip_prefix('!') {
+        Some(rest) => (true, rest),
+        None => (false, rest),
+    };
+    let edit = Edit { at, role, now };
+    Some((if replaces { Lead::Replace(edit) } else { Lead::Insert(edit) }, rest))
+}
+
+/// `-1`, `-1:role`, `:role`, `role`.
+fn target(inside: &str) -> Option<(Option<i64>, Option<String>)> {
+    let inside = inside.trim();
+    let (index, role) = match inside.split_once(':') {
+        Some((index, role)) => (index.trim(), role.trim()),
+        None if scan::word(inside, |_| false).is_some() => ("", inside),
+        None => (inside, ""),
+    };
+    let at = if index.is_empty() { None } else { Some(index.parse().ok()?) };
+    let role = match role {
+        "" => None,
+        role => {
+            let (name, rest) = scan::word(role, |c| c == '-')?;
+            Some(rest.is_empty().then(|| name.to_owned())?)
+        }
+    };
+    Some((at, role))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(at: Option<i64>, role: Option<&str>, now: bool) -> Edit {
+        Edit { at, role: role.map(str::to_owned), now }
+    }
+
+    /// ISDK-059, 149, 150, 151: the one-sign prefixes.
+    #[test]
+    fn isdk_149_one_sign_says_how_a_text_is_meant() {
+        assert_eq!(read("~{{x}}", Place::Value), (Lead::Raw, "{{x}}"));
+        assert_eq!(read("!{{x}}", Place::Value), (Lead::Now, "{{x}}"));
+        assert_eq!(read("#{{x}}", Place::Value), (Lead::Now, "{{x}}"));
+        assert_eq!(read("?=a+1", Place::Value), (Lead::Expression, "a+1"));
+        assert_eq!(read(" ?=a", Place::Value), (Lead::Plain, " ?=a"));
+    }
+
+    /// ISDK-152, 153: edits of the messages.
+    #[test]
+    fn isdk_152_an_edit_names_its_message_and_role() {
+        let cases = [
+            ("#:[0:system]x", Lead::Replace(edit(Some(0), Some("system"), false)), "x"),
+            ("#:[-1]x", Lead::Replace(edit(Some(-1), None, false)), "x"),
+            ("#:x", Lead::Replace(edit(None, None, false)), "x"),
+            ("#:!x", Lead::Replace(edit(None, None, true)), "x"),
+            ("#:[0]!x", Lead::Replace(edit(Some(0), None, true)), "x"),
+            ("#+[-1:assistant]x", Lead::Insert(edit(Some(-1), Some("assistant"), false)), "x"),
+            ("#+[assistant]x", Lead::Insert(edit(None, Some("assistant"), false)), "x"),
+            ("#+!x", Lead::Insert(edit(None, None, true)), "x"),
+            (":[0]x", Lead::Replace(edit(Some(0), None, false)), "x"),
+            ("+[0]x", Lead::Insert(edit(Some(0), None, false)), "x"),
+        ];
+        for (text, lead, rest) in cases {
+            assert_eq!(read(text, Place::Message), (lead, rest), "{text}");
+        }
+    }
+
+    /// ISDK-154: no prefix, or one with a fault, is a message as it stands.
+    #[test]
+    fn isdk_154_a_faulty_prefix_is_part_of_the_message() {
+        for text in ["#:[x y]z", "#:[0", "#+[1:a b]z", "+1 from me", ":) hello", "plain"] {
+            assert_eq!(read(text, Place::Message), (Lead::Plain, text), "{text}");
+        }
+        assert_eq!(read(":[0]x", Place::Value), (Lead::Plain, ":[0]x"));
+    }
+}

@@ -1,0 +1,136 @@
+//! One mark: `[[NAME]]`, `[[@id(args)]]`, `[[/re/flags:VAR]]`, and where it ends.
+
+use super::args::{self, Arg};
+use super::ask::Ask;
+use super::scan;
+
+/// Longest mark that is read, in bytes; what is longer is plain text.
+const LONGEST: usize = 8 * 1024;
+/// Most ends that are tried for one regular expression.
+const MOST_ENDS: usize = 32;
+
+/// What stands between `[[` and `]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Ask(Ask),
+    Invoke(Invoke),
+    Pattern(Pattern),
+}
+
+/// `[[@id(args)]]`, `[[@$fn(args)]]`: replaced by what the call gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invoke {
+    /// The ID of a script, or the name of a directive without `$`.
+    pub name: String,
+    pub directive: bool,
+    pub args: Vec<Arg>,
+}
+
+/// `[[/re/flags:VAR:group]]`: replaced by what the expression finds in the variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    pub source: String,
+    /// Flags of JavaScript: `i`, `m`, `s`, `g`, …
+    pub flags: String,
+    /// The variable that is searched; may be a path (`a.b`).
+    pub variable: String,
+    /// A number (from 1; 0 is the whole match) or the name of a group.
+    pub group: Option<String>,
+}
+
+/// Reads the mark whose `[[` was taken; gives it and what follows its `]]`.
+pub(super) fn read(text: &str) -> Option<(Mark, &str)> {
+    let text = head(text);
+    if let Some(rest) = text.0.strip_prefix('@') {
+        invoke(rest, text.1)
+    } else if let Some(rest) = text.0.strip_prefix('/') {
+        pattern(rest, text.1)
+    } else {
+        ask(text.0, text.1)
+    }
+}
+
+/// The part a mark may fill, and the whole text it is the head of.
+fn head(text: &str) -> (&str, &str) {
+    let end =
+        (0..=LONGEST.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    (text.split_at(end).0, text)
+}
+
+/// The rest of `whole` behind what was read of its head.
+fn behind<'a>(whole: &'a str, rest_of_head: &str, head_len: usize) -> &'a str {
+    whole.split_at(head_len - rest_of_head.len()).1
+}
+
+fn invoke<'a>(text: &str, whole: &'a str) -> Option<(Mark, &'a str)> {
+    let head_len = text.len() + 1;
+    let (call, rest) = args::leading_call(text)?;
+    let rest = rest.strip_prefix("]]")?;
+    let mark = Invoke { name: call.name, directive: call.directive, args: call.args };
+    (!call.pipe).then(|| (Mark::Invoke(mark), behind(whole, rest, head_len)))
+}
+
+fn ask<'a>(text: &str, whole: &'a str) -> Option<(Mark, &'a str)> {
+    let (name, rest) = scan::word(text, |_| false).filter(|(name, _)| !name.contains('$'))?;
+    if let Some(rest) = rest.strip_prefix("]]") {
+        return Some((Mark::Ask(Ask::plain(name)), behind(whole, rest, text.len())));
+    }
+    let options = rest.strip_prefix(':')?;
+    let end = scan::find_outside(options, |tail| tail.starts_with("]]"))
+        .or_else(|| options.find("]]"))?;
+    let (options, rest) = options.split_at(end);
+    if options.contains('\n') {
+        return None;
+    }
+    let rest = rest.strip_prefix("]]")?;
+    Some((Mark::Ask(Ask::with_options(name, options)), behind(whole, rest, text.len())))
+}
+
+fn pattern<'a>(text: &str, whole: &'a str) -> Option<(Mark, &'a str)> {
+    let line = text.split('\n').next().unwrap_or(text);
+    for (end, _) in line.match_indices("]]").take(MOST_ENDS) {
+        let (inside, rest) = text.split_at(end);
+        if let Some(mark) = pattern_inside(inside) {
+            let rest = rest.strip_prefix("]]")?;
+            return Some((Mark::Pattern(mark), behind(whole, rest, text.len() + 1)));
+        }
+    }
+    None
+}
+
+/// `re/flags:VAR:group`; the pattern goes up to the last `/` that is followed by such a
+/// tail, because a pattern may hold `/` as it is.
+fn pattern_inside(inside: &str) -> Option<Pattern> {
+    for (at, _) in inside.rmatch_indices('/').take(MOST_ENDS) {
+        let (source, tail) = inside.split_at(at);
+        let Some((flags, target)) = tail.strip_prefix('/').and_then(|tail| tail.split_once(':'))
+        else {
+            continue;
+        };
+        let (variable, group) = match target.split_once(':') {
+            Some((variable, group)) => (variable, Some(group)),
+            None => (target, None),
+        };
+        let good = !source.is_empty()
+            && flags.chars().all(|c| c.is_ascii_lowercase())
+            && is_name(variable)
+            && group.is_none_or(|group| is_name(group) || is_number(group));
+        if good {
+            return Some(Pattern {
+                source: source.to_owned(),
+                flags: flags.to_owned(),
+                variable: variable.to_owned(),
+                group: group.map(str::to_owned),
+            });
+        }
+    }
+    None
+}
+
+fn is_name(text: &str) -> bool {
+    scan::word(text, |c| c == '.').is_some_and(|(_, rest)| rest.is_empty())
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
+}

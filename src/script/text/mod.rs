@@ -1,0 +1,22 @@
+//! What stands inside one text of a script: prefixes, addressees, marks, calls. Readers
+//! only; nothing here runs a call, asks a model or renders a template.
+//!
+//! The author's text is read once, by [`Draft::read`]. A result that comes from
+//! elsewhere enters as [`Piece::Given`], and [`Draft::settle`] makes a [`Settled`] text
+//! that no reader takes. So a reply, a file or an argument that holds `[[AI]]` or
+//! `{{x}}` stays what it is: text.
+
+pub mod args;
+mod ask;
+pub mod bias;
+mod draft;
+pub mod lead;
+mod marks;
+pub mod relaxed;
+pub mod roles;
+pub mod scan;
+
+pub use ask::{Ask, Pick};
+pub use bias::Bias;
+pub use draft::{Draft, Piece, Settled, Shard};
+pub use marks::{Invoke, Mark, Pattern};

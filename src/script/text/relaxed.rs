@@ -1,0 +1,203 @@
+//! Plain data as people and models write it: JSON, with keys and words that need no
+//! quotes, single quotes, comments and commas too many. Nothing is evaluated, so it is
+//! the right reader for what comes from outside the script.
+
+use serde_json::{Map, Number, Value};
+
+use super::scan::{push_escape, word};
+
+/// Deepest nesting that is read.
+const DEPTH: usize = 64;
+
+/// Reads one value that fills the whole text; `None` when it is not plain data.
+pub fn read(text: &str) -> Option<Value> {
+    let mut reader = Reader { rest: text };
+    let value = reader.value(0)?;
+    reader.space();
+    reader.rest.is_empty().then_some(value)
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    /// Skips white space and comments.
+    fn space(&mut self) {
+        loop {
+            self.rest = self.rest.trim_start();
+            if let Some(comment) = self.rest.strip_prefix("//") {
+                self.rest = comment.split_once('\n').map_or("", |(_, after)| after);
+            } else if let Some((_, after)) =
+                self.rest.strip_prefix("/*").and_then(|c| c.split_once("*/"))
+            {
+                self.rest = after;
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, mark: char) -> bool {
+        self.space();
+        match self.rest.strip_prefix(mark) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Value> {
+        if depth > DEPTH {
+            return None;
+        }
+        self.space();
+        match self.rest.chars().next()? {
+            '{' => self.map(depth),
+            '[' => self.list(depth),
+            '"' | '\'' | '`' => self.string().map(Value::String),
+            c if c.is_ascii_digit() || matches!(c, '-' | '+' | '.') => self.number(),
+            _ => self.name(),
+        }
+    }
+
+    fn map(&mut self, depth: usize) -> Option<Value> {
+        self.take('{');
+        let mut out = Map::new();
+        loop {
+            if self.take('}') {
+                return Some(Value::Object(out));
+            }
+            let key = self.key()?;
+            if !self.take(':') {
+                return None;
+            }
+            out.insert(key, self.value(depth + 1)?);
+            if !self.take(',') {
+                return self.take('}').then_some(Value::Object(out));
+            }
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Option<Value> {
+        self.take('[');
+        let mut out = Vec::new();
+        loop {
+            if self.take(']') {
+                return Some(Value::Array(out));
+            }
+            out.push(self.value(depth + 1)?);
+            if !self.take(',') {
+                return self.take(']').then_some(Value::Array(out));
+            }
+        }
+    }
+
+    fn key(&mut self) -> Option<String> {
+        self.space();
+        if self.rest.starts_with(['"', '\'', '`']) {
+            return self.string();
+        }
+        let end = self
+            .rest
+            .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.')))?;
+        let (key, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        (!key.is_empty()).then(|| key.to_owned())
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let mut chars = self.rest.chars();
+        let quote = chars.next()?;
+        let mut out = String::new();
+        loop {
+            match chars.next()? {
+                '\\' => push_escape(&mut chars, &mut out)?,
+                c if c == quote => {
+                    self.rest = chars.as_str();
+                    return Some(out);
+                }
+                c => out.push(c),
+            }
+        }
+    }
+
+    fn number(&mut self) -> Option<Value> {
+        let end = self
+            .rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.')))
+            .unwrap_or(self.rest.len());
+        let (digits, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        number(digits)
+    }
+
+    fn name(&mut self) -> Option<Value> {
+        let (name, rest) = word(self.rest, |_| false)?;
+        self.rest = rest;
+        match name {
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            "null" | "undefined" => Some(Value::Null),
+            _ => None,
+        }
+    }
+}
+
+/// A number as JavaScript writes it; whole numbers stay whole.
+pub fn number(text: &str) -> Option<Value> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        return i64::from_str_radix(hex, 16).ok().map(Value::from);
+    }
+    if let Ok(whole) = digits.parse::<i64>() {
+        return Some(Value::from(whole));
+    }
+    // `inf` and `nan` are words, not numbers.
+    let plain =
+        digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '-' | '+'));
+    Number::from_f64(digits.parse().ok().filter(|_| plain)?).map(Value::Number)
+}
+
+/// A value that needs no engine: a quoted string, a number, `true`, `null`, or a list
+/// or map of such.
+pub fn literal(text: &str) -> Option<Value> {
+    // A template literal may hold `${…}`, which is not plain.
+    if text.contains('`') { None } else { read(text.trim()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// ISDK-172: the argument of `run` is JSON or the text of a JavaScript object.
+    #[test]
+    fn isdk_172_the_relaxed_form_reads_what_the_seed_shows() {
+        let text = r#"{content: "10加18等于28。", lang: "中文", target: "English"}"#;
+        assert_eq!(
+            read(text).unwrap(),
+            json!({"content": "10加18等于28。", "lang": "中文", "target": "English"})
+        );
+        assert_eq!(
+            read("{a: 1, 'b c': [1, -2.5, 0x10, 1e3,], d: {e: null}, }").unwrap(),
+            json!({"a": 1, "b c": [1, -2.5, 16, 1000.0], "d": {"e": null}})
+        );
+        assert_eq!(read("/* c */ [true, false] // end").unwrap(), json!([true, false]));
+    }
+
+    #[test]
+    fn what_is_not_plain_data_is_not_read() {
+        for text in [
+            "", "hello", "{a}", "{a: b}", "[1, 2", "1 + 2", "{a: 1} x", "'open", "infinity",
+            "-nan", "1e999",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert_eq!(literal("`a`"), None);
+        assert_eq!(read(&"[".repeat(100_000)), None);
+    }
+}

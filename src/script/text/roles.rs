@@ -1,0 +1,114 @@
+//! Who a message is for: `user[@dobby(PM), @other]` and `@dobby(PM), @other hello`.
+
+use super::scan;
+
+/// Most roles one message may address.
+const MOST: usize = 64;
+/// What marks a message as private.
+const PRIVATE: &[&str] = &["PM", "DM", "私"];
+
+/// One addressed role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct To {
+    pub role: String,
+    /// What stands in brackets behind the name.
+    pub arg: Option<String>,
+}
+
+impl To {
+    pub fn is_private(&self) -> bool {
+        self.arg.as_deref().is_some_and(|arg| PRIVATE.contains(&arg.trim()))
+    }
+}
+
+/// One private role makes the whole message private.
+pub fn is_private(to: &[To]) -> bool {
+    to.iter().any(To::is_private)
+}
+
+/// A role key: its name, and whom it addresses in brackets.
+pub fn key(text: &str) -> (&str, Vec<To>) {
+    let text = text.trim();
+    let Some((name, inside)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) else {
+        return (text, Vec::new());
+    };
+    let mut to = Vec::new();
+    let mut rest = inside.trim();
+    while !rest.is_empty() && to.len() < MOST {
+        match address(rest) {
+            Some((one, after)) => {
+                to.push(one);
+                rest = after.trim_start_matches([',', '，', ' ', '\t']);
+            }
+            // Not a list of roles: the key is a name as it stands.
+            None => return (text, Vec::new()),
+        }
+    }
+    (name.trim(), to)
+}
+
+/// The addressed roles at the head of a message and the text behind them. An `@name`
+/// that `is_role` does not know is part of the text.
+pub fn leading(text: &str, is_role: impl Fn(&str) -> bool) -> (Vec<To>, &str) {
+    let mut to = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some((one, after)) = address(rest).filter(|(one, _)| is_role(&one.role)) {
+        let next = after.trim_start_matches([',', '，', ' ', '\t', '\n', '\r']);
+        // `@dobby's hat` addresses nobody.
+        if next.len() == after.len() && !after.is_empty() && !after.starts_with([':', '：', '@']) {
+            break;
+        }
+        to.push(one);
+        rest = next.trim_start_matches([':', '：']).trim_start();
+        if to.len() == MOST {
+            break;
+        }
+    }
+    if to.is_empty() { (to, text) } else { (to, rest) }
+}
+
+fn address(text: &str) -> Option<(To, &str)> {
+    let (role, rest) = scan::word(text.strip_prefix('@')?, |c| c == '-')?;
+    let (arg, rest) = match rest.strip_prefix(['(', '（']) {
+        Some(open) => {
+            let (arg, rest) = open.split_once([')', '）'])?;
+            (Some(arg.trim().to_owned()), rest)
+        }
+        None => (None, rest),
+    };
+    Some((To { role: role.to_owned(), arg }, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(to: &[To]) -> Vec<&str> {
+        to.iter().map(|to| to.role.as_str()).collect()
+    }
+
+    /// ISDK-020, 023, 024: the bracket form.
+    #[test]
+    fn isdk_020_a_role_key_addresses_in_brackets() {
+        let (name, to) = key("user[@dobby(PM), @other]");
+        assert_eq!((name, names(&to), is_private(&to)), ("user", vec!["dobby", "other"], true));
+        let (name, to) = key("user");
+        assert_eq!((name, to.len()), ("user", 0));
+        let (name, to) = key("user[@dobby(私)]");
+        assert_eq!((name, is_private(&to)), ("user", true));
+        assert_eq!(key("list[0]").0, "list[0]");
+    }
+
+    /// ISDK-021, 023: the text form, with the tokens taken off.
+    #[test]
+    fn isdk_021_leading_names_address_and_leave_the_text() {
+        let known = |name: &str| ["dobby", "other", "哈利"].contains(&name);
+        let (to, rest) = leading("@dobby(PM), @other hi @dobby", known);
+        assert_eq!((names(&to), rest), (vec!["dobby", "other"], "hi @dobby"));
+        let (to, rest) = leading("@dobby，@哈利，你好", known);
+        assert_eq!((names(&to), rest), (vec!["dobby", "哈利"], "你好"));
+        for text in ["@nobody, hi", "mail a@dobby.org", "@dobby's hat", "hi @dobby", "@"] {
+            assert_eq!(leading(text, known), (Vec::new(), text));
+        }
+    }
+}

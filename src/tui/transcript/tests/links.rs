@@ -1,0 +1,93 @@
+//! Where links lead, what the terminal is told of it, and when things came.
+
+use super::*;
+use crate::tui::transcript::Anchor;
+
+/// What leads somewhere: the text of its cells, and the address.
+fn anchors(screen: &mut Screen) -> Vec<(String, String)> {
+    let buf = screen.buffer();
+    let read = |anchor: &Anchor| {
+        let row = anchor.columns.clone().map(|x| buf[(x, anchor.y)].symbol().to_owned());
+        (row.collect(), anchor.address.to_string())
+    };
+    screen.transcript.anchors(&buf).iter().map(read).collect()
+}
+
+fn pair(text: &str, address: &str) -> (String, String) {
+    (text.to_owned(), address.to_owned())
+}
+
+#[test]
+fn a_link_leads_where_it_says() {
+    let mut screen = Screen::shown([replied(
+        "Read [the docs](https://a.b/docs) or https://c.d/e, not [this](javascript:x).",
+    )]);
+    let found = anchors(&mut screen);
+    let docs = "https://a.b/docs";
+    assert_eq!(
+        found,
+        [pair("the docs", docs), pair(docs, docs), pair("https://c.d/e", "https://c.d/e")]
+    );
+    assert!(screen.text().contains("this (javascript:x)"), "it is shown all the same");
+}
+
+#[test]
+fn a_text_that_claims_to_be_another_address_leads_nowhere() {
+    let source = "M405 [https://github.com/a](https://evil.example/a) M405";
+    let mut screen = Screen::shown([replied(source)]);
+    let evil = "https://evil.example/a";
+    assert_eq!(anchors(&mut screen), [pair(evil, evil)]);
+    assert!(screen.text().contains("https://github.com/a (https://evil.example/a)"));
+}
+
+#[test]
+fn links_of_lists_tables_and_broken_lines_stand_where_their_text_does() {
+    let mut screen = Screen::shown([replied(
+        "1. see\tthe [中文 page](https://a.b/1)\n\n\
+         | a | b |\n|---|---:|\n| x | [two](https://a.b/2) |\n| y | a much wider cell |\n",
+    )]);
+    let found = anchors(&mut screen);
+    assert_eq!(found[0], pair("中 文  page", "https://a.b/1"), "wide cells count twice");
+    assert!(found.contains(&pair("two", "https://a.b/2")), "{found:?}");
+    screen.width = 30;
+    let text: String = anchors(&mut screen).into_iter().map(|(text, _)| text).collect();
+    assert!(text.contains("https://a.b/1") && text.contains("two"), "{text}");
+}
+
+#[test]
+fn what_covers_a_link_leads_nowhere() {
+    let mut screen = Screen::shown([replied("[docs](https://a.b)")]);
+    let mut buf = screen.buffer();
+    assert_eq!(screen.transcript.anchors(&buf).len(), 2);
+    buf.set_string(2, 0, "a list", Style::new());
+    assert_eq!(screen.transcript.anchors(&buf).len(), 1);
+}
+
+#[test]
+fn a_target_that_is_defined_further_down_is_found() {
+    let mut screen = Screen::shown([delta("See [the docs][d] and [rest].\n\nMore.\n\n")]);
+    assert!(anchors(&mut screen).is_empty());
+    screen.take([delta("- a\n- b\n\n[D]: https://a.b/d\n[rest]: https://a.b/r\n\nEnd.\n")]);
+    let leads: Vec<String> = anchors(&mut screen).into_iter().map(|(text, _)| text).collect();
+    assert_eq!(leads, ["the docs", "https://a.b/d", "rest", "https://a.b/r"]);
+    let text = screen.text();
+    assert!(!text.contains("[D]") && text.contains("the docs (https://a.b/d)"), "{text}");
+}
+
+#[test]
+fn times_stand_behind_what_came_and_take_their_room() {
+    let mut screen = Screen::new(80, 20);
+    screen.take([said("a question")]);
+    screen.transcript.at(61 * 60_000);
+    screen.take([replied(&"word ".repeat(30))]);
+    let plain = screen.text();
+    screen.clock = Some(14 * 3_600_000 + 3 * 60_000);
+    let rows = screen.rows();
+    assert!(rows[0].starts_with("› a question") && rows[0].ends_with("14:03"), "{rows:?}");
+    assert!(rows[2].contains("word") && rows[2].ends_with("15:04"), "{rows:?}");
+    assert_eq!(rows.iter().filter(|row| row.contains(':')).count(), 2);
+    screen.clock = None;
+    assert_eq!(screen.text(), plain);
+    (screen.clock, screen.width) = (Some(0), 30);
+    assert!(!screen.text().contains(':'), "no room");
+}
