@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use avocet::agent::Answer;
-use avocet::agent::turn::{Action, Input, Start, Turn};
+use avocet::agent::turn::{Action, Input, Opening, Start, Turn};
 use avocet::protocol::{Observation, Origin, Outcome};
 use avocet::safety::{Contents, Kind, Place, Policy, Program, Scene, World};
 use divan::Bencher;
@@ -61,6 +61,7 @@ fn run(replies: &[String]) -> usize {
         turn: 1,
         text: "look".into(),
         origin: Origin::Typed,
+        opening: Opening::Tells,
         max_steps: 1_000,
         next_step: 1,
         next_ask: 1,

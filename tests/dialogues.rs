@@ -20,7 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use avocet::agent::drive::drive;
-use avocet::agent::turn::{Start, Turn};
+use avocet::agent::turn::{Opening, Start, Turn};
 use avocet::agent::{Answer, Call, Host};
 use avocet::context::window::{Bounds, History, request};
 use avocet::model::ModelError;
@@ -131,6 +131,7 @@ async fn play(case: &str) -> Stage {
             turn: turn as u64 + 1,
             text: text.to_owned(),
             origin: Origin::Typed,
+            opening: Opening::Tells,
             max_steps: limit,
             next_step,
             next_ask,
@@ -235,6 +236,10 @@ impl Host for Stage {
                 self.note(format!("ask {number}/{of} {tier} {} {line}{rule}", step.id));
             }
             Question::Trust { folder, .. } => self.note(format!("trust: {folder}")),
+            Question::Pieces { of, pieces, .. } => {
+                let lines: Vec<&str> = pieces.iter().map(|piece| piece.line.as_str()).collect();
+                self.note(format!("pieces of {of}: {}", lines.join(" | ")));
+            }
             Question::Pause { why } => self.note(format!("pause: {}", why.text(Lang::En))),
         }
         let decision = self.decisions.pop_front().expect("a decision for each question");

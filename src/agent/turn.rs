@@ -36,11 +36,22 @@ pub struct Start {
     /// The user's words.
     pub text: String,
     pub origin: Origin,
+    /// Who tells the surfaces that the turn begins.
+    pub opening: Opening,
     /// Steps that run before the turn pauses; 0: it asks at each.
     pub max_steps: usize,
     /// The number of the first step and of the first question.
     pub next_step: u64,
     pub next_ask: u64,
+}
+
+/// Who tells the surfaces that a turn begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// The turn itself, with the user's words.
+    Tells,
+    /// They know it already: what they were shown is not what is sent.
+    Told,
 }
 
 /// What happened.
@@ -187,11 +198,13 @@ impl Turn {
     pub fn next(&mut self, input: Input, scene: Scene<'_>) -> Action {
         match input {
             Input::Begin => {
-                self.tell(Event::TurnStarted {
-                    turn: self.start.turn,
-                    text: self.start.text.clone(),
-                    origin: self.start.origin,
-                });
+                if self.start.opening == Opening::Tells {
+                    self.tell(Event::TurnStarted {
+                        turn: self.start.turn,
+                        text: self.start.text.clone(),
+                        origin: self.start.origin,
+                    });
+                }
                 self.call()
             }
             Input::Replied(Ok(answer)) => self.replied(answer, scene),

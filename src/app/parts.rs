@@ -110,7 +110,11 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
             keep: Vec::new(),
             set: Vec::new(),
         },
-        limits: Limits { approved: settings.limits.step_timeout, ..Limits::default() },
+        limits: Limits {
+            approved: settings.limits.step_timeout,
+            piece: settings.limits.piece_timeout,
+            ..Limits::default()
+        },
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });

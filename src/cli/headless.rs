@@ -8,10 +8,10 @@
 use super::print::Options;
 use super::{Exit, shown};
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Event, Notice, Observation, Op, Outcome, Question, Replied, Risk,
-    Step, Tier,
+    Ask, AskId, Attached, Decision, Ending, Event, Notice, Observation, Op, Outcome, Question,
+    Replied, Risk, ShellPiece, Step, Tier,
 };
-use crate::words::{Say, cli as w};
+use crate::words::{Say, cli as w, prompt};
 
 /// What the driver must do.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,6 +131,17 @@ impl<'a> Headless<'a> {
             Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
             Event::TurnEnded { ending, .. } => self.ended(ending),
             Event::Closed => self.lost(),
+            Event::Rendered { text } => {
+                self.reply = Some(Replied { message: text.clone(), ..Replied::default() });
+                vec![]
+            }
+            Event::Attached { items } => {
+                let told = |item: &Attached| {
+                    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
+                    Effect::Tell(Said::Line(line.with("size", item.said())))
+                };
+                items.iter().map(told).collect()
+            }
             Event::TurnStarted { .. }
             | Event::Steered { .. }
             | Event::Delta { .. }
@@ -159,6 +170,7 @@ impl<'a> Headless<'a> {
     fn asked(&mut self, ask: &Ask) -> Vec<Effect> {
         match &ask.question {
             Question::Step { step, risk, .. } => self.asked_for_step(ask.id, step, risk),
+            Question::Pieces { of, pieces, .. } => self.asked_for_pieces(ask, of, pieces),
             // Nobody is there who could look at a folder.
             Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
             Question::Pause { why } => {
@@ -178,6 +190,37 @@ impl<'a> Headless<'a> {
         let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let line = w::SAID_YES.with("step", shown::work(&step.work)).with("why", why);
         vec![Effect::Tell(Said::Line(line)), decide(ask, Decision::Approve)]
+    }
+
+    /// The shell pieces of a template: each is told, whatever was said ahead. `-y` is no
+    /// yes to one that is grave, and a message without it would be another one.
+    fn asked_for_pieces(&mut self, ask: &Ask, of: &str, pieces: &[ShellPiece]) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for piece in pieces {
+            let why = piece.risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
+            let line = prompt::TOLD_PIECE.with("of", of).with("tier", piece.risk.tier.name());
+            let line = line.with("line", crate::safety::clean::escape(&piece.line).text);
+            effects.extend(told(line.with("why", why)));
+        }
+        let grave = pieces.iter().find(|piece| piece.is_grave());
+        match (self.options.yes, grave) {
+            (true, None) => {
+                let steps = pieces.iter().map(|piece| piece.id.clone()).collect();
+                effects.push(decide(ask.id, Decision::ApproveAll { steps }));
+                return effects;
+            }
+            (true, Some(grave)) => {
+                let line = crate::safety::clean::escape(&grave.line).text;
+                let say = prompt::PIECE_NOT_BY_FLAG.with("line", line);
+                effects.extend(notice(Notice::error(say).hint(prompt::PIECE_NOT_BY_FLAG_HINT)));
+            }
+            (false, _) => effects.extend(notice(
+                Notice::error(prompt::PIECES_NEED_YES.with("of", of))
+                    .hint(prompt::PIECES_NEED_YES_HINT),
+            )),
+        }
+        effects.push(decide(ask.id, Decision::Reject { word: None }));
+        effects
     }
 
     fn observed(&mut self, observation: &Observation) -> Vec<Effect> {
@@ -220,6 +263,10 @@ impl<'a> Headless<'a> {
             (Stop::No, Ending::Limit { why }) => {
                 effects.extend(notice(Notice::error(why.clone()).hint(w::PAUSED_HINT)));
                 Exit::Limit
+            }
+            (Stop::No, Ending::Unsent { why }) => {
+                effects.extend(notice(Notice::error(why.clone())));
+                Exit::Failed
             }
             (Stop::No, Ending::Failed { why }) => {
                 effects.extend(self.on_the_way());

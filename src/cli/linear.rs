@@ -9,11 +9,11 @@ use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page, Replied, Report,
-    Step, Tier, Work,
+    Ask, Attached, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page, Replied,
+    Report, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
-use crate::words::{Lang, Say, Word, linear as w};
+use crate::words::{Lang, Say, Word, linear as w, prompt};
 
 mod question;
 pub mod run;
@@ -103,7 +103,7 @@ impl Linear {
                 question::Heard::Decided(decision) => {
                     vec![Effect::Send(Op::Decide { ask: asked.id(), decision })]
                 }
-                question::Heard::Again(word) => vec![self.say(word), Effect::Prompt],
+                question::Heard::Again(say) => vec![self.say(say), Effect::Prompt],
                 question::Heard::Command => self.entered(text),
             };
         }
@@ -113,9 +113,17 @@ impl Linear {
     fn entered(&mut self, text: &str) -> Vec<Effect> {
         match line::read(text) {
             Intent::Empty => self.prompt(),
-            Intent::Message { text } => vec![Effect::Send(Op::Submit { text })],
+            Intent::Message { parts } => vec![Effect::Send(line::submit(parts, str::to_owned))],
             Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line, keep })],
-            Intent::Command { name, args } => self.command(&format!("/{name} {args}")),
+            Intent::Command { name, args, mentions } => {
+                let mut effects = self.command(&format!("/{name} {args}"));
+                for effect in &mut effects {
+                    if let Effect::Send(Op::Prompt { prompt }) = effect {
+                        prompt.attach(mentions.iter().cloned());
+                    }
+                }
+                effects
+            }
         }
     }
 
@@ -224,6 +232,8 @@ impl Linear {
             }
             Event::Cleared => vec![self.say(w::CLEARED), Effect::Prompt],
             Event::Closed => vec![Effect::End(Exit::Done)],
+            Event::Attached { items } => items.iter().map(|item| self.attached(item)).collect(),
+            Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Thought { .. } | Event::StepOutput { .. } | Event::Judged { .. } => Vec::new(),
         }
@@ -259,6 +269,11 @@ impl Linear {
         }
         (self.written, self.rest) = (0, String::new());
         lines
+    }
+
+    fn attached(&self, item: &Attached) -> Effect {
+        let name = escape(&item.name).text;
+        self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.said()))
     }
 
     fn step(&self, word: Word, step: &Step, tier: Tier) -> Effect {
@@ -306,7 +321,9 @@ impl Linear {
             Ending::Done | Ending::Error => Vec::new(),
             Ending::Cancelled | Ending::Stopped => vec![self.say(w::STOPPED)],
             Ending::Limit { why } => vec![Effect::Notice(Notice::warning(why.clone()))],
-            Ending::Failed { why } => vec![Effect::Notice(Notice::error(why.clone()))],
+            Ending::Failed { why } | Ending::Unsent { why } => {
+                vec![Effect::Notice(Notice::error(why.clone()))]
+            }
         };
         for line in std::mem::take(&mut self.later) {
             effects.extend(self.command(&line));

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::prompt::template;
 use crate::protocol::{Requires, Risk, Row, Step, Tier, Work};
 use crate::safety::{self, Judged, Place, Policy, Scene, Verdict, World};
 use crate::tools::world::System;
@@ -183,7 +184,10 @@ fn described(judged: &Judged, lang: Lang) -> Value {
 /// as text, and as it would be if only the quotes of the template held them.
 fn described_line(line: &str, args: Option<&str>, scene: Scene<'_>, lang: Lang) -> Value {
     let lines = match args {
-        Some(args) => vec![safety::render_args_raw(line, args), safety::render_args(line, args)],
+        // Where the arguments cannot stand safely, only what they could do counts.
+        Some(args) => std::iter::once(line.replace("{{args}}", args))
+            .chain(template::filled_line(line, args))
+            .collect(),
         None => vec![line.to_owned()],
     };
     let verdicts = lines.iter().map(|line| safety::assess_shell("", line, scene));

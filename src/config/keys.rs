@@ -44,6 +44,7 @@ pub const KEYS: &[Key] = &[
     Key { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 1000 },       built_in: "25",      strictest: Some("0"),      variables: &[], elsewhere: None },
 
     Key { path: "limits.idle_timeout_s",  kind: Count { min: 1, max: 3600 },               built_in: "90",      strictest: None,           variables: &["AVOCET_IDLE_TIMEOUT_S"], elsewhere: None },
+    Key { path: "limits.piece_timeout_s", kind: Count { min: 1, max: 3600 },               built_in: "10",      strictest: None,           variables: &["AVOCET_PIECE_TIMEOUT_S"], elsewhere: None },
     Key { path: "limits.step_timeout_s",  kind: Count { min: 1, max: 86_400 },             built_in: "120",     strictest: None,           variables: &["AVOCET_STEP_TIMEOUT_S"], elsewhere: None },
 ];
 

@@ -69,6 +69,8 @@ pub struct Limits {
     pub idle_timeout: Duration,
     /// How long a step may run.
     pub step_timeout: Duration,
+    /// How long a shell piece of a template may run.
+    pub piece_timeout: Duration,
 }
 
 /// How a model is reached.
@@ -177,6 +179,7 @@ impl Settings {
                     .unwrap_or(0),
                 idle_timeout: Duration::from_secs(stack.count("limits.idle_timeout_s")),
                 step_timeout: Duration::from_secs(stack.count("limits.step_timeout_s")),
+                piece_timeout: Duration::from_secs(stack.count("limits.piece_timeout_s")),
             },
             sandbox: sandbox(stack),
             policy: policy(stack),

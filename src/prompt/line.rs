@@ -5,6 +5,7 @@
 //! | `/name args…` | a command; the name decides later which kind |
 //! | `!cmd`, `! cmd`, `` !`cmd` `` | a line for the user's shell |
 //! | `!!cmd` | the same, and its output is kept out of the context |
+//! | `@path`, `@"a b"`, `@dir/`, `@file:10-40` | a file that goes with the message |
 //! | `\/`, `\!`, `\@` | the plain character |
 //! | anything else | a message |
 //!
@@ -12,17 +13,23 @@
 //! that name, so `/usr/bin/env is missing` is a message. Only the first line is looked
 //! at: a pasted text that has `/x` or `!x` further down is a message as a whole.
 
+use super::{args, mention};
+use crate::protocol::{Mention, Op, Part, Prompt};
+
 /// What the line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Intent {
     Empty,
+    /// Words for the model, and the files that are named among them.
     Message {
-        text: String,
+        parts: Vec<Part>,
     },
-    /// A slash command, a user's command or a skill. `args` is the rest as typed.
+    /// A slash command, a user's command or a skill. `args` is the rest as typed, with
+    /// the files that are named in it.
     Command {
         name: String,
         args: String,
+        mentions: Vec<Mention>,
     },
     /// A line for the shell. `keep`: its output goes into the context.
     Shell {
@@ -31,20 +38,128 @@ pub enum Intent {
     },
 }
 
-/// Reads what was typed. Never fails: what is nothing else is a message.
+/// What a line consists of: instructions, and the text that is left without them
+/// (002 §2.1). The files it names are looked at later, by others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PreprocessingResult {
+    pub cleaned_content: String,
+    pub commands: Vec<CommandInstruction>,
+    /// In the order they are named, also in the arguments of a command.
+    pub mentions: Vec<Mention>,
+    /// Nothing is left for the model.
+    pub should_halt: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandInstruction {
+    /// The skill or command, or the first word of the shell line.
+    pub name: String,
+    /// The other words, without their quotes.
+    pub args: Vec<String>,
+    pub kind: InstructionKind,
+    /// As it was typed.
+    pub original: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstructionKind {
+    Skill,
+    Shell,
+}
+
+/// Takes a typed text apart. Never fails: what is nothing else is a message.
+pub fn preprocess(content: &str) -> PreprocessingResult {
+    let instruction = |name, args, kind| CommandInstruction {
+        name,
+        args,
+        kind,
+        original: content.trim().to_owned(),
+    };
+    match read(content) {
+        Intent::Empty => PreprocessingResult::default(),
+        Intent::Message { parts } => PreprocessingResult {
+            cleaned_content: text_of(&parts),
+            mentions: mentions_of(&parts),
+            ..PreprocessingResult::default()
+        },
+        Intent::Command { name, args, mentions } => PreprocessingResult {
+            commands: vec![instruction(name, args::split(&args), InstructionKind::Skill)],
+            mentions,
+            should_halt: true,
+            ..PreprocessingResult::default()
+        },
+        Intent::Shell { line, .. } => {
+            let mut words = args::split(&line).into_iter();
+            let name = words.next().unwrap_or_default();
+            PreprocessingResult {
+                commands: vec![instruction(name, words.collect(), InstructionKind::Shell)],
+                should_halt: true,
+                ..PreprocessingResult::default()
+            }
+        }
+    }
+}
+
+/// Reads what was typed.
 pub fn read(typed: &str) -> Intent {
+    read_beside(typed, &[])
+}
+
+/// Reads what was typed beside what was pasted: in a pasted text `@` is a character.
+pub fn read_beside(typed: &str, pasted: &[String]) -> Intent {
     let line = typed.trim();
     if line.is_empty() {
         return Intent::Empty;
     }
-    command(line).or_else(|| shell(line)).unwrap_or_else(|| Intent::Message { text: plain(line) })
+    command(line, pasted)
+        .or_else(|| shell(line))
+        .unwrap_or_else(|| Intent::Message { parts: message(line, pasted) })
 }
 
-fn command(line: &str) -> Option<Intent> {
+/// The words of a message, with the mentions as they were typed.
+pub fn text_of(parts: &[Part]) -> String {
+    parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) | Part::Mention { text, .. } => text.as_str(),
+            Part::Insert(_) | Part::Shell(_) => "",
+        })
+        .collect()
+}
+
+fn mentions_of(parts: &[Part]) -> Vec<Mention> {
+    let mention = |part: &Part| match part {
+        Part::Mention { mention, .. } => Some(mention.clone()),
+        Part::Text(_) | Part::Insert(_) | Part::Shell(_) => None,
+    };
+    parts.iter().filter_map(mention).collect()
+}
+
+/// What a message asks of a session. `whole` puts folded pastes back into a text; what it
+/// puts in is not read.
+pub fn submit(parts: Vec<Part>, whole: impl Fn(&str) -> String) -> Op {
+    let shown = whole(&text_of(&parts));
+    if mentions_of(&parts).is_empty() {
+        return Op::Submit { text: shown };
+    }
+    let unfolded = parts.into_iter().map(|part| match part {
+        Part::Text(text) => Part::Text(whole(&text)),
+        other => other,
+    });
+    let prompt = Prompt { shown, parts: unfolded.collect(), ..Prompt::default() };
+    Op::Prompt { prompt: Box::new(prompt) }
+}
+
+fn command(line: &str, pasted: &[String]) -> Option<Intent> {
     let rest = line.strip_prefix('/')?;
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (name, args) = rest.split_at_checked(end)?;
-    is_name(name).then(|| Intent::Command { name: name.to_owned(), args: args.trim().to_owned() })
+    let args = args.trim();
+    is_name(name).then(|| Intent::Command {
+        name: name.to_owned(),
+        args: args.to_owned(),
+        mentions: named(args, pasted).into_iter().map(|found| found.mention).collect(),
+    })
 }
 
 /// A letter or digit first, in any script, then also `.`, `_`, `-` and `:`.
@@ -69,10 +184,40 @@ fn shell(line: &str) -> Option<Intent> {
     (!rest.is_empty()).then(|| Intent::Shell { line: rest.to_owned(), keep })
 }
 
-/// Takes the escapes away: `\/` and `\!` at the start, `\@` anywhere.
-fn plain(line: &str) -> String {
+/// The words of a message apart from the files it names.
+fn message(line: &str, pasted: &[String]) -> Vec<Part> {
     let line = line.strip_prefix('\\').filter(|rest| rest.starts_with(['/', '!'])).unwrap_or(line);
-    line.replace(r"\@", "@")
+    let mut parts = Vec::new();
+    let mut done = 0;
+    let words = |from: usize, to: usize| plain(line.get(from..to).unwrap_or_default());
+    for found in named(line, pasted) {
+        if found.from > done {
+            parts.push(Part::Text(words(done, found.from)));
+        }
+        let text = line.get(found.from..found.to).unwrap_or_default().to_owned();
+        parts.push(Part::Mention { text, mention: found.mention });
+        done = found.to;
+    }
+    if done < line.len() {
+        parts.push(Part::Text(words(done, line.len())));
+    }
+    parts
+}
+
+/// The mentions that do not stand in a pasted text.
+fn named(line: &str, pasted: &[String]) -> Vec<mention::Found> {
+    let inside = |at: usize| {
+        pasted.iter().filter(|text| !text.is_empty()).any(|text| {
+            line.match_indices(text.as_str())
+                .any(|(from, _)| (from..from + text.len()).contains(&at))
+        })
+    };
+    mention::find(line).into_iter().filter(|found| !inside(found.from)).collect()
+}
+
+/// Takes the escapes away: `\@` anywhere.
+fn plain(text: &str) -> String {
+    text.replace(r"\@", "@")
 }
 
 #[cfg(test)]
@@ -80,15 +225,19 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> Intent {
-        Intent::Message { text: text.into() }
+        Intent::Message { parts: vec![Part::Text(text.into())] }
     }
 
     fn command(name: &str, args: &str) -> Intent {
-        Intent::Command { name: name.into(), args: args.into() }
+        Intent::Command { name: name.into(), args: args.into(), mentions: Vec::new() }
     }
 
     fn shell(line: &str, keep: bool) -> Intent {
         Intent::Shell { line: line.into(), keep }
+    }
+
+    fn written(mentions: &[Mention]) -> Vec<String> {
+        mentions.iter().map(Mention::written).collect()
     }
 
     #[test]
@@ -131,5 +280,85 @@ mod tests {
         assert_eq!(read("!"), message("!"));
         assert_eq!(read("!!"), message("!!"));
         assert_eq!(read("/"), message("/"));
+    }
+
+    #[test]
+    fn plain_text_is_a_message_and_holds_no_instruction() {
+        let read = preprocess("hello world");
+        assert_eq!(read.cleaned_content, "hello world");
+        assert!(read.commands.is_empty() && !read.should_halt);
+    }
+
+    #[test]
+    fn a_slash_command_is_an_instruction_and_nothing_is_left_for_the_model() {
+        let read = preprocess("/commit -m 'wip'");
+        let [only] = &read.commands[..] else { panic!("{read:?}") };
+        assert_eq!((only.name.as_str(), only.kind), ("commit", InstructionKind::Skill));
+        assert_eq!(only.args, ["-m", "wip"]);
+        assert_eq!(only.original, "/commit -m 'wip'");
+        assert!(read.should_halt && read.cleaned_content.is_empty());
+    }
+
+    #[test]
+    fn a_shell_line_is_an_instruction_in_each_of_its_spellings() {
+        for typed in ["!ls -la", "! ls -la", "!`ls -la`"] {
+            let read = preprocess(typed);
+            let [only] = &read.commands[..] else { panic!("{read:?}") };
+            assert_eq!((only.name.as_str(), only.kind), ("ls", InstructionKind::Shell));
+            assert_eq!(only.args, ["-la"]);
+            assert!(read.should_halt);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_named_in_the_arguments_of_a_command_is_found() {
+        let read = preprocess("/review @src/index.ts");
+        assert_eq!(read.commands[0].args, ["@src/index.ts"]);
+        assert_eq!(written(&read.mentions), ["@src/index.ts"]);
+    }
+
+    #[test]
+    fn a_file_that_is_named_in_a_message_stands_apart_from_its_words() {
+        let Intent::Message { parts } = read("check this @file, please") else { panic!() };
+        let mention = Mention { path: "file".into(), lines: None };
+        let expected = [
+            Part::Text("check this ".into()),
+            Part::Mention { text: "@file".into(), mention },
+            Part::Text(", please".into()),
+        ];
+        assert_eq!(parts, expected);
+        assert_eq!(preprocess("check this @file").cleaned_content, "check this @file");
+    }
+
+    #[test]
+    fn chinese_punctuation_ends_a_path() {
+        let read = preprocess("看看@src/main.rs，谢谢");
+        assert_eq!(written(&read.mentions), ["@src/main.rs"]);
+        assert_eq!(read.cleaned_content, "看看@src/main.rs，谢谢");
+    }
+
+    #[test]
+    fn in_a_pasted_text_an_at_sign_is_a_character() {
+        let pasted = ["see @a.rs".to_owned()];
+        let Intent::Message { parts } = read_beside("@b.rs and see @a.rs", &pasted) else {
+            panic!()
+        };
+        assert_eq!(written(&mentions_of(&parts)), ["@b.rs"]);
+        assert_eq!(text_of(&parts), "@b.rs and see @a.rs");
+    }
+
+    #[test]
+    fn what_a_folded_paste_holds_is_not_read() {
+        let Intent::Message { parts } = read("@a.rs [pasted]") else { panic!() };
+        let Op::Prompt { prompt } = submit(parts, |text| text.replace("[pasted]", "@b.rs")) else {
+            panic!()
+        };
+        assert_eq!(prompt.shown, "@a.rs @b.rs");
+        assert_eq!(prompt.parts[1], Part::Text(" @b.rs".into()));
+    }
+
+    #[test]
+    fn a_shell_line_names_no_files() {
+        assert!(preprocess("!cat @a").mentions.is_empty());
     }
 }

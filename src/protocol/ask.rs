@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Risk, Step, Work};
+use super::{Risk, Step, Tier, Work};
 use crate::words::Say;
 
 /// Names one question; an answer to another one is ignored.
@@ -41,6 +41,16 @@ pub enum Question {
         #[serde(default)]
         rest: Vec<Ahead>,
     },
+    /// May these shell pieces run? All pieces of one template at once. The answer is
+    /// [`Decision::ApproveAll`] with the ids of those that may; a plain approval means
+    /// those that are not grave, and without a yes to any nothing is sent.
+    Pieces {
+        /// What they stand in, as it was typed: `/commit-msg`.
+        of: String,
+        /// The absolute folder they would run in.
+        cwd: String,
+        pieces: Vec<ShellPiece>,
+    },
     /// The turn paused by itself; shall it go on?
     Pause { why: Say },
     /// Is this folder trusted? A yes trusts it, a rejection leaves it as something to
@@ -73,6 +83,24 @@ pub struct Ahead {
     pub risk: Risk,
 }
 
+/// A shell piece of a template, with its arguments in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShellPiece {
+    /// The id of its step.
+    pub id: String,
+    pub line: String,
+    pub risk: Risk,
+    /// Its simple commands, each with its own judgement.
+    pub commands: Vec<Piece>,
+}
+
+impl ShellPiece {
+    /// It needs a yes of its own: an L2, also one that settings lifted.
+    pub fn is_grave(&self) -> bool {
+        self.risk.tier == Tier::L2 || self.risk.lifted
+    }
+}
+
 /// One simple command of a shell line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Piece {
@@ -94,7 +122,8 @@ pub enum Decision {
     /// Run this once, or go on after a pause.
     Approve,
     /// Run this, and the listed ones of those behind it when their turn comes. Each is
-    /// judged again then, and asked about if it became worse than it was shown.
+    /// judged again then, and asked about if it became worse than it was shown. Of the
+    /// pieces of a template: run exactly these.
     ApproveAll { steps: Vec<String> },
     /// Run it, and what its rule covers, without asking again.
     Remember(Scope),

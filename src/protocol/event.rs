@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, AskId, Facts, Observation, Page, Risk, Step, Work};
+use super::{Ask, AskId, Attached, Facts, Observation, Page, Risk, Step, Work};
 use crate::words::Say;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,14 @@ pub enum Event {
         turn: u64,
         text: String,
         origin: Origin,
+    },
+    /// What was put to the words of the turn that began.
+    Attached {
+        items: Vec<Attached>,
+    },
+    /// The answer to an `Op::Render`.
+    Rendered {
+        text: String,
     },
     /// The user's words reached the running turn.
     Steered {
@@ -136,6 +144,10 @@ pub enum Ending {
     Stopped,
     /// A limit was reached and nobody said to go on.
     Limit {
+        why: Say,
+    },
+    /// A part of the message could not be made, so no model heard of it.
+    Unsent {
         why: Say,
     },
     /// The model or its server failed.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AskId, Decision, Mode, Work};
+use super::{AskId, Decision, Mode, Prompt, Work};
 use crate::words::Lang;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,6 +11,15 @@ pub enum Op {
     /// A message for the model: starts a turn, or waits in the queue while one runs.
     Submit {
         text: String,
+    },
+    /// A message that names files or holds shell pieces: those are looked at first, then
+    /// it is sent as one.
+    Prompt {
+        prompt: Box<Prompt>,
+    },
+    /// Fills a prompt and tells its text; no model hears of it.
+    Render {
+        prompt: Box<Prompt>,
     },
     /// A line for the user's shell. `keep`: the output goes into the context as well.
     Shell {

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Effect, Piece, Requires, Risk, Step, Tier, Work};
+use crate::protocol::{Effect, Piece, Risk, Step, Tier};
 use crate::words::Word;
 
 mod args;
@@ -16,6 +16,7 @@ mod findings;
 mod judge;
 mod malformed;
 mod paths;
+mod pieces;
 pub mod policy;
 pub mod redact;
 pub mod repository;
@@ -32,10 +33,10 @@ mod tests;
 
 pub use findings::Seen;
 pub use malformed::is_hidden;
-pub use paths::{is_sensitive_name, secret_places};
+pub use paths::{absolute, is_sensitive_name, secret_places};
+pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};
 pub use seal::{Seal, Start};
-pub use shell::{pieces as template_pieces, render as render_args, render_raw as render_args_raw};
 pub use warning::Warning;
 
 /// Where a step would run, and under which policy.
@@ -276,16 +277,10 @@ pub fn assess(step: Step, scene: Scene<'_>) -> Verdict {
 /// propose. Only a line that is no text for a shell at all (a NUL in it) is refused.
 /// Nothing a model sends may come here.
 pub fn assess_shell(id: &str, line: &str, scene: Scene<'_>) -> Verdict {
-    let policy = Policy { unknown_program: Unknown::Confirm, ..scene.policy.clone() };
-    let scene = Scene { policy: &policy, ..scene };
-    let work = Work::Shell { line: line.to_owned() };
-    let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
-    let (judged, _) = step::judge(step, scene);
+    let judged = pieces::line(id, line, scene);
     match judged.risk.tier {
         Tier::L0 | Tier::L1 => Verdict::Run(Cleared::new(judged)),
-        Tier::L2 if judged.risk.reasons.iter().any(|r| r.rule == "malformed.nul") => {
-            Verdict::Refuse(Refused(judged))
-        }
+        Tier::L2 if pieces::is_no_line(&judged) => Verdict::Refuse(Refused(judged)),
         Tier::L2 => Verdict::Ask(Held::new(judged)),
     }
 }

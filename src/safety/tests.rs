@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::policy::Rule;
 use super::*;
+use crate::protocol::{Requires, Work};
 
 /// A machine of the imagination: `/w` is the workspace, `/h` the home.
 #[derive(Default)]

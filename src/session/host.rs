@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +19,7 @@ use crate::protocol::{
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Place, Policy, Scene, World};
-use crate::tools::{Toolbox, Watch};
+use crate::tools::{Input, Piped, Tool, Toolbox, Watch};
 use crate::words::session as words;
 
 /// What a turn tells the session it belongs to.
@@ -243,6 +244,23 @@ fn estimate(text: &str, sent: usize) -> Usage {
 
 /// Runs one cleared step, passing its output on as it comes.
 pub async fn run_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared) -> Observation {
+    let run = |tool: &dyn Tool, step, watch| {
+        tool.run(step, watch).map(|seen| Piped { seen, output: None }).boxed()
+    };
+    watched(desk, outbox, cleared, run).await.seen
+}
+
+/// Runs a shell piece of a template the same way, for all of its output.
+pub async fn pipe_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared, input: Input) -> Piped {
+    watched(desk, outbox, cleared, |tool, step, watch| tool.pipe(step, input, watch)).await
+}
+
+async fn watched(
+    desk: &Desk,
+    outbox: &mut Outbox,
+    cleared: Cleared,
+    run: impl FnOnce(&dyn Tool, Cleared, Watch) -> BoxFuture<'static, Piped>,
+) -> Piped {
     let judged = cleared.judged();
     let (step, risk) = (judged.step.clone(), judged.risk.clone());
     let Some(tool) = desk.tools.find(&step.work).cloned() else {
@@ -253,23 +271,25 @@ pub async fn run_step(desk: &Desk, outbox: &mut Outbox, cleared: Cleared) -> Obs
             Outcome::Refused,
         );
         seen.note = Some(words::NO_TOOL.with("tool", step.work.tool()));
-        return seen;
+        return Piped { seen, output: None };
     };
     outbox.send(Event::StepStarted { step: step.clone(), risk }).await;
     let (sender, mut output) = mpsc::unbounded_channel();
-    let mut running = tool.run(cleared, Watch { cancel: desk.cancel.clone(), output: sender });
+    let watch = Watch { cancel: desk.cancel.clone(), output: sender };
+    let mut running = run(tool.as_ref(), cleared, watch);
     let started = Instant::now();
-    let mut seen = loop {
+    let mut piped = loop {
         tokio::select! {
-            seen = &mut running => break seen,
+            piped = &mut running => break piped,
             Some(text) = output.recv() => {
                 outbox.send(Event::StepOutput { id: step.id.clone(), text }).await;
             }
         }
     };
+    let seen = &mut piped.seen;
     if seen.duration_ms == 0 {
         seen.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     }
-    desk.redactor.mask_output(&mut seen);
-    seen
+    desk.redactor.mask_output(seen);
+    piped
 }

@@ -21,14 +21,17 @@ use crate::tools::Toolbox;
 use crate::words::{Lang, Say};
 
 pub mod export;
+mod files;
 mod host;
 mod outbox;
+mod prompting;
 mod report;
 mod rules;
 mod run;
 mod shell;
 mod state;
 pub mod trust;
+mod turns;
 
 /// How many ops may wait for a session.
 const ROOM: usize = 256;

@@ -12,15 +12,15 @@ use tokio_util::sync::CancellationToken;
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
 use super::state::{self, After, Past, Running, Voice};
+use super::turns::Words;
 use super::{Found, Guard, Parts, Wanted, report, rules, shell, trust};
 use crate::agent::Answer;
-use crate::agent::drive::{Ended, drive};
-use crate::agent::turn::{Start, Turn};
+use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Mode, Notice, Op, Origin, Report, Scope, Shelter, Step,
-    Usage, Work,
+    AskId, Decision, Ending, Event, Facts, Mode, Notice, Op, Report, Scope, Shelter, Step, Usage,
+    Work,
 };
 use crate::safety::{self, Policy, Scene};
 use crate::tools::{Toolbox, branch};
@@ -36,7 +36,7 @@ pub(super) struct Session {
     pub guard: Guard,
     pub outbox: Outbox,
     /// Messages that wait for the running turn to end.
-    queue: VecDeque<String>,
+    pub(super) queue: VecDeque<Words>,
     running: Option<Running>,
     policy: watch::Sender<Policy>,
     tools: Toolbox,
@@ -104,9 +104,9 @@ async fn ended(running: &mut Option<Running>) -> Result<Ended, String> {
 }
 
 /// The session's ends of a turn's wires.
-type Ends = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
+pub(super) type Ends = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
 
-fn wires() -> (Wires, Ends) {
+pub(super) fn wires() -> (Wires, Ends) {
     let (decisions, decided) = mpsc::unbounded_channel();
     let (steers, steered) = mpsc::unbounded_channel();
     (Wires { decisions: decided, steers: steered }, (decisions, steers))
@@ -144,12 +144,11 @@ impl Session {
 
     async fn op(&mut self, op: Op) -> trust::After {
         match op {
-            Op::Submit { text } => self.submit(text).await,
+            Op::Submit { text } => self.submit(Words::Text(text)).await,
+            Op::Prompt { prompt } => self.submit(Words::Prompt(prompt)).await,
+            Op::Render { prompt } => self.render(*prompt).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
-            Op::SetQueue { texts } => {
-                self.queue = texts.into();
-                self.queue_changed().await;
-            }
+            Op::SetQueue { texts } => self.set_queue(texts).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
@@ -197,15 +196,6 @@ impl Session {
 
     // Turns
 
-    async fn submit(&mut self, text: String) {
-        if self.running.is_some() || self.guard.trust.asking.is_some() {
-            self.queue.push_back(text);
-            self.queue_changed().await;
-        } else {
-            self.start(text, Origin::Typed).await;
-        }
-    }
-
     /// What the turn does not hear before it ends is asked behind it.
     async fn steer(&mut self, text: String) {
         match &mut self.running {
@@ -214,38 +204,8 @@ impl Session {
                 let _ = running.steers.send(text);
                 self.say(Notice::info(words::STEER_WAITS)).await;
             }
-            None => self.submit(text).await,
+            None => self.submit(Words::Text(text)).await,
         }
-    }
-
-    async fn retry(&mut self) {
-        match self.past.asked.take() {
-            _ if self.running.is_some() || self.guard.trust.asking.is_some() => {}
-            None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
-            Some((text, mark)) => {
-                Arc::make_mut(&mut self.past.history).back_to(mark);
-                self.start(text, Origin::Typed).await;
-            }
-        }
-    }
-
-    async fn start(&mut self, text: String, origin: Origin) {
-        self.past.asked = Some((text.clone(), self.past.history.mark()));
-        self.facts.turns += 1;
-        let start = Start {
-            turn: self.facts.turns,
-            text,
-            origin,
-            max_steps: self.facts.max_steps,
-            next_step: self.past.next_step,
-            next_ask: self.past.next_ask,
-        };
-        let (turn, cancel) = (Turn::new(start), CancellationToken::new());
-        let (wires, ends) = wires();
-        let mut host = self.host(&cancel, wires);
-        let token = cancel.clone();
-        let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
-        self.set_running(cancel, ends, task);
     }
 
     async fn shell(&mut self, line: String, keep: bool) {
@@ -273,7 +233,7 @@ impl Session {
         self.set_running(cancel, ends, task);
     }
 
-    fn set_running(
+    pub(super) fn set_running(
         &mut self,
         cancel: CancellationToken,
         (decisions, steers): Ends,
@@ -292,7 +252,7 @@ impl Session {
         });
     }
 
-    fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
+    pub(super) fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
         TurnHost {
             desk: Desk {
                 model: Arc::clone(&self.voice.connected.model),
@@ -358,7 +318,7 @@ impl Session {
         if texts.is_empty() {
             return;
         }
-        texts.into_iter().rev().for_each(|text| self.queue.push_front(text));
+        texts.into_iter().rev().for_each(|text| self.queue.push_front(Words::Text(text)));
         self.queue_changed().await;
     }
 
@@ -370,7 +330,7 @@ impl Session {
         if !ended.messages.is_empty() {
             Arc::make_mut(&mut self.past.history).push(ended.messages, Bounds::default());
         }
-        matches!(ended.ending, Ending::Failed { .. })
+        matches!(ended.ending, Ending::Failed { .. } | Ending::Unsent { .. })
     }
 
     /// A fault of our own must not take the conversation with it.
@@ -380,18 +340,6 @@ impl Session {
         self.outbox
             .send(Event::TurnEnded { turn, ending, usage: Usage::default(), elapsed_ms: 0 })
             .await;
-    }
-
-    async fn next_of_queue(&mut self) {
-        if let Some(text) = self.queue.pop_front() {
-            self.queue_changed().await;
-            self.start(text, Origin::Queue).await;
-        }
-    }
-
-    async fn queue_changed(&mut self) {
-        let texts = self.queue.iter().cloned().collect();
-        self.outbox.send(Event::Queued { texts }).await;
     }
 
     fn stop(&mut self) {

@@ -7,6 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::turns::Words;
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
 use crate::context::window::{History, Mark};
@@ -39,7 +40,7 @@ pub struct Past {
     /// The id the next question gets.
     pub next_ask: u64,
     /// The last message, and where the history ended before it.
-    pub asked: Option<(String, Mark)>,
+    pub asked: Option<(Words, Mark)>,
     /// Tokens of the latest turns, by their numbers, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
 }

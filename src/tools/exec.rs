@@ -17,7 +17,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::sandbox::Sandbox;
-use super::{Tool, Watch, parse};
+use super::{Input, Piped, Tool, Watch, parse};
 use crate::protocol::{Observation, Outcome, Parsed, Shelter, Tier, Work};
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Judged};
@@ -61,6 +61,8 @@ pub struct Limits {
     pub alone: Duration,
     /// One a person approved.
     pub approved: Duration,
+    /// A shell piece of a template.
+    pub piece: Duration,
     /// Between SIGINT, SIGTERM and SIGKILL.
     pub grace: Duration,
 }
@@ -70,6 +72,7 @@ impl Default for Limits {
         Limits {
             alone: Duration::from_secs(30),
             approved: Duration::from_secs(600),
+            piece: Duration::from_secs(10),
             grace: Duration::from_secs(2),
         }
     }
@@ -111,7 +114,12 @@ impl Tool for Exec {
 
     fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
         let exec = self.clone();
-        async move { run(&exec, &step, &watch).await }.boxed()
+        async move { run(&exec, &step, None, &watch).await.seen }.boxed()
+    }
+
+    fn pipe(&self, step: Cleared, input: Input, watch: Watch) -> BoxFuture<'static, Piped> {
+        let exec = self.clone();
+        async move { run(&exec, &step, Some(input), &watch).await }.boxed()
     }
 
     fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
@@ -121,24 +129,29 @@ impl Tool for Exec {
     }
 }
 
-async fn run(exec: &Exec, step: &Cleared, watch: &Watch) -> Observation {
+/// `input`: the step is a shell piece of a template and reads this.
+async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -> Piped {
     let judged = step.judged();
     let setup = &exec.setup;
+    let none = |outcome, say| Piped { seen: not_run(judged, outcome, say), output: None };
     if watch.cancel.is_cancelled() {
-        return not_run(judged, Outcome::Cancelled, Say::from(words::CANCELLED));
+        return none(Outcome::Cancelled, Say::from(words::CANCELLED));
     }
     let began = Instant::now();
-    let (running, inside) = match start::start(exec, step).await {
+    let is_piece = input.is_some();
+    let (running, inside) = match start::start(exec, step, input).await {
         Ok(started) => started,
-        Err(NotStarted::Unable(say)) => return not_run(judged, Outcome::Ran, say),
-        Err(NotStarted::Changed(say)) => return not_run(judged, Outcome::Refused, say),
+        Err(NotStarted::Unable(say)) => return none(Outcome::Ran, say),
+        Err(NotStarted::Changed(say)) => return none(Outcome::Refused, say),
     };
     let most = match judged.risk.tier {
+        _ if is_piece => setup.limits.piece,
         Tier::L0 => setup.limits.alone,
         Tier::L1 | Tier::L2 => setup.limits.approved,
     };
     let live = live::Live::new(watch.output.clone(), setup.lang);
-    let output = Output::new(live, setup.redactor.as_ref());
+    let stdout = if is_piece { capture::Kept::with_head(PIECE) } else { capture::Kept::default() };
+    let output = Output::new(live, stdout, setup.redactor.as_ref());
     let times = Times { most, grace: setup.limits.grace };
     let finished = watch::watch(running, watch, times, output).await;
     let elapsed = began.elapsed();
@@ -148,13 +161,17 @@ async fn run(exec: &Exec, step: &Cleared, watch: &Watch) -> Observation {
     observation.note = note(&finished, most);
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    shape(&mut observation, setup, finished.output).await;
-    observation
+    let output = shape(&mut observation, setup, finished.output).await;
+    Piped { seen: observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 
+/// The most a shell piece of a template may write, in bytes.
+const PIECE: usize = 1024 * 1024;
+
 /// Puts the output in: masked first, then read, then cut. Work for the processor, so
-/// it is done off the threads that wait.
-async fn shape(observation: &mut Observation, setup: &Setup, output: Output) {
+/// it is done off the threads that wait. Answers with the whole standard output, where
+/// all of it was kept.
+async fn shape(observation: &mut Observation, setup: &Setup, output: Output) -> Option<String> {
     let redactor = setup.redactor.clone();
     let work = observation.step.work.clone();
     let exit = observation.exit_code;
@@ -165,14 +182,15 @@ async fn shape(observation: &mut Observation, setup: &Setup, output: Output) {
         };
         let (stdout, stderr) = (masked(output.stdout.text()), masked(output.stderr.text()));
         let parsed = parsed(&work, &stdout, &stderr, exit);
-        (stdout.share(capture::STDOUT), stderr.share(capture::STDERR), parsed)
+        let shares = (stdout.share(capture::STDOUT), stderr.share(capture::STDERR));
+        (shares, parsed, stdout.is_whole().then_some(stdout.front))
     });
-    if let Ok(((stdout, out_cut), (stderr, err_cut), parsed)) = shaped.await {
-        observation.stdout = stdout;
-        observation.stderr = stderr;
-        observation.truncated = out_cut || err_cut;
-        observation.parsed = parsed;
-    }
+    let (((stdout, out_cut), (stderr, err_cut)), parsed, whole) = shaped.await.ok()?;
+    observation.stdout = stdout;
+    observation.stderr = stderr;
+    observation.truncated = out_cut || err_cut;
+    observation.parsed = parsed;
+    whole
 }
 
 fn parsed(work: &Work, stdout: &Text, stderr: &Text, exit: Option<i32>) -> Option<Parsed> {

@@ -13,6 +13,7 @@ use crate::protocol::{Observation, Shelter, Work};
 use crate::safety::Cleared;
 use crate::words::Word;
 
+pub mod attach;
 pub mod branch;
 pub mod exec;
 pub mod parse;
@@ -31,11 +32,32 @@ pub trait Tool: Send + Sync {
 
     fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation>;
 
+    /// Runs a shell piece of a template: with an input, and for all of its output.
+    fn pipe(&self, step: Cleared, _input: Input, watch: Watch) -> BoxFuture<'static, Piped> {
+        let running = self.run(step, watch);
+        async move {
+            let seen = running.await;
+            Piped { output: Some(seen.stdout.clone()), seen }
+        }
+        .boxed()
+    }
+
     /// Tries out whether the system holds the tool's steps back; `None` where there is
     /// nothing to hold.
     fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
         std::future::ready(None).boxed()
     }
+}
+
+/// What a shell piece reads on its standard input.
+pub type Input = Arc<[u8]>;
+
+/// What came of a shell piece.
+#[derive(Clone, Debug)]
+pub struct Piped {
+    pub seen: Observation,
+    /// Its standard output, secrets masked; `None`: there was more than a piece may write.
+    pub output: Option<String>,
 }
 
 /// How a running step is watched from outside.

@@ -93,6 +93,8 @@ impl Activity {
             Event::TurnEnded { .. } | Event::Closed => Doing::Idle,
             Event::StepOutput { .. }
             | Event::Steered { .. }
+            | Event::Attached { .. }
+            | Event::Rendered { .. }
             | Event::Judged { .. }
             | Event::Queued { .. }
             | Event::Facts(_)

@@ -40,6 +40,8 @@ const WRITTEN: usize = 40_000;
 pub struct Composer {
     text: TextArea<'static>,
     folds: Folds,
+    /// Small pastes that hold an `@`.
+    pasted: Vec<String>,
     mentions: Mentions,
     /// The list that opens while a mention is written.
     pub files: Files,
@@ -56,6 +58,8 @@ pub struct Taken {
     /// As it stood there, big pastes folded.
     pub shown: String,
     pub folds: Folds,
+    /// Small pastes that stand in it: an `@` in one names no file.
+    pub pasted: Vec<String>,
 }
 
 /// What stands beside the text: a hint while it is empty, and the mark before it.
@@ -75,6 +79,7 @@ impl Composer {
         Composer {
             text,
             folds: Folds::default(),
+            pasted: Vec::new(),
             mentions: Mentions::default(),
             files: Files::default(),
             history,
@@ -186,7 +191,11 @@ impl Composer {
         match self.folds.fold(&text, lang) {
             Some(mark) => _ = self.text.insert_str(mark),
             None => {
-                self.text.insert_str(seen(&text));
+                let text = seen(&text);
+                if text.contains('@') {
+                    self.pasted.push(text.clone());
+                }
+                self.text.insert_str(text);
             }
         }
         self.changed();
@@ -196,6 +205,8 @@ impl Composer {
     pub fn set(&mut self, text: &str, lang: Lang) {
         self.text.clear();
         self.paste(text, lang);
+        // It was typed once.
+        self.pasted.clear();
     }
 
     /// Puts what was written elsewhere in place of what stands there. Pastes that are
@@ -227,13 +238,14 @@ impl Composer {
     pub fn take(&mut self) -> Taken {
         let shown = self.shown();
         let folds = std::mem::take(&mut self.folds);
+        let pasted = std::mem::take(&mut self.pasted);
         self.history.push(folds.expand(&shown));
         self.text.set_lines(vec![String::new()], (0, 0));
         self.mentions = Mentions::default();
         if let Some(vim) = &mut self.vim {
             vim.mode = Mode::Insert;
         }
-        Taken { shown, folds }
+        Taken { shown, folds, pasted }
     }
 
     /// What stands here, to be put back by [`Composer::restore`].

@@ -7,7 +7,7 @@ use super::state::State;
 use super::{choosing, start};
 use crate::commands::{self, Act, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
-use crate::protocol::{Notice, Op};
+use crate::protocol::{Mention, Notice, Op};
 use crate::words::{Lang, input, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
@@ -23,13 +23,27 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
     }
     let whole = |text: &str| taken.folds.expand(text);
     let mut effects = vec![Effect::Keep(whole(&taken.shown))];
-    effects.extend(match line::read(&taken.shown) {
+    effects.extend(match line::read_beside(&taken.shown, &taken.pasted) {
         Intent::Empty => Vec::new(),
-        Intent::Message { text } => vec![Effect::Send(Op::Submit { text: whole(&text) })],
+        Intent::Message { parts } => vec![Effect::Send(line::submit(parts, whole))],
         Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
-        Intent::Command { name, args } => command(state, &format!("/{name} {}", whole(&args)), at),
+        Intent::Command { name, args, mentions } => {
+            let effects = command(state, &format!("/{name} {}", whole(&args)), at);
+            effects.into_iter().map(|effect| named(effect, &mentions)).collect()
+        }
     });
     effects
+}
+
+/// The files that were named in the arguments go with a prompt that was made of them.
+fn named(effect: Effect, mentions: &[Mention]) -> Effect {
+    match effect {
+        Effect::Send(Op::Prompt { mut prompt }) => {
+            prompt.attach(mentions.iter().cloned());
+            Effect::Send(Op::Prompt { prompt })
+        }
+        other => other,
+    }
 }
 
 fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {

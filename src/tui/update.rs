@@ -418,6 +418,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Steered { .. }
+        | protocol::Event::Attached { .. }
+        | protocol::Event::Rendered { .. }
         | protocol::Event::Delta { .. }
         | protocol::Event::Thought { .. }
         | protocol::Event::Retrying { .. }

@@ -32,6 +32,7 @@ pub mod input;
 pub mod library;
 pub mod linear;
 pub mod model;
+pub mod prompt;
 pub mod protocol;
 pub mod safety;
 pub mod sandbox;
@@ -52,6 +53,7 @@ const AREAS: &[&[Word]] = &[
     library::ALL,
     linear::ALL,
     model::ALL,
+    prompt::ALL,
     protocol::ALL,
     safety::ALL,
     sandbox::ALL,

@@ -30,4 +30,40 @@ words! { "script":
         "JavaScript 在等待一个永远不会完成的 Promise。";
     ENGINE_THREW: "JavaScript failed: {why}.",
         "JavaScript 出错：{why}。";
+
+    // WebAssembly.
+    WASM_LARGE: "The WebAssembly module is larger than {megabytes} MiB.",
+        "WebAssembly 模块超过 {megabytes} MiB。";
+    WASM_BROKEN: "The WebAssembly module cannot be used: {why}.",
+        "无法使用该 WebAssembly 模块：{why}。";
+    WASM_IMPORT: "The WebAssembly module imports `{name}`, but it gets nothing from outside. Build it without imports.",
+        "WebAssembly 模块导入了 `{name}`，但此处不提供任何外部函数。请构建不含导入的模块。";
+    WASM_FUNCTION: "The WebAssembly module has no function `{name}` of numbers.",
+        "WebAssembly 模块中没有以数字为参数的函数 `{name}`。";
+    WASM_COUNT: "The WebAssembly function `{name}` takes {wanted} numbers and got {given}.",
+        "WebAssembly 函数 `{name}` 需要 {wanted} 个数字，实际得到 {given} 个。";
+    WASM_NUMBER: "The WebAssembly function `{name}` cannot take {value}: it is no number that fits.",
+        "WebAssembly 函数 `{name}` 无法接受 {value}：不是合适的数字。";
+    WASM_FUEL: "The WebAssembly function computed for too long, so it was stopped.",
+        "WebAssembly 函数计算时间过长，已停止。";
+    WASM_MEMORY: "The WebAssembly module needed more than {megabytes} MiB of memory, so it was stopped.",
+        "WebAssembly 模块占用的内存超过 {megabytes} MiB，已停止。";
+    WASM_STACK: "The WebAssembly function calls itself too deep, so it was stopped.",
+        "WebAssembly 函数调用层数过深，已停止。";
+
+    // Permissions.
+    PERMISSION_NO_MAP: "`permissions` must be a map with `ai: {call: [...]}`.",
+        "`permissions` 必须是形如 `ai: {call: [...]}` 的映射。";
+    PERMISSION_ACTION: "`{action}` is no action of a permission. Use allow, deny or confirm.",
+        "`{action}` 不是有效的权限动作，请使用 allow、deny 或 confirm。";
+    PERMISSION_OVERWRITE: "`overwriteAction` is not supported, for safety. Write a rule for each tool instead.",
+        "出于安全考虑不支持 `overwriteAction`，请为每个工具单独写规则。";
+    PERMISSION_MANY: "`permissions` has more than {limit} rules. Use globs.",
+        "`permissions` 的规则超过 {limit} 条，请使用通配符。";
+    PERMISSION_NO_NAME: "The permission rule {rule} has no `name`.",
+        "权限规则 {rule} 缺少 `name`。";
+    PERMISSION_NEGATIVE: "The permission rule `{name}` cannot be negative. Write `action: deny` instead.",
+        "权限规则 `{name}` 不能使用负匹配，请改写为 `action: deny`。";
+    PERMISSION_GLOB: "The permission pattern `{glob}` cannot be read: {why}.",
+        "无法读取权限匹配规则 `{glob}`：{why}。";
 }

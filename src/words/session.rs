@@ -54,5 +54,6 @@ words! { "session":
     TRUST_HOW_HEADLESS: "`--trust {folder}` trusts it for this run.", "用 `--trust {folder}` 可在本次运行中信任它。";
     TRUST_NOT_KEPT: "The answer holds for this session only; it could not be saved: {why}.", "此选择只在本次会话有效，保存失败：{why}。";
     TRUST_FIRST: "`{line}` was not run: say first whether this folder is trusted.", "`{line}` 没有运行：请先决定是否信任此目录。";
+    RENDER_BUSY: "A turn is running: render it again when it is over.", "当前一轮还在进行，请在结束后再试。";
     NO_TOOL: "There is no tool `{tool}`.", "没有名为 `{tool}` 的工具。";
 }

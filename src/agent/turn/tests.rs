@@ -52,6 +52,7 @@ impl Bench {
             turn: 7,
             text: "do it".into(),
             origin: Origin::Typed,
+            opening: Opening::Tells,
             max_steps,
             next_step: 1,
             next_ask: 1,
@@ -181,6 +182,7 @@ fn line(action: &Action) -> String {
                 let step = super::limits::one_line(&step.work);
                 format!("ask {number}/{of} {} {step}", risk.tier.name())
             }
+            Question::Pieces { of, .. } => format!("pieces of {of}"),
             Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
             Question::Trust { folder, .. } => format!("trust: {folder}"),
         },

@@ -1,8 +1,8 @@
 //! A question as numbered lines, and what a typed line answers to it.
 
-use crate::protocol::{Ask, AskId, Decision, Lying, Question, Risk, Scope, Tier};
+use crate::protocol::{Ask, AskId, Decision, Lying, Question, Risk, Scope, ShellPiece, Tier};
 use crate::safety::clean::escape;
-use crate::words::{Say, Word, linear as w};
+use crate::words::{Say, Word, linear as w, prompt as p};
 
 /// What is typed for a step that is grave, so that no habit answers it.
 const GRAVE: &str = "YES";
@@ -11,8 +11,18 @@ const GRAVE: &str = "YES";
 pub struct Asked {
     ask: Ask,
     choices: Vec<(Pick, Word)>,
-    /// True once "say why" was chosen: the next line is the word.
-    wording: bool,
+    doing: Doing,
+}
+
+/// What the next line is.
+#[derive(Debug)]
+enum Doing {
+    /// The number of a choice.
+    Choosing,
+    /// What is said to the model.
+    Wording,
+    /// A yes or no to one of the pieces; `run`: the ids of those before it.
+    Piece { at: usize, run: Vec<String> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +35,8 @@ enum Pick {
     Project,
     Stop,
     GoOn,
+    /// Decide about each piece.
+    Each,
 }
 
 /// What a line turned out to be.
@@ -32,7 +44,7 @@ enum Pick {
 pub enum Heard {
     Decided(Decision),
     /// No answer; this is said, and the person is asked again.
-    Again(Word),
+    Again(Say),
     /// A slash command, which is no answer either but may be wanted now.
     Command,
 }
@@ -40,7 +52,7 @@ pub enum Heard {
 impl Asked {
     pub fn new(ask: Ask) -> Asked {
         let choices = choices(&ask.question);
-        Asked { ask, choices, wording: false }
+        Asked { ask, choices, doing: Doing::Choosing }
     }
 
     pub fn id(&self) -> AskId {
@@ -52,6 +64,7 @@ impl Asked {
         let mut says = match &self.ask.question {
             Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
             Question::Step { .. } => step(&self.ask.question),
+            Question::Pieces { of, cwd, pieces } => pieces_of(of, cwd, pieces),
             Question::Trust { folder, because, found } => trust(folder, because, found),
         };
         for (at, (_, word)) in self.choices.iter().enumerate() {
@@ -63,9 +76,13 @@ impl Asked {
 
     pub fn answer(&mut self, typed: &str) -> Heard {
         let typed = typed.trim();
-        if std::mem::take(&mut self.wording) {
-            let word = Some(typed.to_owned()).filter(|word| !word.is_empty());
-            return Heard::Decided(Decision::Reject { word });
+        match std::mem::replace(&mut self.doing, Doing::Choosing) {
+            Doing::Choosing => {}
+            Doing::Wording => {
+                let word = Some(typed.to_owned()).filter(|word| !word.is_empty());
+                return Heard::Decided(Decision::Reject { word });
+            }
+            Doing::Piece { at, run } => return self.piece(at, run, typed),
         }
         if typed.starts_with('/') {
             return Heard::Command;
@@ -74,29 +91,62 @@ impl Asked {
             return Heard::Decided(Decision::Approve);
         }
         match self.picked(typed) {
-            Some(Pick::Run) if self.is_grave() => Heard::Again(w::NEEDS_YES),
+            Some(Pick::Run) if self.is_grave() => Heard::Again(w::NEEDS_YES.into()),
             Some(Pick::Word) => {
-                self.wording = true;
-                Heard::Again(w::WORD)
+                self.doing = Doing::Wording;
+                Heard::Again(w::WORD.into())
             }
+            Some(Pick::Each) => self.next_piece(0, Vec::new()),
             Some(pick) => Heard::Decided(self.decision(pick)),
-            None => Heard::Again(w::NO_CHOICE),
+            None => Heard::Again(w::NO_CHOICE.into()),
         }
     }
 
-    /// The choice of a number; digits of any width count.
-    fn picked(&self, typed: &str) -> Option<Pick> {
-        let narrow = |c: char| match u32::from(c) {
-            wide @ 0xFF10..=0xFF19 => char::from_u32(wide - 0xFEE0).unwrap_or(c),
-            _ => c,
+    fn pieces(&self) -> &[ShellPiece] {
+        match &self.ask.question {
+            Question::Pieces { pieces, .. } => pieces,
+            Question::Step { .. } | Question::Pause { .. } | Question::Trust { .. } => &[],
+        }
+    }
+
+    /// Asks about a piece; behind the last one it is decided.
+    fn next_piece(&mut self, at: usize, run: Vec<String>) -> Heard {
+        let Some(piece) = self.pieces().get(at) else {
+            return Heard::Decided(match run.is_empty() {
+                true => Decision::Reject { word: None },
+                false => Decision::ApproveAll { steps: run },
+            });
         };
-        let number: usize = typed.chars().map(narrow).collect::<String>().parse().ok()?;
-        self.choices.get(number.checked_sub(1)?).map(|(pick, _)| *pick)
+        let word = if piece.is_grave() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };
+        let say = piece_line(word, at, piece);
+        self.doing = Doing::Piece { at, run };
+        Heard::Again(say)
+    }
+
+    fn piece(&mut self, at: usize, mut run: Vec<String>, typed: &str) -> Heard {
+        let Some(piece) = self.pieces().get(at) else { return self.next_piece(at, run) };
+        let yes = match piece.is_grave() {
+            true => typed == GRAVE,
+            false => number(typed) == Some(2),
+        };
+        if yes {
+            run.push(piece.id.clone());
+        } else if number(typed) != Some(1) {
+            let say = if piece.is_grave() { w::NEEDS_YES } else { w::NO_CHOICE };
+            self.doing = Doing::Piece { at, run };
+            return Heard::Again(say.into());
+        }
+        self.next_piece(at + 1, run)
+    }
+
+    /// The choice of a number.
+    fn picked(&self, typed: &str) -> Option<Pick> {
+        self.choices.get(number(typed)?.checked_sub(1)?).map(|(pick, _)| *pick)
     }
 
     fn decision(&self, pick: Pick) -> Decision {
         match pick {
-            Pick::Reject | Pick::Word => Decision::Reject { word: None },
+            Pick::Reject | Pick::Word | Pick::Each => Decision::Reject { word: None },
             Pick::Run | Pick::GoOn => Decision::Approve,
             Pick::All => Decision::ApproveAll { steps: self.rest() },
             Pick::Session => Decision::Remember(Scope::Session),
@@ -108,16 +158,51 @@ impl Asked {
     fn rest(&self) -> Vec<String> {
         match &self.ask.question {
             Question::Step { rest, .. } => rest.iter().map(|step| step.id.clone()).collect(),
-            Question::Pause { .. } | Question::Trust { .. } => Vec::new(),
+            Question::Pieces { .. } | Question::Pause { .. } | Question::Trust { .. } => Vec::new(),
         }
     }
 
     fn is_grave(&self) -> bool {
         match &self.ask.question {
             Question::Step { risk, .. } => is_grave(risk),
-            Question::Pause { .. } | Question::Trust { .. } => false,
+            Question::Pieces { .. } | Question::Pause { .. } | Question::Trust { .. } => false,
         }
     }
+}
+
+/// A number; digits of any width count.
+fn number(typed: &str) -> Option<usize> {
+    let narrow = |c: char| match u32::from(c) {
+        wide @ 0xFF10..=0xFF19 => char::from_u32(wide - 0xFEE0).unwrap_or(c),
+        _ => c,
+    };
+    typed.chars().map(narrow).collect::<String>().parse().ok()
+}
+
+/// The shell pieces of a template, each with its commands and why it is more than reading.
+fn pieces_of(of: &str, cwd: &str, pieces: &[ShellPiece]) -> Vec<Say> {
+    let mut says = vec![p::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
+    for (at, piece) in pieces.iter().enumerate() {
+        says.push(piece_line(p::LINE_PIECE, at, piece));
+        if piece.commands.len() > 1 {
+            for command in &piece.commands {
+                let tier = Say::from(super::tier_word(command.risk.tier));
+                says.push(w::PIECE.with("tier", tier).with("text", escape(&command.text).text));
+            }
+        }
+        let reasons = piece.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
+        says.extend(reasons.map(|reason| {
+            let because = w::BECAUSE.with("why", reason.say.clone());
+            because.with("rule", reason.rule.as_str())
+        }));
+    }
+    says.push(w::FOLDER.with("folder", escape(cwd).text));
+    says
+}
+
+fn piece_line(word: Word, at: usize, piece: &ShellPiece) -> Say {
+    let tier = Say::from(super::tier_word(piece.risk.tier));
+    word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
 }
 
 fn is_grave(risk: &Risk) -> bool {
@@ -127,6 +212,14 @@ fn is_grave(risk: &Risk) -> bool {
 fn choices(question: &Question) -> Vec<(Pick, Word)> {
     let (risk, rule, rest) = match question {
         Question::Step { risk, rule, rest, .. } => (risk, rule, rest),
+        Question::Pieces { pieces, .. } => {
+            let mut choices = vec![(Pick::Reject, p::LINE_NONE)];
+            if pieces.iter().any(|piece| !piece.is_grave()) {
+                choices.push((Pick::Run, p::LINE_ALL));
+            }
+            choices.push((Pick::Each, p::LINE_EACH));
+            return choices;
+        }
         Question::Pause { .. } => {
             return vec![(Pick::Stop, w::PICK_HALT), (Pick::GoOn, w::PICK_GO_ON)];
         }

@@ -18,10 +18,7 @@ mod form;
 mod read;
 mod redirect;
 mod script;
-mod template;
 mod word;
-
-pub use template::{pieces, render, render_raw};
 
 use folders::Folders;
 use read::read;

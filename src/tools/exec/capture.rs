@@ -19,17 +19,30 @@ pub(super) const STDOUT: Share = Share { bytes: 16 * 1024, lines: 400 };
 pub(super) const STDERR: Share = Share { bytes: 4 * 1024, lines: 100 };
 
 /// One stream: its first and its last bytes, and how many there were.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Kept {
+    /// How much of the beginning is kept.
+    most: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
 }
 
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept::with_head(HEAD)
+    }
+}
+
 impl Kept {
+    /// Keeps so many bytes of the beginning.
+    pub(super) fn with_head(most: usize) -> Kept {
+        Kept { most, head: Vec::new(), tail: VecDeque::new(), total: 0 }
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let room = (HEAD - self.head.len()).min(bytes.len());
+        let room = self.most.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.head.extend_from_slice(first);
         self.tail.extend(rest);

@@ -41,7 +41,7 @@ pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
     timeout(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)?
 }
 
-fn find(program: &str) -> Option<PathBuf> {
+pub(super) fn find(program: &str) -> Option<PathBuf> {
     let paths = FOLDERS.iter().map(|folder| PathBuf::from(folder).join(program));
     paths.into_iter().find(|path| path.is_file())
 }

@@ -9,11 +9,13 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
+use tokio::io::AsyncWriteExt as _;
 
+use super::super::Input;
 use super::super::sandbox::Inside;
 use super::environment::{Care, Variables};
 use super::group::{self, Group};
-use super::{Exec, git};
+use super::{Exec, feed, git};
 use crate::protocol::{Tier, Work};
 use crate::safety::{Cleared, Judged, Program, Seal, Start};
 use crate::words::{Say, exec as words};
@@ -36,12 +38,15 @@ struct Plan {
     args: Vec<OsString>,
     variables: Variables,
     cwd: PathBuf,
+    /// What it reads; `None`: nothing.
+    input: Option<Input>,
 }
 
 /// Starts a step. Looks nothing up: the path is the one that was judged.
 pub(super) async fn start(
     exec: &Exec,
     step: &Cleared,
+    input: Option<Input>,
 ) -> Result<(Running, Option<Inside>), NotStarted> {
     let judged = step.judged();
     let (setup, care) = (&exec.setup, care(judged));
@@ -65,7 +70,15 @@ pub(super) async fn start(
         args: args.iter().map(OsString::from).collect(),
         cwd: judged.cwd.clone(),
         path,
+        input,
     };
+    if plan.input.is_some()
+        && let Some(bash) = feed::find("bash")
+        && let Some(flag) = plan.args.first_mut()
+    {
+        // A template means this shell, whatever the user's own is.
+        (plan.path, *flag) = (bash, "-lc".into());
+    }
     if care == Care::Alone
         && let Some((before, of_git)) = git_of(&plan.path, &args)
     {
@@ -147,6 +160,7 @@ async fn hardened(mut plan: Plan, folder: PathBuf) -> Plan {
 
 fn spawn(plan: Plan) -> Result<Running, NotStarted> {
     let mark = group::mark();
+    let stdin = || if plan.input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut command = CommandWrap::with_new(&plan.path, |command| {
         command
             .args(&plan.args)
@@ -154,7 +168,7 @@ fn spawn(plan: Plan) -> Result<Running, NotStarted> {
             .envs(&plan.variables)
             .env(group::MARK, &mark)
             .current_dir(&plan.cwd)
-            .stdin(Stdio::null())
+            .stdin(stdin())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
     });
@@ -162,7 +176,11 @@ fn spawn(plan: Plan) -> Result<Running, NotStarted> {
     let child = command.spawn().map_err(|error| unable(reason(&plan.path, &error)))?;
     // The wrapper's own wait goes on until the whole group has ended, which adopted
     // background processes may never do. The child itself is what is waited for.
-    let child = child.into_inner();
+    let mut child = child.into_inner();
+    if let (Some(mut stdin), Some(input)) = (child.stdin().take(), plan.input) {
+        // It may read none of it, and ends all the same.
+        tokio::spawn(async move { stdin.write_all(&input).await });
+    }
     let group = child.id().and_then(|pid| Group::led_by(pid, mark));
     let group = group.ok_or_else(|| unable(words::GONE.with("path", shown(&plan.path))))?;
     Ok((child, group))

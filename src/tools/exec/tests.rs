@@ -52,7 +52,7 @@ async fn ran_sealed(step: Cleared, redactor: Option<Redactor>) -> Observation {
     };
     let (output, _live) = unbounded_channel();
     let watch = Watch { cancel: CancellationToken::new(), output };
-    run(&Exec::new(setup), &step, &watch).await
+    run(&Exec::new(setup), &step, None, &watch).await.seen
 }
 
 fn folder() -> tempfile::TempDir {

@@ -131,9 +131,9 @@ async fn closed<R: Future<Output = ()>>(reading: &mut Pin<Box<Fuse<R>>>, most: D
 }
 
 impl Output {
-    pub(super) fn new(live: Live, redactor: Option<&Arc<Redactor>>) -> Output {
+    pub(super) fn new(live: Live, stdout: Kept, redactor: Option<&Arc<Redactor>>) -> Output {
         Output {
-            stdout: Kept::default(),
+            stdout,
             stderr: Kept::default(),
             live,
             decoders: [Decoder::new(redactor), Decoder::new(redactor)],

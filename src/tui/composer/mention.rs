@@ -1,6 +1,8 @@
 //! Mentions of files, `@src/lib.rs` and `@"a b.rs"`: where one is being written, and
 //! which of them are units. What a mention brings along is decided by others.
 
+use crate::prompt::mention::begins;
+
 /// A mention that is being written: everything from its `@` to the caret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
@@ -67,12 +69,6 @@ pub fn written(line: &str, row: usize, column: usize) -> Option<Mention> {
         return (!outside).then(|| Mention { at: (row, at), len, query: query.to_owned() });
     }
     None
-}
-
-/// Whether a mention may begin behind this character. Chinese is written without blanks,
-/// so a letter of ours is what ends a chance: `me@home` is an address.
-fn begins(before: Option<char>) -> bool {
-    before.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || "([{<'\",:;".contains(c))
 }
 
 /// Whether a path may go on with this character.

@@ -17,7 +17,7 @@ use crate::tui::keys::{self, Action, Edit, Place};
 use crate::tui::paint::Pen;
 use crate::tui::status::Hint;
 use crate::tui::{Millis, clean};
-use crate::words::{Lang, Say, Word, screen as words};
+use crate::words::{Lang, Say, Word, prompt, screen as words};
 
 /// Keys that were pressed before the question was there do not answer it.
 const GUARD: Millis = 300;
@@ -151,7 +151,8 @@ impl Asking {
             Pick::Stop => self.send(Decision::Stop),
             Pick::GoOn => self.send(Decision::Approve),
             Pick::Run => self.approve(Decision::Approve, by_letter),
-            Pick::All if !self.sheet.seen_all() => self.refuse(words::REFUSED_UNSEEN),
+            Pick::All if !self.sheet.seen_all() => self.said_no(words::REFUSED_UNSEEN),
+            Pick::All if self.nothing_marked() => self.said_no(prompt::PIECES_NONE),
             Pick::All => {
                 let steps = self.choices.rest().to_vec();
                 self.approve(Decision::ApproveAll { steps }, by_letter)
@@ -212,8 +213,8 @@ impl Asking {
             }
             Field::Done => match editor.ready().cloned() {
                 Some(work) if self.sheet.seen() => self.send(Decision::Edit(work)),
-                Some(_) => self.refuse(words::REFUSED_UNSEEN),
-                None => self.refuse(words::REFUSED_UNJUDGED),
+                Some(_) => self.said_no(words::REFUSED_UNSEEN),
+                None => self.said_no(words::REFUSED_UNJUDGED),
             },
             Field::Other => Answer::Pass,
         }
@@ -227,9 +228,33 @@ impl Asking {
         Answer::Send(Op::Judge { ask, work })
     }
 
-    fn refuse(&mut self, why: Word) -> Answer {
-        self.refused = Some(why);
+    fn said_no(&mut self, why: Word) -> Answer {
+        self.refuse(why);
         Answer::Stay
+    }
+
+    /// Says why a key did nothing.
+    pub fn refuse(&mut self, why: Word) {
+        self.refused = Some(why);
+    }
+
+    pub fn refused_nothing(&mut self) {
+        self.refused = None;
+    }
+
+    /// Whether a key of this moment counts for what stands on the sheet.
+    pub fn takes(&self, at: Millis) -> bool {
+        matches!(self.doing, Doing::Choosing) && at >= self.opened.saturating_add(GUARD)
+    }
+
+    /// Scrolls to a row of the page.
+    pub fn reveal(&mut self, row: usize) {
+        self.sheet.reveal(row);
+    }
+
+    /// "All" of nothing is no answer.
+    fn nothing_marked(&self) -> bool {
+        self.choices.rest().is_empty()
     }
 
     fn send(&mut self, decision: Decision) -> Answer {
@@ -243,7 +268,7 @@ impl Asking {
             Doing::Choosing => {
                 let grid = self.choices.grid(width, pen);
                 page.foot = Foot::Choices { grid, flow: self.choices.flow(width, pen) };
-                if self.choices.only_halts() { PAUSING } else { CHOOSING }
+                self.choices.hints()
             }
             Doing::Editing(editor) => {
                 let rows = editor.field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(6);
@@ -340,14 +365,21 @@ impl<'a> Subject<'a> {
     }
 }
 
-const CHOOSING: &[Hint] = &[
+pub(super) const MARKING: &[Hint] = &[
+    Hint { key: "Space", does: prompt::HINT_MARK },
+    Hint { key: "Enter", does: words::HINT_CHOOSE },
+    Hint { key: "Esc", does: words::HINT_REJECT },
+    Hint { key: "Up/Down", does: words::HINT_MOVE },
+    Hint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
+];
+pub(super) const CHOOSING: &[Hint] = &[
     Hint { key: "Enter", does: words::HINT_CHOOSE },
     Hint { key: "Esc", does: words::HINT_REJECT },
     Hint { key: "Up/Down", does: words::HINT_MOVE },
     Hint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
     Hint { key: "F1", does: words::HINT_HELP },
 ];
-const PAUSING: &[Hint] = &[
+pub(super) const PAUSING: &[Hint] = &[
     Hint { key: "Enter", does: words::HINT_CHOOSE },
     Hint { key: "Esc", does: words::HINT_HALT },
     Hint { key: "Up/Down", does: words::HINT_MOVE },

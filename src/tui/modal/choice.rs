@@ -5,10 +5,12 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::asking;
 use crate::tui::glyph::{CHOSEN, NOT_CHOSEN};
 use crate::tui::keys;
 use crate::tui::paint::Pen;
-use crate::words::{Word, screen as words};
+use crate::tui::status::Hint;
+use crate::words::{Word, prompt, screen as words};
 
 /// What a person can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,9 @@ const READ_ONLY: Choice =
     choice('n', Pick::Reject, words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT);
 const TRUST: Choice = choice('t', Pick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
 const LEAVE: Choice = choice('x', Pick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
+const NONE: Choice = choice('n', Pick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
+/// The pieces that are marked.
+const MARKED: Choice = choice('y', Pick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
 const GO_ON: Choice = choice('y', Pick::GoOn, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
 
 /// How much care an approval takes.
@@ -70,6 +75,8 @@ pub struct Choices {
     chosen: usize,
     /// The steps that "all" means besides the one that is asked about.
     rest: Vec<String>,
+    /// The cursor stands elsewhere: none looks chosen.
+    left: bool,
 }
 
 impl Choices {
@@ -97,13 +104,44 @@ impl Choices {
     }
 
     fn of(rows: Vec<Choice>) -> Choices {
-        Choices { rows, chosen: 0, rest: Vec::new() }
+        Choices { rows, chosen: 0, rest: Vec::new(), left: false }
     }
 
     /// Shall this shell line run?
     pub fn for_shell(care: Care) -> Choices {
         let run = if care == Care::Grave { RUN_GRAVE } else { RUN };
         Choices::of(vec![REJECT, EDIT, run])
+    }
+
+    /// Shall the marked shell pieces run?
+    pub fn for_pieces() -> Choices {
+        Choices::of(vec![NONE, MARKED])
+    }
+
+    /// What "all" means from now on.
+    pub fn set_rest(&mut self, rest: Vec<String>) {
+        self.rest = rest;
+    }
+
+    /// The cursor goes elsewhere, or comes back.
+    pub fn leave(&mut self, left: bool) {
+        self.left = left;
+    }
+
+    pub fn first(&mut self) {
+        self.chosen = 0;
+    }
+
+    pub fn last(&mut self) {
+        self.chosen = self.rows.len().saturating_sub(1);
+    }
+
+    pub fn is_first(&self) -> bool {
+        self.chosen == 0
+    }
+
+    pub fn is_last(&self) -> bool {
+        self.chosen + 1 >= self.rows.len()
     }
 
     /// Shall the turn go on?
@@ -119,6 +157,17 @@ impl Choices {
     /// True when nothing is held that could be rejected.
     pub fn only_halts(&self) -> bool {
         self.rows.iter().all(|row| matches!(row.pick, Pick::Stop | Pick::GoOn))
+    }
+
+    /// Which keys are worth naming.
+    pub fn hints(&self) -> &'static [Hint] {
+        let marks =
+            self.rows.iter().any(|row| row.pick == Pick::All && row.letter == MARKED.letter);
+        match (self.only_halts(), marks) {
+            (true, _) => asking::PAUSING,
+            (false, true) => asking::MARKING,
+            (false, false) => asking::CHOOSING,
+        }
     }
 
     pub fn next(&mut self) {
@@ -186,7 +235,7 @@ impl Choices {
 
     fn cell(&self, at: usize, room: Room, pen: &Pen<'_>) -> Line<'static> {
         let Some(row) = self.rows.get(at) else { return Line::default() };
-        let chosen = at == self.chosen;
+        let chosen = at == self.chosen && !self.left;
         let (sigil, style) =
             if chosen { (CHOSEN, pen.theme.selection) } else { (NOT_CHOSEN, pen.theme.text) };
         let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);

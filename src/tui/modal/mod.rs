@@ -23,6 +23,7 @@ mod help;
 mod key_page;
 mod page;
 mod pause;
+mod pieces;
 mod sheet;
 mod shell;
 mod trust;
@@ -33,6 +34,7 @@ pub use choose::{Choice, Choose, Row, Topic};
 use help::Help;
 use key_page::KeyPage;
 use pause::Pause;
+use pieces::Pieces;
 use shell::Shell;
 use trust::Trust;
 
@@ -41,6 +43,7 @@ pub enum Modal {
     Approve(Box<Approve>),
     Shell(Box<Shell>),
     Pause(Box<Pause>),
+    Pieces(Box<Pieces>),
     Trust(Box<Trust>),
     Choose(Box<Choose>),
     Help(Help),
@@ -65,6 +68,9 @@ impl Modal {
         let Ask { id, question } = ask;
         match question {
             Question::Pause { why } => Modal::Pause(Box::new(Pause::new(id, why, now))),
+            Question::Pieces { of, cwd, pieces } => {
+                Modal::Pieces(Box::new(Pieces::new(id, of, cwd, pieces, now)))
+            }
             Question::Trust { folder, because, found } => {
                 Modal::Trust(Box::new(Trust::new(id, folder, because, found, now)))
             }
@@ -107,6 +113,7 @@ impl Modal {
             Modal::Approve(approve) => Some(&mut approve.asking),
             Modal::Shell(shell) => Some(&mut shell.asking),
             Modal::Pause(pause) => Some(&mut pause.asking),
+            Modal::Pieces(pieces) => Some(&mut pieces.asking),
             Modal::Trust(trust) => Some(&mut trust.asking),
             Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
         }
@@ -115,7 +122,11 @@ impl Modal {
     /// True for what a person must answer.
     fn is_question(&self) -> bool {
         match self {
-            Modal::Approve(_) | Modal::Shell(_) | Modal::Pause(_) | Modal::Trust(_) => true,
+            Modal::Approve(_)
+            | Modal::Shell(_)
+            | Modal::Pause(_)
+            | Modal::Pieces(_)
+            | Modal::Trust(_) => true,
             Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => false,
         }
     }
@@ -129,6 +140,7 @@ impl Modal {
             Modal::Approve(approve) => approve.key(key, at, lang),
             Modal::Shell(shell) => shell.key(key, at, lang),
             Modal::Pause(pause) => pause.key(key, at, lang),
+            Modal::Pieces(pieces) => pieces.key(key, at, lang),
             Modal::Trust(trust) => trust.key(key, at, lang),
             Modal::Choose(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
@@ -163,6 +175,7 @@ impl Modals {
             Modal::Approve(_)
             | Modal::Shell(_)
             | Modal::Pause(_)
+            | Modal::Pieces(_)
             | Modal::Trust(_)
             | Modal::Help(_)
             | Modal::Keys(_) => None,
@@ -215,6 +228,7 @@ impl Modals {
                 Modal::Approve(_)
                 | Modal::Shell(_)
                 | Modal::Pause(_)
+                | Modal::Pieces(_)
                 | Modal::Trust(_)
                 | Modal::Choose(_),
             )
@@ -228,6 +242,7 @@ impl Modals {
             Modal::Approve(approve) => Some(approve.height(screen, pen)),
             Modal::Shell(shell) => Some(shell.height(screen, pen)),
             Modal::Pause(pause) => Some(pause.height(screen, pen)),
+            Modal::Pieces(pieces) => Some(pieces.height(screen, pen)),
             Modal::Trust(trust) => Some(trust.height(screen, pen)),
             Modal::Choose(choose) => Some(choose.height(screen)),
             Modal::Help(_) | Modal::Keys(_) => None,
@@ -240,6 +255,7 @@ impl Modals {
             Modal::Approve(approve) => approve.draw(screen, buf, pen),
             Modal::Shell(shell) => shell.draw(screen, buf, pen),
             Modal::Pause(pause) => pause.draw(screen, buf, pen),
+            Modal::Pieces(pieces) => pieces.draw(screen, buf, pen),
             Modal::Trust(trust) => trust.draw(screen, buf, pen),
             Modal::Choose(choose) => choose.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),

@@ -112,6 +112,12 @@ impl Sheet {
             if next >= self.rows { 0 } else { next.min(self.rows.saturating_sub(self.room)) };
     }
 
+    /// Scrolls so far that a row is in view.
+    pub fn reveal(&mut self, row: usize) {
+        let last = (row + 1).saturating_sub(self.room);
+        self.offset = self.offset.clamp(last, row.max(last));
+    }
+
     /// The page changed: nothing of it has been seen yet.
     pub fn forget(&mut self) {
         *self = Sheet::default();

@@ -13,7 +13,7 @@ use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::step::Step;
 use super::text::{Part, Text};
 use super::time;
-use crate::protocol::{Cut, Ending, Level, Notice, Origin, Row, Usage};
+use crate::protocol::{Attached, Cut, Ending, Level, Notice, Origin, Row, Usage};
 use crate::tui::{Millis, clean, glyph};
 use crate::words::{Say, screen};
 
@@ -56,16 +56,38 @@ pub(super) struct Height {
 
 #[derive(Debug)]
 pub(super) enum Body {
-    Said { text: Text, origin: Origin },
+    Said {
+        text: Text,
+        origin: Origin,
+    },
+    /// What goes with the words above.
+    Attached(Vec<Attached>),
     Answer(Answer),
-    Thought { text: Text, done: bool },
+    Thought {
+        text: Text,
+        done: bool,
+    },
     Step(Box<Step>),
     Notice(Notice),
-    Retry { attempt: u32, of: u32, wait_ms: u64, why: Say },
-    Repair { fault: Say },
+    Retry {
+        attempt: u32,
+        of: u32,
+        wait_ms: u64,
+        why: Say,
+    },
+    Repair {
+        fault: Say,
+    },
     Cut(Cut),
-    End { ending: Ending, usage: Usage, elapsed_ms: u64 },
-    Page { title: Say, rows: Vec<Row> },
+    End {
+        ending: Ending,
+        usage: Usage,
+        elapsed_ms: u64,
+    },
+    Page {
+        title: Say,
+        rows: Vec<Row>,
+    },
 }
 
 #[derive(Debug)]
@@ -133,11 +155,14 @@ impl Block {
             Body::Step(step) => step.mark(paper),
             Body::Notice(Notice { level: Level::Warning, .. }) => ("!", theme.warn),
             Body::Notice(Notice { level: Level::Error, .. }) => (glyph::FAILED, theme.danger),
-            Body::End { ending: Ending::Failed { .. }, .. } => (glyph::FAILED, theme.danger),
+            Body::End { ending: Ending::Failed { .. } | Ending::Unsent { .. }, .. } => {
+                (glyph::FAILED, theme.danger)
+            }
             Body::End { ending: Ending::Limit { .. }, .. } | Body::Retry { .. } | Body::Cut(_) => {
                 ("!", theme.warn)
             }
             Body::Answer(_)
+            | Body::Attached(_)
             | Body::Thought { .. }
             | Body::Notice(_)
             | Body::Repair { .. }
@@ -152,6 +177,7 @@ impl Block {
         let theme = paper.theme;
         match &self.body {
             Body::Said { text, .. } => set_text(text, part, theme.user, paper),
+            Body::Attached(items) => items.iter().map(|item| attached(item, paper)).collect(),
             Body::Answer(answer) => {
                 let failed = answer.state == AnswerState::Error;
                 let style = if failed { theme.danger } else { theme.text };
@@ -233,6 +259,7 @@ impl Block {
             Body::Step(step) => Some(step.is_open(self.fold)),
             Body::Thought { .. } => Some(self.fold == Fold::Open),
             Body::Said { .. }
+            | Body::Attached(_)
             | Body::Answer(_)
             | Body::Notice(_)
             | Body::Retry { .. }
@@ -265,6 +292,7 @@ impl Block {
             Body::Said { text, .. } | Body::Thought { text, .. } => Some(text),
             Body::Answer(answer) => Some(&answer.text),
             Body::Step(_)
+            | Body::Attached(_)
             | Body::Notice(_)
             | Body::Retry { .. }
             | Body::Repair { .. }
@@ -273,6 +301,15 @@ impl Block {
             | Body::Page { .. } => None,
         }
     }
+}
+
+/// `@src/main.rs  120 lines`, as one unit on one row.
+fn attached(item: &Attached, paper: &Paper<'_>) -> Strip {
+    let size = format!("  {}", paper.say(&item.said()));
+    let room = paper.measure().saturating_sub(clean::width(&size)).max(8);
+    let name = clean::elide_middle(&clean::flat(&item.name), room);
+    let name = Span::styled(name, paper.theme.user);
+    Line::from(vec![name, Span::styled(size, paper.theme.dim)]).into()
 }
 
 fn set_text(text: &Text, at: usize, style: Style, paper: &Paper<'_>) -> Vec<Strip> {
@@ -342,6 +379,7 @@ fn set_end(ending: &Ending, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -
         Ending::Done | Ending::Error => (None, theme.dim),
         Ending::Cancelled | Ending::Stopped => (Some(screen::ENDED_STOPPED.into()), theme.dim),
         Ending::Limit { why } => (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn),
+        Ending::Unsent { why } => (Some(why.clone()), theme.danger),
         Ending::Failed { why } => {
             (Some(screen::ENDED_FAILED.with("why", why.clone())), theme.danger)
         }

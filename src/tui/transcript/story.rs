@@ -4,8 +4,8 @@ use super::block::{Answer, AnswerState, Block, Body};
 use super::step::{Done, State, Step};
 use super::text::{Form, Text};
 use crate::protocol::{
-    Ask, Cut, Ending, Event, Notice, Observation, Origin, Question, Replied, Risk, Row,
-    Step as Proposed, Usage,
+    Ask, Cut, Ending, Event, Notice, Observation, Origin, Question, Replied, Requires, Risk, Row,
+    Step as Proposed, Usage, Work,
 };
 use crate::safety::clean::{Cleaner, Source};
 use crate::tui::{Millis, clean};
@@ -40,6 +40,10 @@ impl Story {
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::TurnStarted { text, origin, .. } => self.turn(text, *origin),
+            Event::Attached { items } => drop(self.push(Body::Attached(items.clone()))),
+            Event::Rendered { text } => {
+                self.replied(&Replied { message: text.clone(), ..Replied::default() });
+            }
             Event::Steered { text } => self.steered(text),
             Event::ReplyStarted => self.reply(),
             Event::Delta { text } => self.delta(text),
@@ -264,6 +268,13 @@ impl Story {
     fn asked(&mut self, ask: &Ask) {
         match &ask.question {
             Question::Step { step, risk, .. } => self.step(step, risk, State::Asked),
+            Question::Pieces { pieces, .. } => {
+                for piece in pieces {
+                    let work = Work::Shell { line: piece.line.clone() };
+                    let (id, requires, cwd) = (piece.id.clone(), Requires::default(), None);
+                    self.step(&Proposed { id, work, requires, cwd }, &piece.risk, State::Asked);
+                }
+            }
             Question::Pause { .. } | Question::Trust { .. } => {}
         }
     }

@@ -76,7 +76,7 @@ impl Field {
         judged.risk.effects = effects.to_vec();
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::by_hand(judged), &Watch { cancel, output }).await
+        run(&self.exec, &Cleared::by_hand(judged), None, &Watch { cancel, output }).await.seen
     }
 
     async fn alone(&self, line: &str) -> Observation {

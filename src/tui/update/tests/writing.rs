@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::config::draft::Draft;
+use crate::prompt::line;
+use crate::protocol::{Part, Prompt};
 use crate::tui::files::{Found, Hit, Reach};
 
 #[test]
@@ -85,6 +87,37 @@ fn a_draft_comes_back_and_a_first_message_leaves_it_there() {
     assert_eq!(state.draft(), Draft::of("see long\n好 👋"), "below the list of commands");
 }
 
+/// A message with the files it names.
+fn names(shown: &str, files: &[&str]) -> Vec<Effect> {
+    let line::Intent::Message { parts } = line::read(shown) else { panic!("{shown}") };
+    let named = parts.iter().filter_map(|part| match part {
+        Part::Mention { mention, .. } => Some(mention.path.as_str()),
+        _ => None,
+    });
+    assert!(named.eq(files.iter().copied()), "{parts:?}");
+    let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
+    vec![Effect::Send(Op::Prompt { prompt: Box::new(prompt) })]
+}
+
+#[test]
+fn a_file_that_is_named_in_a_paste_is_only_text() {
+    let mut state = screen();
+    update(&mut state, Event { at: 10_000, input: Input::Paste("see @a.rs".into()) });
+    assert_eq!(press(&mut state, "\n"), sends("see @a.rs"));
+    press(&mut state, "@b.rs: ");
+    update(&mut state, Event { at: 10_000, input: Input::Paste("not @a.rs".into()) });
+    assert_eq!(press(&mut state, "\n"), names_but("@b.rs: not @a.rs", "not @a.rs"));
+}
+
+fn names_but(shown: &str, pasted: &str) -> Vec<Effect> {
+    let line::Intent::Message { parts } = line::read_beside(shown, &[pasted.into()]) else {
+        panic!("{shown}")
+    };
+    assert_eq!(parts.len(), 2, "{parts:?}");
+    let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
+    vec![Effect::Send(Op::Prompt { prompt: Box::new(prompt) })]
+}
+
 /// Answers as the finder would, whatever is looked for.
 fn finds(state: &mut State, paths: &[&str]) {
     let query = state.wanted_files().0.expect("a mention is being written").to_owned();
@@ -115,7 +148,7 @@ fn a_path_with_blanks_is_quoted_and_sent_as_it_stands() {
     press(&mut state, "see @a");
     finds(&mut state, &["a b.rs"]);
     press(&mut state, "\tplease");
-    assert_eq!(press(&mut state, "\n"), sends("see @\"a b.rs\" please"));
+    assert_eq!(press(&mut state, "\n"), names("see @\"a b.rs\" please", &["a b.rs"]));
 }
 
 #[test]
@@ -134,7 +167,7 @@ fn tab_goes_into_a_folder_and_on_from_there() {
 #[test]
 fn an_enter_before_anything_was_found_sends() {
     let mut state = screen();
-    assert_eq!(press(&mut state, "look at @nobody\n"), sends("look at @nobody"));
+    assert_eq!(press(&mut state, "look at @nobody\n"), names("look at @nobody", &["nobody"]));
     assert_eq!(state.wanted_files().0, None);
 }
 
@@ -145,7 +178,7 @@ fn a_list_of_files_closes_without_harm() {
     finds(&mut state, &["lib.rs"]);
     press(&mut state, "\x1b");
     assert!(!state.composer.files.is_open());
-    assert_eq!(press(&mut state, "\n"), sends("@l"));
+    assert_eq!(press(&mut state, "\n"), names("@l", &["l"]));
 }
 
 #[test]

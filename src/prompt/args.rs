@@ -1,0 +1,80 @@
+//! The words behind a name: `-m "fix bug"` is two. Quotes keep blanks together, a
+//! backslash keeps the next character; a quote that is never closed is a character.
+
+/// Divides a text into words.
+pub fn split(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut at = 0;
+    while let Some(&c) = chars.get(at) {
+        at += 1;
+        match c {
+            c if c.is_whitespace() => words.extend(word.take()),
+            '\\' if chars.get(at).is_some_and(|next| keeps(*next)) => {
+                word.get_or_insert_default().extend(chars.get(at));
+                at += 1;
+            }
+            '"' | '\'' => match closed(&chars, at, c) {
+                Some((inner, behind)) => {
+                    word.get_or_insert_default().push_str(&inner);
+                    at = behind;
+                }
+                None => word.get_or_insert_default().push(c),
+            },
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// What a backslash takes its meaning from; before anything else it is a backslash.
+fn keeps(c: char) -> bool {
+    c.is_whitespace() || "\\\"'".contains(c)
+}
+
+/// What stands in quotes, and where it goes on behind them.
+fn closed(chars: &[char], from: usize, quote: char) -> Option<(String, usize)> {
+    let mut inner = String::new();
+    let mut at = from;
+    loop {
+        match *chars.get(at)? {
+            c if c == quote => return Some((inner, at + 1)),
+            '\\' if quote == '"' && chars.get(at + 1).is_some_and(|c| "\\\"".contains(*c)) => {
+                inner.extend(chars.get(at + 1));
+                at += 2;
+            }
+            c => {
+                inner.push(c);
+                at += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_backslashes_keep_a_word_together() {
+        let cases: &[(&str, &[&str])] = &[
+            ("", &[]),
+            ("  ", &[]),
+            ("a b", &["a", "b"]),
+            ("-m \"fix bug\" 123", &["-m", "fix bug", "123"]),
+            ("-m 'wip'", &["-m", "wip"]),
+            ("a\\ b c", &["a b", "c"]),
+            (r#""a \"b\" \n""#, &[r#"a "b" \n"#]),
+            ("''", &[""]),
+            ("it's late", &["it's", "late"]),
+            ("x'a b'y", &["xa by"]),
+            ("中文 “引号”", &["中文", "“引号”"]),
+            ("tail\\", &["tail\\"]),
+        ];
+        for (text, words) in cases {
+            assert_eq!(split(text), *words, "{text}");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Templates of commands and skills: read once into pieces, then filled.
+//!
+//! | stands in a template | of a command (TOML) | of Markdown |
+//! |---|---|---|
+//! | all arguments, as typed | `{{args}}` | `$ARGUMENTS` |
+//! | one argument | | `$1` … `$9` |
+//! | the folder of the skill | | `${SKILL_ROOT}` |
+//! | what a shell line writes | `!{ line }` | `` !`line` `` |
+//! | what a file holds | `@{path}`, in its place | `@path`, behind the message |
+//!
+//! Reading happens before anything is put in. What is put in, an argument or the name of
+//! a file, becomes [`Part::Text`] or a word of a shell line and is never read again;
+//! nothing here takes a part back. Files and shell lines are left to others.
+//!
+//! In fenced code of Markdown only arguments are put in: an example is no order.
+
+use std::borrow::Cow;
+
+use super::{args, mention};
+use crate::protocol::{Lines, Mention, Part};
+use crate::words::{Say, Word, prompt as words};
+
+mod markdown;
+mod shell;
+#[cfg(test)]
+mod tests;
+
+pub use shell::Line;
+
+/// The longest template, in bytes.
+const LONGEST: usize = 1024 * 1024;
+/// The most shell lines of one template: a person reads them all.
+const MOST_SHELL: usize = 32;
+
+/// Which signs count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `{{args}}`, `!{…}`, `@{…}`.
+    Braces,
+    /// `$1`, `$ARGUMENTS`, `${SKILL_ROOT}`, `` !`…` ``, `@path`.
+    Markdown,
+}
+
+/// A template that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Hole(Hole),
+    Shell(Line),
+    Insert { path: Vec<Bit>, lines: Option<Lines> },
+    Mention { path: Vec<Bit>, lines: Option<Lines> },
+}
+
+/// A part of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Bit {
+    Text(String),
+    Hole(Hole),
+}
+
+/// Where something is put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hole {
+    /// All arguments, as they were typed.
+    All,
+    /// One of them, counted from 1.
+    Nth(usize),
+    /// The folder of the skill.
+    Root,
+}
+
+/// What is put in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    all: String,
+    words: Vec<String>,
+    root: Option<String>,
+}
+
+impl Values {
+    /// `root`: the folder of the skill, where there is one.
+    pub fn new(args: &str, root: Option<String>) -> Values {
+        Values { all: args.trim().to_owned(), words: args::split(args), root }
+    }
+
+    fn get(&self, hole: Hole) -> &str {
+        let found = match hole {
+            Hole::All => Some(&self.all),
+            Hole::Nth(n) => n.checked_sub(1).and_then(|at| self.words.get(at)),
+            Hole::Root => self.root.as_ref(),
+        };
+        found.map_or("", String::as_str)
+    }
+}
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// One sentence with the line, for a piece that is empty or has no end, for an
+    /// argument where no quoting would hold it, and for a template beyond the limits.
+    pub fn parse(text: &str, form: Form) -> Result<Template, Say> {
+        if text.len() > LONGEST {
+            return Err(words::TEMPLATE_LONG.with("most", LONGEST / 1024));
+        }
+        let pieces = match form {
+            Form::Braces => braces(text)?,
+            Form::Markdown => markdown::read(text)?,
+        };
+        if pieces.iter().filter(|piece| matches!(piece, Piece::Shell(_))).count() > MOST_SHELL {
+            return Err(words::TEMPLATE_SHELL_MANY.with("most", MOST_SHELL));
+        }
+        Ok(Template { pieces })
+    }
+
+    /// The shell lines as they stand in the file.
+    pub fn shell(&self) -> impl Iterator<Item = &Line> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Shell(line) => Some(line),
+            _ => None,
+        })
+    }
+
+    /// Whether an argument is put in anywhere.
+    pub fn takes_args(&self) -> bool {
+        let is_arg = |hole: &Hole| *hole != Hole::Root;
+        self.pieces.iter().any(|piece| match piece {
+            Piece::Text(_) => false,
+            Piece::Hole(hole) => is_arg(hole),
+            Piece::Shell(line) => line.holes().any(|hole| is_arg(&hole)),
+            Piece::Insert { path, .. } | Piece::Mention { path, .. } => {
+                path.iter().any(|bit| matches!(bit, Bit::Hole(hole) if is_arg(hole)))
+            }
+        })
+    }
+
+    /// Puts the values in. Arguments no piece asks for follow the text, so that none is
+    /// lost.
+    pub fn fill(&self, values: &Values) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => say(&mut parts, text),
+                Piece::Hole(hole) => say(&mut parts, values.get(*hole)),
+                Piece::Shell(line) => parts.push(Part::Shell(line.fill(values))),
+                Piece::Insert { path, lines } => {
+                    parts.push(Part::Insert(Mention { path: joined(path, values), lines: *lines }));
+                }
+                Piece::Mention { path, lines } => {
+                    let mention = Mention { path: joined(path, values), lines: *lines };
+                    match mention.path.is_empty() {
+                        true => say(&mut parts, "@"),
+                        false => parts.push(Part::Mention { text: mention.written(), mention }),
+                    }
+                }
+            }
+        }
+        if !self.takes_args() && !values.all.is_empty() {
+            say(&mut parts, "\n\n");
+            say(&mut parts, &values.all);
+        }
+        parts
+    }
+
+    /// Puts the values in and leaves the shell lines as they stand in the file: what a
+    /// model gets that asks for a skill, since no model may make a line for a shell.
+    pub fn read_only(&self, values: &Values) -> String {
+        let mut out = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Hole(hole) => out.push_str(values.get(*hole)),
+                Piece::Shell(line) => out.push_str(&format!("!`{}`", line.source())),
+                Piece::Insert { path, lines } | Piece::Mention { path, lines } => {
+                    out.push_str(&Mention { path: joined(path, values), lines: *lines }.written());
+                }
+            }
+        }
+        if !self.takes_args() && !values.all.is_empty() {
+            out.push_str("\n\n");
+            out.push_str(&values.all);
+        }
+        out
+    }
+}
+
+/// Adds text; neighbours become one.
+fn say(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Part::Text(last)) => last.push_str(text),
+        _ => parts.push(Part::Text(text.to_owned())),
+    }
+}
+
+fn joined(path: &[Bit], values: &Values) -> String {
+    path.iter()
+        .map(|bit| match bit {
+            Bit::Text(text) => text.as_str(),
+            Bit::Hole(hole) => values.get(*hole),
+        })
+        .collect()
+}
+
+/// The arguments of a template in one shell line, as `policy explain` is asked about it.
+/// `None`: they cannot stand where the line has them.
+pub fn filled_line(line: &str, args: &str) -> Option<String> {
+    let (line, _) = shell::read(line, Form::Braces, shell::End::Text).ok()?;
+    Some(line.fill(&Values::new(args, None)))
+}
+
+const ARGS: &str = "{{args}}";
+
+/// The sign for an argument at the start of `text`, and its length.
+fn hole(text: &str, form: Form) -> Option<(Hole, usize)> {
+    match form {
+        Form::Braces => text.starts_with(ARGS).then_some((Hole::All, ARGS.len())),
+        Form::Markdown => markdown::hole(text),
+    }
+}
+
+fn braces(text: &str) -> Result<Vec<Piece>, Say> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let line_of = |rest: &str| line_number(text, text.len() - rest.len());
+    while let Some(at) = next_sign(rest) {
+        let Some((before, sign)) = rest.split_at_checked(at) else { break };
+        // A backslash makes a character of the sign.
+        if let Some(before) = before.strip_suffix('\\') {
+            let len = sign.find('{').map_or(0, |at| at + 1);
+            let (plain, behind) = sign.split_at_checked(len).unwrap_or((sign, ""));
+            put(&mut pieces, before);
+            put(&mut pieces, plain);
+            rest = behind;
+            continue;
+        }
+        put(&mut pieces, before);
+        if let Some(behind) = sign.strip_prefix(ARGS) {
+            pieces.push(Piece::Hole(Hole::All));
+            rest = behind;
+        } else if let Some(behind) = sign.strip_prefix("!{") {
+            let read = shell::read(behind, Form::Braces, shell::End::Brace);
+            let (line, len) = read.map_err(|fault| fault.with("line", line_of(sign)))?;
+            pieces.push(Piece::Shell(line));
+            rest = behind.get(len..).unwrap_or_default();
+        } else if let Some(behind) = sign.strip_prefix("@{") {
+            let at = |fault: Word| fault.with("line", line_of(sign));
+            let (path, len) = path(behind).ok_or_else(|| at(words::TEMPLATE_FILE_OPEN))?;
+            let (path, lines) = ranged(path).ok_or_else(|| at(words::TEMPLATE_FILE_EMPTY))?;
+            pieces.push(Piece::Insert { path, lines });
+            rest = behind.get(len..).unwrap_or_default();
+        }
+    }
+    put(&mut pieces, rest);
+    Ok(pieces)
+}
+
+fn next_sign(text: &str) -> Option<usize> {
+    [ARGS, "!{", "@{"].iter().filter_map(|sign| text.find(sign)).min()
+}
+
+fn put(pieces: &mut Vec<Piece>, text: &str) {
+    match pieces.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Piece::Text(last)) => last.push_str(text),
+        _ => pieces.push(Piece::Text(text.to_owned())),
+    }
+}
+
+/// The path of `@{…}`, and its length with the brace.
+fn path(text: &str) -> Option<(Vec<Bit>, usize)> {
+    let mut bits = Vec::new();
+    let (mut at, mut from) = (0, 0);
+    loop {
+        let rest = text.get(at..)?;
+        if let Some((hole, len)) = hole(rest, Form::Braces) {
+            bits.push(Bit::Text(text.get(from..at)?.to_owned()));
+            bits.push(Bit::Hole(hole));
+            at += len;
+            from = at;
+            continue;
+        }
+        match rest.chars().next()? {
+            '\n' => return None,
+            '}' => {
+                bits.push(Bit::Text(text.get(from..at)?.to_owned()));
+                return Some((bits, at + 1));
+            }
+            c => at += c.len_utf8(),
+        }
+    }
+}
+
+/// The path without the blanks around it, its quotes, and its range of lines.
+fn ranged(mut bits: Vec<Bit>) -> Option<(Vec<Bit>, Option<Lines>)> {
+    if let Some(Bit::Text(first)) = bits.first_mut() {
+        *first = first.trim_start().to_owned();
+    }
+    if let Some(Bit::Text(last)) = bits.last_mut() {
+        *last = last.trim_end().to_owned();
+    }
+    let mut lines = None;
+    if let [Bit::Text(only)] = &mut bits[..]
+        && let Some((path, found)) = mention::ranged(only)
+    {
+        lines = found;
+        *only = path;
+    }
+    bits.retain(|bit| !matches!(bit, Bit::Text(text) if text.is_empty()));
+    (!bits.is_empty()).then_some((bits, lines))
+}
+
+fn line_number(text: &str, at: usize) -> usize {
+    1 + text.get(..at).map_or(0, |before| before.matches('\n').count())
+}
+
+/// What is put into a shell line, quoted for where it stands.
+fn quoted(value: &str, quoting: shell::Quoting) -> Cow<'_, str> {
+    use shell::Quoting;
+    let escape = |signs: &str| {
+        let escaped =
+            value.chars().flat_map(|c| signs.contains(c).then_some('\\').into_iter().chain([c]));
+        Cow::Owned(escaped.collect())
+    };
+    match quoting {
+        Quoting::Word if value.is_empty() => Cow::Borrowed(""),
+        Quoting::Word => Cow::Owned(format!("'{}'", value.replace('\'', r"'\''"))),
+        Quoting::Single => Cow::Owned(value.replace('\'', r"'\''")),
+        Quoting::Double => escape("\\\"$`"),
+        Quoting::Ansi => escape("\\'"),
+    }
+}

@@ -1,0 +1,357 @@
+//! What the model and the scripts it runs may call: the `permissions` of a script.
+//!
+//! A rule that denies wins over every rule that allows, wherever it stands. What no rule
+//! speaks of gets `defaultAction`, and where that is missing a person is asked. This
+//! says nothing of what a tool then does: each of its steps is judged by the policy.
+
+use globset::{GlobBuilder, GlobMatcher};
+use serde_json::{Map, Value};
+
+use super::fault::{Fault, quoted};
+use super::template::print;
+use crate::words::script as words;
+
+/// Most rules of one script.
+const MOST_RULES: usize = 1000;
+
+/// What is said to one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Allow,
+    Deny,
+    Confirm,
+}
+
+impl Verdict {
+    fn parse(name: &str) -> Result<Verdict, Fault> {
+        match name {
+            "allow" => Ok(Verdict::Allow),
+            "deny" => Ok(Verdict::Deny),
+            "confirm" => Ok(Verdict::Confirm),
+            other => Err(words::PERMISSION_ACTION.with("action", quoted(other)).into()),
+        }
+    }
+}
+
+/// What the `permissions` of one script say to a call. `name` is the ID of a script or
+/// the name of a tool.
+pub fn judge(permissions: &Value, name: &str, args: &Map<String, Value>) -> Result<Verdict, Fault> {
+    let rules = Rules::read(permissions)?;
+    Ok(rules.judge(name, args))
+}
+
+/// The rules of a script, read and ready.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    rules: Vec<Rule>,
+    default: Verdict,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    name: GlobMatcher,
+    action: Verdict,
+    parameters: Vec<(String, Vec<Pattern>)>,
+}
+
+/// A glob of a parameter's value.
+#[derive(Clone, Debug)]
+struct Pattern {
+    glob: GlobMatcher,
+    denies: bool,
+}
+
+impl Rules {
+    /// Reads `permissions`. A rule that cannot be read is an error, never left out: it
+    /// might be the one that forbids.
+    pub fn read(permissions: &Value) -> Result<Rules, Fault> {
+        let Value::Object(map) = permissions else {
+            return Err(words::PERMISSION_NO_MAP.into());
+        };
+        if map.get("overwriteAction").is_some_and(|action| !action.is_null()) {
+            return Err(words::PERMISSION_OVERWRITE.into());
+        }
+        let calls = map.get("ai").and_then(|ai| ai.get("call"));
+        let items: &[Value] = match calls {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(items)) => items,
+            Some(one) => std::slice::from_ref(one),
+        };
+        if items.len() > MOST_RULES {
+            return Err(words::PERMISSION_MANY.with("limit", MOST_RULES).into());
+        }
+        let mut rules = Vec::new();
+        for item in items {
+            rules.push(rule(item)?);
+        }
+        let default = map.get("defaultAction").filter(|action| !action.is_null());
+        let default = match default.or_else(|| map.get("ai").and_then(|ai| ai.get("defaultAction")))
+        {
+            None | Some(Value::Null) => Verdict::Confirm,
+            Some(action) => Verdict::parse(&print::text(action))?,
+        };
+        Ok(Rules { rules, default })
+    }
+
+    /// What these rules say to one call: a denial wins, then what must be asked, then
+    /// what is allowed.
+    pub fn judge(&self, name: &str, args: &Map<String, Value>) -> Verdict {
+        let name = normal_name(name);
+        let said: Vec<Verdict> = self
+            .rules
+            .iter()
+            .filter(|rule| rule.name.is_match(&name))
+            .filter_map(|rule| rule.says(args))
+            .collect();
+        for verdict in [Verdict::Deny, Verdict::Confirm, Verdict::Allow] {
+            if said.contains(&verdict) {
+                return verdict;
+            }
+        }
+        self.default
+    }
+}
+
+impl Rule {
+    /// `None` when the rule does not speak of these arguments.
+    fn says(&self, args: &Map<String, Value>) -> Option<Verdict> {
+        let mut fits = true;
+        for (name, patterns) in &self.parameters {
+            let forms = args.get(name).map(normal_forms).unwrap_or_default();
+            // A value that a `!` pattern matches in any of its forms is forbidden.
+            if patterns.iter().any(|pattern| {
+                pattern.denies && forms.iter().any(|form| pattern.glob.is_match(form))
+            }) {
+                return Some(Verdict::Deny);
+            }
+            let mut wanted = patterns.iter().filter(|pattern| !pattern.denies).peekable();
+            // All forms must be among what is allowed: `/safe/../etc` is not in `/safe`.
+            let allowed = wanted.peek().is_none()
+                || (!forms.is_empty()
+                    && forms
+                        .iter()
+                        .all(|form| patterns.iter().any(|p| !p.denies && p.glob.is_match(form))));
+            fits &= allowed;
+        }
+        match (fits, self.action) {
+            (true, action) => Some(action),
+            // Outside of what a rule allows, it does not allow.
+            (false, Verdict::Allow) if !self.parameters.is_empty() => Some(Verdict::Deny),
+            (false, _) => None,
+        }
+    }
+}
+
+fn rule(item: &Value) -> Result<Rule, Fault> {
+    match item {
+        Value::String(text) => match text.strip_prefix('!') {
+            Some(name) => {
+                Ok(Rule { name: glob(name)?, action: Verdict::Deny, parameters: Vec::new() })
+            }
+            None => Ok(Rule { name: glob(text)?, action: Verdict::Allow, parameters: Vec::new() }),
+        },
+        Value::Object(map) => match (map.get("name"), map.iter().next()) {
+            (Some(Value::String(name)), _) => detailed(name, map),
+            (None, Some((name, Value::Object(details)))) if map.len() == 1 => {
+                detailed(name, details)
+            }
+            (None, Some((name, Value::String(action)))) if map.len() == 1 => {
+                let details =
+                    [("action".to_owned(), Value::from(action.as_str()))].into_iter().collect();
+                detailed(name, &details)
+            }
+            _ => Err(words::PERMISSION_NO_NAME.with("rule", quoted(&item.to_string())).into()),
+        },
+        other => Err(words::PERMISSION_NO_NAME.with("rule", quoted(&other.to_string())).into()),
+    }
+}
+
+fn detailed(name: &str, details: &Map<String, Value>) -> Result<Rule, Fault> {
+    if name.starts_with('!') {
+        return Err(words::PERMISSION_NEGATIVE.with("name", quoted(name)).into());
+    }
+    let action = match details.get("action") {
+        None | Some(Value::Null) => Verdict::Allow,
+        Some(action) => Verdict::parse(&print::text(action))?,
+    };
+    let mut parameters = Vec::new();
+    if let Some(named) = details.get("parameters").and_then(Value::as_object) {
+        for (name, globs) in named {
+            let globs = match globs {
+                Value::Array(globs) => globs.clone(),
+                one => vec![one.clone()],
+            };
+            let mut patterns = Vec::new();
+            for text in globs.iter().map(print::text) {
+                let (denies, text) = match text.strip_prefix('!') {
+                    Some(rest) => (true, rest.to_owned()),
+                    None => (false, text),
+                };
+                patterns.push(Pattern { glob: glob(&text)?, denies });
+            }
+            parameters.push((name.clone(), patterns));
+        }
+    }
+    Ok(Rule { name: glob(name)?, action, parameters })
+}
+
+/// A star goes over `/` as well: what is forbidden below a folder is so at any depth.
+fn glob(text: &str) -> Result<GlobMatcher, Fault> {
+    let text = normal_name(text);
+    let wrong = |error: globset::Error| {
+        words::PERMISSION_GLOB.with("glob", quoted(&text)).with("why", error.kind().to_string())
+    };
+    let built = GlobBuilder::new(&text)
+        .literal_separator(false)
+        .backslash_escape(true)
+        .build()
+        .map_err(wrong)?;
+    Ok(built.compile_matcher())
+}
+
+/// `$name` and `name.ai.yaml` are the tool `name`.
+fn normal_name(name: &str) -> String {
+    let name = name.trim();
+    let name = name.strip_prefix('$').filter(|rest| !rest.is_empty()).unwrap_or(name);
+    let name =
+        name.strip_suffix(".ai.yaml").or_else(|| name.strip_suffix(".ai.yml")).unwrap_or(name);
+    name.to_owned()
+}
+
+/// The forms a value is matched in: as it stands, and as the path it may mean.
+fn normal_forms(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(normal_forms).collect(),
+        other => {
+            let text = print::text(other);
+            let path = normal_path(&text);
+            if path == text { vec![text] } else { vec![text, path] }
+        }
+    }
+}
+
+/// The path without `.`, `..`, doubled and Windows separators, so that a detour meets
+/// the same rule.
+fn normal_path(text: &str) -> String {
+    let text = text.trim().replace('\\', "/");
+    let text = text.strip_prefix("file://").unwrap_or(&text);
+    if !text.contains('/') {
+        return text.to_owned();
+    }
+    let rooted = text.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if rooted => {}
+            part => parts.push(part),
+        }
+    }
+    let end = if text.ends_with('/') && !parts.is_empty() { "/" } else { "" };
+    format!("{}{}{end}", if rooted { "/" } else { "" }, parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(permissions: Value, name: &str, args: Value) -> Verdict {
+        judge(&permissions, name, args.as_object().unwrap()).unwrap()
+    }
+
+    fn calls(rules: Value) -> Value {
+        json!({"ai": {"call": rules}})
+    }
+
+    /// ISDK-104, 107: globs allow, and what no rule speaks of is asked.
+    #[test]
+    fn isdk_104_a_plain_text_is_a_glob_that_allows() {
+        assert_eq!(said(calls(json!(["w*"])), "weather", json!({})), Verdict::Allow);
+        assert_eq!(said(calls(json!(["weather"])), "$weather", json!({})), Verdict::Allow);
+        assert_eq!(said(calls(json!(["weather.ai.yaml"])), "weather", json!({})), Verdict::Allow);
+        assert_eq!(said(calls(json!(["w*"])), "search", json!({})), Verdict::Confirm);
+        assert_eq!(said(json!({}), "search", json!({})), Verdict::Confirm);
+        assert_eq!(said(json!({"defaultAction": "allow"}), "search", json!({})), Verdict::Allow);
+        assert_eq!(
+            said(json!({"ai": {"call": "w*", "defaultAction": "deny"}}), "search", json!({})),
+            Verdict::Deny
+        );
+    }
+
+    /// ISDK-105: a denial wins, wherever it stands.
+    #[test]
+    fn isdk_105_a_denial_wins_over_what_allows() {
+        for rules in [
+            json!(["!weather", "w*"]),
+            json!(["w*", "!weather"]),
+            json!(["w*", {"weather": {"action": "deny"}}]),
+            json!([{"weather": "deny"}, "*"]),
+        ] {
+            assert_eq!(
+                said(
+                    json!({"ai": {"call": rules}, "defaultAction": "allow"}),
+                    "weather",
+                    json!({})
+                ),
+                Verdict::Deny
+            );
+        }
+        assert_eq!(
+            said(calls(json!(["*", {"name": "rm", "action": "confirm"}])), "rm", json!({})),
+            Verdict::Confirm
+        );
+    }
+
+    /// ISDK-106: rules with parameters.
+    #[test]
+    fn isdk_106_parameters_are_matched_and_normalised() {
+        let rules = calls(
+            json!(["w*", {"read_file": {"action": "allow", "parameters": {"file_path": ["!/dangerous/*", "/safe/*"]}}}]),
+        );
+        let read = |path: &str| said(rules.clone(), "read_file", json!({"file_path": path}));
+        assert_eq!(read("/safe/a/b"), Verdict::Allow);
+        assert_eq!(read("/safe/./a//b"), Verdict::Allow);
+        for path in [
+            "/dangerous/x",
+            "/safe/../dangerous/x",
+            "/safe/../etc/passwd",
+            "//dangerous/x",
+            "\\dangerous\\x",
+            "/safe/../../dangerous/./x",
+            "file:///dangerous/x",
+            "/etc/passwd",
+            "",
+        ] {
+            assert_eq!(read(path), Verdict::Deny, "{path}");
+        }
+        assert_eq!(said(rules.clone(), "read_file", json!({})), Verdict::Deny);
+        assert_eq!(
+            said(rules, "read_file", json!({"file_path": ["/safe/a", "/dangerous/b"]})),
+            Verdict::Deny
+        );
+        let named = calls(json!([{"name": "read_file", "parameters": {"file_path": "/safe/*"}}]));
+        assert_eq!(said(named, "read_file", json!({"file_path": "/safe/a"})), Verdict::Allow);
+    }
+
+    /// ISDK-106, 108: what cannot be meant is an error, not an open door.
+    #[test]
+    fn isdk_108_a_rule_that_cannot_be_read_is_an_error() {
+        for (rules, part) in [
+            (calls(json!([{"!a": {"action": "allow"}}])), "`!a`"),
+            (calls(json!([{"action": "allow", "x": 1}])), "name"),
+            (calls(json!(["a["])), "`a[`"),
+            (calls(json!([{"a": {"action": "maybe"}}])), "`maybe`"),
+            (calls(json!([5])), "name"),
+            (json!({"overwriteAction": "allow"}), "overwriteAction"),
+            (json!("allow"), "map"),
+        ] {
+            let fault = judge(&rules, "a", &Map::new()).unwrap_err().to_string();
+            assert!(fault.contains(part), "{fault}");
+        }
+    }
+}

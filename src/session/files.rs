@@ -1,0 +1,154 @@
+//! The files a message names: judged, asked about where they lie outside or hold secrets,
+//! and read. One that is not there costs nobody their words.
+
+use std::path::{Path, PathBuf};
+
+use super::prompting::{Filling, Stop};
+use crate::agent::Host;
+use crate::protocol::{Attached, Decision, Event, Mention, Notice, Question};
+use crate::safety::{self, Cleared, Held, Kind, Verdict};
+use crate::tools::attach::{self, Attachment};
+use crate::words::{Say, prompt as words};
+
+/// Files of one message.
+const MOST: usize = 20;
+
+/// What was read for one message.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    /// What goes behind the words.
+    pub blocks: Vec<Attachment>,
+    /// All of it, as people are told.
+    pub attached: Vec<Attached>,
+    /// How many were named.
+    named: usize,
+}
+
+impl Reading {
+    /// Puts a file behind the words. What cannot be is said; the words go on without it.
+    pub async fn mentioned(
+        &mut self,
+        filling: &mut Filling<'_>,
+        mention: &Mention,
+    ) -> Result<(), Stop> {
+        if self.blocks.iter().any(|block| block.attached.name == mention.written()) {
+            return Ok(());
+        }
+        self.named += 1;
+        if self.named > MOST {
+            if self.named == MOST + 1 {
+                warn(filling, words::ATTACH_MANY.with("most", MOST)).await;
+            }
+            return Ok(());
+        }
+        let Some((mention, path)) = found(filling, mention) else {
+            // `@someone` is no file, and nobody has to be told.
+            if mention.path.contains(['/', '.']) || mention.lines.is_some() {
+                warn(filling, words::ATTACH_MISSING.with("name", mention.written())).await;
+            }
+            return Ok(());
+        };
+        match read(filling, &mention, &path).await? {
+            Ok(attachment) => {
+                self.attached.push(attachment.attached.clone());
+                self.blocks.push(attachment);
+            }
+            Err(why) => warn(filling, why).await,
+        }
+        Ok(())
+    }
+}
+
+/// A file that stands in the middle of a template: without it there is no message.
+pub(super) async fn inserted(
+    filling: &mut Filling<'_>,
+    mention: &Mention,
+) -> Result<Attachment, Stop> {
+    let Some((mention, path)) = found(filling, mention) else {
+        return Err(Stop::Unsent(words::INSERT_MISSING.with("name", mention.written())));
+    };
+    let read = read(filling, &mention, &path).await?;
+    read.map_err(|why| Stop::Unsent(words::NOT_SENT.with("why", why)))
+}
+
+async fn warn(filling: &mut Filling<'_>, say: Say) {
+    filling.host.tell(Event::Notice(Notice::warning(say))).await;
+}
+
+/// Where the file lies, links resolved. Chinese is written without blanks, so that a path
+/// may have swallowed the words behind it: where there is no such file, a shorter one
+/// that ends before them counts.
+fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<(Mention, PathBuf)> {
+    let scene = filling.host.scene();
+    let there = |path: &str| {
+        let place = scene.place;
+        let real = scene.world.real(&safety::absolute(path, &place.cwd, &place.home));
+        (scene.world.kind(&real) != Kind::Missing).then_some(real)
+    };
+    if let Some(real) = there(&mention.path) {
+        return Some((mention.clone(), real));
+    }
+    let chars: Vec<(usize, char)> = mention.path.char_indices().collect();
+    let joints = chars.windows(2).rev().filter_map(|pair| match pair {
+        [(_, before), (at, behind)] if before.is_ascii() && !behind.is_ascii() => Some(*at),
+        _ => None,
+    });
+    joints.filter_map(|at| mention.path.get(..at)).find_map(|path| {
+        let real = there(path)?;
+        Some((Mention { path: path.to_owned(), lines: None }, real))
+    })
+}
+
+/// Judges and reads; what cannot be read is said, not an end.
+async fn read(
+    filling: &mut Filling<'_>,
+    mention: &Mention,
+    path: &Path,
+) -> Result<Result<Attachment, Say>, Stop> {
+    let id = filling.step_id();
+    let Some(path) = path.to_str() else {
+        return Ok(Err(words::ATTACH_DECLINED.with("name", mention.written())));
+    };
+    let cleared = match safety::assess_mention(&id, path, filling.host.scene()) {
+        Verdict::Run(cleared) => cleared,
+        Verdict::Ask(held) => match asked(filling, held).await? {
+            Some(cleared) => cleared,
+            None => return Ok(Err(words::ATTACH_DECLINED.with("name", mention.written()))),
+        },
+        Verdict::Refuse(_) => {
+            return Ok(Err(words::ATTACH_DECLINED.with("name", mention.written())));
+        }
+    };
+    let mention = mention.clone();
+    let task = tokio::task::spawn_blocking(move || attach::read(&cleared, &mention));
+    match task.await {
+        Ok(read) => Ok(read),
+        Err(error) => Ok(Err(words::NOT_SENT.with("why", error.to_string()))),
+    }
+}
+
+async fn asked(filling: &mut Filling<'_>, held: Held) -> Result<Option<Cleared>, Stop> {
+    let judged = held.judged();
+    let question = Question::Step {
+        step: judged.step.clone(),
+        risk: judged.risk.clone(),
+        resolved: None,
+        cwd: judged.cwd.display().to_string(),
+        why: String::new(),
+        expected: String::new(),
+        number: 1,
+        of: 1,
+        pieces: Vec::new(),
+        rule: None,
+        rest: Vec::new(),
+    };
+    let step = judged.step.clone();
+    match filling.ask(question).await? {
+        Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
+            Ok(Some(held.approve()))
+        }
+        Decision::Edit(work) if work == step.work => Ok(Some(held.approve())),
+        Decision::Edit(_) | Decision::Reject { .. } => Ok(None),
+        Decision::Stop => Err(Stop::Stopped),
+    }
+}

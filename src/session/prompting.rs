@@ -1,0 +1,286 @@
+//! From a prompt to one user message: its shell pieces are asked about together and run,
+//! the files it names are read, and what came of both stands where it belongs. Then the
+//! turn goes on as any other; where a piece failed, no model hears of it.
+//!
+//! What is put in is text from here on. It is never read as a template again: a part of
+//! a prompt becomes a string, and nothing makes a part of a string.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::files::{self, Reading};
+use super::host::{TurnHost, pipe_step};
+use crate::agent::Host;
+use crate::agent::drive::{Ended, drive};
+use crate::agent::turn::{Opening, Start, Turn};
+use crate::protocol::{
+    Ask, AskId, Decision, Ending, Event, Observation, Outcome, Part, Prompt, Question, ShellPiece,
+    Usage,
+};
+use crate::safety::{self, Cleared, Held, Verdict};
+use crate::tools::attach;
+use crate::tools::{Input, Piped};
+use crate::words::{Say, prompt as words};
+
+/// What becomes of the filled prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    Send,
+    /// It is told, and no model is asked.
+    Render,
+}
+
+/// What a model reads where a piece was not allowed to run.
+const LEFT_OUT: &str = "[the user did not allow this command to run: {line}]";
+/// How much of what a failed piece complained about is shown.
+const TAIL: usize = 400;
+
+/// Why a prompt came to nothing.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Cancelled,
+    /// A person stopped at a question.
+    Stopped,
+    Unsent(Say),
+}
+
+/// The pieces of one prompt on their way, and the numbers they use up.
+pub(super) struct Filling<'a> {
+    pub host: &'a mut TurnHost,
+    pub next_step: u64,
+    pub next_ask: u64,
+}
+
+/// Fills the prompt and runs the turn with it. `start` has everything but the words.
+pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -> Ended {
+    let began = Instant::now();
+    let opened =
+        Event::TurnStarted { turn: start.turn, text: prompt.shown.clone(), origin: start.origin };
+    host.tell(opened).await;
+    let (next_step, next_ask) = (start.next_step, start.next_ask);
+    let mut filling = Filling { host: &mut host, next_step, next_ask };
+    let filled = filling.fill(prompt).await;
+    let (next_step, next_ask) = (filling.next_step, filling.next_ask);
+    let start = Start { next_step, next_ask, opening: Opening::Told, ..start };
+    let ending = match (filled, then) {
+        (Ok(text), Then::Send) => {
+            let turn = Turn::new(Start { text, ..start });
+            let cancel = host.desk.cancel.clone();
+            return drive(turn, &mut host, cancel).await;
+        }
+        (Ok(text), Then::Render) => {
+            host.tell(Event::Rendered { text }).await;
+            Ending::Done
+        }
+        (Err(Stop::Cancelled), _) => Ending::Cancelled,
+        (Err(Stop::Stopped), _) => Ending::Stopped,
+        (Err(Stop::Unsent(why)), _) => Ending::Unsent { why },
+    };
+    let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let usage = Usage::default();
+    let ended = Event::TurnEnded { turn: start.turn, ending: ending.clone(), usage, elapsed_ms };
+    host.tell(ended).await;
+    Ended { ending, messages: Vec::new(), usage, next_step, next_ask }
+}
+
+impl Filling<'_> {
+    async fn fill(&mut self, prompt: Prompt) -> Result<String, Stop> {
+        let input: Input = prompt.input.clone().unwrap_or_default().into();
+        let outputs = self.shell(&prompt, input).await?;
+        let mut outputs = outputs.into_iter();
+        let mut reading = Reading::default();
+        let mut text = String::new();
+        for part in prompt.parts {
+            match part {
+                Part::Text(words) => text.push_str(&words),
+                Part::Shell(_) => text.push_str(&outputs.next().unwrap_or_default()),
+                Part::Mention { text: words, mention } => {
+                    text.push_str(&words);
+                    reading.mentioned(self, &mention).await?;
+                }
+                Part::Insert(mention) => {
+                    let read = files::inserted(self, &mention).await?;
+                    text.push_str(read.text.strip_suffix('\n').unwrap_or(&read.text));
+                    reading.attached.push(read.attached);
+                }
+            }
+        }
+        for attachment in &reading.blocks {
+            text.push_str("\n\n");
+            text.push_str(&attach::block(attachment));
+        }
+        if !reading.attached.is_empty() {
+            self.host.tell(Event::Attached { items: reading.attached }).await;
+        }
+        match text.trim().is_empty() {
+            true => Err(Stop::Unsent(words::NOTHING_LEFT.into())),
+            false => Ok(text),
+        }
+    }
+
+    pub fn step_id(&mut self) -> String {
+        let id = format!("cmd_{:03}", self.next_step);
+        self.next_step += 1;
+        id
+    }
+
+    /// Asks a person; a cancel takes the question back.
+    pub async fn ask(&mut self, question: Question) -> Result<Decision, Stop> {
+        let id = AskId(self.next_ask);
+        self.next_ask += 1;
+        let cancel = self.host.desk.cancel.clone();
+        let decision = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            decision = self.host.ask(Ask { id, question }) => Some(decision),
+        };
+        match decision {
+            Some(decision) => Ok(decision),
+            None => {
+                self.host.tell(Event::Answered { ask: id }).await;
+                Err(Stop::Cancelled)
+            }
+        }
+    }
+
+    /// What each shell piece is replaced by, in order.
+    async fn shell(&mut self, prompt: &Prompt, input: Input) -> Result<Vec<String>, Stop> {
+        let mut held = Vec::new();
+        for line in prompt.shell() {
+            let id = self.step_id();
+            match safety::assess_piece(&id, line, self.host.scene()) {
+                Verdict::Ask(piece) => held.push(piece),
+                Verdict::Run(_) | Verdict::Refuse(_) => {
+                    return Err(Stop::Unsent(words::PIECE_REFUSED.with("line", short(line))));
+                }
+            }
+        }
+        if held.is_empty() {
+            return Ok(Vec::new());
+        }
+        let pieces: Vec<ShellPiece> = held.iter().map(shown).collect();
+        let decision = self.ask(question(prompt, &pieces, &held)).await;
+        let decision = match decision {
+            Ok(decision) => decision,
+            Err(stop) => {
+                self.left(&held, Outcome::Cancelled).await;
+                return Err(stop);
+            }
+        };
+        let Some(allowed) = allowed(decision, &pieces) else {
+            self.left(&held, Outcome::Declined).await;
+            self.host
+                .tell(Event::Notice(crate::protocol::Notice::warning(words::PIECES_DECLINED)))
+                .await;
+            return Err(Stop::Stopped);
+        };
+        let mut outputs = Vec::new();
+        for piece in held {
+            if allowed.contains(&piece.judged().step.id) {
+                outputs.push(self.piece(piece.approve(), &input).await?);
+            } else {
+                let line = line_of(&piece).to_owned();
+                self.left(std::slice::from_ref(&piece), Outcome::Declined).await;
+                outputs.push(LEFT_OUT.replace("{line}", &line));
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Runs one piece. What it wrote, without its last newline.
+    async fn piece(&mut self, piece: Cleared, input: &Input) -> Result<String, Stop> {
+        let line = match &piece.judged().step.work {
+            crate::protocol::Work::Shell { line } => line.clone(),
+            _ => String::new(),
+        };
+        let host = &mut self.host;
+        let Piped { seen, output } =
+            pipe_step(&host.desk, &mut host.outbox, piece, Arc::clone(input)).await;
+        let (outcome, code) = (seen.outcome, seen.exit_code);
+        let tail = tail(&seen.stderr).to_owned();
+        host.tell(Event::Observed(Box::new(seen))).await;
+        let unsent = |word: crate::words::Word| {
+            let say = word.with("line", short(&line)).with("tail", tail.clone());
+            Err(Stop::Unsent(say.with("code", code.unwrap_or_default())))
+        };
+        match (outcome, code, output) {
+            (Outcome::Cancelled, ..) => Err(Stop::Cancelled),
+            (Outcome::Ran, Some(0), Some(output)) => {
+                let output = output.strip_suffix('\n').unwrap_or(&output);
+                Ok(output.strip_suffix('\r').unwrap_or(output).to_owned())
+            }
+            (Outcome::Ran, Some(0), None) => {
+                let say = words::PIECE_LONG.with("line", short(&line)).with("most", 1024usize);
+                Err(Stop::Unsent(say))
+            }
+            (Outcome::Ran, Some(_), _) => unsent(words::PIECE_EXITED),
+            _ => unsent(words::PIECE_KILLED),
+        }
+    }
+
+    /// These pieces do not run, and are shown as such.
+    async fn left(&mut self, pieces: &[Held], outcome: Outcome) {
+        for piece in pieces {
+            let judged = piece.judged();
+            let cwd = judged.cwd.display().to_string();
+            let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
+            self.host.tell(Event::Observed(Box::new(seen))).await;
+        }
+    }
+}
+
+fn shown(held: &Held) -> ShellPiece {
+    let judged = held.judged();
+    ShellPiece {
+        id: judged.step.id.clone(),
+        line: line_of(held).to_owned(),
+        risk: judged.risk.clone(),
+        commands: judged.pieces.clone(),
+    }
+}
+
+fn line_of(held: &Held) -> &str {
+    match &held.judged().step.work {
+        crate::protocol::Work::Shell { line } => line,
+        _ => "",
+    }
+}
+
+fn question(prompt: &Prompt, pieces: &[ShellPiece], held: &[Held]) -> Question {
+    let cwd = held.first().map(|held| held.judged().cwd.display().to_string());
+    let of = match &prompt.source {
+        Some(source) => format!("/{}", source.name),
+        None => prompt.shown.clone(),
+    };
+    Question::Pieces { of, cwd: cwd.unwrap_or_default(), pieces: pieces.to_vec() }
+}
+
+/// The ids that may run; `None`: nothing may, and nothing is sent. A yes that names none
+/// is no yes to what is grave.
+fn allowed(decision: Decision, pieces: &[ShellPiece]) -> Option<Vec<String>> {
+    let mild = || pieces.iter().filter(|piece| !piece.is_grave()).map(|piece| piece.id.clone());
+    let ids: Vec<String> = match decision {
+        Decision::ApproveAll { steps } => steps,
+        Decision::Approve => mild().collect(),
+        Decision::Remember(_) | Decision::Edit(_) | Decision::Reject { .. } | Decision::Stop => {
+            Vec::new()
+        }
+    };
+    (!ids.is_empty()).then_some(ids)
+}
+
+/// The last rows of what a piece complained about.
+fn tail(stderr: &str) -> &str {
+    let text = stderr.trim_end();
+    let from = text.ceil_char_boundary(text.len().saturating_sub(TAIL));
+    text.get(from..).unwrap_or_default()
+}
+
+/// A line, cut for a sentence.
+pub(super) fn short(line: &str) -> String {
+    const MOST: usize = 80;
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,221 @@
+//! May the shell pieces of this template run? All of them on one sheet, each with its
+//! simple commands and their tiers, each to be left out alone. What is grave is not
+//! marked until its own capital letter marks it.
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::Answer;
+use super::asking::Asking;
+use super::choice::{Care, Choices};
+use super::command::{self, Facts};
+use super::sheet::{self, Page};
+use crate::protocol::{AskId, ShellPiece, Work};
+use crate::safety::clean::escape;
+use crate::tui::keys::{self, Action, Place};
+use crate::tui::paint::{self, Pen};
+use crate::tui::{Millis, clean, glyph};
+use crate::words::{Lang, prompt as words, screen};
+
+/// Columns before the line of a piece.
+const COLUMN: usize = 12;
+
+#[derive(Debug)]
+pub struct Pieces {
+    pub asking: Asking,
+    of: String,
+    cwd: String,
+    rows: Vec<Row>,
+    /// The piece the cursor stands on; `None`: it stands on the choices.
+    at: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Row {
+    piece: ShellPiece,
+    marked: bool,
+    /// Where it begins on the page, as it was drawn last.
+    line: usize,
+}
+
+impl Pieces {
+    pub fn new(
+        id: AskId,
+        of: String,
+        cwd: String,
+        pieces: Vec<ShellPiece>,
+        opened: Millis,
+    ) -> Pieces {
+        let asking = Asking::new(id, Choices::for_pieces(), Care::Plain, opened);
+        let rows =
+            pieces.into_iter().map(|piece| Row { marked: !piece.is_grave(), piece, line: 0 });
+        let mut pieces = Pieces { asking, of, cwd, rows: rows.collect(), at: None };
+        pieces.tell();
+        pieces
+    }
+
+    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
+        match self.asking.takes(at) && self.walks(key) {
+            true => Answer::Stay,
+            false => self.asking.key(key, at, None, lang),
+        }
+    }
+
+    /// Whether a key moved among the pieces or marked one.
+    fn walks(&mut self, key: &KeyEvent) -> bool {
+        let typed = keys::letter(key);
+        if let Some(digit) = typed.and_then(|c| c.to_digit(10)) {
+            let at = usize::try_from(digit).ok().and_then(|digit| digit.checked_sub(1));
+            let Some(at) = at.filter(|at| *at < self.rows.len()) else { return true };
+            self.go(Some(at));
+            self.toggle(at);
+            return true;
+        }
+        let Some(action) = keys::action(Place::Question, key) else {
+            return match self.at {
+                Some(at) if typed == Some('Y') && self.is_grave(at) => {
+                    self.mark(at, true);
+                    true
+                }
+                _ => false,
+            };
+        };
+        match (action, self.at) {
+            (Action::More | Action::Accept, Some(at)) => self.toggle(at),
+            (Action::Next, Some(at)) if at + 1 < self.rows.len() => self.go(Some(at + 1)),
+            (Action::Next, Some(_)) => {
+                self.asking.choices.first();
+                self.go(None);
+            }
+            (Action::Previous, Some(at)) => match at.checked_sub(1) {
+                Some(at) => self.go(Some(at)),
+                None => {
+                    self.asking.choices.last();
+                    self.go(None);
+                }
+            },
+            (Action::Next, None) if self.asking.choices.is_last() => self.go(Some(0)),
+            (Action::Previous, None) if self.asking.choices.is_first() => {
+                self.go(self.rows.len().checked_sub(1));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn go(&mut self, at: Option<usize>) {
+        self.at = at;
+        self.asking.choices.leave(at.is_some());
+        if let Some(row) = at.and_then(|at| self.rows.get(at)) {
+            self.asking.reveal(row.line);
+        }
+    }
+
+    fn is_grave(&self, at: usize) -> bool {
+        self.rows.get(at).is_some_and(|row| row.piece.is_grave())
+    }
+
+    fn toggle(&mut self, at: usize) {
+        let marked = self.rows.get(at).is_some_and(|row| row.marked);
+        if !marked && self.is_grave(at) {
+            self.asking.refuse(words::PIECE_CAPITAL);
+        } else {
+            self.mark(at, !marked);
+        }
+    }
+
+    fn mark(&mut self, at: usize, marked: bool) {
+        if let Some(row) = self.rows.get_mut(at) {
+            row.marked = marked;
+        }
+        self.asking.refused_nothing();
+        self.tell();
+    }
+
+    /// The choices know what "run the marked ones" means.
+    fn tell(&mut self) {
+        let marked = self.rows.iter().filter(|row| row.marked);
+        self.asking.choices.set_rest(marked.map(|row| row.piece.id.clone()).collect());
+    }
+
+    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
+        let width = Page::body_width(screen);
+        let mut page = self.body(width, pen);
+        self.asking.finish(&mut page, width, pen);
+        page
+    }
+
+    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
+        let worst =
+            self.rows.iter().map(|row| &row.piece.risk).max_by_key(|risk| (risk.tier, risk.lifted));
+        let of = clean::elide_middle(&escape(&self.of).text, width / 2);
+        let mut page = Page {
+            title: words::PIECES_TITLE.with("of", of).text(pen.lang),
+            badge: worst.map_or("", |risk| command::badge(risk).text(pen.lang)).to_owned(),
+            tone: worst.map_or(pen.theme.dim, |risk| command::tone(risk, pen)),
+            ..Page::default()
+        };
+        for at in 0..self.rows.len() {
+            let rows = self.piece(at, width, pen);
+            if let Some(row) = self.rows.get_mut(at) {
+                row.line = page.must.len();
+            }
+            page.must.extend(rows);
+        }
+        page.must.push(Line::default());
+        let mut facts = Facts::new(width, pen);
+        facts.text(screen::ASK_FOLDER, &self.cwd, pen.theme.text, pen);
+        page.must.extend(facts.into_rows());
+        page
+    }
+
+    /// The whole line behind its mark and tier; below it what it consists of and why it
+    /// is more than reading.
+    fn piece(&self, at: usize, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        let Some(Row { piece, marked, .. }) = self.rows.get(at) else { return Vec::new() };
+        let here = self.at == Some(at);
+        let room = width.saturating_sub(COLUMN);
+        let sigil = if here { glyph::CHOSEN } else { glyph::NOT_CHOSEN };
+        let mark = if *marked { "[x]" } else { "[ ]" };
+        let label = format!("{sigil}{mark} {} {}", at + 1, piece.risk.tier.name());
+        let tone = command::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
+        let tone = if here { pen.theme.selection.patch(tone) } else { tone };
+        let work = Work::Shell { line: piece.line.clone() };
+        let mut rows =
+            paint::labelled(&label, tone, COLUMN, command::work(&work, &piece.risk, room, pen));
+        let indent = || Span::raw(" ".repeat(COLUMN));
+        if piece.commands.len() > 1 {
+            for command in &piece.commands {
+                let tone = command::tone(&command.risk, pen);
+                let text = escape(&command.text).text;
+                rows.push(Line::from(vec![
+                    indent(),
+                    Span::styled(format!("{}  ", command.risk.tier.name()), tone),
+                    Span::styled(clean::elide_middle(&text, room.saturating_sub(4)), pen.theme.dim),
+                ]));
+            }
+        }
+        let why = piece.risk.why().filter(|_| piece.risk.tier > crate::protocol::Tier::L0);
+        let why = why.map(|why| why.text(pen.lang)).into_iter();
+        let grave = piece.is_grave().then(|| words::PIECE_GRAVE.text(pen.lang).to_owned());
+        for text in why.chain(grave) {
+            for row in clean::wrap(&text, room) {
+                rows.push(Line::from(vec![indent(), Span::styled(row, pen.theme.dim)]));
+            }
+        }
+        rows
+    }
+
+    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
+        let page = self.page(screen.width, pen);
+        sheet::height(screen, &page)
+    }
+
+    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        let page = self.page(screen.width, pen);
+        self.asking.draw(screen, buf, &page, pen)
+    }
+}

@@ -1,0 +1,60 @@
+//! Words of what is sent: templates, attachments, the pieces a person is asked about.
+
+words! { "prompt":
+    TEMPLATE_LONG: "The template is longer than {most} KiB.", "模板超过 {most} KiB。";
+    TEMPLATE_SHELL_MANY: "The template has more than {most} shell pieces.", "模板中的 shell 片段超过 {most} 个。";
+    TEMPLATE_SHELL_OPEN: "Line {line}: the shell piece has no brace that closes it.", "第 {line} 行：shell 片段缺少闭合的花括号。";
+    TEMPLATE_SHELL_EMPTY: "Line {line}: the shell piece is empty.", "第 {line} 行：shell 片段是空的。";
+    TEMPLATE_ARG_PLACE: "Line {line}: an argument cannot stand there and stay one word. Put it where quotes hold it, for example into a variable first.", "第 {line} 行：参数放在那里无法保持为一个整体。请把它放在引号能够保护的位置，例如先存入一个变量。";
+    TEMPLATE_FILE_OPEN: "Line {line}: the name of the file has no brace that closes it in the same line.", "第 {line} 行：文件名在同一行内缺少闭合的花括号。";
+    TEMPLATE_FILE_EMPTY: "Line {line}: the name of the file is empty.", "第 {line} 行：文件名是空的。";
+    // The sheet of the shell pieces.
+    PIECES_TITLE: "Run the shell commands of {of}?", "运行 {of} 中的 shell 命令？";
+    PIECE_GRAVE: "High risk: only a capital Y on its row marks it.", "高风险：只有在这一行按大写 Y 才会标记。";
+    PIECE_CAPITAL: "This piece is high risk: only a capital Y marks it.", "这一条是高风险命令：只有大写 Y 才会标记。";
+    PIECES_NONE: "None is marked. Mark one, or run none of them.", "没有标记任何一条。请先标记，或选择全部不运行。";
+    PICK_NONE: "Run none of them, send nothing", "都不运行，也不发送";
+    PICK_MARKED: "Run the marked ones", "运行已标记的";
+    PICK_MARKED_SHORT: "Run marked", "运行标记项";
+    HINT_MARK: "mark or not (1-9 too)", "标记或取消（也可按 1-9）";
+    // The same as lines.
+    LINE_PIECES: "{of} wants to run shell commands: {n}. Their output becomes part of your message.", "{of} 要运行 shell 命令：{n} 条，其输出会成为消息的一部分。";
+    LINE_PIECE: "  {n}, {tier}: {line}", "  {n}，{tier}：{line}";
+    LINE_PIECE_NOW: "Piece {n}, {tier}: {line}. Type 1 to leave it out, 2 to run it.", "第 {n} 条，{tier}：{line}。输入 1 不运行，输入 2 运行。";
+    LINE_PIECE_GRAVE: "Piece {n}, {tier}: {line}. Type 1 to leave it out; only the word YES runs it.", "第 {n} 条，{tier}：{line}。输入 1 不运行；只有输入 YES 才会运行。";
+    LINE_NONE: "run none of them and send nothing", "都不运行，也不发送";
+    LINE_ALL: "run all that are not high risk", "运行所有非高风险的命令";
+    LINE_EACH: "decide about each", "逐条决定";
+    LINE_ATTACHED: "Attached {name}: {size}.", "已附上 {name}：{size}。";
+    // Without a screen.
+    TOLD_PIECE: "{of} runs in the shell, {tier}: {line} ({why})", "{of} 要在 shell 中运行，{tier}：{line}（{why}）";
+    PIECES_NEED_YES: "Nothing was sent: {of} holds shell commands, and nobody is here to allow them.", "没有发送：{of} 含有 shell 命令，而这里没有人可以批准。";
+    PIECES_NEED_YES_HINT: "`-y` says yes to them; commands of high risk it never allows", "用 `-y` 表示同意；高风险命令不在其内";
+    PIECE_NOT_BY_FLAG: "Nothing was sent: `{line}` is of high risk, and `-y` does not allow it.", "没有发送：`{line}` 是高风险命令，`-y` 不足以批准。";
+    PIECE_NOT_BY_FLAG_HINT: "run it in the full screen, where it can be allowed by itself", "请在全屏界面中运行，可在那里单独批准";
+    // What is attached.
+    SIZE_LINE: "1 line", "1 行";
+    SIZE_LINES: "{n} lines", "{n} 行";
+    SIZE_ENTRY: "1 name", "1 项";
+    SIZE_ENTRIES: "{n} names", "{n} 项";
+    SIZE_CUT: "{size}, its middle left out", "{size}，中间部分略去";
+    // Attachments.
+    READS_NAMED: "`{path}` lies in the workspace and is only read.", "`{path}` 在工作区内，只会被读取。";
+    ATTACH_UNREADABLE: "`{name}` could not be read: {why}.", "无法读取 `{name}`：{why}。";
+    ATTACH_SPECIAL: "`{name}` is neither a file nor a folder.", "`{name}` 既不是文件也不是目录。";
+    ATTACH_LONG: "`{name}` is too long to be searched for lines: {size}.", "`{name}` 太大（{size}），无法按行截取。";
+    ATTACH_BINARY: "`{name}` is no text and was not attached: {kind}, {size}.", "`{name}` 不是文本（{kind}，{size}），没有附上。";
+    ATTACH_NO_LINES: "`{name}` has only {n} lines.", "`{name}` 只有 {n} 行。";
+    ATTACH_MISSING: "There is no `{name}` here; the words were sent as they are.", "这里没有 `{name}`，文字已按原样发送。";
+    ATTACH_DECLINED: "`{name}` was not attached.", "没有附上 `{name}`。";
+    ATTACH_MANY: "Only the first {most} files were attached.", "只附上了前 {most} 个文件。";
+    // A message that could not be made.
+    INSERT_MISSING: "Nothing was sent: there is no file `{name}`.", "没有发送：找不到文件 `{name}`。";
+    NOT_SENT: "Nothing was sent: {why}", "没有发送：{why}";
+    PIECE_EXITED: "`{line}` ended with exit code {code}. {tail}", "`{line}` 以退出码 {code} 结束。{tail}";
+    PIECE_KILLED: "`{line}` did not come to its end. {tail}", "`{line}` 没有正常结束。{tail}";
+    PIECE_LONG: "`{line}` wrote more than {most} KiB.", "`{line}` 的输出超过 {most} KiB。";
+    PIECE_REFUSED: "`{line}` is no line for a shell.", "`{line}` 不是可以交给 shell 的一行命令。";
+    NOTHING_LEFT: "nothing is left of it to send.", "其中没有可以发送的内容。";
+    PIECES_DECLINED: "Nothing was sent: its shell commands were not allowed.", "没有发送：其中的 shell 命令未获允许。";
+}

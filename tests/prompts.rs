@@ -1,0 +1,493 @@
+//! Prompts from what a person typed or a template holds to one user message: real files,
+//! real shells, the real policy, a scripted model that keeps what it was sent.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
+use avocet::prompt::line;
+use avocet::prompt::template::{Form, Template, Values};
+use avocet::protocol::{
+    AskId, Attached, Decision, Ending, Event, Facts, Notice, Observation, Op, Outcome, Prompt,
+    Question, Role, Size, Source, SourceKind, Tier,
+};
+use avocet::safety::redact::Redactor;
+use avocet::safety::{Place, Policy};
+use avocet::session::trust::Trust;
+use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
+use avocet::tools::Toolbox;
+use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::world::System;
+use avocet::words::{Lang, Say, session as words};
+use futures_util::FutureExt;
+use futures_util::stream::BoxStream;
+
+const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
+
+/// A scripted model that keeps the user's side of each request.
+struct Keeping {
+    inner: Scripted,
+    kept: Arc<Mutex<Vec<String>>>,
+}
+
+impl Model for Keeping {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let last = request.messages.iter().rfind(|message| message.role == Role::User);
+        self.kept.lock().unwrap().push(last.map_or_else(String::new, |m| m.content.clone()));
+        self.inner.stream(request)
+    }
+}
+
+struct Talk {
+    handle: Handle,
+    folder: tempfile::TempDir,
+    kept: Arc<Mutex<Vec<String>>>,
+}
+
+impl Talk {
+    fn start() -> Talk {
+        Talk::within(Limits::default())
+    }
+
+    fn within(limits: Limits) -> Talk {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("ws")).unwrap();
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let real = folder.path().canonicalize().unwrap();
+        let parts = parts(&real, limits, Arc::clone(&kept));
+        Talk { handle: session::start(parts), folder, kept }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("ws").join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> &Talk {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    async fn send(&self, op: Op) {
+        self.handle.ops.send(op).await.unwrap();
+    }
+
+    /// A line as a surface reads and sends it.
+    async fn types(&self, text: &str) {
+        let line::Intent::Message { parts } = line::read(text) else { panic!("{text}") };
+        self.send(line::submit(parts, str::to_owned)).await;
+    }
+
+    /// Everything that happens until the turn is over; `decide` answers the questions.
+    async fn until_the_end(&mut self, mut decide: impl FnMut(&Question) -> Decision) -> Seen {
+        let mut seen = Seen::default();
+        let wait = async {
+            loop {
+                match self.handle.events.recv().await.expect("the session goes on") {
+                    Event::Asked(ask) => {
+                        let decision = decide(&ask.question);
+                        seen.asked.push(ask.question);
+                        let op = Op::Decide { ask: AskId(ask.id.0), decision };
+                        self.handle.ops.send(op).await.unwrap();
+                    }
+                    Event::Observed(observation) => seen.observed.push(*observation),
+                    Event::Attached { items } => seen.attached.extend(items),
+                    Event::Rendered { text } => seen.rendered = Some(text),
+                    Event::Notice(notice) => seen.notices.push(notice),
+                    Event::TurnStarted { text, .. } => seen.said.push(text),
+                    Event::TurnEnded { ending, .. } => {
+                        seen.ending = Some(ending);
+                        return;
+                    }
+                    _ => {}
+                }
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(30), wait).await.expect("it ends");
+        seen
+    }
+
+    /// What a template becomes.
+    async fn render(&mut self, prompt: Prompt) -> Seen {
+        self.send(Op::Render { prompt: Box::new(prompt) }).await;
+        self.until_the_end(all).await
+    }
+
+    fn sent(&self) -> Vec<String> {
+        self.kept.lock().unwrap().clone()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    said: Vec<String>,
+    asked: Vec<Question>,
+    observed: Vec<Observation>,
+    attached: Vec<Attached>,
+    notices: Vec<Notice>,
+    rendered: Option<String>,
+    ending: Option<Ending>,
+}
+
+impl Seen {
+    fn unsent(&self) -> String {
+        match &self.ending {
+            Some(Ending::Unsent { why }) => why.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn text(&self) -> &str {
+        self.rendered.as_deref().unwrap_or_else(|| panic!("{self:?}"))
+    }
+
+    fn said(&self) -> String {
+        self.notices.iter().map(|notice| notice.say.to_string()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn all(question: &Question) -> Decision {
+    match question {
+        Question::Pieces { pieces, .. } => {
+            Decision::ApproveAll { steps: pieces.iter().map(|piece| piece.id.clone()).collect() }
+        }
+        _ => Decision::Approve,
+    }
+}
+
+fn none(_: &Question) -> Decision {
+    Decision::Reject { word: None }
+}
+
+fn nobody(question: &Question) -> Decision {
+    panic!("nobody is asked: {question:?}")
+}
+
+fn connected(kept: Arc<Mutex<Vec<String>>>) -> Connected {
+    let inner = Scripted::parse("test", &[DONE; 4].join("\n---\n")).unwrap();
+    Connected {
+        model: Arc::new(Keeping { inner, kept }),
+        provider: "scripted".into(),
+        base_url: String::new(),
+        list: Arc::new(|| async { Ok::<_, ModelError>(Vec::new()) }.boxed()),
+    }
+}
+
+fn parts(folder: &Path, limits: Limits, kept: Arc<Mutex<Vec<String>>>) -> Parts {
+    let (ws, home) = (folder.join("ws"), folder.join("home"));
+    let world = System::new(&ws, &home, &[]);
+    let environment = Environment { path: world.child_path(), ..Environment::default() };
+    let exec = Exec::new(Setup {
+        shell: "/bin/sh".into(),
+        environment,
+        limits,
+        redactor: None,
+        lang: Lang::En,
+    });
+    let page = || avocet::protocol::Page { title: Say::from(words::DOCTOR), rows: vec![] };
+    Parts {
+        facts: Facts { cwd: ws.display().to_string(), max_steps: 25, ..Facts::default() },
+        reach: Reach {
+            first: connected(kept),
+            discover: None,
+            ways: Ways {
+                connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
+                doctor: Arc::new(move |_| async move { page() }.boxed()),
+            },
+        },
+        guard: Guard {
+            policy: Policy::default(),
+            place: Place { workspace: ws.clone(), home, cwd: ws, trusted: true },
+            world: Arc::new(world),
+            redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
+            keep_rule: Box::new(|_, _| Ok(())),
+            trust: Trust::silent(),
+        },
+        tools: Toolbox::new(vec![Arc::new(exec)]),
+        persona: Persona::default(),
+        greeting: vec![],
+    }
+}
+
+fn command(template: &str, args: &str) -> Prompt {
+    let template = Template::parse(template, Form::Braces).unwrap();
+    Prompt {
+        shown: format!("/sum {args}"),
+        parts: template.fill(&Values::new(args, None)),
+        source: Some(Source { kind: SourceKind::Command, name: "sum".into(), tools: vec![] }),
+        ..Prompt::default()
+    }
+}
+
+#[tokio::test]
+async fn a_template_is_one_user_message_with_the_output_in_its_place() {
+    let mut talk = Talk::start();
+    let prompt = command("Sum up ({{args}}):\n!{printf 'a\\nb\\n\\n'}\nEnd", "briefly");
+    talk.send(Op::Prompt { prompt: Box::new(prompt) }).await;
+    let seen = talk.until_the_end(all).await;
+    assert_eq!(seen.ending, Some(Ending::Done));
+    assert_eq!(seen.said, ["/sum briefly"], "what was typed is what is shown");
+    assert_eq!(talk.sent(), ["Sum up (briefly):\na\nb\n\nEnd"], "one trailing newline is gone");
+    assert_eq!(seen.observed.len(), 1);
+}
+
+#[tokio::test]
+async fn all_pieces_are_asked_about_together_with_their_tiers_also_those_that_only_read() {
+    let mut talk = Talk::start();
+    let prompt = command("!{pwd} !{touch x && ls} !{rm -rf /}", "");
+    talk.send(Op::Render { prompt: Box::new(prompt) }).await;
+    let seen = talk.until_the_end(none).await;
+    let [Question::Pieces { of, pieces, .. }] = &seen.asked[..] else { panic!("{seen:?}") };
+    assert_eq!(of, "/sum");
+    let tiers: Vec<Tier> = pieces.iter().map(|piece| piece.risk.tier).collect();
+    assert_eq!(tiers, [Tier::L0, Tier::L1, Tier::L2]);
+    let commands: Vec<&str> = pieces[1].commands.iter().map(|c| c.text.as_str()).collect();
+    assert_eq!(commands, ["touch x", "ls"]);
+    assert_eq!(seen.ending, Some(Ending::Stopped));
+    assert!(seen.observed.iter().all(|observed| observed.outcome == Outcome::Declined));
+    assert!(seen.said().contains("Nothing was sent"), "{}", seen.said());
+    assert!(!talk.path("x").exists() && talk.sent().is_empty());
+}
+
+#[tokio::test]
+async fn one_piece_is_left_out_alone_and_the_model_is_told() {
+    let mut talk = Talk::start();
+    let prompt = command("A !{echo one} B !{touch x} C", "");
+    talk.send(Op::Render { prompt: Box::new(prompt) }).await;
+    let seen = talk.until_the_end(|_| Decision::ApproveAll { steps: vec!["cmd_001".into()] }).await;
+    assert_eq!(seen.text(), "A one B [the user did not allow this command to run: touch x] C");
+    assert!(!talk.path("x").exists());
+}
+
+#[tokio::test]
+async fn a_plain_yes_is_none_to_a_piece_of_high_risk() {
+    let mut talk = Talk::start();
+    talk.write("build/x", "");
+    let prompt = command("!{echo one} !{rm -rf build}", "");
+    talk.send(Op::Render { prompt: Box::new(prompt) }).await;
+    let seen = talk.until_the_end(|_| Decision::Approve).await;
+    assert!(seen.text().starts_with("one [the user did not allow"), "{}", seen.text());
+    assert!(talk.path("build/x").exists());
+}
+
+#[tokio::test]
+async fn r9s_differs_an_argument_runs_commands_there_here_it_is_one_word() {
+    let mut talk = Talk::start();
+    for args in [
+        "; touch pwned",
+        "$(touch pwned)",
+        "`touch pwned`",
+        "'; touch pwned; '",
+        "\n touch pwned\n#",
+    ] {
+        let seen = talk
+            .render(command("!{printf '<%s>' {{args}}} !{printf '<%s>' \"{{args}}\"}", args))
+            .await;
+        let args = args.trim();
+        assert_eq!(seen.text(), format!("<{args}> <{args}>"));
+    }
+    assert!(!talk.path("pwned").exists());
+}
+
+#[tokio::test]
+async fn what_is_put_in_is_never_read_again() {
+    let mut talk = Talk::start();
+    let signs = "!{touch x} !`touch x` {{args}} @{a} @a $1";
+    talk.write("f", signs);
+    let seen = talk.render(command("{{args}}|!{cat f}|@{f}", signs)).await;
+    assert_eq!(seen.text(), [signs; 3].join("|"));
+    assert!(!talk.path("x").exists());
+}
+
+#[tokio::test]
+async fn r9s_differs_a_brace_in_quotes_ends_a_piece_there_here_awk_works() {
+    let mut talk = Talk::start();
+    talk.write("f", "a b\nc d\n");
+    let seen = talk.render(command("!{awk '{print $2}' f}", "")).await;
+    assert_eq!(seen.text(), "b\nd");
+}
+
+#[tokio::test]
+async fn r9s_differs_standard_input_is_thrown_away_there_here_the_pieces_read_it() {
+    let mut talk = Talk::start();
+    let prompt =
+        Prompt { input: Some(b"piped\n".to_vec()), ..command("!{cat} !{wc -l} !{true} x", "") };
+    let seen = talk.render(prompt).await;
+    let words: Vec<&str> = seen.text().split_whitespace().collect();
+    assert_eq!(words, ["piped", "1", "x"]);
+    let seen = talk.render(command("!{cat} x", "")).await;
+    assert_eq!(seen.text(), " x", "without any it is empty");
+}
+
+#[tokio::test]
+async fn a_piece_runs_in_a_login_bash() {
+    let mut talk = Talk::start();
+    let seen = talk.render(command("!{shopt -q login_shell && echo $BASH_VERSION}", "")).await;
+    assert!(seen.text().starts_with(|c: char| c.is_ascii_digit()), "{}", seen.text());
+}
+
+#[tokio::test]
+async fn a_piece_that_fails_is_an_error_with_what_it_complained_about() {
+    let mut talk = Talk::start();
+    let seen = talk.render(command("!{echo nope >&2; exit 3}", "")).await;
+    let why = seen.unsent();
+    assert!(why.contains("exit code 3") && why.contains("nope"), "{why}");
+    assert!(talk.sent().is_empty());
+}
+
+#[tokio::test]
+async fn a_piece_that_takes_too_long_or_writes_too_much_is_an_error() {
+    let limits = Limits {
+        piece: std::time::Duration::from_millis(300),
+        grace: std::time::Duration::from_millis(50),
+        ..Limits::default()
+    };
+    let mut talk = Talk::within(limits);
+    let seen = talk.render(command("!{sleep 30}", "")).await;
+    assert!(seen.unsent().contains("did not come to its end"), "{}", seen.unsent());
+    let mut talk = Talk::start();
+    let seen = talk.render(command("!{head -c 1048577 /dev/zero | tr '\\0' x}", "")).await;
+    assert!(seen.unsent().contains("1024 KiB"), "{}", seen.unsent());
+    let seen = talk.render(command("!{head -c 1048576 /dev/zero | tr '\\0' x}", "")).await;
+    assert_eq!(seen.text().len(), 1_048_576);
+}
+
+#[tokio::test]
+async fn a_cancel_at_the_question_runs_nothing() {
+    let mut talk = Talk::start();
+    let prompt = command("!{touch x}", "");
+    talk.send(Op::Prompt { prompt: Box::new(prompt) }).await;
+    loop {
+        if let Some(Event::Asked(_)) = talk.handle.events.recv().await {
+            break;
+        }
+    }
+    talk.send(Op::Stop).await;
+    let seen = talk.until_the_end(nobody).await;
+    assert_eq!(seen.ending, Some(Ending::Cancelled));
+    assert_eq!(seen.observed[0].outcome, Outcome::Cancelled);
+    assert!(!talk.path("x").exists());
+}
+
+#[tokio::test]
+async fn a_file_that_is_named_goes_with_the_message() {
+    let mut talk = Talk::start();
+    talk.write("src/main.rs", "fn main() {}\n// end\n");
+    talk.types("看看@src/main.rs，谢谢").await;
+    let seen = talk.until_the_end(nobody).await;
+    let attached = Attached { name: "@src/main.rs".into(), size: Size::Lines(2), cut: false };
+    assert_eq!(seen.attached, [attached]);
+    assert_eq!(
+        talk.sent(),
+        [
+            "看看@src/main.rs，谢谢\n\n[Attached @src/main.rs: 2 lines]\n```\nfn main() {}\n// end\n```"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn words_that_follow_a_path_without_a_blank_are_no_part_of_it() {
+    let mut talk = Talk::start();
+    talk.write("a.rs", "1\n").write("文档.md", "2\n");
+    talk.types("看看@a.rs的内容和@文档.md").await;
+    let seen = talk.until_the_end(nobody).await;
+    let names: Vec<&str> = seen.attached.iter().map(|item| item.name.as_str()).collect();
+    assert_eq!(names, ["@a.rs", "@文档.md"]);
+}
+
+#[tokio::test]
+async fn ranges_folders_and_paths_with_blanks_are_attached() {
+    let mut talk = Talk::start();
+    talk.write("a b.rs", "1\n2\n3\n4\n").write("dir/x", "");
+    talk.types("@\"a b.rs\":2-3 and @dir/").await;
+    let seen = talk.until_the_end(nobody).await;
+    let said: Vec<String> =
+        seen.attached.iter().map(|item| format!("{} {}", item.name, item.said())).collect();
+    assert_eq!(said, ["@\"a b.rs\":2-3 2 lines", "@dir/ 1 name"]);
+    assert!(talk.sent()[0].contains("```\n2\n3\n```"), "{:?}", talk.sent());
+}
+
+#[tokio::test]
+async fn a_missing_or_binary_file_is_said_and_the_words_are_sent() {
+    let mut talk = Talk::start();
+    talk.write("x.bin", b"\x7fELF\0");
+    talk.types("see @gone.rs and @x.bin, @someone").await;
+    let seen = talk.until_the_end(nobody).await;
+    assert_eq!(talk.sent(), ["see @gone.rs and @x.bin, @someone"]);
+    let said = seen.said();
+    assert!(
+        said.contains("@gone.rs") && said.contains("ELF") && !said.contains("someone"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_file_outside_the_workspace_or_with_secrets_asks_first() {
+    let mut talk = Talk::start();
+    talk.write(".env", "KEY=1\n").write("../out.txt", "o\n");
+    talk.types("@.env @../out.txt x").await;
+    let mut tiers = Vec::new();
+    let seen = talk
+        .until_the_end(|question| {
+            let Question::Step { risk, .. } = question else { panic!() };
+            tiers.push((risk.tier, risk.rule.clone()));
+            if tiers.len() == 1 { Decision::Reject { word: None } } else { Decision::Approve }
+        })
+        .await;
+    assert_eq!(tiers, [(Tier::L1, "path.sensitive".into()), (Tier::L1, "path.outside".into())]);
+    assert_eq!(seen.attached.len(), 1);
+    assert!(talk.sent()[0].contains("o\n") && !talk.sent()[0].contains("KEY"), "{:?}", talk.sent());
+}
+
+#[tokio::test]
+async fn a_link_out_of_the_workspace_is_judged_by_where_it_leads() {
+    let mut talk = Talk::start();
+    talk.write("../out.txt", "o\n");
+    std::os::unix::fs::symlink("../out.txt", talk.path("link")).unwrap();
+    talk.types("@link x").await;
+    let seen = talk.until_the_end(none).await;
+    assert_eq!(seen.asked.len(), 1);
+    assert!(seen.attached.is_empty());
+}
+
+#[tokio::test]
+async fn a_template_without_its_file_is_not_sent() {
+    let mut talk = Talk::start();
+    let seen = talk.render(command("see @{gone.md}", "")).await;
+    assert!(seen.unsent().contains("@gone.md"), "{}", seen.unsent());
+}
+
+#[tokio::test]
+async fn a_prompt_in_the_queue_keeps_its_parts() {
+    let mut talk = Talk::start();
+    talk.write("a", "1\n");
+    let prompt = command("!{echo held}", "");
+    talk.send(Op::Prompt { prompt: Box::new(prompt) }).await;
+    talk.types("see @a").await;
+    talk.send(Op::SetQueue { texts: vec!["see @a".into(), "more".into()] }).await;
+    talk.until_the_end(all).await;
+    let seen = talk.until_the_end(all).await;
+    assert_eq!(seen.attached.len(), 1);
+    talk.until_the_end(all).await;
+    assert_eq!(talk.sent().len(), 3);
+    assert!(talk.sent()[1].starts_with("see @a\n\n[Attached"));
+}
+
+#[tokio::test]
+async fn retrying_fills_the_prompt_again() {
+    let mut talk = Talk::start();
+    talk.send(Op::Prompt { prompt: Box::new(command("!{echo one}", "")) }).await;
+    talk.until_the_end(all).await;
+    talk.send(Op::Retry).await;
+    let seen = talk.until_the_end(all).await;
+    assert_eq!(seen.asked.len(), 1);
+    assert_eq!(talk.sent(), ["one", "one"]);
+}
