@@ -28,6 +28,8 @@ use crate::words::{Say, Spoken, session as words};
 pub enum For {
     Screen,
     Print,
+    /// A script: it has no conversation to greet.
+    Script,
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
@@ -53,6 +55,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
             None
         }
         For::Print => untrusted(ground),
+        For::Script => None,
     };
     let facts = Facts {
         // So that the first frame says it already.

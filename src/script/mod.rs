@@ -19,6 +19,7 @@
 //! Not in here: files, processes, network and keys. The host has them, behind the policy.
 
 pub mod built_in;
+mod check;
 pub mod directive;
 mod failure;
 mod fault;
@@ -34,6 +35,7 @@ pub mod template;
 pub mod text;
 pub mod wasm;
 
+pub use check::check;
 pub use failure::{Failure, Spot};
 pub use fault::{Fault, quoted};
 pub use host::{Host, ModelCall, Part, Told};

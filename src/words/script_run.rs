@@ -75,4 +75,14 @@ words! { "script_run":
     TOO_MANY_MESSAGES: "More than {most} messages in one dialogue, so it was stopped.", "一段对话超过 {most} 条消息，已停止。";
     TOO_MANY_TOOLS: "More than {most} tools for one script.", "一个脚本的工具超过 {most} 个。";
     TEXT_TOO_LONG: "A text grew longer than {most} MiB, so the script was stopped.", "文本超过 {most} MiB，脚本已停止。";
+
+    // Steps and files.
+    NO_REASON: "no reason is known", "原因未知";
+    STEP_REFUSED: "The safety policy refuses this step of the script: {why}", "安全策略拒绝了脚本的这一步：{why}";
+    STEP_DECLINED: "This step of the script needs a yes that it did not get: {why} Pass `-y` to say yes to such steps.", "脚本的这一步需要确认但未获同意：{why} 可用 `-y` 同意此类步骤。";
+    STEP_BROKEN: "The step ended without a result.", "该步骤没有返回结果就结束了。";
+    STEP_NO_TOOL: "There is no tool `{name}` for this step.", "没有可执行该步骤的工具 `{name}`。";
+    STEP_FAILED: "`{name}` failed: {why}", "`{name}` 执行失败：{why}";
+    NOT_TEXT: "{name} is no UTF-8 text.", "{name} 不是 UTF-8 文本。";
+    UNREADABLE: "{name} cannot be read: {why}.", "无法读取 {name}：{why}。";
 }

@@ -314,9 +314,13 @@ impl Run {
 }
 
 /// The failure with the place of the instruction it came from.
+pub fn placed_at(failure: Failure, item: &Item) -> Failure {
+    failure.or_at(&item.file, item.node.place)
+}
+
 fn placed(halt: Halt, item: &Item) -> Halt {
     match halt {
-        Halt::Failed(failure) => failure.or_at(&item.file, item.node.place).into(),
+        Halt::Failed(failure) => placed_at(*failure, item).into(),
         other => other,
     }
 }

@@ -121,7 +121,12 @@ impl Parts {
         let list = |title: &str, items: &[String]| {
             let title = title.trim_end();
             let colon = if title.ends_with([':', '：']) { "" } else { ":" };
-            let items: Vec<String> = items.iter().map(|item| format!("* {item}")).collect();
+            // A description of the output is a list already.
+            let item = |item: &String| match item.trim_start().starts_with("* ") {
+                true => item.trim_end().to_owned(),
+                false => format!("* {item}"),
+            };
+            let items: Vec<String> = items.iter().map(item).collect();
             (!items.is_empty()).then(|| format!("{title}{colon}\n{}", items.join("\n")))
         };
         let block = |texts: &[String]| (!texts.is_empty()).then(|| texts.join("\n"));
