@@ -81,7 +81,7 @@ fn run(replies: &[String]) -> usize {
                 seen.exit_code = Some(0);
                 Input::Observed(seen)
             }
-            Action::End(ending) => return turn.ended(ending).messages.len(),
+            Action::End(ending) => return usize::from(turn.ended(ending).kept.is_empty()),
             Action::Ask(_) => panic!("nothing here asks"),
         };
         action = turn.next(input, scene());

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use avocet::agent::drive::drive;
 use avocet::agent::turn::{Opening, Start, Turn};
 use avocet::agent::{Answer, Call, Host};
-use avocet::context::window::{Bounds, History, request};
+use avocet::context::window::{Bounds, History, Parts, request};
 use avocet::model::ModelError;
 use avocet::protocol::{
     Ask, Cut, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question, Scope, Work,
@@ -140,7 +140,7 @@ async fn play(case: &str) -> Stage {
         let cancel = stage.cancel.clone();
         let ended = drive(Turn::new(start), &mut stage, cancel).await;
         (next_step, next_ask) = (ended.next_step, ended.next_ask);
-        stage.history.push(ended.messages, Bounds::default());
+        stage.history.push(turn as u64 + 1, ended.kept, |_| {});
     }
     for (what, left) in [
         ("replies", stage.replies.len()),
@@ -206,7 +206,8 @@ impl Host for Stage {
 
     async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
         self.note(if call.repair { "call again" } else { "call" });
-        let messages = request("", &self.history, &call.messages, Bounds::default());
+        let parts = Parts { system: "", notes: "", history: &self.history, turn: &call.messages };
+        let (messages, _) = request(parts, Bounds::default());
         self.sent = messages.iter().skip(1).map(shown).collect();
         let reply = self.replies.pop_front().expect("a reply for each call");
         let (first, rest) = reply.split_once('\n').unwrap_or((&reply, ""));

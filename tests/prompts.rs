@@ -213,6 +213,7 @@ fn parts(folder: &Path, limits: Limits, kept: Arc<Mutex<Vec<String>>>) -> Parts 
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
+        bounds: avocet::context::window::Bounds::default(),
         greeting: vec![],
     }
 }

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use avocet::protocol::{
-    Ahead, Ask, AskId, Decision, Effect as May, Ending, Event, Facts, Lying, Mode, Notice,
-    Observation, Op, Origin, Outcome, Piece, Question, Reason, Replied, Requires, Risk, Step, Tier,
-    Usage, Work,
+    Ahead, Ask, AskId, Attached, Decision, Effect as May, Ending, Event, Facts, Lying, Mode,
+    Notice, Observation, Op, Origin, Outcome, Piece, Question, Reason, Replied, Requires, Risk,
+    ShellPiece, Size, Step, Tier, Usage, Work,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
@@ -397,6 +397,111 @@ fn a_shell_line_shows_each_of_its_commands() {
         ];
         screen.hears([ask(Work::Shell { line: line.into() }, grave, None, pieces)]);
         shows!(name, screen);
+    }
+}
+
+/// The question about a template with a piece of each tier.
+fn asks_about_pieces() -> Event {
+    let piece = |id: &str, line: &str, risk: Risk, commands: &[(&str, Risk)]| ShellPiece {
+        id: id.into(),
+        line: line.into(),
+        risk,
+        commands: commands
+            .iter()
+            .map(|(text, risk)| Piece { text: (*text).into(), risk: risk.clone() })
+            .collect(),
+    };
+    let deletes = risk(
+        Tier::L2,
+        vec![reason(Tier::L2, "rm.recursive", DELETES, None)],
+        &[May::Delete, May::Irreversible],
+    );
+    let pieces = vec![
+        piece("cmd_001", "git diff --staged", reads(), &[("git diff --staged", reads())]),
+        piece(
+            "cmd_002",
+            "npm install left-pad && git log -5 --oneline",
+            install_risk(),
+            &[("npm install left-pad", install_risk()), ("git log -5 --oneline", reads())],
+        ),
+        piece("cmd_003", "rm -rf build", deletes.clone(), &[("rm -rf build", deletes)]),
+    ];
+    let question =
+        Question::Pieces { of: "/release".into(), cwd: "/home/ada/code/shop".into(), pieces };
+    Event::Asked(Box::new(Ask { id: AskId(9), question }))
+}
+
+#[test]
+fn all_shell_pieces_of_a_template_stand_on_one_sheet() {
+    for (lang, name) in [(Lang::En, "en"), (Lang::Zh, "zh")] {
+        for (size, at) in [((80, 24), ""), ((120, 40), "_wide")] {
+            let mut screen = Screen::new(lang, size);
+            screen.hears([started("/release v2"), asks_about_pieces()]);
+            shows!(format!("pieces_{name}{at}"), screen);
+        }
+    }
+}
+
+#[test]
+fn a_piece_is_left_out_alone_and_a_grave_one_needs_its_own_capital_letter() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears([started("/release v2"), asks_about_pieces()]).waits(400);
+    // The second is left out; the third is not taken in by a digit.
+    screen.types("23");
+    shows!("pieces_marking", screen);
+    screen.types("y");
+    let steps = |ids: &[&str]| {
+        let steps = ids.iter().map(|id| (*id).to_owned()).collect();
+        Some(Op::Decide { ask: AskId(9), decision: Decision::ApproveAll { steps } })
+    };
+    assert_eq!(screen.sent.last().cloned(), steps(&["cmd_001"]));
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears([started("/release v2"), asks_about_pieces()]).waits(400);
+    screen.types("3Yy");
+    assert_eq!(screen.sent.last().cloned(), steps(&["cmd_001", "cmd_002", "cmd_003"]));
+}
+
+#[test]
+fn enter_runs_no_piece_and_nothing_marked_is_no_answer() {
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears([started("/release v2"), asks_about_pieces()]).waits(400);
+    screen.types("\n");
+    let none = Op::Decide { ask: AskId(9), decision: Decision::Reject { word: None } };
+    assert_eq!(screen.sent.last(), Some(&none));
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears([started("/release v2"), asks_about_pieces()]).waits(400);
+    screen.types("12y");
+    assert_eq!(screen.sent, [], "{}", screen.picture());
+    // The digits left the cursor on the second; Space marks the one above it.
+    screen.press(KeyCode::Up, KeyModifiers::NONE);
+    screen.types(" y");
+    assert!(matches!(
+        screen.sent.last(),
+        Some(Op::Decide { decision: Decision::ApproveAll { steps }, .. }) if steps.len() == 1
+    ));
+}
+
+#[test]
+fn attachments_stand_below_the_words_as_units() {
+    for (lang, name) in [(Lang::En, "en"), (Lang::Zh, "zh")] {
+        for (size, at) in [((80, 24), ""), ((120, 40), "_wide")] {
+            let mut screen = Screen::new(lang, size);
+            let item =
+                |name: &str, size: Size, cut: bool| Attached { name: name.into(), size, cut };
+            let items = vec![
+                item("@src/main.rs", Size::Lines(120), false),
+                item("@\"docs/a b.md\":10-40", Size::Lines(31), false),
+                item("@logs/very.log", Size::Lines(20_000), true),
+                item("@src/", Size::Entries(14), false),
+            ];
+            screen.hears([
+                started("compare @src/main.rs @\"docs/a b.md\":10-40 @logs/very.log @src/"),
+                Event::Attached { items },
+                says("They agree."),
+                ended(),
+            ]);
+            shows!(format!("attached_{name}{at}"), screen);
+        }
     }
 }
 

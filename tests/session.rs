@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use avocet::context::window::Bounds;
 use avocet::model::{ModelError, Scripted};
 use avocet::protocol::{
     AskId, Decision, Ending, Event, ExportFormat, Facts, Mode, Notice, Op, Origin, Outcome, Page,
@@ -180,6 +181,7 @@ fn parts(folder: &Path, replies: &[&str]) -> Parts {
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
+        bounds: Bounds::default(),
         greeting: vec![],
     }
 }

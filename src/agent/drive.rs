@@ -6,14 +6,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::turn::{Action, Input, Told, Turn};
 use super::{Answer, Host};
-use crate::protocol::{Cut, Ending, Event, Message, Usage};
+use crate::context::history::Kept;
+use crate::protocol::{Cut, Ending, Event, Usage};
 
 /// What is left of a turn for the session to keep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     pub ending: Ending,
-    /// What the turn added to the conversation, as it is sent from now on.
-    pub messages: Vec<Message>,
+    /// What the turn leaves in the conversation.
+    pub kept: Kept,
     pub usage: Usage,
     /// The numbers the next turn goes on with.
     pub next_step: u64,

@@ -187,7 +187,7 @@ impl Turn {
     pub fn ended(&self, ending: Ending) -> Ended {
         Ended {
             ending,
-            messages: self.said.messages().to_vec(),
+            kept: self.said.kept(),
             usage: self.usage,
             next_step: self.next_step,
             next_ask: self.next_ask,

@@ -15,7 +15,7 @@ use crate::cli::report::{self, Voice};
 use crate::cli::{Exit, config, model, page, policy};
 use crate::config::{Connection, Environment, Provider};
 use crate::model::list_models;
-use crate::protocol::{Notice, Page, Row};
+use crate::protocol::{NoteFact, Notice, Page, Row};
 use crate::safety::Scene;
 use crate::session::Doctor;
 use crate::tools::sandbox::Sandbox;
@@ -125,6 +125,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
         terminal: &terminal,
         folder: ground.folder.clone(),
         trusted: ground.trusted,
+        notes: &notes(&ground.folder, ground.trusted),
         programs: world.folders(),
         sandbox: &super::parts::sandbox(ground, &world).rows(),
     };
@@ -154,6 +155,7 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
                 terminal: &terminal,
                 folder: folder.clone(),
                 trusted,
+                notes: &notes(&folder, trusted),
                 programs: world.folders(),
                 sandbox: &sandbox.unwrap_or_default(),
             });
@@ -161,6 +163,12 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
         }
         .boxed()
     })
+}
+
+/// What a trusted folder says of itself to agents.
+fn notes(folder: &Path, trusted: bool) -> Vec<NoteFact> {
+    let found = trusted.then(|| crate::config::notes::read(folder));
+    found.map_or_else(Vec::new, |found| found.notes.files)
 }
 
 fn terminal(environment: &Environment) -> Terminal {

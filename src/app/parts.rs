@@ -9,8 +9,9 @@ use super::reach::{self, Knowledge};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
-use crate::config::trust::{Level, Standing};
 use crate::config::problem;
+use crate::config::trust::{Level, Standing};
+use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
@@ -72,7 +73,15 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
-    Ok(Parts { facts, reach: Reach { first, discover, ways }, guard, tools, persona, greeting })
+    Ok(Parts {
+        facts,
+        reach: Reach { first, discover, ways },
+        guard,
+        tools,
+        persona,
+        bounds: Bounds::default(),
+        greeting,
+    })
 }
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {

@@ -7,8 +7,8 @@ use super::Exit;
 use super::model::Offer;
 use crate::commands::Row;
 use crate::config::{Connection, Layer, Loaded, Paths, Provider};
-use crate::protocol::{Level, Notice};
-use crate::words::{Spoken, Value, cli as w};
+use crate::protocol::{Level, NoteFact, Notice};
+use crate::words::{Spoken, Value, cli as w, context};
 
 /// What was found.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct Findings<'a> {
     /// The folder of the session, and whether it is trusted.
     pub folder: PathBuf,
     pub trusted: bool,
+    /// What the project says of itself to agents; nothing where it is not trusted.
+    pub notes: &'a [NoteFact],
     /// The folders programs are looked up in.
     pub programs: &'a [PathBuf],
     /// What trying the sandbox out came to.
@@ -48,6 +50,7 @@ pub fn rows(found: &Findings<'_>) -> Vec<Row> {
         Row::pair(w::DOCTOR_FOLDER, found.folder.display().to_string()),
         Row::pair(w::DOCTOR_TRUST, if found.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
     ];
+    rows.extend(found.notes.iter().map(|note| Row::pair(context::PART_NOTES, note.say())));
     rows.extend(files(found.paths));
     rows.extend(settings(found.loaded));
     rows.extend(model(found));
@@ -184,6 +187,7 @@ mod tests {
             terminal: &terminal,
             folder: "/work".into(),
             trusted: true,
+            notes: &[NoteFact { path: "AGENTS.md".into(), bytes: 40_000, sent: 32_768 }],
             programs: &["/usr/bin".into()],
             sandbox: &[],
         };
@@ -202,6 +206,7 @@ mod tests {
         assert!(page.contains("http://x/v1 (your settings, "), "{page}");
         assert!(page.contains("AVOCET_API_KEY") && !page.contains("sk-secret"), "{page}");
         assert!(page.contains("80 columns, 24 rows") && page.contains("/usr/bin"), "{page}");
+        assert!(page.contains("AGENTS.md (32.0 KB of 39.0 KB)"), "{page}");
         assert_eq!(exit, Exit::Done);
     }
 

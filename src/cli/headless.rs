@@ -129,6 +129,7 @@ impl<'a> Headless<'a> {
                 effects
             }
             Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
+            Event::Compacted(receipt) => told(receipt.say()),
             Event::TurnEnded { ending, .. } => self.ended(ending),
             Event::Closed => self.lost(),
             Event::Rendered { text } => {
@@ -152,6 +153,7 @@ impl<'a> Headless<'a> {
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Page(_)
+            | Event::Compacting
             | Event::Models { .. }
             | Event::Cleared => vec![],
         }

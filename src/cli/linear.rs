@@ -13,7 +13,7 @@ use crate::protocol::{
     Report, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
-use crate::words::{Lang, Say, Word, linear as w, prompt};
+use crate::words::{Lang, Say, Word, context, linear as w, prompt};
 
 mod question;
 pub mod run;
@@ -226,6 +226,8 @@ impl Linear {
             }
             Event::Notice(notice) => self.and_prompt(Effect::Notice(notice)),
             Event::Page(page) => self.and_prompt(Effect::Page(*page)),
+            Event::Compacting => vec![self.say(context::COMPACTING)],
+            Event::Compacted(receipt) => vec![Effect::Page(receipt.page())],
             Event::Models { names } => {
                 self.models = names;
                 Vec::new()

@@ -53,7 +53,8 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
         ),
     ];
     let filled = rows.into_iter().filter(|(_, value)| *value != Value::from(""));
-    let rows = filled.map(|(label, value)| Row::pair(label, value)).collect();
+    let mut rows: Vec<Row> = filled.map(|(label, value)| Row::pair(label, value)).collect();
+    rows.extend(call.facts.notes.iter().map(|note| Row::pair(w::STATUS_NOTES, note.say())));
     Outcome::Page { title: w::STATUS_TITLE.into(), rows }
 }
 

@@ -29,6 +29,14 @@ pub(super) fn retry(_: &Call<'_>, _: &str) -> Outcome {
     Outcome::Send(Op::Retry)
 }
 
+pub(super) fn compress(_: &Call<'_>, focus: &str) -> Outcome {
+    Outcome::Send(Op::Compress { focus: (!focus.is_empty()).then(|| focus.to_owned()) })
+}
+
+pub(super) fn recall(_: &Call<'_>, id: &str) -> Outcome {
+    Outcome::Send(Op::Recall { id: id.to_owned() })
+}
+
 /// What the model is asked for a first AGENTS.md.
 const INIT: &str = include_str!("../../assets/prompts/init.md");
 

@@ -13,6 +13,7 @@ pub mod keys;
 pub mod load;
 pub mod log;
 pub mod near;
+pub mod notes;
 pub mod paths;
 pub mod problem;
 pub mod saved;

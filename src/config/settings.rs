@@ -323,6 +323,7 @@ fn policy(stack: &Stack) -> Policy {
         lift: stack.list("safety.lift"),
         allowed: rules("safety.allow"),
         denied: rules("safety.deny"),
+        narrowed: None,
     }
 }
 

@@ -2,11 +2,167 @@
 //!
 //! A tool result keeps what it is about (program, args, exit code, outcome) and loses
 //! what it printed; other text loses its middle. Each says how much is left out.
+//! A [`Digest`] is what stays of a step once its turn is over (001 §8.1).
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use crate::protocol::{Observation, Outcome, Parsed, Work};
+use crate::words::Lang;
 
 /// How many items of a parsed list an old result keeps.
 const ITEMS: usize = 8;
+
+/// Bytes of the ends of both streams that a digest keeps (more of a line that the user
+/// ran), of one item, of all of an input, and of a step on one line.
+const STDOUT: usize = 2_000;
+const SHELL: usize = 6_000;
+const STDERR: usize = 800;
+const ITEM: usize = 240;
+const INPUT: usize = 300;
+const LINE: usize = 160;
+
+/// What stays of a step: what it was, how it ended, the ends of what it printed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Digest {
+    /// As the transcript names it: `cmd_012`.
+    pub id: String,
+    pub turn: u64,
+    /// What ran, for the model: `{"program","args"}`, `{"tool","input"}` or `{"line"}`.
+    pub step: Value,
+    pub exit_code: Option<i32>,
+    pub outcome: Outcome,
+    pub stdout_tail: String,
+    pub stderr_tail: String,
+    pub parsed: Option<Parsed>,
+}
+
+impl Digest {
+    pub fn of(turn: u64, seen: &Observation) -> Digest {
+        let stdout = match seen.step.work {
+            // What a tool read has its sense at both ends, what a program printed at its last.
+            Work::Tool { .. } => cut_middle(&seen.stdout, STDOUT),
+            Work::Exec { .. } => tail(&seen.stdout, STDOUT).to_owned(),
+            // The user ran it so that the model sees it.
+            Work::Shell { .. } => tail(&seen.stdout, SHELL).to_owned(),
+        };
+        let parsed = seen.parsed.as_ref().map(|parsed| Parsed {
+            items: parsed.items.iter().take(ITEMS).map(short_item).collect(),
+            ..parsed.clone()
+        });
+        Digest {
+            id: seen.step.id.clone(),
+            turn,
+            step: short_step(&seen.step.work),
+            exit_code: seen.exit_code,
+            outcome: seen.outcome,
+            stdout_tail: stdout,
+            stderr_tail: tail(&seen.stderr, STDERR).to_owned(),
+            parsed,
+        }
+    }
+
+    /// One line of JSON for the model; what says nothing is left out.
+    pub fn line(&self) -> String {
+        let mut out = json!({ "id": self.id });
+        if let (Some(out), Value::Object(step)) = (out.as_object_mut(), &self.step) {
+            out.extend(step.clone());
+        }
+        match self.outcome {
+            Outcome::Ran => out["exitCode"] = json!(self.exit_code),
+            other => out["outcome"] = json!(other),
+        }
+        for (name, text) in [("stdoutTail", &self.stdout_tail), ("stderrTail", &self.stderr_tail)] {
+            if !text.is_empty() {
+                out[name] = json!(text);
+            }
+        }
+        if let Some(parsed) = &self.parsed {
+            out["parsed"] = json!(parsed);
+        }
+        out.to_string()
+    }
+
+    /// Each text that came from outside, to be masked.
+    pub fn texts(&mut self, mut each: impl FnMut(&mut String)) {
+        each(&mut self.stdout_tail);
+        each(&mut self.stderr_tail);
+        strings(&mut self.step, &mut each);
+        if let Some(parsed) = &mut self.parsed {
+            parsed.items.iter_mut().for_each(|item| strings(item, &mut each));
+        }
+    }
+}
+
+/// A step that ran, on one line: `rg foo src → exit 0, 12 search_matches`.
+pub fn ran(seen: &Observation) -> String {
+    let line = cut_end(&one_line(&seen.step.work), LINE);
+    let how = match (seen.outcome, seen.exit_code) {
+        (Outcome::Ran | Outcome::Edited, Some(code)) => format!("exit {code}"),
+        (Outcome::Ran | Outcome::Edited, None) => "no exit".to_owned(),
+        (outcome, _) => outcome.name().to_owned(),
+    };
+    // A person's word with a rejection is worth more than what they rejected.
+    let how = match (&seen.note, seen.outcome) {
+        (Some(note), Outcome::Declined | Outcome::Refused | Outcome::Edited) => {
+            format!("{how} ({})", cut_end(&note.text(Lang::En), LINE))
+        }
+        _ => how,
+    };
+    match &seen.parsed {
+        Some(parsed) if parsed.kind != "text" => {
+            format!("{line} → {how}, {} {}", parsed.total, parsed.kind)
+        }
+        Some(_) | None => format!("{line} → {how}"),
+    }
+}
+
+fn one_line(work: &Work) -> String {
+    let line = match work {
+        Work::Exec { program, args } => {
+            std::iter::once(program).chain(args).cloned().collect::<Vec<_>>().join(" ")
+        }
+        Work::Tool { name, input } => format!("{name} {input}"),
+        Work::Shell { line } => line.clone(),
+    };
+    line.replace(['\n', '\r'], " ")
+}
+
+fn short_step(work: &Work) -> Value {
+    match work {
+        Work::Exec { program, args } => {
+            let args: Vec<String> = args.iter().map(|arg| cut_end(arg, INPUT)).collect();
+            json!({ "program": program, "args": args })
+        }
+        Work::Tool { name, input } => json!({ "tool": name, "input": short_item(input) }),
+        Work::Shell { line } => json!({ "line": cut_end(line, INPUT) }),
+    }
+}
+
+/// A value that is small, or its text as far as there is room.
+fn short_item(item: &Value) -> Value {
+    let text = item.to_string();
+    if text.len() <= ITEM { item.clone() } else { json!(cut_end(&text, ITEM)) }
+}
+
+fn strings(value: &mut Value, each: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::String(text) => each(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| strings(item, each)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| strings(item, each)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The head of a text in at most `limit` bytes, with a sign where something is missing.
+pub fn cut_end(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let head = text.split_at(boundary_down(text, limit.saturating_sub("…".len()))).0;
+    if limit < "…".len() { String::new() } else { format!("{head}…") }
+}
 
 /// The text in at most `limit` bytes. Lines that are tool results are made shorter
 /// field by field, so that they stay JSON where the limit allows it.

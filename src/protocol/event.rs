@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, AskId, Attached, Facts, Observation, Page, Risk, Step, Work};
+use super::{Ask, AskId, Attached, Facts, Observation, Page, Receipt, Risk, Step, Work};
 use crate::words::Say;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,6 +90,10 @@ pub enum Event {
     Models {
         names: Vec<String>,
     },
+    /// Earlier turns are being summed up.
+    Compacting,
+    /// The context was made smaller.
+    Compacted(Box<Receipt>),
     /// The conversation was emptied.
     Cleared,
     /// The session is over; nothing follows.

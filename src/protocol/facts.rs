@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Mode, Usage};
-use crate::words::{Lang, Say};
+use super::{Mode, Usage, shown};
+use crate::words::{Lang, Say, context as words};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
@@ -34,6 +34,32 @@ pub struct Facts {
     /// Filled in once it has been tried out, after the session opened.
     #[serde(default)]
     pub shelter: Shelter,
+    /// Files of the project that go along with each request, outermost first.
+    #[serde(default)]
+    pub notes: Vec<NoteFact>,
+}
+
+/// A file that a project wrote for agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoteFact {
+    /// From the project's root on.
+    pub path: String,
+    /// Bytes it has, and bytes of it that are sent.
+    pub bytes: usize,
+    pub sent: usize,
+}
+
+impl NoteFact {
+    pub fn say(&self) -> Say {
+        let (sent, whole) = (shown(self.sent), shown(self.bytes));
+        match self.sent == self.bytes {
+            true => words::NOTE.with("path", self.path.as_str()).with("size", sent),
+            false => words::NOTE_CUT
+                .with("path", self.path.as_str())
+                .with("size", sent)
+                .with("whole", whole),
+        }
+    }
 }
 
 /// Whether the system holds steps back that run by themselves.

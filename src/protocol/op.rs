@@ -30,6 +30,11 @@ pub enum Op {
     SetQueue {
         texts: Vec<String>,
     },
+    /// Takes the `at`-th message out of the queue, if it still waits there.
+    Unqueue {
+        at: usize,
+        text: String,
+    },
     Decide {
         ask: AskId,
         decision: Decision,
@@ -76,6 +81,14 @@ pub enum Op {
     Export {
         format: ExportFormat,
         path: Option<String>,
+    },
+    /// Sums up earlier turns now; the focus is what must be kept above all.
+    Compress {
+        focus: Option<String>,
+    },
+    /// Lets a part that is no longer sent go along again.
+    Recall {
+        id: String,
     },
     /// Collects something that needs a look at the world, then says it.
     Report {

@@ -112,6 +112,16 @@ pub fn read(text: &str) -> Reading {
     }
 }
 
+/// The first JSON object in a text that is no reply: the whole of it, a fenced block, or
+/// what stands between braces. Nothing is repaired.
+pub fn any_object(text: &str) -> Option<Map<String, Value>> {
+    let text = after_thought(text.get(..LONGEST).unwrap_or(text));
+    let whole = strict::object(text).ok();
+    whole
+        .or_else(|| fences(text).find_map(|(_, block, _)| strict::object(block).ok()))
+        .or_else(|| braces(text).find_map(|(block, _)| strict::object(block).ok()))
+}
+
 /// The object that stands for a text which is no JSON (001 §2).
 pub fn fallback_json(text: &str) -> Value {
     json!({

@@ -23,6 +23,7 @@ pub mod repository;
 mod rules;
 mod seal;
 mod shell;
+mod skill;
 mod step;
 mod table;
 mod warning;
@@ -37,6 +38,7 @@ pub use paths::{absolute, is_sensitive_name, secret_places};
 pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};
 pub use seal::{Seal, Start};
+pub use skill::{Narrowed, Skilled, TOOL as SKILL_TOOL};
 pub use warning::Warning;
 
 /// Where a step would run, and under which policy.
@@ -69,6 +71,10 @@ pub trait World: Send + Sync {
     /// The executable file at an absolute path, wherever it lies: what a step runs that
     /// names a file of the workspace.
     fn file(&self, _path: &Path) -> Option<Program> {
+        None
+    }
+    /// What the skill of this name says of itself; `None`: there is none.
+    fn skill(&self, _name: &str) -> Option<Skilled> {
         None
     }
     /// What a regular file holds, links followed. More than `most` bytes are none.

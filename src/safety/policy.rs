@@ -6,6 +6,7 @@ use crate::protocol::{Tier, Work};
 use crate::words::{Say, safety as words};
 
 use super::rules;
+use super::skill::Narrowed;
 use super::table::Operands;
 
 /// The user's settings, as data. Project settings may only make it stricter.
@@ -24,6 +25,8 @@ pub struct Policy {
     pub allowed: Vec<Rule>,
     /// What is refused, before anything else.
     pub denied: Vec<Rule>,
+    /// What the skill that was entered leaves, while its turn lasts.
+    pub narrowed: Option<Narrowed>,
 }
 
 impl Default for Policy {
@@ -37,6 +40,7 @@ impl Default for Policy {
             lift: Vec::new(),
             allowed: Vec::new(),
             denied: Vec::new(),
+            narrowed: None,
         }
     }
 }

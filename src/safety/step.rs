@@ -8,13 +8,13 @@ use crate::words::safety as words;
 
 use super::findings::{Findings, quoted};
 use super::judge::{self, Ground, Seat};
-use super::{Judged, Kind, Limit, Policy, Program, Scene, malformed, paths, shell};
+use super::{Judged, Kind, Limit, Policy, Program, Scene, malformed, paths, shell, skill};
 
 /// Tools beside `exec` that may be proposed, and the tier they start from.
 const TOOLS: &[(&str, Tier)] = &[("exec", Tier::L1)];
 
-/// What a repository plants; no rule of the user answers it.
-const REPOSITORY: &[&str] = &["git-config-exec", "git-config-unread", "git-bare"];
+/// What a repository plants, and what a skill takes away; no rule of the user answers it.
+const REPOSITORY: &[&str] = &["git-config-exec", "git-config-unread", "git-bare", "skill.narrow"];
 
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
@@ -30,8 +30,12 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
         Work::Shell { line } => {
             pieces = shell::judge_line(line, Seat::Line, 0, &ground, &mut findings)
         }
+        Work::Tool { name, input } if name == skill::TOOL => {
+            skill::judge(input, &ground, &mut findings);
+        }
         Work::Tool { name, .. } => tool(name, &mut findings),
     }
+    skill::narrow(&step.work, scene.policy, &mut findings);
     if !matches!(step.work, Work::Tool { .. }) {
         surroundings(&ground, &mut findings);
     }

@@ -33,6 +33,7 @@ pub mod source;
 pub mod syntax;
 pub mod template;
 pub mod text;
+pub mod tool_text;
 pub mod wasm;
 
 pub use check::check;

@@ -9,9 +9,11 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::context::Summarizer;
 use super::outbox::Outbox;
 use crate::agent::{Answer, Call, Host};
-use crate::context::window::{self, Bounds, History};
+use crate::config::notes::Found;
+use crate::context::window::{self, Bounds, History, Ledger};
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
 use crate::protocol::{
@@ -37,8 +39,12 @@ pub enum Note {
     Stepped,
     /// The first of the words that were said to the turn has been heard.
     Heard,
-    /// The turn's own messages now have so many bytes.
-    Sent(usize),
+    /// How the request that is being answered divides.
+    Sent(Box<Ledger>),
+    /// The past is smaller now.
+    Compacted(Arc<History>),
+    /// The project's notes as they are now.
+    Notes(Arc<Found>),
 }
 
 /// What stays the same through a turn.
@@ -46,8 +52,12 @@ pub enum Note {
 pub struct Desk {
     pub model: Arc<dyn Model>,
     pub params: Params,
+    /// Masked.
     pub system: Arc<str>,
     pub history: Arc<History>,
+    pub notes: Arc<Found>,
+    pub low: Summarizer,
+    pub bounds: Bounds,
     pub tools: Toolbox,
     pub redactor: Arc<Redactor>,
     pub cancel: CancellationToken,
@@ -64,6 +74,10 @@ pub struct TurnHost {
     /// What has come of it so far; it outlives a call that is dropped.
     pub answer: Answer,
     pub bench: Bench,
+    /// What happens once before the first call has happened.
+    pub prepared: bool,
+    /// What summing up has cost.
+    pub summing: Usage,
 }
 
 /// What reaches a turn from its session.
@@ -88,6 +102,14 @@ impl Bench {
         Bench { changes, policy, place, world }
     }
 
+    pub fn is_trusted(&self) -> bool {
+        self.place.trusted
+    }
+
+    pub fn folder(&self) -> &std::path::Path {
+        &self.place.cwd
+    }
+
     fn scene(&mut self) -> Scene<'_> {
         if self.changes.has_changed().unwrap_or(false) {
             self.policy = self.changes.borrow_and_update().clone();
@@ -102,23 +124,29 @@ impl Host for TurnHost {
     }
 
     async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
-        let messages = window::request(
-            &self.desk.system,
-            &self.desk.history,
-            &call.messages,
-            Bounds::default(),
-        );
-        self.note(Note::Sent(call.messages.iter().map(|message| message.content.len()).sum()));
-        self.sent = messages.iter().map(|message| message.content.len()).sum();
-        let request = Request {
-            messages: messages.into_iter().map(|message| self.masked(message)).collect(),
-            params: self.desk.params.clone(),
-            schema: Some(reply::schema()),
+        if !std::mem::replace(&mut self.prepared, true) {
+            self.prepare().await;
+        }
+        // What is masked first cannot be cut into something unknown.
+        let turn: Vec<Message> =
+            call.messages.into_iter().map(|message| self.masked(message)).collect();
+        let parts = window::Parts {
+            system: &self.desk.system,
+            notes: &self.desk.notes.notes.text,
+            history: &self.desk.history,
+            turn: &turn,
         };
+        let (messages, ledger) = window::request(parts, self.desk.bounds);
+        self.note(Note::Sent(Box::new(ledger)));
+        self.sent = messages.iter().map(|message| message.content.len()).sum();
+        let request =
+            Request { messages, params: self.desk.params.clone(), schema: Some(reply::schema()) };
         self.answer = Answer::default();
         self.outbox.send(Event::ReplyStarted).await;
         let stream = self.desk.model.stream(request);
-        self.listen(stream).await
+        let answer = self.listen(stream).await?;
+        let usage = answer.usage.plus(std::mem::take(&mut self.summing));
+        Ok(Answer { usage, ..answer })
     }
 
     fn heard(&mut self) -> Option<Answer> {
@@ -177,12 +205,12 @@ impl Host for TurnHost {
 }
 
 impl TurnHost {
-    fn note(&self, note: Note) {
+    pub(super) fn note(&self, note: Note) {
         // A session that is gone needs no notes.
         let _ = self.notes.send(note);
     }
 
-    fn masked(&self, message: Message) -> Message {
+    pub(super) fn masked(&self, message: Message) -> Message {
         Message { content: self.desk.redactor.mask(&message.content).into_owned(), ..message }
     }
 

@@ -20,6 +20,8 @@ use crate::safety::{Place, Policy, Rule, World};
 use crate::tools::Toolbox;
 use crate::words::{Lang, Say};
 
+mod answering;
+mod context;
 pub mod export;
 mod files;
 mod host;
@@ -54,6 +56,8 @@ pub struct Parts {
     pub guard: Guard,
     pub tools: Toolbox,
     pub persona: Persona,
+    /// How much a request may hold.
+    pub bounds: crate::context::window::Bounds,
     /// Said once, when the session opens.
     pub greeting: Vec<crate::protocol::Notice>,
 }

@@ -13,6 +13,7 @@ use super::host::{TurnHost, pipe_step};
 use crate::agent::Host;
 use crate::agent::drive::{Ended, drive};
 use crate::agent::turn::{Opening, Start, Turn};
+use crate::context::history::Kept;
 use crate::protocol::{
     Ask, AskId, Decision, Ending, Event, Observation, Outcome, Part, Prompt, Question, ShellPiece,
     Usage,
@@ -80,7 +81,7 @@ pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -
     let usage = Usage::default();
     let ended = Event::TurnEnded { turn: start.turn, ending: ending.clone(), usage, elapsed_ms };
     host.tell(ended).await;
-    Ended { ending, messages: Vec::new(), usage, next_step, next_ask }
+    Ended { ending, kept: Kept::default(), usage, next_step, next_ask }
 }
 
 impl Filling<'_> {

@@ -8,10 +8,10 @@ use tokio::io::AsyncWriteExt;
 
 use super::run::Session;
 use super::{Connected, Found, export};
-use crate::context::window::{Bounds, shares};
+use crate::context::window::{self, Ledger, Part, Parts};
 use crate::model::ModelError;
-use crate::protocol::{Event, ExportFormat, Notice, Page, Row, Usage};
-use crate::words::{Say, Spoken, Word, session as words};
+use crate::protocol::{Event, ExportFormat, Notice, Page, Row, Usage, shown};
+use crate::words::{Say, Spoken, Word, context as said, session as words};
 
 /// How many model names a notice lists.
 const NAMED: usize = 6;
@@ -68,22 +68,48 @@ pub fn offer(found: &Found) -> Option<Notice> {
     )
 }
 
-/// How the next request divides, as bars.
-pub fn context(session: &Session, turn: usize) -> Page {
-    let shares = shares(&session.system(), &session.past.history, turn, Bounds::default());
-    let used = shares.system + shares.history + shares.turn;
-    let row = |label: Word, bytes| Row::pair(label, bar(bytes, shares.bound));
-    let turns = words::CONTEXT_TURNS.with("n", shares.turns).with("out", shares.left_out);
-    Page {
-        title: words::CONTEXT.into(),
-        rows: vec![
-            row(words::CONTEXT_SYSTEM, shares.system),
-            row(words::CONTEXT_HISTORY, shares.history),
-            row(words::CONTEXT_TURN, shares.turn),
-            row(words::CONTEXT_FREE, shares.bound.saturating_sub(used)),
-            Row::pair(words::CONTEXT_BOUND, size(shares.bound)),
-            Row::line(turns),
-        ],
+/// How the next request divides, as bars; while a turn runs, the one that was sent.
+pub fn context(session: &Session, sent: Option<&Ledger>) -> Page {
+    let next = || {
+        let system = session.system();
+        let notes = &session.found.notes.text;
+        let history = &session.past.history;
+        window::request(Parts { system: &system, notes, history, turn: &[] }, session.bounds).1
+    };
+    let ledger = sent.cloned().unwrap_or_else(next);
+    let (room, taken) = (ledger.room, ledger.taken());
+    let mut rows: Vec<Row> = ledger
+        .shares
+        .iter()
+        .map(|share| Row::pair(part(share.part), bar(share.taken.bytes, room.bytes)))
+        .collect();
+    let free = room.bytes.saturating_sub(taken.bytes);
+    rows.push(Row::pair(said::LEDGER_FREE, bar(free, room.bytes)));
+    let tokens = said::LEDGER_TOKENS_ARE.with("taken", taken.tokens).with("room", room.tokens);
+    rows.push(Row::pair(said::LEDGER_TOKENS, tokens));
+    let bound = said::LEDGER_BOUND_IS.with("bytes", shown(room.bytes)).with("tokens", room.tokens);
+    rows.push(Row::pair(said::LEDGER_BOUND, bound));
+    rows.extend(session.facts.notes.iter().map(|note| Row::pair(said::PART_NOTES, note.say())));
+    for share in ledger.shares.iter().filter(|share| share.cut > 0) {
+        let cut = said::LEDGER_CUT.with("part", part(share.part)).with("bytes", shown(share.cut));
+        rows.push(Row::line(cut));
+    }
+    rows.push(Row::line(said::LEDGER_FULL.with("bytes", shown(session.bounds.full))));
+    let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.left_out);
+    rows.push(Row::line(turns));
+    let title = if sent.is_some() { said::LEDGER_NOW } else { said::LEDGER };
+    Page { title: title.into(), rows }
+}
+
+fn part(part: Part) -> Word {
+    match part {
+        Part::System => said::PART_SYSTEM,
+        Part::Notes => said::PART_NOTES,
+        Part::Summary => said::PART_SUMMARY,
+        Part::Recalled => said::PART_RECALLED,
+        Part::Results => said::PART_RESULTS,
+        Part::History => said::PART_HISTORY,
+        Part::Turn => said::PART_TURN,
     }
 }
 
@@ -95,14 +121,7 @@ fn bar(part: usize, whole: usize) -> String {
     let filled = (part * BAR).div_ceil(whole.max(1)).min(BAR);
     let percent = part * 100 / whole.max(1);
     let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
-    format!("{full}{empty} {:>9} {percent:>3} %", size(part))
-}
-
-fn size(bytes: usize) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        _ => format!("{}.{} KB", bytes / 1024, bytes % 1024 * 10 / 1024),
-    }
+    format!("{full}{empty} {:>9} {percent:>3} %", shown(part))
 }
 
 /// Tokens of the latest turns, and of all.

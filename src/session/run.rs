@@ -9,22 +9,23 @@ use futures_util::future::{BoxFuture, FusedFuture};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::context::Summarizer;
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
 use super::state::{self, After, Past, Running, Voice};
 use super::turns::Words;
-use super::{Found, Guard, Parts, Wanted, report, rules, shell, trust};
+use super::{Found, Guard, Parts, report, rules, shell, trust};
 use crate::agent::Answer;
 use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Mode, Notice, Op, Report, Scope, Shelter, Step, Usage,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage,
     Work,
 };
 use crate::safety::{self, Policy, Scene};
 use crate::tools::{Toolbox, branch};
-use crate::words::{Lang, session as words};
+use crate::words::session as words;
 
 /// The most commands a reply may hold, as the prompt says it.
 const MAX_COMMANDS: usize = 16;
@@ -40,8 +41,11 @@ pub(super) struct Session {
     running: Option<Running>,
     policy: watch::Sender<Policy>,
     tools: Toolbox,
-    notes: mpsc::UnboundedSender<Note>,
+    pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
+    /// What the project says of itself.
+    pub found: Arc<crate::config::notes::Found>,
+    pub bounds: Bounds,
 }
 
 /// Runs until `Op::Shutdown`, or until no surface is left.
@@ -131,6 +135,8 @@ impl Session {
             tools: parts.tools,
             notes,
             reach: parts.reach.ways,
+            found: Arc::default(),
+            bounds: parts.bounds,
         }
     }
 
@@ -140,6 +146,7 @@ impl Session {
             self.say(notice).await;
         }
         self.ask_trust_first().await;
+        self.read_notes();
     }
 
     async fn op(&mut self, op: Op) -> trust::After {
@@ -149,6 +156,7 @@ impl Session {
             Op::Render { prompt } => self.render(*prompt).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
             Op::SetQueue { texts } => self.set_queue(texts).await,
+            Op::Unqueue { at, text } => self.unqueue(at, &text).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
@@ -168,6 +176,8 @@ impl Session {
                 let notice = report::export(self, format, path).await;
                 self.say(notice).await;
             }
+            Op::Compress { focus } => self.compress(focus).await,
+            Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.report(report),
             Op::Trust => self.ask_trust_again().await,
             // The loop ends before it comes here.
@@ -181,7 +191,9 @@ impl Session {
             Note::Asking(ask) => self.of_turn(|running| running.asking = Some(ask)),
             Note::Answered => self.of_turn(|running| running.asking = None),
             Note::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
-            Note::Sent(bytes) => self.of_turn(|running| running.sent = bytes),
+            Note::Sent(ledger) => self.of_turn(|running| running.sent = Some(ledger)),
+            Note::Compacted(history) => self.past.history = history,
+            Note::Notes(found) => self.noted(found).await,
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
             Note::Stepped => self.facts.steps += 1,
@@ -245,7 +257,7 @@ impl Session {
             decisions,
             steers,
             unheard: VecDeque::new(),
-            sent: 0,
+            sent: None,
             asking: None,
             task,
             after: After::GoOn,
@@ -257,8 +269,11 @@ impl Session {
             desk: Desk {
                 model: Arc::clone(&self.voice.connected.model),
                 params: self.voice.persona.params.clone(),
-                system: self.system().into(),
+                system: self.guard.redactor.mask(&self.system()).into(),
                 history: Arc::clone(&self.past.history),
+                notes: Arc::clone(&self.found),
+                low: self.summarizer(),
+                bounds: self.bounds,
                 tools: self.tools.clone(),
                 redactor: Arc::clone(&self.guard.redactor),
                 cancel: cancel.clone(),
@@ -273,7 +288,13 @@ impl Session {
                 self.guard.place.clone(),
                 Arc::clone(&self.guard.world),
             ),
+            prepared: false,
+            summing: Usage::default(),
         }
+    }
+
+    pub(super) fn summarizer(&self) -> Summarizer {
+        Summarizer::new(&self.reach.connect, &self.voice.connected, self.facts.lang)
     }
 
     pub fn system(&self) -> String {
@@ -292,7 +313,7 @@ impl Session {
         let failed = match ended {
             Ok(ended) => {
                 self.past.cost(running.turn, ended.usage);
-                self.remember(ended)
+                self.remember(running.turn, ended)
             }
             Err(why) => {
                 self.crashed(running.turn, why).await;
@@ -323,12 +344,14 @@ impl Session {
     }
 
     /// Keeps what a turn added; true when it failed.
-    fn remember(&mut self, ended: Ended) -> bool {
+    fn remember(&mut self, turn: u64, ended: Ended) -> bool {
         self.past.next_step = self.past.next_step.max(ended.next_step);
         self.past.next_ask = self.past.next_ask.max(ended.next_ask);
         self.facts.usage = self.facts.usage.plus(ended.usage);
-        if !ended.messages.is_empty() {
-            Arc::make_mut(&mut self.past.history).push(ended.messages, Bounds::default());
+        if !ended.kept.is_empty() {
+            let redactor = &self.guard.redactor;
+            Arc::make_mut(&mut self.past.history)
+                .push(turn, ended.kept, |text| *text = redactor.mask(text).into_owned());
         }
         matches!(ended.ending, Ending::Failed { .. } | Ending::Unsent { .. })
     }
@@ -434,69 +457,6 @@ impl Session {
         self.say(notice).await;
     }
 
-    // Who answers
-
-    async fn set_model(&mut self, name: String) {
-        let found = &self.voice.found;
-        let here = &self.voice.connected.base_url;
-        let found = found
-            .iter()
-            .find(|found| found.models.contains(&name))
-            .or_else(|| found.iter().find(|found| found.base_url == *here))
-            .cloned();
-        if self.connect(Wanted::Model { name, found }).await {
-            let notice = words::MODEL_SET.with("model", self.voice.connected.model.name());
-            self.tell_facts().await;
-            self.say(Notice::info(notice)).await;
-        }
-    }
-
-    async fn set_mode(&mut self, mode: Mode) {
-        if self.connect(Wanted::Mode(mode)).await {
-            self.facts.mode = mode;
-            let notice = words::MODE_SET
-                .with("mode", mode.name())
-                .with("model", self.voice.connected.model.name());
-            self.tell_facts().await;
-            self.say(Notice::info(notice)).await;
-        }
-    }
-
-    async fn set_lang(&mut self, lang: Lang) {
-        self.facts.lang = lang;
-        if self.voice.connected.provider == "guide" {
-            self.connect(Wanted::Guide).await;
-        }
-        self.tell_facts().await;
-    }
-
-    async fn connect(&mut self, wanted: Wanted) -> bool {
-        match (self.reach.connect)(&wanted, self.facts.lang) {
-            Ok(connected) => {
-                self.voice.connected = connected;
-                true
-            }
-            Err(why) => {
-                self.say(Notice::error(why)).await;
-                false
-            }
-        }
-    }
-
-    async fn found(&mut self, found: Vec<Found>) {
-        if found.is_empty() {
-            return;
-        }
-        for one in &found {
-            if let Some(notice) = report::offer(one) {
-                self.say(notice).await;
-            }
-        }
-        let names = found.iter().flat_map(|one| one.models.iter().cloned()).collect();
-        self.voice.found = found;
-        self.outbox.send(Event::Models { names }).await;
-    }
-
     fn report(&self, report: Report) {
         let mut outbox = self.outbox.clone();
         match report {
@@ -505,7 +465,7 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
             }
             Report::Context => {
-                let sent = self.running.as_ref().map_or(0, |running| running.sent);
+                let sent = self.running.as_ref().and_then(|running| running.sent.as_deref());
                 let page = report::context(self, sent);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }

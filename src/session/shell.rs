@@ -6,9 +6,10 @@ use std::time::Instant;
 use super::host::{TurnHost, run_step};
 use crate::agent::Host;
 use crate::agent::drive::Ended;
+use crate::context::digest;
+use crate::context::history::Kept;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question, Usage,
-    Work,
+    Ask, AskId, Decision, Ending, Event, Observation, Origin, Outcome, Question, Usage, Work,
 };
 use crate::safety::{self, Held, Verdict};
 
@@ -39,9 +40,9 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
             (Ending::Done, Some(not_run(refused.judged(), Outcome::Refused)))
         }
     };
-    let messages = match &seen {
-        Some(seen) if line.keep => kept(seen),
-        _ => Vec::new(),
+    let kept = match &seen {
+        Some(seen) if line.keep => kept(&line.line, seen),
+        _ => Kept::default(),
     };
     if let Some(seen) = seen {
         host.tell(Event::Observed(Box::new(seen))).await;
@@ -55,7 +56,7 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
     host.tell(ended).await;
     Ended {
         ending,
-        messages,
+        kept,
         usage: Usage::default(),
         next_step: line.step + 1,
         next_ask: line.ask.0 + 1,
@@ -120,6 +121,9 @@ fn not_run(judged: &safety::Judged, outcome: Outcome) -> Observation {
 }
 
 /// What the model reads of it with the next question.
-fn kept(seen: &Observation) -> Vec<Message> {
-    vec![Message::user(format!("{}\n(The user ran this line.)", seen.tool_result()))]
+fn kept(line: &str, seen: &Observation) -> Kept {
+    let mut kept = Kept::default();
+    kept.user(&format!("(The user ran `{line}`: {}.)", digest::ran(seen)));
+    kept.steps(std::slice::from_ref(seen));
+    kept
 }

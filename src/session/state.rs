@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::turns::Words;
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
-use crate::context::window::{History, Mark};
+use crate::context::window::{History, Ledger, Mark};
 use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage};
 
 /// The most that is kept for an export, in bytes of output and answers.
@@ -107,8 +107,8 @@ pub struct Running {
     pub steers: UnboundedSender<String>,
     /// What was said to the turn and not heard yet, oldest first.
     pub unheard: VecDeque<String>,
-    /// Bytes the turn adds to its next request.
-    pub sent: usize,
+    /// How its last request divided.
+    pub sent: Option<Box<Ledger>>,
     pub asking: Option<Box<Ask>>,
     pub task: JoinHandle<Ended>,
     pub after: After,

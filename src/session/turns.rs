@@ -80,6 +80,17 @@ impl Session {
         self.queue_changed().await;
     }
 
+    /// Takes one out. It may have moved meanwhile, or have begun: nothing else is taken
+    /// out in its stead.
+    pub(super) async fn unqueue(&mut self, at: usize, text: &str) {
+        let same = self.queue.iter().enumerate().filter(|(_, waits)| waits.shown() == text);
+        let nearest = same.map(|(found, _)| found).min_by_key(|found| found.abs_diff(at));
+        if let Some(at) = nearest {
+            self.queue.remove(at);
+        }
+        self.queue_changed().await;
+    }
+
     pub(super) async fn queue_changed(&mut self) {
         let texts = self.queue.iter().map(|words| words.shown().to_owned()).collect();
         self.outbox.send(Event::Queued { texts }).await;

@@ -34,7 +34,7 @@ mod start;
 mod watch;
 
 pub use environment::{Environment, Variables};
-pub use feed::{Feed, feed};
+pub use feed::{Feed, ask, feed};
 
 use capture::Text;
 use start::NotStarted;

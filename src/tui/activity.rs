@@ -10,7 +10,7 @@ use super::paint::{self, Pen};
 use super::theme::Theme;
 use super::{Millis, clean};
 use crate::protocol::{Event, Step, Tier};
-use crate::words::{Lang, screen as words};
+use crate::words::{Lang, context, screen as words};
 
 /// Between two frames of the spinner: eight a second.
 pub const FRAME: Millis = 125;
@@ -41,6 +41,7 @@ enum Doing {
         until: Millis,
     },
     Repairing,
+    Compacting,
     Stopping,
 }
 
@@ -88,6 +89,8 @@ impl Activity {
                 Doing::Retrying { attempt: *attempt, of: *of, until: now + wait_ms }
             }
             Event::Repairing { .. } => Doing::Repairing,
+            Event::Compacting => Doing::Compacting,
+            Event::Compacted(_) => Doing::Thinking,
             Event::StepStarted { step, risk } => running(step, risk.tier),
             Event::Asked(_) => Doing::Asking,
             Event::TurnEnded { .. } | Event::Closed => Doing::Idle,
@@ -124,6 +127,7 @@ impl Activity {
             Doing::Thinking => (words::DOING_THINKING.text(lang).to_owned(), theme.accent),
             Doing::Writing => (words::DOING_WRITING.text(lang).to_owned(), theme.accent),
             Doing::Repairing => (words::DOING_REPAIRING.text(lang).to_owned(), theme.warn),
+            Doing::Compacting => (context::COMPACTING.text(lang).to_owned(), theme.accent),
             Doing::Stopping => (words::DOING_STOPPING.text(lang).to_owned(), theme.warn),
             Doing::Running { command, tier } => (
                 words::DOING_RUNNING.with("command", command.clone()).text(lang),
@@ -142,7 +146,8 @@ impl Activity {
             Doing::Asking => "?",
             _ => SPINNER.get(self.spinner(now) % SPINNER.len()).copied().unwrap_or("*"),
         };
-        let time = duration(self.elapsed(now), lang);
+        let elapsed = self.elapsed(now);
+        let time = if elapsed < 1_000 { String::new() } else { duration(elapsed, lang) };
         let room = width.saturating_sub(clean::width(&time) + 5);
         Line::from(vec![
             Span::styled(format!("{sign} "), style),

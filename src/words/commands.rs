@@ -12,6 +12,8 @@ words! { "commands":
     ABOUT_STOP: "Stop the running turn", "停止当前回合";
     ABOUT_QUEUE: "Send a message when the running turn is over", "当前回合结束后再发送一条消息";
     ABOUT_STEER: "Say something to the running turn", "对正在进行的回合说句话";
+    ABOUT_COMPRESS: "Sum up earlier turns, keeping what the focus names", "总结较早的对话，保留重点内容";
+    ABOUT_RECALL: "Bring a part back that is no longer sent", "取回不再发送的内容";
     ABOUT_RETRY: "Ask the last message again, without its answer", "去掉上一条回答，重新提问";
     ABOUT_INIT: "Let the model propose an AGENTS.md for this folder", "让模型为此目录起草 AGENTS.md";
     ABOUT_DIFF: "Show what changed in this folder", "查看此目录的改动";
@@ -79,6 +81,7 @@ words! { "commands":
     STATUS_LANG: "language", "语言";
     STATUS_BOT: "bot", "机器人";
     STATUS_FOLDER: "folder", "目录";
+    STATUS_NOTES: "project notes", "项目说明";
     STATUS_BRANCH: "branch", "分支";
     STATUS_TURNS: "turns", "回合";
     STATUS_STEPS: "steps", "步骤";

@@ -26,6 +26,7 @@ pub mod agent;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod context;
 pub mod exec;
 pub mod guide;
 pub mod input;
@@ -47,6 +48,7 @@ const AREAS: &[&[Word]] = &[
     cli::ALL,
     commands::ALL,
     config::ALL,
+    context::ALL,
     exec::ALL,
     guide::ALL,
     input::ALL,

@@ -8,6 +8,14 @@ words! { "prompt":
     TEMPLATE_ARG_PLACE: "Line {line}: an argument cannot stand there and stay one word. Put it where quotes hold it, for example into a variable first.", "第 {line} 行：参数放在那里无法保持为一个整体。请把它放在引号能够保护的位置，例如先存入一个变量。";
     TEMPLATE_FILE_OPEN: "Line {line}: the name of the file has no brace that closes it in the same line.", "第 {line} 行：文件名在同一行内缺少闭合的花括号。";
     TEMPLATE_FILE_EMPTY: "Line {line}: the name of the file is empty.", "第 {line} 行：文件名是空的。";
+    // Skills.
+    SKILL_MALFORMED: "A skill is asked for by `name`, with `args` as one text.", "进入技能需要 `name`，`args` 应为一段文本。";
+    SKILL_UNKNOWN: "There is no skill `{name}`.", "没有名为 `{name}` 的技能。";
+    SKILL_ENTERS: "To enter `{name}` is to read its text.", "进入 `{name}` 只是读取它的文本。";
+    SKILL_CLOSED: "`{name}` is not to be entered without a person's word.", "`{name}` 规定须经人同意才能进入。";
+    SKILL_TOOLS: "`{name}` works with `{tool}`, which does more than read.", "`{name}` 会用到 `{tool}`，它不只是读取。";
+    SKILL_SHELL: "`{name}` holds a shell command that does more than read: `{line}`.", "`{name}` 含有不只是读取的 shell 命令：`{line}`。";
+    SKILL_NARROWS: "The skill `{name}` that was entered does not work with this.", "已进入的技能 `{name}` 不使用它。";
     // The sheet of the shell pieces.
     PIECES_TITLE: "Run the shell commands of {of}?", "运行 {of} 中的 shell 命令？";
     PIECE_GRAVE: "High risk: only a capital Y on its row marks it.", "高风险：只有在这一行按大写 Y 才会标记。";

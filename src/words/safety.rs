@@ -106,6 +106,7 @@ words! { "safety":
     GIT_MAKES_TAG: "Makes a tag `{name}`.", "会新建标签 `{name}`。";
 
     // Refused by name.
+    ELEVATES_ASKED: "`{program}` asks for the rights of another user.", "`{program}` 会请求其他用户的权限。";
     ELEVATES: "`{program}` asks for the rights of another user. Set `allow_sudo = true` in your own settings to be asked instead.", "`{program}` 会请求其他用户的权限。若想改为询问，请在个人设置中写 `allow_sudo = true`。";
     DISK: "`{program}` works on disks and file systems themselves; data can be lost for good.", "`{program}` 直接操作磁盘或文件系统，数据可能永久丢失。";
     POWER: "Stops or restarts the machine.", "会关闭或重启机器。";

@@ -66,4 +66,18 @@ words! { "script":
         "权限规则 `{name}` 不能使用负匹配，请改写为 `action: deny`。";
     PERMISSION_GLOB: "The permission pattern `{glob}` cannot be read: {why}.",
         "无法读取权限匹配规则 `{glob}`：{why}。";
+
+    // The value of a reply.
+    OUTPUT_LONG: "The reply is longer than {limit} bytes, so it was not read.",
+        "回复超过 {limit} 字节，没有解析。";
+    OUTPUT_KIND: "`{kind}` is no form of a reply. Use json, yaml, nobj or text.",
+        "`{kind}` 不是有效的回复格式，请使用 json、yaml、nobj 或 text。";
+    OUTPUT_NOT: "The reply is not {form}: {why}. It begins: {text}",
+        "回复不是 {form}：{why}。其开头为：{text}";
+    OUTPUT_NO_FIELD: "The reply has no field that `output` names. It begins: {text}",
+        "回复中没有 `output` 所列的任何字段。其开头为：{text}";
+    OUTPUT_SCHEMA: "`output` is no JSON Schema: {why}.",
+        "`output` 不是有效的 JSON Schema：{why}。";
+    OUTPUT_MISFIT: "The reply does not fit `output`, at `{path}`: {why}.",
+        "回复不符合 `output`，位置 `{path}`：{why}。";
 }

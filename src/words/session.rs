@@ -11,13 +11,6 @@ words! { "session":
     MODE_SET: "Mode {mode}: `{model}` answers from now on.", "模式 {mode}：从现在起由 `{model}` 回答。";
     STEER_WAITS: "The model hears that at its next step.", "模型会在下一步听到这句话。";
     NOTHING_TO_RETRY: "There is no message to ask again.", "没有可以重新提问的消息。";
-    CONTEXT: "The next request", "下一次请求";
-    CONTEXT_SYSTEM: "system prompt", "系统提示";
-    CONTEXT_HISTORY: "history", "历史";
-    CONTEXT_TURN: "this turn", "当前回合";
-    CONTEXT_FREE: "free", "空余";
-    CONTEXT_BOUND: "at most", "上限";
-    CONTEXT_TURNS: "Past turns that go with it: {n}; too old for it: {out}.", "随请求发送的回合：{n}；太旧而不发送的：{out}。";
     USAGE: "Tokens", "词元";
     USAGE_TURN: "turn {n}", "第 {n} 回合";
     USAGE_ALL: "in all", "合计";

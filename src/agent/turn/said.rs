@@ -1,11 +1,13 @@
-//! What a turn adds to the conversation: short forms of the replies, whole results.
+//! What a turn adds to the conversation: short forms of the replies, whole results; and
+//! what stays of it when it is over.
 //!
-//! A reply is kept as its type, its message and what it wanted to run, in JSON, so that
-//! a model that reads its own words keeps to the protocol.
+//! While it runs, a reply is sent as its type, its message and what it wanted to run, in
+//! JSON, so that a model that reads its own words keeps to the protocol.
 
 use serde_json::{Value, json};
 
 use crate::context::digest;
+use crate::context::history::{Kept, Kind};
 use crate::protocol::reply::{Proposal, Reading, Reply};
 use crate::protocol::{Message, Observation, Outcome, Role, Work, partial};
 use crate::safety::Judged;
@@ -17,13 +19,21 @@ const FAULTY: usize = 2_000;
 #[derive(Debug)]
 pub struct Said {
     messages: Vec<Message>,
+    kept: Kept,
     /// How many messages stood here before a repair; they are cut back to it.
     before_repair: Option<usize>,
 }
 
 impl Said {
     pub fn new(words: &str) -> Said {
-        Said { messages: vec![Message::user(words)], before_repair: None }
+        let mut kept = Kept::default();
+        kept.user(words);
+        Said { messages: vec![Message::user(words)], kept, before_repair: None }
+    }
+
+    /// What stays of it.
+    pub fn kept(&self) -> Kept {
+        self.kept.clone()
     }
 
     pub fn messages(&self) -> &[Message] {
@@ -36,10 +46,12 @@ impl Said {
 
     pub fn chat(&mut self, message: &str) {
         self.assistant(&json!({ "type": "chat", "message": message }));
+        self.kept.reply(Kind::Chat, message);
     }
 
     pub fn error(&mut self, message: &str) {
         self.assistant(&json!({ "type": "error", "message": message }));
+        self.kept.reply(Kind::Error, message);
     }
 
     pub fn cmd(&mut self, message: &str, cwd: Option<&str>, commands: &[Proposal]) {
@@ -50,6 +62,7 @@ impl Said {
         }
         data["commands"] = json!(commands);
         self.assistant(&json!({ "type": "cmd", "message": message, "data": data }));
+        self.kept.reply(Kind::Cmd, message);
     }
 
     /// The faulty reply and what is wrong with it; both are gone once a valid one came.
@@ -77,6 +90,7 @@ impl Said {
             let lines: Vec<String> =
                 seen.iter().map(|seen| seen.tool_result().to_string()).collect();
             self.messages.push(Message::user(lines.join("\n")));
+            self.kept.steps(seen);
         }
     }
 
@@ -87,6 +101,7 @@ impl Said {
 
     /// The user's own words in the middle of a turn, behind the results.
     pub fn steered(&mut self, words: &str) {
+        self.kept.user(words);
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {
                 last.content.push_str("\n\n");
@@ -98,6 +113,7 @@ impl Said {
 
     /// Says that the user stopped here.
     pub fn cancelled(&mut self) {
+        self.kept.cancelled();
         self.behind_results(&json!({ "_event": "cancelled_by_user" }));
     }
 

@@ -138,7 +138,7 @@ impl Bench {
     }
 
     fn history(&self) -> Vec<Message> {
-        self.turn.ended(Ending::Done).messages
+        self.turn.said.messages().to_vec()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::protocol::{
-    AskId, Decision, Origin, Question, Reason, Requires, Risk, Scope, Usage, Work,
+    AskId, Decision, Origin, Question, Reason, Requires, Risk, Scope, ShellPiece, Usage, Work,
 };
 
 fn linear() -> Linear {
@@ -128,6 +128,51 @@ fn a_number_decides_and_nothing_else_does() {
         let said = choose(typed);
         assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{typed}");
     }
+}
+
+/// Asked about three pieces, the last of them grave.
+fn asked_about_pieces() -> (Linear, Vec<String>) {
+    let piece = |id: &str, line: &str, risk: Risk| ShellPiece {
+        id: id.into(),
+        line: line.into(),
+        risk,
+        commands: vec![],
+    };
+    let pieces = vec![
+        piece("a", "git log", risk(Tier::L0, false)),
+        piece("b", "curl x\u{202e}", risk(Tier::L1, false)),
+        piece("c", "rm -rf build", risk(Tier::L2, false)),
+    ];
+    let question = Question::Pieces { of: "/sum".into(), cwd: "/w".into(), pieces };
+    let mut linear = linear();
+    linear.heard(started());
+    let lines = written(&linear.heard(Event::Asked(Box::new(Ask { id: AskId(3), question }))));
+    (linear, lines)
+}
+
+#[test]
+fn the_pieces_of_a_template_are_numbered_lines_too() {
+    let (mut linear, lines) = asked_about_pieces();
+    let text = lines.join("\n");
+    for part in ["/sum wants to run shell commands: 3", "git log", "rm -rf build", "  1: run none"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains('\u{202e}'), "{text}");
+    assert_eq!(linear.typed("2"), decides(Decision::Approve), "what is not grave");
+    let (mut linear, _) = asked_about_pieces();
+    assert_eq!(linear.typed("1"), decides(Decision::Reject { word: None }));
+}
+
+#[test]
+fn each_piece_can_be_decided_alone_and_a_grave_one_takes_the_whole_word() {
+    let (mut linear, _) = asked_about_pieces();
+    assert!(written(&linear.typed("3"))[0].contains("git log"));
+    assert!(written(&linear.typed("2"))[0].contains("curl x"));
+    assert!(written(&linear.typed("1"))[0].contains("rm -rf build"));
+    assert_eq!(written(&linear.typed("2")), [w::NEEDS_YES.text(Lang::En), ">"]);
+    let steps = vec!["a".to_owned(), "c".to_owned()];
+    assert_eq!(linear.typed("YES"), decides(Decision::ApproveAll { steps }));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::protocol::{
     Ask, AskId, Decision, Ending, Level, Observation, Outcome, Question, Reason, Replied, Requires,
-    Risk, Step, Tier, Usage, Work,
+    Risk, ShellPiece, Step, Tier, Usage, Work,
 };
 use crate::words::{Lang, Say};
 
@@ -124,6 +124,58 @@ fn asked(risk: Risk) -> Event {
         rest: Vec::new(),
     };
     Event::Asked(Box::new(Ask { id: AskId(7), question }))
+}
+
+fn pieces(risks: &[Risk]) -> Event {
+    let piece = |(at, risk): (usize, &Risk)| ShellPiece {
+        id: format!("cmd_00{}", at + 1),
+        line: format!("line {}\u{1b}[2J", at + 1),
+        risk: risk.clone(),
+        commands: vec![],
+    };
+    let pieces = risks.iter().enumerate().map(piece).collect();
+    let question = Question::Pieces { of: "/sum".into(), cwd: "/w".into(), pieces };
+    Event::Asked(Box::new(Ask { id: AskId(7), question }))
+}
+
+#[test]
+fn r9s_differs_yes_prints_nothing_there_here_each_piece_is_told_before_it_runs() {
+    let ran = play(
+        &yes(),
+        vec![pieces(&[risk(Tier::L0), risk(Tier::L1)]), replied("ok"), ended(Ending::Done)],
+    );
+    let steps = vec!["cmd_001".to_owned(), "cmd_002".to_owned()];
+    assert_eq!(decision(&ran), Some(&Decision::ApproveAll { steps }));
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "ok\n"));
+    assert!(ran.err.contains("/sum") && ran.err.contains("line 1") && ran.err.contains("line 2"));
+    assert!(!ran.err.contains('\u{1b}'), "{:?}", ran.err);
+}
+
+#[test]
+fn pieces_are_refused_where_nobody_can_allow_them_and_it_is_said() {
+    let ran = play(&options(), vec![pieces(&[risk(Tier::L0)]), ended(Ending::Stopped)]);
+    assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
+    assert_eq!((ran.exit, ran.exit.code()), (Exit::Blocked, 3));
+    assert!(ran.err.contains("line 1") && ran.err.contains("`-y`"), "{}", ran.err);
+}
+
+#[test]
+fn yes_ahead_is_none_to_a_piece_of_high_risk() {
+    for grave in [risk(Tier::L2), Risk { lifted: true, ..risk(Tier::L1) }] {
+        let ran = play(&yes(), vec![pieces(&[risk(Tier::L0), grave]), ended(Ending::Stopped)]);
+        assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
+        assert_eq!(ran.exit, Exit::Blocked);
+        assert!(ran.err.contains("high risk"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_rendered_prompt_is_the_answer_and_one_that_cannot_be_made_fails() {
+    let ran = play(&options(), vec![Event::Rendered { text: "a\nb".into() }, ended(Ending::Done)]);
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "a\nb\n"));
+    let ran = play(&options(), vec![ended(Ending::Unsent { why: say("exit code 3") })]);
+    assert_eq!((ran.exit, ran.exit.code()), (Exit::Failed, 1));
+    assert!(ran.err.contains("exit code 3"), "{}", ran.err);
 }
 
 fn decision(ran: &Ran) -> Option<&Decision> {

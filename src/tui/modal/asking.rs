@@ -379,6 +379,12 @@ pub(super) const CHOOSING: &[Hint] = &[
     Hint { key: "PgUp/PgDn", does: words::HINT_SCROLL },
     Hint { key: "F1", does: words::HINT_HELP },
 ];
+pub(super) const TRUSTING: &[Hint] = &[
+    Hint { key: "Enter", does: words::HINT_CHOOSE },
+    Hint { key: "Esc", does: words::HINT_ONLY_READ },
+    Hint { key: "Up/Down", does: words::HINT_MOVE },
+    Hint { key: "F1", does: words::HINT_HELP },
+];
 pub(super) const PAUSING: &[Hint] = &[
     Hint { key: "Enter", does: words::HINT_CHOOSE },
     Hint { key: "Esc", does: words::HINT_HALT },

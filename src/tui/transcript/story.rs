@@ -64,12 +64,17 @@ impl Story {
             }
             Event::Notice(notice) => self.notice(notice.clone()),
             Event::Page(page) => self.page(page.title.clone(), page.rows.clone()),
+            Event::Compacted(receipt) => {
+                let page = receipt.page();
+                self.page(page.title, page.rows);
+            }
             Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Judged { .. }
             | Event::Answered { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Models { .. }
+            | Event::Compacting
             | Event::Closed => {}
         }
     }

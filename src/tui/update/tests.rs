@@ -14,6 +14,7 @@ use crate::tui::view::view;
 use crate::words::{Lang, Word};
 
 mod copying;
+mod queueing;
 
 const SIZE: (u16, u16) = (80, 24);
 
@@ -224,16 +225,6 @@ fn ctrl_d_leaves_only_from_an_empty_input() {
     press(&mut state, "\x08");
     hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL);
     assert_eq!(hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL), [Effect::Quit]);
-}
-
-#[test]
-fn up_on_an_empty_input_takes_back_what_waits() {
-    let mut state = screen();
-    hear(&mut state, started());
-    hear(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
-    let effects = hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
-    assert_eq!(effects, [Effect::Send(Op::SetQueue { texts: vec!["one".into()] })]);
-    assert_eq!(state.composer.shown(), "two");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn a_search_that_finds_nothing_leaves_the_draft() {
 #[test]
 fn a_draft_comes_back_and_a_first_message_leaves_it_there() {
     let pastes = vec![crate::config::draft::Paste { mark: "[m]".into(), text: "long".into() }];
-    let draft = Draft { shown: "see [m]\n好 👋".into(), pastes };
+    let draft = Draft { shown: "see [m]\n好 👋".into(), pastes, ..Draft::default() };
     let mut state = State::new(Config { draft: draft.clone(), ..Config::default() });
     assert_eq!(state.draft(), draft);
     let effects = update(&mut state, Event { at: 0, input: Input::First("go".into()) });

@@ -1,0 +1,200 @@
+//! Finds and reads what a project says of itself: from the repository's root down to the
+//! working folder, at most one file a folder. Read them only where the folder is
+//! trusted.
+//!
+//! A link is followed as long as it stays in the project. What hides or reorders text
+//! is made visible, so that a model reads what a person sees.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::problem;
+use crate::context::notes::{self, MOST, Notes};
+use crate::protocol::{Notice, shown};
+use crate::safety::clean::{Source, clean};
+use crate::words::context as words;
+
+/// The first of these that a folder holds is read.
+pub const NAMES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
+
+/// The most that is read of one file.
+const READ: u64 = 1024 * 1024;
+
+/// What was read, and how to see that it changed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    pub notes: Notes,
+    /// What was left out, and why.
+    pub notices: Vec<Notice>,
+    stamps: Vec<Stamp>,
+}
+
+/// A file as it was: path, device, inode, bytes, when it changed.
+type Stamp = (PathBuf, u64, u64, u64, (i64, i64));
+
+/// Reads the notes that count in `folder`, whose links are resolved.
+pub fn read(folder: &Path) -> Found {
+    let root = root(folder);
+    let mut found = Found { stamps: stamps(root, folder), ..Found::default() };
+    let mut files = Vec::new();
+    for (path, ..) in &found.stamps {
+        let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+        match text(path, root) {
+            Ok(Some(text)) => files.push((name, clean(&text, Source::Text))),
+            Ok(None) => {}
+            Err(notice) => found.notices.push(notice(name)),
+        }
+    }
+    found.notes = notes::join(files);
+    found.notices.extend(found.notes.cut().map(|note| {
+        let cut = shown(note.bytes - note.sent);
+        let say = words::NOTES_CUT.with("cut", cut).with("path", note.path.as_str());
+        Notice::warning(say.with("most", shown(MOST)))
+    }));
+    found
+}
+
+impl Found {
+    /// True when reading again would find something else.
+    pub fn is_old(&self, folder: &Path) -> bool {
+        self.stamps != stamps(root(folder), folder)
+    }
+}
+
+fn root(folder: &Path) -> &Path {
+    folder.ancestors().find(|ancestor| ancestor.join(".git").exists()).unwrap_or(folder)
+}
+
+/// One file a folder, outermost first.
+fn stamps(root: &Path, folder: &Path) -> Vec<Stamp> {
+    let mut folders: Vec<&Path> =
+        folder.ancestors().take_while(|ancestor| ancestor.starts_with(root)).collect();
+    folders.reverse();
+    folders.into_iter().filter_map(stamp).collect()
+}
+
+fn stamp(folder: &Path) -> Option<Stamp> {
+    NAMES.iter().find_map(|name| {
+        let path = folder.join(name);
+        let meta = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        let changed = (meta.mtime(), meta.mtime_nsec());
+        Some((path, meta.dev(), meta.ino(), meta.len(), changed))
+    })
+}
+
+type Why = Box<dyn Fn(String) -> Notice>;
+
+/// The text; `None` for a file that went away meanwhile.
+fn text(path: &Path, root: &Path) -> Result<Option<String>, Why> {
+    let Ok(real) = path.canonicalize() else { return Ok(None) };
+    let inside = root.canonicalize().is_ok_and(|root| real.starts_with(root));
+    if !inside {
+        return Err(Box::new(|path| Notice::warning(words::NOTES_OUTSIDE.with("path", path))));
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(&real).and_then(|file| file.take(READ).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        return Err(unreadable(problem::io_reason(&error)));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(text)),
+        // The bound may have cut a character; anything else is no text.
+        Err(error) if error.utf8_error().error_len().is_none() => {
+            let whole = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            bytes.truncate(whole);
+            Ok(String::from_utf8(bytes).ok())
+        }
+        Err(_) => Err(unreadable(words::NOTES_NOT_TEXT.into())),
+    }
+}
+
+fn unreadable(why: crate::words::Say) -> Why {
+    Box::new(move |path| {
+        Notice::warning(words::NOTES_UNREADABLE.with("path", path).with("why", why.clone()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn project() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("repo");
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        (folder, root)
+    }
+
+    fn paths(found: &Found) -> Vec<&str> {
+        found.notes.files.iter().map(|note| note.path.as_str()).collect()
+    }
+
+    #[test]
+    fn one_file_a_folder_from_the_root_down() {
+        let (outer, root) = project();
+        fs::write(outer.path().join("AGENTS.md"), "not of the project").unwrap();
+        fs::write(root.join("AGENTS.md"), "root").unwrap();
+        fs::write(root.join("CLAUDE.md"), "not this one").unwrap();
+        fs::write(root.join("a/GEMINI.md"), "middle").unwrap();
+        fs::write(root.join("a/b/AGENTS.md"), "not this one").unwrap();
+        fs::write(root.join("a/b/AGENTS.override.md"), "inner").unwrap();
+        let found = read(&root.join("a/b"));
+        assert_eq!(paths(&found), ["AGENTS.md", "a/GEMINI.md", "a/b/AGENTS.override.md"]);
+        let places: Vec<_> =
+            ["root", "middle", "inner"].iter().map(|word| found.notes.text.find(word)).collect();
+        assert!(places.is_sorted() && places.iter().all(Option::is_some), "{}", found.notes.text);
+        let text = &found.notes.text;
+        assert!(!text.contains("not this") && !text.contains("not of"), "{text}");
+    }
+
+    #[test]
+    fn a_change_is_seen_without_reading() {
+        let (_outer, root) = project();
+        let before = read(&root);
+        assert!(!before.is_old(&root));
+        fs::write(root.join("AGENTS.md"), "now").unwrap();
+        assert!(before.is_old(&root));
+        let now = read(&root);
+        assert!(!now.is_old(&root));
+        fs::remove_file(root.join("AGENTS.md")).unwrap();
+        assert!(now.is_old(&root));
+    }
+
+    #[test]
+    fn a_link_out_of_the_project_is_not_followed() {
+        let (outer, root) = project();
+        fs::write(outer.path().join("key"), "sekret").unwrap();
+        symlink(outer.path().join("key"), root.join("AGENTS.md")).unwrap();
+        fs::write(root.join("a/README"), "inside").unwrap();
+        symlink("README", root.join("a/CLAUDE.md")).unwrap();
+        let found = read(&root.join("a"));
+        assert_eq!(paths(&found), ["a/CLAUDE.md"]);
+        assert!(!found.notes.text.contains("sekret"));
+        assert_eq!(found.notices[0].say.word(), words::NOTES_OUTSIDE);
+    }
+
+    #[test]
+    fn what_is_cut_or_no_text_is_said() {
+        let (_outer, root) = project();
+        fs::write(root.join("AGENTS.md"), "x".repeat(MOST + 2048)).unwrap();
+        fs::write(root.join("a/AGENTS.md"), b"\xff\xfe\x00").unwrap();
+        let said: Vec<_> =
+            read(&root.join("a")).notices.iter().map(|notice| notice.say.word()).collect();
+        assert_eq!(said, [words::NOTES_UNREADABLE, words::NOTES_CUT]);
+    }
+
+    #[test]
+    fn hidden_characters_are_shown_to_the_model_as_well() {
+        let (_outer, root) = project();
+        fs::write(root.join("AGENTS.md"), "be\u{202e}kind\u{e0041}").unwrap();
+        let text = read(&root).notes.text;
+        assert!(text.contains("\\u{202e}") && !text.contains('\u{202e}'), "{text}");
+        assert!(!text.contains('\u{e0041}'), "{text}");
+    }
+}

@@ -1,0 +1,223 @@
+//! When the past takes too much room: what is made shorter without a model, what a
+//! model is asked to sum up, and how its answer is read (001 §8.3, §8.4).
+//!
+//! Nothing is lost by a failure: an answer that is no summary changes nothing, and
+//! turns leave only together with a summary that stands for them. Asking is the
+//! session's.
+
+use serde_json::{Map, Value};
+
+use super::digest::{cut_end, cut_middle};
+use super::history::{Exchange, History, Line, Summary};
+use super::size::{Size, fit};
+use super::window::Bounds;
+use crate::protocol::{Dropped, Message, Receipt, Summed, reply};
+
+/// Turns that stay whole when older ones are shortened, and when they are summed up.
+const WHOLE: usize = 2;
+const STAY: usize = 3;
+
+/// Bytes of a text that was shortened.
+const SHORT: usize = 1_500;
+
+/// Turns that pass before it is tried again after a failure.
+const PAUSE: u64 = 4;
+
+/// Bytes of a summary, of one of its items, and how many there may be of a kind.
+const SUMMARY: usize = 4_000;
+const ITEM: usize = 300;
+const ITEMS: usize = 30;
+
+/// Bytes of the first words in a receipt.
+const ABOUT: usize = 60;
+
+const PROMPT: &str = include_str!("../../assets/prompts/summary.md");
+
+/// The turns that will be summed up: so many, from the oldest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    turns: usize,
+}
+
+/// Who wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// The past is too long.
+    Due,
+    /// A person typed `/compress`.
+    Asked,
+}
+
+/// True when the past takes more room than it should.
+pub fn is_due(history: &History, bounds: Bounds) -> bool {
+    messages(history) + 2 > bounds.messages || history.bytes() > bounds.full
+}
+
+fn messages(history: &History) -> usize {
+    history.recent.iter().map(|exchange| exchange.messages.len()).sum()
+}
+
+/// Makes shorter what can be without a model: long texts of all but the latest turns.
+pub fn shrink(history: &mut History) -> Vec<Dropped> {
+    let old = history.recent.len().saturating_sub(WHOLE);
+    let mut shortened = Vec::new();
+    for exchange in history.recent.iter_mut().take(old) {
+        let before = exchange.bytes();
+        for line in &mut exchange.messages {
+            let (Line::User { content: text } | Line::Assistant { message: text, .. }) = line;
+            if text.len() > SHORT {
+                *text = cut_middle(text, SHORT);
+            }
+        }
+        let lost = before.saturating_sub(exchange.bytes());
+        if lost > 0 {
+            shortened.push(part(exchange, lost));
+        }
+    }
+    shortened
+}
+
+/// What to sum up now; `None` when there is too little of it.
+pub fn plan(history: &History, bounds: Bounds, wish: Wish) -> Option<Plan> {
+    let stay = match wish {
+        Wish::Asked => 1,
+        Wish::Due => {
+            let mut bytes = 0;
+            let few = history.recent.iter().rev().take(STAY).take_while(|exchange| {
+                bytes += exchange.bytes();
+                bytes <= bounds.full / 2
+            });
+            few.count().max(1)
+        }
+    };
+    let turns = history.recent.len().saturating_sub(stay);
+    let old = || history.recent.iter().take(turns);
+    let bytes: usize = old().map(Exchange::bytes).sum();
+    let messages: usize = old().map(|exchange| exchange.messages.len()).sum();
+    // A request must be worth it, or each turn would make one.
+    let worth = wish == Wish::Asked || bytes >= bounds.full / 4 || messages * 3 > bounds.messages;
+    (turns > 0 && worth).then_some(Plan { turns })
+}
+
+/// True when a turn ended since the last time it was tried.
+pub fn may(history: &History, wish: Wish) -> bool {
+    let rested = wish == Wish::Asked || history.last() + 1 >= history.not_before;
+    rested && history.summed_at.is_none_or(|at| history.last() > at)
+}
+
+/// The request for a summary, below the same bounds.
+pub fn ask(history: &History, plan: Plan, focus: Option<&str>, bounds: Bounds) -> Vec<Message> {
+    let room = bounds.room.part(2);
+    let mut head = String::new();
+    if let Some(focus) = focus {
+        head.push_str(&format!("Above all keep what concerns: {}\n\n", cut_end(focus, ITEM)));
+    }
+    let before = history.summary.text();
+    if !before.is_empty() {
+        head.push_str(&before);
+        head.push_str("\n\n");
+    }
+    head.push_str("Conversation, oldest first:");
+    let mut left = room.less(Size::of(&head));
+    let mut turns: Vec<String> = Vec::new();
+    for (done, exchange) in history.recent.iter().take(plan.turns).enumerate() {
+        let share = left.part(plan.turns - done).less(Size { bytes: 2, tokens: 2 });
+        let text = fit(&transcript(exchange), share, cut_middle);
+        left = left.less(Size::of(&text) + Size { bytes: 2, tokens: 2 });
+        turns.push(text);
+    }
+    let text = format!("{head}\n\n{}", turns.join("\n\n"));
+    vec![Message::system(PROMPT.trim_end()), Message::user(fit(&text, room, cut_middle))]
+}
+
+fn transcript(exchange: &Exchange) -> String {
+    let mut out = format!("[{}]", exchange.id());
+    for line in &exchange.messages {
+        match line {
+            Line::User { content } => out.push_str(&format!("\nperson: {content}")),
+            Line::Assistant { message, ran, .. } => {
+                ran.iter().for_each(|step| out.push_str(&format!("\nran: {step}")));
+                out.push_str(&format!("\nagent: {message}"));
+            }
+        }
+    }
+    out
+}
+
+/// Reads a model's answer. Strict: a field of a wrong type, or no summary, is none.
+/// A list that is left out stays as it was.
+pub fn read(text: &str, before: &Summary) -> Option<Summary> {
+    let object = reply::any_object(text)?;
+    let summary = object.get("summary")?.as_str()?.trim();
+    if summary.is_empty() {
+        return None;
+    }
+    Some(Summary {
+        summary: cut_middle(summary, SUMMARY),
+        key_facts: list(&object, "keyFacts", &before.key_facts)?,
+        open_tasks: list(&object, "openTasks", &before.open_tasks)?,
+    })
+}
+
+fn list(object: &Map<String, Value>, name: &str, before: &[String]) -> Option<Vec<String>> {
+    let Some(value) = object.get(name) else { return Some(before.to_vec()) };
+    let mut out = Vec::new();
+    for item in value.as_array()?.iter() {
+        let item = item.as_str()?.trim();
+        if !item.is_empty() && out.len() < ITEMS {
+            out.push(cut_end(&item.replace(['\n', '\r'], " "), ITEM));
+        }
+    }
+    Some(out)
+}
+
+/// Lets the summary stand for the turns of the plan.
+pub fn apply(history: &mut History, plan: Plan, summary: Summary) -> Receipt {
+    let before = history.bytes();
+    let turns = plan.turns.min(history.recent.len());
+    let gone: Vec<Exchange> = history.recent.drain(..turns).collect();
+    let closed = history
+        .summary
+        .open_tasks
+        .iter()
+        .filter(|task| !summary.open_tasks.contains(task))
+        .cloned()
+        .collect();
+    history.recalled.clear();
+    history.summed_at = Some(history.last());
+    history.summary = summary.clone();
+    let Summary { summary, key_facts: facts, open_tasks: tasks } = summary;
+    Receipt {
+        before,
+        after: history.bytes(),
+        summed: gone.iter().map(|exchange| part(exchange, exchange.bytes())).collect(),
+        summary: Some(Summed { summary, facts, tasks, closed }),
+        ..receipt(history)
+    }
+}
+
+/// What stays, for a receipt.
+pub fn receipt(history: &History) -> Receipt {
+    let bytes = history.bytes();
+    Receipt {
+        before: bytes,
+        after: bytes,
+        turns: history.recent.len(),
+        results: history.tool_digest.len(),
+        ..Receipt::default()
+    }
+}
+
+/// It was tried and nothing came of it.
+pub fn failed(history: &mut History) {
+    history.summed_at = Some(history.last());
+    history.not_before = history.last() + 1 + PAUSE;
+}
+
+fn part(exchange: &Exchange, bytes: usize) -> Dropped {
+    let about = exchange.about().lines().next().unwrap_or_default();
+    Dropped { id: exchange.id(), about: cut_end(about, ABOUT), bytes }
+}
+
+#[cfg(test)]
+mod tests;

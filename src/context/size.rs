@@ -1,0 +1,131 @@
+//! How much room a text takes: its bytes, and about how many tokens a model makes of it.
+//!
+//! No tokenizer is right for all models. The estimate errs upwards: a Chinese character
+//! counts as a token, four letters do, two signs do. It is additive, so parts can be
+//! measured alone.
+
+use std::ops::{Add, AddAssign};
+
+use serde::{Deserialize, Serialize};
+
+/// Room, taken or left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    pub bytes: usize,
+    /// Estimated.
+    pub tokens: usize,
+}
+
+impl Size {
+    pub fn of(text: &str) -> Size {
+        let quarters: usize = text.chars().map(quarters).sum();
+        Size { bytes: text.len(), tokens: quarters.div_ceil(4) }
+    }
+
+    pub fn fits(self, room: Size) -> bool {
+        self.bytes <= room.bytes && self.tokens <= room.tokens
+    }
+
+    /// What is left of this room when `taken` is gone; `None` when it does not fit.
+    pub fn without(self, taken: Size) -> Option<Size> {
+        let bytes = self.bytes.checked_sub(taken.bytes)?;
+        let tokens = self.tokens.checked_sub(taken.tokens)?;
+        Some(Size { bytes, tokens })
+    }
+
+    /// The same, down to nothing.
+    #[must_use]
+    pub fn less(self, taken: Size) -> Size {
+        Size {
+            bytes: self.bytes.saturating_sub(taken.bytes),
+            tokens: self.tokens.saturating_sub(taken.tokens),
+        }
+    }
+
+    /// One of so many equal parts.
+    #[must_use]
+    pub fn part(self, of: usize) -> Size {
+        Size { bytes: self.bytes / of.max(1), tokens: self.tokens / of.max(1) }
+    }
+
+    /// The smaller of each.
+    #[must_use]
+    pub fn at_most(self, other: Size) -> Size {
+        Size { bytes: self.bytes.min(other.bytes), tokens: self.tokens.min(other.tokens) }
+    }
+}
+
+impl Add for Size {
+    type Output = Size;
+
+    fn add(self, other: Size) -> Size {
+        Size { bytes: self.bytes + other.bytes, tokens: self.tokens + other.tokens }
+    }
+}
+
+impl AddAssign for Size {
+    fn add_assign(&mut self, other: Size) {
+        *self = *self + other;
+    }
+}
+
+/// A character in quarters of a token.
+fn quarters(c: char) -> usize {
+    match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' => 1,
+        '\0'..='\x7f' => 2,
+        // Letters of Europe and the Middle East.
+        '\u{80}'..='\u{7ff}' => 3,
+        // Everything else of the first plane: Chinese, Japanese, Korean, Indic, signs.
+        '\u{800}'..='\u{ffff}' => 4,
+        // Emoji and rare signs fall apart into bytes.
+        _ => 12,
+    }
+}
+
+/// The text made to fit by `cut`, which takes it and a number of bytes.
+pub fn fit(text: &str, room: Size, cut: impl Fn(&str, usize) -> String) -> String {
+    let mut bytes = room.bytes.min(text.len());
+    loop {
+        let short = cut(text, bytes);
+        let tokens = Size::of(&short).tokens;
+        if tokens <= room.tokens || bytes == 0 {
+            return short;
+        }
+        let wanted = bytes.saturating_mul(room.tokens) / tokens.max(1);
+        bytes = wanted.min(bytes - bytes / 16 - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::digest::cut_middle;
+    use super::*;
+
+    #[test]
+    fn a_chinese_character_counts_as_a_token_and_four_letters_do() {
+        assert_eq!(Size::of("上下文管理").tokens, 5);
+        assert_eq!(Size::of("word word word w").tokens, 4);
+        assert_eq!(Size::of("").tokens, 0);
+        assert!(Size::of("{}();").tokens >= 2, "code costs more than prose");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
+        #[test]
+        fn any_text_can_be_made_to_fit(text in "[a-z 你好é😀\n]{0,400}", bytes in 0usize..600, tokens in 0usize..200) {
+            let room = Size { bytes, tokens };
+            let short = fit(&text, room, cut_middle);
+            prop_assert!(Size::of(&short).fits(room), "{short:?}");
+        }
+
+        #[test]
+        fn parts_weigh_no_less_than_the_whole(a in "\\PC{0,40}", b in "\\PC{0,40}") {
+            let whole = Size::of(&format!("{a}{b}"));
+            let parts = Size::of(&a) + Size::of(&b);
+            prop_assert!(whole.tokens <= parts.tokens && whole.bytes == parts.bytes);
+        }
+    }
+}

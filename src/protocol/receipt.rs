@@ -1,0 +1,106 @@
+//! What a compaction did to the context: what was dropped, what was kept, under which
+//! ids a person can have it back. It is an event like any other and is kept as one.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Page, Row};
+use crate::words::{Say, context as words};
+
+/// Rows of parts that are named one by one.
+const NAMED: usize = 6;
+
+/// One compaction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// What the person wanted to be kept above all.
+    pub focus: Option<String>,
+    /// Bytes of past turns before and behind it.
+    pub before: usize,
+    pub after: usize,
+    /// Parts that lost their middle.
+    pub shortened: Vec<Dropped>,
+    /// Turns that are no longer sent: the summary stands for them.
+    pub summed: Vec<Dropped>,
+    /// `None`: nothing had to be summed up.
+    pub summary: Option<Summed>,
+    /// Turns and results that go along as they were.
+    pub turns: usize,
+    pub results: usize,
+}
+
+/// Something that `/recall` brings back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// `turn_3`, `cmd_012`.
+    pub id: String,
+    /// Its first words.
+    pub about: String,
+    /// How many it lost.
+    pub bytes: usize,
+}
+
+/// What stands for the turns that were summed up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summed {
+    pub summary: String,
+    pub facts: Vec<String>,
+    pub tasks: Vec<String>,
+    /// Tasks that were open before and are not any more.
+    pub closed: Vec<String>,
+}
+
+impl Receipt {
+    /// What it came to, in a sentence.
+    pub fn say(&self) -> Say {
+        words::RECEIPT.with("before", shown(self.before)).with("after", shown(self.after))
+    }
+
+    /// As a person reads it.
+    pub fn page(&self) -> Page {
+        let mut rows = Vec::new();
+        if let Some(focus) = &self.focus {
+            rows.push(Row::pair(words::RECEIPT_FOCUS, focus.as_str()));
+        }
+        for (label, parts) in
+            [(words::RECEIPT_SUMMED, &self.summed), (words::RECEIPT_SHORTENED, &self.shortened)]
+        {
+            for part in parts.iter().take(NAMED) {
+                let about = words::RECEIPT_PART
+                    .with("id", part.id.as_str())
+                    .with("size", shown(part.bytes))
+                    .with("about", part.about.as_str());
+                rows.push(Row::pair(label, about));
+            }
+            if parts.len() > NAMED {
+                let last = parts.last().map_or("", |part| part.id.as_str());
+                let more = words::RECEIPT_MORE.with("n", parts.len() - NAMED).with("last", last);
+                rows.push(Row::pair(label, more));
+            }
+        }
+        let kept = words::RECEIPT_KEPT_WHAT.with("turns", self.turns).with("results", self.results);
+        rows.push(Row::pair(words::RECEIPT_KEPT, kept));
+        if let Some(summed) = &self.summary {
+            rows.push(Row::pair(words::RECEIPT_SUMMARY, summed.summary.as_str()));
+            let lists = [
+                (words::RECEIPT_FACT, &summed.facts),
+                (words::RECEIPT_TASK, &summed.tasks),
+                (words::RECEIPT_CLOSED, &summed.closed),
+            ];
+            for (label, items) in lists {
+                rows.extend(items.iter().map(|item| Row::pair(label, item.as_str())));
+            }
+        }
+        if let Some(part) = self.summed.first().or(self.shortened.first()) {
+            rows.push(Row::line(words::RECEIPT_RECALL.with("id", part.id.as_str())));
+        }
+        Page { title: self.say(), rows }
+    }
+}
+
+/// Bytes as people read them.
+pub fn shown(bytes: usize) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        _ => format!("{}.{} KB", bytes / 1024, bytes % 1024 * 10 / 1024),
+    }
+}

@@ -1,0 +1,158 @@
+//! Judges a skill the model asks for, and what an entered skill leaves the model.
+//!
+//! To enter a skill is to read its text: its shell lines are not run for a model. But a
+//! skill that is meant to do more than read is not entered unseen.
+
+use serde_json::Value;
+
+use super::findings::{Findings, quoted};
+use super::judge::{Ground, Seat};
+use super::policy::{Policy, Rule};
+use super::shell;
+use crate::protocol::{Effect, Tier, Work};
+use crate::words::prompt as words;
+
+/// The tool.
+pub const TOOL: &str = "skill";
+
+/// What a skill says of itself, as far as a judgement needs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skilled {
+    /// The model may choose it by itself.
+    pub open: bool,
+    /// `allowed-tools`, as the file names them.
+    pub tools: Vec<String>,
+    /// Its shell lines, as they stand there.
+    pub shell: Vec<String>,
+}
+
+/// What a turn is held to since a skill was entered that names its tools. It only takes
+/// away: a step beyond them asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Narrowed {
+    pub skill: String,
+    pub tools: Vec<String>,
+}
+
+/// What others call our tools.
+#[rustfmt::skip]
+const NAMES: &[(&str, &str)] = &[
+    ("Bash", "exec"), ("Shell", "exec"),
+    ("Read", "file.read"), ("Write", "file.write"),
+    ("Edit", "file.edit"), ("MultiEdit", "file.edit"),
+    ("Grep", "file.search"), ("Search", "file.search"),
+    ("Glob", "file.list"), ("LS", "file.list"),
+];
+/// Tools that only read, or only speak with the person.
+const MILD: &[&str] = &["file.read", "file.list", "file.search", "skill", "ask", "plan"];
+/// Tools no skill takes away.
+const ALWAYS: &[&str] = &["skill", "ask", "plan"];
+
+/// Judges `{name, args}`.
+pub(super) fn judge(input: &Value, ground: &Ground<'_>, findings: &mut Findings) {
+    let text = |key: &str| input.get(key).and_then(Value::as_str);
+    let known = |key: &String| matches!(key.as_str(), "name" | "args");
+    let sound = input.as_object().is_some_and(|fields| fields.keys().all(known))
+        && input.get("args").is_none_or(Value::is_string);
+    let Some(name) = text("name").filter(|_| sound) else {
+        return findings.add("skill.malformed", Tier::L2, words::SKILL_MALFORMED, None, &[]);
+    };
+    let Some(skill) = ground.scene.world.skill(name) else {
+        let say = words::SKILL_UNKNOWN.with("name", quoted(name));
+        return findings.add("skill.unknown", Tier::L2, say, None, &[]);
+    };
+    let say = |word: crate::words::Word| word.with("name", quoted(name));
+    findings.add(TOOL, Tier::L0, say(words::SKILL_ENTERS), None, &[Effect::Read]);
+    if !skill.open {
+        findings.add("skill.closed", Tier::L1, say(words::SKILL_CLOSED), None, &[]);
+    }
+    if let Some(tool) = skill.tools.iter().find(|tool| !MILD.contains(&ours(tool).0)) {
+        let say = say(words::SKILL_TOOLS).with("tool", quoted(tool));
+        findings.add("skill.tools", Tier::L1, say, None, &[]);
+    }
+    for line in &skill.shell {
+        let mut found = Findings::default();
+        shell::judge_line(line, Seat::Line, 0, ground, &mut found);
+        if found.tier() > Tier::L0 {
+            let say = say(words::SKILL_SHELL).with("line", quoted(line));
+            return findings.add("skill.shell", Tier::L1, say, None, &[]);
+        }
+    }
+}
+
+/// Adds that a step is none of what the entered skill works with.
+pub(super) fn narrow(work: &Work, policy: &Policy, findings: &mut Findings) {
+    let Some(narrowed) = &policy.narrowed else { return };
+    if !matches!(work, Work::Shell { .. }) && !narrowed.covers(work) {
+        let say = words::SKILL_NARROWS.with("name", quoted(&narrowed.skill));
+        findings.add("skill.narrow", Tier::L1, say, None, &[]);
+    }
+}
+
+impl Narrowed {
+    /// Whether the skill names what does this.
+    pub fn covers(&self, work: &Work) -> bool {
+        ALWAYS.contains(&work.tool())
+            || self.tools.iter().any(|tool| {
+                let (name, spec) = ours(tool);
+                name == work.tool() && spec.is_none_or(|spec| within(spec, work))
+            })
+    }
+}
+
+/// Our name of a tool, and what stands in its parentheses.
+fn ours(tool: &str) -> (&str, Option<&str>) {
+    let (name, spec) = match tool.split_once('(') {
+        Some((name, rest)) => (name, Some(rest.strip_suffix(')').unwrap_or(rest))),
+        None => (tool, None),
+    };
+    let known = NAMES.iter().find(|(theirs, _)| *theirs == name);
+    (known.map_or(name, |(_, ours)| ours), spec)
+}
+
+/// `git add:*` and `git add *` mean any command that begins so, `git status` exactly that.
+fn within(spec: &str, work: &Work) -> bool {
+    let Work::Exec { program, args } = work else {
+        return spec.is_empty() || spec == "*";
+    };
+    let spec = match spec.strip_suffix(":*") {
+        Some(start) => format!("{start} *"),
+        None => spec.to_owned(),
+    };
+    spec == "*" || Rule::parse(&spec).is_ok_and(|rule| rule.matches(program, args))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn covers(tools: &[&str], work: &Work) -> bool {
+        let tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
+        Narrowed { skill: "x".into(), tools }.covers(work)
+    }
+
+    #[test]
+    fn a_skill_takes_away_what_it_does_not_name() {
+        let add = Work::exec("git", &["add", "a"]);
+        let read = Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) };
+        let plan = Work::Tool { name: "plan".into(), input: json!({}) };
+        let cases: &[(&[&str], bool, bool)] = &[
+            (&["Bash"], true, false),
+            (&["Bash(git add:*)"], true, false),
+            (&["Bash(git add *)"], true, false),
+            (&["Bash(git status:*)"], false, false),
+            (&["Bash(git add)"], false, false),
+            (&["Bash(*)"], true, false),
+            (&["Read"], false, true),
+            (&["Read(*)", "Grep"], false, true),
+            (&["file.read", "exec"], true, true),
+            (&["Bashful"], false, false),
+        ];
+        for (tools, adds, reads) in cases {
+            assert_eq!((covers(tools, &add), covers(tools, &read)), (*adds, *reads), "{tools:?}");
+            assert!(covers(tools, &plan));
+        }
+    }
+}

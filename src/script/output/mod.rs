@@ -1,0 +1,138 @@
+//! From a model's text to the value a script asked for: JSON, YAML, a natural object or
+//! a scalar, checked against `output`. The other way, `output` as words for the model.
+//!
+//! Pure. A reply is only read, never evaluated, and a schema loads nothing.
+
+use serde_json::Value;
+
+use super::fault::{Fault, quoted};
+use super::text::relaxed;
+use crate::words::script as words;
+
+mod describe;
+mod nobj;
+mod schema;
+mod yaml;
+
+pub use describe::{describe, line};
+pub use schema::{check, normal};
+
+/// Longest text that is read, in bytes.
+const LONGEST: usize = 16 * 1024 * 1024;
+
+/// The value of a reply. `kind` is `response_format.type`; `output` is what the script
+/// says of its result. The error names the form, and the path where it does not fit.
+pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, Fault> {
+    if text.len() > LONGEST {
+        return Err(words::OUTPUT_LONG.with("limit", LONGEST).into());
+    }
+    let schema = output.filter(|output| !output.is_null()).map(normal);
+    let value = match kind.trim().to_ascii_lowercase().as_str() {
+        "json" | "json_object" | "json_schema" => json(text, schema.as_ref())?,
+        "yaml" | "yml" => yaml(text, schema.as_ref())?,
+        "nobj" => nobj::read(text, schema.as_ref())?,
+        "text" | "" => Value::from(text),
+        other => return Err(words::OUTPUT_KIND.with("kind", quoted(other)).into()),
+    };
+    if let Some(schema) = &schema {
+        check(&value, schema)?;
+    }
+    Ok(value)
+}
+
+/// The inside of the one code fence of a text, or the text itself, without spaces
+/// around it.
+pub fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    fenced(text).unwrap_or(text)
+}
+
+/// The inside of the first fence that closes.
+fn fenced(text: &str) -> Option<&str> {
+    for fence in ["```", "~~~"] {
+        let Some((before, after)) = text.split_once(fence) else { continue };
+        // A fence begins its line.
+        if !before.is_empty() && !before.trim_end_matches([' ', '\t']).ends_with('\n') {
+            continue;
+        }
+        let (info, inside) = after.split_once('\n').unwrap_or((after, ""));
+        if let Some((one_line, _)) = info.split_once(fence) {
+            return Some(one_line.trim_start_matches("json").trim());
+        }
+        let close = format!("\n{fence}");
+        let inside = match inside.split_once(close.as_str()) {
+            Some((inside, _)) => inside,
+            None => inside.strip_suffix(fence)?,
+        };
+        return Some(inside.trim());
+    }
+    None
+}
+
+fn json(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
+    let bare = unfenced(text);
+    let first = match serde_json::from_str(bare) {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    for part in
+        [Some(text.trim()), between(bare, '{', '}'), between(bare, '[', ']')].into_iter().flatten()
+    {
+        if let Ok(value) = serde_json::from_str(part) {
+            return Ok(value);
+        }
+    }
+    scalar(bare, schema).ok_or_else(|| {
+        let why = format!("{first}");
+        words::OUTPUT_NOT
+            .with("form", "JSON")
+            .with("why", quoted(&why))
+            .with("text", quoted(text))
+            .into()
+    })
+}
+
+/// From the first opening to the last closing sign: models like to say a word before.
+fn between(text: &str, open: char, close: char) -> Option<&str> {
+    let start = text.find(open)?;
+    let end = text.rfind(close)? + close.len_utf8();
+    (start < end).then(|| text.split_at(end).0.split_at(start).1)
+}
+
+/// A text where a scalar is asked for.
+fn scalar(text: &str, schema: Option<&Value>) -> Option<Value> {
+    let value = match schema?.get("type")?.as_str()? {
+        "string" => Value::from(text),
+        "number" => relaxed::number(text)?,
+        "integer" => relaxed::number(text).filter(Value::is_i64)?,
+        "boolean" => truth(text)?,
+        _ => return None,
+    };
+    Some(value)
+}
+
+/// The words for yes and no.
+fn truth(text: &str) -> Option<Value> {
+    match text.trim().trim_end_matches(['.', '。']).to_lowercase().as_str() {
+        "true" | "yes" | "y" | "on" | "是" | "对" | "真" | "有" => Some(Value::Bool(true)),
+        "false" | "no" | "n" | "off" | "否" | "不是" | "不" | "假" | "无" | "没有" => {
+            Some(Value::Bool(false))
+        }
+        _ => None,
+    }
+}
+
+fn yaml(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
+    let bare = unfenced(text);
+    let bare = bare.strip_suffix("\n...").unwrap_or(bare);
+    let value = yaml::read(bare).map_err(|why| {
+        words::OUTPUT_NOT.with("form", "YAML").with("why", quoted(&why)).with("text", quoted(text))
+    })?;
+    match value {
+        Value::String(_) | Value::Null => Ok(scalar(bare, schema).unwrap_or(value)),
+        value => Ok(value),
+    }
+}
+
+#[cfg(test)]
+mod tests;

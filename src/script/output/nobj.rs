@@ -1,0 +1,236 @@
+//! A natural object: `key: value` lines as a person writes them, with dashes, headings
+//! and bold names as they come, read by the fields that `output` names.
+
+use serde_json::{Map, Value};
+
+use super::{relaxed, truth, unfenced};
+use crate::script::fault::{Fault, quoted};
+use crate::words::script as words;
+
+/// Deepest objects inside objects.
+const DEEPEST: usize = 16;
+/// What stands between the items of a list on one line.
+const BETWEEN: &[char] = &[',', '，', '、', ';', '；'];
+
+pub(super) fn read(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
+    let bare = unfenced(text);
+    if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(bare) {
+        return Ok(value);
+    }
+    let empty = Value::Object(Map::new());
+    let lines: Vec<Line<'_>> =
+        bare.lines().filter(|line| !line.trim().is_empty()).map(Line::read).collect();
+    of_kind(&lines, bare, schema.unwrap_or(&empty), 0)
+        .ok_or_else(|| words::OUTPUT_NO_FIELD.with("text", quoted(text)).into())
+}
+
+/// One line without the signs in front of it.
+#[derive(Clone, Copy, Debug)]
+struct Line<'a> {
+    indent: usize,
+    /// A list item or a heading.
+    marked: bool,
+    text: &'a str,
+    /// What stands before the first colon, without emphasis, and what stands behind it.
+    pair: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Line<'a> {
+    fn read(line: &'a str) -> Line<'a> {
+        let bare = line.trim_start();
+        let indent = line.len() - bare.len();
+        let text = bare.trim_start_matches(['#', '>']);
+        let text = text.trim_start();
+        let item = ["- ", "* ", "+ ", "• "]
+            .iter()
+            .find_map(|mark| text.strip_prefix(mark))
+            .or_else(|| numbered(text));
+        let marked = item.is_some() || text.len() < bare.len();
+        let text = item.unwrap_or(text).trim();
+        Line { indent, marked, text, pair: pair(text) }
+    }
+}
+
+/// `1. text`, `2) text`.
+fn numbered(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    (rest.len() < text.len()).then_some(())?;
+    rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
+}
+
+fn pair(text: &str) -> Option<(&str, &str)> {
+    let at = text.find([':', '：'])?;
+    let (name, rest) = text.split_at(at);
+    let value = rest.strip_prefix([':', '：'])?;
+    // The colon may stand inside the emphasis: `**name:** value`.
+    let value = value.trim_start_matches(['*', '_', '`', '"']).trim();
+    let value = if name.starts_with(['*', '`', '"']) {
+        value
+    } else {
+        rest.strip_prefix([':', '：'])?.trim()
+    };
+    let name =
+        name.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\''));
+    (!name.is_empty()).then_some((name, value))
+}
+
+/// Names are the same whatever their case and whatever stands between their words.
+fn plain_name(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn of_kind(lines: &[Line<'_>], text: &str, schema: &Value, depth: usize) -> Option<Value> {
+    if depth > DEEPEST {
+        return None;
+    }
+    let kind = match schema.get("type").and_then(Value::as_str) {
+        Some(kind) => kind,
+        None if schema.get("properties").is_some()
+            || lines.iter().any(|line| line.pair.is_some()) =>
+        {
+            "object"
+        }
+        None => return None,
+    };
+    match kind {
+        "object" => object(lines, schema, depth),
+        "array" => Some(list(lines, text, schema.get("items"), depth)),
+        kind => scalar(text, kind),
+    }
+}
+
+fn object(lines: &[Line<'_>], schema: &Value, depth: usize) -> Option<Value> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let known = |name: &str| -> Option<(String, Value)> {
+        match properties {
+            Some(properties) => properties
+                .iter()
+                .find(|(field, about)| {
+                    let title = about.get("title").and_then(Value::as_str);
+                    plain_name(field) == plain_name(name)
+                        || title.is_some_and(|title| plain_name(title) == plain_name(name))
+                })
+                .map(|(field, about)| (field.clone(), about.clone())),
+            None => Some((name.to_owned(), Value::Null)),
+        }
+    };
+    let mut found: Map<String, Value> = Map::new();
+    let mut rest = lines;
+    while let Some((line, after)) = rest.split_first() {
+        rest = after;
+        let Some((field, about)) = line.pair.and_then(|(name, _)| known(name)) else { continue };
+        // What belongs to it goes up to the next field of this object.
+        let more = rest
+            .iter()
+            .position(|next| {
+                let deeper = next.indent > line.indent;
+                let is_field = next.pair.is_some_and(|(name, _)| known(name).is_some());
+                if properties.is_some() {
+                    is_field && !(deeper && about.get("properties").is_some())
+                } else {
+                    !deeper && !next.marked
+                }
+            })
+            .unwrap_or(rest.len());
+        let (own, after) = rest.split_at(more);
+        rest = after;
+        let first = line.pair.map_or("", |(_, value)| value);
+        if let Some(value) = member(first, own, &about, depth) {
+            found.entry(field).or_insert(value);
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let Some(properties) = properties else { return Some(Value::Object(found)) };
+    // In the order of the schema.
+    Some(Value::Object(
+        properties.keys().filter_map(|name| Some((name.clone(), found.remove(name)?))).collect(),
+    ))
+}
+
+/// The value of a field: what stands behind its colon, and the lines below it.
+fn member(first: &str, own: &[Line<'_>], about: &Value, depth: usize) -> Option<Value> {
+    let kind = about.get("type").and_then(Value::as_str);
+    match kind {
+        Some("object") => of_kind(own, first, about, depth + 1),
+        Some("array") => Some(list(own, first, about.get("items"), depth)),
+        Some(kind @ ("number" | "integer" | "boolean")) => {
+            scalar(first, kind).or_else(|| scalar(own.first()?.text, kind))
+        }
+        None if first.is_empty() && !own.is_empty() && own.iter().all(|line| line.marked) => {
+            Some(list(own, first, None, depth))
+        }
+        _ => {
+            let lines: Vec<&str> = [first]
+                .into_iter()
+                .filter(|first| !first.is_empty())
+                .chain(own.iter().map(|line| line.text))
+                .collect();
+            let text = lines.join("\n");
+            Some(Value::from(bare(&text)))
+        }
+    }
+}
+
+fn list(lines: &[Line<'_>], first: &str, items: Option<&Value>, depth: usize) -> Value {
+    let text = first.trim();
+    let inline: Vec<&str> =
+        if lines.is_empty() || (!text.is_empty() && !lines.iter().any(|line| line.marked)) {
+            text.trim_start_matches('[').trim_end_matches(']').split(BETWEEN).collect()
+        } else {
+            Vec::new()
+        };
+    let below = lines.iter().map(|line| line.text);
+    let texts = if inline.is_empty() { below.collect() } else { inline };
+    let kind =
+        items.and_then(|items| items.get("type")).and_then(Value::as_str).unwrap_or("string");
+    if kind == "object"
+        && let Some(items) = items
+    {
+        return lines
+            .iter()
+            .filter_map(|line| of_kind(&[*line], line.text, items, depth + 1))
+            .collect();
+    }
+    texts
+        .into_iter()
+        .map(bare)
+        .filter(|text| !text.is_empty())
+        .filter_map(|text| scalar(text, kind))
+        .collect()
+}
+
+fn scalar(text: &str, kind: &str) -> Option<Value> {
+    let text = bare(text);
+    match kind {
+        "number" | "integer" => {
+            let start = text.find(|c: char| c.is_ascii_digit())?;
+            let negative = text.split_at(start).0.ends_with('-');
+            let digits: String = text
+                .split_at(start)
+                .1
+                .chars()
+                .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '_'))
+                .filter(|c| !matches!(c, ',' | '_'))
+                .collect();
+            let sign = if negative { "-" } else { "" };
+            relaxed::number(&format!("{sign}{}", digits.trim_end_matches('.')))
+                .filter(|n| kind == "number" || n.is_i64())
+        }
+        "boolean" => truth(text),
+        "null" => Some(Value::Null),
+        _ => Some(Value::from(text)),
+    }
+}
+
+/// A text without the emphasis or quotes around it.
+fn bare(text: &str) -> &str {
+    let text = text.trim();
+    for mark in ["**", "__", "`", "\"", "'"] {
+        if let Some(inside) = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark)) {
+            return inside.trim();
+        }
+    }
+    text
+}

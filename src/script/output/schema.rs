@@ -1,0 +1,179 @@
+//! `output` as a JSON Schema, and whether a value fits it.
+
+use std::error::Error;
+
+use boon::{Compiler, Draft, Schemas, UrlLoader, ValidationError};
+use serde_json::{Map, Value, json};
+
+use crate::script::fault::{Fault, quoted};
+use crate::words::script as words;
+
+/// Deepest schema that is brought into form; what lies deeper stays as it is.
+const DEEPEST: usize = 32;
+/// Words that make a map a schema, and not a list of fields.
+const SCHEMA_WORDS: &[&str] = &[
+    "type",
+    "properties",
+    "items",
+    "prefixItems",
+    "enum",
+    "const",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "$ref",
+    "$defs",
+    "required",
+    "additionalProperties",
+    "format",
+    "pattern",
+    "minimum",
+    "maximum",
+    "if",
+];
+
+/// A schema as JSON Schema has it. Scripts may also write a list of fields as they do for
+/// `input`, a map of fields without `properties`, `required: true` inside a field, and
+/// the short names of types.
+pub fn normal(output: &Value) -> Value {
+    field(output, 0)
+}
+
+fn field(value: &Value, depth: usize) -> Value {
+    if depth > DEEPEST {
+        return value.clone();
+    }
+    match value {
+        Value::String(name) => match kind(name) {
+            Some(kind) => json!({ "type": kind }),
+            None => json!({ "description": name }),
+        },
+        Value::Array(items) => fields(items, depth),
+        Value::Object(map) if is_schema(map) => schema(map, depth),
+        Value::Object(map) => schema(
+            &[("properties".to_owned(), Value::Object(map.clone()))].into_iter().collect(),
+            depth,
+        ),
+        Value::Bool(_) => value.clone(),
+        _ => json!({}),
+    }
+}
+
+/// True when a map says what a value is; a field may itself be called `type`, but then
+/// it holds no name of a type.
+fn is_schema(map: &Map<String, Value>) -> bool {
+    map.is_empty()
+        || map.iter().any(|(key, value)| match key.as_str() {
+            "type" => match value {
+                Value::String(name) => kind(name).is_some(),
+                Value::Array(_) => true,
+                _ => false,
+            },
+            "properties" | "$defs" => value.is_object(),
+            "enum" | "anyOf" | "oneOf" | "allOf" | "prefixItems" => value.is_array(),
+            "required" => value.is_array() || value.is_boolean(),
+            key => SCHEMA_WORDS.contains(&key) && !matches!(value, Value::Null),
+        })
+        || map.keys().all(|key| {
+            matches!(key.as_str(), "description" | "title" | "default" | "example" | "examples")
+        })
+}
+
+fn kind(name: &str) -> Option<&'static str> {
+    Some(match name.trim().to_ascii_lowercase().as_str() {
+        "string" | "str" | "text" => "string",
+        "number" | "float" | "double" => "number",
+        "integer" | "int" => "integer",
+        "boolean" | "bool" => "boolean",
+        "array" | "list" => "array",
+        "object" | "map" | "dict" => "object",
+        "null" => "null",
+        _ => return None,
+    })
+}
+
+/// `[name, {other: {type: number}}]`.
+fn fields(items: &[Value], depth: usize) -> Value {
+    let mut properties = Map::new();
+    for item in items {
+        match item {
+            Value::String(name) => {
+                properties.insert(name.clone(), json!({}));
+            }
+            Value::Object(map) => properties.extend(map.clone()),
+            _ => {}
+        }
+    }
+    schema(&[("properties".to_owned(), Value::Object(properties))].into_iter().collect(), depth)
+}
+
+fn schema(map: &Map<String, Value>, depth: usize) -> Value {
+    let mut out = map.clone();
+    if let Some(Value::String(name)) = map.get("type")
+        && let Some(kind) = kind(name)
+    {
+        out.insert("type".to_owned(), kind.into());
+    }
+    // `required: true` belongs to the parent, who takes it.
+    if map.get("required").is_some_and(Value::is_boolean) {
+        out.remove("required");
+    }
+    if let Some(Value::Object(properties)) = map.get("properties") {
+        let mut required: Vec<Value> = match map.get("required") {
+            Some(Value::Array(names)) => names.clone(),
+            _ => Vec::new(),
+        };
+        let mut normal = Map::new();
+        for (name, value) in properties {
+            if value.get("required") == Some(&Value::Bool(true)) && !required.contains(&json!(name))
+            {
+                required.push(json!(name));
+            }
+            normal.insert(name.clone(), field(value, depth + 1));
+        }
+        out.insert("properties".to_owned(), Value::Object(normal));
+        if !required.is_empty() {
+            out.insert("required".to_owned(), Value::Array(required));
+        }
+        out.entry("type").or_insert_with(|| "object".into());
+    }
+    if let Some(items) = map.get("items").filter(|items| items.is_object() || items.is_string()) {
+        out.insert("items".to_owned(), field(items, depth + 1));
+    }
+    Value::Object(out)
+}
+
+/// Whether a value fits; the error names the path and the problem.
+pub fn check(value: &Value, schema: &Value) -> Result<(), Fault> {
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler.set_default_draft(Draft::V2020_12);
+    compiler.use_loader(Box::new(Nothing));
+    let why = |error: boon::CompileError| {
+        Fault::from(words::OUTPUT_SCHEMA.with("why", quoted(&format!("{error:#}"))))
+    };
+    compiler.add_resource("output.json", schema.clone()).map_err(why)?;
+    let index = compiler.compile("output.json", &mut schemas).map_err(why)?;
+    schemas.validate(value, index).map_err(|error| misfit(&error))
+}
+
+/// Loads nothing: a schema is one text.
+struct Nothing;
+
+impl UrlLoader for Nothing {
+    fn load(&self, url: &str) -> Result<Value, Box<dyn Error>> {
+        Err(format!("`{url}` is not part of the schema").into())
+    }
+}
+
+/// The deepest first cause: where it is, and what is wrong there.
+fn misfit(error: &ValidationError<'_, '_>) -> Fault {
+    let mut deepest = error;
+    while let Some(cause) = deepest.causes.first() {
+        deepest = cause;
+    }
+    let path = deepest.instance_location.to_string();
+    let path = if path.is_empty() { "/".to_owned() } else { path };
+    let why = deepest.kind.to_string();
+    words::OUTPUT_MISFIT.with("path", quoted(&path)).with("why", quoted(&why)).into()
+}

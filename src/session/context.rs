@@ -1,0 +1,359 @@
+//! Keeps the context of a session small: before the first call of a turn it reads the
+//! project's notes when they changed and compresses the past when it is too long;
+//! `/compress` and `/recall` do so when a person wants it. What is cut and what is
+//! summed up decides `context::compact`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::host::{Note, TurnHost};
+use super::run::{Session, wires};
+use super::{Connect, Connected, Wanted};
+use crate::agent::Host;
+use crate::agent::drive::Ended;
+use crate::config::notes::{self, Found};
+use crate::context::compact::{self, Plan, Wish};
+use crate::context::digest::cut_middle;
+use crate::context::history::{History, Kept, Summary};
+use crate::model::{Chunk, Model, Request};
+use crate::protocol::{Ending, Event, Mode, Notice, Observation, Origin, Params, Receipt, shown};
+use crate::safety::redact::Redactor;
+use crate::words::{Lang, Say, Spoken, context as words};
+
+/// Bytes of an answer that is to be a summary; a longer one is none.
+const LONGEST: usize = 64 * 1024;
+
+/// One of so many parts of a request's bytes that a recalled part may take.
+const RECALLED: usize = 13;
+
+/// Who sums up: the profile's model for mode low where it is at the same server as the
+/// one that answers, so that nothing goes where the conversation does not go anyway.
+#[derive(Clone)]
+pub struct Summarizer {
+    connect: Connect,
+    now: Connected,
+    lang: Lang,
+}
+
+impl Summarizer {
+    pub fn new(connect: &Connect, now: &Connected, lang: Lang) -> Summarizer {
+        Summarizer { connect: Arc::clone(connect), now: now.clone(), lang }
+    }
+
+    /// Made when it is needed. The guide cannot sum up.
+    fn model(&self) -> Option<Arc<dyn Model>> {
+        match self.now.provider.as_str() {
+            "guide" => None,
+            "openai" => match (self.connect)(&Wanted::Mode(Mode::Low), self.lang) {
+                Ok(low) if low.base_url == self.now.base_url => Some(low.model),
+                Ok(_) | Err(_) => Some(Arc::clone(&self.now.model)),
+            },
+            _ => Some(Arc::clone(&self.now.model)),
+        }
+    }
+}
+
+impl TurnHost {
+    /// What happens once before the first call of a turn.
+    pub(super) async fn prepare(&mut self) {
+        self.look_for_notes().await;
+        if compact::is_due(&self.desk.history, self.desk.bounds) {
+            self.tidy().await;
+        }
+    }
+
+    async fn look_for_notes(&mut self) {
+        if !self.bench.is_trusted() {
+            return;
+        }
+        let folder = self.bench.folder().to_owned();
+        let (known, redactor) = (Arc::clone(&self.desk.notes), Arc::clone(&self.desk.redactor));
+        let looked = tokio::task::spawn_blocking(move || look(&folder, &known, &redactor)).await;
+        if let Ok(Some(found)) = looked {
+            self.desk.notes = Arc::clone(&found);
+            self.note(Note::Notes(found));
+        }
+    }
+
+    /// First what needs no model; then, if that was not enough, one request.
+    async fn tidy(&mut self) {
+        let bounds = self.desk.bounds;
+        let mut history = History::clone(&self.desk.history);
+        let before = compact::receipt(&history).before;
+        let shortened = compact::shrink(&mut history);
+        let mut receipt = Receipt { before, shortened, ..compact::receipt(&history) };
+        let due = compact::is_due(&history, bounds) && compact::may(&history, Wish::Due);
+        let plan = compact::plan(&history, bounds, Wish::Due).filter(|_| due);
+        if let (Some(plan), Some(model)) = (plan, self.desk.low.model()) {
+            match self.sum(&mut history, plan, None, model).await {
+                Ok(summed) => receipt = Receipt { before, shortened: receipt.shortened, ..summed },
+                Err(why) => {
+                    compact::failed(&mut history);
+                    self.tell(Event::Notice(Notice::warning(words::SUM_FAILED.with("why", why))))
+                        .await;
+                }
+            }
+        }
+        self.settle(history, receipt).await;
+    }
+
+    /// Keeps the smaller past, and says what became of the rest.
+    async fn settle(&mut self, history: History, receipt: Receipt) {
+        let history = Arc::new(history);
+        self.desk.history = Arc::clone(&history);
+        self.note(Note::Compacted(history));
+        if !receipt.shortened.is_empty() || receipt.summary.is_some() {
+            let event = Event::Compacted(Box::new(receipt));
+            self.note(Note::Record(Box::new(event.clone())));
+            self.tell(event).await;
+        }
+    }
+
+    /// One request. The history changes only when a summary came of it.
+    async fn sum(
+        &mut self,
+        history: &mut History,
+        plan: Plan,
+        focus: Option<&str>,
+        model: Arc<dyn Model>,
+    ) -> Result<Receipt, Say> {
+        self.tell(Event::Compacting).await;
+        let messages = compact::ask(history, plan, focus, self.desk.bounds);
+        let request = Request {
+            messages: messages.into_iter().map(|message| self.masked(message)).collect(),
+            params: Params::default(),
+            schema: Some(schema()),
+        };
+        let text = self.answer(model.stream(request)).await?;
+        let Some(mut summary) = compact::read(&text, &history.summary) else {
+            return Err(words::SUM_NONSENSE.into());
+        };
+        mask(&self.desk.redactor, &mut summary);
+        let receipt = compact::apply(history, plan, summary);
+        Ok(Receipt { focus: focus.map(str::to_owned), ..receipt })
+    }
+
+    /// The whole of an answer that nobody is shown.
+    async fn answer(
+        &mut self,
+        mut stream: futures_util::stream::BoxStream<
+            'static,
+            Result<Chunk, crate::model::ModelError>,
+        >,
+    ) -> Result<String, Say> {
+        let mut text = String::new();
+        while let Some(chunk) = stream.next().await {
+            match chunk.map_err(|error| error.say())? {
+                Chunk::Text(more) => text.push_str(&more),
+                Chunk::Usage(usage) => self.summing = self.summing.plus(usage),
+                Chunk::Finished(Some(_)) => return Err(words::SUM_CUT.into()),
+                Chunk::Retrying { attempt, of, wait_ms, why } => {
+                    self.tell(Event::Retrying { attempt, of, wait_ms, why }).await;
+                }
+                Chunk::Thought(_) | Chunk::Finished(None) => {}
+            }
+            if text.len() > LONGEST {
+                return Err(words::SUM_NONSENSE.into());
+            }
+        }
+        Ok(text)
+    }
+
+    /// `/compress`: a turn of its own, so that it is seen, counted and stopped like one.
+    async fn compress(mut self, turn: u64, focus: Option<String>, plan: Plan) -> Ended {
+        let started = Instant::now();
+        let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
+        let text = format!("/compress{words}");
+        self.tell(Event::TurnStarted { turn, text, origin: Origin::Typed }).await;
+        let cancel = self.desk.cancel.clone();
+        let ending = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Ending::Cancelled,
+            ending = self.compress_now(plan, focus) => ending,
+        };
+        let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let usage = self.summing;
+        self.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
+        Ended { ending, kept: Kept::default(), usage, next_step: 0, next_ask: 0 }
+    }
+
+    async fn compress_now(&mut self, plan: Plan, focus: Option<String>) -> Ending {
+        let Some(model) = self.desk.low.model() else { return Ending::Done };
+        let mut history = History::clone(&self.desk.history);
+        match self.sum(&mut history, plan, focus.as_deref(), model).await {
+            Ok(receipt) => {
+                self.settle(history, receipt).await;
+                Ending::Done
+            }
+            Err(why) => Ending::Failed { why: words::SUM_FAILED.with("why", why) },
+        }
+    }
+}
+
+/// What has changed since; `None`: nothing.
+fn look(folder: &std::path::Path, known: &Found, redactor: &Redactor) -> Option<Arc<Found>> {
+    if !known.is_old(folder) {
+        return None;
+    }
+    let mut found = notes::read(folder);
+    found.notes.text = redactor.mask(&found.notes.text).into_owned();
+    Some(Arc::new(found))
+}
+
+/// The shape of the answer, for servers that hold a model to one.
+fn schema() -> serde_json::Value {
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    json!({
+        "type": "object",
+        "properties": { "summary": { "type": "string" }, "keyFacts": texts, "openTasks": texts },
+        "required": ["summary", "keyFacts", "openTasks"],
+        "additionalProperties": false,
+    })
+}
+
+fn mask(redactor: &Redactor, summary: &mut Summary) {
+    let Summary { summary, key_facts, open_tasks } = summary;
+    for text in std::iter::once(summary).chain(key_facts).chain(open_tasks) {
+        *text = redactor.mask(text).into_owned();
+    }
+}
+
+impl Session {
+    /// The project's notes as they are now, once the session stands.
+    pub(super) fn read_notes(&self) {
+        if !self.guard.place.trusted {
+            return;
+        }
+        let (folder, notes) = (self.guard.place.cwd.clone(), self.notes.clone());
+        let (known, redactor) = (Arc::clone(&self.found), Arc::clone(&self.guard.redactor));
+        tokio::task::spawn_blocking(move || {
+            if let Some(found) = look(&folder, &known, &redactor) {
+                let _ = notes.send(Note::Notes(found));
+            }
+        });
+    }
+
+    pub(super) async fn noted(&mut self, found: Arc<Found>) {
+        let news: Vec<Notice> = found
+            .notices
+            .iter()
+            .filter(|notice| !self.found.notices.contains(notice))
+            .cloned()
+            .collect();
+        self.facts.notes.clone_from(&found.notes.files);
+        self.found = found;
+        self.tell_facts().await;
+        for notice in news {
+            self.say(notice).await;
+        }
+    }
+
+    /// `/compress [focus]`.
+    pub(super) async fn compress(&mut self, focus: Option<String>) {
+        let history = &self.past.history;
+        let summarizer = self.summarizer();
+        let refused = if summarizer.model().is_none() {
+            Some(words::SUM_NO_MODEL)
+        } else if !compact::may(history, Wish::Asked) {
+            Some(words::SUMMED_ALREADY)
+        } else {
+            None
+        };
+        let plan = compact::plan(history, self.bounds, Wish::Asked);
+        match (refused, plan) {
+            (Some(word), _) => self.say(Notice::info(word)).await,
+            (None, None) => self.say(Notice::info(words::NOTHING_TO_SUM)).await,
+            (None, Some(plan)) if self.is_idle() => {
+                self.facts.turns += 1;
+                let cancel = CancellationToken::new();
+                let (wires, ends) = wires();
+                let host = self.host(&cancel, wires);
+                let focus = focus.map(|focus| self.guard.redactor.mask(&focus).into_owned());
+                let task = tokio::spawn(host.compress(self.facts.turns, focus, plan));
+                self.set_running(cancel, ends, task);
+            }
+            // A surface waits for the end of the turn before it sends this.
+            (None, Some(_)) => {}
+        }
+    }
+
+    /// `/recall ID`.
+    pub(super) async fn recall(&mut self, id: &str) {
+        let record = self.past.record();
+        let Some(text) = recalled(record, id) else {
+            let ids = known(record);
+            let notice = Notice::error(words::NO_PART.with("id", id));
+            let notice = match ids.is_empty() {
+                true => notice.hint(words::NO_PART_YET),
+                false => notice.hint(words::NO_PART_HERE.with("ids", ids)),
+            };
+            return self.say(notice).await;
+        };
+        let text = self.guard.redactor.mask(&text).into_owned();
+        let text = cut_middle(&text, self.bounds.room.bytes / RECALLED);
+        let size = shown(text.len());
+        let notice = match Arc::make_mut(&mut self.past.history).recall(id, text) {
+            true => words::RECALLED.with("id", id).with("size", size),
+            false => words::RECALLED_ALREADY.with("id", id),
+        };
+        self.say(Notice::info(notice)).await;
+    }
+}
+
+/// The text of a part, from what was shown.
+fn recalled(record: &[Event], id: &str) -> Option<String> {
+    match id.strip_prefix("turn_") {
+        Some(number) => turn(record, number.parse().ok()?),
+        None => record.iter().rev().find_map(|event| match event {
+            Event::Observed(seen) if seen.step.id == id => Some(step(seen)),
+            _ => None,
+        }),
+    }
+}
+
+fn turn(record: &[Event], number: u64) -> Option<String> {
+    let is_it = |event: &Event| matches!(event, Event::TurnStarted { turn, .. } if *turn == number);
+    let start = record.iter().rposition(is_it)?;
+    let mut out = String::new();
+    for (at, event) in record.iter().skip(start).enumerate() {
+        match event {
+            Event::TurnStarted { .. } if at > 0 => break,
+            Event::TurnStarted { text, .. } | Event::Steered { text } => {
+                out.push_str(&format!("person: {text}\n"));
+            }
+            Event::Replied(replied) => out.push_str(&format!("agent: {}\n", replied.message)),
+            Event::Observed(seen) => out.push_str(&step(seen)),
+            _ => {}
+        }
+    }
+    Some(out)
+}
+
+fn step(seen: &Observation) -> String {
+    let line = super::export::one_line(&seen.step.work);
+    format!("ran: {line}\n{}{}\n", seen.stdout, seen.stderr)
+}
+
+/// The first and last ids there are of each kind.
+fn known(record: &[Event]) -> String {
+    let turns = record.iter().filter_map(|event| match event {
+        Event::TurnStarted { turn, .. } => Some(format!("turn_{turn}")),
+        _ => None,
+    });
+    let steps = record.iter().filter_map(|event| match event {
+        Event::Observed(seen) => Some(seen.step.id.clone()),
+        _ => None,
+    });
+    let range = |ids: Vec<String>| match (ids.first(), ids.last()) {
+        (Some(first), Some(last)) if first != last => Some(format!("{first} … {last}")),
+        (Some(first), _) => Some(first.clone()),
+        _ => None,
+    };
+    let both: Vec<String> =
+        [range(turns.collect()), range(steps.collect())].into_iter().flatten().collect();
+    both.join(", ")
+}
