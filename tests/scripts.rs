@@ -10,7 +10,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use support::{Seen, joined, play, sent};
+use support::{Seen, joined, play_in, sent};
 
 fn cases() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
@@ -32,7 +32,7 @@ fn faults(case: &Path) -> Vec<String> {
     let expect = json_of(&case.join("expect.json")).unwrap()["expect"].take();
     let replies = json_of(&case.join("llm.json")).unwrap_or(json!([]));
     let args = json_of(&case.join("args.json")).unwrap_or(Value::Null);
-    let (came, seen) = play(case, "script.ai.yaml", args, replies.as_array().unwrap());
+    let (came, seen) = play_in(case, "script.ai.yaml", args, replies.as_array().unwrap(), true, false);
     let mut faults = Vec::new();
     match (&came, expect.get("error")) {
         (Err(failure), None) => faults.push(format!("failed: {failure}")),

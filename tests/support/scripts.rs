@@ -122,17 +122,8 @@ fn word(text: &str) -> Say {
     avocet::words::Word { key: "test.SAID", en: "{text}", zh: "{text}" }.with("text", text)
 }
 
-/// Runs the script of a folder.
-pub fn play(
-    folder: &Path,
-    script: &str,
-    args: Value,
-    replies: &[Value],
-) -> (Result<Done, Failure>, Seen) {
-    play_in(folder, script, args, replies, true, false)
-}
-
-/// The same, with what a person would say and whether the folder is trusted.
+/// Runs the script of a folder, with what a person would say and whether the folder is
+/// trusted.
 pub fn play_in(
     folder: &Path,
     script: &str,
