@@ -134,3 +134,56 @@ fn every_case_comes_out_as_it_says() {
     }
     assert!(wrong.is_empty(), "{} cases fail:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// The blocks of one case in a Markdown file: what each is, and its text.
+type Blocks = Vec<(String, String)>;
+
+/// `## title` begins a case; a fence names its language and then what it is.
+fn written(markdown: &str) -> Vec<(String, Blocks)> {
+    let mut cases: Vec<(String, Blocks)> = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in markdown.lines() {
+        match (&mut open, line.strip_prefix("```"), line.strip_prefix("## ")) {
+            (None, Some(head), _) => {
+                let name = head.split_once(' ').map_or("", |(_, name)| name);
+                open = Some((name.to_owned(), String::new()));
+            }
+            (Some(_), Some(_), _) => cases.last_mut().unwrap().1.extend(open.take()),
+            (Some((_, text)), None, _) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            (None, None, Some(title)) => cases.push((title.to_owned(), Vec::new())),
+            (None, None, None) => {}
+        }
+    }
+    cases
+}
+
+#[test]
+fn every_example_of_the_seed_comes_out_as_it_says() {
+    let markdown = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/seed.md"),
+    );
+    let cases = written(&markdown.unwrap());
+    assert!(cases.len() > 15, "{} cases", cases.len());
+    let mut wrong = Vec::new();
+    for (title, blocks) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in blocks {
+            let (name, text) = match name.as_str() {
+                "llm" | "args" => (format!("{name}.json"), text),
+                "expect" => ("expect.json".to_owned(), format!("{{\"expect\": {text}}}")),
+                _ => (name, text),
+            };
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let faults = faults(folder.path());
+        if !faults.is_empty() {
+            wrong.push(format!("{title}\n   {}", faults.join("\n   ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} examples fail:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -41,6 +41,7 @@ pub mod screen;
 pub mod script;
 pub mod script_run;
 pub mod session;
+pub mod tools;
 
 /// Every area of the catalogue.
 const AREAS: &[&[Word]] = &[
@@ -63,6 +64,7 @@ const AREAS: &[&[Word]] = &[
     script::ALL,
     script_run::ALL,
     session::ALL,
+    tools::ALL,
 ];
 
 /// All rows of the catalogue.

@@ -1,16 +1,14 @@
 //! Tools by text: the model is told which scripts there are, names the calls it wants,
 //! they are run, and the answer is made from what they gave. Any model can do that.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::super::fault::quoted;
-use super::super::shape::input::{Args, Input};
+use super::super::shape::input::Args;
 use super::super::shape::{Export, Kind, Shape};
-use super::super::text::args::{self, Call};
-use super::super::text::relaxed;
+use super::super::tool_text::{self, Call, Help, Param};
 use super::answer::{Reply, Wish};
 use super::calls::Passed;
 use super::talk::Parts;
@@ -81,9 +79,9 @@ impl Run {
                 break;
             }
             for call in wanted {
-                let Some(tool) = free.iter().find(|tool| tool.id == call.name) else { continue };
-                let given = tool_args(&tool.shape.inputs, &call);
-                self.run_tool(frame, tool, Value::Object(given), &mut calls, &mut results).await?;
+                let Some(tool) = free.iter().find(|tool| tool.id == call.id) else { continue };
+                let given = Value::Object(tool.help().named(&call));
+                self.run_tool(frame, tool, given, &mut calls, &mut results).await?;
             }
         }
         let reply = match calls.is_empty() {
@@ -125,7 +123,9 @@ impl Run {
         let reply = self.complete(frame, sent, wish).await?;
         // The helper's own call does not count as an answer of the script.
         frame.talk.calls = frame.talk.calls.saturating_sub(1);
-        Ok(read_calls(&reply.text))
+        let mut wanted = tool_text::calls(&reply.text, |id| tools.iter().any(|tool| tool.id == id));
+        wanted.truncate(MOST_CALLS);
+        Ok(wanted)
     }
 
     async fn run_tool(
@@ -140,24 +140,26 @@ impl Run {
         if let Value::Object(given) = given {
             merge(&mut args, given);
         }
-        let shown = shown_args(&tool.shape.inputs, &args);
-        calls.push(format!("@{}({shown})", tool.id));
+        let help = tool.help();
+        let shown = args.iter().filter(|(name, _)| !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result()));
+        let shown = shown.map(|(name, value)| (Some(name.clone()), value.clone()));
+        calls.push(Call { id: tool.id.clone(), args: shown.collect() }.text());
+        let given = args.clone();
         let came = async {
             self.permit(frame, &tool.id, &args).await?;
             let args = Args { by_place: Vec::new(), named: args };
             self.shape(frame, tool.shape.clone(), args).await
         };
-        let text = match Box::pin(came).await {
-            Ok(value) => text_of(&value),
+        let result = match Box::pin(came).await {
+            Ok(value) => value,
             // The model hears what went wrong, and answers with that.
             Err(Halt::Failed(failure)) => {
                 self.note(words::TOOL_FAILED.with("name", tool.id.clone()).with("why", failure.what.clone()));
-                format!("error: {}", failure.what)
+                Value::String(format!("error: {}", failure.what))
             }
             Err(halt) => return Err(halt),
         };
-        let text: String = text.chars().take(LONGEST).collect();
-        results.push(format!("- {}({shown}): {text}", tool.id));
+        results.push(help.result(&given, &result).chars().take(LONGEST).collect());
         Ok(())
     }
 
@@ -250,6 +252,20 @@ impl Run {
 }
 
 impl Tool {
+    /// As the model sees it: what the script that uses it wants as defaults comes first.
+    fn help(&self) -> Help {
+        let params = self.shape.inputs.iter().map(|input| {
+            let set = self.defaults.get(&input.name).or(self.shape.config.get(&input.name));
+            Param {
+                name: input.name.clone(),
+                required: input.required,
+                default: set.or(input.default.as_ref()).cloned(),
+                about: input.about.clone(),
+            }
+        });
+        Help { id: self.id.clone(), title: self.title.clone(), params: params.collect() }
+    }
+
     fn fires(&self, event: &str) -> bool {
         self.triggers.iter().any(|known| known.eq_ignore_ascii_case(event))
     }
@@ -303,102 +319,14 @@ fn entry(item: &Value) -> Vec<(String, Value)> {
 
 /// What the model is told of the tools.
 fn help(tools: &[&Tool]) -> String {
-    let mut text = String::from(
-        "You can have these tools run before you answer:\n\n",
-    );
-    for tool in tools {
-        text.push_str(&tool_help(tool));
-    }
-    text.push_str(concat!(
-        "\nRead the conversation. If tools are needed to answer its last message, reply with the calls alone, ",
-        "one `@id(param=value, ...)` on each line, strings in double quotes, and nothing else. ",
-        "If none is needed, reply with `none`.",
-    ));
-    text
-}
-
-fn tool_help(tool: &Tool) -> String {
-    let seen: Vec<&Input> = tool.shape.inputs.iter().filter(|input| !input.is_hidden()).collect();
-    let example = |input: &Input| {
-        let default = tool.defaults.get(&input.name).or(tool.shape.config.get(&input.name));
-        let default = default.or(input.default.as_ref()).filter(|value| !value.is_null());
-        let examples = ["examples", "example"].into_iter().filter_map(|key| input.about.get(key));
-        let listed = examples.flat_map(|value| match value {
-            Value::Array(items) => items.clone(),
-            one => vec![one.clone()],
-        });
-        default.cloned().into_iter().chain(listed).collect::<Vec<Value>>()
-    };
-    let params: Vec<String> = seen
-        .iter()
-        .map(|input| match example(input).first() {
-            Some(value) => format!("{}={value}", input.name),
-            None => input.name.clone(),
-        })
-        .collect();
-    let mut text = format!("- @{}({}): {}\n", tool.id, params.join(", "), tool.title);
-    for input in seen {
-        let kind = input.about.get("type").and_then(Value::as_str).unwrap_or("string");
-        let need = if input.required && !tool.defaults.contains_key(&input.name) { "required" } else { "optional" };
-        let about = input.about.get("description").and_then(Value::as_str);
-        let about = about.map(|about| format!(" representing {about}")).unwrap_or_default();
-        let examples: Vec<String> = example(input).iter().map(Value::to_string).collect();
-        let examples = match examples.is_empty() {
-            true => String::new(),
-            false => format!(" (e.g. {})", examples.join(", ")),
-        };
-        let choices: Vec<String> = input.choices.iter().map(Value::to_string).collect();
-        let choices = match choices.is_empty() {
-            true => String::new(),
-            false => format!(", one of {}", choices.join(", ")),
-        };
-        text.push_str(&format!("  * \"{}\" is a {need} {kind}{about}{choices}{examples}\n", input.name));
-    }
-    text
-}
-
-/// The calls a model wrote, one on a line. What it writes is data, never an expression.
-fn read_calls(reply: &str) -> Vec<Call> {
-    let mut out = Vec::new();
-    for line in reply.lines() {
-        let line = line.trim().trim_start_matches(['-', '*', '`', ' ']);
-        let line = line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', ' ']);
-        let Some(text) = line.strip_prefix('@') else { continue };
-        if let Some((call, _)) = args::leading_call(text).filter(|(call, _)| !call.directive) {
-            out.push(call);
-        }
-        if out.len() == MOST_CALLS {
-            break;
-        }
-    }
-    out
-}
-
-fn tool_args(inputs: &[Input], call: &Call) -> Map<String, Value> {
-    let plain = |text: &str| relaxed::read(text).unwrap_or_else(|| Value::from(text.trim()));
-    let mut named = BTreeMap::new();
-    let mut by_place = Vec::new();
-    for arg in &call.args {
-        match &arg.name {
-            Some(name) => drop(named.insert(name.clone(), plain(&arg.expr))),
-            None => by_place.push(plain(&arg.expr)),
-        }
-    }
-    let map = match by_place.as_slice() {
-        [Value::Object(map)] => Some(map.clone()),
-        _ => None,
-    };
-    let by_place = if map.is_some() { Vec::new() } else { by_place };
-    let named = map.into_iter().flatten().chain(named).collect();
-    super::super::shape::input::bind(inputs, Args { by_place, named }).0
-}
-
-/// The arguments as the model may see them again.
-fn shown_args(inputs: &[Input], args: &Map<String, Value>) -> String {
-    let hidden = |name: &str| {
-        inputs.iter().any(|input| input.name == name && input.is_hidden_in_result())
-    };
-    let shown = args.iter().filter(|(name, _)| !hidden(name));
-    let list: Vec<String> = shown.map(|(name, value)| format!("{name}={value}")).collect();
-    list.join(", ")
+    let helps: Vec<Help> = tools.iter().map(|tool| tool.help()).collect();
+    format!(
+        concat!(
+            "You can have these tools run before you answer:\n\n{}\n\n",
+            "Read the conversation. If tools are needed to answer its last message, reply with the ",
+            "calls alone, one `@id(param=value, ...)` on each line, strings in double quotes, and ",
+            "nothing else. If none is needed, reply with `none`.",
+        ),
+        tool_text::help(&helps)
+    )
 }
