@@ -6,6 +6,7 @@
 //! | `ground` | environment, folders, settings, language: what everything stands on |
 //! | `reach` | models: by settings, by name, by search |
 //! | `parts` | a session's parts: policy, tools, masks, bot |
+//! | `scripts` | a script on the command line |
 //! | `answers` | what is answered without a session |
 //! | `headless` | one turn without a screen |
 //! | `kept` | bots, commands and skills from the command line |
@@ -34,6 +35,7 @@ mod headless;
 mod kept;
 mod parts;
 mod reach;
+mod scripts;
 
 use ground::Ground;
 use headless::{Headless, What};
@@ -74,6 +76,7 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
             Headless { what, bot, json, yes, schema, take }.run(ground)
         }
         Way::Session(session) => answers::session(&ground, &session, json),
+        Way::Script(script) => scripts::script(ground, &script, json, yes),
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
         Way::Kept { kind, asked } => kept::run(&ground, kind, asked, kept::How { json, yes }),

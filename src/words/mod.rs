@@ -39,6 +39,7 @@ pub mod safety;
 pub mod sandbox;
 pub mod screen;
 pub mod script;
+pub mod script_run;
 pub mod session;
 pub mod store;
 pub mod tools;
@@ -62,6 +63,7 @@ const AREAS: &[&[Word]] = &[
     sandbox::ALL,
     screen::ALL,
     script::ALL,
+    script_run::ALL,
     session::ALL,
     store::ALL,
     tools::ALL,
