@@ -83,8 +83,8 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let keep = match surface {
         For::Screen => Keeping { store: ground.store(), resume: None, replay: Replay::All },
         For::Print => Keeping { store: ground.store(), resume: None, replay: Replay::Nothing },
-        // A text that is filled and not sent is no conversation.
-        For::Render => Keeping::nothing(),
+        // A text that is filled and not sent, or a script, is no conversation.
+        For::Render | For::Script => Keeping::nothing(),
     };
     let kept = Kept::new(ground.find_places());
     let reach = Reach { first, discover, ways };

@@ -8,6 +8,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use super::kept::args::{Asked, BotSub, CommandSub, SkillSub, Then};
 use crate::library::Kind;
+pub use super::session::Session;
+pub use super::take::Take;
 use crate::words::{self, Say, Spoken};
 
 /// A coding agent for the terminal: it proposes, you decide, nothing else runs.
@@ -221,47 +223,6 @@ pub enum Model {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Session {
-    /// List them, the latest first.
-    #[command(after_help = "Example:\n  avocet session list --here")]
-    List {
-        /// Only those of this folder.
-        #[arg(long)]
-        here: bool,
-    },
-    /// Show one, as text.
-    #[command(after_help = "Example:\n  avocet session show k7m2")]
-    Show {
-        /// Its id, or the start of it.
-        id: String,
-    },
-    /// Find those in which all of these words stand.
-    #[command(after_help = "Example:\n  avocet session search login 错误")]
-    Search {
-        #[arg(required = true)]
-        words: Vec<String>,
-    },
-    /// Write one to a file, or to standard output; secrets are masked.
-    #[command(after_help = "Example:\n  avocet session export k7m2 talk.html")]
-    Export {
-        /// Its id, or the start of it.
-        id: String,
-        /// A file that is not there yet; its ending says which format.
-        file: Option<PathBuf>,
-        /// The format, where the file's ending does not say it.
-        #[arg(long, value_name = "md|json|html", value_parser = ["md", "json", "html"], hide_possible_values = true)]
-        format: Option<String>,
-    },
-    /// Delete some, with all that was kept of them.
-    #[command(after_help = "Example:\n  avocet session delete k7m2")]
-    Delete {
-        /// Their ids, or the starts of them.
-        #[arg(required = true)]
-        ids: Vec<String>,
-    },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Config {
     /// Say where the settings file lies.
     #[command(after_help = "Example:\n  avocet config path")]
@@ -341,16 +302,6 @@ pub enum Way {
     Completions(Shell),
 }
 
-/// Which saved conversation is taken up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Take {
-    /// The last one of the folder.
-    Last,
-    Id(String),
-    /// The person chooses one.
-    Choose,
-}
-
 /// Which ends of the program are terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
@@ -422,24 +373,6 @@ impl Cli {
             ("color", &color),
         ];
         given.into_iter().filter_map(|(key, value)| Some((key, value.clone()?))).collect()
-    }
-
-    /// Which saved conversation is taken up, if any.
-    pub fn take(&self) -> Result<Option<Take>, WrongUse> {
-        let named = match &self.command {
-            Some(Sub::Resume { id: Some(id) }) => Some(Take::Id(id.clone())),
-            Some(Sub::Resume { id: None }) => Some(Take::Choose),
-            _ => None,
-        };
-        let last = self.go_on.then_some(Take::Last);
-        let alone = self.command.is_none() || matches!(self.command, Some(Sub::Chat { .. }));
-        match (named, last) {
-            (Some(_), Some(_)) => Err(WrongUse::TwoSessions),
-            (None, Some(_)) if !alone => Err(WrongUse::OnlyChat { option: "--continue" }),
-            (None, None) => Ok(None),
-            _ if self.run.no_save => Err(WrongUse::TwoSessions),
-            (named, last) => Ok(named.or(last)),
-        }
     }
 
     /// What is meant. Piped text, a redirected answer and `-p` mean a run without the
@@ -553,23 +486,6 @@ mod tests {
             command.get_subcommands().for_each(walk);
         }
         walk(&Cli::command());
-    }
-
-    #[test]
-    fn a_saved_conversation_is_named_once() {
-        let take = |line: &[&str]| parse(line).unwrap().take();
-        let id = |id: &str| Ok(Some(Take::Id(id.into())));
-        assert_eq!(take(&[]), Ok(None));
-        assert_eq!(take(&["-c"]), Ok(Some(Take::Last)));
-        assert_eq!(take(&["-c", "-p", "go on"]), Ok(Some(Take::Last)));
-        assert_eq!(take(&["resume"]), Ok(Some(Take::Choose)));
-        assert_eq!(take(&["resume", "k7"]), id("k7"));
-        assert_eq!(take(&["resume", "k7"]), id("k7"));
-        assert_eq!(take(&["-c", "resume", "k7"]), Err(WrongUse::TwoSessions));
-        assert_eq!(take(&["-c", "--no-save"]), Err(WrongUse::TwoSessions));
-        assert_eq!(take(&["-c", "doctor"]), Err(WrongUse::OnlyChat { option: "--continue" }));
-        let print = Way::Print { prompt: Some("go on".into()), bot: None, piped: false };
-        assert_eq!(way(&["-p", "go on", "resume", "k7"], TERMINAL), Ok(print));
     }
 
     #[test]

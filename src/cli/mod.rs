@@ -21,6 +21,7 @@ pub mod schema;
 pub mod script;
 pub mod session;
 mod shown;
+pub mod take;
 
 pub use args::{Cli, Way};
 pub use exit::Exit;

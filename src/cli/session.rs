@@ -3,11 +3,11 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::args::Session;
 use crate::protocol::{Event, ExportFormat, Page};
 use crate::safety::redact::Redactor;
 use crate::session::export;
@@ -18,6 +18,48 @@ use crate::words::{Lang, Say, Spoken, cli as words};
 /// Conversations that are listed, and hits.
 const LISTED: usize = 1_000;
 const HITS: usize = 200;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Session {
+    /// List them, the latest first.
+    #[command(after_help = "Example:\n  avocet session list --here")]
+    List {
+        /// Only those of this folder.
+        #[arg(long)]
+        here: bool,
+    },
+    /// Show one, as text.
+    #[command(after_help = "Example:\n  avocet session show k7m2")]
+    Show {
+        /// Its id, or the start of it.
+        id: String,
+    },
+    /// Find those in which all of these words stand.
+    #[command(after_help = "Example:\n  avocet session search login 错误")]
+    Search {
+        #[arg(required = true)]
+        words: Vec<String>,
+    },
+    /// Write one to a file, or to standard output; secrets are masked.
+    #[command(after_help = "Example:\n  avocet session export k7m2 talk.html")]
+    Export {
+        /// Its id, or the start of it.
+        id: String,
+        /// A file that is not there yet; its ending says which format.
+        file: Option<PathBuf>,
+        /// The format, where the file's ending does not say it.
+        #[arg(long, value_name = "md|json|html", value_parser = ["md", "json", "html"], hide_possible_values = true)]
+        format: Option<String>,
+    },
+    /// Delete some, with all that was kept of them.
+    #[command(after_help = "Example:\n  avocet session delete k7m2")]
+    Delete {
+        /// Their ids, or the starts of them.
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+}
 
 /// What comes of it.
 #[derive(Debug)]
