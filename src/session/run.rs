@@ -20,8 +20,7 @@ use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage,
-    Work,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage, Work,
 };
 use crate::safety::{self, Policy, Scene};
 use crate::tools::{Toolbox, branch};
