@@ -9,19 +9,21 @@ use super::reach::{self, Knowledge};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
-use crate::config::problem;
 use crate::config::trust::{Level, Standing};
+use crate::config::{problem, toolchain};
 use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
+use crate::session::library::Kept;
 use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
 use crate::tools::sandbox::{Places, Sandbox};
+use crate::tools::seen::Seen;
 use crate::tools::world::System;
-use crate::tools::{Toolbox, branch};
+use crate::tools::{Tool, Toolbox, branch, file, talk};
 use crate::words::{Say, Spoken, session as words};
 
 /// Which surface the session is for.
@@ -29,6 +31,10 @@ use crate::words::{Say, Spoken, session as words};
 pub enum For {
     Screen,
     Print,
+    /// Only the text of a template is wanted: no model is asked.
+    Render,
+    /// A script: it has no conversation to greet.
+    Script,
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
@@ -45,15 +51,18 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
     let redactor = Arc::new(redactor(ground));
-    let world = System::new(&ground.folder, &ground.paths.home, &[]);
-    let tools = tools(ground, &world, &redactor);
+    let desk =
+        file::Desk { seen: Seen::default(), kept: Some(file::Kept::new(ground.paths.kept())) };
+    let world = System::new(&ground.folder, &ground.paths.home, &[]).seeing(desk.seen.clone());
+    let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = guard(ground, world, redactor);
     let untrusted = match surface {
         For::Screen => {
             guard.trust = trust(ground);
             None
         }
-        For::Print => untrusted(ground),
+        For::Print | For::Render => untrusted(ground),
+        For::Script => None,
     };
     let facts = Facts {
         // So that the first frame says it already.
@@ -70,12 +79,14 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
+    let kept = Kept::new(ground.find_places());
     Ok(Parts {
         facts,
         reach: Reach { first, discover, ways },
         guard,
         tools,
         persona,
+        kept,
         bounds: Bounds::default(),
         greeting,
     })
@@ -100,7 +111,7 @@ fn redactor(ground: &Ground) -> Redactor {
     Redactor::new(named.chain(own), fastrand::u128(..).to_le_bytes())
 }
 
-fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
+fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file::Desk) -> Toolbox {
     let settings = &ground.loaded.settings;
     let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let exec = Exec::new(Setup {
@@ -117,7 +128,10 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
             path: world.child_path(),
             own_keys: own_keys.chain(["AVOCET_API_KEY".to_owned()]).collect(),
             keep: Vec::new(),
-            set: Vec::new(),
+            set: toolchain::default(&ground.environment, &ground.paths.home)
+                .map(|name| ("RUSTUP_TOOLCHAIN".to_owned(), name))
+                .into_iter()
+                .collect(),
         },
         limits: Limits {
             approved: settings.limits.step_timeout,
@@ -128,7 +142,10 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
         lang: settings.lang,
     });
     let exec = exec.held_by(Arc::new(sandbox(ground, world)));
-    Toolbox::new(vec![Arc::new(exec)])
+    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
+    tools.extend(file::all(desk));
+    tools.extend(talk::all());
+    Toolbox::new(tools)
 }
 
 /// The sandbox of the settings, not tried out yet.
@@ -220,6 +237,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         allowed: shown(&policy.allowed),
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,
+        check: settings.check.clone(),
         ..Facts::default()
     }
 }

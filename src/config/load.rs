@@ -195,6 +195,8 @@ fn read(file: &Path) -> Reading {
 fn fall_back(problems: &[Problem], file: &Path, stack: &mut Stack) {
     for problem in problems {
         let meant = match &problem.fault {
+            // The rule itself was dealt with where it was read.
+            Fault::Rule(_) => continue,
             // A misspelt key was meant to be the one it nearly is.
             Fault::Unknown { near } => near.as_deref().or(problem.key.as_deref()),
             fault if fault.is_whole() => None,
@@ -234,7 +236,11 @@ fn project(file: &Path, stack: &mut Stack) -> Vec<Problem> {
     let mut problems = reading.problems;
     fall_back(&problems, file, stack);
     for Found { path, value, place } in reading.found {
-        let fault = if path.starts_with("safety.") {
+        let fault = if path.starts_with("project.") {
+            // What a project says of itself; what it runs is judged like any step.
+            stack.set(&path, value, Layer::Project(file.to_owned()));
+            continue;
+        } else if path.starts_with("safety.") {
             match tighter(&path, value, stack) {
                 Tighter::Yes(value) => {
                     stack.set(&path, value, Layer::Project(file.to_owned()));

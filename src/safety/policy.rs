@@ -25,6 +25,10 @@ pub struct Policy {
     pub allowed: Vec<Rule>,
     /// What is refused, before anything else.
     pub denied: Vec<Rule>,
+    /// The settings want every step held, and this system has nothing that would.
+    pub unheld: bool,
+    /// JSON files beside those of slothtool that `config.json_patch` may change.
+    pub config_files: Vec<String>,
     /// What the skill that was entered leaves, while its turn lasts.
     pub narrowed: Option<Narrowed>,
 }
@@ -40,6 +44,8 @@ impl Default for Policy {
             lift: Vec::new(),
             allowed: Vec::new(),
             denied: Vec::new(),
+            unheld: false,
+            config_files: Vec::new(),
             narrowed: None,
         }
     }
@@ -104,6 +110,15 @@ impl Rule {
         }
     }
 
+    /// Whether a command line of plain words, quoted as rules are, is one the rule speaks
+    /// of; `None` for a line that is none.
+    pub fn takes(&self, line: &str) -> Option<bool> {
+        let mut words = split(line)?.into_iter().map(|(word, _)| word);
+        let program = words.next()?;
+        let args: Vec<String> = words.collect();
+        Some(self.matches(&program, &args))
+    }
+
     /// Whether these are the program and the args the rule speaks of.
     pub fn matches(&self, program: &str, args: &[String]) -> bool {
         let short = program.rsplit('/').next().unwrap_or(program);
@@ -119,7 +134,13 @@ impl Rule {
             Work::Exec { program, args } => {
                 self.matches(program, args) && !(self.open && self.is_anything())
             }
-            Work::Tool { .. } | Work::Shell { .. } => false,
+            Work::Tool { name, .. } => {
+                self.open
+                    && self.args.is_empty()
+                    && self.program == *name
+                    && super::tools::is_remembered(work).is_some()
+            }
+            Work::Shell { .. } => false,
         }
     }
 
@@ -319,6 +340,14 @@ mod tests {
         }
         assert!(rule("git push *").open);
         assert!(!rule("echo '*'").open);
+    }
+
+    #[test]
+    fn a_line_is_taken_by_the_rule_that_speaks_of_it() {
+        assert_eq!(rule("git push *").takes("git push 'a b'"), Some(true));
+        assert_eq!(rule("git push").takes("git push origin"), Some(false));
+        assert_eq!(rule("git push").takes("git 'push"), None);
+        assert_eq!(rule("git push").takes(" "), None);
     }
 
     #[test]

@@ -7,11 +7,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::library::Kept;
+use super::skills::Active;
 use super::turns::Words;
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
 use crate::context::window::{History, Ledger, Mark};
-use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage};
+use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage, Work};
 
 /// The most that is kept for an export, in bytes of output and answers.
 const RECORD: usize = 16 * 1024 * 1024;
@@ -23,6 +25,7 @@ const COSTS: usize = 20;
 pub struct Voice {
     pub connected: Connected,
     pub persona: Persona,
+    pub kept: Kept,
     /// What a search for models brought.
     pub found: Vec<Found>,
 }
@@ -41,6 +44,8 @@ pub struct Past {
     pub next_ask: u64,
     /// The last message, and where the history ended before it.
     pub asked: Option<(Words, Mark)>,
+    /// The skills in view.
+    pub active: Active,
     /// Tokens of the latest turns, by their numbers, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
 }
@@ -54,6 +59,7 @@ impl Default for Past {
             next_step: 1,
             next_ask: 1,
             asked: None,
+            active: Active::default(),
             usage: VecDeque::new(),
         }
     }
@@ -131,6 +137,12 @@ impl Running {
             _ => None,
         }
     }
+}
+
+/// What the settings run behind changes of files.
+pub fn check(facts: &Facts) -> Option<Work> {
+    let (program, args) = facts.check.split_first()?;
+    Some(Work::Exec { program: program.clone(), args: args.to_vec() })
 }
 
 /// The facts with what changes by itself filled in.

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::prompting::{self, Then};
 use super::run::{Session, wires};
+use super::state;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Opening, Start, Turn};
 use crate::protocol::{Event, Notice, Origin, Prompt};
@@ -32,6 +33,7 @@ impl Words {
 impl Session {
     pub(super) async fn submit(&mut self, words: Words) {
         if self.is_idle() && self.guard.trust.asking.is_none() {
+            self.look_first().await;
             self.start(words, Origin::Typed);
         } else {
             self.queue.push_back(words);
@@ -54,6 +56,7 @@ impl Session {
             None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
             Some((words, mark)) => {
                 Arc::make_mut(&mut self.past.history).back_to(mark);
+                self.look_first().await;
                 self.start(words, Origin::Typed);
             }
         }
@@ -62,6 +65,7 @@ impl Session {
     pub(super) async fn next_of_queue(&mut self) {
         if let Some(words) = self.queue.pop_front() {
             self.queue_changed().await;
+            self.look_first().await;
             self.start(words, Origin::Queue);
         }
     }
@@ -128,6 +132,7 @@ impl Session {
             origin,
             opening: Opening::Tells,
             max_steps: self.facts.max_steps,
+            check: state::check(&self.facts),
             next_step: self.past.next_step,
             next_ask: self.past.next_ask,
         }

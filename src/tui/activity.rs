@@ -99,11 +99,14 @@ impl Activity {
             | Event::Attached { .. }
             | Event::Rendered { .. }
             | Event::Judged { .. }
+            | Event::Plan { .. }
+            | Event::Undone { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Notice(_)
             | Event::Page(_)
             | Event::Models { .. }
+            | Event::Catalogue(_)
             | Event::Cleared => return,
         };
         let ends = doing == Doing::Idle || matches!(event, Event::TurnStarted { .. });
