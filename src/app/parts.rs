@@ -21,8 +21,9 @@ use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
 use crate::tools::sandbox::{Places, Sandbox};
+use crate::tools::seen::Seen;
 use crate::tools::world::System;
-use crate::tools::{Toolbox, branch};
+use crate::tools::{Tool, Toolbox, branch, file, talk};
 use crate::words::{Say, Spoken, session as words};
 
 /// Which surface the session is for.
@@ -48,8 +49,10 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
     let redactor = Arc::new(redactor(ground));
-    let world = System::new(&ground.folder, &ground.paths.home, &[]);
-    let tools = tools(ground, &world, &redactor);
+    let desk =
+        file::Desk { seen: Seen::default(), kept: Some(file::Kept::new(ground.paths.kept())) };
+    let world = System::new(&ground.folder, &ground.paths.home, &[]).seeing(desk.seen.clone());
+    let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = guard(ground, world, redactor);
     let untrusted = match surface {
         For::Screen => {
@@ -105,7 +108,7 @@ fn redactor(ground: &Ground) -> Redactor {
     Redactor::new(named.chain(own), fastrand::u128(..).to_le_bytes())
 }
 
-fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
+fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file::Desk) -> Toolbox {
     let settings = &ground.loaded.settings;
     let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let exec = Exec::new(Setup {
@@ -133,7 +136,10 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
         lang: settings.lang,
     });
     let exec = exec.held_by(Arc::new(sandbox(ground, world)));
-    Toolbox::new(vec![Arc::new(exec)])
+    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
+    tools.extend(file::all(desk));
+    tools.extend(talk::all());
+    Toolbox::new(tools)
 }
 
 /// The sandbox of the settings, not tried out yet.
@@ -225,6 +231,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         allowed: shown(&policy.allowed),
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,
+        check: settings.check.clone(),
         ..Facts::default()
     }
 }

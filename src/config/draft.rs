@@ -1,4 +1,4 @@
-//! What stood in the input when the program was left, one small file a folder, so that
+//! What stood in the input when the program was left, and what waited, one small file a folder, so that
 //! the next start there can offer it. Not in here: when that is.
 
 use std::fs;
@@ -20,6 +20,11 @@ pub struct Draft {
     pub shown: String,
     #[serde(default)]
     pub pastes: Vec<Paste>,
+    /// Messages that waited for a turn to end, and commands that did.
+    #[serde(default)]
+    pub queue: Vec<String>,
+    #[serde(default)]
+    pub later: Vec<String>,
 }
 
 /// What was pasted, and the mark that stands for it.
@@ -32,11 +37,11 @@ pub struct Paste {
 impl Draft {
     /// A text without pastes.
     pub fn of(text: impl Into<String>) -> Draft {
-        Draft { shown: text.into(), pastes: Vec::new() }
+        Draft { shown: text.into(), ..Draft::default() }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.shown.trim().is_empty()
+        self.shown.trim().is_empty() && self.queue.is_empty() && self.later.is_empty()
     }
 }
 
@@ -92,7 +97,12 @@ mod tests {
 
     fn draft() -> Draft {
         let paste = Paste { mark: "[pasted 20 lines]".into(), text: "x\n".repeat(20) };
-        Draft { shown: "看看 [pasted 20 lines]\n谢谢 👋".into(), pastes: vec![paste] }
+        Draft {
+            shown: "看看 [pasted 20 lines]\n谢谢 👋".into(),
+            pastes: vec![paste],
+            queue: vec!["next".into()],
+            ..Draft::default()
+        }
     }
 
     #[test]

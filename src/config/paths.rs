@@ -79,6 +79,11 @@ impl Paths {
         self.data.join("approvals")
     }
 
+    /// Old contents of files that steps changed.
+    pub fn kept(&self) -> PathBuf {
+        self.data.join("undo")
+    }
+
     /// Which folders are trusted.
     pub fn trust(&self) -> PathBuf {
         self.data.join("trust.json")

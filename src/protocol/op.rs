@@ -30,6 +30,11 @@ pub enum Op {
     SetQueue {
         texts: Vec<String>,
     },
+    /// Takes the `at`-th message out of the queue, if it still waits there.
+    Unqueue {
+        at: usize,
+        text: String,
+    },
     Decide {
         ask: AskId,
         decision: Decision,

@@ -157,6 +157,7 @@ impl Session {
             Op::Render { prompt } => self.render(*prompt).await,
             Op::Shell { line, keep } => self.shell(line, keep).await,
             Op::SetQueue { texts } => self.set_queue(texts).await,
+            Op::Unqueue { at, text } => self.unqueue(at, &text).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
@@ -429,8 +430,9 @@ impl Session {
             Work::Shell { line } => safety::assess_shell(&step.id, line, scene),
             Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
         };
-        let risk = verdict.judged().risk.clone();
-        self.outbox.send(Event::Judged { ask, work, risk }).await;
+        let judged = verdict.judged();
+        let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));
+        self.outbox.send(Event::Judged { ask, work, risk, change }).await;
     }
 
     fn scene(&self) -> Scene<'_> {

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::prompting::{self, Then};
 use super::run::{Session, wires};
+use super::state;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Opening, Start, Turn};
 use crate::protocol::{Event, Notice, Origin, Prompt};
@@ -83,6 +84,17 @@ impl Session {
         self.queue_changed().await;
     }
 
+    /// Takes one out. It may have moved meanwhile, or have begun: nothing else is taken
+    /// out in its stead.
+    pub(super) async fn unqueue(&mut self, at: usize, text: &str) {
+        let same = self.queue.iter().enumerate().filter(|(_, waits)| waits.shown() == text);
+        let nearest = same.map(|(found, _)| found).min_by_key(|found| found.abs_diff(at));
+        if let Some(at) = nearest {
+            self.queue.remove(at);
+        }
+        self.queue_changed().await;
+    }
+
     pub(super) async fn queue_changed(&mut self) {
         let texts = self.queue.iter().map(|words| words.shown().to_owned()).collect();
         self.outbox.send(Event::Queued { texts }).await;
@@ -120,6 +132,7 @@ impl Session {
             origin,
             opening: Opening::Tells,
             max_steps: self.facts.max_steps,
+            check: state::check(&self.facts),
             next_step: self.past.next_step,
             next_ask: self.past.next_ask,
         }

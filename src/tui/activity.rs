@@ -99,6 +99,8 @@ impl Activity {
             | Event::Attached { .. }
             | Event::Rendered { .. }
             | Event::Judged { .. }
+            | Event::Plan { .. }
+            | Event::Undone { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Notice(_)
@@ -147,7 +149,8 @@ impl Activity {
             Doing::Asking => "?",
             _ => SPINNER.get(self.spinner(now) % SPINNER.len()).copied().unwrap_or("*"),
         };
-        let time = duration(self.elapsed(now), lang);
+        let elapsed = self.elapsed(now);
+        let time = if elapsed < 1_000 { String::new() } else { duration(elapsed, lang) };
         let room = width.saturating_sub(clean::width(&time) + 5);
         Line::from(vec![
             Span::styled(format!("{sign} "), style),

@@ -23,7 +23,11 @@ const ABOUT: &[(&str, Word)] = &[
 pub fn themes(state: &mut State) {
     let about = |name: &str| {
         let row = ABOUT.iter().find(|(known, _)| *known == name);
-        Some(Say::from(row.map_or(words::THEME_OWN, |(_, about)| *about)))
+        let about = Say::from(row.map_or(words::THEME_OWN, |(_, about)| *about));
+        Some(match name == state.dress.worn {
+            true => words::THEME_WORN.with("about", about),
+            false => about,
+        })
     };
     let names = state.dress.wardrobe.names().iter();
     let rows = names.map(|name| Row { value: name.clone(), about: about(name) }).collect();

@@ -8,7 +8,7 @@ use std::future::pending;
 
 use tokio::task::JoinHandle;
 
-use crate::tools::exec::{Feed, feed};
+use crate::tools::exec::{Feed, ask, feed};
 use crate::words::{Say, screen as words};
 
 /// What is known of the surroundings: plain data, gathered by the caller.
@@ -39,18 +39,29 @@ const WAYS: &[Way] = &[
     Way { needs: "TMUX", program: "tmux", args: &["load-buffer", "-w", "-"], far: true },
 ];
 
+/// What lies between here and the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Through {
+    Nothing,
+    /// It hands a sequence on only when that is wrapped, and it may be told not to.
+    Tmux,
+}
+
 /// What was copied, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
     pub chars: usize,
     /// The program that took it; `None`: only the terminal was asked.
     pub program: Option<&'static str>,
+    /// What took it keeps it to itself.
+    pub held_back: bool,
 }
 
 impl Copied {
     /// How it went, for the person.
     pub fn say(self) -> Say {
         match self.program {
+            Some("tmux") if self.held_back => words::COPIED_TMUX_ONLY.with("n", self.chars),
             Some("tmux") => words::COPIED_TMUX.with("n", self.chars),
             Some(program) => words::COPIED.with("n", self.chars).with("program", program),
             None => words::COPIED_SENT.with("n", self.chars),
@@ -89,10 +100,18 @@ impl Clipboard {
             let (program, args) = (way.program, way.args);
             let with = Feed { program, args, variables: self.variables.clone() };
             if feed(&with, &encoded(program, &text)).await.is_ok() {
-                return Copied { chars, program: Some(program) };
+                let held_back = program == "tmux" && self.tmux_keeps_it().await;
+                return Copied { chars, program: Some(program), held_back };
             }
         }
-        Copied { chars, program: None }
+        Copied { chars, program: None, held_back: false }
+    }
+
+    /// Whether tmux was told to leave the terminal's clipboard alone.
+    async fn tmux_keeps_it(&self) -> bool {
+        let args = &["show-options", "-sv", "set-clipboard"];
+        let with = Feed { program: "tmux", args, variables: self.variables.clone() };
+        ask(&with).await.is_ok_and(|answer| answer.trim() == "off")
     }
 }
 
@@ -114,6 +133,14 @@ pub struct Copier {
 impl Copier {
     pub fn new(clipboard: Clipboard) -> Copier {
         Copier { clipboard, work: None }
+    }
+
+    /// What a sequence for the terminal has to pass.
+    pub fn through(&self) -> Through {
+        match self.clipboard.is_set("TMUX") {
+            true => Through::Tmux,
+            false => Through::Nothing,
+        }
     }
 
     /// Begins to copy; what was still being copied is given up.
@@ -158,7 +185,9 @@ mod tests {
 
     #[test]
     fn what_a_program_or_the_terminal_got_is_told_apart() {
-        let say = |program| Copied { chars: 3, program }.say().text(Lang::En);
+        let say = |program| Copied { chars: 3, program, held_back: false }.say().text(Lang::En);
+        let kept = Copied { chars: 3, program: Some("tmux"), held_back: true };
+        assert!(kept.say().text(Lang::En).contains("set-clipboard"));
         assert_eq!(say(Some("xclip")), "Copied 3 characters with xclip.");
         assert!(say(Some("tmux")).contains("tmux"));
         assert!(say(None).contains("only it knows"));

@@ -253,11 +253,12 @@ impl Composer {
         let pastes = self.folds.pastes().iter();
         let shown = self.shown();
         let pastes = pastes.filter(|paste| shown.contains(&paste.mark)).cloned().collect();
-        Draft { shown, pastes }
+        Draft { shown, pastes, ..Draft::default() }
     }
 
     pub fn restore(&mut self, draft: Draft) {
         self.folds = Folds::of(draft.pastes);
+        self.mentions.find(&draft.shown);
         let lines: Vec<String> = draft.shown.split('\n').map(seen).collect();
         let end = lines.last().map_or(0, |line| line.chars().count());
         let rows = lines.len();
@@ -347,6 +348,7 @@ impl Composer {
         let found =
             search.and_then(|search| search.found(self.history.entries()).map(str::to_owned));
         if let Some(found) = found {
+            self.mentions.find(&found);
             self.set(&found, lang);
         }
     }
@@ -423,6 +425,7 @@ impl Composer {
     fn recall(&mut self, entry: Option<String>, lang: Lang) -> bool {
         let Some(entry) = entry else { return false };
         let history = std::mem::take(&mut self.history);
+        self.mentions.find(&entry);
         self.set(&entry, lang);
         self.history = history;
         true

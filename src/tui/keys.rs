@@ -15,6 +15,8 @@ pub enum Place {
     /// The input while nothing stands in it.
     EmptyInput,
     Palette,
+    /// One of the messages that wait is picked.
+    Queue,
     /// While something that was sent is looked for.
     Recall,
     /// The words to search for.
@@ -64,6 +66,8 @@ pub enum Action {
     Previous,
     Complete,
     Accept,
+    /// Take the picked one out.
+    Remove,
     /// Show the part of a question that did not fit.
     More,
     Close,
@@ -206,6 +210,12 @@ pub const KEYS: &[Key] = &[
     row(Palette, &[key(Tab)], Complete, words::KEY_COMPLETE),
     row(Palette, &[key(Enter)], Accept, words::KEY_ACCEPT),
     row(Palette, &[key(Esc)], Close, words::KEY_CLOSE),
+
+    row(Place::Queue, &[key(Up)], Previous, words::KEY_PREVIOUS),
+    row(Place::Queue, &[key(Down)], Next, words::KEY_NEXT),
+    row(Place::Queue, &[key(Enter)], Accept, input::KEY_QUEUE_EDIT),
+    row(Place::Queue, &[key(KeyCode::Delete), key(Backspace)], Action::Remove, input::KEY_QUEUE_REMOVE),
+    row(Place::Queue, &[key(Esc), ctrl('c')], Close, words::KEY_CLOSE),
 
     row(Place::Search, &[key(Enter), key(Down)], Next, words::KEY_FOUND_NEXT),
     row(Place::Search, &[shift(Enter), key(Up)], Previous, words::KEY_FOUND_PREVIOUS),

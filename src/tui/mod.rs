@@ -28,6 +28,7 @@ mod clerk;
 mod clipboard;
 mod composer;
 mod glyph;
+mod hangup;
 mod keys;
 mod modal;
 mod pace;

@@ -1,28 +1,63 @@
-//! Messages that wait for the running turn to end: shown over the input, taken back
-//! with Up. The session holds the queue; this is its picture.
+//! Messages that wait for the running turn to end: shown over the input, and picked one
+//! by one with Up, to be edited or taken out. The session holds the queue; this is its
+//! picture. Commands that wait for the end of the turn stand behind the messages.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::clean;
+use super::glyph::{CHOSEN, NOT_CHOSEN};
+use super::keys::Action;
 use super::paint::{self, Pen};
-use crate::protocol::Op;
-use crate::words::screen as words;
+use crate::config::draft::Draft;
+use crate::protocol::{Notice, Op};
+use crate::words::{counted, input, screen as words};
 
 /// Messages that are shown; the others are counted.
 const SHOWN: usize = 3;
+/// The same while one of them is picked.
+const PICKING: usize = 8;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
     texts: Vec<String>,
     /// Commands that run when the turn is over. They are never sent as text.
     later: Vec<String>,
+    /// The picked one, counted over both.
+    picked: Option<usize>,
+}
+
+/// What came of a key while one is picked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Stay,
+    /// Taken out, to be written on.
+    Edit(String, Option<Op>),
+    /// Taken out.
+    Gone(Option<Op>),
+    /// The key means something else: none is picked any more.
+    Pass,
 }
 
 impl Queue {
+    /// What waited when the program was left.
+    pub fn of(draft: &Draft) -> Queue {
+        Queue { texts: draft.queue.clone(), later: draft.later.clone(), picked: None }
+    }
+
+    /// Says that something waits which nobody of this session has written.
+    pub fn kept(&self) -> Option<Notice> {
+        let say = || counted(self.len(), input::QUEUE_KEPT_ONE, input::QUEUE_KEPT);
+        (!self.is_empty()).then(|| Notice::info(say()))
+    }
+
     pub fn set(&mut self, texts: Vec<String>) {
+        // What stands behind the picked one moves up when the first one starts.
+        let gone = self.texts.len().saturating_sub(texts.len());
+        self.picked = self.picked.map(|at| at.saturating_sub(gone));
         self.texts = texts;
+        self.keep_inside();
     }
 
     pub fn is_empty(&self) -> bool {
@@ -36,44 +71,161 @@ impl Queue {
 
     /// The commands that waited for the end of the turn.
     pub fn take_later(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.later)
+        let later = std::mem::take(&mut self.later);
+        self.keep_inside();
+        later
     }
 
-    /// The last one, to be edited, and what the session must know about it.
-    pub fn take_last(&mut self) -> Option<(String, Option<Op>)> {
-        if let Some(line) = self.later.pop() {
-            return Some((line, None));
+    /// What waits, messages and commands, to be kept for the next start.
+    pub fn waiting(&self) -> (&[String], &[String]) {
+        (&self.texts, &self.later)
+    }
+
+    /// Picks the last one; false when nothing waits.
+    pub fn pick(&mut self) -> bool {
+        self.picked = self.len().checked_sub(1);
+        self.picked.is_some()
+    }
+
+    pub fn is_picking(&self) -> bool {
+        self.picked.is_some()
+    }
+
+    /// A key while one is picked; `None` for one that is not of the queue.
+    pub fn act(&mut self, action: Option<Action>) -> Answer {
+        let Some(at) = self.picked else { return Answer::Pass };
+        match action {
+            Some(Action::Previous) => self.picked = Some(at.saturating_sub(1)),
+            Some(Action::Next) if at + 1 < self.len() => self.picked = Some(at + 1),
+            Some(Action::Next | Action::Close) => self.picked = None,
+            Some(Action::Accept) => {
+                self.picked = None;
+                let (text, op) = self.take(at);
+                return Answer::Edit(text, op);
+            }
+            Some(Action::Remove) => {
+                let (_, op) = self.take(at);
+                self.keep_inside();
+                return Answer::Gone(op);
+            }
+            _ => {
+                self.picked = None;
+                return Answer::Pass;
+            }
         }
-        let text = self.texts.pop()?;
-        Some((text, Some(Op::SetQueue { texts: self.texts.clone() })))
+        Answer::Stay
+    }
+
+    /// Takes one out, and what the session must know about it.
+    fn take(&mut self, at: usize) -> (String, Option<Op>) {
+        match at.checked_sub(self.texts.len()) {
+            None => {
+                let text = self.texts.remove(at);
+                (text.clone(), Some(Op::Unqueue { at, text }))
+            }
+            Some(at) if at < self.later.len() => (self.later.remove(at), None),
+            Some(_) => (String::new(), None),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.texts.len() + self.later.len()
+    }
+
+    fn keep_inside(&mut self) {
+        let last = self.len().checked_sub(1);
+        self.picked = self.picked.zip(last).map(|(at, last)| at.min(last));
+    }
+
+    fn shown(&self) -> usize {
+        self.len().min(if self.is_picking() { PICKING } else { SHOWN })
     }
 
     pub fn rows(&self) -> u16 {
-        let all = self.texts.len() + self.later.len();
-        u16::try_from(all.min(SHOWN) + usize::from(all > SHOWN)).unwrap_or(0)
+        u16::try_from(self.shown() + usize::from(self.len() > self.shown())).unwrap_or(0)
     }
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
         let label = words::QUEUE_LABEL.text(pen.lang);
         let column = clean::width(label) + 2;
-        let room = usize::from(area.width).saturating_sub(column + 3);
-        let mut lines: Vec<Line<'static>> = self
-            .texts
-            .iter()
-            .chain(&self.later)
-            .take(SHOWN)
-            .map(|text| {
-                Line::styled(clean::elide_end(&text.replace('\n', " "), room), pen.theme.text)
-            })
+        let room = usize::from(area.width).saturating_sub(column + 5);
+        let all = self.len();
+        let most = usize::from(area.height.saturating_sub(u16::from(all > area.height.into())));
+        let shown = self.shown().min(most.max(1));
+        // The picked one is in view.
+        let first = self.picked.map_or(0, |at| (at + 1).saturating_sub(shown));
+        let texts = self.texts.iter().chain(&self.later).enumerate();
+        let mut lines: Vec<Line<'static>> = texts
+            .skip(first)
+            .take(shown)
+            .map(|(at, text)| self.line(at, text, room, pen))
             .collect();
-        if let Some(more) =
-            (self.texts.len() + self.later.len()).checked_sub(SHOWN).filter(|more| *more > 0)
-        {
-            let more = words::QUEUE_MORE.with("n", more).text(pen.lang);
-            lines.push(Line::from(Span::styled(more, pen.theme.dim)));
+        if let Some(more) = all.checked_sub(shown).filter(|more| *more > 0) {
+            let more = counted(more, input::QUEUE_ONE_MORE, words::QUEUE_MORE).text(pen.lang);
+            lines.push(Line::from(Span::styled(format!("{NOT_CHOSEN}{more}"), pen.theme.dim)));
         }
         let lines = paint::labelled(label, pen.theme.dim, column, lines);
         let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
         paint::lines(inner, buf, &lines);
+    }
+
+    fn line(&self, at: usize, text: &str, room: usize, pen: &Pen<'_>) -> Line<'static> {
+        let picked = self.picked == Some(at);
+        let (sigil, style) = match picked {
+            true => (CHOSEN, pen.theme.selection),
+            false => (NOT_CHOSEN, pen.theme.text),
+        };
+        let text = clean::elide_end(&text.replace('\n', " "), room);
+        Line::from(vec![Span::styled(sigil, pen.theme.accent), Span::styled(text, style)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(texts: &[&str], later: &[&str]) -> Queue {
+        let mut queue = Queue::default();
+        queue.set(texts.iter().map(|text| (*text).to_owned()).collect());
+        later.iter().for_each(|line| queue.later((*line).to_owned()));
+        queue
+    }
+
+    fn unqueue(at: usize, text: &str) -> Option<Op> {
+        Some(Op::Unqueue { at, text: text.to_owned() })
+    }
+
+    #[test]
+    fn the_last_one_is_picked_first_and_the_way_down_leads_out() {
+        let mut queue = queue(&["one", "two"], &["/model x"]);
+        assert!(queue.pick());
+        assert_eq!(queue.act(Some(Action::Accept)), Answer::Edit("/model x".into(), None));
+        assert!(queue.pick());
+        assert_eq!(queue.act(Some(Action::Previous)), Answer::Stay);
+        assert_eq!(queue.act(Some(Action::Previous)), Answer::Stay, "the first one stays picked");
+        assert_eq!(queue.act(Some(Action::Remove)), Answer::Gone(unqueue(0, "one")));
+        assert!(queue.is_picking());
+        assert_eq!(queue.act(Some(Action::Next)), Answer::Stay);
+        assert!(!queue.is_picking());
+    }
+
+    #[test]
+    fn another_key_leaves_the_queue_as_it_is() {
+        let mut queue = queue(&["one"], &[]);
+        queue.pick();
+        assert_eq!(queue.act(None), Answer::Pass);
+        assert_eq!(queue.waiting().0, ["one"]);
+        assert!(!queue.is_picking());
+    }
+
+    #[test]
+    fn the_picked_one_stays_picked_when_the_first_one_starts() {
+        let mut queue = queue(&["one", "two", "three"], &[]);
+        queue.pick();
+        queue.set(vec!["two".into(), "three".into()]);
+        assert_eq!(queue.act(Some(Action::Remove)), Answer::Gone(unqueue(1, "three")));
+        queue.set(Vec::new());
+        assert!(!queue.is_picking());
+        assert!(!queue.pick(), "nothing is left");
     }
 }

@@ -20,6 +20,7 @@ use super::clerk::Clerk;
 use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::files::{Finder, Found};
+use super::hangup::HangUp;
 use super::pace::Pace;
 use super::painter::Painter;
 use super::state::{Config, State};
@@ -81,6 +82,7 @@ pub async fn run(
         copier: Copier::new(std::mem::take(&mut config.around.clipboard)),
         finder: Finder::default(),
         editor: config.editor.take(),
+        hangup: HangUp::watch(),
     };
     let screen = Screen::enter(config.around.links)?;
     let mut driver = Driver {
@@ -96,6 +98,8 @@ pub async fn run(
         next: Next::GoOn,
     };
     driver.pace.at_leisure();
+    driver.outbox.extend(driver.state.requeued());
+    driver.post();
     if let Some(text) = first {
         driver.take(Input::First(text));
     }
@@ -140,6 +144,7 @@ struct Aside {
     finder: Finder,
     /// The person's own editor.
     editor: Option<String>,
+    hangup: HangUp,
 }
 
 /// What comes after what has just happened.
@@ -174,6 +179,8 @@ impl Keeper {
 /// What ended a wait.
 enum Woken {
     Key(Option<io::Result<Key>>),
+    /// There is no terminal any more.
+    HungUp,
     Session(Option<Box<protocol::Event>>),
     Signal(i32),
     /// The session has room again.
@@ -201,6 +208,9 @@ impl Driver {
                     drop(keys);
                     self.edit(&text, &mut signals).await;
                     keys = EventStream::new();
+                    // The first look only finds that the old reader was woken, and would
+                    // lose a key that comes with that: so it is not the one we wait with.
+                    self.drain(&mut keys).await;
                     continue;
                 }
             }
@@ -220,6 +230,7 @@ impl Driver {
         tokio::select! {
             biased;
             signal = signals.next() => Woken::Signal(signal),
+            () = self.aside.hangup.gone() => Woken::HungUp,
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
@@ -246,7 +257,9 @@ impl Driver {
     fn woken(&mut self, woken: Woken) {
         match woken {
             Woken::Key(Some(Ok(key))) => self.key(key),
-            Woken::Key(Some(Err(_)) | None) => self.next = Next::End(Cause::TerminalGone),
+            Woken::HungUp | Woken::Key(Some(Err(_)) | None) => {
+                self.next = Next::End(Cause::TerminalGone)
+            }
             Woken::Session(Some(event)) => self.take(Input::Session(event)),
             Woken::Session(None) => self.next = Next::End(Cause::SessionClosed),
             Woken::Signal(number) => self.next = Next::End(Cause::Signal(number)),
@@ -375,7 +388,7 @@ impl Driver {
             Effect::Suspend => self.screen.suspend(),
             _ if !self.screen.is_ours() => Ok(()),
             Effect::Copy(text) => {
-                let sent = self.screen.copy(&text);
+                let sent = self.screen.copy(&text, self.aside.copier.through());
                 self.aside.copier.copy(text);
                 sent
             }

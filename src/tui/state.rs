@@ -17,7 +17,7 @@ use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
 use crate::commands::{Call, Surface};
 use crate::config::draft::Draft;
-use crate::protocol::{Catalogue, Facts, Notice};
+use crate::protocol::{Catalogue, Facts, Notice, Op};
 use crate::words::{Lang, Say};
 
 /// What the screen starts from: plain data, gathered by the caller.
@@ -142,14 +142,15 @@ impl State {
         let Config { lang, theme, themes, around, habits, facts, history, draft, .. } = config;
         let (models, notices) = (config.models, config.notices);
         let mut composer = Composer::new(history);
-        if !draft.is_empty() {
+        let queue = Queue::of(&draft);
+        if !draft.shown.trim().is_empty() {
             composer.restore(draft);
         }
         composer.set_vim(Some(habits.vim));
         let mut chips = Chips::default();
         chips.set(&start::suggestions(lang));
         let mut transcript = Transcript::default();
-        notices.into_iter().for_each(|notice| transcript.notice(notice));
+        notices.into_iter().chain(queue.kept()).for_each(|notice| transcript.notice(notice));
         let (mut dress, torn) = Dress::of(theme, Wardrobe::new(themes), &around, lang);
         dress.timestamps = habits.timestamps;
         torn.into_iter().for_each(|why| transcript.notice(Notice::error(why)));
@@ -157,7 +158,7 @@ impl State {
             composer,
             palette: Palette::default(),
             chips,
-            queue: Queue::default(),
+            queue,
             transcript,
             modals: Modals::default(),
             activity: Activity::default(),
@@ -179,7 +180,15 @@ impl State {
 
     /// What is being written: it may wait below the list of commands.
     pub fn draft(&self) -> Draft {
-        self.palette.draft().map_or_else(|| self.composer.draft(), Draft::of)
+        let draft = self.palette.draft().map_or_else(|| self.composer.draft(), Draft::of);
+        let (queue, later) = self.queue.waiting();
+        Draft { queue: queue.to_vec(), later: later.to_vec(), ..draft }
+    }
+
+    /// What waited when the program was left waits again: the session is told.
+    pub fn requeued(&self) -> Option<Op> {
+        let (texts, _) = self.queue.waiting();
+        (!texts.is_empty()).then(|| Op::SetQueue { texts: texts.to_vec() })
     }
 
     /// What files are looked for, and below which folder.

@@ -26,6 +26,7 @@ use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
 use super::careful::{Careful, Shared};
+use super::clipboard::Through;
 use super::transcript::Anchor;
 
 /// A frame leaves in one write.
@@ -150,8 +151,18 @@ impl Screen {
 
     /// # Errors
     /// When the terminal is gone.
-    pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        execute!(self.terminal.backend_mut(), CopyToClipboard::to_clipboard_from(text))
+    pub fn copy(&mut self, text: &str, way: Through) -> io::Result<()> {
+        let mut sequence = String::new();
+        CopyToClipboard::to_clipboard_from(text)
+            .write_ansi(&mut sequence)
+            .map_err(io::Error::other)?;
+        if way == Through::Tmux {
+            // Handed on as it is where tmux may, and ignored where it may not.
+            let inner = sequence.replace('\x1b', "\x1b\x1b");
+            write!(self.terminal.backend_mut(), "\x1bPtmux;{inner}\x1b\\")?;
+        }
+        self.terminal.backend_mut().write_all(sequence.as_bytes())?;
+        io::Write::flush(self.terminal.backend_mut())
     }
 
     /// # Errors

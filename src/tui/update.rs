@@ -93,6 +93,11 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     if !state.modals.is_empty() {
         return modal_key(state, key, at);
     }
+    if state.queue.is_picking()
+        && let Some(effects) = writing::queue_key(state, key)
+    {
+        return effects;
+    }
     if state.composer.searching().is_some() && writing::search_key(state, key) {
         return Vec::new();
     }
@@ -219,6 +224,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         | Action::Previous
         | Action::Complete
         | Action::Accept
+        | Action::Remove
         | Action::More
         | Action::Close => {}
     }
@@ -258,14 +264,11 @@ fn enter(state: &mut State, at: Millis) -> Vec<Effect> {
     submit::send(state, at)
 }
 
-/// Up on an empty input takes back what waits; else a row up, or the history.
+/// Up on an empty input picks what waits; else a row up, or the history.
 fn up(state: &mut State) -> Vec<Effect> {
     let lang = state.dress.lang;
-    if state.composer.is_empty()
-        && let Some((text, op)) = state.queue.take_last()
-    {
-        state.composer.set(&text, lang);
-        return op.map(Effect::Send).into_iter().collect();
+    if state.composer.is_empty() && state.queue.pick() {
+        return Vec::new();
     }
     state.composer.up(lang);
     state.palette.close();
@@ -398,7 +401,9 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             return ring::asks(state);
         }
         protocol::Event::Answered { ask } => state.modals.answered(ask, at),
-        protocol::Event::Judged { ask, work, risk } => state.modals.judged(ask, work, risk),
+        protocol::Event::Judged { ask, work, risk, change } => {
+            state.modals.judged(ask, work, risk, change.map(|change| *change));
+        }
         protocol::Event::Queued { texts } => state.queue.set(texts),
         protocol::Event::TurnStarted { .. } => state.chips.set::<&str>(&[]),
         protocol::Event::TurnEnded { elapsed_ms, .. } => {
@@ -433,6 +438,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::StepStarted { .. }
         | protocol::Event::StepOutput { .. }
         | protocol::Event::Observed(_)
+        | protocol::Event::Plan { .. }
+        | protocol::Event::Undone { .. }
         | protocol::Event::Page(_)
         | protocol::Event::Compacting
         | protocol::Event::Compacted(_)

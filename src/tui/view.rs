@@ -13,7 +13,7 @@ use super::state::{Mouse, State};
 use super::status::{self, Hint};
 use super::transcript::{Look, Stage};
 use super::{clean, start};
-use crate::words::{input, screen as words};
+use crate::words::{counted, input, screen as words};
 
 /// Below this there is room for a sentence at most.
 const SMALLEST: (u16, u16) = (20, 4);
@@ -225,7 +225,7 @@ fn below(state: &State, pen: &Pen<'_>) -> Line<'static> {
     }
     let unseen = state.transcript.unseen();
     if unseen > 0 {
-        let say = words::LINES_BELOW.with("n", unseen).text(pen.lang);
+        let say = counted(unseen, words::LINE_BELOW, words::LINES_BELOW).text(pen.lang);
         return Line::styled(say, pen.theme.accent);
     }
     if !state.transcript.following() {
@@ -252,6 +252,8 @@ fn draw_status(
     } else if let Some(found) = state.transcript.found() {
         let typing = found.stage == Stage::Typing;
         status::draw_hints(area, buf, pen, if typing { SEARCH } else { FOUND });
+    } else if state.queue.is_picking() {
+        status::draw_hints(area, buf, pen, QUEUE);
     } else if state.palette.is_open() {
         status::draw_hints(area, buf, pen, PALETTE);
     } else if state.composer.files.is_open() {
@@ -288,6 +290,12 @@ fn hints(state: &State) -> &'static [Hint] {
 const PALETTE: &[Hint] = &[
     Hint { key: "Enter", does: words::HINT_RUN },
     Hint { key: "Tab", does: words::HINT_COMPLETE },
+    Hint { key: "Up/Down", does: words::HINT_MOVE },
+    Hint { key: "Esc", does: words::HINT_CLOSE },
+];
+const QUEUE: &[Hint] = &[
+    Hint { key: "Enter", does: input::HINT_QUEUE_EDIT },
+    Hint { key: "Del", does: input::HINT_QUEUE_REMOVE },
     Hint { key: "Up/Down", does: words::HINT_MOVE },
     Hint { key: "Esc", does: words::HINT_CLOSE },
 ];

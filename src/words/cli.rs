@@ -100,4 +100,6 @@ words! { "cli":
     NO_FOLDER_HERE: "The folder this was started in is gone. Name another with `--cwd`.", "启动时所在的文件夹已不存在。请用 `--cwd` 另外指定。";
     PROGRAM_BROKEN: "Avocet could not go on: {why}.", "Avocet 无法继续：{why}。";
     NO_CONNECTION: "No server is named. Start with `avocet --base-url URL --model NAME`, or write a profile into `config.toml`.", "没有指定服务器。请用 `avocet --base-url 网址 --model 名称` 启动，或在 `config.toml` 中写一个 profile。";
+    MODEL_ASKED: "The model asks: {text}", "模型提问：{text}";
+    NOBODY_ANSWERS: "Nobody is there to answer; it goes on without.", "没有人可以回答，将在没有答案的情况下继续。";
 }

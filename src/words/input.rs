@@ -17,6 +17,15 @@ words! { "input":
     FILES_CUT: "of the first {n}", "仅前 {n} 个";
     HINT_TAKE_FILE: "mention it", "引用";
     HINT_ENTER_FOLDER: "complete, or into the folder", "补全或进入目录";
+    // Messages that wait.
+    PLACE_QUEUE: "Keys: going through what is queued", "按键：查看排队消息时";
+    KEY_QUEUE_EDIT: "Take it out and write on", "取出并继续修改";
+    KEY_QUEUE_REMOVE: "Take it out", "删除这条";
+    HINT_QUEUE_EDIT: "edit", "修改";
+    HINT_QUEUE_REMOVE: "remove", "删除";
+    QUEUE_ONE_MORE: "and 1 more", "另有 1 条";
+    QUEUE_KEPT_ONE: "1 message that was still queued is queued again; it follows the next turn. Up picks it.", "上次还在排队的 1 条消息已重新排队，将在下一轮之后发送。按上箭头选取。";
+    QUEUE_KEPT: "{n} messages that were still queued are queued again; they follow the next turn. Up picks one.", "上次还在排队的 {n} 条消息已重新排队，将在下一轮之后依次发送。按上箭头选取。";
     // Looking for what was sent before.
     SEARCH_LABEL: "find what you sent: ", "查找发送过的内容：";
     SEARCH_NONE: "nothing sent before holds this", "没有发送过包含它的内容";

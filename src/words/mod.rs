@@ -40,6 +40,7 @@ pub mod sandbox;
 pub mod screen;
 pub mod script;
 pub mod session;
+pub mod tools;
 
 /// Every area of the catalogue.
 const AREAS: &[&[Word]] = &[
@@ -61,6 +62,7 @@ const AREAS: &[&[Word]] = &[
     screen::ALL,
     script::ALL,
     session::ALL,
+    tools::ALL,
 ];
 
 /// All rows of the catalogue.

@@ -106,6 +106,7 @@ words! { "safety":
     GIT_MAKES_TAG: "Makes a tag `{name}`.", "会新建标签 `{name}`。";
 
     // Refused by name.
+    ELEVATES_ASKED: "`{program}` asks for the rights of another user.", "`{program}` 会请求其他用户的权限。";
     ELEVATES: "`{program}` asks for the rights of another user. Set `allow_sudo = true` in your own settings to be asked instead.", "`{program}` 会请求其他用户的权限。若想改为询问，请在个人设置中写 `allow_sudo = true`。";
     DISK: "`{program}` works on disks and file systems themselves; data can be lost for good.", "`{program}` 直接操作磁盘或文件系统，数据可能永久丢失。";
     POWER: "Stops or restarts the machine.", "会关闭或重启机器。";
@@ -180,7 +181,57 @@ words! { "safety":
     LIMIT_WRITE: "Your settings refuse what writes or deletes (`allow_write = false`).", "您的设置拒绝写入或删除（`allow_write = false`）。";
     DENIED: "Your rule `{rule}` refuses it.", "您的规则 `{rule}` 拒绝了它。";
     ALLOWED: "Your rule `{rule}` lets it run without asking.", "您的规则 `{rule}` 允许其直接运行。";
-    TOOL_UNKNOWN: "There is no tool `{tool}`.", "没有名为 `{tool}` 的工具。";
+    TOOL_UNKNOWN: "There is no tool `{tool}`. There are: {tools}.", "没有名为 `{tool}` 的工具。可用的有：{tools}。";
+
+    // Tools beside programs.
+    TOOL_FAULT: "The input makes no sense, so nothing is done.", "输入无法理解，因此什么都不会做。";
+    TOOL_READS: "Only reads `{path}`.", "只读取 `{path}`。";
+    TOOL_WRITES: "Writes `{path}`.", "会写入 `{path}`。";
+    TOOL_TALKS: "Only talks with you.", "只与您对话。";
+    TOOL_PATCHES: "Changes the settings in `{path}`; a copy of the old ones is kept beside it.", "会更改 `{path}` 中的设置；旧文件会在旁边保留一份副本。";
+    WRITES_STEERING: "`{path}` tells agents or programs what to do in this folder.", "`{path}` 决定代理或程序在此目录中的行为。";
+    PATH_LINK: "`{path}` is a link that leads out of the workspace, to `{target}`. Name that file itself if it is meant.", "`{path}` 是通向工作区之外 `{target}` 的链接。若确实要用那个文件，请直接写出它的路径。";
+    PATH_NUL: "A path or an argument holds a NUL character.", "路径或参数含有 NUL 字符。";
+    FILE_CHANGED: "`{path}` was changed on disk since the model read it.", "模型读取之后，`{path}` 在磁盘上已被改动。";
+    FILE_CHANGED_SINCE: "`{path}` was changed since; those changes would be lost.", "`{path}` 此后又有改动，这些改动会丢失。";
+    FILE_UNREAD: "`{path}` is there already, and the model has not read it.", "`{path}` 已经存在，而模型没有读过它。";
+    FIELD_MISSING: "`{tool}` needs the field `{field}`; given: {there}.", "`{tool}` 需要字段 `{field}`；已给出：{there}。";
+    FIELD_WRONG: "`{tool}`: the field `{field}` must be {wanted}, not {found}.", "`{tool}`：字段 `{field}` 应为{wanted}，而不是 {found}。";
+    FIELD_TEXT: "a text", "文本";
+    FIELD_NUMBER: "a whole number", "整数";
+    FIELD_FLAG: "true or false", "true 或 false";
+    FIELD_TEXTS: "a list of texts", "文本列表";
+    FIELD_LIST: "a list", "列表";
+    RANGE_WRONG: "`{found}` is no range of lines: the first line is 1, and the last is not before it.", "`{found}` 不是行的范围：首行为 1，末行不得早于首行。";
+    TOOL_NO_FILE: "There is no file `{path}`.", "没有文件 `{path}`。";
+    TOOL_IS_FOLDER: "`{path}` is a folder.", "`{path}` 是目录。";
+    TOOL_TOO_BIG: "`{path}` is larger than {most} KiB, or cannot be read: it is not changed here.", "`{path}` 大于 {most} KiB 或无法读取，因此不在这里修改。";
+    TOOL_NOT_TEXT: "`{path}` is no UTF-8 text, so it is not changed here.", "`{path}` 不是 UTF-8 文本，因此不在这里修改。";
+    NOTHING_CHANGES: "`{path}` is like that already: nothing would change.", "`{path}` 已是如此，没有什么需要更改。";
+    EDIT_SAME: "Edit {n}: `old` and `new` are the same.", "第 {n} 处修改：`old` 与 `new` 相同。";
+    EDIT_EMPTY_OLD: "Edit {n}: `old` is empty. Give the text that is replaced, or write the whole file with file.write.", "第 {n} 处修改：`old` 为空。请给出要替换的文本，或用 file.write 写入整个文件。";
+    EDIT_NOT_FOUND: "`old` is not in the file, byte for byte. Nothing was changed.", "文件中没有与 `old` 逐字节相同的内容，未作任何修改。";
+    EDIT_NOT_FOUND_NTH: "Edit {n} of {of}: its `old` is not in the file, byte for byte. None of the edits was done. Each is matched against the file as it is, not against the result of another.", "第 {n}/{of} 处修改：文件中没有与其 `old` 逐字节相同的内容，所有修改均未进行。每处修改都按文件现状匹配，而不是按其他修改之后的结果。";
+    EDIT_AMBIGUOUS: "Edit {n}: `old` stands {count} times in the file (lines {lines}). Add lines around it until it stands once, or set `all` to true. Nothing was changed.", "第 {n} 处修改：`old` 在文件中出现 {count} 次（第 {lines} 行）。请补充前后行使其唯一，或把 `all` 设为 true。未作任何修改。";
+    EDIT_OVERLAP: "Two of the edits change the same place. Nothing was changed.", "有两处修改涉及同一位置，未作任何修改。";
+    KEPT_CRLF: "The file ends its lines with CRLF; that was kept.", "文件以 CRLF 换行，已保持不变。";
+    KEPT_END: "The file ends with a line end; that was kept.", "文件以换行结尾，已保持不变。";
+    KEPT_BOM: "The file begins with a byte order mark; that was kept.", "文件以字节顺序标记开头，已保持不变。";
+    TOO_MANY_CHOICES: "{count} choices are too many to ask; at most {most}.", "{count} 个选项过多，最多 {most} 个。";
+    TOO_MANY_ITEMS: "{count} lines are too many for a plan; at most {most}.", "计划有 {count} 行，过多；最多 {most} 行。";
+    PLAN_STATE: "Line {item} of the plan: `{found}` is no state. There are pending, doing and done.", "计划第 {item} 行：`{found}` 不是状态。可用的有 pending、doing 和 done。";
+    CONFIG_NOT_LISTED: "`{path}` is not among the files that may be patched: `~/.slothtool/settings.json`, `~/.slothtool/plugin-configs/*.json`, and what the user lists under `config_files`.", "`{path}` 不在可修改的文件之列：`~/.slothtool/settings.json`、`~/.slothtool/plugin-configs/*.json`，以及用户在 `config_files` 中列出的文件。";
+    CONFIG_NOT_JSON: "`{path}` is no plain JSON: {why}.", "`{path}` 不是规范的 JSON：{why}。";
+    CONFIG_PATCH_WRONG: "The patch cannot be applied, so nothing of it is: {why}", "补丁无法应用，因此全部不生效：{why}";
+    CONFIG_LOOSENS: "`{key}` is one of the settings that hold an agent back; a model may not loosen it.", "`{key}` 属于约束代理的设置，模型不得放宽。";
+    CONFIG_TIGHTENS: "`{key}` is one of the settings that hold an agent back; this makes it stricter.", "`{key}` 属于约束代理的设置，此次更改会使其更严格。";
+    REGISTRY_BROKEN: "`{file}` cannot be read as the registry of slothtool ({why}).", "无法把 `{file}` 读作 slothtool 的注册表（{why}）。";
+    NO_REGISTRY: "There are no plugins: `{file}` is not there. slothtool makes it when a plugin is installed.", "没有插件：`{file}` 不存在。用 slothtool 安装插件后会生成它。";
+    NO_PLUGIN: "There is no plugin `{alias}`. Installed: {known}.", "没有插件 `{alias}`。已安装：{known}。";
+    NO_NODE: "Plugins need `node`, which is in none of the folders of trusted programs. Install Node.js first.", "插件需要 `node`，但受信任的程序目录中没有它。请先安装 Node.js。";
+    PLUGIN_OUTSIDE: "The registry says that `{alias}` is run by `{path}`, which is not below `~/.slothtool`.", "注册表指明 `{alias}` 由 `{path}` 运行，但它不在 `~/.slothtool` 之下。";
+    PLUGIN_RUNS: "Runs the plugin `{alias}` ({name} {version}), which can do whatever a program can.", "会运行插件 `{alias}`（{name} {version}），程序能做的它都能做。";
+    PLUGIN_TERMINAL: "It talks with you itself, and gets the terminal until it ends.", "它会直接与您对话，并在结束前接管终端。";
     RULE_EMPTY: "A rule begins with the name of a program, such as `git push *`.", "规则须以程序名开头，例如 `git push *`。";
     RULE_QUOTE: "A quote in the rule `{rule}` is not closed.", "规则 `{rule}` 中有引号没有闭合。";
 

@@ -34,6 +34,7 @@ words! { "screen":
     COUNT_PROBLEMS: "{n} diagnostics", "{n} 条诊断";
     OUTPUT_BINARY: "(binary output, {n} bytes)", "（二进制输出，{n} 字节）";
     OUTPUT_LEFT_OUT: "({n} lines left out)", "（省略 {n} 行）";
+    TIME_NONE: "<0.1 s", "<0.1 秒";
     TIME_SECONDS: "{s} s", "{s} 秒";
     TIME_MINUTES: "{m} m {s} s", "{m} 分 {s} 秒";
     TIME_HOURS: "{h} h {m} m", "{h} 时 {m} 分";
@@ -64,6 +65,7 @@ words! { "screen":
     INPUT_HINT: "Ask anything, or type / for commands", "随便问，或输入 / 查看命令";
     INPUT_HINT_BUSY: "Type ahead: Enter queues it", "可以继续输入：回车后排队";
     INPUT_SHELL: "your own shell", "你自己的 shell";
+    LINE_BELOW: "1 new line below, Ctrl-End", "下方有 1 行新内容，按 Ctrl-End";
     LINES_BELOW: "{n} new lines below, Ctrl-End", "下方有 {n} 行新内容，按 Ctrl-End";
     SCROLLED_BACK: "scrolled back, Ctrl-End returns", "已向上滚动，按 Ctrl-End 返回";
     ESC_STOPS: "Esc stops", "Esc 停止";
@@ -83,6 +85,7 @@ words! { "screen":
     COPIED: "Copied {n} characters with {program}.", "已用 {program} 复制 {n} 个字符。";
     DUMP_BACK: "Press any key to go back to Avocet.", "按任意键返回 Avocet。";
     COPIED_TMUX: "Copied {n} characters into tmux, which asks the terminal to take them too.", "已复制 {n} 个字符到 tmux，并请终端一并收下。";
+    COPIED_TMUX_ONLY: "Copied {n} characters into tmux: its prefix and ] paste them. Its `set-clipboard` is off, so the terminal may not have them.", "已复制 {n} 个字符到 tmux，可用前缀键加 ] 粘贴。tmux 的 `set-clipboard` 为 off，终端的剪贴板可能没有收到。";
     COPIED_SENT: "Sent {n} characters to the terminal (OSC 52); only it knows whether it took them.", "已将 {n} 个字符送往终端（OSC 52）；是否收下只有终端知道。";
     MODELS_ASKED: "Asking the server for its models.", "正在向服务器查询可用模型。";
     // screen: what runs
@@ -127,11 +130,20 @@ words! { "screen":
     THEME_HIGH_CONTRAST: "as far apart as colours go, on black", "黑底，对比最强";
     THEME_COLORBLIND: "without red and green, for a dark background", "不靠红绿区分，适合深色背景";
     THEME_SIXTEEN: "your terminal's own sixteen colours", "终端自带的 16 种颜色";
+    THEME_WORN: "in use: {about}", "使用中：{about}";
     THEME_OWN: "your own", "你自己的主题";
     HELP_TITLE: "Help", "帮助";
     KEYS_TITLE: "Keys", "按键";
     KEYS_SEARCH: "type to search", "输入以查找";
     HELP_MORE: "{n} more below", "下方还有 {n} 行";
+    HELP_FIRST: "To begin with", "先知道这些";
+    HELP_ASK: "Ask for something; the model proposes, you decide", "提问或交代任务；模型提议，由你决定";
+    HELP_COMMANDS: "Commands of Avocet; type on to filter, Tab completes", "Avocet 的命令；继续输入可筛选，Tab 补全";
+    HELP_MENTION: "Mention a file of this folder", "引用此目录中的文件";
+    HELP_SHELL: "Run a line in your own shell; !! hides it from the model", "在你自己的 shell 中运行一行；用 !! 则模型看不到";
+    HELP_STOP: "Stop the turn; Ctrl-C twice leaves", "停止本轮；按两次 Ctrl-C 退出";
+    HELP_SCROLL: "Scroll; Ctrl-End goes back to the end", "滚动；Ctrl-End 回到末尾";
+    HELP_KEYS: "Every key, to search in", "查找所有按键";
     PLACE_INPUT: "Keys: writing", "按键：输入";
     PLACE_EMPTY_INPUT: "Keys: while the input is empty", "按键：输入为空时";
     PLACE_ANYWHERE: "Keys: everywhere", "按键：任何地方";
@@ -150,7 +162,7 @@ words! { "screen":
     HINT_SEND: "send", "发送";
     HINT_BREAK: "new line", "换行";
     HINT_QUEUE: "queue", "排队";
-    HINT_TAKE_BACK: "edit the last queued", "修改最后一条排队消息";
+    HINT_TAKE_BACK: "pick a queued one", "选取排队消息";
     HINT_COMMANDS: "commands", "命令";
     HINT_HELP: "help", "帮助";
     HINT_RUN: "run", "执行";
@@ -161,6 +173,7 @@ words! { "screen":
     HINT_SCROLL: "scroll", "滚动";
     HINT_CHOOSE: "take the marked one", "选定标记项";
     HINT_REJECT: "reject", "拒绝";
+    HINT_ONLY_READ: "only read", "仅读取";
     HINT_HALT: "stop here", "到此为止";
     HINT_REJECT_WITH: "reject with this word", "附上这句话并拒绝";
     HINT_RUN_THIS: "run this instead", "改为运行这个";
@@ -174,6 +187,7 @@ words! { "screen":
     ASK_FOLDER: "folder", "目录";
     ASK_EFFECTS: "it may", "它可能";
     ASK_REASONS: "because", "原因";
+    ASK_MORE_REASON: "and 1 more reason", "另有 1 条原因";
     ASK_MORE_REASONS: "and {n} more reasons", "另有 {n} 条原因";
     ASK_RULE: "rule", "规则";
     ASK_MODEL_SAYS: "model says", "模型说";
@@ -218,6 +232,7 @@ words! { "screen":
     REFUSED_CAPITAL: "This is high risk: only a capital Y runs it.", "这是高风险操作：只有大写 Y 才会运行。";
     REFUSED_UNJUDGED: "This cannot be run: it is not judged yet, not readable, or refused.", "无法运行：尚未判定、无法解析或已被拒绝。";
     QUESTION_TOO_SMALL: "A step waits. Enlarge the window to judge it; n rejects.", "有步骤等待决定。请放大窗口查看；n 拒绝。";
+    QUESTION_ONE_BELOW: "1 more line: Space shows it", "还有 1 行：按空格查看";
     QUESTION_MORE_BELOW: "{n} more lines: Space shows them", "还有 {n} 行：按空格查看";
     QUESTION_BACK_TO_TOP: "That was all: Space goes back to the top", "已到末尾：按空格回到开头";
     QUESTION_SENT: "Sent.", "已发送。";
@@ -235,6 +250,16 @@ words! { "screen":
     PICK_TRUST_SHORT: "Trust", "信任";
     PICK_LEAVE: "Leave Avocet", "退出 Avocet";
     PICK_LEAVE_SHORT: "Leave", "退出";
+    CHANGE_TITLE: "Make this change?", "作此修改？";
+    CHANGE_NEW: "new file", "新文件";
+    CHANGE_DELETED: "deletes the file", "删除文件";
+    CHANGE_CUT: "The diff is longer than what is shown here.", "差异过长，此处未全部显示。";
+    CHOICE_TITLE: "The model asks", "模型提问";
+    CHOICE_OWN: "In your own words", "用自己的话回答";
+    CHOICE_NOTHING: "No answer", "不回答";
+    PLAN_HEAD: "Plan: {done} done of {of}", "计划：已完成 {done}，共 {of}";
+    PLAN_ONE: "1 step", "1 项";
+    PLAN_MANY: "{n} steps", "{n} 项";
     PAUSE_TITLE: "Go on?", "继续吗？";
     WORD_LABEL: "What should the model know?", "想对模型说什么？";
     EDIT_TITLE: "Run this instead?", "改为运行这个？";
@@ -250,7 +275,7 @@ words! { "screen":
     // screen: keys
     KEY_SEND: "Send", "发送";
     KEY_BREAK: "Start a new line; a backslash before Enter does too", "换行；行尾加反斜杠再按回车亦可";
-    KEY_UP: "A line up; at the top, earlier input or what is queued", "上移一行；到顶则取以前的输入或排队消息";
+    KEY_UP: "A line up; at the top, what is queued or earlier input", "上移一行；到顶则选取排队消息或以前的输入";
     KEY_DOWN: "A line down; at the bottom, later input", "下移一行；到底则取之后的输入";
     KEY_LEFT: "A character left", "左移一个字符";
     KEY_RIGHT: "A character right", "右移一个字符";

@@ -1,13 +1,14 @@
 //! Gives a text to one of the system's own programs, such as the one that keeps the
-//! clipboard. Not for steps: nothing here comes from a model, and nothing is read back.
+//! clipboard, or asks one for a short answer. Not for steps: nothing here comes from a
+//! model.
 
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
-use tokio::io::AsyncWriteExt as _;
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 /// Where such programs lie: never looked up in a `PATH`, which may lead into a project.
@@ -21,6 +22,9 @@ const FOLDERS: &[&str] = &[
 ];
 /// How long it may take.
 const MOST: Duration = Duration::from_secs(2);
+
+/// Bytes of an answer that are read.
+const ANSWER: u64 = 4 * 1024;
 
 /// A program of the system and what it is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +42,29 @@ pub struct Feed {
 /// two seconds.
 pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
     let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
-    timeout(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)?
+    timeout(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)??;
+    Ok(())
+}
+
+/// Starts the program and takes what it prints, 4 KiB of it at most.
+///
+/// # Errors
+/// As [`feed`].
+pub async fn ask(feed: &Feed) -> io::Result<String> {
+    let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
+    timeout(MOST, answer(path, feed)).await.map_err(|_| io::ErrorKind::TimedOut)?
+}
+
+async fn answer(path: PathBuf, feed: &Feed) -> io::Result<String> {
+    let mut child = start(path, feed, Stdio::piped())?;
+    let mut said = Vec::new();
+    if let Some(stdout) = child.stdout().take() {
+        stdout.take(ANSWER).read_to_end(&mut said).await?;
+    }
+    match child.wait().await?.success() {
+        true => Ok(String::from_utf8_lossy(&said).into_owned()),
+        false => Err(io::ErrorKind::Other.into()),
+    }
 }
 
 pub(super) fn find(program: &str) -> Option<PathBuf> {
@@ -46,7 +72,7 @@ pub(super) fn find(program: &str) -> Option<PathBuf> {
     paths.into_iter().find(|path| path.is_file())
 }
 
-async fn run(path: PathBuf, feed: &Feed, input: &[u8]) -> io::Result<()> {
+fn start(path: PathBuf, feed: &Feed, stdout: Stdio) -> io::Result<Box<dyn ChildWrapper>> {
     let mut command = CommandWrap::with_new(path, |command| {
         command
             .args(feed.args)
@@ -54,12 +80,16 @@ async fn run(path: PathBuf, feed: &Feed, input: &[u8]) -> io::Result<()> {
             .envs(feed.variables.iter().map(|(name, value)| (name, value)))
             .current_dir("/")
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(stdout)
             .stderr(Stdio::null());
     });
     command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
     // What keeps an X selection lives on in the background: only the child is waited for.
-    let mut child = command.spawn()?.into_inner();
+    Ok(command.spawn()?.into_inner())
+}
+
+async fn run(path: PathBuf, feed: &Feed, input: &[u8]) -> io::Result<()> {
+    let mut child = start(path, feed, Stdio::null())?;
     if let Some(mut stdin) = child.stdin().take() {
         stdin.write_all(input).await?;
         stdin.shutdown().await?;
@@ -76,6 +106,15 @@ mod tests {
 
     fn shell(line: &'static [&'static str]) -> Feed {
         Feed { program: "sh", args: line, variables: vec![("MINE".into(), "1".into())] }
+    }
+
+    #[tokio::test]
+    async fn a_program_answers_and_no_more_than_a_little_of_it_is_read() {
+        assert_eq!(ask(&shell(&["-c", "echo 中"])).await.unwrap(), "中\n");
+        assert!(ask(&shell(&["-c", "echo no; exit 1"])).await.is_err());
+        let most = usize::try_from(ANSWER).unwrap();
+        let much = shell(&["-c", "head -c 4096 /dev/zero | tr '\\0' x; exit 0"]);
+        assert_eq!(ask(&much).await.unwrap().len(), most);
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! Mentions of files, `@src/lib.rs` and `@"a b.rs"`: where one is being written, and
 //! which of them are units. What a mention brings along is decided by others.
 
-use crate::prompt::mention::begins;
+use crate::prompt::mention::{begins, find};
 
 /// A mention that is being written: everything from its `@` to the caret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,16 @@ impl Mentions {
             self.0.push(mention.clone());
         }
         mention
+    }
+
+    /// Takes those of a text that was written before for units again: all that look like
+    /// a path.
+    pub fn find(&mut self, text: &str) {
+        for found in find(text) {
+            if found.mention.path.contains(['/', '.', ' ']) {
+                self.add(&found.mention.path);
+            }
+        }
     }
 
     /// Where they stand in one line: bytes from and to.
@@ -112,6 +122,17 @@ mod tests {
     fn only_what_stands_before_the_caret_counts() {
         let mention = written("见 @ab cd", 3, 4).expect("a mention");
         assert_eq!(mention, Mention { at: (3, 2), len: 2, query: "a".into() });
+    }
+
+    #[test]
+    fn mentions_of_an_earlier_text_are_units_again() {
+        let mut mentions = Mentions::default();
+        let text =
+            "see @src/a.rs:10-20, (@b/), @\"c d\" and @README.md, not @home, me@a.b or @Override";
+        mentions.find(text);
+        let found: Vec<&str> =
+            mentions.places(text).into_iter().filter_map(|(from, to)| text.get(from..to)).collect();
+        assert_eq!(found, ["@src/a.rs", "@b/", "@\"c d\"", "@README.md"]);
     }
 
     #[test]

@@ -154,6 +154,11 @@ impl Choices {
         Choices::of(vec![READ_ONLY, TRUST, LEAVE])
     }
 
+    /// Without a yes the folder is only read.
+    fn only_reads(&self) -> bool {
+        self.rows.iter().any(|row| row.label == words::PICK_READ_ONLY)
+    }
+
     /// True when nothing is held that could be rejected.
     pub fn only_halts(&self) -> bool {
         self.rows.iter().all(|row| matches!(row.pick, Pick::Stop | Pick::GoOn))
@@ -165,6 +170,7 @@ impl Choices {
             self.rows.iter().any(|row| row.pick == Pick::All && row.letter == MARKED.letter);
         match (self.only_halts(), marks) {
             (true, _) => asking::PAUSING,
+            (false, _) if self.only_reads() => asking::TRUSTING,
             (false, true) => asking::MARKING,
             (false, false) => asking::CHOOSING,
         }

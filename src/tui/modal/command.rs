@@ -11,7 +11,8 @@ use crate::protocol::{Effect, Reason, Risk, Tier, Work};
 use crate::safety::clean::escape;
 use crate::tui::paint::Pen;
 use crate::tui::{argv, clean, paint};
-use crate::words::{Word, screen as words};
+use crate::words::safety::{ELEVATES, ELEVATES_ASKED};
+use crate::words::{Say, Word, counted, screen as words};
 
 /// An argument longer than this is shown without its middle, unless a reason points
 /// at it.
@@ -197,13 +198,14 @@ impl Facts {
             grave.iter().take(REASONS).flat_map(|reason| self.reason(work, reason, pen)).collect();
         self.put(words::ASK_REASONS, rows, pen);
         if let Some(more) = grave.len().checked_sub(REASONS).filter(|more| *more > 0) {
-            let more = words::ASK_MORE_REASONS.with("n", more).text(pen.lang);
+            let more =
+                counted(more, words::ASK_MORE_REASON, words::ASK_MORE_REASONS).text(pen.lang);
             self.put_unlabelled(vec![Line::styled(more, pen.theme.dim)]);
         }
     }
 
     fn reason(&self, work: &Work, reason: &Reason, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        let say = reason.say.text(pen.lang);
+        let say = asked(&reason.say).text(pen.lang);
         let style = pen.theme.tier(reason.tier);
         let mut rows: Vec<Line<'static>> = match pointed(work, reason) {
             Some(arg) => {
@@ -331,5 +333,12 @@ impl Styled {
         let by = head + gap.len();
         marks.extend(moved.map(|mark| mark.start - tail + by..mark.end - tail + by));
         Styled { text: format!("{start}{gap}{end}"), marks, style: self.style }
+    }
+}
+/// A reason as it is said to somebody who is being asked: how to be asked is no advice.
+fn asked(say: &Say) -> Say {
+    match (say.word(), say.value("program")) {
+        (ELEVATES, Some(program)) => ELEVATES_ASKED.with("program", program.clone()),
+        _ => say.clone(),
     }
 }

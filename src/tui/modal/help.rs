@@ -57,10 +57,13 @@ impl Help {
         let room = usize::from(width.saturating_sub(4));
         if width < WIDE {
             let column = room.min(READABLE);
-            return [self.commands(column, pen), key_list(pen).rows(column, pen)].concat();
+            let parts =
+                [first(column, pen), self.commands(column, pen), key_list(pen).rows(column, pen)];
+            return parts.concat();
         }
         let column = ((room - 4) / 2).min(READABLE);
-        let (left, right) = (self.commands(column, pen), key_list(pen).rows(column, pen));
+        let left = [first(column, pen), self.commands(column, pen)].concat();
+        let right = key_list(pen).rows(column, pen);
         (0..left.len().max(right.len()))
             .map(|row| {
                 let mut line = left.get(row).cloned().unwrap_or_default();
@@ -91,6 +94,16 @@ impl Help {
     }
 }
 
+/// What somebody needs who sees this for the first time.
+fn first(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    let mut list = List::default();
+    list.head(words::HELP_FIRST.text(pen.lang));
+    for (keys, about) in FIRST {
+        list.row((*keys).to_owned(), about.text(pen.lang).to_owned());
+    }
+    list.rows(width, pen)
+}
+
 /// Keys by the place they count in.
 pub fn key_list(pen: &Pen<'_>) -> List {
     let mut list = List::default();
@@ -117,12 +130,23 @@ const HINTS: &[status::Hint] = &[
     status::Hint { key: "Esc", does: words::HINT_CLOSE },
 ];
 
+const FIRST: &[(&str, Word)] = &[
+    ("Enter", words::HELP_ASK),
+    ("/", words::HELP_COMMANDS),
+    ("@", words::HELP_MENTION),
+    ("!", words::HELP_SHELL),
+    ("Esc", words::HELP_STOP),
+    ("PgUp, PgDn", words::HELP_SCROLL),
+    ("/keys", words::HELP_KEYS),
+];
+
 const PLACES: &[(Place, Word)] = &[
     (Place::Input, words::PLACE_INPUT),
     (Place::EmptyInput, words::PLACE_EMPTY_INPUT),
     (Place::Anywhere, words::PLACE_ANYWHERE),
     (Place::Question, words::PLACE_QUESTION),
     (Place::Palette, words::PLACE_PALETTE),
+    (Place::Queue, crate::words::input::PLACE_QUEUE),
     (Place::Recall, crate::words::input::PLACE_SEARCH),
     (Place::Search, words::PLACE_SEARCH),
     (Place::Found, words::PLACE_FOUND),

@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 
 use crate::tui::clean;
 use crate::tui::paint::{self, Pen, Rule};
-use crate::words::screen as words;
+use crate::words::{counted, screen as words};
 
 /// Below this no question can be put so that it can be judged.
 pub const NARROWEST: u16 = 24;
@@ -180,7 +180,7 @@ impl Sheet {
         }
         let say = match hidden {
             0 => words::QUESTION_BACK_TO_TOP.into(),
-            n => words::QUESTION_MORE_BELOW.with("n", n),
+            n => counted(n, words::QUESTION_ONE_BELOW, words::QUESTION_MORE_BELOW),
         };
         Line::styled(say.text(pen.lang), pen.theme.warn)
     }

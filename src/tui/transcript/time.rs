@@ -6,6 +6,7 @@ use crate::words::{Say, screen};
 pub(super) fn say(ms: u64) -> Say {
     let seconds = ms / 1000;
     match seconds {
+        _ if ms < 50 => screen::TIME_NONE.into(),
         0..10 => {
             let tenths = (ms + 50) / 100;
             match tenths % 10 {
@@ -46,7 +47,8 @@ mod tests {
     #[test]
     fn a_duration_reads_naturally() {
         let cases = [
-            (0, "0 s"),
+            (0, "<0.1 s"),
+            (50, "0.1 s"),
             (349, "0.3 s"),
             (9_960, "10 s"),
             (59_999, "59 s"),

@@ -14,6 +14,7 @@ use crate::tui::view::view;
 use crate::words::{Lang, Word};
 
 mod copying;
+mod queueing;
 
 const SIZE: (u16, u16) = (80, 24);
 
@@ -53,9 +54,10 @@ fn hear(state: &mut State, event: protocol::Event) -> Vec<Effect> {
     told(update(state, Event::session(1_000, event)))
 }
 
-/// Effects without the window's title and what is kept in the history.
+/// Effects without the window's title, what is kept in the history, and looks at files.
 fn told(effects: Vec<Effect>) -> Vec<Effect> {
-    let quiet = |effect: &Effect| matches!(effect, Effect::Title(_) | Effect::Keep(_));
+    let quiet =
+        |effect: &Effect| matches!(effect, Effect::Title(_) | Effect::Keep(_) | Effect::Look);
     effects.into_iter().filter(|effect| !quiet(effect)).collect()
 }
 
@@ -101,6 +103,7 @@ fn asks(work: Work, risk: Risk) -> protocol::Event {
         of: 1,
         pieces: vec![],
         rule: Some("touch *".into()),
+        change: None,
         rest: Vec::new(),
     };
     protocol::Event::Asked(Box::new(Ask { id: AskId(7), question }))
@@ -224,16 +227,6 @@ fn ctrl_d_leaves_only_from_an_empty_input() {
     press(&mut state, "\x08");
     hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL);
     assert_eq!(hold(&mut state, KeyCode::Char('d'), KeyModifiers::CONTROL), [Effect::Quit]);
-}
-
-#[test]
-fn up_on_an_empty_input_takes_back_what_waits() {
-    let mut state = screen();
-    hear(&mut state, started());
-    hear(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
-    let effects = hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
-    assert_eq!(effects, [Effect::Send(Op::SetQueue { texts: vec!["one".into()] })]);
-    assert_eq!(state.composer.shown(), "two");
 }
 
 #[test]
@@ -478,6 +471,7 @@ fn an_edit_runs_only_when_exactly_it_was_judged() {
         ask: AskId(7),
         work: work.clone(),
         risk: risk(tier),
+        change: None,
     };
     hear(&mut state, judged(&Work::exec("touch", &["a"]), Tier::L1));
     draw(&mut state, SIZE);

@@ -8,6 +8,7 @@ use crate::tui::composer::Way;
 use crate::tui::event::Effect;
 use crate::tui::files;
 use crate::tui::keys::{self, Action, Edit, Place};
+use crate::tui::queue;
 use crate::tui::state::State;
 use crate::words::Say;
 
@@ -28,9 +29,23 @@ pub(super) fn kept_came(state: &mut State, kept: Catalogue) {
         return;
     }
     state.known.kept = kept;
-    if state.palette.is_open() {
+    if state.palette.is_wanted() {
         super::input_changed(state);
     }
+}
+
+/// A key while one of the messages that wait is picked; `None`: it means something else.
+pub(super) fn queue_key(state: &mut State, key: &KeyEvent) -> Option<Vec<Effect>> {
+    let op = match state.queue.act(keys::action(Place::Queue, key)) {
+        queue::Answer::Stay => None,
+        queue::Answer::Gone(op) => op,
+        queue::Answer::Edit(text, op) => {
+            state.composer.set(&text, state.dress.lang);
+            op
+        }
+        queue::Answer::Pass => return None,
+    };
+    Some(op.map(Effect::Send).into_iter().collect())
 }
 
 /// After each change of the input: is a mention being written, and which?

@@ -24,7 +24,6 @@ pub(super) fn truth(value: &Value) -> bool {
 
 pub(super) fn call(name: &str, args: &[Value], line: usize) -> Result<Value, Fault> {
     let wrong = || broken(line, format!("`{name}` cannot take these arguments"));
-    let text = |at: usize| args.get(at).map(print::text).ok_or_else(wrong);
     Ok(match name {
         "and" | "or" => args.last().cloned().ok_or_else(wrong)?,
         "not" => Value::Bool(!truth(args.first().ok_or_else(wrong)?)),
@@ -57,6 +56,15 @@ pub(super) fn call(name: &str, args: &[Value], line: usize) -> Result<Value, Fau
             keys.iter().fold(first.clone(), |value, key| at(&value, key))
         }
         "slice" => slice(args).ok_or_else(wrong)?,
+        _ => return text(name, args, line),
+    })
+}
+
+/// The functions that make text, and the few for numbers and defaults.
+fn text(name: &str, args: &[Value], line: usize) -> Result<Value, Fault> {
+    let wrong = || broken(line, format!("`{name}` cannot take these arguments"));
+    let text = |at: usize| args.get(at).map(print::text).ok_or_else(wrong);
+    Ok(match name {
         "print" => Value::from(args.iter().map(print::text).collect::<String>()),
         "println" => Value::from(args.iter().map(print::text).collect::<Vec<_>>().join(" ") + "\n"),
         "printf" => {

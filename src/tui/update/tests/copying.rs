@@ -17,7 +17,7 @@ fn copying_goes_through_the_terminal_and_says_so() {
 #[test]
 fn how_copying_went_is_said_for_a_moment() {
     let mut state = screen();
-    let copied = Copied { chars: 3, program: Some("wl-copy") };
+    let copied = Copied { chars: 3, program: Some("wl-copy"), held_back: false };
     update(&mut state, Event { at: 10, input: Input::Copied(copied) });
     assert_eq!(state.person.told.as_ref().map(|(say, _)| say.clone()), Some(copied.say()));
     assert_eq!(state.wakes_at(20), Some(4_010));

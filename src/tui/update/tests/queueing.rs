@@ -1,0 +1,40 @@
+//! Messages that wait, picked one by one.
+
+use super::*;
+
+#[test]
+fn up_on_an_empty_input_picks_what_waits() {
+    let mut state = screen();
+    hear(&mut state, started());
+    hear(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
+    assert_eq!(hold(&mut state, KeyCode::Up, KeyModifiers::NONE), []);
+    let effects = hold(&mut state, KeyCode::Enter, KeyModifiers::NONE);
+    assert_eq!(effects, [Effect::Send(Op::Unqueue { at: 1, text: "two".into() })]);
+    assert_eq!(state.composer.shown(), "two");
+}
+
+#[test]
+fn what_waits_is_taken_out_one_by_one_and_typing_leaves_it() {
+    let mut state = screen();
+    hear(&mut state, started());
+    hear(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
+    hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
+    hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
+    let effects = hold(&mut state, KeyCode::Delete, KeyModifiers::NONE);
+    assert_eq!(effects, [Effect::Send(Op::Unqueue { at: 0, text: "one".into() })]);
+    press(&mut state, "x");
+    assert_eq!(state.composer.shown(), "x");
+    assert!(!state.queue.is_picking());
+    let kept = state.draft();
+    assert_eq!((kept.shown.as_str(), kept.queue), ("x", vec!["two".to_owned()]));
+}
+
+#[test]
+fn what_waited_when_one_left_waits_again_and_is_told() {
+    let draft = crate::config::draft::Draft { queue: vec!["next".into()], ..Default::default() };
+    let mut state = State::new(Config { draft, ..Config::default() });
+    assert_eq!(state.requeued(), Some(Op::SetQueue { texts: vec!["next".into()] }));
+    hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
+    hold(&mut state, KeyCode::Delete, KeyModifiers::NONE);
+    assert!(state.draft().is_empty());
+}
