@@ -35,7 +35,7 @@ pub enum Note {
     /// A person wants this covered from now on.
     Remember { rule: String, scope: Scope },
     /// What people keep was looked at.
-    Library(Arc<Library>),
+    Library { number: u64, library: Arc<Library> },
     /// Kept for an export.
     Record(Box<Event>),
     /// A step came to its end.

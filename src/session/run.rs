@@ -199,7 +199,7 @@ impl Session {
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
             Note::Stepped => self.facts.steps += 1,
-            Note::Library(library) => self.library_came(library).await,
+            Note::Library { number, library } => self.library_came(number, library).await,
         }
     }
 
