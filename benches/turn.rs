@@ -63,6 +63,7 @@ fn run(replies: &[String]) -> usize {
         origin: Origin::Typed,
         opening: Opening::Tells,
         max_steps: 1_000,
+        check: None,
         next_step: 1,
         next_ask: 1,
     });

@@ -6,6 +6,7 @@
 //! | `ground` | environment, folders, settings, language: what everything stands on |
 //! | `reach` | models: by settings, by name, by search |
 //! | `parts` | a session's parts: policy, tools, masks, bot |
+//! | `scripts` | a script on the command line |
 //! | `answers` | what is answered without a session |
 
 use std::io::{self, IsTerminal};
@@ -30,6 +31,7 @@ mod answers;
 mod ground;
 mod parts;
 mod reach;
+mod scripts;
 
 use ground::Ground;
 
@@ -60,6 +62,7 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
             let headless = Headless { prompt, bot, piped, json, yes, schema };
             headless.run(ground)
         }
+        Way::Script(script) => scripts::script(ground, &script, json, yes),
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
         Way::Config(config) => answers::config(&ground, &config, json),

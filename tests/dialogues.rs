@@ -7,14 +7,16 @@
 //! | `user` | one turn a line |
 //! | `limit` | the limit of steps (25 where it is left out) |
 //! | `model` | the replies in order, between `---`; a first line `cut: length`, `cut: broken`, `cancel` or `fails` makes it one of those |
-//! | `decisions` | one a line: `approve`, `reject`, `reject: word`, `edit: git log`, `remember: session`, `stop`, `cancel` |
+//! | `decisions` | one a line: `approve`, `reject`, `reject: word`, `edit: git log`, `remember: session`, `answer: text`, `save: text` (the file changes meanwhile), `stop`, `cancel` |
 //! | `observations` | what steps gave, between `---`: `exit 0`, `timed out`, `cancel` or `not started`, then the output; `exit 0` where it is left out |
+//! | `files` | files of the folder, a line each: a name, then the text with `\\n` |
+//! | `check` | the project's check, behind changes of files |
 //! | `events` | what surfaces were told, one a line |
 //! | `sent` | the messages of the last request, without the system prompt |
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -133,6 +135,10 @@ async fn play(case: &str) -> Stage {
             origin: Origin::Typed,
             opening: Opening::Tells,
             max_steps: limit,
+            check: block(case, "check").map(|line| {
+                let words: Vec<&str> = line.trim().split(' ').collect();
+                Work::exec(words[0], &words[1..])
+            }),
             next_step,
             next_ask,
         };
@@ -162,6 +168,7 @@ struct Stage {
     cancel: CancellationToken,
     policy: Policy,
     place: Place,
+    machine: Machine,
     events: String,
     sent: String,
 }
@@ -183,6 +190,7 @@ impl Stage {
             heard: None,
             cancel: CancellationToken::new(),
             policy: Policy::default(),
+            machine: Machine { files: files(case) },
             place: Place {
                 workspace: "/work".into(),
                 home: "/home/ann".into(),
@@ -201,7 +209,7 @@ impl Stage {
 
 impl Host for Stage {
     fn scene(&mut self) -> Scene<'_> {
-        Scene { policy: &self.policy, place: &self.place, world: &Machine }
+        Scene { policy: &self.policy, place: &self.place, world: &self.machine }
     }
 
     async fn reply(&mut self, call: Call) -> Result<Answer, ModelError> {
@@ -237,6 +245,9 @@ impl Host for Stage {
                 self.note(format!("ask {number}/{of} {tier} {} {line}{rule}", step.id));
             }
             Question::Trust { folder, .. } => self.note(format!("trust: {folder}")),
+            Question::Choice { text, choices, .. } => {
+                self.note(format!("question: {text} {choices:?}"));
+            }
             Question::Pieces { of, pieces, .. } => {
                 let lines: Vec<&str> = pieces.iter().map(|piece| piece.line.as_str()).collect();
                 self.note(format!("pieces of {of}: {}", lines.join(" | ")));
@@ -252,6 +263,16 @@ impl Host for Stage {
             ("reject", word) => Decision::Reject { word: Some(word.to_owned()) },
             ("remember", "session") => Decision::Remember(Scope::Session),
             ("remember", "project") => Decision::Remember(Scope::Project),
+            ("answer", text) => Decision::Answer { text: text.to_owned() },
+            ("save", text) => {
+                // Somebody else writes to the file while the question stands.
+                self.machine.files.insert("/work/a.txt".into(), text.replace("\\n", "\n"));
+                Decision::Approve
+            }
+            ("edit", line) if line.starts_with('{') => Decision::Edit(Work::Tool {
+                name: "file.edit".into(),
+                input: serde_json::from_str(line).unwrap(),
+            }),
             ("edit", line) => {
                 let words: Vec<&str> = line.split(' ').collect();
                 Decision::Edit(Work::exec(words[0], &words[1..]))
@@ -268,11 +289,16 @@ impl Host for Stage {
         let judged = step.judged();
         let (step, cwd) = (judged.step.clone(), judged.cwd.display().to_string());
         self.note(format!("run {} {} {}", judged.risk.tier.name(), step.id, line(&step.work)));
+        let change = judged.change().cloned();
         let canned = self.observations.pop_front().unwrap_or_else(|| "exit 0".to_owned());
         let (first, output) = canned.split_once('\n').unwrap_or((&canned, ""));
         let mut seen = Observation::not_run(step, cwd, judged.risk.clone(), Outcome::Ran);
         output.clone_into(&mut seen.stdout);
         seen.duration_ms = 5;
+        if let Some(change) = change.filter(|_| first.starts_with("exit 0")) {
+            self.note(format!("  +{} -{}", change.added, change.removed));
+            seen.change = Some(change);
+        }
         match first.split_once(' ').unwrap_or((first, "")) {
             ("exit", code) => seen.exit_code = Some(code.parse().unwrap()),
             ("timed", _) => seen.outcome = Outcome::TimedOut,
@@ -333,6 +359,11 @@ fn told(event: &Event) -> Option<String> {
             Ending::Failed { why } => format!("failed: {why}"),
             other => format!("ended: {other:?}"),
         },
+        Event::Plan { items } => {
+            let items: Vec<String> =
+                items.iter().map(|item| format!("{} ({:?})", item.text, item.state)).collect();
+            format!("plan: {}", items.join(", "))
+        }
         Event::Answered { .. } => "the question is taken back".to_owned(),
         other => panic!("a turn tells no {other:?}"),
     })
@@ -352,8 +383,20 @@ fn line(work: &Work) -> String {
     }
 }
 
-/// A machine that has every program and an empty folder.
-struct Machine;
+/// The files of a case: a line each, its name, then its text with `\n` for line ends.
+fn files(case: &str) -> BTreeMap<PathBuf, String> {
+    let lines = block(case, "files").unwrap_or_default();
+    let file = |line: &str| {
+        let (name, text) = line.split_once(' ').unwrap();
+        (Path::new("/work").join(name), text.replace("\\n", "\n"))
+    };
+    lines.lines().map(file).collect()
+}
+
+/// A machine that has every program, and the files of the case.
+struct Machine {
+    files: BTreeMap<PathBuf, String>,
+}
 
 impl World for Machine {
     fn real(&self, path: &Path) -> PathBuf {
@@ -369,7 +412,12 @@ impl World for Machine {
         Some(Program { path, device: 1, inode: 1, modified: 0 })
     }
 
-    fn read(&self, _: &Path, _: usize) -> Contents {
-        Contents::Missing
+    fn read(&self, path: &Path, _: usize) -> Contents {
+        let file = self.files.get(path);
+        file.map_or(Contents::Missing, |text| Contents::Bytes(text.clone().into_bytes()))
+    }
+
+    fn last_seen(&self, path: &Path) -> Option<String> {
+        self.files.get(path).map(|text| avocet::safety::tools::digest(text.as_bytes()))
     }
 }

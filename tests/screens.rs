@@ -233,6 +233,7 @@ fn ask(work: Work, risk: Risk, rule: Option<&str>, pieces: Vec<Piece>) -> Event 
             of: 5,
             pieces,
             rule: rule.map(str::to_owned),
+            change: None,
             rest: Vec::new(),
         },
     }))
@@ -247,7 +248,7 @@ fn asks_to_install() -> Event {
 fn asks_with_more_behind(last: Risk) -> Event {
     let Event::Asked(mut asked) = asks_to_install() else { panic!("asks") };
     let Question::Step { rest, .. } = &mut asked.question else { panic!("a step") };
-    let ahead = |id: &str, work, risk| Ahead { id: id.into(), work, risk };
+    let ahead = |id: &str, work, risk| Ahead { id: id.into(), work, risk, change: None };
     rest.extend([
         ahead("cmd_003", Work::exec("npm", &["test"]), install_risk()),
         ahead("cmd_004", Work::exec("git", &["status"]), reads()),
@@ -362,7 +363,7 @@ fn an_edited_step_shows_its_new_judgement() {
     shows!("edit_judging", screen);
     let Some(Op::Judge { ask, work }) = screen.sent.last().cloned() else { panic!("judges") };
     assert_eq!(work, Work::exec("npm", &["install", "left-pad", "--save-dev"]));
-    screen.hears([Event::Judged { ask, work: work.clone(), risk: install_risk() }]);
+    screen.hears([Event::Judged { ask, work: work.clone(), risk: install_risk(), change: None }]);
     shows!("edit_judged", screen);
     screen.types("\n");
     assert_eq!(screen.sent.last(), Some(&Op::Decide { ask, decision: Decision::Edit(work) }));

@@ -20,8 +20,11 @@ use crate::safety::{self, Cleared, Held, Judged, Scene, Verdict};
 use crate::words::{Say, Spoken, Word, agent as words};
 
 mod ahead;
+mod check;
+mod decide;
 mod limits;
 mod said;
+mod talk;
 #[cfg(test)]
 mod tests;
 
@@ -40,6 +43,8 @@ pub struct Start {
     pub opening: Opening,
     /// Steps that run before the turn pauses; 0: it asks at each.
     pub max_steps: usize,
+    /// What runs behind a list of steps that changed files.
+    pub check: Option<Work>,
     /// The number of the first step and of the first question.
     pub next_step: u64,
     pub next_ask: u64,
@@ -106,6 +111,8 @@ struct Batch {
     why: String,
     expected: String,
     of: usize,
+    /// The step that checks what the list changed.
+    checking: Option<String>,
 }
 
 /// What the next input answers.
@@ -117,6 +124,10 @@ enum Waiting {
         door: Box<Door>,
         rule: Option<String>,
         ahead: Ahead,
+    },
+    /// A person answers a question of the model.
+    Choice {
+        judged: Box<Judged>,
     },
     /// A person decides whether to go on.
     Pause {
@@ -364,9 +375,11 @@ impl Turn {
         if let Some(why) = self.limits.pause(self.batch.todo.front()) {
             return self.pause(why);
         }
-        let Some(step) = self.batch.todo.pop_front() else { return self.hand_back() };
+        let step = self.batch.todo.pop_front().or_else(|| self.check());
+        let Some(step) = step else { return self.hand_back() };
         self.limits.proposed(&step.work);
         match safety::assess(step, scene) {
+            Verdict::Run(cleared) if talk::talks(cleared.judged()) => self.talk(&cleared, scene),
             Verdict::Run(cleared) if self.asks_all_the_same(cleared.judged()) => {
                 self.ask(Door::Cleared(cleared), scene)
             }
@@ -408,6 +421,7 @@ impl Turn {
             of: self.batch.of,
             pieces: judged.pieces.clone(),
             rule: rule.clone(),
+            change: judged.change().cloned(),
             rest: ahead.shown(),
         };
         self.waiting = Waiting::Step { door: Box::new(door), rule, ahead };
@@ -433,8 +447,10 @@ impl Turn {
                 }
                 self.decided_step(*door, rule, decision, scene)
             }
+            Waiting::Choice { judged } => self.chosen(&judged, decision, scene),
             Waiting::Pause { why } => match decision {
                 Decision::Approve
+                | Decision::Answer { .. }
                 | Decision::ApproveAll { .. }
                 | Decision::Remember(_)
                 | Decision::Edit(_) => {
@@ -451,55 +467,6 @@ impl Turn {
         }
     }
 
-    fn decided_step(
-        &mut self,
-        door: Door,
-        rule: Option<String>,
-        decision: Decision,
-        scene: Scene<'_>,
-    ) -> Action {
-        match decision {
-            Decision::Approve | Decision::ApproveAll { .. } => self.run(door.approve(), None),
-            Decision::Remember(scope) => {
-                if let Some(rule) = rule {
-                    self.told.push(Told::Remember { rule, scope });
-                }
-                self.run(door.approve(), None)
-            }
-            Decision::Edit(work) => self.edited(door.judged(), work, scene),
-            Decision::Reject { word } => {
-                let note = match word {
-                    Some(word) => words::DECLINED_WORD.with("word", word),
-                    None => words::DECLINED.into(),
-                };
-                self.not_run(door.judged(), Outcome::Declined, Some(note));
-                self.skip_rest(words::SKIPPED, scene);
-                self.go_on(scene)
-            }
-            Decision::Stop => {
-                self.not_run(door.judged(), Outcome::Declined, Some(words::DECLINED.into()));
-                self.stop_batch(scene);
-                self.end(Ending::Stopped)
-            }
-        }
-    }
-
-    /// A person's edit is judged like any step; their yes to it is already given.
-    fn edited(&mut self, original: &Judged, work: Work, scene: Scene<'_>) -> Action {
-        let instead_of = original.step.work.clone();
-        let step = Step { work, ..original.step.clone() };
-        match safety::assess(step, scene) {
-            Verdict::Run(cleared) => self.run(cleared, Some(instead_of)),
-            Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
-            Verdict::Refuse(refused) => {
-                let note = words::EDITED.with("step", limits::one_line(&instead_of));
-                self.not_run(refused.judged(), Outcome::Refused, Some(note));
-                self.skip_rest(words::SKIPPED, scene);
-                self.go_on(scene)
-            }
-        }
-    }
-
     /// Takes in what came of a step; true when the rest of the list may follow.
     fn observed(&mut self, mut seen: Observation) -> bool {
         let waiting = std::mem::replace(&mut self.waiting, Waiting::Reply);
@@ -513,6 +480,7 @@ impl Turn {
                 seen.outcome = Outcome::Edited;
             }
         }
+        self.mark_check(&mut seen);
         self.limits.observed(&seen);
         let goes_on = match (seen.outcome, seen.exit_code) {
             (Outcome::Ran | Outcome::Edited, Some(0)) => true,
@@ -580,6 +548,10 @@ impl Turn {
             Waiting::Step { door, .. } => {
                 let note = Some(words::CANCELLED.into());
                 self.see(said::not_run(door.judged(), Outcome::Cancelled, note));
+            }
+            Waiting::Choice { judged } => {
+                let note = Some(words::CANCELLED.into());
+                self.see(said::not_run(&judged, Outcome::Cancelled, note));
             }
             Waiting::Reply | Waiting::Pause { .. } | Waiting::Run { .. } => {}
         }

@@ -20,8 +20,9 @@ use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
 use crate::tools::sandbox::{Places, Sandbox};
+use crate::tools::seen::Seen;
 use crate::tools::world::System;
-use crate::tools::{Toolbox, branch};
+use crate::tools::{Tool, Toolbox, branch, file, talk};
 use crate::words::{Say, Spoken, session as words};
 
 /// Which surface the session is for.
@@ -29,6 +30,8 @@ use crate::words::{Say, Spoken, session as words};
 pub enum For {
     Screen,
     Print,
+    /// A script: it has no conversation to greet.
+    Script,
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
@@ -45,8 +48,10 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
     let redactor = Arc::new(redactor(ground));
-    let world = System::new(&ground.folder, &ground.paths.home, &[]);
-    let tools = tools(ground, &world, &redactor);
+    let desk =
+        file::Desk { seen: Seen::default(), kept: Some(file::Kept::new(ground.paths.kept())) };
+    let world = System::new(&ground.folder, &ground.paths.home, &[]).seeing(desk.seen.clone());
+    let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = guard(ground, world, redactor);
     let untrusted = match surface {
         For::Screen => {
@@ -54,6 +59,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
             None
         }
         For::Print => untrusted(ground),
+        For::Script => None,
     };
     let facts = Facts {
         // So that the first frame says it already.
@@ -100,7 +106,7 @@ fn redactor(ground: &Ground) -> Redactor {
     Redactor::new(named.chain(own), fastrand::u128(..).to_le_bytes())
 }
 
-fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
+fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file::Desk) -> Toolbox {
     let settings = &ground.loaded.settings;
     let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let exec = Exec::new(Setup {
@@ -128,7 +134,10 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>) -> Toolbox {
         lang: settings.lang,
     });
     let exec = exec.held_by(Arc::new(sandbox(ground, world)));
-    Toolbox::new(vec![Arc::new(exec)])
+    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
+    tools.extend(file::all(desk));
+    tools.extend(talk::all());
+    Toolbox::new(tools)
 }
 
 /// The sandbox of the settings, not tried out yet.
@@ -220,6 +229,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         allowed: shown(&policy.allowed),
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,
+        check: settings.check.clone(),
         ..Facts::default()
     }
 }

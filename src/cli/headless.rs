@@ -149,6 +149,8 @@ impl<'a> Headless<'a> {
             | Event::Thought { .. }
             | Event::StepOutput { .. }
             | Event::Judged { .. }
+            | Event::Plan { .. }
+            | Event::Undone { .. }
             | Event::Answered { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
@@ -172,6 +174,14 @@ impl<'a> Headless<'a> {
     fn asked(&mut self, ask: &Ask) -> Vec<Effect> {
         match &ask.question {
             Question::Step { step, risk, .. } => self.asked_for_step(ask.id, step, risk),
+            Question::Choice { text, .. } => {
+                let word = Some(w::NOBODY_ANSWERS.text(crate::words::Lang::En).to_owned());
+                let notice = Notice::info(w::MODEL_ASKED.with("text", text.as_str()));
+                vec![
+                    Effect::Tell(Said::Notice(notice.hint(w::NOBODY_ANSWERS))),
+                    decide(ask.id, Decision::Reject { word }),
+                ]
+            }
             Question::Pieces { of, pieces, .. } => self.asked_for_pieces(ask, of, pieces),
             // Nobody is there who could look at a folder.
             Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],

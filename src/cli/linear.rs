@@ -9,8 +9,8 @@ use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, Attached, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page, Replied,
-    Report, Step, Tier, Work,
+    Ask, Attached, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page, PlanItem,
+    PlanState, Replied, Report, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
 use crate::words::{Lang, Say, Word, context, linear as w, prompt};
@@ -237,7 +237,11 @@ impl Linear {
             Event::Attached { items } => items.iter().map(|item| self.attached(item)).collect(),
             Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
-            Event::Thought { .. } | Event::StepOutput { .. } | Event::Judged { .. } => Vec::new(),
+            Event::Plan { items } => self.plan(&items),
+            Event::Undone { .. }
+            | Event::Thought { .. }
+            | Event::StepOutput { .. }
+            | Event::Judged { .. } => Vec::new(),
         }
     }
 
@@ -302,6 +306,18 @@ impl Linear {
             (Came::Cancelled, _) => self.step(w::CANCELLED, &seen.step, seen.risk.tier),
         });
         effects
+    }
+
+    fn plan(&self, items: &[PlanItem]) -> Vec<Effect> {
+        let line = |item: &PlanItem| {
+            let sign = match item.state {
+                PlanState::Pending => w::PLAN_PENDING,
+                PlanState::Doing => w::PLAN_DOING,
+                PlanState::Done => w::PLAN_DONE,
+            };
+            self.say(sign.with("text", item.text.as_str()))
+        };
+        items.iter().map(line).collect()
     }
 
     fn refused(&self, seen: &Observation) -> Effect {

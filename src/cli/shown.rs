@@ -9,7 +9,7 @@ pub fn work(work: &Work) -> String {
             let words = std::iter::once(program).chain(args);
             words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         }
-        Work::Tool { name, input } => format!("{name} {input}"),
+        Work::Tool { name, input } => Work::brief(name, input),
         Work::Shell { line } => line.clone(),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::strict::Key;
 use super::strict::Kind::{Choice, Count, Flag, List, Text};
-use super::strict::ListOf::{Programs, RuleIds, Rules};
+use super::strict::ListOf::{Paths, Programs, RuleIds, Rules, Words};
 use crate::words::config as w;
 
 /// Every setting. A `*` stands for a name of the person's own.
@@ -42,6 +42,10 @@ pub const KEYS: &[Key] = &[
     Key { path: "safety.deny",            kind: List(Rules),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     Key { path: "safety.sandbox",         kind: Choice(&["auto", "all", "off"]),           built_in: "auto",    strictest: Some("all"),    variables: &[], elsewhere: None },
     Key { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 1000 },       built_in: "25",      strictest: Some("0"),      variables: &[], elsewhere: None },
+
+    Key { path: "safety.config_files",    kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
+
+    Key { path: "project.check",          kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
 
     Key { path: "limits.idle_timeout_s",  kind: Count { min: 1, max: 3600 },               built_in: "90",      strictest: None,           variables: &["AVOCET_IDLE_TIMEOUT_S"], elsewhere: None },
     Key { path: "limits.piece_timeout_s", kind: Count { min: 1, max: 3600 },               built_in: "10",      strictest: None,           variables: &["AVOCET_PIECE_TIMEOUT_S"], elsewhere: None },

@@ -234,7 +234,11 @@ fn project(file: &Path, stack: &mut Stack) -> Vec<Problem> {
     let mut problems = reading.problems;
     fall_back(&problems, file, stack);
     for Found { path, value, place } in reading.found {
-        let fault = if path.starts_with("safety.") {
+        let fault = if path.starts_with("project.") {
+            // What a project says of itself; what it runs is judged like any step.
+            stack.set(&path, value, Layer::Project(file.to_owned()));
+            continue;
+        } else if path.starts_with("safety.") {
             match tighter(&path, value, stack) {
                 Tighter::Yes(value) => {
                     stack.set(&path, value, Layer::Project(file.to_owned()));

@@ -70,6 +70,11 @@ impl Paths {
         self.config.join("bots")
     }
 
+    /// The user's own scripts, `*.ai.yaml`.
+    pub fn scripts(&self) -> PathBuf {
+        self.config.join("scripts")
+    }
+
     pub fn themes(&self) -> PathBuf {
         self.config.join("themes")
     }
@@ -77,6 +82,11 @@ impl Paths {
     /// One file a project, each with the rules remembered for it.
     pub fn approvals(&self) -> PathBuf {
         self.data.join("approvals")
+    }
+
+    /// Old contents of files that steps changed.
+    pub fn kept(&self) -> PathBuf {
+        self.data.join("undo")
     }
 
     /// Which folders are trusted.

@@ -29,6 +29,8 @@ pub struct Settings {
     pub connection: Option<Connection>,
     pub limits: Limits,
     pub sandbox: Sandboxing,
+    /// A program and its args that check the project; empty: none.
+    pub check: Vec<String>,
     policy: Policy,
 }
 
@@ -182,6 +184,7 @@ impl Settings {
                 piece_timeout: Duration::from_secs(stack.count("limits.piece_timeout_s")),
             },
             sandbox: sandbox(stack),
+            check: stack.list("project.check"),
             policy: policy(stack),
             profile,
         }
@@ -323,6 +326,7 @@ fn policy(stack: &Stack) -> Policy {
         lift: stack.list("safety.lift"),
         allowed: rules("safety.allow"),
         denied: rules("safety.deny"),
+        config_files: stack.list("safety.config_files"),
         narrowed: None,
     }
 }

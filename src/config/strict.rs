@@ -46,6 +46,10 @@ pub enum ListOf {
     RuleIds,
     /// `git push *`.
     Rules,
+    /// Of files, absolute or below the home folder (`~/…`).
+    Paths,
+    /// A program, then its arguments.
+    Words,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -206,6 +210,8 @@ impl Kind {
             Kind::List(ListOf::Programs) => w::A_LIST_OF_PROGRAMS.into(),
             Kind::List(ListOf::RuleIds) => w::A_LIST_OF_RULE_IDS.into(),
             Kind::List(ListOf::Rules) => w::A_LIST_OF_RULES.into(),
+            Kind::List(ListOf::Paths) => w::A_LIST_OF_PATHS.into(),
+            Kind::List(ListOf::Words) => w::A_LIST_OF_WORDS.into(),
         }
     }
 
@@ -287,6 +293,8 @@ impl ListOf {
                     let of_id = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
                     !text.is_empty() && text.chars().all(of_id)
                 }
+                ListOf::Paths => text.starts_with('/') || text.starts_with("~/"),
+                ListOf::Words => true,
                 ListOf::Rules => text.split_whitespace().next().is_some_and(|name| name != "*"),
             }
     }

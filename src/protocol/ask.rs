@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Risk, Step, Tier, Work};
+use super::{Change, Risk, Step, Tier, Work};
 use crate::words::Say;
 
 /// Names one question; an answer to another one is ignored.
@@ -37,9 +37,22 @@ pub enum Question {
         pieces: Vec<Piece>,
         /// The exact rule "don't ask again" would add; `None` where it is not offered.
         rule: Option<String>,
+        /// What it does to a file; `None` where that is not known before.
+        #[serde(default)]
+        change: Option<Change>,
         /// The steps of the reply behind this one, in their order.
         #[serde(default)]
         rest: Vec<Ahead>,
+    },
+    /// The model asks the person something. A rejection leaves it without an answer.
+    Choice {
+        /// The step that asks.
+        step: String,
+        text: String,
+        /// May be empty: then any words answer.
+        choices: Vec<String>,
+        /// Whether other words than the choices answer as well.
+        free: bool,
     },
     /// May these shell pieces run? All pieces of one template at once. The answer is
     /// [`Decision::ApproveAll`] with the ids of those that may; a plain approval means
@@ -81,6 +94,8 @@ pub struct Ahead {
     pub id: String,
     pub work: Work,
     pub risk: Risk,
+    #[serde(default)]
+    pub change: Option<Change>,
 }
 
 /// A shell piece of a template, with its arguments in it.
@@ -129,6 +144,8 @@ pub enum Decision {
     Remember(Scope),
     /// Run this instead. It is judged again, and the model is told.
     Edit(Work),
+    /// The answer to a [`Question::Choice`].
+    Answer { text: String },
     /// Do not run it; the words, if any, go to the model.
     Reject { word: Option<String> },
     /// Do not run it, and end the turn.

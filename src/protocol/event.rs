@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, AskId, Attached, Facts, Observation, Page, Receipt, Risk, Step, Work};
+use super::{
+    Ask, AskId, Attached, Change, Facts, Observation, Page, PlanItem, Receipt, Risk, Step, Work,
+};
 use crate::words::Say;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,10 +69,20 @@ pub enum Event {
         ask: AskId,
         work: Work,
         risk: Risk,
+        #[serde(default)]
+        change: Option<Box<Change>>,
     },
     /// The question is settled or gone, by whatever way.
     Answered {
         ask: AskId,
+    },
+    /// What is to be done, in place of what was said before.
+    Plan {
+        items: Vec<PlanItem>,
+    },
+    /// Files are as they were before these turns, beside what was told of each.
+    Undone {
+        turns: Vec<u64>,
     },
     /// What waits in the queue now.
     Queued {
@@ -108,6 +120,8 @@ pub enum Origin {
     Queue,
     /// `!cmd`: a shell line, no model.
     Shell,
+    /// A slash command that takes steps, no model.
+    Command,
 }
 
 /// A whole reply, as it is shown and kept.

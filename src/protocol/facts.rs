@@ -27,6 +27,9 @@ pub struct Facts {
     pub denied: Vec<String>,
     /// The limit of steps a turn runs by itself.
     pub max_steps: usize,
+    /// The project's check: a program and its args, run behind changes of files.
+    #[serde(default)]
+    pub check: Vec<String>,
     /// Turns and steps so far.
     pub turns: u64,
     pub steps: u64,

@@ -17,6 +17,7 @@
 
 mod ask;
 mod catalogue;
+mod change;
 mod event;
 mod facts;
 mod message;
@@ -33,6 +34,7 @@ mod unescape;
 
 pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope, ShellPiece};
 pub use catalogue::{Catalogue, Entry, EntryKind, EntryState};
+pub use change::{Change, PlanItem, PlanState};
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
 pub use facts::{Facts, NoteFact, Sandboxing, Shelter, ToolFact};
 pub use message::{Message, Params, Role};

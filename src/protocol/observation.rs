@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Risk, Step, Work};
+use super::{Change, Risk, Step, Work};
 use crate::words::{Lang, Say};
 
 /// How a step ended.
@@ -64,6 +64,9 @@ pub struct Observation {
     /// What a person or the machine wants said about it: a word with a rejection,
     /// why it did not start, which signal ended it, that it was edited.
     pub note: Option<Say>,
+    /// What it did to a file.
+    #[serde(default)]
+    pub change: Option<Change>,
 }
 
 impl Observation {
@@ -86,6 +89,7 @@ impl Observation {
             risk,
             outcome,
             note: None,
+            change: None,
         }
     }
 
@@ -111,7 +115,7 @@ impl Observation {
                 out["program"] = json!(program);
                 out["args"] = json!(args);
             }
-            Work::Tool { input, .. } => out["input"] = input.clone(),
+            Work::Tool { input, .. } => out["input"] = short(input),
             Work::Shell { line } => out["line"] = json!(line),
         }
         out["exitCode"] = json!(self.exit_code);
@@ -125,10 +129,32 @@ impl Observation {
             "rule": self.risk.rule,
             "reason": self.risk.why().map(|say| say.text(Lang::En)),
         });
+        if let Some(change) = &self.change {
+            out["changed"] = json!({
+                "path": change.path, "added": change.added, "removed": change.removed,
+            });
+        }
         out["outcome"] = json!(self.outcome);
         if let Some(note) = &self.note {
             out["note"] = json!(note.text(Lang::En));
         }
         out
+    }
+}
+
+/// Bytes of a text in a tool's input that a result repeats: the model wrote it itself.
+const REPEATED: usize = 160;
+
+fn short(input: &Value) -> Value {
+    match input {
+        Value::String(text) if text.len() > REPEATED => {
+            let kept = text.get(..text.floor_char_boundary(REPEATED)).unwrap_or_default();
+            json!(format!("{kept}[… {} bytes]", text.len()))
+        }
+        Value::Array(items) => items.iter().map(short).collect(),
+        Value::Object(fields) => {
+            Value::Object(fields.iter().map(|(name, value)| (name.clone(), short(value))).collect())
+        }
+        other => other.clone(),
     }
 }

@@ -51,6 +51,27 @@ impl Work {
         }
     }
 
+    /// A tool and what it is about, on one line: `file.edit src/main.rs`. For reading.
+    pub fn brief(name: &str, input: &Value) -> String {
+        const ABOUT: &[&str] = &["path", "file", "file_path", "query", "alias", "question"];
+        let text = |field: &&str| input.get(*field).and_then(Value::as_str);
+        let about: Vec<&str> = match name {
+            "plugin.run" => {
+                let args = input.get("args").and_then(Value::as_array);
+                let args = args.into_iter().flatten().filter_map(Value::as_str);
+                text(&"alias").into_iter().chain(args).collect()
+            }
+            "file.search" => ["query", "pattern", "path"].iter().filter_map(text).collect(),
+            _ => ABOUT.iter().find_map(text).into_iter().collect(),
+        };
+        match about.is_empty() {
+            true if input.as_object().is_some_and(serde_json::Map::is_empty) => name.to_owned(),
+            true if name == "plan" => name.to_owned(),
+            true => format!("{name} {input}"),
+            false => format!("{name} {}", about.join(" ")),
+        }
+    }
+
     /// The name of the tool that does it.
     pub fn tool(&self) -> &str {
         match self {

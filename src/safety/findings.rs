@@ -68,6 +68,11 @@ impl Findings {
         self.list.push(Finding { reason, effects: effects.to_vec() });
     }
 
+    /// The tier of what was found, or `otherwise` when nothing was.
+    pub fn tier_or(&self, otherwise: Tier) -> Tier {
+        self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(otherwise)
+    }
+
     pub fn tier(&self) -> Tier {
         self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(Tier::L1)
     }

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Effect, Piece, Risk, Step, Tier};
+use crate::protocol::{Change, Effect, Piece, Risk, Step, Tier};
 use crate::words::Word;
 
 mod args;
@@ -26,6 +26,7 @@ mod shell;
 mod skill;
 mod step;
 mod table;
+pub mod tools;
 mod warning;
 mod wrappers;
 
@@ -39,6 +40,7 @@ pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};
 pub use seal::{Seal, Start};
 pub use skill::{Narrowed, Skilled, TOOL as SKILL_TOOL};
+pub use tools::Task;
 pub use warning::Warning;
 
 /// Where a step would run, and under which policy.
@@ -79,6 +81,11 @@ pub trait World: Send + Sync {
     }
     /// What a regular file holds, links followed. More than `most` bytes are none.
     fn read(&self, path: &Path, most: usize) -> Contents;
+    /// The digest of a file's content as the model saw it last, or as it was left by us;
+    /// `None`: the model has not seen it. The path has its links resolved.
+    fn last_seen(&self, _path: &Path) -> Option<String> {
+        None
+    }
 }
 
 /// What reading a file came to.
@@ -147,6 +154,8 @@ pub struct Judged {
     pub pieces: Vec<Piece>,
     /// The programs and forms that were met on the way.
     pub seen: Seen,
+    /// What a tool is to do; `None` for programs and lines.
+    pub task: Option<Task>,
 }
 
 impl Judged {
@@ -158,7 +167,18 @@ impl Judged {
             && !self.risk.lifted
             && !self.risk.reasons.iter().any(|reason| FIRM.contains(&reason.rule.as_str()))
             && !self.risk.effects.iter().any(|effect| grave.contains(effect));
-        if offered { Rule::suggest(&self.step.work) } else { None }
+        if !offered {
+            return None;
+        }
+        if let Some(name) = tools::is_remembered(&self.step.work) {
+            return Some(Rule { program: name.to_owned(), args: Vec::new(), open: true });
+        }
+        Rule::suggest(&self.step.work)
+    }
+
+    /// What it does to a file, where that is known before it runs.
+    pub fn change(&self) -> Option<&Change> {
+        self.task.as_ref().and_then(Task::change)
     }
 }
 
@@ -175,6 +195,12 @@ const FIRM: &[&str] = &[
     "git-config-exec",
     "git-config-unread",
     "git-bare",
+    "path.git",
+    "path.steers",
+    "file.changed",
+    "file.unread",
+    "plugin.run",
+    "config.patch",
 ];
 
 impl Held {
@@ -204,6 +230,11 @@ impl Cleared {
     /// What was judged, to compare with what is about to start.
     pub fn seal(&self) -> Seal {
         self.seal
+    }
+
+    /// Whether the judgement is still the one that was sealed.
+    pub fn holds(&self) -> bool {
+        Seal::over(&self.judged) == self.seal
     }
 
     /// A judgement made by hand, as nothing but a test can.
@@ -288,6 +319,19 @@ pub fn assess_shell(id: &str, line: &str, scene: Scene<'_>) -> Verdict {
         Tier::L0 | Tier::L1 => Verdict::Run(Cleared::new(judged)),
         Tier::L2 if pieces::is_no_line(&judged) => Verdict::Refuse(Refused(judged)),
         Tier::L2 => Verdict::Ask(Held::new(judged)),
+    }
+}
+
+/// Judges the taking back of a change, which a person wants: it runs as it is, and is
+/// asked about where the file is not as the change left it. Nothing a model sends may
+/// come here.
+pub fn assess_restore(id: &str, restore: &tools::Restore, scene: Scene<'_>) -> Verdict {
+    let judged = tools::restored(id, restore, scene);
+    let changed = judged.risk.reasons.iter().any(|reason| reason.rule == "file.changed");
+    match judged.risk.tier {
+        Tier::L0 | Tier::L1 if !changed => Verdict::Run(Cleared::new(judged)),
+        Tier::L0 | Tier::L1 => Verdict::Ask(Held::new(judged)),
+        Tier::L2 => Verdict::Refuse(Refused(judged)),
     }
 }
 

@@ -66,6 +66,7 @@ pub fn assess_mention(id: &str, path: &str, scene: Scene<'_>) -> Verdict {
         cwd: scene.place.cwd.clone(),
         pieces: Vec::new(),
         seen: Seen::default(),
+        task: None,
     };
     match judged.risk.tier {
         Tier::L0 => Verdict::Run(Cleared::new(judged)),

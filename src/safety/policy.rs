@@ -25,6 +25,8 @@ pub struct Policy {
     pub allowed: Vec<Rule>,
     /// What is refused, before anything else.
     pub denied: Vec<Rule>,
+    /// JSON files beside those of slothtool that `config.json_patch` may change.
+    pub config_files: Vec<String>,
     /// What the skill that was entered leaves, while its turn lasts.
     pub narrowed: Option<Narrowed>,
 }
@@ -40,6 +42,7 @@ impl Default for Policy {
             lift: Vec::new(),
             allowed: Vec::new(),
             denied: Vec::new(),
+            config_files: Vec::new(),
             narrowed: None,
         }
     }
@@ -119,7 +122,13 @@ impl Rule {
             Work::Exec { program, args } => {
                 self.matches(program, args) && !(self.open && self.is_anything())
             }
-            Work::Tool { .. } | Work::Shell { .. } => false,
+            Work::Tool { name, .. } => {
+                self.open
+                    && self.args.is_empty()
+                    && self.program == *name
+                    && super::tools::is_remembered(work).is_some()
+            }
+            Work::Shell { .. } => false,
         }
     }
 

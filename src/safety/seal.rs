@@ -7,7 +7,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::Judged;
+use super::{Judged, Task};
 use crate::protocol::{Tier, Work};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,24 @@ impl Seal {
         let (program, args) = match &judged.step.work {
             Work::Exec { args, .. } => (program, args.clone()),
             Work::Shell { line } => (None, vec!["-c".to_owned(), line.clone()]),
-            Work::Tool { name, input } => (None, vec![name.clone(), input.to_string()]),
+            Work::Tool { name, input } => match &judged.task {
+                // The file its script is given to, with the script as its first argument.
+                Some(Task::Plugin(plugin)) => (program, plugin.command()),
+                task => (None, of_task(name, input, task.as_ref())),
+            },
         };
         Seal::of(Start { program, args: &args, cwd: &judged.cwd, tier: judged.risk.tier })
     }
+}
+
+/// The words a tool's step is sealed by: for a change, also which file becomes what.
+fn of_task(name: &str, input: &serde_json::Value, task: Option<&Task>) -> Vec<String> {
+    let mut words = vec![name.to_owned(), input.to_string()];
+    if let Some(change) = task.and_then(Task::change) {
+        words.push(change.path.clone());
+        words.extend([&change.before, &change.after].map(|at| at.clone().unwrap_or_default()));
+    }
+    words
 }
 
 #[cfg(test)]

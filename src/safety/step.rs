@@ -8,10 +8,9 @@ use crate::words::safety as words;
 
 use super::findings::{Findings, quoted};
 use super::judge::{self, Ground, Seat};
-use super::{Judged, Kind, Limit, Policy, Program, Scene, malformed, paths, shell, skill};
-
-/// Tools beside `exec` that may be proposed, and the tier they start from.
-const TOOLS: &[(&str, Tier)] = &[("exec", Tier::L1)];
+use super::{
+    Judged, Kind, Limit, Policy, Program, Scene, Task, malformed, paths, shell, skill, tools,
+};
 
 /// What a repository plants, and what a skill takes away; no rule of the user answers it.
 const REPOSITORY: &[&str] = &["git-config-exec", "git-config-unread", "git-bare", "skill.narrow"];
@@ -21,7 +20,7 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     let cwd = folder(step.cwd.as_deref(), scene);
     let ground = Ground { scene, cwd };
     let mut findings = Findings::default();
-    let mut pieces = Vec::new();
+    let (mut pieces, mut task) = (Vec::new(), None);
     match &step.work {
         Work::Exec { program, args } => {
             malformed::args(args, &mut findings);
@@ -33,7 +32,9 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
         Work::Tool { name, input } if name == skill::TOOL => {
             skill::judge(input, &ground, &mut findings);
         }
-        Work::Tool { name, .. } => tool(name, &mut findings),
+        Work::Tool { name, input } => {
+            task = tools::judge(name, input, &ground, &mut findings);
+        }
     }
     skill::narrow(&step.work, scene.policy, &mut findings);
     if !matches!(step.work, Work::Tool { .. }) {
@@ -42,10 +43,10 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     required(step.requires, &mut findings);
     let lifted = limits(scene.policy, &mut findings);
     let allowed = allowed(&step.work, scene, lifted, &mut findings);
-    let program = program(&step.work, &ground);
+    let program = program(&step.work, task.as_ref(), &ground);
     let seen = findings.seen();
     let risk = findings.risk(lifted);
-    (Judged { step, risk, program, cwd: ground.cwd, pieces, seen }, allowed)
+    (Judged { step, risk, program, cwd: ground.cwd, pieces, seen, task }, allowed)
 }
 
 /// The folder a step runs in, with links resolved.
@@ -54,25 +55,6 @@ fn folder(asked: Option<&str>, scene: Scene<'_>) -> PathBuf {
     match asked {
         Some(text) => scene.world.real(&paths::absolute(text, &place.cwd, &place.home)),
         None => scene.world.real(&place.cwd),
-    }
-}
-
-fn tool(name: &str, findings: &mut Findings) {
-    let known = TOOLS.iter().find(|(known, _)| *known == name);
-    match known {
-        Some((known, tier)) => {
-            findings.add(
-                *known,
-                *tier,
-                words::RUNS_PROGRAM_GIVEN.with("program", *known),
-                None,
-                &[Effect::Exec],
-            );
-        }
-        None => {
-            let say = words::TOOL_UNKNOWN.with("tool", quoted(name));
-            findings.add("tool.unknown", Tier::L2, say, None, &[]);
-        }
     }
 }
 
@@ -150,7 +132,12 @@ fn allowed(work: &Work, scene: Scene<'_>, lifted: bool, findings: &mut Findings)
     if lifted || planted || !scene.place.trusted || findings.tier() != Tier::L1 {
         return false;
     }
-    let rule = scene.policy.allowed.iter().find(|rule| rule.covers(work) && !(rule.open && grave));
+    // A rule for a tool was made in view of the workspace, and of files as they were.
+    let firm = matches!(work, Work::Tool { .. })
+        && (findings.has(Effect::Outside)
+            || findings.rules().any(|rule| super::FIRM.contains(&rule)));
+    let mut rules = scene.policy.allowed.iter();
+    let rule = rules.find(|rule| rule.covers(work) && !(rule.open && (grave || firm)));
     if let Some(rule) = rule {
         let say = words::ALLOWED.with("rule", rule.to_string());
         findings.add("allowed", Tier::L0, say, None, &[]);
@@ -159,7 +146,7 @@ fn allowed(work: &Work, scene: Scene<'_>, lifted: bool, findings: &mut Findings)
 }
 
 /// What would be started: the program, or for a line the shell.
-fn program(work: &Work, ground: &Ground<'_>) -> Option<Program> {
+fn program(work: &Work, task: Option<&Task>, ground: &Ground<'_>) -> Option<Program> {
     let world = ground.scene.world;
     match work {
         Work::Exec { program, .. } if program.contains('/') => {
@@ -168,6 +155,9 @@ fn program(work: &Work, ground: &Ground<'_>) -> Option<Program> {
         }
         Work::Exec { program, .. } => world.program(program),
         Work::Shell { .. } => world.program("bash").or_else(|| world.program("sh")),
-        Work::Tool { .. } => None,
+        Work::Tool { .. } => match task {
+            Some(Task::Plugin(_)) => world.program("node"),
+            _ => None,
+        },
     }
 }

@@ -107,7 +107,7 @@ pub fn one_line(work: &Work) -> String {
             words.extend(args.iter().map(|arg| quoted(arg)));
             words.join(" ")
         }
-        Work::Tool { name, input } => format!("{name} {input}"),
+        Work::Tool { name, input } => Work::brief(name, input),
         Work::Shell { line } => line.clone(),
     }
 }

@@ -140,6 +140,7 @@ async fn asked(filling: &mut Filling<'_>, held: Held) -> Result<Option<Cleared>,
         of: 1,
         pieces: Vec::new(),
         rule: None,
+        change: None,
         rest: Vec::new(),
     };
     let step = judged.step.clone();
@@ -148,7 +149,7 @@ async fn asked(filling: &mut Filling<'_>, held: Held) -> Result<Option<Cleared>,
             Ok(Some(held.approve()))
         }
         Decision::Edit(work) if work == step.work => Ok(Some(held.approve())),
-        Decision::Edit(_) | Decision::Reject { .. } => Ok(None),
+        Decision::Answer { .. } | Decision::Edit(_) | Decision::Reject { .. } => Ok(None),
         Decision::Stop => Err(Stop::Stopped),
     }
 }

@@ -186,6 +186,8 @@ impl Host for TurnHost {
                 | Event::Steered { .. }
                 | Event::Replied(_)
                 | Event::Observed(_)
+                | Event::Plan { .. }
+                | Event::Undone { .. }
                 | Event::TurnEnded { .. }
         ) {
             self.note(Note::Record(Box::new(event.clone())));

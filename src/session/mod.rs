@@ -30,6 +30,7 @@ mod prompting;
 mod report;
 mod rules;
 mod run;
+pub mod scripting;
 mod shell;
 mod state;
 pub mod trust;

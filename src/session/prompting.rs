@@ -263,9 +263,11 @@ fn allowed(decision: Decision, pieces: &[ShellPiece]) -> Option<Vec<String>> {
     let ids: Vec<String> = match decision {
         Decision::ApproveAll { steps } => steps,
         Decision::Approve => mild().collect(),
-        Decision::Remember(_) | Decision::Edit(_) | Decision::Reject { .. } | Decision::Stop => {
-            Vec::new()
-        }
+        Decision::Remember(_)
+        | Decision::Answer { .. }
+        | Decision::Edit(_)
+        | Decision::Reject { .. }
+        | Decision::Stop => Vec::new(),
     };
     (!ids.is_empty()).then_some(ids)
 }

@@ -20,8 +20,7 @@ use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage,
-    Work,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage, Work,
 };
 use crate::safety::{self, Policy, Scene};
 use crate::tools::{Toolbox, branch};
@@ -427,8 +426,9 @@ impl Session {
             Work::Shell { line } => safety::assess_shell(&step.id, line, scene),
             Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
         };
-        let risk = verdict.judged().risk.clone();
-        self.outbox.send(Event::Judged { ask, work, risk }).await;
+        let judged = verdict.judged();
+        let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));
+        self.outbox.send(Event::Judged { ask, work, risk, change }).await;
     }
 
     fn scene(&self) -> Scene<'_> {

@@ -89,7 +89,7 @@ async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<O
             };
             (Ending::Done, Some(seen))
         }
-        Decision::Reject { .. } => declined(&held),
+        Decision::Reject { .. } | Decision::Answer { .. } => declined(&held),
         Decision::Stop => (Ending::Stopped, Some(not_run(held.judged(), Outcome::Declined))),
     }
 }
@@ -111,6 +111,7 @@ fn question(held: &Held) -> Question {
         of: 1,
         pieces: judged.pieces.clone(),
         rule: None,
+        change: judged.change().cloned(),
         rest: Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ use super::turns::Words;
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
 use crate::context::window::{History, Ledger, Mark};
-use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage};
+use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage, Work};
 
 /// The most that is kept for an export, in bytes of output and answers.
 const RECORD: usize = 16 * 1024 * 1024;
@@ -131,6 +131,12 @@ impl Running {
             _ => None,
         }
     }
+}
+
+/// What the settings run behind changes of files.
+pub fn check(facts: &Facts) -> Option<Work> {
+    let (program, args) = facts.check.split_first()?;
+    Some(Work::Exec { program: program.clone(), args: args.to_vec() })
 }
 
 /// The facts with what changes by itself filled in.

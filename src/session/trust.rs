@@ -71,6 +71,7 @@ impl Session {
             Decision::Reject { .. }
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }
+            | Decision::Answer { .. }
             | Decision::Edit(_) => false,
             Decision::Stop => return After::Leave,
         };

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::prompting::{self, Then};
 use super::run::{Session, wires};
+use super::state;
 use crate::agent::drive::drive;
 use crate::agent::turn::{Opening, Start, Turn};
 use crate::protocol::{Event, Notice, Origin, Prompt};
@@ -128,6 +129,7 @@ impl Session {
             origin,
             opening: Opening::Tells,
             max_steps: self.facts.max_steps,
+            check: state::check(&self.facts),
             next_step: self.past.next_step,
             next_ask: self.past.next_ask,
         }

@@ -30,6 +30,7 @@ mod feed;
 mod git;
 mod group;
 mod live;
+mod plugins;
 mod start;
 mod watch;
 
@@ -197,7 +198,7 @@ fn parsed(work: &Work, stdout: &Text, stderr: &Text, exit: Option<i32>) -> Optio
     let (program, args) = match work {
         Work::Exec { program, args } => (program.clone(), args.clone()),
         Work::Shell { line } => parse::words(line)?,
-        Work::Tool { .. } => return None,
+        Work::Tool { .. } => return plugins::output(stdout),
     };
     parse::parse(&parse::Run {
         program: &program,

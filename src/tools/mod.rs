@@ -16,8 +16,11 @@ use crate::words::Word;
 pub mod attach;
 pub mod branch;
 pub mod exec;
+pub mod file;
 pub mod parse;
 pub mod sandbox;
+pub mod seen;
+pub mod talk;
 pub mod walk;
 pub mod world;
 
@@ -87,6 +90,8 @@ impl Toolbox {
     pub fn find(&self, work: &Work) -> Option<&Arc<dyn Tool>> {
         let name = match work {
             Work::Shell { .. } => "exec",
+            // Taking a change back is a change; only a person asks for it.
+            Work::Tool { name, .. } if name == "file.restore" => "file.write",
             other => other.tool(),
         };
         self.tools.iter().find(|tool| tool.name() == name)

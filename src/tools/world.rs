@@ -12,6 +12,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use super::seen::Seen;
 use crate::safety::{Contents, Kind, Program, World};
 
 /// The machine as it is.
@@ -20,6 +21,8 @@ pub struct System {
     /// Trusted folders of programs, links resolved, first wins.
     folders: Vec<PathBuf>,
     workspace: PathBuf,
+    /// What the model saw of files.
+    seen: Seen,
 }
 
 /// Where systems keep their programs.
@@ -57,7 +60,13 @@ impl System {
                 folders.push(folder);
             }
         }
-        System { folders, workspace }
+        System { folders, workspace, seen: Seen::default() }
+    }
+
+    /// The same machine, with what the model sees of its files.
+    #[must_use]
+    pub fn seeing(self, seen: Seen) -> System {
+        System { seen, ..self }
     }
 
     /// The `PATH` of every child: the trusted folders and nothing else.
@@ -107,6 +116,10 @@ impl World for System {
 
     fn read(&self, path: &Path, most: usize) -> Contents {
         read(path, most)
+    }
+
+    fn last_seen(&self, path: &Path) -> Option<String> {
+        self.seen.of(path)
     }
 }
 

@@ -99,6 +99,8 @@ impl Activity {
             | Event::Attached { .. }
             | Event::Rendered { .. }
             | Event::Judged { .. }
+            | Event::Plan { .. }
+            | Event::Undone { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Notice(_)

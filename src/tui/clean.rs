@@ -115,7 +115,7 @@ pub fn command(work: &Work) -> String {
             }
             out
         }
-        Work::Tool { name, input } => format!("{} {}", flat(name), flat(&input.to_string())),
+        Work::Tool { name, input } => flat(&Work::brief(name, input)),
         Work::Shell { line } => flat(line),
     }
 }

@@ -397,7 +397,9 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             return ring::asks(state);
         }
         protocol::Event::Answered { ask } => state.modals.answered(ask, at),
-        protocol::Event::Judged { ask, work, risk } => state.modals.judged(ask, work, risk),
+        protocol::Event::Judged { ask, work, risk, change } => {
+            state.modals.judged(ask, work, risk, change.map(|change| *change));
+        }
         protocol::Event::Queued { texts } => state.queue.set(texts),
         protocol::Event::TurnStarted { .. } => state.chips.set::<&str>(&[]),
         protocol::Event::TurnEnded { elapsed_ms, .. } => {
@@ -431,6 +433,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::StepStarted { .. }
         | protocol::Event::StepOutput { .. }
         | protocol::Event::Observed(_)
+        | protocol::Event::Plan { .. }
+        | protocol::Event::Undone { .. }
         | protocol::Event::Page(_)
         | protocol::Event::Compacting
         | protocol::Event::Compacted(_)

@@ -18,4 +18,9 @@ words! { "agent":
     CUT_LENGTH: "The answer reached the server's limit of tokens and broke off. Ask for less at once, or raise `max_tokens`.", "回答达到服务器的长度上限而中断。请一次少要一些，或调大 `max_tokens`。";
     CUT_FILTERED: "The server's filter cut the answer off.", "回答被服务器的过滤器截断了。";
     UNREADABLE: "The model gave no valid reply twice in a row, so nothing of it was run. {fault}", "模型连续两次没有给出有效的回复，其中的内容没有执行。{fault}";
+    UNANSWERED: "The user gave no answer.", "用户没有回答。";
+    UNANSWERED_WORD: "The user gave no answer. They said: {word}", "用户没有回答，并说：{word}";
+    CHECKS: "Files were changed, so `{command}` follows, as the settings say.", "文件已更改，按设置接着运行 `{command}`。";
+    CHECKED: "This ran because files were changed: the user's settings name it as the check.", "因文件已更改而运行：用户的设置指定它为检查命令。";
+    CHANGED_MEANWHILE: "`{path}` was changed on disk while you were asked. Here is what the step would do now.", "询问期间 `{path}` 在磁盘上已被改动。以下是该步骤现在的效果。";
 }

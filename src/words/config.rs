@@ -38,6 +38,8 @@ words! { "config":
     A_LIST_OF_PROGRAMS: "a list of programs, as in `[\"+just\", \"-curl\"]`", "程序列表，例如 `[\"+just\", \"-curl\"]`";
     A_LIST_OF_RULE_IDS: "a list of rule ids, as in `[\"git.reset.hard\"]`", "规则编号列表，例如 `[\"git.reset.hard\"]`";
     A_LIST_OF_RULES: "a list of rules, as in `[\"git push *\"]`", "规则列表，例如 `[\"git push *\"]`";
+    A_LIST_OF_PATHS: "a list of files, as in `[\"~/.tool/settings.json\"]`", "文件列表，例如 `[\"~/.tool/settings.json\"]`";
+    A_LIST_OF_WORDS: "a program and its arguments, as in `[\"cargo\", \"check\"]`", "程序及其参数，例如 `[\"cargo\", \"check\"]`";
 
     // What stands there instead; inside a sentence as well.
     FOUND_VALUE: "`{value}`", "`{value}`";

@@ -53,4 +53,12 @@ words! { "linear":
     PICK_PROJECT: "run, and don't ask again in this project", "运行，本项目不再询问";
     PICK_HALT: "stop here", "到此为止";
     PICK_GO_ON: "go on", "继续";
+    PLAN_PENDING: "Plan, to do: {text}", "计划，待办：{text}";
+    PLAN_DOING: "Plan, under way: {text}", "计划，进行中：{text}";
+    PLAN_DONE: "Plan, done: {text}", "计划，已完成：{text}";
+    CHANGE: "  {tool} would change {path}: {added} lines come, {removed} go", "  {tool} 将更改 {path}：新增 {added} 行，删去 {removed} 行";
+    CHANGE_LINE: "    {line}", "    {line}";
+    MODEL_ASKS: "The model asks: {text}", "模型提问：{text}";
+    NO_ANSWER: "no answer", "不回答";
+    HOW_FREE: "Type the number of a choice, or your own words.", "请输入选项的编号，或直接输入自己的回答。";
 }

@@ -39,7 +39,9 @@ pub mod safety;
 pub mod sandbox;
 pub mod screen;
 pub mod script;
+pub mod script_run;
 pub mod session;
+pub mod tools;
 
 /// Every area of the catalogue.
 const AREAS: &[&[Word]] = &[
@@ -60,7 +62,9 @@ const AREAS: &[&[Word]] = &[
     sandbox::ALL,
     screen::ALL,
     script::ALL,
+    script_run::ALL,
     session::ALL,
+    tools::ALL,
 ];
 
 /// All rows of the catalogue.

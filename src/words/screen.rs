@@ -246,6 +246,16 @@ words! { "screen":
     PICK_TRUST_SHORT: "Trust", "信任";
     PICK_LEAVE: "Leave Avocet", "退出 Avocet";
     PICK_LEAVE_SHORT: "Leave", "退出";
+    CHANGE_TITLE: "Make this change?", "作此修改？";
+    CHANGE_NEW: "new file", "新文件";
+    CHANGE_DELETED: "deletes the file", "删除文件";
+    CHANGE_CUT: "The diff is longer than what is shown here.", "差异过长，此处未全部显示。";
+    CHOICE_TITLE: "The model asks", "模型提问";
+    CHOICE_OWN: "In your own words", "用自己的话回答";
+    CHOICE_NOTHING: "No answer", "不回答";
+    PLAN_HEAD: "Plan: {done} done of {of}", "计划：已完成 {done}，共 {of}";
+    PLAN_ONE: "1 step", "1 项";
+    PLAN_MANY: "{n} steps", "{n} 项";
     PAUSE_TITLE: "Go on?", "继续吗？";
     WORD_LABEL: "What should the model know?", "想对模型说什么？";
     EDIT_TITLE: "Run this instead?", "改为运行这个？";

@@ -24,6 +24,7 @@ impl Ahead {
             id: judged.step.id.clone(),
             work: judged.step.work.clone(),
             risk: judged.risk.clone(),
+            change: judged.change().cloned(),
         };
         self.0.iter().map(shown).collect()
     }
@@ -58,4 +59,6 @@ fn is_worse(now: &Judged, shown: &Judged) -> bool {
         // Another file by the same name, or the same name from another place.
         || now.program != shown.program
         || now.cwd != shown.cwd
+        // Another file, or the same from another content.
+        || now.change() != shown.change()
 }

@@ -109,7 +109,7 @@ pub fn one_line(work: &Work) -> String {
             let words = std::iter::once(program).chain(args).map(|word| quoted(word));
             words.collect::<Vec<_>>().join(" ")
         }
-        Work::Tool { name, input } => format!("{name} {input}"),
+        Work::Tool { name, input } => Work::brief(name, input),
         Work::Shell { line } => line.clone(),
     };
     match line.char_indices().nth(MOST_SHOWN) {

@@ -54,6 +54,7 @@ impl Bench {
             origin: Origin::Typed,
             opening: Opening::Tells,
             max_steps,
+            check: None,
             next_step: 1,
             next_ask: 1,
         };
@@ -185,6 +186,7 @@ fn line(action: &Action) -> String {
             Question::Pieces { of, .. } => format!("pieces of {of}"),
             Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
             Question::Trust { folder, .. } => format!("trust: {folder}"),
+            Question::Choice { text, .. } => format!("question: {text}"),
         },
         Action::Call(call) => format!("call{}", if call.repair { " again" } else { "" }),
         Action::End(ending) => match ending {

@@ -1,6 +1,8 @@
 //! A question as numbered lines, and what a typed line answers to it.
 
-use crate::protocol::{Ask, AskId, Decision, Lying, Question, Risk, Scope, ShellPiece, Tier};
+use crate::protocol::{
+    Ask, AskId, Change, Decision, Lying, Question, Risk, Scope, ShellPiece, Tier,
+};
 use crate::safety::clean::escape;
 use crate::words::{Say, Word, linear as w, prompt as p};
 
@@ -66,6 +68,7 @@ impl Asked {
             Question::Step { .. } => step(&self.ask.question),
             Question::Pieces { of, cwd, pieces } => pieces_of(of, cwd, pieces),
             Question::Trust { folder, because, found } => trust(folder, because, found),
+            Question::Choice { text, choices, free, .. } => return asks(text, choices, *free),
         };
         for (at, (_, word)) in self.choices.iter().enumerate() {
             says.push(w::CHOICE.with("n", at + 1).with("choice", Say::from(*word)));
@@ -87,6 +90,9 @@ impl Asked {
         if typed.starts_with('/') {
             return Heard::Command;
         }
+        if let Question::Choice { choices, free, .. } = &self.ask.question {
+            return chosen(typed, choices, *free);
+        }
         if typed == GRAVE && self.is_grave() {
             return Heard::Decided(Decision::Approve);
         }
@@ -105,7 +111,10 @@ impl Asked {
     fn pieces(&self) -> &[ShellPiece] {
         match &self.ask.question {
             Question::Pieces { pieces, .. } => pieces,
-            Question::Step { .. } | Question::Pause { .. } | Question::Trust { .. } => &[],
+            Question::Step { .. }
+            | Question::Choice { .. }
+            | Question::Pause { .. }
+            | Question::Trust { .. } => &[],
         }
     }
 
@@ -158,14 +167,20 @@ impl Asked {
     fn rest(&self) -> Vec<String> {
         match &self.ask.question {
             Question::Step { rest, .. } => rest.iter().map(|step| step.id.clone()).collect(),
-            Question::Pieces { .. } | Question::Pause { .. } | Question::Trust { .. } => Vec::new(),
+            Question::Choice { .. }
+            | Question::Pieces { .. }
+            | Question::Pause { .. }
+            | Question::Trust { .. } => Vec::new(),
         }
     }
 
     fn is_grave(&self) -> bool {
         match &self.ask.question {
             Question::Step { risk, .. } => is_grave(risk),
-            Question::Pieces { .. } | Question::Pause { .. } | Question::Trust { .. } => false,
+            Question::Choice { .. }
+            | Question::Pieces { .. }
+            | Question::Pause { .. }
+            | Question::Trust { .. } => false,
         }
     }
 }
@@ -212,6 +227,7 @@ fn is_grave(risk: &Risk) -> bool {
 fn choices(question: &Question) -> Vec<(Pick, Word)> {
     let (risk, rule, rest) = match question {
         Question::Step { risk, rule, rest, .. } => (risk, rule, rest),
+        Question::Choice { .. } => return Vec::new(),
         Question::Pieces { pieces, .. } => {
             let mut choices = vec![(Pick::Reject, p::LINE_NONE)];
             if pieces.iter().any(|piece| !piece.is_grave()) {
@@ -262,14 +278,30 @@ const LYING: usize = 12;
 
 /// What is asked about: all that the sheet of the screen shows, too.
 fn step(question: &Question) -> Vec<Say> {
-    let Question::Step { step, risk, resolved, cwd, why, number, of, pieces, rule, rest, .. } =
-        question
+    let Question::Step {
+        step,
+        risk,
+        resolved,
+        cwd,
+        why,
+        number,
+        of,
+        pieces,
+        rule,
+        rest,
+        change,
+        ..
+    } = question
     else {
         return Vec::new();
     };
     let tier = Say::from(super::tier_word(risk.tier));
     let ask = w::ASKS.with("n", *number).with("of", *of).with("tier", tier);
-    let mut says = vec![ask, w::STEP.with("step", super::exact(&step.work))];
+    let mut says = vec![ask];
+    match change {
+        Some(change) => says.extend(diff(step.work.tool(), change)),
+        None => says.push(w::STEP.with("step", super::exact(&step.work))),
+    }
     says.extend(resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
     says.push(w::FOLDER.with("folder", escape(cwd).text));
     for reason in &risk.reasons {
@@ -283,6 +315,9 @@ fn step(question: &Question) -> Vec<Say> {
     for ahead in rest {
         let tier = Say::from(super::tier_word(ahead.risk.tier));
         says.push(w::BEHIND.with("tier", tier).with("step", super::exact(&ahead.work)));
+        if let Some(change) = &ahead.change {
+            says.extend(diff(ahead.work.tool(), change));
+        }
     }
     says.extend(rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
     if !why.trim().is_empty() {
@@ -290,4 +325,49 @@ fn step(question: &Question) -> Vec<Say> {
         says.push(w::MODEL_SAYS.with("why", why.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
     says
+}
+
+/// Lines of a diff that are read out.
+const DIFF: usize = 400;
+
+/// A change line by line, as it would be made.
+fn diff(tool: &str, change: &Change) -> Vec<Say> {
+    let head = w::CHANGE
+        .with("tool", tool)
+        .with("path", escape(&change.path).text)
+        .with("added", change.added)
+        .with("removed", change.removed);
+    let lines = change.diff.lines().skip(2);
+    let line = |line: &str| w::CHANGE_LINE.with("line", escape(line).text);
+    let mut says: Vec<Say> =
+        std::iter::once(head).chain(lines.clone().take(DIFF).map(line)).collect();
+    let more = lines.count().saturating_sub(DIFF);
+    if more > 0 {
+        says.push(w::MORE_OUTPUT.with("n", more));
+    }
+    says
+}
+
+/// A question of the model, and how it is answered.
+fn asks(text: &str, choices: &[String], free: bool) -> Vec<Say> {
+    let mut says = vec![w::MODEL_ASKS.with("text", text)];
+    for (at, choice) in choices.iter().enumerate() {
+        says.push(w::CHOICE.with("n", at + 1).with("choice", choice.as_str()));
+    }
+    says.push(w::CHOICE.with("n", 0).with("choice", Say::from(w::NO_ANSWER)));
+    says.push(if free { w::HOW_FREE } else { w::HOW }.into());
+    says
+}
+
+fn chosen(typed: &str, choices: &[String], free: bool) -> Heard {
+    let number = typed.parse::<usize>().ok();
+    let picked = number.and_then(|n| n.checked_sub(1)).and_then(|at| choices.get(at));
+    match (number, picked) {
+        (Some(0), _) => Heard::Decided(Decision::Reject { word: None }),
+        (_, Some(text)) => Heard::Decided(Decision::Answer { text: text.clone() }),
+        (_, None) if free && !typed.is_empty() => {
+            Heard::Decided(Decision::Answer { text: typed.to_owned() })
+        }
+        (_, None) => Heard::Again(w::NO_CHOICE.into()),
+    }
 }

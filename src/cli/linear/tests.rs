@@ -63,6 +63,7 @@ fn asks(risk: Risk) -> Event {
         of: 1,
         pieces: Vec::new(),
         rule: Some("git push *".into()),
+        change: None,
         rest: Vec::new(),
     };
     Event::Asked(Box::new(Ask { id: AskId(3), question }))

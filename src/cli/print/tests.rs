@@ -121,6 +121,7 @@ fn asked(risk: Risk) -> Event {
         of: 1,
         pieces: vec![],
         rule: None,
+        change: None,
         rest: Vec::new(),
     };
     Event::Asked(Box::new(Ask { id: AskId(7), question }))

@@ -17,7 +17,7 @@ use super::environment::{Care, Variables};
 use super::group::{self, Group};
 use super::{Exec, feed, git};
 use crate::protocol::{Tier, Work};
-use crate::safety::{Cleared, Judged, Program, Seal, Start};
+use crate::safety::{Cleared, Judged, Program, Seal, Start, Task};
 use crate::words::{Say, exec as words};
 
 /// Why a step did not start, and whose decision that is.
@@ -53,14 +53,15 @@ pub(super) async fn start(
     let (path, args) = match &judged.step.work {
         Work::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
         Work::Shell { line } => (setup.shell.clone(), vec!["-c".to_owned(), line.clone()]),
-        Work::Tool { name, .. } => {
-            return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str())));
-        }
+        Work::Tool { name, .. } => match &judged.task {
+            Some(Task::Plugin(plugin)) => (resolved("node", judged).await?, plugin.command()),
+            _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
+        },
     };
     if !tokio::fs::metadata(&judged.cwd).await.is_ok_and(|meta| meta.is_dir()) {
         return Err(unable(words::NO_FOLDER.with("path", shown(&judged.cwd))));
     }
-    let program = matches!(judged.step.work, Work::Exec { .. }).then_some(path.as_path());
+    let program = (!matches!(judged.step.work, Work::Shell { .. })).then_some(path.as_path());
     let start = Start { program, args: &args, cwd: &judged.cwd, tier: judged.risk.tier };
     if Seal::of(start) != step.seal() {
         return Err(NotStarted::Changed(words::NOT_AS_JUDGED.into()));

@@ -30,6 +30,7 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
         cwd: cwd.to_owned(),
         pieces: vec![],
         seen: crate::safety::Seen::default(),
+        task: None,
     }
 }
 

@@ -55,10 +55,7 @@ fn a_command_reads_as_one_would_type_it() {
         (Work::exec("echo", &["a\nb\u{202e}"]), r"echo $'a\nb\u{202e}'"),
         (Work::exec("rg", &[r"\d+", r"\n"]), r"rg '\d+' $'\\n'"),
         (Work::Shell { line: "ls | wc -l".into() }, "ls | wc -l"),
-        (
-            Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) },
-            r#"file.read {"path":"a"}"#,
-        ),
+        (Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) }, "file.read a"),
     ];
     for (work, expected) in cases {
         assert_eq!(command(&work), expected);

@@ -12,7 +12,7 @@ use super::asking::{Asking, Subject};
 use super::choice::{Care, Choices};
 use super::command::{self, Facts};
 use super::sheet::{self, Page};
-use crate::protocol::{Ahead, AskId, Risk, Tier, Work};
+use crate::protocol::{Ahead, AskId, Change, Risk, Tier, Work};
 use crate::tui::Millis;
 use crate::tui::paint::{self, Pen};
 use crate::words::{Lang, screen as words};
@@ -35,6 +35,8 @@ pub struct Held {
     /// Which one, of how many.
     pub count: (usize, usize),
     pub rule: Option<String>,
+    /// What it does to a file.
+    pub change: Option<Change>,
     /// The steps behind it.
     pub rest: Vec<Ahead>,
 }
@@ -88,12 +90,17 @@ impl Approve {
     }
 
     fn body(&self, width: usize, pen: &Pen<'_>) -> Page {
-        let subject = self.asking.subject(&self.held.work, &self.held.risk);
-        let mut page = subject.page(words::ASK_TITLE, width, pen);
+        let change = self.held.change.as_ref();
+        let subject = self.asking.subject(&self.held.work, &self.held.risk, change);
+        let title = if subject.change.is_some() { words::CHANGE_TITLE } else { words::ASK_TITLE };
+        let mut page = subject.page(title, width, pen);
+        // Of a very long diff the end may be seen, and need not be.
+        let long = page.must.split_off(page.must.len().min(super::change::MUST));
         page.count = self.held.counted(pen);
         page.must.push(Line::default());
         page.must.extend(self.facts(&subject, width, pen));
-        page.more = self.rest(width, pen);
+        page.more = long;
+        page.more.extend(self.rest(width, pen));
         page.more.extend(self.said(width, pen));
         page
     }
@@ -146,6 +153,10 @@ impl Approve {
 fn ahead(step: &Ahead, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     let tone = command::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
     let label = format!("  {}", step.risk.tier.name());
-    let work = command::work(&step.work, &step.risk, width.saturating_sub(6), pen);
+    let room = width.saturating_sub(6);
+    let work = match &step.change {
+        Some(change) => super::change::rows(step.work.tool(), change, room, pen),
+        None => command::work(&step.work, &step.risk, room, pen),
+    };
     paint::labelled(&label, tone, 6, work)
 }

@@ -11,7 +11,7 @@ use super::choice::{Care, Choice, Choices, Pick};
 use super::command;
 use super::edit::{Editor, Judgement};
 use super::sheet::{self, Foot, Page, Sheet};
-use crate::protocol::{AskId, Decision, Op, Risk, Scope, Work};
+use crate::protocol::{AskId, Change, Decision, Op, Risk, Scope, Work};
 use crate::tui::composer::{Composer, Dress};
 use crate::tui::keys::{self, Action, Edit, Place};
 use crate::tui::paint::Pen;
@@ -20,7 +20,7 @@ use crate::tui::{Millis, clean};
 use crate::words::{Lang, Say, Word, prompt, screen as words};
 
 /// Keys that were pressed before the question was there do not answer it.
-const GUARD: Millis = 300;
+pub const GUARD: Millis = 300;
 
 #[derive(Debug)]
 pub struct Asking {
@@ -55,21 +55,27 @@ impl Asking {
     }
 
     /// What stands on the sheet now, when `work` was asked about and judged `risk`.
-    pub fn subject<'a>(&'a self, work: &'a Work, risk: &'a Risk) -> Subject<'a> {
+    pub fn subject<'a>(
+        &'a self,
+        work: &'a Work,
+        risk: &'a Risk,
+        change: Option<&'a Change>,
+    ) -> Subject<'a> {
         let Doing::Editing(editor) = &self.doing else {
-            return Subject { work, risk, standing: Standing::Proposed };
+            return Subject { work, risk, change, standing: Standing::Proposed };
         };
         let (risk, standing) = match editor.judgement() {
             Judgement::Here(risk) => (risk, Standing::Judged),
             Judgement::Awaited(last) => (last.unwrap_or(risk), Standing::Awaited),
             Judgement::Unreadable(fault) => (risk, Standing::Unreadable(fault)),
         };
-        Subject { work: editor.work().unwrap_or(work), risk, standing }
+        let change = editor.change();
+        Subject { work: editor.work().unwrap_or(work), risk, change, standing }
     }
 
-    pub fn judged(&mut self, work: Work, risk: Risk) {
+    pub fn judged(&mut self, work: Work, risk: Risk, change: Option<Change>) {
         if let Doing::Editing(editor) = &mut self.doing {
-            editor.judged(work, risk);
+            editor.judged(work, risk, change);
             self.sheet.forget();
         }
     }
@@ -318,6 +324,8 @@ impl Asking {
 pub struct Subject<'a> {
     pub work: &'a Work,
     pub risk: &'a Risk,
+    /// What it does to a file, as it stands there.
+    pub change: Option<&'a Change>,
     pub standing: Standing<'a>,
 }
 
@@ -347,9 +355,10 @@ impl<'a> Subject<'a> {
                 .into_iter()
                 .map(|row| Line::styled(row, pen.theme.warn))
                 .collect(),
-            Standing::Proposed | Standing::Judged | Standing::Awaited => {
-                command::work(self.work, self.risk, width, pen)
-            }
+            Standing::Proposed | Standing::Judged | Standing::Awaited => match self.change {
+                Some(change) => super::change::rows(self.work.tool(), change, width, pen),
+                None => command::work(self.work, self.risk, width, pen),
+            },
         };
         Page {
             title: title.text(pen.lang).to_owned(),
@@ -402,7 +411,7 @@ const WORDING: &[Hint] = &[
     Hint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
 ];
 
-fn hint_line(hints: &[Hint], width: usize, pen: &Pen<'_>) -> Line<'static> {
+pub fn hint_line(hints: &[Hint], width: usize, pen: &Pen<'_>) -> Line<'static> {
     let mut line = Line::default();
     for hint in hints {
         let text = format!(" {}   ", hint.does.text(pen.lang));
@@ -416,14 +425,14 @@ fn hint_line(hints: &[Hint], width: usize, pen: &Pen<'_>) -> Line<'static> {
 }
 
 /// What a key did in a field of a question.
-enum Field {
+pub enum Field {
     Changed,
     Done,
     Left,
     Other,
 }
 
-fn in_field(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
+pub fn in_field(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
     match keys::action(Place::Input, key) {
         Some(Action::Send) => Field::Done,
         Some(Action::Edit(edit)) => edited(field, edit),

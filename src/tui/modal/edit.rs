@@ -1,7 +1,7 @@
 //! A step as a text that a person changes: each change is judged anew, and only what
 //! was judged, and is not refused, can be run.
 
-use crate::protocol::{Risk, Tier, Work};
+use crate::protocol::{Change, Risk, Tier, Work};
 use crate::tui::argv;
 use crate::tui::composer::Composer;
 use crate::words::{Lang, Say, screen as words};
@@ -14,6 +14,8 @@ pub struct Editor {
     kind: Kind,
     /// The last answer, and the work it was about.
     judged: Option<(Work, Risk)>,
+    /// What that work would do to a file.
+    change: Option<Change>,
 }
 
 /// How the text is read.
@@ -51,7 +53,7 @@ impl Editor {
         let mut field = Composer::new(Vec::new());
         field.paste(&text, lang);
         let judged = risk.map(|risk| (work.clone(), risk.clone()));
-        Editor { field, work: Ok(work.clone()), kind, judged }
+        Editor { field, work: Ok(work.clone()), kind, judged, change: None }
     }
 
     /// Reads the text again; the work, when it is another one that must be judged.
@@ -68,11 +70,16 @@ impl Editor {
 
     /// Takes an answer. One about an earlier text that comes late must not push out
     /// the one about what stands there now: nobody would ask for that again.
-    pub fn judged(&mut self, work: Work, risk: Risk) {
+    pub fn judged(&mut self, work: Work, risk: Risk, change: Option<Change>) {
         let late = matches!(self.judgement(), Judgement::Here(_)) && self.work() != Some(&work);
         if !late {
-            self.judged = Some((work, risk));
+            (self.judged, self.change) = (Some((work, risk)), change);
         }
+    }
+
+    /// What the step as it stands there does to a file, where that is known.
+    pub fn change(&self) -> Option<&Change> {
+        self.change.as_ref().filter(|_| matches!(self.judgement(), Judgement::Here(_)))
     }
 
     pub fn judgement(&self) -> Judgement<'_> {
@@ -134,7 +141,7 @@ mod tests {
         let mut editor = Editor::new(&log, Some(&risk(Tier::L0)), Lang::En);
         let earlier = typed(&mut editor, "git lo").expect("it must be judged");
         assert_eq!(typed(&mut editor, "git log"), None, "its judgement is known");
-        editor.judged(earlier, risk(Tier::L1));
+        editor.judged(earlier, risk(Tier::L1), None);
         assert_eq!(editor.ready(), Some(&log));
     }
 }

@@ -10,11 +10,13 @@ use ratatui::layout::{Position, Rect};
 
 use super::Millis;
 use super::paint::Pen;
-use crate::protocol::{Ask, AskId, Op, Question, Risk, Work};
+use crate::protocol::{Ask, AskId, Change, Op, Question, Risk, Work};
 use crate::words::Lang;
 
 mod approve;
+mod ask;
 mod asking;
+mod change;
 mod choice;
 mod choose;
 mod command;
@@ -29,6 +31,7 @@ mod shell;
 mod trust;
 
 use approve::{Approve, Held};
+use ask::AskModal;
 use asking::Asking;
 pub use choose::{Choice, Choose, Row, Topic};
 use help::Help;
@@ -45,6 +48,7 @@ pub enum Modal {
     Pause(Box<Pause>),
     Pieces(Box<Pieces>),
     Trust(Box<Trust>),
+    Ask(Box<AskModal>),
     Choose(Box<Choose>),
     Help(Help),
     Keys(KeyPage),
@@ -74,6 +78,11 @@ impl Modal {
             Question::Trust { folder, because, found } => {
                 Modal::Trust(Box::new(Trust::new(id, folder, because, found, now)))
             }
+            Question::Choice { text, choices, free, .. } => {
+                let text = crate::tui::clean::text(&text);
+                let choices = choices.iter().map(|text| crate::tui::clean::flat(text)).collect();
+                Modal::Ask(Box::new(AskModal::new(id, text, choices, free, now)))
+            }
             Question::Step {
                 step,
                 risk,
@@ -85,11 +94,13 @@ impl Modal {
                 of,
                 pieces,
                 rule,
+                change,
                 rest,
             } => {
                 let count = (number, of);
+                let work = step.work;
                 let held =
-                    Held { work: step.work, risk, resolved, cwd, why, expected, count, rule, rest };
+                    Held { work, risk, resolved, cwd, why, expected, count, rule, change, rest };
                 match held.work {
                     Work::Shell { .. } => Modal::Shell(Box::new(Shell::new(id, held, pieces, now))),
                     Work::Exec { .. } | Work::Tool { .. } => {
@@ -115,7 +126,7 @@ impl Modal {
             Modal::Pause(pause) => Some(&mut pause.asking),
             Modal::Pieces(pieces) => Some(&mut pieces.asking),
             Modal::Trust(trust) => Some(&mut trust.asking),
-            Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
+            Modal::Ask(_) | Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
         }
     }
 
@@ -126,13 +137,17 @@ impl Modal {
             | Modal::Shell(_)
             | Modal::Pause(_)
             | Modal::Pieces(_)
-            | Modal::Trust(_) => true,
+            | Modal::Trust(_)
+            | Modal::Ask(_) => true,
             Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => false,
         }
     }
 
     fn is_about(&mut self, ask: AskId) -> bool {
-        self.asking().is_some_and(|asking| asking.id == ask)
+        match self {
+            Modal::Ask(asked) => asked.id == ask,
+            other => other.asking().is_some_and(|asking| asking.id == ask),
+        }
     }
 
     fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
@@ -142,6 +157,7 @@ impl Modal {
             Modal::Pause(pause) => pause.key(key, at, lang),
             Modal::Pieces(pieces) => pieces.key(key, at, lang),
             Modal::Trust(trust) => trust.key(key, at, lang),
+            Modal::Ask(asked) => asked.key(key, at, lang),
             Modal::Choose(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
@@ -177,6 +193,7 @@ impl Modals {
             | Modal::Pause(_)
             | Modal::Pieces(_)
             | Modal::Trust(_)
+            | Modal::Ask(_)
             | Modal::Help(_)
             | Modal::Keys(_) => None,
         }
@@ -199,14 +216,14 @@ impl Modals {
 
     /// No question of a turn outlives it.
     pub fn turn_ended(&mut self, now: Millis) {
-        self.0.retain_mut(|modal| modal.asking().is_none());
+        self.0.retain(|modal| !modal.is_question());
         self.uncover(now);
     }
 
-    pub fn judged(&mut self, ask: AskId, work: Work, risk: Risk) {
+    pub fn judged(&mut self, ask: AskId, work: Work, risk: Risk, change: Option<Change>) {
         let asked = self.0.iter_mut().filter_map(Modal::asking).find(|asking| asking.id == ask);
         if let Some(asking) = asked {
-            asking.judged(work, risk);
+            asking.judged(work, risk, change);
         }
     }
 
@@ -215,8 +232,13 @@ impl Modals {
     }
 
     pub fn paste(&mut self, text: &str, lang: Lang) -> Answer {
-        let asking = self.0.last_mut().and_then(Modal::asking);
-        asking.map_or(Answer::Stay, |asking| asking.paste(text, lang))
+        match self.0.last_mut() {
+            Some(Modal::Ask(asked)) => asked.paste(text, lang),
+            other => {
+                let asking = other.and_then(Modal::asking);
+                asking.map_or(Answer::Stay, |asking| asking.paste(text, lang))
+            }
+        }
     }
 
     /// The wheel over the modal.
@@ -230,6 +252,7 @@ impl Modals {
                 | Modal::Pause(_)
                 | Modal::Pieces(_)
                 | Modal::Trust(_)
+                | Modal::Ask(_)
                 | Modal::Choose(_),
             )
             | None => {}
@@ -244,6 +267,7 @@ impl Modals {
             Modal::Pause(pause) => Some(pause.height(screen, pen)),
             Modal::Pieces(pieces) => Some(pieces.height(screen, pen)),
             Modal::Trust(trust) => Some(trust.height(screen, pen)),
+            Modal::Ask(asked) => Some(asked.height(screen, pen)),
             Modal::Choose(choose) => Some(choose.height(screen)),
             Modal::Help(_) | Modal::Keys(_) => None,
         }
@@ -257,6 +281,7 @@ impl Modals {
             Modal::Pause(pause) => pause.draw(screen, buf, pen),
             Modal::Pieces(pieces) => pieces.draw(screen, buf, pen),
             Modal::Trust(trust) => trust.draw(screen, buf, pen),
+            Modal::Ask(asked) => asked.draw(screen, buf, pen),
             Modal::Choose(choose) => choose.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),
             Modal::Help(help) => {
@@ -267,8 +292,13 @@ impl Modals {
     }
 
     fn uncover(&mut self, now: Millis) {
-        if let Some(asking) = self.0.last_mut().and_then(Modal::asking) {
-            asking.uncovered(now);
+        match self.0.last_mut() {
+            Some(Modal::Ask(asked)) => asked.uncovered(now),
+            other => {
+                if let Some(asking) = other.and_then(Modal::asking) {
+                    asking.uncovered(now);
+                }
+            }
         }
     }
 }

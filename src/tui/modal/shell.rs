@@ -44,7 +44,7 @@ impl Shell {
     }
 
     fn body(&self, width: usize, pen: &Pen<'_>) -> Page {
-        let subject = self.asking.subject(&self.held.work, &self.held.risk);
+        let subject = self.asking.subject(&self.held.work, &self.held.risk, None);
         let mut page = subject.page(words::SHELL_TITLE, width, pen);
         page.count = self.held.counted(pen);
         page.must.push(Line::default());

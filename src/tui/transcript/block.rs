@@ -8,12 +8,12 @@ use ratatui::text::{Line, Span};
 use super::diff::is_diff;
 use super::highlight::{self, Paints, Snippet};
 use super::markdown::{self, Code};
-use super::page;
 use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::step::Step;
 use super::text::{Part, Text};
 use super::time;
-use crate::protocol::{Attached, Cut, Ending, Level, Notice, Origin, Row, Usage};
+use super::{page, plan};
+use crate::protocol::{Attached, Cut, Ending, Level, Notice, Origin, PlanItem, Row, Usage};
 use crate::tui::{Millis, clean, glyph};
 use crate::words::{Say, screen};
 
@@ -88,6 +88,7 @@ pub(super) enum Body {
         title: Say,
         rows: Vec<Row>,
     },
+    Plan(Vec<PlanItem>),
 }
 
 #[derive(Debug)]
@@ -167,7 +168,8 @@ impl Block {
             | Body::Notice(_)
             | Body::Repair { .. }
             | Body::End { .. }
-            | Body::Page { .. } => return None,
+            | Body::Page { .. }
+            | Body::Plan(_) => return None,
         };
         Some(Span::styled(mark, style))
     }
@@ -203,6 +205,7 @@ impl Block {
             Body::Cut(cut) => sentence(&cut_word(*cut).into(), theme.warn, paper),
             Body::End { ending, usage, elapsed_ms } => set_end(ending, usage, *elapsed_ms, paper),
             Body::Page { title, rows } => page::set(title, rows, paper),
+            Body::Plan(items) => plan::set(items, paper),
         }
     }
 
@@ -266,7 +269,8 @@ impl Block {
             | Body::Repair { .. }
             | Body::Cut(_)
             | Body::End { .. }
-            | Body::Page { .. } => None,
+            | Body::Page { .. }
+            | Body::Plan(_) => None,
         }
     }
 
@@ -298,7 +302,8 @@ impl Block {
             | Body::Repair { .. }
             | Body::Cut(_)
             | Body::End { .. }
-            | Body::Page { .. } => None,
+            | Body::Page { .. }
+            | Body::Plan(_) => None,
         }
     }
 }

@@ -13,6 +13,8 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::markdown::bars;
 use super::paper::{Break, Paper, Para, Strip, prefixed};
+use crate::tui::theme::Theme;
+use crate::words::Lang;
 
 /// Lines around a change.
 const AROUND: usize = 3;
@@ -57,6 +59,18 @@ struct Line<'a> {
 pub fn unified(name: &str, old: &str, new: &str) -> String {
     let diff = TextDiff::from_lines(old, new);
     diff.unified_diff().context_radius(AROUND).header(name, name).to_string()
+}
+
+/// Lines of a diff as rows, for a sheet outside of the transcript.
+pub fn rows(
+    diff: &str,
+    width: usize,
+    theme: &Theme,
+    lang: Lang,
+) -> Vec<ratatui::text::Line<'static>> {
+    let width = width.max(1);
+    let paper = Paper { theme, lang, width, spinner: 0, elapsed_ms: 0, paints: None };
+    set(diff, "", &paper, width).into_iter().map(|strip| strip.line).collect()
 }
 
 /// True for a language of fenced code that is a diff.

@@ -27,6 +27,7 @@ mod output;
 mod page;
 mod paper;
 mod plain;
+mod plan;
 mod reading;
 mod scroll;
 mod search;
@@ -36,7 +37,7 @@ mod story;
 mod text;
 mod time;
 
-pub use diff::unified;
+pub use diff::{rows as diff_rows, unified};
 pub use highlight::{Highlighter, Painted, Snippet};
 pub use scroll::Scroll;
 pub use search::{Found, Stage};

@@ -59,6 +59,15 @@ pub(super) struct Done {
     count: Option<Say>,
     outcome: Outcome,
     note: Option<Say>,
+    change: Option<Changed>,
+}
+
+/// What is kept of a change.
+#[derive(Debug)]
+struct Changed {
+    added: usize,
+    removed: usize,
+    diff: Excerpt,
 }
 
 impl Done {
@@ -80,6 +89,11 @@ impl Done {
             count,
             outcome: seen.outcome,
             note: seen.note.clone(),
+            change: seen.change.as_ref().map(|change| Changed {
+                added: change.added,
+                removed: change.removed,
+                diff: Excerpt::of(&change.diff),
+            }),
         }
     }
 
@@ -264,6 +278,9 @@ impl Step {
         if let Some(say) = done.note.as_ref().and_then(to_person) {
             pair(screen::STEP_NOTE, paper.say(&say));
         }
+        if let Some(change) = &done.change {
+            rows.extend(change.diff.set(usize::MAX, paper));
+        }
         rows.extend(done.output(usize::MAX, paper));
         rows
     }
@@ -306,6 +323,9 @@ fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
         }
         None if done.ran() => facts.push((paper.word(screen::STEP_KILLED).into(), theme.danger)),
         None => {}
+    }
+    if let Some(change) = &done.change {
+        facts.push((format!("+{} -{}", change.added, change.removed), theme.dim));
     }
     if let Some(count) = &done.count {
         facts.push((count.text(paper.lang), theme.dim));

@@ -4,8 +4,8 @@ use super::block::{Answer, AnswerState, Block, Body};
 use super::step::{Done, State, Step};
 use super::text::{Form, Text};
 use crate::protocol::{
-    Ask, Cut, Ending, Event, Notice, Observation, Origin, Question, Replied, Requires, Risk, Row,
-    Step as Proposed, Usage, Work,
+    Ask, Cut, Ending, Event, Notice, Observation, Origin, PlanItem, Question, Replied, Requires,
+    Risk, Row, Step as Proposed, Usage, Work,
 };
 use crate::safety::clean::{Cleaner, Source};
 use crate::tui::{Millis, clean};
@@ -69,7 +69,9 @@ impl Story {
                 self.page(page.title, page.rows);
             }
             Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
-            Event::Judged { .. }
+            Event::Plan { items } => self.plan(items),
+            Event::Undone { .. }
+            | Event::Judged { .. }
             | Event::Answered { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
@@ -132,7 +134,7 @@ impl Story {
         self.origin = Some(origin);
         let text = match origin {
             Origin::Shell => text.trim_start_matches('!').trim_start(),
-            Origin::Typed | Origin::Queue => text,
+            Origin::Typed | Origin::Queue | Origin::Command => text,
         };
         let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
         self.push(Body::Said { text, origin });
@@ -266,7 +268,26 @@ impl Story {
         }
     }
 
+    /// The plan of a turn stands once, and changes where it stands.
+    fn plan(&mut self, items: &[PlanItem]) {
+        self.end_thought();
+        let of_turn = |block: &&mut Block| !matches!(block.body, Body::Said { .. });
+        let mut blocks = self.blocks.iter_mut().rev().take_while(of_turn);
+        let known = blocks.find(|block| matches!(block.body, Body::Plan(_)));
+        match known {
+            Some(block) => {
+                block.body = Body::Plan(items.to_vec());
+                block.changed();
+            }
+            None => drop(self.push(Body::Plan(items.to_vec()))),
+        }
+    }
+
     fn observed(&mut self, seen: &Observation) {
+        // The plan itself is what is seen of it.
+        if seen.step.work.tool() == "plan" && seen.succeeded() {
+            return;
+        }
         self.step(&seen.step, &seen.risk, State::Done(Box::new(Done::new(seen))));
     }
 
@@ -280,7 +301,7 @@ impl Story {
                     self.step(&Proposed { id, work, requires, cwd }, &piece.risk, State::Asked);
                 }
             }
-            Question::Pause { .. } | Question::Trust { .. } => {}
+            Question::Choice { .. } | Question::Pause { .. } | Question::Trust { .. } => {}
         }
     }
 

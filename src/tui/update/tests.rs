@@ -102,6 +102,7 @@ fn asks(work: Work, risk: Risk) -> protocol::Event {
         of: 1,
         pieces: vec![],
         rule: Some("touch *".into()),
+        change: None,
         rest: Vec::new(),
     };
     protocol::Event::Asked(Box::new(Ask { id: AskId(7), question }))
@@ -469,6 +470,7 @@ fn an_edit_runs_only_when_exactly_it_was_judged() {
         ask: AskId(7),
         work: work.clone(),
         risk: risk(tier),
+        change: None,
     };
     hear(&mut state, judged(&Work::exec("touch", &["a"]), Tier::L1));
     draw(&mut state, SIZE);

@@ -1,0 +1,49 @@
+//! What follows a change of files: the project's own check, once behind each list that
+//! changed something; and a look whether a file is still what a person said yes to.
+
+use super::limits::one_line;
+use super::{Door, Turn};
+use crate::protocol::{Event, Notice, Observation, Requires, Step};
+use crate::safety::{self, Scene};
+use crate::words::agent as words;
+
+impl Turn {
+    /// The check as a step, when the list has changed a file and it has not run since. It
+    /// is judged like any other.
+    pub(super) fn check(&mut self) -> Option<Step> {
+        let work = self.start.check.clone()?;
+        let changed = |seen: &&Observation| seen.change.is_some() && seen.succeeded();
+        if self.batch.checking.is_some() || !self.batch.seen.iter().any(|seen| changed(&seen)) {
+            return None;
+        }
+        let id = format!("cmd_{:03}", self.next_step);
+        self.next_step += 1;
+        self.batch.of += 1;
+        self.batch.checking = Some(id.clone());
+        (self.batch.why, self.batch.expected) = (String::new(), String::new());
+        let say = words::CHECKS.with("command", one_line(&work));
+        self.tell(Event::Notice(Notice::info(say)));
+        Some(Step { id, work, requires: Requires::default(), cwd: None })
+    }
+
+    /// Tells the model that a result is the check's, which it did not ask for.
+    pub(super) fn mark_check(&self, seen: &mut Observation) {
+        if self.batch.checking.as_ref() == Some(&seen.step.id) && seen.note.is_none() {
+            seen.note = Some(words::CHECKED.into());
+        }
+    }
+
+    /// True when the file a yes was for is another one by now: it is asked about again,
+    /// with the change it would be.
+    pub(super) fn is_stale(&mut self, door: &Door, scene: Scene<'_>) -> bool {
+        let judged = door.judged();
+        let Some(shown) = judged.change() else { return false };
+        let now = safety::assess(judged.step.clone(), scene);
+        if now.judged().change() == Some(shown) {
+            return false;
+        }
+        let say = words::CHANGED_MEANWHILE.with("path", shown.path.as_str());
+        self.tell(Event::Notice(Notice::warning(say)));
+        true
+    }
+}

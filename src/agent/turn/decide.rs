@@ -1,0 +1,68 @@
+//! What a person's decision about a step makes of it.
+
+use super::limits::one_line;
+use super::{Action, Door, Told, Turn};
+use crate::protocol::{Decision, Ending, Outcome, Step, Work};
+use crate::safety::{self, Judged, Scene, Verdict};
+use crate::words::{Say, agent as words};
+
+impl Turn {
+    pub(super) fn decided_step(
+        &mut self,
+        door: Door,
+        rule: Option<String>,
+        decision: Decision,
+        scene: Scene<'_>,
+    ) -> Action {
+        let yes = matches!(
+            decision,
+            Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
+        );
+        if yes && self.is_stale(&door, scene) {
+            self.batch.todo.push_front(door.judged().step.clone());
+            return self.go_on(scene);
+        }
+        match decision {
+            Decision::Approve | Decision::ApproveAll { .. } => self.run(door.approve(), None),
+            Decision::Remember(scope) => {
+                if let Some(rule) = rule {
+                    self.told.push(Told::Remember { rule, scope });
+                }
+                self.run(door.approve(), None)
+            }
+            Decision::Edit(work) => self.edited(door.judged(), work, scene),
+            Decision::Reject { word: None } => self.declined(&door, words::DECLINED.into(), scene),
+            // An answer to a step that was not asked as a question is no yes.
+            Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
+                self.declined(&door, words::DECLINED_WORD.with("word", word), scene)
+            }
+            Decision::Stop => {
+                self.not_run(door.judged(), Outcome::Declined, Some(words::DECLINED.into()));
+                self.stop_batch(scene);
+                self.end(Ending::Stopped)
+            }
+        }
+    }
+
+    fn declined(&mut self, door: &Door, note: Say, scene: Scene<'_>) -> Action {
+        self.not_run(door.judged(), Outcome::Declined, Some(note));
+        self.skip_rest(words::SKIPPED, scene);
+        self.go_on(scene)
+    }
+
+    /// A person's edit is judged like any step; their yes to it is already given.
+    fn edited(&mut self, original: &Judged, work: Work, scene: Scene<'_>) -> Action {
+        let instead_of = original.step.work.clone();
+        let step = Step { work, ..original.step.clone() };
+        match safety::assess(step, scene) {
+            Verdict::Run(cleared) => self.run(cleared, Some(instead_of)),
+            Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
+            Verdict::Refuse(refused) => {
+                let note = words::EDITED.with("step", one_line(&instead_of));
+                self.not_run(refused.judged(), Outcome::Refused, Some(note));
+                self.skip_rest(words::SKIPPED, scene);
+                self.go_on(scene)
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Steps that only talk with the person: a question of the model, its plan. No tool does
+//! them; the turn itself asks, shows and answers.
+
+use super::{Action, Turn, Waiting, said};
+use crate::protocol::{Decision, Ending, Event, Observation, Outcome, Question};
+use crate::safety::{Cleared, Judged, Scene, Task};
+use crate::words::agent as words;
+
+/// Whether it is one of those.
+pub(super) fn talks(judged: &Judged) -> bool {
+    matches!(judged.task, Some(Task::Ask(_) | Task::Plan(_)))
+}
+
+impl Turn {
+    pub(super) fn talk(&mut self, cleared: &Cleared, scene: Scene<'_>) -> Action {
+        let judged = cleared.judged();
+        match &judged.task {
+            Some(Task::Ask(choice)) => {
+                self.waiting = Waiting::Choice { judged: Box::new(judged.clone()) };
+                self.question(Question::Choice {
+                    step: judged.step.id.clone(),
+                    text: choice.text.clone(),
+                    choices: choice.choices.clone(),
+                    free: choice.free,
+                })
+            }
+            Some(Task::Plan(items)) => {
+                self.tell(Event::Plan { items: items.clone() });
+                self.answered(judged, String::new());
+                self.go_on(scene)
+            }
+            _ => self.go_on(scene),
+        }
+    }
+
+    /// What a person makes of the model's question.
+    pub(super) fn chosen(
+        &mut self,
+        judged: &Judged,
+        decision: Decision,
+        scene: Scene<'_>,
+    ) -> Action {
+        let note = match decision {
+            Decision::Answer { text } => {
+                self.answered(judged, text);
+                return self.go_on(scene);
+            }
+            Decision::Stop => {
+                self.not_run(judged, Outcome::Declined, Some(words::UNANSWERED.into()));
+                self.stop_batch(scene);
+                return self.end(Ending::Stopped);
+            }
+            Decision::Reject { word: Some(word) } => words::UNANSWERED_WORD.with("word", word),
+            Decision::Reject { word: None }
+            | Decision::Approve
+            | Decision::ApproveAll { .. }
+            | Decision::Remember(_)
+            | Decision::Edit(_) => words::UNANSWERED.into(),
+        };
+        self.not_run(judged, Outcome::Declined, Some(note));
+        self.skip_rest(words::SKIPPED, scene);
+        self.go_on(scene)
+    }
+
+    fn answered(&mut self, judged: &Judged, text: String) {
+        let seen = Observation {
+            exit_code: Some(0),
+            stdout: text,
+            ..said::not_run(judged, Outcome::Ran, None)
+        };
+        self.limits.observed(&seen);
+        self.see(seen);
+    }
+}

@@ -1,0 +1,302 @@
+//! Judges what changes a file: `file.write` and `file.edit`. What the file becomes is
+//! worked out here, from what it is now; line ends, a mark at the start and the last
+//! line's end stay as they were.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use similar::TextDiff;
+
+use super::edit::{self, Edit};
+use super::input::{Input, Names, PATH};
+use super::{Fault, Spot, Task, Write, content, digest, quoted, spot};
+use crate::protocol::{Change, Effect, Tier};
+use crate::safety::findings::Findings;
+use crate::safety::judge::Ground;
+use crate::safety::paths::Class;
+use crate::words::{Say, safety as words};
+
+/// A file larger than this is not changed, in bytes.
+const MOST: usize = 4 * 1024 * 1024;
+/// Bytes of a diff that are kept, and lines on either side that are compared.
+const DIFF: usize = 192 * 1024;
+const COMPARED: usize = 12_000;
+/// Lines around a change.
+const AROUND: usize = 3;
+/// The mark some editors put before the first character.
+const BOM: &str = "\u{feff}";
+
+const CONTENT: Names = &["content", "contents", "text", "data"];
+const EDITS: Names = &["edits", "changes", "replacements"];
+const OLD: Names = &["old", "old_string", "old_str", "oldText", "search", "find", "before"];
+const NEW: Names = &["new", "new_string", "new_str", "newText", "replace", "replacement", "after"];
+const ALL: Names = &["all", "replace_all", "replaceAll"];
+
+pub fn write(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+    let (spot, class) = spot(input.text(PATH)?, ground, out)?;
+    writes(&spot, class, out);
+    let text = input.text(CONTENT)?;
+    if text.len() > MOST {
+        return Err(words::TOOL_TOO_BIG
+            .with("path", quoted(&spot.shown))
+            .with("most", MOST / 1024)
+            .into());
+    }
+    let before = content(&spot, ground, MOST)?;
+    let old = match &before {
+        None => None,
+        Some(bytes) => Some(
+            std::str::from_utf8(bytes)
+                .map_err(|_| Fault::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?,
+        ),
+    };
+    let (after, note) = match old {
+        Some(old) if !old.is_empty() => like(old, text),
+        Some(_) | None => (Cow::Borrowed(text), None),
+    };
+    known(&spot, before.as_deref(), Needs::Whole, ground, out);
+    finish(spot, before, after.as_bytes(), note)
+}
+
+pub fn edit(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+    let (spot, class) = spot(input.text(PATH)?, ground, out)?;
+    writes(&spot, class, out);
+    let edits = edits(input)?;
+    let before = content(&spot, ground, MOST)?;
+    let Some(bytes) = before else {
+        return match edits.as_slice() {
+            [Edit { old, new, .. }] if old.is_empty() => finish(spot, None, new.as_bytes(), None),
+            _ => Err(words::TOOL_NO_FILE.with("path", quoted(&spot.shown)).into()),
+        };
+    };
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| Fault::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?;
+    let done = edit::apply(text, &edits)?;
+    known(&spot, Some(&bytes), Needs::Part, ground, out);
+    let after = done.text.into_bytes();
+    finish(spot, Some(bytes), &after, done.note)
+}
+
+/// One edit for each element of `edits`, or the one that stands beside the path.
+fn edits(input: &Input<'_>) -> Result<Vec<Edit>, Fault> {
+    let Some(list) = input.list(EDITS)? else { return Ok(vec![one(input)?]) };
+    if list.is_empty() {
+        return Err(input.missing(EDITS));
+    }
+    let all = list.iter().enumerate().map(|(at, value)| {
+        let name = format!("file.edit: edits[{at}]");
+        one(&Input::new(&name, value))
+    });
+    all.collect()
+}
+
+fn one(input: &Input<'_>) -> Result<Edit, Fault> {
+    let (old, new) = (input.text(OLD)?.to_owned(), input.text(NEW)?.to_owned());
+    Ok(Edit { old, new, all: input.flag(ALL)? })
+}
+
+/// The text with what the file keeps: its mark, its line ends, the end of its last line.
+fn like<'a>(old: &str, text: &'a str) -> (Cow<'a, str>, Option<Say>) {
+    let mut out = Cow::Borrowed(text);
+    let mut kept: Option<Say> = None;
+    if edit::has_crlf_only(old) && !text.contains('\r') && text.contains('\n') {
+        out = Cow::Owned(text.replace('\n', "\r\n"));
+        kept = Some(words::KEPT_CRLF.into());
+    }
+    let end = if edit::has_crlf_only(old) { "\r\n" } else { "\n" };
+    if old.ends_with('\n') && !out.is_empty() && !out.ends_with('\n') {
+        out.to_mut().push_str(end);
+        kept = kept.or(Some(words::KEPT_END.into()));
+    }
+    if old.starts_with(BOM) && !out.starts_with(BOM) {
+        out.to_mut().insert_str(0, BOM);
+        kept = kept.or(Some(words::KEPT_BOM.into()));
+    }
+    (out, kept)
+}
+
+/// How much of a file a change rests on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Whole,
+    Part,
+}
+
+/// What the model saw of the file last, against what it is now.
+fn known(
+    spot: &Spot,
+    before: Option<&[u8]>,
+    needs: Needs,
+    ground: &Ground<'_>,
+    out: &mut Findings,
+) {
+    let Some(before) = before else { return };
+    let path = quoted(&spot.shown);
+    match ground.scene.world.last_seen(&spot.path) {
+        Some(seen) if seen != digest(before) => {
+            out.add("file.changed", Tier::L1, words::FILE_CHANGED.with("path", path), None, &[]);
+        }
+        None if needs == Needs::Whole && !before.is_empty() => {
+            out.add("file.unread", Tier::L1, words::FILE_UNREAD.with("path", path), None, &[]);
+        }
+        Some(_) | None => {}
+    }
+}
+
+/// What writing there means.
+pub fn writes(spot: &Spot, class: Class, out: &mut Findings) {
+    let say = words::TOOL_WRITES.with("path", quoted(&spot.shown));
+    out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
+    let git = spot.path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
+    let (rule, tier, why, effects): (_, _, _, &[Effect]) = match class {
+        Class::Inside if git => ("path.git", Tier::L1, words::WRITES_REPOSITORY, &[Effect::Exec]),
+        Class::Inside if steers(spot) => {
+            ("path.steers", Tier::L1, words::WRITES_STEERING, &[Effect::Exec])
+        }
+        Class::Inside => return,
+        Class::Sensitive => {
+            ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE, &[Effect::Secret])
+        }
+        Class::Outside | Class::Public => {
+            ("path.outside.write", Tier::L1, words::WRITES_OUTSIDE, &[Effect::Outside])
+        }
+        Class::Secret => (
+            "path.secret.write",
+            Tier::L2,
+            words::WRITES_SECRET,
+            &[Effect::Secret, Effect::Outside],
+        ),
+    };
+    out.add(rule, tier, why.with("path", quoted(&spot.shown)), None, effects);
+}
+
+/// Files that tell agents what to do and what to run.
+fn steers(spot: &Spot) -> bool {
+    let first = spot.shown.split('/').next().unwrap_or_default();
+    spot.inside && STEERING.contains(&first)
+}
+
+const STEERING: &[&str] =
+    &[".avocet", ".claude", ".gemini", ".codex", ".mcp.json", ".ai.yaml", ".ai", ".envrc"];
+
+/// The task of a file that becomes `after`.
+pub fn finish(
+    spot: Spot,
+    before: Option<Vec<u8>>,
+    after: &[u8],
+    note: Option<Say>,
+) -> Result<Task, Fault> {
+    if before.as_deref() == Some(after) {
+        return Err(words::NOTHING_CHANGES.with("path", quoted(&spot.shown)).into());
+    }
+    let change = change(&spot, before.as_deref(), Some(after));
+    let after = Some(Arc::from(after));
+    Ok(Task::Change(Box::new(Write { spot, after, change, backup: false, note })))
+}
+
+/// What is shown of a change.
+pub fn change(spot: &Spot, before: Option<&[u8]>, after: Option<&[u8]>) -> Change {
+    let text =
+        |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+    let (old, new) = (text(before), text(after));
+    // Where all lines end the same way, their ends are no news.
+    let same = |text: &str| text.is_empty() || edit::has_crlf_only(text);
+    let (old, new) = match same(&old) && same(&new) {
+        true => (old.replace("\r\n", "\n"), new.replace("\r\n", "\n")),
+        false => (old, new),
+    };
+    let (mut diff, added, removed) = diff(&spot.shown, &old, &new);
+    let cut = diff.len() > DIFF;
+    if cut {
+        let at = diff.get(..diff.floor_char_boundary(DIFF)).and_then(|kept| kept.rfind('\n'));
+        diff.truncate(at.map_or(0, |at| at + 1));
+    }
+    Change {
+        path: spot.path.to_string_lossy().into_owned(),
+        before: before.map(digest),
+        after: after.map(digest),
+        added,
+        removed,
+        diff,
+        cut,
+    }
+}
+
+/// A unified diff, and how many lines come and go. What is too long to be compared is
+/// shown as replaced, its equal ends excepted.
+fn diff(name: &str, old: &str, new: &str) -> (String, usize, usize) {
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    let text = if before.len() + after.len() <= COMPARED {
+        let diff = TextDiff::from_lines(old, new);
+        diff.unified_diff().context_radius(AROUND).header(name, name).to_string()
+    } else {
+        replaced(name, &before, &after)
+    };
+    let mut counts = (0, 0);
+    for line in text.lines().skip(2) {
+        match line.as_bytes().first() {
+            Some(b'+') => counts.0 += 1,
+            Some(b'-') => counts.1 += 1,
+            _ => {}
+        }
+    }
+    (text, counts.0, counts.1)
+}
+
+fn replaced(name: &str, before: &[&str], after: &[&str]) -> String {
+    let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
+    let head = before.iter().zip(after).take_while(same).count();
+    let rest = before.len().min(after.len()) - head;
+    let tail = before.iter().rev().zip(after.iter().rev()).take(rest).take_while(same).count();
+    let (from, lead) = (head.saturating_sub(AROUND), head.min(AROUND));
+    let trail = tail.min(AROUND);
+    let (gone, come) = (before.len() - head - tail, after.len() - head - tail);
+    let mut out = format!(
+        "--- {name}\n+++ {name}\n@@ -{0},{1} +{0},{2} @@\n",
+        from + 1,
+        lead + gone + trail,
+        lead + come + trail
+    );
+    let mut put = |sign: char, lines: &[&str]| {
+        for line in lines {
+            out.push(sign);
+            out.push_str(line);
+            if !line.ends_with('\n') {
+                out.push('\n');
+            }
+        }
+    };
+    put(' ', before.get(from..head).unwrap_or_default());
+    put('-', before.get(head..head + gone).unwrap_or_default());
+    put('+', after.get(head..head + come).unwrap_or_default());
+    let tail_from = before.len() - tail;
+    put(' ', before.get(tail_from..tail_from + trail).unwrap_or_default());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_too_long_to_be_compared_is_still_a_diff() {
+        let old: String = (0..9000).map(|n| format!("a{n}\n")).collect();
+        let new = old.replace("a4500\n", "b\n");
+        let (text, added, removed) = diff("x", &old, &new);
+        assert_eq!((added, removed), (1, 1));
+        assert!(text.starts_with("--- x\n+++ x\n@@ -4498,7 +4498,7 @@\n a4497\n"), "{text}");
+        assert!(text.contains("\n-a4500\n+b\n a4501\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_file_keeps_is_put_back_into_what_a_model_wrote() {
+        let kept = |old: &str, text: &str| like(old, text).0.into_owned();
+        assert_eq!(kept("a\r\nb\r\n", "x\ny\n"), "x\r\ny\r\n");
+        assert_eq!(kept("a\r\nb\r\n", "x\ny"), "x\r\ny\r\n");
+        assert_eq!(kept("\u{feff}a\n", "x"), "\u{feff}x\n");
+        assert_eq!(kept("a", "x\n"), "x\n");
+        assert_eq!(kept("a\n", ""), "");
+        assert_eq!(kept("a\r\nb\n", "x\ny\n"), "x\ny\n", "mixed ends are nobody's rule");
+    }
+}

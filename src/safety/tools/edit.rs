@@ -1,0 +1,201 @@
+//! Exact search and replace. Every edit is matched against the text as it is, and all of
+//! them are done or none: outside of what was matched, no byte changes.
+
+use std::ops::Range;
+
+use super::{Fault, nearest};
+use crate::words::{Say, safety as words};
+
+/// One text for another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    pub old: String,
+    pub new: String,
+    /// Everywhere it stands, not only where it stands once.
+    pub all: bool,
+}
+
+/// A text with its edits done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edited {
+    pub text: String,
+    pub note: Option<Say>,
+}
+
+/// Lines that are named where a text stands more than once.
+const NAMED: usize = 8;
+
+/// # Errors
+/// An edit that matches nowhere, or more often than it may, or meets another one; what
+/// is nearest to it is told.
+pub fn apply(text: &str, edits: &[Edit]) -> Result<Edited, Fault> {
+    let mut cuts: Vec<(Range<usize>, String)> = Vec::new();
+    let mut note = None;
+    for (at, edit) in edits.iter().enumerate() {
+        let number = at + 1;
+        if edit.old == edit.new {
+            return Err(words::EDIT_SAME.with("n", number).into());
+        }
+        if edit.old.is_empty() {
+            if !text.is_empty() {
+                return Err(words::EDIT_EMPTY_OLD.with("n", number).into());
+            }
+            cuts.push((0..0, edit.new.clone()));
+            continue;
+        }
+        let (places, new, ends) = find(text, edit);
+        if ends {
+            note = Some(Say::from(words::KEPT_CRLF));
+        }
+        match places.as_slice() {
+            [] => return Err(nearest::mismatch(text, edit, number, edits.len())),
+            [_] => {}
+            [..] if edit.all => {}
+            [..] => return Err(ambiguous(text, &places, number)),
+        }
+        cuts.extend(places.into_iter().map(|place| (place, new.clone())));
+    }
+    cuts.sort_by_key(|(place, _)| (place.start, place.end));
+    if cuts.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a.end > b.start)) {
+        return Err(Say::from(words::EDIT_OVERLAP).into());
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (place, new) in cuts {
+        out.push_str(text.get(done..place.start).unwrap_or_default());
+        out.push_str(&new);
+        done = place.end;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Ok(Edited { text: out, note })
+}
+
+/// Where the old text stands, and what comes there. Models write line ends as `\n`: in a
+/// file that ends all its lines with `\r\n` they mean those.
+fn find(text: &str, edit: &Edit) -> (Vec<Range<usize>>, String, bool) {
+    let exact = places(text, &edit.old);
+    let plain = |text: &str| text.contains('\n') && !text.contains('\r');
+    let means_crlf = has_crlf_only(text)
+        && !edit.new.contains('\r')
+        && (plain(&edit.old) || plain(&edit.new))
+        && !edit.old.contains('\r');
+    if !means_crlf {
+        return (exact, edit.new.clone(), false);
+    }
+    let (old, new) = (edit.old.replace('\n', "\r\n"), edit.new.replace('\n', "\r\n"));
+    (places(text, &old), new, true)
+}
+
+fn places(text: &str, old: &str) -> Vec<Range<usize>> {
+    text.match_indices(old).map(|(at, found)| at..at + found.len()).collect()
+}
+
+/// Whether every line ends with `\r\n`, and there is one.
+pub fn has_crlf_only(text: &str) -> bool {
+    let ends = text.matches('\n').count();
+    ends > 0 && text.matches("\r\n").count() == ends && text.matches('\r').count() == ends
+}
+
+fn ambiguous(text: &str, places: &[Range<usize>], number: usize) -> Fault {
+    let line = |place: &Range<usize>| {
+        let before = text.get(..place.start).unwrap_or_default();
+        (before.matches('\n').count() + 1).to_string()
+    };
+    let mut lines: Vec<String> = places.iter().take(NAMED).map(line).collect();
+    if places.len() > NAMED {
+        lines.push("…".to_owned());
+    }
+    words::EDIT_AMBIGUOUS
+        .with("n", number)
+        .with("count", places.len())
+        .with("lines", lines.join(", "))
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::words::Lang;
+
+    fn edit(old: &str, new: &str) -> Edit {
+        Edit { old: old.into(), new: new.into(), all: false }
+    }
+
+    fn done(text: &str, edits: &[Edit]) -> String {
+        apply(text, edits).expect("it fits").text
+    }
+
+    fn fault(text: &str, edits: &[Edit]) -> String {
+        let fault = apply(text, edits).expect_err("it does not fit");
+        format!("{}\n{}", fault.say.text(Lang::En), fault.detail)
+    }
+
+    #[test]
+    fn several_edits_are_done_at_once_and_none_sees_another() {
+        let edits = [edit("a", "b"), edit("b", "c")];
+        assert_eq!(done("a b", &edits), "b c");
+        assert!(fault("a x", &edits).contains("2"), "the second fits nowhere: none is done");
+    }
+
+    #[test]
+    fn tabs_hard_spaces_marks_and_escapes_stay_as_they_are() {
+        let text = "\u{feff}\tlet s = \"\\u00e9\u{a0}é\";\r\n\tend\r\n";
+        assert_eq!(
+            done(text, &[edit("end", "fin")]),
+            "\u{feff}\tlet s = \"\\u00e9\u{a0}é\";\r\n\tfin\r\n"
+        );
+        assert!(fault(text, &[edit("let s = \"\\u00e9 é\";", "x")]).contains("U+00A0"));
+    }
+
+    #[test]
+    fn line_ends_of_a_file_stay_whatever_the_model_writes() {
+        let text = "one\r\ntwo\r\nthree\r\n";
+        assert_eq!(done(text, &[edit("one\ntwo", "1\n2\n2b")]), "1\r\n2\r\n2b\r\nthree\r\n");
+        assert_eq!(done(text, &[edit("two", "2\n2b")]), "one\r\n2\r\n2b\r\nthree\r\n");
+        assert_eq!(done(text, &[edit("two\r\n", "2\r\n")]), "one\r\n2\r\nthree\r\n");
+        let mixed = "one\r\ntwo\nthree\n";
+        assert_eq!(done(mixed, &[edit("two\nthree", "2\n3")]), "one\r\n2\n3\n");
+    }
+
+    #[test]
+    fn what_stands_twice_is_counted_and_not_guessed() {
+        let said = fault("x\ny\nx\n", &[edit("x", "z")]);
+        assert!(said.contains("2 times") && said.contains("1, 3"), "{said}");
+        let all = Edit { all: true, ..edit("x", "z") };
+        assert_eq!(done("x\ny\nx\n", &[all]), "z\ny\nz\n");
+    }
+
+    #[test]
+    fn edits_that_meet_are_refused() {
+        assert!(fault("abc", &[edit("ab", "1"), edit("bc", "2")]).contains("same place"));
+        assert!(apply("abc", &[edit("", "x")]).is_err());
+        assert_eq!(done("", &[edit("", "x\n")]), "x\n");
+        assert!(apply("abc", &[edit("a", "a")]).is_err());
+    }
+
+    proptest! {
+        /// Whatever the file, an edit changes exactly the bytes it matched.
+        #[test]
+        fn an_edit_changes_exactly_the_matched_bytes(
+            before in "[ -~\t\r\n\u{a0}\u{feff}中é\\\\u]{0,80}",
+            old in "[a-z<>]{1,12}",
+            after in "[ -~\t\r\n\u{a0}\u{feff}中é\\\\u]{0,80}",
+            new in "[ -~\t\u{a0}中é\\\\u]{0,30}",
+        ) {
+            let old = format!("«{old}»");
+            let text = format!("{before}{old}{after}");
+            prop_assume!(old != new);
+            let edited = done(&text, &[edit(&old, &new)]);
+            prop_assert_eq!(edited, format!("{before}{new}{after}"));
+        }
+
+        #[test]
+        fn no_edit_is_too_strange(
+            text in any::<String>(), old in any::<String>(), new in any::<String>(), all in any::<bool>()
+        ) {
+            let _ = apply(&text, &[Edit { old, new, all }]);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Judges what only looks: `file.read`, `file.list`, `file.search`.
+
+use serde_json::Value;
+
+use super::input::{Input, Names, PATH};
+use super::{Fault, List, Read, Search, Task, reads, spot};
+use crate::safety::findings::Findings;
+use crate::safety::judge::Ground;
+use crate::words::safety as words;
+
+const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
+const TO: Names = &["to", "end", "end_line", "line_end"];
+const LIMIT: Names = &["limit", "lines", "count"];
+const RANGE: Names = &["range", "line_range"];
+const GLOB: Names = &["glob", "pattern", "include"];
+const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
+const SEARCHED: Names = &["glob", "include", "files"];
+const MOST_CONTEXT: usize = 20;
+
+pub fn read(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+    let (spot, class) = spot(input.text(PATH)?, ground, out)?;
+    reads(&spot, class, out);
+    let (from, to) = match input.get(RANGE) {
+        Some(range) => range_of(range)
+            .ok_or_else(|| Fault::from(words::RANGE_WRONG.with("found", range.to_string())))?,
+        None => (input.number(FROM)?, input.number(TO)?),
+    };
+    let from = from.unwrap_or(1).max(1);
+    let to = match (to, input.number(LIMIT)?) {
+        (Some(to), _) => Some(to),
+        (None, Some(limit)) => Some(from.saturating_add(limit.max(1)) - 1),
+        (None, None) => None,
+    };
+    if to.is_some_and(|to| to < from) {
+        let found = format!("{from}-{}", to.unwrap_or_default());
+        return Err(words::RANGE_WRONG.with("found", found).into());
+    }
+    Ok(Task::Read(Read { spot, from, to }))
+}
+
+/// `[10, 20]`, `"10-20"`, `"10:20"`.
+fn range_of(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
+    match value {
+        Value::Array(two) => {
+            let [from, to] = two.as_slice() else { return None };
+            let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+            Some((Some(number(from)?), Some(number(to)?)))
+        }
+        Value::String(text) => {
+            let (from, to) = text.split_once(['-', ':', ',']).unwrap_or((text, text));
+            let number = |text: &str| match text.trim() {
+                "" => Some(None),
+                text => text.parse().ok().map(Some),
+            };
+            Some((number(from)?, number(to)?))
+        }
+        _ => None,
+    }
+}
+
+pub fn list(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+    let (spot, class) = spot(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
+    reads(&spot, class, out);
+    let glob = input.optional_text(GLOB)?.map(str::to_owned);
+    let depth = input.number(&["depth", "max_depth"])?;
+    let all = input.flag(&["all", "hidden"])?;
+    Ok(Task::List(List { spot, glob, depth, all }))
+}
+
+pub fn search(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+    let (spot, class) = spot(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
+    reads(&spot, class, out);
+    let query = input.text(QUERY)?.to_owned();
+    if query.is_empty() {
+        return Err(input.missing(QUERY));
+    }
+    // A field named `regex` or `pattern` says what it holds.
+    let named = input.get(&["query", "text", "search"]).is_none();
+    let regex = match input.get(&["regex"]) {
+        Some(Value::Bool(regex)) => *regex,
+        _ => named,
+    };
+    Ok(Task::Search(Search {
+        spot,
+        query,
+        regex,
+        fold: input.flag(&["ignore_case", "fold", "insensitive", "case_insensitive"])?,
+        glob: input.optional_text(SEARCHED)?.map(str::to_owned),
+        context: input.number(&["context", "around"])?.unwrap_or(0).min(MOST_CONTEXT),
+    }))
+}

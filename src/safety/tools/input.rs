@@ -1,0 +1,140 @@
+//! A tool's input, read forgivingly: small models write `file_path` for `path`, numbers
+//! as texts and one text for a list. What is missing or of the wrong kind is named, with
+//! what is expected.
+
+use serde_json::{Map, Value};
+
+use super::Fault;
+use crate::words::{Word, safety as words};
+
+/// The fields of one input.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    tool: &'a str,
+    value: &'a Value,
+}
+
+/// A field: the names it may have, its own first.
+pub type Names = &'static [&'static str];
+
+pub const PATH: Names =
+    &["path", "file", "file_path", "filePath", "filename", "folder", "dir", "directory"];
+
+impl<'a> Input<'a> {
+    pub fn new(tool: &'a str, value: &'a Value) -> Input<'a> {
+        Input { tool, value }
+    }
+
+    pub fn fields(&self) -> Option<&'a Map<String, Value>> {
+        self.value.as_object()
+    }
+
+    /// The first of the names that is there; `null` counts as left out.
+    pub fn get(&self, names: Names) -> Option<&'a Value> {
+        let fields = self.fields()?;
+        names.iter().find_map(|name| fields.get(*name)).filter(|value| !value.is_null())
+    }
+
+    /// # Errors
+    /// It is missing, or no text.
+    pub fn text(&self, names: Names) -> Result<&'a str, Fault> {
+        self.optional_text(names)?.ok_or_else(|| self.missing(names))
+    }
+
+    pub fn optional_text(&self, names: Names) -> Result<Option<&'a str>, Fault> {
+        match self.get(names) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(names, words::FIELD_TEXT, other)),
+        }
+    }
+
+    pub fn number(&self, names: Names) -> Result<Option<usize>, Fault> {
+        let Some(value) = self.get(names) else { return Ok(None) };
+        number(value).map(Some).ok_or_else(|| self.wrong(names, words::FIELD_NUMBER, value))
+    }
+
+    pub fn flag(&self, names: Names) -> Result<bool, Fault> {
+        match self.get(names) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
+            Some(other) => Err(self.wrong(names, words::FIELD_FLAG, other)),
+        }
+    }
+
+    /// A list of texts; one text alone is a list of it, and a number a text.
+    pub fn texts(&self, names: Names) -> Result<Vec<String>, Fault> {
+        let list = match self.get(names) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(list)) => list,
+            Some(Value::String(text)) => return Ok(vec![text.clone()]),
+            Some(other) => return Err(self.wrong(names, words::FIELD_TEXTS, other)),
+        };
+        let text = |value: &Value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Object(fields) => ["label", "text", "title", "value"]
+                .iter()
+                .find_map(|name| fields.get(*name)?.as_str().map(str::to_owned)),
+            Value::Null | Value::Bool(_) | Value::Array(_) => None,
+        };
+        let all: Option<Vec<String>> = list.iter().map(text).collect();
+        all.ok_or_else(|| self.wrong(names, words::FIELD_TEXTS, &Value::Array(Vec::new())))
+    }
+
+    /// A list that may have been written as the text of one.
+    pub fn list(&self, names: Names) -> Result<Option<Vec<Value>>, Fault> {
+        match self.get(names) {
+            None => Ok(None),
+            Some(Value::Array(list)) => Ok(Some(list.clone())),
+            Some(one @ Value::Object(_)) => Ok(Some(vec![one.clone()])),
+            Some(Value::String(text)) => match serde_json::from_str(text) {
+                Ok(Value::Array(list)) => Ok(Some(list)),
+                _ => Err(self.wrong(names, words::FIELD_LIST, &Value::String(String::new()))),
+            },
+            Some(other) => Err(self.wrong(names, words::FIELD_LIST, other)),
+        }
+    }
+
+    pub fn missing(&self, names: Names) -> Fault {
+        let there: Vec<&str> = self
+            .fields()
+            .into_iter()
+            .flat_map(|fields| fields.keys())
+            .map(String::as_str)
+            .collect();
+        let there = match there.is_empty() {
+            true => "-".to_owned(),
+            false => super::quoted(&there.join(", ")),
+        };
+        words::FIELD_MISSING
+            .with("tool", self.tool)
+            .with("field", names.first().copied().unwrap_or_default())
+            .with("there", there)
+            .into()
+    }
+
+    fn wrong(&self, names: Names, wanted: Word, found: &Value) -> Fault {
+        let name = names.iter().find(|name| self.fields().is_some_and(|f| f.contains_key(**name)));
+        words::FIELD_WRONG
+            .with("tool", self.tool)
+            .with("field", name.or(names.first()).copied().unwrap_or_default())
+            .with("wanted", wanted)
+            .with("found", super::quoted(&found.to_string()))
+            .into()
+    }
+}
+
+/// A whole number from 0, also as `"12"` or `12.0`.
+fn number(value: &Value) -> Option<usize> {
+    match value {
+        Value::Number(number) => number
+            .as_u64()
+            .or_else(|| number.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64))
+            .and_then(|n| usize::try_from(n).ok()),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}

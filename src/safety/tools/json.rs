@@ -1,0 +1,363 @@
+//! Changes a JSON text as a person would: what does not change keeps its bytes, its
+//! place and its indentation.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+/// A value, where it stands in its text, and its parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    pub value: Value,
+    span: Range<usize>,
+    parts: Parts,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Parts {
+    None,
+    Items(Vec<Node>),
+    Fields(Vec<Field>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Field {
+    name: String,
+    /// Where its quoted name begins.
+    start: usize,
+    node: Node,
+}
+
+/// How deep values may lie in each other.
+const DEEPEST: usize = 64;
+
+/// Reads a text; the fault says what is wrong and where.
+pub fn parse(text: &str) -> Result<Node, String> {
+    // What is valid at all is decided by the one reader everybody uses.
+    serde_json::from_str::<Value>(text).map_err(|error| error.to_string())?;
+    let mut reader = Reader { text, at: 0 };
+    reader.node(0)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn blanks(&mut self) {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn next(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn node(&mut self, depth: usize) -> Result<Node, String> {
+        if depth > DEEPEST {
+            return Err(format!("more than {DEEPEST} levels"));
+        }
+        self.blanks();
+        let start = self.at;
+        match self.next() {
+            Some(b'{') => self.object(start, depth),
+            Some(b'[') => self.array(start, depth),
+            _ => {
+                let end = self.leaf_end();
+                let leaf = self.text.get(start..end).unwrap_or_default();
+                let value = serde_json::from_str(leaf).map_err(|error| error.to_string())?;
+                self.at = end;
+                Ok(Node { value, span: start..end, parts: Parts::None })
+            }
+        }
+    }
+
+    fn leaf_end(&self) -> usize {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let length = if rest.starts_with('"') {
+            let mut escaped = false;
+            let close = rest.bytes().skip(1).position(|byte| {
+                let closes = byte == b'"' && !escaped;
+                escaped = byte == b'\\' && !escaped;
+                closes
+            });
+            close.map_or(rest.len(), |at| at + 2)
+        } else {
+            rest.find([',', ']', '}', ' ', '\t', '\r', '\n']).unwrap_or(rest.len())
+        };
+        self.at + length
+    }
+
+    fn object(&mut self, start: usize, depth: usize) -> Result<Node, String> {
+        let (mut fields, mut map) = (Vec::new(), Map::new());
+        self.at += 1;
+        loop {
+            self.blanks();
+            match self.next() {
+                Some(b'}') => break,
+                Some(b',') => self.at += 1,
+                Some(b'"') => {
+                    let (start, end) = (self.at, self.leaf_end());
+                    let name: String =
+                        serde_json::from_str(self.text.get(start..end).unwrap_or_default())
+                            .map_err(|error| error.to_string())?;
+                    self.at = end;
+                    self.blanks();
+                    self.at += 1;
+                    let node = self.node(depth + 1)?;
+                    if map.insert(name.clone(), node.value.clone()).is_some() {
+                        return Err(format!("the key {name:?} stands twice"));
+                    }
+                    fields.push(Field { name, start, node });
+                }
+                _ => return Err("an object is not closed".to_owned()),
+            }
+        }
+        self.at += 1;
+        let value = Value::Object(map);
+        Ok(Node { value, span: start..self.at, parts: Parts::Fields(fields) })
+    }
+
+    fn array(&mut self, start: usize, depth: usize) -> Result<Node, String> {
+        let mut items: Vec<Node> = Vec::new();
+        self.at += 1;
+        loop {
+            self.blanks();
+            match self.next() {
+                Some(b']') => break,
+                Some(b',') => self.at += 1,
+                Some(_) => items.push(self.node(depth + 1)?),
+                None => return Err("a list is not closed".to_owned()),
+            }
+        }
+        self.at += 1;
+        let value = items.iter().map(|item| item.value.clone()).collect();
+        Ok(Node { value, span: start..self.at, parts: Parts::Items(items) })
+    }
+}
+
+/// The text with `new` in place of what it held.
+pub fn rewrite(text: &str, old: &Node, new: &Value) -> String {
+    let writer = Writer { text, unit: unit(text), broken: text.trim().contains('\n') };
+    let before = text.get(..old.span.start).unwrap_or_default();
+    let behind = text.get(old.span.end..).unwrap_or_default();
+    format!("{before}{}{behind}", writer.node(old, new, ""))
+}
+
+/// One step of the text's indentation.
+fn unit(text: &str) -> String {
+    let indents = text
+        .lines()
+        .skip(1)
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| line.get(..line.len() - line.trim_start().len()).unwrap_or_default());
+    indents
+        .filter(|indent| !indent.is_empty())
+        .min_by_key(|indent| indent.len())
+        .unwrap_or("  ")
+        .to_owned()
+}
+
+struct Writer<'a> {
+    text: &'a str,
+    unit: String,
+    /// The text has more than one line.
+    broken: bool,
+}
+
+impl Writer<'_> {
+    fn slice(&self, range: Range<usize>) -> &str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    fn node(&self, old: &Node, new: &Value, indent: &str) -> String {
+        if old.value == *new {
+            return self.slice(old.span.clone()).to_owned();
+        }
+        match (&old.parts, new) {
+            (Parts::Fields(fields), Value::Object(map))
+                if !fields.is_empty() && !map.is_empty() =>
+            {
+                self.object(old, fields, map, indent)
+            }
+            (Parts::Items(items), Value::Array(list)) if !items.is_empty() && !list.is_empty() => {
+                self.array(old, items, list, indent)
+            }
+            _ => self.fresh(new, indent),
+        }
+    }
+
+    fn object(
+        &self,
+        old: &Node,
+        fields: &[Field],
+        map: &Map<String, Value>,
+        indent: &str,
+    ) -> String {
+        let inner = self.inner(old, fields.first().map(|field| field.start), indent);
+        let known = |name: &str| fields.iter().find(|field| field.name == name);
+        let parts = map.iter().map(|(name, value)| match known(name) {
+            Some(field) => {
+                let lead = self.slice(field.start..field.node.span.start);
+                format!("{lead}{}", self.node(&field.node, value, &inner))
+            }
+            None => format!("{}: {}", Value::from(name.as_str()), self.fresh(value, &inner)),
+        });
+        let parts: Vec<String> = parts.collect();
+        let same = map.keys().eq(fields.iter().map(|field| &field.name));
+        let spans = fields.iter().map(|field| field.start..field.node.span.end);
+        self.joined(old, parts, same.then(|| spans.collect()), &inner, indent)
+    }
+
+    fn array(&self, old: &Node, items: &[Node], list: &[Value], indent: &str) -> String {
+        let inner = self.inner(old, items.first().map(|item| item.span.start), indent);
+        let same = |pair: &(&Node, &Value)| pair.0.value == *pair.1;
+        let head = items.iter().zip(list).take_while(same).count();
+        let rest = items.len().min(list.len()) - head;
+        let tail = items.iter().rev().zip(list.iter().rev()).take(rest).take_while(same).count();
+        let parts = list.iter().enumerate().map(|(at, value)| {
+            let behind = list.len() - at;
+            let old = match () {
+                () if at < head || items.len() == list.len() => items.get(at),
+                () if behind <= tail => items.get(items.len() - behind),
+                () => None,
+            };
+            old.map_or_else(|| self.fresh(value, &inner), |old| self.node(old, value, &inner))
+        });
+        let parts: Vec<String> = parts.collect();
+        let spans = items.iter().map(|item| item.span.clone());
+        let spans = (items.len() == list.len()).then(|| spans.collect());
+        self.joined(old, parts, spans, &inner, indent)
+    }
+
+    /// The indentation of what stands inside, as the first of it has it.
+    fn inner(&self, old: &Node, first: Option<usize>, indent: &str) -> String {
+        let before = first.map(|first| self.slice(old.span.start + 1..first));
+        match before.and_then(|before| before.rsplit_once('\n')) {
+            Some((_, own)) if own.trim().is_empty() => own.to_owned(),
+            _ => format!("{indent}{}", self.unit),
+        }
+    }
+
+    /// The parts put together: in the old one's gaps where there are as many, else as the
+    /// old one was set, in one line or in several.
+    fn joined(
+        &self,
+        old: &Node,
+        parts: Vec<String>,
+        spans: Option<Vec<Range<usize>>>,
+        inner: &str,
+        indent: &str,
+    ) -> String {
+        if let Some(spans) = spans {
+            let (mut out, mut done) = (String::new(), old.span.start);
+            for (part, span) in parts.iter().zip(spans) {
+                out.push_str(self.slice(done..span.start));
+                out.push_str(part);
+                done = span.end;
+            }
+            out.push_str(self.slice(done..old.span.end));
+            return out;
+        }
+        let whole = self.slice(old.span.clone());
+        let open = whole.get(..1).unwrap_or_default();
+        let close = whole.get(whole.len().saturating_sub(1)..).unwrap_or_default();
+        let inside = whole.get(1..).unwrap_or_default();
+        let blanks = inside.get(..inside.len() - inside.trim_start().len()).unwrap_or_default();
+        if !blanks.contains('\n') {
+            return format!("{open}{blanks}{}{blanks}{close}", parts.join(", "));
+        }
+        let end = if blanks.contains("\r\n") { "\r\n" } else { "\n" };
+        let body = parts.join(&format!(",{end}{inner}"));
+        format!("{open}{end}{inner}{body}{end}{indent}{close}")
+    }
+
+    /// A value that was not there before.
+    fn fresh(&self, value: &Value, indent: &str) -> String {
+        if !self.broken {
+            return value.to_string();
+        }
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                let inner = format!("{indent}{}", self.unit);
+                let fields = map.iter().map(|(name, value)| {
+                    format!("{inner}{}: {}", Value::from(name.as_str()), self.fresh(value, &inner))
+                });
+                format!("{{\n{}\n{indent}}}", fields.collect::<Vec<_>>().join(",\n"))
+            }
+            Value::Array(list) if list.iter().any(|item| item.is_object() || item.is_array()) => {
+                let inner = format!("{indent}{}", self.unit);
+                let items = list.iter().map(|item| format!("{inner}{}", self.fresh(item, &inner)));
+                format!("[\n{}\n{indent}]", items.collect::<Vec<_>>().join(",\n"))
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
+/// The keys of `new` in the order of `old`, then those that came.
+pub fn in_order(old: &Value, new: Value) -> Value {
+    match (old, new) {
+        (Value::Object(old), Value::Object(mut new)) => {
+            let mut out = Map::new();
+            for (name, before) in old {
+                if let Some(value) = new.get_mut(name).map(Value::take) {
+                    out.insert(name.clone(), in_order(before, value));
+                }
+            }
+            for (name, value) in new {
+                if !out.contains_key(&name) {
+                    out.insert(name, value);
+                }
+            }
+            Value::Object(out)
+        }
+        (_, new) => new,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn rewritten(text: &str, new: &Value) -> String {
+        let old = parse(text).expect("valid");
+        let new = in_order(&old.value, new.clone());
+        rewrite(text, &old, &new)
+    }
+
+    const TEXT: &str = "{\n    \"z\": 1.50,\n    \"list\": [1, 2],\n    \"a\": {\"x\":\"\\u00e9\",  \"y\": 1e5}\n}\n";
+
+    #[test]
+    fn what_does_not_change_keeps_its_bytes() {
+        let new = json!({"a": {"x": "é", "y": 3}, "list": [1, 2], "z": 1.5});
+        assert_eq!(rewritten(TEXT, &new), TEXT.replace("1e5", "3"));
+        let new = json!({"a": {"x": "é", "y": 100000.0}, "list": [1, 2, 3], "z": 1.5});
+        assert_eq!(rewritten(TEXT, &new), TEXT.replace("[1, 2]", "[1, 2, 3]"));
+    }
+
+    #[test]
+    fn what_comes_is_indented_like_the_rest() {
+        let new =
+            json!({"z": 1.5, "list": [1, 2], "a": {"x": "é", "y": 100000.0}, "n": {"k": [true]}});
+        let expected =
+            TEXT.replace("1e5}\n", "1e5},\n    \"n\": {\n        \"k\": [true]\n    }\n");
+        assert_eq!(rewritten(TEXT, &new), expected);
+        let new = json!({"list": [1, 2], "a": {"x": "é", "y": 100000.0}});
+        assert_eq!(rewritten(TEXT, &new), TEXT.replace("    \"z\": 1.50,\n", ""));
+        assert_eq!(
+            rewritten("{\"a\":1}", &json!({"a": 1, "b": {"c": 2}})),
+            "{\"a\":1, \"b\": {\"c\":2}}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_plain_json_is_refused() {
+        for text in ["{\"a\":1,\"a\":2}", "{\"a\":1,}", "// c\n{}", "{", "", &"[".repeat(500)] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Judges the tools beside `exec`: what their input asks for, and what that touches.
+//!
+//! The input is read here and nowhere else. What comes of it is a [`Task`]: exact, and
+//! sealed with the judgement, so that what runs is what was judged. For a change of a
+//! file the task holds what the file would become, worked out from what it is now, so
+//! that what a person is shown is what will be written.
+//!
+//! An input that makes no sense is no danger: it becomes a [`Task::Fault`], which does
+//! nothing but tell the model what is wrong.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::findings::{Findings, quoted};
+use super::judge::Ground;
+use super::paths::{self, Class};
+use super::{Contents, Kind};
+use crate::protocol::{Change, Effect, PlanItem, Tier, Work};
+use crate::words::{Say, safety as words};
+
+mod change;
+mod edit;
+mod file;
+mod input;
+mod json;
+mod nearest;
+mod patch;
+mod plugin;
+mod restore;
+mod talk;
+
+pub use plugin::{Entry, Registry, alias_of};
+pub use restore::{Restore, judge as restored};
+
+use input::Input;
+
+/// What a tool is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// The input asks for nothing that can be done.
+    Fault(Fault),
+    Read(Read),
+    List(List),
+    Search(Search),
+    Change(Box<Write>),
+    Plugin(Plugin),
+    /// Answered by a person.
+    Ask(Choice),
+    /// Shown to the person.
+    Plan(Vec<PlanItem>),
+}
+
+/// What is wrong with an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    pub say: Say,
+    /// More of it for the model: regions of files, as text.
+    pub detail: String,
+}
+
+impl From<Say> for Fault {
+    fn from(say: Say) -> Fault {
+        Fault { say, detail: String::new() }
+    }
+}
+
+/// A place in the file system as it was judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Absolute, links resolved.
+    pub path: PathBuf,
+    /// As seen from the workspace where it lies inside, else absolute.
+    pub shown: String,
+    /// Whether it lies in the workspace.
+    pub inside: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    pub spot: Spot,
+    /// The first line, counted from 1.
+    pub from: usize,
+    /// The last one; `None`: as many as are given at once.
+    pub to: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    pub spot: Spot,
+    pub glob: Option<String>,
+    /// How many folders deep; `None`: all.
+    pub depth: Option<usize>,
+    /// Whether ignored and hidden names are listed as well.
+    pub all: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    pub spot: Spot,
+    pub query: String,
+    /// The query is a regular expression.
+    pub regex: bool,
+    /// Upper and lower case are alike.
+    pub fold: bool,
+    pub glob: Option<String>,
+    /// Lines shown around a match.
+    pub context: usize,
+}
+
+/// One file, and what becomes of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Write {
+    pub spot: Spot,
+    /// The whole content; `None`: the file is deleted.
+    pub after: Option<Arc<[u8]>>,
+    /// What is shown of it; `before` in it is what the file must be at the writing.
+    pub change: Change,
+    /// A copy of the old file is left beside it.
+    pub backup: bool,
+    /// What was done to what the model wrote: line ends kept, a mark kept.
+    pub note: Option<Say>,
+}
+
+impl std::fmt::Debug for Write {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Write").field("change", &self.change).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plugin {
+    pub alias: String,
+    /// The script that `node` is given.
+    pub bin: PathBuf,
+    pub args: Vec<String>,
+    /// It talks with the person and needs the terminal.
+    pub interactive: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    pub text: String,
+    pub choices: Vec<String>,
+    pub free: bool,
+}
+
+impl Plugin {
+    /// What `node` is given.
+    pub fn command(&self) -> Vec<String> {
+        let bin = self.bin.to_string_lossy().into_owned();
+        std::iter::once(bin).chain(self.args.iter().cloned()).collect()
+    }
+}
+
+impl Task {
+    pub fn change(&self) -> Option<&Change> {
+        match self {
+            Task::Change(write) => Some(&write.change),
+            _ => None,
+        }
+    }
+}
+
+type Judge = fn(&Input<'_>, &Ground<'_>, &mut Findings) -> Result<Task, Fault>;
+
+/// Every tool a model may name.
+const TOOLS: &[(&str, Judge)] = &[
+    ("file.read", file::read),
+    ("file.list", file::list),
+    ("file.search", file::search),
+    ("file.write", change::write),
+    ("file.edit", change::edit),
+    ("config.json_patch", patch::judge),
+    ("plugin.run", plugin::judge),
+    ("ask", talk::ask),
+    ("plan", talk::plan),
+];
+
+/// Tools whose remembered yes covers what they do in the workspace.
+pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];
+
+/// The task, and what is found about it. `None`: there is no such tool.
+pub fn judge(name: &str, input: &Value, ground: &Ground<'_>, out: &mut Findings) -> Option<Task> {
+    let Some((name, judge)) = TOOLS.iter().find(|(known, _)| *known == name) else {
+        let known: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
+        let say = words::TOOL_UNKNOWN.with("tool", quoted(name)).with("tools", known.join(", "));
+        out.add("tool.unknown", Tier::L2, say, None, &[]);
+        return None;
+    };
+    let mut findings = Findings::default();
+    let task = match judge(&Input::new(name, input), ground, &mut findings) {
+        Ok(task) => task,
+        Err(fault) => {
+            // What is wrong may quote the file: where reading it takes a yes, so does this.
+            if findings.tier_or(Tier::L0) == Tier::L0 || !touches_others(&findings) {
+                findings = Findings::default();
+                findings.add("tool.fault", Tier::L0, words::TOOL_FAULT, None, &[]);
+            }
+            Task::Fault(fault)
+        }
+    };
+    out.absorb(&findings);
+    Some(task)
+}
+
+fn touches_others(findings: &Findings) -> bool {
+    [Effect::Outside, Effect::Secret].into_iter().any(|effect| findings.has(effect))
+        || findings.tier() == Tier::L2
+}
+
+/// SHA-256 in hex.
+pub fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What a rule would have to speak of.
+pub fn is_remembered(work: &Work) -> Option<&str> {
+    match work {
+        Work::Tool { name, .. } => REMEMBERED.contains(&name.as_str()).then_some(name),
+        Work::Exec { .. } | Work::Shell { .. } => None,
+    }
+}
+
+/// Where a text leads. A link may not lead out of the workspace unseen.
+fn spot(text: &str, ground: &Ground<'_>, findings: &mut Findings) -> Result<(Spot, Class), Fault> {
+    if text.contains('\0') {
+        return Err(Say::from(words::PATH_NUL).into());
+    }
+    let scene = ground.scene;
+    let written = paths::absolute(text, &ground.cwd, &scene.place.home);
+    let path = scene.world.real(&written);
+    let class = paths::classify(text, &ground.cwd, scene);
+    let within = |path: &std::path::Path| path.starts_with(&scene.place.workspace);
+    if within(&paths::normal(&written)) && !within(&path) {
+        let say = words::PATH_LINK
+            .with("path", quoted(text))
+            .with("target", quoted(&path.to_string_lossy()));
+        findings.add("path.link", Tier::L2, say, None, &[Effect::Outside]);
+    }
+    let shown = match path.strip_prefix(&scene.place.workspace) {
+        Ok(inner) if inner.as_os_str().is_empty() => ".".to_owned(),
+        Ok(inner) => inner.to_string_lossy().into_owned(),
+        Err(_) => path.to_string_lossy().into_owned(),
+    };
+    let inside = within(&path);
+    Ok((Spot { path, shown, inside }, class))
+}
+
+/// What reading there means.
+fn reads(spot: &Spot, class: Class, findings: &mut Findings) {
+    let path = quoted(&spot.shown);
+    let (rule, why, effects): (_, _, &[Effect]) = match class {
+        Class::Inside | Class::Public => {
+            let say = words::TOOL_READS.with("path", path);
+            findings.add("file.read", Tier::L0, say, None, &[Effect::Read]);
+            return;
+        }
+        Class::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
+        Class::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
+        Class::Secret => ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside]),
+    };
+    findings.add(rule, Tier::L1, why.with("path", path), None, effects);
+}
+
+/// The bytes of a file that is to be changed; `None`: there is none.
+fn content(spot: &Spot, ground: &Ground<'_>, most: usize) -> Result<Option<Vec<u8>>, Fault> {
+    let world = ground.scene.world;
+    match (world.read(&spot.path, most), world.kind(&spot.path)) {
+        (Contents::Bytes(bytes), _) => Ok(Some(bytes)),
+        (Contents::Missing, _) => Ok(None),
+        (Contents::Unreadable, Kind::Folder) => {
+            Err(words::TOOL_IS_FOLDER.with("path", quoted(&spot.shown)).into())
+        }
+        (Contents::Unreadable, Kind::File) => Err(words::TOOL_TOO_BIG
+            .with("path", quoted(&spot.shown))
+            .with("most", most / 1024)
+            .into()),
+        (Contents::Unreadable, Kind::Missing | Kind::Other) => {
+            Err(words::TOOL_NO_FILE.with("path", quoted(&spot.shown)).into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! Says why a text was not found: the region of the file that is nearest to it, and the
+//! first characters in which they differ.
+
+use std::fmt::Write as _;
+
+use super::{Fault, edit::Edit};
+use crate::words::safety as words;
+
+/// Lines of the file and of the wanted text that are compared.
+const FILE: usize = 40_000;
+const WANTED: usize = 200;
+/// Lines of a region that are shown, and bytes of one.
+const SHOWN: usize = 30;
+const LINE: usize = 400;
+/// A line that is shared by everything says nothing of where it stands.
+const TELLING: usize = 4;
+
+/// The fault of an edit whose text is not in the file.
+pub fn mismatch(text: &str, edit: &Edit, number: usize, of: usize) -> Fault {
+    let say = match of {
+        1 => words::EDIT_NOT_FOUND.into(),
+        _ => words::EDIT_NOT_FOUND_NTH.with("n", number).with("of", of),
+    };
+    let file: Vec<&str> = text.split('\n').take(FILE).collect();
+    let wanted: Vec<&str> = edit.old.trim_matches('\n').split('\n').take(WANTED).collect();
+    let numbered = without_numbers(&wanted);
+    let looked_for: Vec<&str> = numbered.clone().unwrap_or_else(|| wanted.clone());
+    let mut detail = String::new();
+    if numbered.is_some() {
+        detail.push_str(
+            "The line numbers that file.read shows are not in the file: leave them out of `old`.\n",
+        );
+    }
+    match region(&file, &looked_for) {
+        Some(start) => describe(&file, &looked_for, start, &mut detail),
+        None => detail.push_str("No line of it is in the file. Read the file again.\n"),
+    }
+    Fault { say, detail }
+}
+
+/// The lines without the numbers `file.read` put before them, if all have one.
+fn without_numbers<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
+    let strip = |line: &&'a str| {
+        let (number, rest) = line.trim_start().split_once('\t')?;
+        (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(rest)
+    };
+    lines.iter().map(strip).collect()
+}
+
+/// Where the region begins that shares most lines, blanks aside.
+fn region(file: &[&str], wanted: &[&str]) -> Option<usize> {
+    let bare = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let file: Vec<String> = file.iter().map(|line| bare(line)).collect();
+    let wanted: Vec<String> = wanted.iter().map(|line| bare(line)).collect();
+    let weigh = |a: &str, b: &str| match a == b {
+        true => 2 * a.len().max(1),
+        false => likeness(a, b),
+    };
+    let mut best: Option<(usize, usize)> = None;
+    for start in 0..file.len() {
+        let there = file.get(start..).unwrap_or_default();
+        // A start that shares nothing with the first telling line is no start.
+        let score: usize = wanted.iter().zip(there).map(|(a, b)| weigh(a, b)).sum();
+        if score >= TELLING && best.is_none_or(|(most, _)| score > most) {
+            best = Some((score, start));
+        }
+        if wanted.len() * start > 8_000_000 {
+            break;
+        }
+    }
+    best.map(|(_, start)| start)
+}
+
+/// Bytes that both begin and end with, where that is a good part of them.
+fn likeness(a: &str, b: &str) -> usize {
+    let head = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let rest = a.len().min(b.len()) - head;
+    let tail = a.bytes().rev().zip(b.bytes().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let same = head + tail;
+    if same * 2 >= a.len().max(b.len()) { same } else { 0 }
+}
+
+fn describe(file: &[&str], wanted: &[&str], start: usize, out: &mut String) {
+    let last = (start + wanted.len()).min(file.len());
+    let _ = writeln!(out, "The nearest are lines {}-{} of the file:", start + 1, last);
+    for (at, line) in file.get(start..last).unwrap_or_default().iter().take(SHOWN).enumerate() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let _ = writeln!(out, "{}\t{}", start + at + 1, clipped(line));
+    }
+    if last - start > SHOWN {
+        let _ = writeln!(out, "… and {} lines more", last - start - SHOWN);
+    }
+    let pairs = file.get(start..last).unwrap_or_default().iter().zip(wanted);
+    let differing = pairs.enumerate().find(|(_, (there, here))| there != here);
+    match differing {
+        Some((at, (there, here))) => {
+            let lead = if at == 0 { lead(there, here) } else { 0 };
+            difference(start + at + 1, (there, lead), here, out);
+        }
+        None => out.push_str("They agree so far; what differs stands behind them.\n"),
+    }
+}
+
+/// Where in the first line the wanted text begins: it need not be the line's start.
+fn lead(there: &str, here: &str) -> usize {
+    const MOST: usize = 64;
+    let ends = here.char_indices().map(|(at, c)| at + c.len_utf8()).take(MOST);
+    let starts: Vec<&str> = ends.filter_map(|end| here.get(..end)).skip(2).collect();
+    starts.iter().rev().find_map(|start| there.find(start)).unwrap_or(0)
+}
+
+/// The first characters in which two lines differ, by name where they hide.
+fn difference(line: usize, (whole, lead): (&str, usize), here: &str, out: &mut String) {
+    let (before, there) = whole.split_at_checked(lead).unwrap_or(("", whole));
+    let skipped = before.chars().count();
+    let same = there.chars().zip(here.chars()).take_while(|(a, b)| a == b).count();
+    let shown = |text: &str| {
+        let rest: Vec<char> = text.chars().skip(same).take(8).collect();
+        match rest.first() {
+            None => "the end of the line".to_owned(),
+            Some(first) => {
+                let text: String = rest.iter().collect();
+                format!("{text:?} (U+{:04X})", u32::from(*first))
+            }
+        }
+    };
+    let _ = writeln!(
+        out,
+        "They first differ in line {line}, column {}: the file has {}, `old` has {}.",
+        skipped + same + 1,
+        shown(there),
+        shown(here)
+    );
+}
+
+fn clipped(line: &str) -> String {
+    match line.get(..line.floor_char_boundary(LINE)) {
+        Some(kept) if kept.len() < line.len() => format!("{kept}…"),
+        _ => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detail(text: &str, old: &str) -> String {
+        let edit = Edit { old: old.into(), new: String::new(), all: false };
+        mismatch(text, &edit, 1, 1).detail
+    }
+
+    const FILE: &str = "fn a() {\n    one();\n}\n\nfn b() {\n\ttwo();\n\tthree();\n}\n";
+
+    #[test]
+    fn the_nearest_region_is_shown_with_what_differs() {
+        let said = detail(FILE, "fn b() {\n    two();\n    three();\n}");
+        assert!(said.contains("lines 5-8"), "{said}");
+        assert!(said.contains("6\t\ttwo();"), "{said}");
+        assert!(
+            said.contains("line 6, column 1: the file has \"\\ttwo();\" (U+0009), `old` has"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn numbers_of_a_listing_are_recognised() {
+        let said = detail(FILE, "     2\t    one();\n     3\t}");
+        assert!(said.starts_with("The line numbers"), "{said}");
+        assert!(said.contains("lines 2-3"), "{said}");
+    }
+
+    #[test]
+    fn a_text_that_is_like_nothing_gets_no_region() {
+        assert!(detail(FILE, "zzzzzzzz").starts_with("No line"));
+        assert!(detail("", "zzzzzzzz").starts_with("No line"));
+    }
+
+    #[test]
+    fn a_line_that_is_nearly_right_is_found() {
+        let said = detail(FILE, "thre();");
+        assert!(said.contains("lines 7-7"), "{said}");
+    }
+}

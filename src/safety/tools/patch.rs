@@ -1,0 +1,189 @@
+//! Judges `config.json_patch` (001 §13): a change of one of a few JSON files, given as a
+//! JSON Patch (RFC 6902) or as keys to set and to unset. It is always asked about, and
+//! never loosens what holds an agent back.
+
+use serde_json::{Map, Value};
+
+use super::change::finish;
+use super::input::{Input, Names, PATH};
+use super::{Fault, Spot, Task, content, json, quoted, spot};
+use crate::protocol::{Effect, Tier};
+use crate::safety::findings::Findings;
+use crate::safety::judge::Ground;
+use crate::safety::paths;
+use crate::words::{Say, safety as words};
+
+/// A settings file is not larger, in bytes.
+const MOST: usize = 1024 * 1024;
+const PATCH: Names = &["patch", "ops", "operations"];
+
+pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+    let (spot, _) = spot(input.text(PATH)?, ground, &mut Findings::default())?;
+    if !is_listed(&spot, ground) {
+        let say = words::CONFIG_NOT_LISTED.with("path", quoted(&spot.shown));
+        out.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);
+        return Err(words::CONFIG_NOT_LISTED.with("path", quoted(&spot.shown)).into());
+    }
+    let bytes = content(&spot, ground, MOST)?;
+    let text = match &bytes {
+        None => "{}\n",
+        Some(bytes) => std::str::from_utf8(bytes)
+            .map_err(|_| Fault::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?,
+    };
+    let (mark, body) = match text.strip_prefix('\u{feff}') {
+        Some(body) => ("\u{feff}", body),
+        None => ("", text),
+    };
+    let old = json::parse(body).map_err(|why| {
+        Fault::from(words::CONFIG_NOT_JSON.with("path", quoted(&spot.shown)).with("why", why))
+    })?;
+    let new = patched(input, &old.value)?;
+    let new = json::in_order(&old.value, new);
+    held_back(&old.value, &new, out);
+    let after = format!("{mark}{}", json::rewrite(body, &old, &new));
+    let say = words::TOOL_PATCHES.with("path", quoted(&spot.shown));
+    let task = finish(spot, bytes, after.as_bytes(), None)?;
+    out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
+    match task {
+        Task::Change(write) => Ok(Task::Change(Box::new(super::Write { backup: true, ..*write }))),
+        other => Ok(other),
+    }
+}
+
+/// Whether it is one of the files that may be patched, links resolved.
+fn is_listed(spot: &Spot, ground: &Ground<'_>) -> bool {
+    let scene = ground.scene;
+    let home = scene.world.real(&scene.place.home.join(".slothtool"));
+    let of_plugin = spot.path.parent() == Some(&home.join("plugin-configs"))
+        && spot.path.extension().is_some_and(|end| end == "json");
+    let listed = |text: &String| {
+        let written = paths::absolute(text, &scene.place.workspace, &scene.place.home);
+        spot.path == scene.world.real(&written)
+    };
+    of_plugin
+        || spot.path == home.join("settings.json")
+        || scene.policy.config_files.iter().any(listed)
+}
+
+/// The value with the patch, or the keys, put into it. All of it or nothing.
+fn patched(input: &Input<'_>, old: &Value) -> Result<Value, Fault> {
+    let list = input.list(PATCH)?;
+    let set = input.get(&["set"]);
+    let unset = input.texts(&["unset", "remove"])?;
+    let mut new = old.clone();
+    match (list, set) {
+        (None, None) if unset.is_empty() => return Err(input.missing(PATCH)),
+        (Some(list), _) => {
+            let patch: json_patch::Patch = serde_json::from_value(Value::Array(list))
+                .map_err(|error| wrong(&error.to_string()))?;
+            json_patch::patch(&mut new, &patch).map_err(|error| wrong(&error.to_string()))?;
+        }
+        (None, _) => {}
+    }
+    if let Some(set) = set {
+        let Value::Object(fields) = set else { return Err(wrong("`set` is no object")) };
+        for (name, value) in fields {
+            put(&mut new, &steps(name), value.clone()).map_err(|()| wrong(name))?;
+        }
+    }
+    for name in &unset {
+        take(&mut new, &steps(name)).map_err(|()| wrong(name))?;
+    }
+    Ok(new)
+}
+
+fn wrong(why: &str) -> Fault {
+    words::CONFIG_PATCH_WRONG.with("why", quoted(why)).into()
+}
+
+/// `a.b` or `/a/b`.
+fn steps(name: &str) -> Vec<String> {
+    match name.strip_prefix('/') {
+        Some(pointer) => {
+            pointer.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
+        }
+        None => name.split('.').map(str::to_owned).collect(),
+    }
+}
+
+fn put(into: &mut Value, steps: &[String], value: Value) -> Result<(), ()> {
+    let [first, rest @ ..] = steps else {
+        *into = value;
+        return Ok(());
+    };
+    match into {
+        Value::Object(fields) => put(
+            fields.entry(first.clone()).or_insert_with(|| Value::Object(Map::new())),
+            rest,
+            value,
+        ),
+        Value::Array(list) => {
+            put(list.get_mut(first.parse::<usize>().map_err(drop)?).ok_or(())?, rest, value)
+        }
+        _ => Err(()),
+    }
+}
+
+fn take(from: &mut Value, steps: &[String]) -> Result<(), ()> {
+    match (steps, from) {
+        ([last], Value::Object(fields)) => fields.shift_remove(last).map(drop).ok_or(()),
+        ([first, rest @ ..], Value::Object(fields)) => take(fields.get_mut(first).ok_or(())?, rest),
+        _ => Err(()),
+    }
+}
+
+/// Keys that hold an agent back, and which way they loosen.
+const HOLDING: &[(&[&str], Loosens)] = &[
+    (&["allow_network", "allowNetwork"], Loosens::WhenTrue),
+    (&["allow_write", "allowWrite"], Loosens::WhenTrue),
+    (&["allow_sudo", "allowSudo"], Loosens::WhenTrue),
+    (&["allowed_programs", "allowedPrograms"], Loosens::WhenLonger),
+    (&["lift", "approvals", "trust", "mode", "defaultMode", "unknown_program"], Loosens::Always),
+    (&["provider", "base_url", "baseUrl", "baseURL", "mcp", "mcpServers"], Loosens::Always),
+];
+
+#[derive(Clone, Copy)]
+enum Loosens {
+    WhenTrue,
+    WhenLonger,
+    Always,
+}
+
+/// Says which of those keys change: refused where one loosens.
+fn held_back(old: &Value, new: &Value, out: &mut Findings) {
+    let empty = Map::new();
+    let (old, new) = (old.as_object().unwrap_or(&empty), new.as_object().unwrap_or(&empty));
+    for (names, way) in HOLDING {
+        for name in *names {
+            let (before, after) = (old.get(*name), new.get(*name));
+            if before == after {
+                continue;
+            }
+            let loosens = match way {
+                Loosens::WhenTrue => after != Some(&Value::Bool(false)),
+                Loosens::WhenLonger => !is_part(after, before),
+                Loosens::Always => after.is_some(),
+            };
+            let (rule, tier, word): (_, _, crate::words::Word) = match loosens {
+                true => ("config.loosens", Tier::L2, words::CONFIG_LOOSENS),
+                false => ("config.tightens", Tier::L1, words::CONFIG_TIGHTENS),
+            };
+            let say: Say = word.with("key", *name);
+            out.add_also(rule, tier, say, &[Effect::Write, Effect::Outside]);
+        }
+    }
+    // They may lie deeper, under `safety` or in a profile.
+    for (name, value) in new {
+        if let (Some(before @ Value::Object(_)), Value::Object(_)) = (old.get(name), value) {
+            held_back(before, value, out);
+        } else if value.is_object() && old.get(name) != Some(value) {
+            held_back(&Value::Null, value, out);
+        }
+    }
+}
+
+/// Whether every element of one list stands in the other.
+fn is_part(one: Option<&Value>, other: Option<&Value>) -> bool {
+    let (Some(Value::Array(one)), Some(Value::Array(other))) = (one, other) else { return false };
+    one.iter().all(|item| other.contains(item))
+}

@@ -1,0 +1,191 @@
+//! Judges `plugin.run` (001 §12.1): a plugin of slothtool, found by its registry, run by
+//! `node`. The registry is read anew for each judgement and never written.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::input::{Input, Names};
+use super::{Fault, Plugin, Task, quoted};
+use crate::protocol::{Effect, Tier};
+use crate::safety::findings::Findings;
+use crate::safety::judge::Ground;
+use crate::safety::paths::{self, Class};
+use crate::safety::{Contents, World};
+use crate::words::{Say, safety as words};
+
+const ALIAS: Names = &["alias", "plugin", "name"];
+const ARGS: Names = &["args", "arguments", "argv"];
+/// Of a registry and of a plugin's description, in bytes.
+const MOST: usize = 1024 * 1024;
+/// What asks a plugin for its conversation.
+const INTERACTIVE: &[&str] = &["-i", "--interactive"];
+
+/// What slothtool knows of its plugins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Registry {
+    pub entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub alias: String,
+    /// Of the package.
+    pub name: String,
+    pub version: String,
+    pub bin: PathBuf,
+}
+
+impl Registry {
+    /// Below a home folder.
+    pub fn file(home: &Path) -> PathBuf {
+        home.join(".slothtool").join("registry.json")
+    }
+
+    /// As it is now; `None`: there is none.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with it.
+    pub fn read(home: &Path, world: &dyn World) -> Result<Option<Registry>, Say> {
+        let file = Registry::file(home);
+        let broken = |why: String| {
+            words::REGISTRY_BROKEN.with("file", file.display().to_string()).with("why", why)
+        };
+        match world.read(&file, MOST) {
+            Contents::Missing => Ok(None),
+            Contents::Unreadable => Err(broken("-".to_owned())),
+            Contents::Bytes(bytes) => {
+                let value: Value =
+                    serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?;
+                Registry::of(&value).map(Some).ok_or_else(|| broken("`plugins`".to_owned()))
+            }
+        }
+    }
+
+    /// An entry without a path is no plugin that could run.
+    fn of(value: &Value) -> Option<Registry> {
+        let plugins = value.get("plugins")?.as_object()?;
+        let entry = |(alias, entry): (&String, &Value)| {
+            let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+            let bin = Some(text("binPath")).filter(|bin| !bin.is_empty())?;
+            Some(Entry {
+                alias: alias.clone(),
+                name: text("name").to_owned(),
+                version: text("version").to_owned(),
+                bin: PathBuf::from(bin),
+            })
+        };
+        Some(Registry { entries: plugins.iter().filter_map(entry).collect() })
+    }
+
+    /// By its alias, by the name of its package, or by the alias that name stands for.
+    pub fn find(&self, name: &str) -> Option<&Entry> {
+        let by = |test: &dyn Fn(&Entry) -> bool| self.entries.iter().find(|entry| test(entry));
+        by(&|entry| entry.alias == name)
+            .or_else(|| by(&|entry| entry.name == name))
+            .or_else(|| by(&|entry| alias_of(&entry.name) == alias_of(name)))
+    }
+}
+
+/// The alias of a package: without its scope, then without a leading `plugin-`.
+pub fn alias_of(package: &str) -> &str {
+    let bare = match package.split_once('/') {
+        Some((scope, bare)) if scope.starts_with('@') => bare,
+        _ => package,
+    };
+    bare.strip_prefix("plugin-").filter(|rest| !rest.is_empty()).unwrap_or(bare)
+}
+
+pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+    let scene = ground.scene;
+    let alias = input.text(ALIAS)?;
+    let args = input.texts(ARGS)?;
+    if args.iter().any(|arg| arg.contains('\0')) {
+        return Err(Say::from(words::PATH_NUL).into());
+    }
+    let home = &scene.place.home;
+    let registry = Registry::read(home, scene.world)?.ok_or_else(|| {
+        words::NO_REGISTRY.with("file", Registry::file(home).display().to_string())
+    })?;
+    let entry = registry.find(alias).ok_or_else(|| {
+        let known: Vec<&str> = registry.entries.iter().map(|entry| entry.alias.as_str()).collect();
+        words::NO_PLUGIN.with("alias", quoted(alias)).with("known", quoted(&known.join(", ")))
+    })?;
+    if scene.world.program("node").is_none() {
+        return Err(Say::from(words::NO_NODE).into());
+    }
+    let root = scene.world.real(&home.join(".slothtool"));
+    let bin = scene.world.real(&root.join(&entry.bin));
+    if !bin.starts_with(&root) {
+        let say = words::PLUGIN_OUTSIDE
+            .with("alias", quoted(&entry.alias))
+            .with("path", quoted(&bin.to_string_lossy()));
+        out.add("plugin.outside", Tier::L2, say, None, &[Effect::Exec, Effect::Outside]);
+    }
+    let say = words::PLUGIN_RUNS
+        .with("alias", quoted(&entry.alias))
+        .with("name", quoted(&entry.name))
+        .with("version", quoted(&entry.version));
+    out.add("plugin.run", Tier::L1, say, None, &[Effect::Exec]);
+    for arg in &args {
+        touched(arg, ground, out);
+    }
+    let interactive = wants_terminal(&bin, &root, &args, scene.world);
+    if interactive {
+        out.add("plugin.interactive", Tier::L1, words::PLUGIN_TERMINAL, None, &[Effect::Terminal]);
+    }
+    Ok(Task::Plugin(Plugin { alias: entry.alias.clone(), bin, args, interactive }))
+}
+
+/// A plugin may read or write what its arguments name.
+fn touched(arg: &str, ground: &Ground<'_>, out: &mut Findings) {
+    let value =
+        arg.split_once('=').filter(|_| arg.starts_with('-')).map_or(arg, |(_, value)| value);
+    if !paths::looks_like_path(value) {
+        return;
+    }
+    let (rule, why, effects): (_, _, &[Effect]) =
+        match paths::classify(value, &ground.cwd, ground.scene) {
+            Class::Inside | Class::Public => return,
+            Class::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
+            Class::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
+            Class::Secret => {
+                ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
+            }
+        };
+    out.add_also(rule, Tier::L1, why.with("path", quoted(value)), effects);
+}
+
+/// Whether it would talk: its package says that it can, and the arguments ask for it or
+/// there are none.
+fn wants_terminal(bin: &Path, root: &Path, args: &[String], world: &dyn World) -> bool {
+    let asks = args.is_empty() || args.iter().any(|arg| INTERACTIVE.contains(&arg.as_str()));
+    let folders = bin.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
+    let package = folders.into_iter().find_map(|folder| {
+        match world.read(&folder.join("package.json"), MOST) {
+            Contents::Bytes(bytes) => serde_json::from_slice::<Value>(&bytes).ok(),
+            Contents::Missing | Contents::Unreadable => None,
+        }
+    });
+    let says =
+        package.is_some_and(|package| package["slothtool"]["interactive"] == Value::Bool(true));
+    asks && says
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alias_has_neither_scope_nor_prefix() {
+        for (package, alias) in [
+            ("@holic512/plugin-ai", "ai"),
+            ("plugin-loc", "loc"),
+            ("@x/llm-base", "llm-base"),
+            ("plain", "plain"),
+            ("plugin-", "plugin-"),
+        ] {
+            assert_eq!(alias_of(package), alias);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Judges the taking back of a change: not proposed by a model but wanted by the person,
+//! so it runs, unless the file is not what the change left behind.
+
+use std::sync::Arc;
+
+use super::change::{change, writes};
+use super::{Spot, Task, Write, content, digest, quoted, spot};
+use crate::protocol::{Requires, Step, Tier, Work};
+use crate::safety::findings::Findings;
+use crate::safety::judge::Ground;
+use crate::safety::{Judged, Scene};
+use crate::words::safety as words;
+
+/// A file of this size was never changed by us, in bytes.
+const MOST: usize = 64 * 1024 * 1024;
+
+/// A file, and what it shall be again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restore {
+    /// Absolute.
+    pub path: String,
+    /// `None`: there was no file.
+    pub before: Option<Vec<u8>>,
+    /// What the change left, as a digest; `None`: no file.
+    pub after: Option<String>,
+}
+
+/// The judgement of one restoring.
+pub fn judge(id: &str, restore: &Restore, scene: Scene<'_>) -> Judged {
+    let cwd = scene.world.real(&scene.place.cwd);
+    let ground = Ground { scene, cwd };
+    let mut findings = Findings::default();
+    let task = task(restore, &ground, &mut findings);
+    let shown = match &task {
+        Ok((spot, _)) => spot.shown.clone(),
+        Err(_) => restore.path.clone(),
+    };
+    let work =
+        Work::Tool { name: "file.restore".to_owned(), input: serde_json::json!({ "path": shown }) };
+    let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
+    let task = match task {
+        Ok((_, task)) => task,
+        Err(fault) => Task::Fault(fault),
+    };
+    let seen = findings.seen();
+    let risk = findings.risk(false);
+    let cwd = ground.cwd;
+    Judged { step, risk, program: None, cwd, pieces: Vec::new(), seen, task: Some(task) }
+}
+
+fn task(
+    restore: &Restore,
+    ground: &Ground<'_>,
+    out: &mut Findings,
+) -> Result<(Spot, Task), super::Fault> {
+    let (spot, class) = spot(&restore.path, ground, out)?;
+    writes(&spot, class, out);
+    let now = content(&spot, ground, MOST)?;
+    if now.as_deref().map(digest) != restore.after && now != restore.before {
+        let say = words::FILE_CHANGED_SINCE.with("path", quoted(&spot.shown));
+        out.add("file.changed", Tier::L1, say, None, &[]);
+    }
+    if now == restore.before {
+        return Err(words::NOTHING_CHANGES.with("path", quoted(&spot.shown)).into());
+    }
+    let shown = change(&spot, now.as_deref(), restore.before.as_deref());
+    let after = restore.before.as_deref().map(Arc::from);
+    let write = Write { spot: spot.clone(), after, change: shown, backup: false, note: None };
+    Ok((spot, Task::Change(Box::new(write))))
+}

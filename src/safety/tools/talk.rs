@@ -1,0 +1,97 @@
+//! Judges what only talks with the person: `ask` and `plan`. Neither touches anything.
+
+use serde_json::Value;
+
+use super::input::{Input, Names};
+use super::{Choice, Fault, Task};
+use crate::protocol::{PlanItem, PlanState, Tier};
+use crate::safety::findings::Findings;
+use crate::safety::judge::Ground;
+use crate::words::safety as words;
+
+const QUESTION: Names = &["question", "text", "message", "prompt"];
+const CHOICES: Names = &["choices", "options", "answers"];
+const ITEMS: Names = &["items", "steps", "plan", "todos", "tasks"];
+const TEXT: Names = &["text", "step", "title", "content", "task", "description"];
+const STATE: Names = &["state", "status"];
+/// What can be picked by a digit.
+const MOST_CHOICES: usize = 9;
+const MOST_ITEMS: usize = 40;
+/// Characters of a question, of a choice and of a line of the plan.
+const LONG: usize = 2_000;
+const SHORT: usize = 200;
+
+pub fn ask(input: &Input<'_>, _: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+    let text = clipped(input.text(QUESTION)?.trim(), LONG);
+    if text.is_empty() {
+        return Err(input.missing(QUESTION));
+    }
+    let mut choices = input.texts(CHOICES)?;
+    choices.retain(|choice| !choice.trim().is_empty());
+    if choices.len() > MOST_CHOICES {
+        let say = words::TOO_MANY_CHOICES.with("count", choices.len()).with("most", MOST_CHOICES);
+        return Err(say.into());
+    }
+    let choices: Vec<String> = choices.iter().map(|choice| clipped(choice.trim(), SHORT)).collect();
+    let free = choices.is_empty() || input.get(&["free", "other"]) != Some(&Value::Bool(false));
+    out.add("ask", Tier::L0, words::TOOL_TALKS, None, &[]);
+    Ok(Task::Ask(Choice { text, choices, free }))
+}
+
+pub fn plan(input: &Input<'_>, _: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
+    let list = input.list(ITEMS)?.ok_or_else(|| input.missing(ITEMS))?;
+    if list.len() > MOST_ITEMS {
+        let say = words::TOO_MANY_ITEMS.with("count", list.len()).with("most", MOST_ITEMS);
+        return Err(say.into());
+    }
+    let items: Vec<PlanItem> =
+        list.iter().enumerate().map(|(at, value)| item(at, value)).collect::<Result<_, _>>()?;
+    out.add("plan", Tier::L0, words::TOOL_TALKS, None, &[]);
+    Ok(Task::Plan(items))
+}
+
+/// An object with its state, or a text, which may carry its box: `[x] done`.
+fn item(at: usize, value: &Value) -> Result<PlanItem, Fault> {
+    if let Value::String(text) = value {
+        let (state, text) = boxed(text.trim());
+        return Ok(PlanItem { text: clipped(text, SHORT), state });
+    }
+    let name = format!("plan: items[{at}]");
+    let input = Input::new(&name, value);
+    let text = clipped(input.text(TEXT)?.trim(), SHORT);
+    let state = match input.optional_text(STATE)? {
+        None => PlanState::Pending,
+        Some(named) => state(named).ok_or_else(|| {
+            Fault::from(words::PLAN_STATE.with("item", at + 1).with("found", super::quoted(named)))
+        })?,
+    };
+    Ok(PlanItem { text, state })
+}
+
+fn boxed(text: &str) -> (PlanState, &str) {
+    let boxes = [
+        ("[ ]", PlanState::Pending),
+        ("[x]", PlanState::Done),
+        ("[X]", PlanState::Done),
+        ("[~]", PlanState::Doing),
+        ("[>]", PlanState::Doing),
+    ];
+    let found = boxes.iter().find_map(|(sign, state)| Some((*state, text.strip_prefix(sign)?)));
+    found.map_or((PlanState::Pending, text), |(state, rest)| (state, rest.trim()))
+}
+
+fn state(name: &str) -> Option<PlanState> {
+    match name.to_ascii_lowercase().as_str() {
+        "pending" | "todo" | "open" | "not_started" => Some(PlanState::Pending),
+        "doing" | "in_progress" | "in-progress" | "active" | "running" => Some(PlanState::Doing),
+        "done" | "completed" | "complete" | "finished" => Some(PlanState::Done),
+        _ => None,
+    }
+}
+
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,383 @@
+//! What the tools are judged to be, against a machine made of a table.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::*;
+use crate::protocol::{Requires, Step};
+use crate::safety::{Place, Policy, Program, Rule, Scene, Verdict, World, assess, assess_restore};
+use crate::words::Lang;
+
+/// Files by their path, and links.
+#[derive(Default)]
+struct Table {
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    links: BTreeMap<PathBuf, PathBuf>,
+    seen: BTreeMap<PathBuf, String>,
+    node: bool,
+}
+
+impl Table {
+    fn with(files: &[(&str, &str)]) -> Table {
+        let files =
+            files.iter().map(|(path, text)| (PathBuf::from(path), text.as_bytes().to_vec()));
+        Table { files: files.collect(), node: true, ..Table::default() }
+    }
+
+    fn judged(&self, name: &str, input: Value) -> Verdict {
+        self.under(&Policy::default(), name, input)
+    }
+
+    fn under(&self, policy: &Policy, name: &str, input: Value) -> Verdict {
+        let work = Work::Tool { name: name.into(), input };
+        let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
+        assess(step, Scene { policy, place: &place(), world: self })
+    }
+}
+
+fn place() -> Place {
+    Place { workspace: "/w".into(), home: "/h".into(), cwd: "/w".into(), trusted: true }
+}
+
+impl World for Table {
+    fn real(&self, path: &Path) -> PathBuf {
+        let plain = paths::normal(path);
+        for (link, target) in &self.links {
+            if let Ok(rest) = plain.strip_prefix(link) {
+                return if rest.as_os_str().is_empty() {
+                    target.clone()
+                } else {
+                    target.join(rest)
+                };
+            }
+        }
+        plain
+    }
+
+    fn kind(&self, path: &Path) -> Kind {
+        match self.files.contains_key(path) {
+            true => Kind::File,
+            false if path == Path::new("/w") => Kind::Folder,
+            false => Kind::Missing,
+        }
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        let path = Path::new("/usr/bin").join(name);
+        self.node.then_some(Program { path, device: 1, inode: 1, modified: 0 })
+    }
+
+    fn read(&self, path: &Path, most: usize) -> Contents {
+        match self.files.get(path) {
+            Some(bytes) if bytes.len() > most => Contents::Unreadable,
+            Some(bytes) => Contents::Bytes(bytes.clone()),
+            None => Contents::Missing,
+        }
+    }
+
+    fn last_seen(&self, path: &Path) -> Option<String> {
+        self.seen.get(path).cloned()
+    }
+}
+
+fn tier(verdict: &Verdict) -> Tier {
+    verdict.judged().risk.tier
+}
+
+fn rules(verdict: &Verdict) -> Vec<&str> {
+    verdict.judged().risk.reasons.iter().map(|reason| reason.rule.as_str()).collect()
+}
+
+fn fault(verdict: &Verdict) -> String {
+    match &verdict.judged().task {
+        Some(Task::Fault(fault)) => fault.say.text(Lang::En),
+        other => panic!("no fault: {other:?}"),
+    }
+}
+
+#[test]
+fn reading_inside_runs_and_everything_else_asks() {
+    let mut table = Table::with(&[("/w/a", "x"), ("/h/.ssh/id_rsa", "k")]);
+    table.links.insert("/w/out".into(), "/etc".into());
+    for (tool, path, expected) in [
+        ("file.read", "a", Tier::L0),
+        ("file.read", "/w/sub/../a", Tier::L0),
+        ("file.read", "missing", Tier::L0),
+        ("file.list", ".", Tier::L0),
+        ("file.search", ".", Tier::L0),
+        ("file.read", ".env", Tier::L1),
+        ("file.read", ".env.example", Tier::L0),
+        ("file.read", "../b", Tier::L1),
+        ("file.read", "/etc/passwd", Tier::L1),
+        ("file.read", "~/.ssh/id_rsa", Tier::L1),
+        ("file.read", "$HOME/x", Tier::L1),
+        ("file.list", "/", Tier::L1),
+        ("file.search", "~", Tier::L1),
+        ("file.read", "out/passwd", Tier::L2),
+        ("file.write", "out/passwd", Tier::L2),
+    ] {
+        let verdict = table.judged(tool, json!({"path": path, "query": "q", "content": "c"}));
+        assert_eq!(tier(&verdict), expected, "{tool} {path}: {:?}", rules(&verdict));
+    }
+}
+
+#[test]
+fn writing_always_asks_and_shows_what_will_be_written() {
+    let table = Table::with(&[("/w/a.rs", "one\ntwo\n"), ("/w/.env", "K=1\n")]);
+    let verdict = table.judged("file.edit", json!({"path": "a.rs", "old": "two", "new": "2"}));
+    assert!(matches!(verdict, Verdict::Ask(_)));
+    let change = verdict.judged().change().expect("a change");
+    assert_eq!(change.diff, "--- a.rs\n+++ a.rs\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
+    assert_eq!((change.added, change.removed), (1, 1));
+    assert_eq!(change.after.as_deref(), Some(digest(b"one\n2\n").as_str()));
+    assert_eq!(
+        verdict.judged().rule().map(|rule| rule.to_string()).as_deref(),
+        Some("file.edit *")
+    );
+
+    for (path, tier_then, rule) in [
+        ("new.rs", Tier::L1, "file.write"),
+        (".env", Tier::L1, "path.sensitive.write"),
+        (".git/hooks/pre-commit", Tier::L1, "path.git"),
+        (".avocet/config.toml", Tier::L1, "path.steers"),
+        ("/etc/hosts", Tier::L1, "path.outside.write"),
+        ("/h/.ssh/authorized_keys", Tier::L2, "path.secret.write"),
+    ] {
+        let verdict = table.judged("file.write", json!({"path": path, "content": "x\n"}));
+        assert_eq!(tier(&verdict), tier_then, "{path}");
+        assert!(rules(&verdict).contains(&rule), "{path}: {:?}", rules(&verdict));
+        let offered = verdict.judged().rule().is_some();
+        assert_eq!(
+            offered,
+            path == "new.rs",
+            "{path}: only a plain file of ours can be remembered"
+        );
+    }
+}
+
+#[test]
+fn a_remembered_yes_to_edits_covers_plain_files_of_the_workspace_and_no_others() {
+    let mut table =
+        Table::with(&[("/w/a", "one\n"), ("/w/.git/config", "one\n"), ("/o/a", "one\n")]);
+    let allowed = vec![Rule::parse("file.edit *").expect("a rule")];
+    let policy = Policy { allowed, ..Policy::default() };
+    let runs = |table: &Table, path: &str| {
+        let input = json!({"path": path, "old": "one", "new": "two"});
+        matches!(table.under(&policy, "file.edit", input), Verdict::Run(_))
+    };
+    assert!(runs(&table, "a"));
+    for path in [".git/config", "/o/a"] {
+        assert!(!runs(&table, path), "{path}");
+    }
+    table.seen.insert("/w/a".into(), digest(b"other"));
+    assert!(!runs(&table, "a"), "it was changed since the model read it");
+}
+
+#[test]
+fn a_file_changed_on_disk_since_it_was_read_is_said() {
+    let mut table = Table::with(&[("/w/a", "one\n")]);
+    let write = || json!({"path": "a", "content": "two\n"});
+    assert!(rules(&table.judged("file.write", write())).contains(&"file.unread"));
+    table.seen.insert("/w/a".into(), digest(b"one\n"));
+    assert_eq!(rules(&table.judged("file.write", write())), ["file.write"]);
+    table.seen.insert("/w/a".into(), digest(b"zero\n"));
+    assert!(rules(&table.judged("file.write", write())).contains(&"file.changed"));
+    let edit = table.judged("file.edit", json!({"path": "a", "old": "one", "new": "1"}));
+    assert!(rules(&edit).contains(&"file.changed"));
+}
+
+#[test]
+fn what_makes_no_sense_is_told_and_does_nothing() {
+    let table = Table::with(&[("/w/a", "one\n"), ("/w/b", "\u{1}")]);
+    for (tool, input, part) in [
+        ("file.read", json!({}), "needs the field `path`; given: -"),
+        ("file.read", json!({"pth": "a"}), "given: pth"),
+        ("file.read", json!({"path": 7}), "`path` must be a text, not 7"),
+        ("file.read", json!({"path": "a", "from": 9, "to": 2}), "`9-2` is no range"),
+        ("file.edit", json!({"path": "a", "old": "one"}), "needs the field `new`"),
+        (
+            "file.edit",
+            json!({"path": "a", "edits": [{"old": "one"}]}),
+            "edits[0]` needs the field `new`",
+        ),
+        ("file.edit", json!({"path": "a", "old": "1", "new": "2"}), "is not in the file"),
+        ("file.edit", json!({"path": "no", "old": "1", "new": "2"}), "There is no file `no`"),
+        ("file.edit", json!({"path": ".", "old": "1", "new": "2"}), "There is no file `.`"),
+        ("file.write", json!({"path": "a", "content": "one\n"}), "nothing would change"),
+        ("ask", json!({"question": " "}), "needs the field `question`"),
+        ("plan", json!({"items": [{"text": "x", "state": "soon"}]}), "`soon` is no state"),
+    ] {
+        let verdict = table.judged(tool, input);
+        assert!(matches!(verdict, Verdict::Run(_)), "{tool}: nothing to ask about");
+        let said = fault(&verdict);
+        assert!(said.contains(part), "{tool}: {said}");
+    }
+    assert_eq!(tier(&table.judged("file.move", json!({}))), Tier::L2);
+}
+
+#[test]
+fn small_models_may_name_fields_their_own_way() {
+    let table = Table::with(&[("/w/a", "one\ntwo\n")]);
+    for input in [
+        json!({"file_path": "a", "old_string": "two", "new_string": "2"}),
+        json!({"file": "a", "edits": [{"search": "two", "replace": "2"}]}),
+        json!({"path": "a", "edits": "[{\"old\":\"two\",\"new\":\"2\"}]"}),
+        json!({"path": "a", "edits": {"old": "two", "new": "2"}, "all": "false"}),
+    ] {
+        let verdict = table.judged("file.edit", input.clone());
+        assert!(verdict.judged().change().is_some(), "{input}: {:?}", verdict.judged().task);
+    }
+    for (input, from, to) in [
+        (json!({"path": "a", "range": "2-5"}), 2, Some(5)),
+        (json!({"path": "a", "range": [2, 5]}), 2, Some(5)),
+        (json!({"path": "a", "start_line": "2", "end_line": 5.0}), 2, Some(5)),
+        (json!({"path": "a", "offset": 2, "limit": 4}), 2, Some(5)),
+        (json!({"path": "a"}), 1, None),
+    ] {
+        let verdict = table.judged("file.read", input);
+        let Some(Task::Read(read)) = &verdict.judged().task else { panic!("reads") };
+        assert_eq!((read.from, read.to), (from, to));
+    }
+}
+
+#[test]
+fn a_fault_about_a_file_outside_is_not_told_without_a_yes() {
+    let table = Table::with(&[("/o/secret", "hush\n")]);
+    let verdict = table.judged("file.edit", json!({"path": "/o/secret", "old": "hus", "new": "x"}));
+    assert!(matches!(verdict, Verdict::Ask(_)));
+    let verdict = table.judged("file.edit", json!({"path": "/o/secret", "old": "zz", "new": "x"}));
+    assert!(matches!(verdict, Verdict::Ask(_)), "it would say what stands there");
+}
+
+#[test]
+fn only_listed_settings_are_patched_and_always_with_a_yes() {
+    let text = "{\n  \"b\": 1,\n  \"a\": [1, 2]\n}\n";
+    let mut table = Table::with(&[("/h/.slothtool/settings.json", text), ("/o/x.json", text)]);
+    table.links.insert("/h/.slothtool/plugin-configs/evil.json".into(), "/h/.bashrc".into());
+    let patch = |path: &str| json!({"path": path, "set": {"b": 2}});
+    let verdict = table.judged("config.json_patch", patch("~/.slothtool/settings.json"));
+    assert!(matches!(verdict, Verdict::Ask(_)), "{:?}", rules(&verdict));
+    assert!(verdict.judged().rule().is_none(), "it is asked each time");
+    let Some(Task::Change(write)) = &verdict.judged().task else { panic!("changes") };
+    assert_eq!(write.after.as_deref(), Some(text.replace("1,\n", "2,\n").as_bytes()));
+    assert!(write.backup);
+
+    for path in [
+        "~/.slothtool/registry.json",
+        "~/.slothtool/plugin-configs/../../.bashrc",
+        "~/.slothtool/plugin-configs/deep/x.json",
+        "~/.slothtool/plugin-configs/evil.json",
+        "/o/x.json",
+        "x.json",
+    ] {
+        assert_eq!(tier(&table.judged("config.json_patch", patch(path))), Tier::L2, "{path}");
+    }
+    let policy = Policy { config_files: vec!["/o/x.json".into()], ..Policy::default() };
+    assert_eq!(tier(&table.under(&policy, "config.json_patch", patch("/o/x.json"))), Tier::L1);
+    let new = table.judged("config.json_patch", patch("~/.slothtool/plugin-configs/new.json"));
+    let Some(Task::Change(write)) = &new.judged().task else { panic!("makes it") };
+    assert_eq!(write.after.as_deref(), Some(&b"{\"b\":2}\n"[..]));
+}
+
+#[test]
+fn a_patch_is_all_or_nothing_and_never_loosens_the_policy() {
+    let text =
+        "{\"a\":{\"b\":1},\"safety\":{\"allowSudo\":true,\"allowedPrograms\":[\"x\",\"y\"]}}";
+    let table = Table::with(&[("/h/.slothtool/plugin-configs/ai.json", text)]);
+    let judged = |change: Value| {
+        let mut input = json!({"path": "~/.slothtool/plugin-configs/ai.json"});
+        for (name, value) in change.as_object().expect("an object") {
+            input[name] = value.clone();
+        }
+        table.judged("config.json_patch", input)
+    };
+    let ops = json!({"patch": [
+        {"op": "test", "path": "/a/b", "value": 1},
+        {"op": "add", "path": "/a/c", "value": [true]},
+        {"op": "remove", "path": "/a/b"},
+    ]});
+    let verdict = judged(ops);
+    let Some(Task::Change(write)) = &verdict.judged().task else {
+        panic!("{:?}", verdict.judged())
+    };
+    let after = String::from_utf8_lossy(write.after.as_deref().expect("content")).into_owned();
+    assert!(after.starts_with("{\"a\":{\"c\": [true]},\"safety\""), "{after}");
+    let half = json!({"patch": [
+        {"op": "add", "path": "/x", "value": 1}, {"op": "remove", "path": "/no/such"},
+    ]});
+    assert!(fault(&judged(half)).starts_with("The patch cannot be applied"));
+    for (change, expected) in [
+        (json!({"set": {"safety.allowSudo": false}}), Tier::L1),
+        (json!({"set": {"safety.allowedPrograms": ["x"]}}), Tier::L1),
+        (json!({"set": {"safety.allowedPrograms": ["x", "z"]}}), Tier::L2),
+        (json!({"set": {"allowNetwork": true}}), Tier::L2),
+        (json!({"set": {"profiles.x": {"base_url": "http://evil"}}}), Tier::L2),
+        (json!({"unset": ["safety.allowSudo"]}), Tier::L2),
+    ] {
+        assert_eq!(tier(&judged(change.clone())), expected, "{change}");
+    }
+}
+
+const REGISTRY: &str = r#"{"plugins": {
+    "loc": {"name": "@x/plugin-loc", "version": "1.0.0", "binPath": "/h/.slothtool/plugins/loc/bin/loc.js"},
+    "out": {"name": "out", "version": "1", "binPath": "/tmp/evil.js"},
+    "empty": {"name": "empty"}
+}}"#;
+
+#[test]
+fn plugins_are_found_by_the_registry_and_always_asked_about() {
+    let mut table = Table::with(&[
+        ("/h/.slothtool/registry.json", REGISTRY),
+        ("/h/.slothtool/plugins/loc/package.json", r#"{"slothtool": {"interactive": true}}"#),
+    ]);
+    let run = |alias: &str, args: Value| json!({"alias": alias, "args": args});
+    let verdict = table.judged("plugin.run", run("loc", json!(["src"])));
+    assert!(matches!(verdict, Verdict::Ask(_)));
+    let judged = verdict.judged();
+    assert_eq!(
+        judged.program.as_ref().map(|program| program.path.clone()),
+        Some("/usr/bin/node".into())
+    );
+    let Some(Task::Plugin(plugin)) = &judged.task else { panic!("a plugin") };
+    assert_eq!(plugin.command(), ["/h/.slothtool/plugins/loc/bin/loc.js", "src"]);
+    assert!(!plugin.interactive && judged.rule().is_none());
+    for (args, interactive) in [(json!([]), true), (json!(["-i"]), true), (json!(["x"]), false)] {
+        let verdict = table.judged("plugin.run", run("@x/plugin-loc", args));
+        let Some(Task::Plugin(plugin)) = &verdict.judged().task else { panic!("a plugin") };
+        assert_eq!(plugin.interactive, interactive);
+    }
+    let path = table.judged("plugin.run", run("loc", json!(["--in=/etc/passwd"])));
+    assert!(rules(&path).contains(&"path.outside"));
+    assert_eq!(tier(&table.judged("plugin.run", run("out", json!([])))), Tier::L2);
+    assert!(
+        fault(&table.judged("plugin.run", run("empty", json!([])))).contains("no plugin `empty`")
+    );
+    table.node = false;
+    assert!(fault(&table.judged("plugin.run", run("loc", json!([])))).contains("need `node`"));
+    table.files.insert("/h/.slothtool/registry.json".into(), b"[]".to_vec());
+    assert!(fault(&table.judged("plugin.run", run("loc", json!([])))).contains("registry"));
+}
+
+#[test]
+fn taking_back_runs_unless_the_file_was_changed_since() {
+    let table = Table::with(&[("/w/a", "two\n")]);
+    let back = |after: &[u8]| Restore {
+        path: "/w/a".into(),
+        before: Some(b"one\n".to_vec()),
+        after: Some(digest(after)),
+    };
+    let policy = Policy::default();
+    let place = place();
+    let scene = Scene { policy: &policy, place: &place, world: &table };
+    assert!(matches!(assess_restore("u", &back(b"two\n"), scene), Verdict::Run(_)));
+    let verdict = assess_restore("u", &back(b"else\n"), scene);
+    assert!(matches!(verdict, Verdict::Ask(_)));
+    assert_eq!(
+        verdict.judged().change().map(|change| change.diff.clone()).as_deref(),
+        Some("--- a\n+++ a\n@@ -1 +1 @@\n-two\n+one\n")
+    );
+    // No model can ask for it.
+    assert_eq!(tier(&table.judged("file.restore", json!({"path": "a"}))), Tier::L2);
+}

@@ -1,0 +1,118 @@
+//! Old contents of files that were changed, by their digest, so that a change can be
+//! taken back. Bounded: the oldest go first.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::safety::tools::digest;
+
+/// All that is kept, in bytes.
+const MOST: u64 = 512 * 1024 * 1024;
+
+/// A folder of contents.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    folder: PathBuf,
+    most: u64,
+}
+
+impl Kept {
+    /// The folder is made when there is something to keep.
+    pub fn new(folder: PathBuf) -> Kept {
+        Kept { folder, most: MOST }
+    }
+
+    /// Keeps a content; answers with its digest.
+    ///
+    /// # Errors
+    /// What the system says. Nothing is kept then.
+    pub fn keep(&self, bytes: &[u8]) -> io::Result<String> {
+        let digest = digest(bytes);
+        let path = self.path(&digest);
+        let folder = path.parent().unwrap_or(&self.folder);
+        private_folder(folder)?;
+        if let Ok(file) = fs::File::options().append(true).open(&path) {
+            // Needed again, so it is young again.
+            let _ = file.set_modified(SystemTime::now());
+            return Ok(digest);
+        }
+        let mut temp = tempfile::NamedTempFile::new_in(folder)?;
+        temp.write_all(bytes)?;
+        temp.as_file().sync_all()?;
+        temp.persist(&path).map_err(|error| error.error)?;
+        self.prune(&path);
+        Ok(digest)
+    }
+
+    /// What is kept under a digest; `None`: nothing, or it is not what it was.
+    pub fn get(&self, wanted: &str) -> Option<Vec<u8>> {
+        let sound = wanted.len() == 64 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let bytes = sound.then(|| fs::read(self.path(wanted)).ok()).flatten()?;
+        (digest(&bytes) == wanted).then_some(bytes)
+    }
+
+    fn path(&self, digest: &str) -> PathBuf {
+        let (first, rest) = digest.split_at_checked(2).unwrap_or((digest, ""));
+        self.folder.join(first).join(rest)
+    }
+
+    /// The oldest go until it is no more than it may be; what was kept just now stays.
+    fn prune(&self, newest: &Path) {
+        let mut files: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
+        for folder in entries(&self.folder) {
+            files.extend(entries(&folder).into_iter().filter_map(|path| {
+                let meta = fs::metadata(&path).ok()?;
+                Some((meta.modified().ok()?, meta.len(), path))
+            }));
+        }
+        let mut total: u64 = files.iter().map(|(_, bytes, _)| bytes).sum();
+        files.sort_unstable();
+        for (_, bytes, path) in files {
+            if total <= self.most {
+                return;
+            }
+            if path != newest && fs::remove_file(&path).is_ok() {
+                total -= bytes;
+            }
+        }
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_comes_back_and_the_oldest_goes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Kept { folder: folder.path().join("deep/undo"), most: 10 };
+        let old = kept.keep(b"123456").unwrap();
+        assert_eq!(kept.get(&old).as_deref(), Some(&b"123456"[..]));
+        assert_eq!(kept.keep(b"123456").unwrap(), old, "once is enough");
+        let past = SystemTime::UNIX_EPOCH;
+        fs::File::options().append(true).open(kept.path(&old)).unwrap().set_modified(past).unwrap();
+        let new = kept.keep(b"abcdef").unwrap();
+        assert_eq!(kept.get(&old), None);
+        assert_eq!(kept.get(&new).as_deref(), Some(&b"abcdef"[..]));
+        let huge = kept.keep(b"more than it may be").unwrap();
+        assert!(kept.get(&huge).is_some(), "the newest stays");
+        assert_eq!(kept.get("../../etc/passwd"), None);
+        fs::write(kept.path(&huge), "torn").unwrap();
+        assert_eq!(kept.get(&huge), None, "what is not what it was is nothing");
+    }
+}

@@ -1,0 +1,105 @@
+//! `file.list`: the names below a folder.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::WalkBuilder;
+use tokio_util::sync::CancellationToken;
+
+use super::{Done, cancelled, reason};
+use crate::protocol::Parsed;
+use crate::safety::tools::List;
+use crate::words::{Say, tools as words};
+
+/// Names that are given, and that are counted.
+const NAMES: usize = 600;
+const COUNTED: usize = 200_000;
+const BYTES: usize = 32 * 1024;
+
+pub fn run(list: &List, cancel: &CancellationToken) -> Done {
+    let spot = &list.spot;
+    let meta = match std::fs::symlink_metadata(&spot.path) {
+        Ok(meta) => meta,
+        Err(error) => return Done::failed(reason(&spot.shown, &spot.path, &error)),
+    };
+    if !meta.is_dir() {
+        let size = words::SIZE.with("path", spot.shown.as_str()).with("bytes", meta.len());
+        return Done { note: Some(size), ..found(1, spot.shown.clone() + "\n", false) };
+    }
+    let glob = match list.glob.as_deref().map(matcher).transpose() {
+        Ok(glob) => glob,
+        Err(say) => return Done::failed(say),
+    };
+    let (mut out, mut total, mut cut) = (String::new(), 0_usize, false);
+    for entry in walk(&spot.path, list.all).max_depth(list.depth).build().filter_map(Result::ok) {
+        if cancel.is_cancelled() {
+            return cancelled();
+        }
+        if entry.depth() == 0 {
+            continue;
+        }
+        let Ok(inner) = entry.path().strip_prefix(&spot.path) else { continue };
+        if glob.as_ref().is_some_and(|glob| !fits(glob, inner)) {
+            continue;
+        }
+        total += 1;
+        if total > COUNTED {
+            break;
+        }
+        let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let link = entry.path_is_symlink();
+        let name = inner.to_string_lossy();
+        if total > NAMES || out.len() + name.len() > BYTES {
+            cut = true;
+            continue;
+        }
+        out.push_str(&name);
+        out.push_str(match (folder, link) {
+            (_, true) => "@\n",
+            (true, _) => "/\n",
+            (false, _) => "\n",
+        });
+    }
+    let mut done = found(total, out, cut);
+    if cut {
+        done.note = Some(words::LIST_CUT.with("total", total));
+    } else if total == 0 {
+        done.note = Some(words::LIST_NOTHING.into());
+    }
+    done
+}
+
+fn found(total: usize, stdout: String, truncated: bool) -> Done {
+    let parsed = Parsed { kind: "file_list".to_owned(), total, items: Vec::new() };
+    Done { stdout, truncated, parsed: Some(parsed), ..Done::default() }
+}
+
+/// What lies below a folder: ignore files count, links are not followed. `all`: hidden
+/// and ignored names as well, but for what git keeps for itself.
+pub(super) fn walk(root: &Path, all: bool) -> WalkBuilder {
+    let mut walk = WalkBuilder::new(root);
+    walk.follow_links(false)
+        .require_git(false)
+        .hidden(!all)
+        .ignore(!all)
+        .git_ignore(!all)
+        .git_exclude(!all)
+        .parents(!all)
+        .git_global(false)
+        .sort_by_file_name(std::ffi::OsStr::cmp)
+        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    walk
+}
+
+pub(super) fn matcher(glob: &str) -> Result<GlobMatcher, Say> {
+    let built = GlobBuilder::new(glob.trim_start_matches("./")).literal_separator(true).build();
+    built
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| words::GLOB_WRONG.with("glob", glob).with("why", error.kind().to_string()))
+}
+
+/// A glob without a folder is about names, as `*.rs`.
+pub(super) fn fits(glob: &GlobMatcher, inner: &Path) -> bool {
+    let bare = !glob.glob().glob().contains('/');
+    glob.is_match(inner) || (bare && inner.file_name().is_some_and(|name| glob.is_match(name)))
+}

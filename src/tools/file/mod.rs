@@ -1,0 +1,240 @@
+//! The tools for files, in this process: no child, no shell. What each does was worked
+//! out when it was judged; here it is done, once, and told.
+//!
+//! Reading and searching are bounded in bytes, lines and matches, and say what they left
+//! out. Writing is whole or not at all, keeps the old content first, and writes only over
+//! the file that was judged.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::seen::Seen;
+use super::{Tool, Watch};
+use crate::protocol::{Change, Observation, Outcome, Parsed};
+use crate::safety::tools::Fault;
+use crate::safety::{Cleared, Judged, Task};
+use crate::words::{Say, Word, tools as words};
+
+mod kept;
+mod list;
+mod place;
+mod read;
+mod search;
+mod write;
+
+pub use kept::Kept;
+
+/// One tool: its name, what people and what the model are told of it.
+struct Row {
+    name: &'static str,
+    about: Word,
+    prompt: &'static str,
+}
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row { name: "file.read",         about: words::ABOUT_READ,   prompt: "file.read {path, from?, to?}: lines of a text file, numbered" },
+    Row { name: "file.list",         about: words::ABOUT_LIST,   prompt: "file.list {path?, glob?, depth?}: names below a folder, ignored ones left out" },
+    Row { name: "file.search",       about: words::ABOUT_SEARCH, prompt: "file.search {query, path?, glob?, regex?, ignore_case?, context?}: lines that hold a text" },
+    Row { name: "file.edit",         about: words::ABOUT_EDIT,   prompt: "file.edit {path, edits:[{old, new, all?}]}: replaces exact text; each `old` must stand once; all or none" },
+    Row { name: "file.write",        about: words::ABOUT_WRITE,  prompt: "file.write {path, content}: makes or replaces a whole file" },
+    Row { name: "config.json_patch", about: words::ABOUT_PATCH,  prompt: "config.json_patch {path, set?, unset?, patch?}: settings of slothtool and its plugins" },
+];
+
+/// A tool for files.
+#[derive(Clone)]
+struct FileTool {
+    row: &'static Row,
+    desk: Desk,
+}
+
+/// What they share.
+#[derive(Clone, Debug, Default)]
+pub struct Desk {
+    pub seen: Seen,
+    /// Where old contents are kept; `None`: nothing is kept, and nothing can be undone.
+    pub kept: Option<Kept>,
+}
+
+/// All of them.
+pub fn all(desk: &Desk) -> Vec<Arc<dyn Tool>> {
+    let tool = |row| Arc::new(FileTool { row, desk: desk.clone() }) as Arc<dyn Tool>;
+    ROWS.iter().map(tool).collect()
+}
+
+/// What came of a task.
+#[derive(Debug, Default)]
+struct Done {
+    exit: i32,
+    stdout: String,
+    truncated: bool,
+    parsed: Option<Parsed>,
+    note: Option<Say>,
+    change: Option<Change>,
+    outcome: Option<Outcome>,
+}
+
+impl Done {
+    fn failed(note: impl Into<Say>) -> Done {
+        Done { exit: 2, note: Some(note.into()), ..Done::default() }
+    }
+}
+
+impl From<Fault> for Done {
+    fn from(fault: Fault) -> Done {
+        Done { stdout: fault.detail, ..Done::failed(fault.say) }
+    }
+}
+
+impl Tool for FileTool {
+    fn name(&self) -> &'static str {
+        self.row.name
+    }
+
+    fn about(&self) -> Word {
+        self.row.about
+    }
+
+    fn prompt(&self) -> &'static str {
+        self.row.prompt
+    }
+
+    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+        let desk = self.desk.clone();
+        async move {
+            let judged = step.judged().clone();
+            let began = Instant::now();
+            let cancel = watch.cancel.clone();
+            let work = move || run(&step, &desk, &cancel);
+            let done = tokio::task::spawn_blocking(work).await;
+            let done = done
+                .unwrap_or_else(|error| Done::failed(words::BROKE.with("why", error.to_string())));
+            observation(&judged, done, began)
+        }
+        .boxed()
+    }
+}
+
+fn observation(judged: &Judged, done: Done, began: Instant) -> Observation {
+    let outcome = done.outcome.unwrap_or(Outcome::Ran);
+    let cwd = judged.cwd.to_string_lossy();
+    let mut seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
+    seen.exit_code = (outcome == Outcome::Ran).then_some(done.exit);
+    // A step that ran took time, however little.
+    seen.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+    seen.stdout = done.stdout;
+    seen.truncated = done.truncated;
+    seen.parsed = done.parsed;
+    seen.note = done.note;
+    seen.change = done.change;
+    seen
+}
+
+fn run(step: &Cleared, desk: &Desk, cancel: &CancellationToken) -> Done {
+    if cancel.is_cancelled() {
+        return cancelled();
+    }
+    if !step.holds() {
+        return Done { outcome: Some(Outcome::Refused), ..Done::failed(words::NOT_AS_JUDGED) };
+    }
+    match &step.judged().task {
+        Some(Task::Fault(fault)) => fault.clone().into(),
+        Some(Task::Read(read)) => read::run(read, &desk.seen),
+        Some(Task::List(list)) => list::run(list, cancel),
+        Some(Task::Search(search)) => search::run(search, cancel),
+        Some(Task::Change(write)) => write::run(write, desk),
+        Some(Task::Plugin(_) | Task::Ask(_) | Task::Plan(_)) | None => {
+            Done::failed(words::NOT_A_FILE_TOOL)
+        }
+    }
+}
+
+fn cancelled() -> Done {
+    Done {
+        outcome: Some(Outcome::Cancelled),
+        note: Some(crate::words::exec::CANCELLED.into()),
+        ..Done::default()
+    }
+}
+
+/// One sentence for what the system answered.
+fn reason(shown: &str, path: &Path, error: &io::Error) -> Say {
+    let word = match error.kind() {
+        io::ErrorKind::NotFound => return near(shown, path),
+        io::ErrorKind::PermissionDenied => words::NOT_PERMITTED,
+        io::ErrorKind::IsADirectory => words::IS_FOLDER,
+        io::ErrorKind::NotADirectory => words::IS_NO_FOLDER,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => words::DISK_FULL,
+        io::ErrorKind::ReadOnlyFilesystem => words::DISK_READ_ONLY,
+        _ => words::FILE_FAILED,
+    };
+    word.with("path", shown).with("why", error.to_string())
+}
+
+/// Names beside a file that is not there which it may have been meant to be.
+fn near(shown: &str, path: &Path) -> Say {
+    const LOOKED_AT: usize = 2_000;
+    let plain = words::NOT_THERE.with("path", shown);
+    let (Some(folder), Some(name)) =
+        (path.parent(), path.file_name().and_then(|name| name.to_str()))
+    else {
+        return plain;
+    };
+    let Ok(entries) = std::fs::read_dir(folder) else { return plain };
+    let name = name.to_lowercase();
+    let stem = name.split('.').next().unwrap_or_default().to_owned();
+    let mut near: Vec<String> = entries
+        .take(LOOKED_AT)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|other| {
+            let lower = other.to_lowercase();
+            let like = strsim_like(&lower, &name);
+            like || (!stem.is_empty() && lower.split('.').next() == Some(&stem))
+        })
+        .collect();
+    near.sort_unstable();
+    near.truncate(3);
+    match near.is_empty() {
+        true => plain,
+        false => words::NOT_THERE_NEAR.with("path", shown).with("near", near.join(", ")),
+    }
+}
+
+/// Whether one becomes the other by one or two letters.
+fn strsim_like(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 2 || a.len().max(b.len()) > 64 {
+        return false;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut last = i;
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+        for (j, y) in b.iter().enumerate() {
+            let (up, left) =
+                (row.get(j + 1).copied().unwrap_or(0), row.get(j).copied().unwrap_or(0));
+            let next = (last + usize::from(x != y)).min(up + 1).min(left + 1);
+            last = up;
+            if let Some(cell) = row.get_mut(j + 1) {
+                *cell = next;
+            }
+        }
+    }
+    row.last().is_some_and(|distance| *distance <= 2 && *distance < a.len().max(1))
+}
+
+/// A text up to a character's boundary.
+fn head(text: &str, most: usize) -> &str {
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Opens and changes files without following any link: folder by folder from the root,
+//! so that nothing that is swapped under way leads elsewhere. The paths are those that
+//! were judged, links resolved.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path};
+
+use rustix::fs::{
+    AtFlags, Mode, OFlags, fchmod, fchown, fstat, fsync, linkat, mkdirat, openat, renameat,
+    unlinkat,
+};
+use rustix::io::Errno;
+
+/// Opening a folder only to name what is in it needs no right to read it.
+#[cfg(target_os = "linux")]
+const FOLDER: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// A name in an opened folder.
+pub struct Slot {
+    folder: OwnedFd,
+    name: std::ffi::OsString,
+}
+
+/// What happens to folders on the way that are not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    Fails,
+    IsMade,
+}
+
+/// A file that is there.
+pub struct There {
+    file: File,
+    stat: rustix::fs::Stat,
+}
+
+impl Slot {
+    /// # Errors
+    /// The path has no name at its end, or a folder on the way is none.
+    pub fn of(path: &Path, missing: Missing) -> io::Result<Slot> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+        let mut folder = rustix::fs::open("/", FOLDER, Mode::empty())?;
+        for part in path.parent().into_iter().flat_map(Path::components) {
+            let Component::Normal(part) = part else { continue };
+            folder = match openat(&folder, part, FOLDER, Mode::empty()) {
+                Err(Errno::NOENT) if missing == Missing::IsMade => {
+                    match mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                    openat(&folder, part, FOLDER, Mode::empty())?
+                }
+                other => other?,
+            };
+        }
+        Ok(Slot { folder, name })
+    }
+
+    /// The file in it; `None`: there is nothing of that name.
+    ///
+    /// # Errors
+    /// It is a link or no file, or cannot be opened.
+    pub fn file(&self) -> io::Result<Option<There>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = match openat(&self.folder, &self.name, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let stat = fstat(&file)?;
+        match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
+            rustix::fs::FileType::RegularFile => Ok(Some(There { file: file.into(), stat })),
+            rustix::fs::FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    /// Puts `bytes` there as one act: who looks sees the old file or the new one. `old`:
+    /// the file it replaces, whose rights and owner it gets; without one, nothing is
+    /// replaced that came meanwhile.
+    ///
+    /// # Errors
+    /// What the system says; nothing is left behind then.
+    pub fn put(&self, bytes: &[u8], old: Option<&There>) -> io::Result<()> {
+        let temp = format!(".avocet-{:016x}.tmp", fastrand::u64(..));
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = if old.is_some() { 0o600 } else { 0o666 };
+        let file = openat(&self.folder, temp.as_str(), flags, Mode::from_raw_mode(mode))?;
+        let done = self.fill(file, bytes, old).and_then(|()| self.take(OsStr::new(&temp), old));
+        if done.is_err() {
+            let _ = unlinkat(&self.folder, temp.as_str(), AtFlags::empty());
+        }
+        done?;
+        self.settle();
+        Ok(())
+    }
+
+    fn fill(&self, file: OwnedFd, bytes: &[u8], old: Option<&There>) -> io::Result<()> {
+        let mut file = File::from(file);
+        file.write_all(bytes)?;
+        if let Some(There { stat, .. }) = old {
+            let own = fstat(&file)?;
+            if (own.st_uid, own.st_gid) != (stat.st_uid, stat.st_gid) {
+                let (uid, gid) = (stat.st_uid, stat.st_gid);
+                // Who may not give a file away keeps it: its content is what counts.
+                let _ = fchown(
+                    &file,
+                    Some(rustix::fs::Uid::from_raw(uid)),
+                    Some(rustix::fs::Gid::from_raw(gid)),
+                );
+            }
+            fchmod(&file, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
+        }
+        file.sync_all()
+    }
+
+    fn take(&self, temp: &OsStr, old: Option<&There>) -> io::Result<()> {
+        if old.is_some() {
+            return Ok(renameat(&self.folder, temp, &self.folder, &self.name)?);
+        }
+        match linkat(&self.folder, temp, &self.folder, &self.name, AtFlags::empty()) {
+            Ok(()) => Ok(unlinkat(&self.folder, temp, AtFlags::empty())?),
+            // A disk without links.
+            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS) => {
+                Ok(renameat(&self.folder, temp, &self.folder, &self.name)?)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// # Errors
+    /// What the system says.
+    pub fn remove(&self) -> io::Result<()> {
+        unlinkat(&self.folder, &self.name, AtFlags::empty())?;
+        self.settle();
+        Ok(())
+    }
+
+    /// Has the folder itself written out, where the system can.
+    fn settle(&self) {
+        if let Ok(folder) =
+            openat(&self.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        {
+            let _ = fsync(&folder);
+        }
+    }
+}
+
+impl There {
+    pub fn bytes(&self) -> u64 {
+        u64::try_from(self.stat.st_size).unwrap_or(0)
+    }
+
+    /// Nobody may write to it.
+    pub fn is_read_only(&self) -> bool {
+        self.stat.st_mode & 0o222 == 0
+    }
+
+    /// What it holds, up to `most` bytes and one more.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read(&mut self, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        (&mut self.file).take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,116 @@
+//! `file.read`: lines of a text file, each behind its number.
+
+use std::fmt::Write as _;
+
+use super::super::seen::Seen;
+use super::place::{Missing, Slot};
+use super::{Done, head, reason};
+use crate::protocol::Parsed;
+use crate::safety::tools::{Read, digest};
+use crate::words::tools as words;
+
+/// The largest file that is looked at, in bytes.
+const MOST: u64 = 16 * 1024 * 1024;
+/// Lines that are given when nobody says how many, and at most; bytes in all, and of one.
+const LINES: usize = 500;
+const MOST_LINES: usize = 2_000;
+const BYTES: usize = 40 * 1024;
+const LINE: usize = 1_000;
+/// Bytes that are looked at to tell what a file is.
+const START: usize = 8 * 1024;
+
+pub fn run(read: &Read, seen: &Seen) -> Done {
+    let spot = &read.spot;
+    let failed = |error: &std::io::Error| Done::failed(reason(&spot.shown, &spot.path, error));
+    let slot = match Slot::of(&spot.path, Missing::Fails) {
+        Ok(slot) => slot,
+        Err(error) => return failed(&error),
+    };
+    let mut file = match slot.file() {
+        Ok(Some(file)) => file,
+        Ok(None) => return failed(&std::io::ErrorKind::NotFound.into()),
+        Err(error) => return failed(&error),
+    };
+    let size = file.bytes();
+    let bytes = match file.read(MOST) {
+        Ok(bytes) => bytes,
+        Err(error) => return failed(&error),
+    };
+    if let Some(kind) = binary(&bytes) {
+        let say = words::BINARY.with("path", spot.shown.as_str()).with("kind", kind);
+        return Done::failed(say.with("bytes", size));
+    }
+    let whole = bytes.len() as u64 <= MOST;
+    if whole {
+        seen.note(&spot.path, Some(digest(&bytes)));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    lines(read, text, whole)
+}
+
+fn lines(read: &Read, text: &str, whole: bool) -> Done {
+    let total = text.lines().count();
+    if total == 0 {
+        return Done { note: Some(words::EMPTY_FILE.into()), ..Done::default() };
+    }
+    if read.from > total {
+        let say = words::PAST_THE_END.with("total", total).with("from", read.from);
+        return Done::failed(say);
+    }
+    let most = match read.to {
+        Some(to) => (to - read.from + 1).min(MOST_LINES),
+        None => LINES,
+    };
+    let mut out = String::new();
+    let mut last = read.from;
+    for (at, line) in text.lines().enumerate().skip(read.from - 1).take(most) {
+        let kept = head(line, LINE);
+        let cut = if kept.len() < line.len() { "…" } else { "" };
+        if !out.is_empty() && out.len() + kept.len() > BYTES {
+            break;
+        }
+        let _ = writeln!(out, "{}\t{kept}{cut}", at + 1);
+        last = at + 1;
+    }
+    let wanted = read.to.unwrap_or(total).min(total);
+    let cut = last < wanted || !whole;
+    let note = (cut || read.from > 1 || last < total)
+        .then(|| words::LINES_OF.with("from", read.from).with("to", last).with("total", total));
+    let parsed = Parsed { kind: "text".to_owned(), total, items: Vec::new() };
+    Done { stdout: out, truncated: cut, parsed: Some(parsed), note, ..Done::default() }
+}
+
+/// What a file that is no text is; `None` for text.
+fn binary(bytes: &[u8]) -> Option<&'static str> {
+    let start = bytes.get(..bytes.len().min(START)).unwrap_or_default();
+    let known = KINDS.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| *kind);
+    if start.contains(&0) {
+        return Some(known.unwrap_or("binary data"));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(_) => None,
+        // The end may be cut within a character.
+        Err(error) if error.error_len().is_none() && bytes.len() as u64 > MOST => None,
+        Err(_) => Some(known.unwrap_or("text in another encoding than UTF-8")),
+    }
+}
+
+const KINDS: &[(&[u8], &str)] = &[
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"RIFF", "a RIFF file (WebP, WAV or AVI)"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive (or an office document, or a JAR)"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"\x28\xb5\x2f\xfd", "zstd data"),
+    (b"\xfd7zXZ", "xz data"),
+    (b"\x7fELF", "an ELF program"),
+    (b"\xcf\xfa\xed\xfe", "a Mach-O program"),
+    (b"MZ", "a Windows program"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"\0asm", "a WebAssembly module"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+];

@@ -1,0 +1,194 @@
+//! `file.search`: the lines below a folder that hold a text.
+
+use std::path::Path;
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::list::{fits, matcher, walk};
+use super::{Done, cancelled, head, reason};
+use crate::protocol::Parsed;
+use crate::safety::is_sensitive_name;
+use crate::safety::tools::Search;
+use crate::words::{Say, tools as words};
+
+/// Lines that are given, and matches that are counted.
+const LINES: usize = 200;
+const COUNTED: usize = 20_000;
+const BYTES: usize = 24 * 1024;
+/// Bytes of one line.
+const LINE: usize = 240;
+/// A longer file holds data rather than text.
+const FILE: u64 = 8 * 1024 * 1024;
+/// Files whose matches are counted one by one.
+const FILES: usize = 40;
+/// How much memory an expression may take, in bytes.
+const EXPRESSION: usize = 8 * 1024 * 1024;
+
+pub fn run(search: &Search, cancel: &CancellationToken) -> Done {
+    let spot = &search.spot;
+    let meta = match std::fs::symlink_metadata(&spot.path) {
+        Ok(meta) => meta,
+        Err(error) => return Done::failed(reason(&spot.shown, &spot.path, &error)),
+    };
+    let (expression, note) = match expression(search) {
+        Ok(found) => found,
+        Err(say) => return Done::failed(say),
+    };
+    let glob = match search.glob.as_deref().map(matcher).transpose() {
+        Ok(glob) => glob,
+        Err(say) => return Done::failed(say),
+    };
+    let mut found = Found::default();
+    let mut searcher = SearcherBuilder::new()
+        .binary_detection(BinaryDetection::quit(0))
+        .line_number(true)
+        .before_context(search.context)
+        .after_context(search.context)
+        .build();
+    if !meta.is_dir() {
+        found.file(&spot.path, &spot.shown, &expression, &mut searcher);
+        return found.done(note);
+    }
+    for entry in walk(&spot.path, false).build().filter_map(Result::ok) {
+        if cancel.is_cancelled() {
+            return cancelled();
+        }
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let Ok(inner) = entry.path().strip_prefix(&spot.path) else { continue };
+        // What holds credentials is read when it is named, and then it is asked about.
+        let sensitive = entry.file_name().to_str().is_some_and(is_sensitive_name);
+        let unwanted = glob.as_ref().is_some_and(|glob| !fits(glob, inner));
+        if sensitive || unwanted || entry.metadata().is_ok_and(|meta| meta.len() > FILE) {
+            continue;
+        }
+        let shown = match spot.shown.as_str() {
+            "." => inner.to_string_lossy().into_owned(),
+            folder => format!("{folder}/{}", inner.to_string_lossy()),
+        };
+        found.file(entry.path(), &shown, &expression, &mut searcher);
+        if found.total >= COUNTED {
+            break;
+        }
+    }
+    found.done(note)
+}
+
+/// The expression. One that is none is looked for as it stands, which is said.
+fn expression(search: &Search) -> Result<(RegexMatcher, Option<Say>), Say> {
+    let build = |text: &str| {
+        RegexMatcherBuilder::new()
+            .case_insensitive(search.fold)
+            .size_limit(EXPRESSION)
+            .line_terminator(Some(b'\n'))
+            .build(text)
+    };
+    let query = search.query.trim_end_matches(['\n', '\r']);
+    let wrong =
+        |error: grep_regex::Error| words::QUERY_WRONG.with("why", one_line(&error.to_string()));
+    if search.regex {
+        match build(query) {
+            Ok(expression) => return Ok((expression, None)),
+            Err(error) => {
+                let note = words::QUERY_LITERAL.with("why", one_line(&error.to_string()));
+                return Ok((build(&regex::escape(query)).map_err(wrong)?, Some(note)));
+            }
+        }
+    }
+    Ok((build(&regex::escape(query)).map_err(wrong)?, None))
+}
+
+fn one_line(text: &str) -> String {
+    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    last.trim().to_owned()
+}
+
+#[derive(Default)]
+struct Found {
+    out: String,
+    lines: usize,
+    total: usize,
+    files: Vec<(String, usize)>,
+    more_files: usize,
+    cut: bool,
+}
+
+impl Found {
+    fn file(
+        &mut self,
+        path: &Path,
+        shown: &str,
+        expression: &RegexMatcher,
+        searcher: &mut Searcher,
+    ) {
+        let before = self.total;
+        let mut lines = Lines { found: self, shown };
+        // A file that cannot be read is passed over, as one that is gone is.
+        let _ = searcher.search_path(expression, path, &mut lines);
+        let count = self.total - before;
+        if count == 0 {
+            return;
+        }
+        match self.files.len() < FILES {
+            true => self.files.push((shown.to_owned(), count)),
+            false => self.more_files += 1,
+        }
+    }
+
+    fn line(&mut self, shown: &str, number: Option<u64>, sign: char, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        let text = text.trim_end_matches(['\n', '\r']);
+        let kept = head(text, LINE);
+        let cut = if kept.len() < text.len() { "…" } else { "" };
+        let line = format!("{shown}:{}{sign} {kept}{cut}\n", number.unwrap_or(0));
+        if self.lines >= LINES || self.out.len() + line.len() > BYTES {
+            self.cut = true;
+            return;
+        }
+        self.lines += 1;
+        self.out.push_str(&line);
+    }
+
+    fn done(self, note: Option<Say>) -> Done {
+        let items = self.files.iter().map(|(file, n)| json!({ "file": file, "matches": n }));
+        let parsed =
+            Parsed { kind: "search_matches".to_owned(), total: self.total, items: items.collect() };
+        let cut = self.cut.then(|| {
+            let files = self.files.len() + self.more_files;
+            words::SEARCH_CUT.with("total", self.total).with("files", files)
+        });
+        Done {
+            exit: i32::from(self.total == 0),
+            stdout: self.out,
+            truncated: self.cut,
+            parsed: Some(parsed),
+            note: note.or(cut),
+            ..Done::default()
+        }
+    }
+}
+
+/// The matches of one file.
+struct Lines<'a> {
+    found: &'a mut Found,
+    shown: &'a str,
+}
+
+impl Sink for Lines<'_> {
+    type Error = std::io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
+        self.found.total += 1;
+        self.found.line(self.shown, found.line_number(), ':', found.bytes());
+        Ok(self.found.total < COUNTED)
+    }
+
+    fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> Result<bool, Self::Error> {
+        self.found.line(self.shown, around.line_number(), '-', around.bytes());
+        Ok(true)
+    }
+}

@@ -1,0 +1,287 @@
+//! The tools on real files: what is written, byte for byte, and what is refused.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::*;
+use crate::protocol::{Requires, Step, Work};
+use crate::safety::{Place, Policy, Scene, Verdict, assess};
+use crate::tools::Toolbox;
+use crate::tools::world::System;
+use crate::words::Lang;
+
+struct Bench {
+    root: PathBuf,
+    _temp: tempfile::TempDir,
+    world: System,
+    place: Place,
+    desk: Desk,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let workspace = root.join("w");
+        fs::create_dir_all(&workspace).unwrap();
+        fs::create_dir_all(root.join("h")).unwrap();
+        let desk = Desk { kept: Some(Kept::new(root.join("undo"))), ..Desk::default() };
+        let world = System::new(&workspace, &root.join("h"), &[]).seeing(desk.seen.clone());
+        let place =
+            Place { cwd: workspace.clone(), workspace, home: root.join("h"), trusted: true };
+        Bench { root, _temp: temp, world, place, desk }
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.place.workspace.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn judged(&self, name: &str, input: Value) -> Verdict {
+        let work = Work::Tool { name: name.into(), input };
+        let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
+        let policy = Policy::default();
+        assess(step, Scene { policy: &policy, place: &self.place, world: &self.world })
+    }
+
+    /// Judged, said yes to, run.
+    async fn run(&self, name: &str, input: Value) -> Observation {
+        let cleared = match self.judged(name, input) {
+            Verdict::Run(cleared) => cleared,
+            Verdict::Ask(held) => held.approve(),
+            Verdict::Refuse(refused) => panic!("refused: {:?}", refused.judged().risk),
+        };
+        self.work(cleared).await
+    }
+
+    async fn work(&self, cleared: Cleared) -> Observation {
+        let tools = Toolbox::new(all(&self.desk));
+        let tool = tools.find(&cleared.judged().step.work).expect("the tool").clone();
+        let (output, _) = unbounded_channel();
+        tool.run(cleared, Watch { cancel: CancellationToken::new(), output }).await
+    }
+}
+
+fn note(seen: &Observation) -> String {
+    seen.note.as_ref().map(|note| note.text(Lang::En)).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_change_keeps_every_other_byte_and_the_rights() {
+    let bench = Bench::new();
+    let before = "\u{feff}one\r\n\t\u{a0}two \\u00e9\r\nthree".as_bytes();
+    let path = bench.file("a.txt", before);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
+    let seen = bench.run("file.edit", json!({"path": "a.txt", "old": "two", "new": "2"})).await;
+    assert_eq!(seen.exit_code, Some(0), "{}", note(&seen));
+    assert_eq!(fs::read(&path).unwrap(), "\u{feff}one\r\n\t\u{a0}2 \\u00e9\r\nthree".as_bytes());
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o751);
+    let change = seen.change.expect("a change");
+    assert_eq!((change.added, change.removed), (1, 1));
+    let kept = bench.desk.kept.clone().unwrap();
+    assert_eq!(kept.get(&change.before.unwrap()).as_deref(), Some(before));
+    let left: Vec<_> = fs::read_dir(&bench.place.workspace).unwrap().collect();
+    assert_eq!(left.len(), 1, "nothing is left behind");
+}
+
+#[tokio::test]
+async fn a_new_file_gets_its_folders() {
+    let bench = Bench::new();
+    let seen = bench.run("file.write", json!({"path": "a/b/c.rs", "content": "x\n"})).await;
+    assert_eq!(seen.exit_code, Some(0), "{}", note(&seen));
+    assert_eq!(fs::read(bench.place.workspace.join("a/b/c.rs")).unwrap(), b"x\n");
+    assert_eq!(seen.change.unwrap().before, None);
+}
+
+#[tokio::test]
+async fn a_file_that_changed_after_the_question_is_not_overwritten() {
+    let bench = Bench::new();
+    let path = bench.file("a", b"one\n");
+    let Verdict::Ask(held) = bench.judged("file.write", json!({"path": "a", "content": "two\n"}))
+    else {
+        panic!("asks")
+    };
+    fs::write(&path, "mine\n").unwrap();
+    let seen = bench.work(held.approve()).await;
+    assert_eq!(seen.exit_code, Some(3));
+    assert!(note(&seen).contains("not overwritten"));
+    assert_eq!(fs::read(&path).unwrap(), b"mine\n");
+
+    let Verdict::Ask(held) = bench.judged("file.write", json!({"path": "new", "content": "x"}))
+    else {
+        panic!("asks")
+    };
+    bench.file("new", b"came meanwhile");
+    assert_eq!(bench.work(held.approve()).await.exit_code, Some(3));
+}
+
+#[tokio::test]
+async fn a_link_that_is_put_there_after_the_question_leads_nowhere() {
+    let bench = Bench::new();
+    bench.file("dir/a", b"one\n");
+    let away = bench.root.join("away");
+    fs::create_dir_all(&away).unwrap();
+    fs::write(away.join("a"), "one\n").unwrap();
+    let edit = || json!({"path": "dir/a", "old": "one", "new": "two"});
+    let Verdict::Ask(held) = bench.judged("file.edit", edit()) else { panic!("asks") };
+    fs::rename(bench.place.workspace.join("dir"), bench.place.workspace.join("old")).unwrap();
+    symlink(&away, bench.place.workspace.join("dir")).unwrap();
+    let seen = bench.work(held.approve()).await;
+    assert_eq!(seen.exit_code, Some(2), "{}", note(&seen));
+    assert_eq!(fs::read(away.join("a")).unwrap(), b"one\n");
+    assert!(matches!(bench.judged("file.edit", edit()), Verdict::Refuse(_)));
+    assert!(matches!(bench.judged("file.read", json!({"path": "dir/a"})), Verdict::Refuse(_)));
+}
+
+#[tokio::test]
+async fn what_was_tampered_with_behind_the_seal_is_not_written() {
+    let bench = Bench::new();
+    let path = bench.file("a", b"one\n");
+    let Verdict::Ask(held) = bench.judged("file.write", json!({"path": "a", "content": "two\n"}))
+    else {
+        panic!("asks")
+    };
+    let cleared = held.approve().tampered(|judged| {
+        if let Some(Task::Change(write)) = &mut judged.task {
+            write.change.after = Some("0".into());
+        }
+    });
+    assert_eq!(bench.work(cleared).await.outcome, Outcome::Refused);
+    assert_eq!(fs::read(&path).unwrap(), b"one\n");
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_is_said_and_left_alone() {
+    let bench = Bench::new();
+    let path = bench.file("a", b"one\n");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    let seen = bench.run("file.edit", json!({"path": "a", "old": "one", "new": "two"})).await;
+    assert!(note(&seen).contains("read-only"), "{}", note(&seen));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::write(bench.root.join("undo"), "no folder").unwrap();
+    let seen = bench.run("file.edit", json!({"path": "a", "old": "one", "new": "two"})).await;
+    assert!(note(&seen).contains("could not be kept"), "{}", note(&seen));
+    assert_eq!(fs::read(&path).unwrap(), b"one\n");
+}
+
+#[tokio::test]
+async fn reading_gives_numbered_lines_and_says_what_is_left_out() {
+    let bench = Bench::new();
+    let text: String = (1..=900).map(|n| format!("line {n}\n")).collect();
+    bench.file("long", text.as_bytes());
+    let seen = bench.run("file.read", json!({"path": "long"})).await;
+    assert!(seen.stdout.starts_with("1\tline 1\n2\tline 2\n"));
+    assert!(seen.truncated && note(&seen) == "Lines 1 to 500 of 900.", "{}", note(&seen));
+    let seen = bench.run("file.read", json!({"path": "long", "from": 899, "to": 2000})).await;
+    assert_eq!(seen.stdout, "899\tline 899\n900\tline 900\n");
+    assert!(!seen.truncated);
+    let seen = bench.run("file.read", json!({"path": "long", "from": 901})).await;
+    assert!(note(&seen).contains("past its end"));
+    bench.file("wide", &[b'x'; 200_000]);
+    let seen = bench.run("file.read", json!({"path": "wide"})).await;
+    assert!(seen.stdout.len() < 2_000);
+    bench.file("empty", b"");
+    assert_eq!(note(&bench.run("file.read", json!({"path": "empty"})).await), "The file is empty.");
+}
+
+#[tokio::test]
+async fn what_is_no_text_is_named_with_its_size_and_a_near_name_is_offered() {
+    let bench = Bench::new();
+    bench.file("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    bench.file("latin", b"caf\xe9");
+    let said = note(&bench.run("file.read", json!({"path": "a.png"})).await);
+    assert!(said.contains("a PNG image, 16 bytes"), "{said}");
+    let said = note(&bench.run("file.read", json!({"path": "latin"})).await);
+    assert!(said.contains("another encoding"), "{said}");
+    let edit = json!({"path": "latin", "old": "caf", "new": "x"});
+    assert!(note(&bench.run("file.edit", edit).await).contains("no UTF-8"));
+    let said = note(&bench.run("file.read", json!({"path": "latni"})).await);
+    assert!(said.contains("Beside it: latin"), "{said}");
+    let said = note(&bench.run("file.read", json!({"path": "."})).await);
+    assert!(said.contains("folder"), "{said}");
+}
+
+fn tree(bench: &Bench) {
+    for (name, text) in [
+        ("src/a.rs", "fn needle() {}\nother\n"),
+        ("src/deep/b.rs", "// Needle\nneedle needle\n"),
+        ("docs/c.md", "no\n"),
+        ("target/x.rs", "needle\n"),
+        (".hidden", "needle\n"),
+        ("server.pem", "needle\n"),
+        (".gitignore", "target/\n"),
+    ] {
+        bench.file(name, text.as_bytes());
+    }
+    bench.file("bin", b"\0\0needle\n");
+    let out = bench.root.join("out");
+    fs::create_dir_all(&out).unwrap();
+    fs::write(out.join("s"), "needle\n").unwrap();
+    symlink(&out, bench.place.workspace.join("link")).unwrap();
+}
+
+#[tokio::test]
+async fn a_search_stays_inside_and_passes_over_what_is_ignored_secret_or_binary() {
+    let bench = Bench::new();
+    tree(&bench);
+    let seen = bench.run("file.search", json!({"query": "needle"})).await;
+    assert_eq!(seen.stdout, "src/a.rs:1: fn needle() {}\nsrc/deep/b.rs:2: needle needle\n");
+    assert_eq!(seen.parsed.as_ref().unwrap().total, 2);
+    let input = json!({"query": "NEEDLE", "ignore_case": true, "glob": "*.rs", "path": "src/deep"});
+    let seen = bench.run("file.search", input).await;
+    assert_eq!(seen.stdout, "src/deep/b.rs:1: // Needle\nsrc/deep/b.rs:2: needle needle\n");
+    let input = json!({"pattern": "^fn \\w+", "context": 1});
+    let seen = bench.run("file.search", input).await;
+    assert_eq!(seen.stdout, "src/a.rs:1: fn needle() {}\nsrc/a.rs:2- other\n");
+    let seen = bench.run("file.search", json!({"pattern": "needle()("})).await;
+    assert!(note(&seen).contains("as it stands") && seen.exit_code == Some(1));
+}
+
+#[tokio::test]
+async fn a_list_has_names_with_their_kinds() {
+    let bench = Bench::new();
+    tree(&bench);
+    let seen = bench.run("file.list", json!({})).await;
+    let expected =
+        "bin\ndocs/\ndocs/c.md\nlink@\nserver.pem\nsrc/\nsrc/a.rs\nsrc/deep/\nsrc/deep/b.rs\n";
+    assert_eq!(seen.stdout, expected);
+    let seen = bench.run("file.list", json!({"glob": "**/*.rs", "path": "src"})).await;
+    assert_eq!(seen.stdout, "a.rs\ndeep/b.rs\n");
+    let seen = bench.run("file.list", json!({"depth": 1, "all": true})).await;
+    assert!(seen.stdout.contains(".hidden\n") && seen.stdout.contains("target/\n"));
+    let said = note(&bench.run("file.list", json!({"path": "sr"})).await);
+    assert!(said.contains("Beside it: src"), "{said}");
+}
+
+#[tokio::test]
+async fn a_patched_settings_file_leaves_a_copy_and_no_more_than_ten() {
+    let bench = Bench::new();
+    let file = bench.place.home.join(".slothtool/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "{\n\t\"n\": 0,\n\t\"z\": [1, 2]\n}").unwrap();
+    for n in 1..=12 {
+        let input = json!({"path": "~/.slothtool/settings.json", "set": {"n": n}});
+        let seen = bench.run("config.json_patch", input).await;
+        assert_eq!(seen.exit_code, Some(0), "{}", note(&seen));
+        // Copies are named by the time.
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\n\t\"n\": 12,\n\t\"z\": [1, 2]\n}");
+    let copies = fs::read_dir(file.parent().unwrap()).unwrap().count() - 1;
+    assert_eq!(copies, 10);
+}
+
+#[test]
+fn prompts_are_one_short_line_each() {
+    for row in ROWS {
+        assert!(row.prompt.len() <= 130 && !row.prompt.contains('\n'), "{}", row.name);
+        assert!(row.prompt.starts_with(row.name));
+    }
+    assert!(Path::new("/").is_absolute());
+}

@@ -1,0 +1,103 @@
+//! What changes a file: the old content is kept, then the new one put in its place, if
+//! the file is still the one that was judged.
+
+use std::io;
+
+use super::place::{Missing, Slot, There};
+use super::{Desk, Done, reason};
+use crate::safety::tools::{Write, digest};
+use crate::words::{Say, tools as words};
+
+/// A file this large was never judged, in bytes.
+const MOST: u64 = 64 * 1024 * 1024;
+/// Copies beside a settings file.
+const BACKUPS: usize = 10;
+
+pub fn run(write: &Write, desk: &Desk) -> Done {
+    match put(write, desk) {
+        Ok(()) => {
+            desk.seen.note(&write.spot.path, write.change.after.clone());
+            Done { change: Some(write.change.clone()), note: write.note.clone(), ..Done::default() }
+        }
+        Err(NotDone::Changed) => {
+            let say = words::CHANGED_ON_DISK.with("path", write.spot.shown.as_str());
+            Done { exit: 3, ..Done::failed(say) }
+        }
+        Err(NotDone::Said(say)) => Done::failed(*say),
+        Err(NotDone::Failed(error)) => {
+            Done::failed(reason(&write.spot.shown, &write.spot.path, &error))
+        }
+    }
+}
+
+enum NotDone {
+    /// The file is not the one that was judged.
+    Changed,
+    Said(Box<Say>),
+    Failed(io::Error),
+}
+
+impl From<io::Error> for NotDone {
+    fn from(error: io::Error) -> NotDone {
+        NotDone::Failed(error)
+    }
+}
+
+fn put(write: &Write, desk: &Desk) -> Result<(), NotDone> {
+    let missing = if write.after.is_some() { Missing::IsMade } else { Missing::Fails };
+    let slot = Slot::of(&write.spot.path, missing)?;
+    let mut there = slot.file()?;
+    let old = there.as_mut().map(|there| there.read(MOST)).transpose()?;
+    if old.as_deref().map(digest) != write.change.before {
+        return Err(NotDone::Changed);
+    }
+    if there.as_ref().is_some_and(There::is_read_only) {
+        let say = words::READ_ONLY.with("path", write.spot.shown.as_str());
+        return Err(NotDone::Said(Box::new(say)));
+    }
+    if let (Some(old), Some(kept)) = (&old, &desk.kept) {
+        kept.keep(old).map_err(|error| {
+            let say = words::NOT_KEPT.with("path", write.spot.shown.as_str());
+            NotDone::Said(Box::new(say.with("why", error.to_string())))
+        })?;
+    }
+    if let (true, Some(old)) = (write.backup, &old) {
+        back_up(write, old)?;
+    }
+    match &write.after {
+        Some(after) => match slot.put(after, there.as_ref()) {
+            // It came while nothing was there.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(NotDone::Changed),
+            other => Ok(other?),
+        },
+        None => Ok(slot.remove()?),
+    }
+}
+
+/// A copy beside the file, and no more than the last few of them.
+fn back_up(write: &Write, old: &[u8]) -> io::Result<()> {
+    let path = &write.spot.path;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S%.3f").to_string();
+    let stem = format!("{name}.bak-");
+    let copy = path.with_file_name(format!("{stem}{now}"));
+    let slot = Slot::of(&copy, Missing::Fails)?;
+    match slot.put(old, None) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let mut copies: Vec<std::path::PathBuf> = std::fs::read_dir(folder)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&stem))
+        })
+        .collect();
+    copies.sort_unstable();
+    let most = copies.len().saturating_sub(BACKUPS);
+    for copy in copies.into_iter().take(most) {
+        // One that stays is no harm.
+        let _ = std::fs::remove_file(copy);
+    }
+    Ok(())
+}

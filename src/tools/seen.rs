@@ -1,0 +1,32 @@
+//! What the model saw of files: the digest of each as it was read, or as it was left by
+//! a step. A change that rests on an older one is said before it is made.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Files that are remembered.
+const MOST: usize = 20_000;
+
+/// One list for all who look at it. Digests are facts of a moment, so whoever comes
+/// later simply writes over them.
+#[derive(Clone, Debug, Default)]
+pub struct Seen(Arc<Mutex<BTreeMap<PathBuf, String>>>);
+
+impl Seen {
+    /// `None`: the file is gone.
+    pub fn note(&self, path: &Path, digest: Option<String>) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match digest {
+            Some(digest) if seen.len() < MOST || seen.contains_key(path) => {
+                seen.insert(path.to_owned(), digest);
+            }
+            Some(_) => {}
+            None => drop(seen.remove(path)),
+        }
+    }
+
+    pub fn of(&self, path: &Path) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+}

@@ -1,0 +1,60 @@
+//! The tools that only talk with the person. The turn itself asks and shows; here they are
+//! named, and what comes to them all the same is told that nothing was done.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use super::{Tool, Watch};
+use crate::protocol::{Observation, Outcome};
+use crate::safety::{Cleared, Task};
+use crate::words::{Say, Word, tools as words};
+
+struct Talk {
+    name: &'static str,
+    about: Word,
+    prompt: &'static str,
+}
+
+pub fn all() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(Talk {
+            name: "ask",
+            about: words::ABOUT_ASK,
+            prompt: "ask {question, choices?}: asks the user; only when you cannot go on without",
+        }),
+        Arc::new(Talk {
+            name: "plan",
+            about: words::ABOUT_PLAN,
+            prompt: "plan {items:[{text, state: pending|doing|done}]}: shows your whole to-do list; for work of several steps",
+        }),
+    ]
+}
+
+impl Tool for Talk {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> Word {
+        self.about
+    }
+
+    fn prompt(&self) -> &'static str {
+        self.prompt
+    }
+
+    fn run(&self, step: Cleared, _: Watch) -> BoxFuture<'static, Observation> {
+        let judged = step.judged();
+        let cwd = judged.cwd.to_string_lossy();
+        let mut seen =
+            Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);
+        seen.exit_code = Some(2);
+        seen.note = Some(match &judged.task {
+            Some(Task::Fault(fault)) => fault.say.clone(),
+            _ => Say::from(words::NOBODY_HERE),
+        });
+        std::future::ready(seen).boxed()
+    }
+}

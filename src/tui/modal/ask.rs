@@ -1,0 +1,261 @@
+//! The model asks something: its choices by letter, digit and arrows, or the person's own
+//! words. Nothing runs by an answer.
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::Answer;
+use super::asking::{self, Field, GUARD};
+use super::sheet::{self, Foot, Page, Sheet};
+use crate::protocol::{AskId, Decision, Op};
+use crate::tui::composer::{Composer, Dress};
+use crate::tui::keys::{self, Action, Place};
+use crate::tui::paint::{self, Pen};
+use crate::tui::status::Hint;
+use crate::tui::{Millis, clean};
+use crate::words::{Lang, Word, screen as words};
+
+/// Rows of a field of one's own words.
+const FIELD: u16 = 6;
+/// Prose is not set wider than this.
+const MEASURE: usize = 100;
+
+#[derive(Debug)]
+pub struct AskModal {
+    pub id: AskId,
+    text: String,
+    choices: Vec<String>,
+    free: bool,
+    chosen: usize,
+    doing: Doing,
+    sheet: Sheet,
+    opened: Millis,
+}
+
+#[derive(Debug)]
+enum Doing {
+    Choosing,
+    Writing(Box<Composer>),
+    Sent,
+}
+
+/// A row that can be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Row {
+    Choice(usize),
+    Own,
+    Nothing,
+}
+
+impl AskModal {
+    pub fn new(
+        id: AskId,
+        text: String,
+        choices: Vec<String>,
+        free: bool,
+        opened: Millis,
+    ) -> AskModal {
+        let doing = match choices.is_empty() {
+            true => Doing::Writing(Box::new(Composer::new(Vec::new()))),
+            false => Doing::Choosing,
+        };
+        AskModal { id, text, choices, free, chosen: 0, doing, sheet: Sheet::default(), opened }
+    }
+
+    /// It can be seen again: what was typed meanwhile was not meant for it.
+    pub fn uncovered(&mut self, now: Millis) {
+        self.opened = now;
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let choices = (0..self.choices.len()).map(Row::Choice);
+        let own = (self.free || self.choices.is_empty()).then_some(Row::Own);
+        choices.chain(own).chain([Row::Nothing]).collect()
+    }
+
+    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
+        if keys::action(Place::Anywhere, key) == Some(Action::Interrupt) {
+            return self.send(Decision::Stop);
+        }
+        if at < self.opened.saturating_add(GUARD) {
+            return Answer::Stay;
+        }
+        match &mut self.doing {
+            Doing::Sent => Answer::Pass,
+            Doing::Choosing => self.choose(key),
+            Doing::Writing(field) => match asking::in_field(field, key, lang) {
+                Field::Changed => Answer::Stay,
+                Field::Other => Answer::Pass,
+                Field::Left if self.choices.is_empty() => self.take(Row::Nothing),
+                Field::Left => {
+                    self.doing = Doing::Choosing;
+                    Answer::Stay
+                }
+                Field::Done => {
+                    let text = field.whole().trim().to_owned();
+                    match text.is_empty() {
+                        true => Answer::Stay,
+                        false => self.send(Decision::Answer { text }),
+                    }
+                }
+            },
+        }
+    }
+
+    pub fn paste(&mut self, text: &str, lang: Lang) -> Answer {
+        if let Doing::Writing(field) = &mut self.doing {
+            field.paste(text, lang);
+        }
+        Answer::Stay
+    }
+
+    fn choose(&mut self, key: &KeyEvent) -> Answer {
+        let rows = self.rows();
+        if let Some(row) = keys::letter(key).and_then(|typed| self.typed(typed)) {
+            return self.take(row);
+        }
+        match keys::action(Place::Question, key) {
+            Some(Action::Next) => self.chosen = (self.chosen + 1) % rows.len(),
+            Some(Action::Previous) => self.chosen = (self.chosen + rows.len() - 1) % rows.len(),
+            Some(Action::More) => self.sheet.more(),
+            Some(Action::Close) => return self.take(Row::Nothing),
+            Some(Action::Accept) => {
+                if let Some(row) = rows.get(self.chosen) {
+                    return self.take(*row);
+                }
+            }
+            _ => return Answer::Pass,
+        }
+        Answer::Stay
+    }
+
+    /// The row a letter or a digit stands for.
+    fn typed(&self, typed: char) -> Option<Row> {
+        let rows = self.rows();
+        if let Some(digit) = typed.to_digit(10) {
+            return rows.get(usize::try_from(digit).ok()?.checked_sub(1)?).copied();
+        }
+        rows.into_iter().find(|row| letter(*row) == typed.to_ascii_lowercase())
+    }
+
+    fn take(&mut self, row: Row) -> Answer {
+        match row {
+            Row::Choice(at) => match self.choices.get(at).cloned() {
+                Some(text) => self.send(Decision::Answer { text }),
+                None => Answer::Stay,
+            },
+            Row::Own => {
+                self.doing = Doing::Writing(Box::new(Composer::new(Vec::new())));
+                Answer::Stay
+            }
+            Row::Nothing => self.send(Decision::Reject { word: None }),
+        }
+    }
+
+    fn send(&mut self, decision: Decision) -> Answer {
+        self.doing = Doing::Sent;
+        Answer::Send(Op::Decide { ask: self.id, decision })
+    }
+
+    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
+        let width = Page::body_width(screen);
+        let rows = clean::wrap(&self.text, width.min(MEASURE));
+        let mut page = Page {
+            title: words::CHOICE_TITLE.text(pen.lang).to_owned(),
+            tone: pen.theme.accent,
+            must: rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect(),
+            ..Page::default()
+        };
+        let hints: &[Hint] = match &mut self.doing {
+            Doing::Sent => &[],
+            Doing::Writing(field) => {
+                let rows = field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(FIELD);
+                page.foot =
+                    Foot::Field { label: words::CHOICE_OWN.text(pen.lang).to_owned(), rows };
+                if self.choices.is_empty() { WRITING_ONLY } else { WRITING }
+            }
+            Doing::Choosing => {
+                let grid = self.grid(width, pen);
+                page.foot = Foot::Choices { flow: grid.clone(), grid };
+                CHOOSING
+            }
+        };
+        page.hint = match &self.doing {
+            Doing::Sent => Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim),
+            _ => asking::hint_line(hints, width, pen),
+        };
+        page
+    }
+
+    /// One below the other, a long one on as many rows as it takes.
+    fn grid(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        let rows = self.rows().into_iter().enumerate();
+        rows.flat_map(|(at, row)| self.cell(at, row, width, pen)).collect()
+    }
+
+    fn cell(&self, at: usize, row: Row, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        let chosen = at == self.chosen;
+        let (sigil, style) =
+            if chosen { ("› ", pen.theme.selection) } else { ("  ", pen.theme.text) };
+        let letter_style = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
+        let word = |word: Word| word.text(pen.lang).to_owned();
+        let text = match row {
+            Row::Choice(at) => self.choices.get(at).cloned().unwrap_or_default(),
+            Row::Own => word(words::CHOICE_OWN),
+            Row::Nothing => word(words::CHOICE_NOTHING),
+        };
+        let rows = clean::wrap(&text, width.saturating_sub(5).max(1));
+        let rows = rows.into_iter().map(|row| Line::styled(format!(" {row} "), style)).collect();
+        let mut lines = paint::labelled(&format!("  {} ", letter(row)), letter_style, 4, rows);
+        if let Some(first) = lines.first_mut().and_then(|line| line.spans.first_mut()) {
+            *first = Span::styled(first.content.trim_start().to_owned(), letter_style);
+        }
+        if let Some(first) = lines.first_mut() {
+            first.spans.insert(0, Span::styled(sigil, pen.theme.accent));
+        }
+        lines
+    }
+
+    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
+        sheet::height(screen, &self.page(screen.width, pen))
+    }
+
+    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        let page = self.page(screen.width, pen);
+        let area = self.sheet.draw(screen, buf, &page, pen)?;
+        let dress = Dress { theme: pen.theme, hint: "", sigil: page.tone };
+        let caret = match &mut self.doing {
+            Doing::Writing(field) => field.draw(area, buf, &dress),
+            Doing::Choosing | Doing::Sent => None,
+        };
+        sheet::within(area, caret)
+    }
+}
+
+fn letter(row: Row) -> char {
+    match row {
+        Row::Choice(at) => u8::try_from(at).map_or('?', |at| char::from(b'a' + at.min(8))),
+        Row::Own => 'w',
+        Row::Nothing => 'n',
+    }
+}
+
+const CHOOSING: &[Hint] = &[
+    Hint { key: "Enter", does: words::HINT_CHOOSE },
+    Hint { key: "Esc", does: words::CHOICE_NOTHING },
+    Hint { key: "Up/Down", does: words::HINT_MOVE },
+    Hint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+];
+const WRITING: &[Hint] = &[
+    Hint { key: "Enter", does: words::HINT_SEND },
+    Hint { key: "Esc", does: words::HINT_BACK },
+    Hint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+];
+const WRITING_ONLY: &[Hint] = &[
+    Hint { key: "Enter", does: words::HINT_SEND },
+    Hint { key: "Esc", does: words::CHOICE_NOTHING },
+    Hint { key: "Ctrl-C", does: words::HINT_STOP_TURN },
+];

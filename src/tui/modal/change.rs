@@ -1,0 +1,62 @@
+//! A change of a file on a question's sheet: which file, how much of it, and the diff,
+//! in which everything can be seen.
+
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use crate::protocol::Change;
+use crate::tui::paint::Pen;
+use crate::tui::{clean, transcript};
+use crate::words::screen as words;
+
+/// Rows of a diff that must have been seen before a yes counts. What is longer can be
+/// seen, and is read in the file.
+pub const MUST: usize = 400;
+
+/// The head of the diff, and its rows.
+pub fn rows(tool: &str, change: &Change, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
+    let name = clean::flat(name.unwrap_or(&change.path));
+    let bold = pen.theme.text.add_modifier(Modifier::BOLD);
+    let kind = match (&change.before, &change.after) {
+        (None, _) => words::CHANGE_NEW.text(pen.lang),
+        (_, None) => words::CHANGE_DELETED.text(pen.lang),
+        _ => "",
+    };
+    let mut counts = vec![
+        Span::styled(format!("  +{}", change.added), pen.theme.change.added),
+        Span::styled(format!(" -{}", change.removed), pen.theme.change.removed),
+    ];
+    if !kind.is_empty() {
+        counts.push(Span::styled(format!("  {kind}"), pen.theme.dim));
+    }
+    let taken: usize = counts.iter().map(Span::width).sum();
+    let tool = clean::flat(tool);
+    let room = width.saturating_sub(taken + clean::width(&tool) + 1).max(8);
+    let mut head = vec![
+        Span::styled(tool, pen.theme.dim),
+        Span::raw(" "),
+        Span::styled(clean::elide_middle(&name, room), bold),
+    ];
+    head.extend(counts);
+    let mut rows = vec![Line::from(head)];
+    // The names stand in the head already.
+    let body = change.diff.splitn(3, '\n').nth(2).unwrap_or_default();
+    rows.extend(transcript::diff_rows(&seen(body), width, pen.theme, pen.lang));
+    if change.cut {
+        rows.push(Line::styled(words::CHANGE_CUT.text(pen.lang), pen.theme.warn));
+    }
+    rows
+}
+
+/// With everything that hides spelt out; tabs and line ends stay.
+fn seen(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if crate::safety::is_hidden(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,26 @@
+//! The list of what is to be done: a line each, with a sign and, for what is under way,
+//! weight. What is done is said by its sign, not by colour.
+
+use ratatui::style::Modifier;
+
+use super::block::hanging;
+use super::paper::{Paper, Strip};
+use crate::protocol::{PlanItem, PlanState};
+use crate::words::{counted, screen};
+
+pub(super) fn set(items: &[PlanItem], paper: &Paper<'_>) -> Vec<Strip> {
+    let theme = paper.theme;
+    let done = items.iter().filter(|item| item.state == PlanState::Done).count();
+    let of = counted(items.len(), screen::PLAN_ONE, screen::PLAN_MANY);
+    let head = screen::PLAN_HEAD.with("done", done).with("of", of);
+    let mut rows = super::block::sentence(&head, theme.dim, paper);
+    for item in items {
+        let (sign, style) = match item.state {
+            PlanState::Pending => ("[ ] ", theme.text),
+            PlanState::Doing => ("[>] ", theme.accent.add_modifier(Modifier::BOLD)),
+            PlanState::Done => ("[x] ", theme.dim),
+        };
+        rows.extend(hanging(sign, 4, &item.text, style, paper));
+    }
+    rows
+}

@@ -1,0 +1,41 @@
+//! Words of `tools`, but for `exec` and the sandbox.
+
+words! { "tools":
+    ABOUT_READ: "Reads lines of a text file", "读取文本文件的若干行";
+    ABOUT_LIST: "Lists the names below a folder", "列出目录之下的名称";
+    ABOUT_SEARCH: "Finds the lines that hold a text", "查找含有某段文本的行";
+    ABOUT_EDIT: "Replaces exact text in a file, with a diff to approve", "替换文件中的指定文本，先显示差异供确认";
+    ABOUT_WRITE: "Makes or replaces a file, with a diff to approve", "新建或替换文件，先显示差异供确认";
+    ABOUT_PATCH: "Changes settings of slothtool and its plugins", "更改 slothtool 及其插件的设置";
+
+    ABOUT_ASK: "Lets the model ask you something", "让模型向您提问";
+    ABOUT_PLAN: "Shows what the model is going to do", "显示模型打算做什么";
+    ABOUT_PLUGIN: "Runs a plugin of slothtool", "运行 slothtool 的插件";
+    NOBODY_HERE: "Nobody is here to talk with.", "此处没有可对话的人。";
+    NO_TERMINAL: "This plugin talks with the user in a terminal of its own, which is not to be had here.", "此插件需要独占终端与用户对话，而这里没有可用的终端。";
+    NOT_AS_JUDGED: "What would be done is not what was judged, so nothing was.", "将要执行的内容与判定时不符，因此未执行。";
+    NOT_A_FILE_TOOL: "This is no work for files.", "这不是文件操作。";
+    BROKE: "The tool broke off: {why}.", "工具中断：{why}。";
+    NOT_THERE: "`{path}` is not there.", "`{path}` 不存在。";
+    NOT_THERE_NEAR: "`{path}` is not there. Beside it: {near}.", "`{path}` 不存在。同目录下有：{near}。";
+    NOT_PERMITTED: "`{path}`: the system does not permit it ({why}).", "`{path}`：系统不允许（{why}）。";
+    IS_FOLDER: "`{path}` is a folder.", "`{path}` 是目录。";
+    IS_NO_FOLDER: "A part of `{path}` is no folder, or a link.", "`{path}` 中有一段不是目录，或是链接。";
+    DISK_FULL: "`{path}`: the disk is full; nothing was changed.", "`{path}`：磁盘已满，未作任何修改。";
+    DISK_READ_ONLY: "`{path}` lies on a disk that cannot be written to; nothing was changed.", "`{path}` 所在磁盘只读，未作任何修改。";
+    FILE_FAILED: "`{path}`: {why}.", "`{path}`：{why}。";
+    READ_ONLY: "`{path}` is marked as read-only; nothing was changed.", "`{path}` 标为只读，未作任何修改。";
+    NOT_KEPT: "The old content of `{path}` could not be kept ({why}), so nothing was changed.", "无法保留 `{path}` 的旧内容（{why}），因此未作任何修改。";
+    CHANGED_ON_DISK: "`{path}` was changed on disk after the question was put, so it was not overwritten. Read it again, then propose the change anew.", "提出询问之后，`{path}` 在磁盘上已被改动，因此没有覆盖它。请重新读取后再提出修改。";
+    BINARY: "`{path}` is no text: {kind}, {bytes} bytes.", "`{path}` 不是文本：{kind}，{bytes} 字节。";
+    EMPTY_FILE: "The file is empty.", "文件为空。";
+    PAST_THE_END: "The file has {total} lines; line {from} is past its end.", "文件共有 {total} 行，第 {from} 行已超出末尾。";
+    LINES_OF: "Lines {from} to {to} of {total}.", "第 {from} 至 {to} 行，共 {total} 行。";
+    SIZE: "`{path}` is a file of {bytes} bytes.", "`{path}` 是文件，{bytes} 字节。";
+    LIST_CUT: "These are the first of {total} names. Narrow it with path, glob or depth.", "共 {total} 个名称，仅列出前面一部分。请用 path、glob 或 depth 缩小范围。";
+    LIST_NOTHING: "Nothing there, or nothing that fits.", "没有内容，或没有符合的名称。";
+    GLOB_WRONG: "`{glob}` is no pattern for names: {why}.", "`{glob}` 不是有效的名称模式：{why}。";
+    QUERY_WRONG: "The query cannot be looked for: {why}.", "无法查找该内容：{why}。";
+    QUERY_LITERAL: "The query is no valid expression ({why}), so it was looked for as it stands.", "查询不是有效的正则表达式（{why}），因此按原文查找。";
+    SEARCH_CUT: "{total} matches in {files} files; these are the first. Narrow it with path or glob.", "{files} 个文件中共有 {total} 处匹配，仅列出前面一部分。请用 path 或 glob 缩小范围。";
+}
