@@ -6,10 +6,12 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use super::kept::args::{Asked, BotSub, CommandSub, SkillSub, Then};
+use crate::library::Kind;
 use crate::words::{self, Say, Spoken};
 
 /// A coding agent for the terminal: it proposes, you decide, nothing else runs.
-#[derive(Clone, Debug, PartialEq, Eq, Parser)]
+#[derive(Clone, Debug, PartialEq, Parser)]
 #[command(name = "avocet", version, max_term_width = 100)]
 #[command(after_help = "Examples:
   avocet                                  start in this folder
@@ -95,7 +97,7 @@ pub struct LookOptions {
     pub no_color: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum Sub {
     /// Talk with a bot; piped text is the message, and the answer goes to standard output.
     #[command(after_help = "Example:\n  git diff | avocet chat reviewer")]
@@ -118,6 +120,18 @@ pub enum Sub {
     /// The models that can be used.
     #[command(subcommand, after_help = "Example:\n  avocet model list")]
     Model(Model),
+    /// Bots: who the model is, and how it is sampled.
+    #[command(subcommand, after_help = "Example:\n  avocet bot list")]
+    Bot(BotSub),
+    /// Commands of your own: prompt templates that are typed as `/name`.
+    #[command(subcommand, after_help = "Example:\n  avocet command list")]
+    Command(CommandSub),
+    /// Skills: folders of instructions the model enters when they are of use.
+    #[command(subcommand, after_help = "Example:\n  avocet skill list")]
+    Skill(SkillSub),
+    /// Copy example bots, commands and skills into your own folder; nothing is overwritten.
+    #[command(after_help = "Example:\n  avocet init-home")]
+    InitHome,
     /// Read and change the settings.
     #[command(subcommand, after_help = "Example:\n  avocet config set mode low")]
     Config(Config),
@@ -172,7 +186,10 @@ pub enum Policy {
         #[arg(last = true, value_name = "PROGRAM ARGS", required_unless_present = "batch")]
         words: Vec<String>,
     },
-    /// List the programs and rules the policy knows.
+    /// List every rule by its id, as `[safety] lift` names it, with its tier and reason.
+    #[command(after_help = "Example:\n  avocet policy rules --json")]
+    Rules,
+    /// List the programs the policy knows.
     #[command(after_help = "Example:\n  avocet policy list")]
     List,
 }
@@ -227,7 +244,7 @@ pub enum Shell {
 }
 
 /// What is to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Way {
     /// The full screen, perhaps with a first message.
     Screen {
@@ -244,6 +261,20 @@ pub enum Way {
     Script(RunScript),
     Policy(Policy),
     Model(Model),
+    /// Something about bots, commands or skills.
+    Kept {
+        kind: Kind,
+        asked: Asked,
+    },
+    /// A command of one's own, sent or only filled.
+    Template {
+        name: String,
+        args: String,
+        then: Then,
+        bot: Option<String>,
+        piped: bool,
+    },
+    InitHome,
     Config(Config),
     Doctor,
     Completions(Shell),
@@ -318,7 +349,7 @@ impl Cli {
         let json = self.run.json;
         let way = self.meant(ends)?;
         match &way {
-            Way::Print { .. } => {}
+            Way::Print { .. } | Way::Template { .. } => {}
             _ if schema => return Err(WrongUse::OnlyHeadless { option: "--output-schema" }),
             Way::Screen { .. } if json => {
                 return Err(WrongUse::OnlyHeadless { option: "--json" });
@@ -344,6 +375,18 @@ impl Cli {
             }
             Some(Sub::Policy(policy)) => return Ok(Way::Policy(policy)),
             Some(Sub::Model(model)) => return Ok(Way::Model(model)),
+            Some(Sub::Bot(sub)) => return Ok(kept(sub)),
+            Some(Sub::Command(sub)) => {
+                return Ok(match sub.template() {
+                    Some((name, args, then)) => {
+                        let (name, piped) = (name.to_owned(), !ends.stdin);
+                        Way::Template { name, args, then, bot: given_bot, piped }
+                    }
+                    None => kept(sub),
+                });
+            }
+            Some(Sub::Skill(sub)) => return Ok(kept(sub)),
+            Some(Sub::InitHome) => return Ok(Way::InitHome),
             Some(Sub::Config(config)) => return Ok(Way::Config(config)),
             Some(Sub::Doctor) => return Ok(Way::Doctor),
             Some(Sub::Completions { shell }) => return Ok(Way::Completions(shell)),
@@ -358,6 +401,11 @@ impl Cli {
             false => Way::Screen { prompt, bot },
         })
     }
+}
+
+fn kept(sub: impl Into<(Kind, Asked)>) -> Way {
+    let (kind, asked) = sub.into();
+    Way::Kept { kind, asked }
 }
 
 /// The completion script of a shell.

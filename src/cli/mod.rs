@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod exit;
 mod headless;
 pub mod input;
+pub mod kept;
 pub mod linear;
 pub mod model;
 pub mod page;

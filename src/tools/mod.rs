@@ -82,6 +82,12 @@ impl Toolbox {
         Toolbox { tools }
     }
 
+    /// The same with one more.
+    #[must_use]
+    pub fn and(&self, tool: Arc<dyn Tool>) -> Toolbox {
+        Toolbox { tools: self.tools.iter().cloned().chain([tool]).collect() }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
         self.tools.iter().map(AsRef::as_ref)
     }

@@ -14,6 +14,9 @@ words! { "cli":
     NO_PROMPT: "There is nothing to answer.", "没有要回答的内容。";
     NO_PROMPT_HINT: "Give a message, as in `avocet -p \"what changed?\"`, or pipe text in.", "请给出消息，例如 `avocet -p \"改了什么？\"`，或通过管道输入文本。";
 
+    COMMAND_ON_SCREEN: "`/{name}` works on the screen only.", "`/{name}` 只能在界面中使用。";
+    COMMAND_ESCAPED: "For a message that begins with `/` type `\\/`.", "若消息本身以 `/` 开头，请输入 `\\/`。";
+
     // On the way to an answer.
     STEP: "$ {step}", "$ {step}";
     STEP_EXIT: "  exit code {code}", "  退出码 {code}";
@@ -82,6 +85,7 @@ words! { "cli":
     DOCTOR_ANSWER: "answer", "应答";
     NOT_ASKED: "not asked", "未询问";
     REACHED: "reached; it offers {count} models", "已连通，提供 {count} 个模型";
+    DOCTOR_KEPT: "Bots, commands and skills", "机器人、命令和技能";
     DOCTOR_TERMINAL: "Terminal", "终端";
     DOCTOR_SIZE: "size", "大小";
     SIZE: "{columns} columns, {rows} rows", "{columns} 列，{rows} 行";

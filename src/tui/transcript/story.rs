@@ -76,6 +76,7 @@ impl Story {
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Models { .. }
+            | Event::Catalogue(_)
             | Event::Compacting
             | Event::Closed => {}
         }
