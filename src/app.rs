@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `ground` | environment, folders, settings, language: what everything stands on |
 //! | `reach` | models: by settings, by name, by search |
+//! | `plugins` | the plugins of slothtool, listed and run |
 //! | `parts` | a session's parts: policy, tools, masks, bot |
 //! | `answers` | what is answered without a session |
 
@@ -29,6 +30,7 @@ use crate::{session, tui};
 mod answers;
 mod ground;
 mod parts;
+mod plugins;
 mod reach;
 
 use ground::Ground;
@@ -63,6 +65,7 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
         Way::Config(config) => answers::config(&ground, &config, json),
+        Way::Plugin(plugin) => plugins::answer(&ground, plugin, json),
         Way::Doctor => answers::doctor(&ground, json),
         Way::Completions(shell) => answers::completions(&ground, shell),
     }

@@ -187,7 +187,7 @@ pub fn completions(ground: &Ground, shell: Shell) -> Exit {
     ended(ground, done)
 }
 
-fn answer_rows(ground: &Ground, rows: &[Row], json: bool) -> Exit {
+pub fn answer_rows(ground: &Ground, rows: &[Row], json: bool) -> Exit {
     let mut out = io::stdout().lock();
     let done = if json {
         report::answer(&mut out, format!("{}\n", page::json(rows, ground.lang())))

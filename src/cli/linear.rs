@@ -9,8 +9,8 @@ use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, Attached, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page, PlanItem,
-    PlanState, Replied, Report, Step, Tier, Work,
+    Ask, Attached, Decision, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page,
+    PlanItem, PlanState, Replied, Report, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
 use crate::words::{Lang, Say, Word, context, linear as w, prompt};
@@ -238,7 +238,12 @@ impl Linear {
             Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
-            Event::Undone { .. }
+            // What reads the lines cannot let go of the terminal.
+            Event::Lend { ask } => {
+                vec![Effect::Send(Op::Decide { ask, decision: Decision::Reject { word: None } })]
+            }
+            Event::Returned
+            | Event::Undone { .. }
             | Event::Thought { .. }
             | Event::StepOutput { .. }
             | Event::Judged { .. } => Vec::new(),

@@ -34,6 +34,9 @@ mod shell;
 mod state;
 pub mod trust;
 mod turns;
+mod undo;
+
+pub use report::plugins as plugins_page;
 
 /// How many ops may wait for a session.
 const ROOM: usize = 256;
