@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "benches")]
 
 use avocet::commands::{Call, Surface};
-use avocet::protocol::Facts;
+use avocet::protocol::{Catalogue, Facts};
 use avocet::tui::files::{Reach, Sieve};
 use avocet::tui::palette::Palette;
 use avocet::tui::theme::{Depth, Theme};
@@ -27,8 +27,15 @@ fn names(count: usize, name: impl Fn(usize) -> String) -> Vec<String> {
 fn a_key_over_ten_thousand_entries(bencher: Bencher<'_, '_>, line: &str) {
     let models = names(10_000, |n| format!("vendor-{}/qwen3-coder-{n}b-通义", n % 97));
     let facts = Facts::default();
-    let call =
-        Call { facts: &facts, models: &models, themes: &[], surface: Surface::Local, busy: false };
+    let kept = Catalogue::default();
+    let call = Call {
+        facts: &facts,
+        models: &models,
+        themes: &[],
+        kept: &kept,
+        surface: Surface::Local,
+        busy: false,
+    };
     let theme = Theme::built_in("dark", Depth::True).unwrap();
     let mut buf = Buffer::empty(AREA);
     let mut palette = Palette::default();

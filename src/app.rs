@@ -7,7 +7,10 @@
 //! | `reach` | models: by settings, by name, by search |
 //! | `plugins` | the plugins of slothtool, listed and run |
 //! | `parts` | a session's parts: policy, tools, masks, bot |
+//! | `scripts` | a script on the command line |
 //! | `answers` | what is answered without a session |
+//! | `headless` | one turn without a screen |
+//! | `kept` | bots, commands and skills from the command line |
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -17,10 +20,9 @@ use tokio::runtime::{Builder, Runtime};
 use crate::cli::args::{Ends, Way};
 use crate::cli::linear::Linear;
 use crate::cli::linear::run::{lines as typed_lines, run as talk};
-use crate::cli::print::{self, Options, Wires};
+use crate::cli::print::{self, Wires};
 use crate::cli::report::{self, Voice};
-use crate::cli::schema::Schema;
-use crate::cli::{Cli, Exit, input};
+use crate::cli::{Cli, Exit};
 use crate::config::draft;
 use crate::config::history::History;
 use crate::protocol::Notice;
@@ -29,11 +31,15 @@ use crate::{session, tui};
 
 mod answers;
 mod ground;
+mod headless;
+mod kept;
 mod parts;
 mod plugins;
 mod reach;
+mod scripts;
 
 use ground::Ground;
+use headless::{Headless, What};
 
 /// Runs the program.
 pub fn entry() -> ExitCode {
@@ -59,11 +65,18 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
         Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref()),
         Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref()),
         Way::Print { prompt, bot, piped } => {
-            let headless = Headless { prompt, bot, piped, json, yes, schema };
-            headless.run(ground)
+            let what = What::Message { prompt, piped };
+            Headless { what, bot, json, yes, schema }.run(ground)
         }
+        Way::Template { name, args, then, bot, piped } => {
+            let what = What::Command { name, args, then, piped };
+            Headless { what, bot, json, yes, schema }.run(ground)
+        }
+        Way::Script(script) => scripts::script(ground, &script, json, yes),
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
+        Way::Kept { kind, asked } => kept::run(&ground, kind, asked, kept::How { json, yes }),
+        Way::InitHome => kept::init_home(&ground, json),
         Way::Config(config) => answers::config(&ground, &config, json),
         Way::Plugin(plugin) => plugins::answer(&ground, plugin, json),
         Way::Doctor => answers::doctor(&ground, json),
@@ -161,71 +174,6 @@ fn left_by(cause: tui::Cause) -> Exit {
     match cause {
         tui::Cause::Left | tui::Cause::SessionClosed => Exit::Done,
         tui::Cause::Signal(_) | tui::Cause::TerminalGone => Exit::Interrupted,
-    }
-}
-
-/// One turn without a screen.
-struct Headless {
-    prompt: Option<String>,
-    bot: Option<String>,
-    piped: bool,
-    json: bool,
-    yes: bool,
-    schema: Option<std::path::PathBuf>,
-}
-
-impl Headless {
-    fn run(self, ground: Ground) -> Exit {
-        ground.say_problems();
-        let message = match self.message() {
-            Ok(Some(message)) => message,
-            Ok(None) => {
-                let notice = Notice::error(words::NO_PROMPT).hint(words::NO_PROMPT_HINT);
-                return ground.fail(&notice, Exit::WrongUse);
-            }
-            Err(error) => return ground.broken(&error),
-        };
-        let schema = match self.schema.as_deref().map(Schema::read).transpose() {
-            Ok(schema) => schema,
-            Err(error) => return ground.fail(&Notice::error(error.say()), Exit::WrongUse),
-        };
-        let built = match parts::build(&ground, self.bot.as_deref(), parts::For::Print) {
-            Ok(built) => built,
-            Err(failure) => return ground.fail(&failure.notice, failure.exit),
-        };
-        let out_is_terminal = io::stdout().is_terminal();
-        let options = Options {
-            json: self.json,
-            yes: self.yes,
-            schema,
-            voice: ground.voice(),
-            clean: if out_is_terminal { ground::clean } else { str::to_owned },
-        };
-        let runtime = match runtime() {
-            Ok(runtime) => runtime,
-            Err(error) => return ground.broken(&error),
-        };
-        let exit = runtime.block_on(async {
-            let handle = session::start(built);
-            let wires = Wires {
-                ops: handle.ops,
-                events: handle.events,
-                interrupts: print::interrupts(),
-                grace: print::GRACE,
-            };
-            let (out, err) = (io::stdout().lock(), io::stderr().lock());
-            let exit = print::run(message, wires, &options, out, err).await;
-            farewell(handle.task).await;
-            exit
-        });
-        runtime.shutdown_background();
-        exit
-    }
-
-    /// The prompt with what was piped behind it.
-    fn message(&self) -> io::Result<Option<String>> {
-        let piped = if self.piped { Some(input::read(io::stdin().lock())?) } else { None };
-        Ok(input::message(self.prompt.as_deref(), piped.as_ref().map(|piped| piped.text.as_str())))
     }
 }
 

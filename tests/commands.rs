@@ -8,7 +8,7 @@ use std::path::Path;
 
 use avocet::commands::table::COMMANDS;
 use avocet::commands::{Args, Call, Command, Outcome, Surface, dispatch, find, readme_table};
-use avocet::protocol::{Facts, Level};
+use avocet::protocol::{Catalogue, Facts, Level};
 use avocet::words::Lang;
 
 #[test]
@@ -45,6 +45,7 @@ fn is_wrong(line: &str) -> bool {
         facts: &facts,
         models: &[],
         themes: &["dark".to_owned()],
+        kept: &Catalogue::default(),
         surface: Surface::Local,
         busy: false,
     };

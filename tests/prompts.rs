@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use avocet::config::Paths;
+use avocet::library::Places;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::prompt::line;
 use avocet::prompt::template::{Form, Template, Values};
@@ -16,6 +18,7 @@ use avocet::protocol::{
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
+use avocet::session::library::Kept;
 use avocet::session::trust::Trust;
 use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
 use avocet::tools::Toolbox;
@@ -27,10 +30,17 @@ use futures_util::stream::BoxStream;
 
 const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
 
-/// A scripted model that keeps the user's side of each request.
+/// What a scripted model was sent: the user's side of each request, and the first message.
+#[derive(Clone, Default)]
+struct Heard {
+    users: Arc<Mutex<Vec<String>>>,
+    systems: Arc<Mutex<Vec<String>>>,
+}
+
+/// A scripted model that keeps it.
 struct Keeping {
     inner: Scripted,
-    kept: Arc<Mutex<Vec<String>>>,
+    heard: Heard,
 }
 
 impl Model for Keeping {
@@ -40,7 +50,9 @@ impl Model for Keeping {
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let last = request.messages.iter().rfind(|message| message.role == Role::User);
-        self.kept.lock().unwrap().push(last.map_or_else(String::new, |m| m.content.clone()));
+        let (last, first) = (last.map(|m| m.content.clone()), request.messages[0].content.clone());
+        self.heard.users.lock().unwrap().push(last.unwrap_or_default());
+        self.heard.systems.lock().unwrap().push(first);
         self.inner.stream(request)
     }
 }
@@ -48,7 +60,7 @@ impl Model for Keeping {
 struct Talk {
     handle: Handle,
     folder: tempfile::TempDir,
-    kept: Arc<Mutex<Vec<String>>>,
+    heard: Heard,
 }
 
 impl Talk {
@@ -57,12 +69,26 @@ impl Talk {
     }
 
     fn within(limits: Limits) -> Talk {
+        Talk::with(limits, &[DONE; 4], &[])
+    }
+
+    /// With these skills, and a model that answers so.
+    fn skilled(replies: &[&str], skills: &[(&str, &str)]) -> Talk {
+        Talk::with(Limits::default(), replies, skills)
+    }
+
+    fn with(limits: Limits, replies: &[&str], skills: &[(&str, &str)]) -> Talk {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("ws")).unwrap();
-        let kept = Arc::new(Mutex::new(Vec::new()));
+        for (name, text) in skills {
+            let skill = folder.path().join("own/skills").join(name);
+            fs::create_dir_all(&skill).unwrap();
+            fs::write(skill.join("SKILL.md"), text).unwrap();
+        }
+        let heard = Heard::default();
         let real = folder.path().canonicalize().unwrap();
-        let parts = parts(&real, limits, Arc::clone(&kept));
-        Talk { handle: session::start(parts), folder, kept }
+        let parts = parts(&real, limits, replies, heard.clone());
+        Talk { handle: session::start(parts), folder, heard }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -101,6 +127,7 @@ impl Talk {
                     Event::Observed(observation) => seen.observed.push(*observation),
                     Event::Attached { items } => seen.attached.extend(items),
                     Event::Rendered { text } => seen.rendered = Some(text),
+                    Event::Replied(replied) => seen.suggestions = replied.suggestions,
                     Event::Notice(notice) => seen.notices.push(notice),
                     Event::TurnStarted { text, .. } => seen.said.push(text),
                     Event::TurnEnded { ending, .. } => {
@@ -121,8 +148,13 @@ impl Talk {
         self.until_the_end(all).await
     }
 
+    /// The system prompt of the last request.
+    fn system(&self) -> String {
+        self.heard.systems.lock().unwrap().last().cloned().unwrap_or_default()
+    }
+
     fn sent(&self) -> Vec<String> {
-        self.kept.lock().unwrap().clone()
+        self.heard.users.lock().unwrap().clone()
     }
 }
 
@@ -134,6 +166,7 @@ struct Seen {
     attached: Vec<Attached>,
     notices: Vec<Notice>,
     rendered: Option<String>,
+    suggestions: Vec<String>,
     ending: Option<Ending>,
 }
 
@@ -171,18 +204,19 @@ fn nobody(question: &Question) -> Decision {
     panic!("nobody is asked: {question:?}")
 }
 
-fn connected(kept: Arc<Mutex<Vec<String>>>) -> Connected {
-    let inner = Scripted::parse("test", &[DONE; 4].join("\n---\n")).unwrap();
+fn connected(replies: &[&str], heard: Heard) -> Connected {
+    let inner = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
     Connected {
-        model: Arc::new(Keeping { inner, kept }),
+        model: Arc::new(Keeping { inner, heard }),
         provider: "scripted".into(),
         base_url: String::new(),
         list: Arc::new(|| async { Ok::<_, ModelError>(Vec::new()) }.boxed()),
     }
 }
 
-fn parts(folder: &Path, limits: Limits, kept: Arc<Mutex<Vec<String>>>) -> Parts {
+fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts {
     let (ws, home) = (folder.join("ws"), folder.join("home"));
+    let paths = Paths::under(&folder.join("own"), home.clone());
     let world = System::new(&ws, &home, &[]);
     let environment = Environment { path: world.child_path(), ..Environment::default() };
     let exec = Exec::new(Setup {
@@ -196,7 +230,7 @@ fn parts(folder: &Path, limits: Limits, kept: Arc<Mutex<Vec<String>>>) -> Parts 
     Parts {
         facts: Facts { cwd: ws.display().to_string(), max_steps: 25, ..Facts::default() },
         reach: Reach {
-            first: connected(kept),
+            first: connected(replies, heard),
             discover: None,
             ways: Ways {
                 connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
@@ -213,6 +247,7 @@ fn parts(folder: &Path, limits: Limits, kept: Arc<Mutex<Vec<String>>>) -> Parts 
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
+        kept: Kept::new(Arc::new(move |_| Places::of(&paths, None, &[]))),
         bounds: avocet::context::window::Bounds::default(),
         greeting: vec![],
     }
@@ -491,4 +526,171 @@ async fn retrying_fills_the_prompt_again() {
     let seen = talk.until_the_end(all).await;
     assert_eq!(seen.asked.len(), 1);
     assert_eq!(talk.sent(), ["one", "one"]);
+}
+
+/// What a real shell makes of a line: its words, one a row of NULs.
+fn words_of(line: &str) -> Vec<String> {
+    let out = assert_cmd::Command::new("bash").args(["-c", line]).output().unwrap();
+    assert!(out.status.success(), "{line}: {}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).unwrap();
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
+
+#[test]
+fn any_argument_is_one_word_for_a_real_shell_wherever_it_may_stand() {
+    use proptest::prelude::*;
+    let hostile = prop::sample::select(vec![
+        "'", "\"", "`", "$", "\\", "(", ")", "{", "}", ";", "&", "|", "<", ">", "\n", " ", "*",
+        "?", "~", "#", "!", "a", "中", "$(id)", "${HOME}", "!{id}", "{{args}}", "$1", "'\\''",
+        "\\'",
+    ]);
+    let args = prop::collection::vec(hostile, 1..8).prop_map(|parts| parts.concat());
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(96));
+    let tested = runner.run(&args, |args| {
+        let kept = args.trim().to_owned();
+        prop_assume!(!kept.is_empty());
+        // Each place an argument may stand in, between two words that must stay.
+        let template = "!{printf '%s\\0' x {{args}} '{{args}}' \"{{args}}\" $'{{args}}' \
+                        \"$(printf %sE {{args}})\" \"$(printf %sE \"{{args}}\")\" y}";
+        let prompt = command(template, &args);
+        let line = prompt.shell().next().unwrap().to_owned();
+        let words = words_of(&line);
+        let within = format!("{kept}E");
+        let expected = ["x", &kept, &kept, &kept, &kept, &within, &within, "y"];
+        prop_assert_eq!(words, expected);
+        Ok(())
+    });
+    tested.unwrap();
+}
+
+// Skills: the model routes, a person is asked about what is sensitive.
+
+const TESTS: &str = "---\nname: run-tests\ndescription: This skill should be used when the tests of a project are to be run.\nexamples:\n  - Run the tests\n---\n# How\n\nRun `cargo test` for $ARGUMENTS, see ${SKILL_ROOT}/notes.md.\n";
+const DEPLOY: &str = "---\nname: deploy\ndescription: This skill should be used when the shop goes live.\ndisable-model-invocation: true\n---\nDeploy it.\n";
+const WRITES: &str = "---\nname: stamp\ndescription: This skill should be used when a stamp is set.\n---\nNow: !`touch stamped`\n";
+const READS: &str = "---\nname: look\ndescription: This skill should be used when code is looked at.\nallowed-tools: Read Grep\n---\nLook at it.\n";
+
+fn enters(name: &str, args: &str, why: &str) -> String {
+    let step = serde_json::json!({"tool": "skill", "input": {"name": name, "args": args}});
+    serde_json::json!({"type": "cmd", "message": why, "data": {"commands": [step]}}).to_string()
+}
+
+fn runs(program: &str, args: &[&str]) -> String {
+    let step = serde_json::json!({"program": program, "args": args});
+    serde_json::json!({"type": "cmd", "message": "A step.", "data": {"commands": [step]}})
+        .to_string()
+}
+
+#[tokio::test]
+async fn a_request_is_routed_to_a_skill_by_the_model_from_the_list_it_was_given() {
+    let routed = enters("run-tests", "the shop", "`run-tests` is for this.");
+    let mut talk =
+        Talk::skilled(&[&routed, DONE, DONE], &[("run-tests", TESTS), ("deploy", DEPLOY)]);
+    talk.types("Please run the test suite").await;
+    let seen = talk.until_the_end(nobody).await;
+    let [entered] = &seen.observed[..] else { panic!("{seen:?}") };
+    assert_eq!((entered.outcome, entered.risk.tier), (Outcome::Ran, Tier::L0));
+    let system = talk.system();
+    assert!(system.contains("- run-tests: This skill should be used when"), "{system}");
+    assert!(
+        system.contains("Examples: \"Run the tests\"") && system.contains("- skill: enter one")
+    );
+    assert!(system.contains("answer with a `chat` that asks which"), "what is ambiguous is asked");
+    assert!(!system.contains("deploy"), "a sensitive one is not offered");
+    assert!(!system.contains("cargo test"), "its text comes when it is entered");
+    // The text came back as the result, filled, with the folder of its other files.
+    let result = &talk.sent()[1];
+    assert!(result.contains("Run `cargo test` for the shop, see "), "{result}");
+    assert!(result.contains("own/skills/run-tests/notes.md"), "{result}");
+    // It stays in view for what follows.
+    talk.types("and now?").await;
+    talk.until_the_end(nobody).await;
+    assert!(talk.system().contains("Active skill run-tests:"), "{}", talk.system());
+}
+
+#[tokio::test]
+async fn an_ambiguous_request_gets_a_question_with_the_names_to_choose_from() {
+    let asks = r#"{"type":"chat","message":"Run the tests, or look at the code?","data":{"suggestions":["run-tests","look"]}}"#;
+    let mut talk = Talk::skilled(&[asks], &[("run-tests", TESTS), ("look", READS)]);
+    talk.types("check this").await;
+    let seen = talk.until_the_end(nobody).await;
+    assert_eq!(seen.suggestions, ["run-tests", "look"]);
+    assert!(seen.observed.is_empty(), "none is entered meanwhile");
+}
+
+#[tokio::test]
+async fn a_sensitive_skill_is_never_entered_silently() {
+    let routed = enters("deploy", "", "Time to deploy.");
+    let mut talk = Talk::skilled(&[&routed, DONE], &[("deploy", DEPLOY)]);
+    talk.types("What is the weather?").await;
+    let mut rules = Vec::new();
+    let seen = talk
+        .until_the_end(|question| {
+            let Question::Step { risk, why, .. } = question else { panic!() };
+            rules.push((risk.tier, risk.rule.clone(), why.clone()));
+            Decision::Reject { word: None }
+        })
+        .await;
+    assert_eq!(rules, [(Tier::L1, "skill.closed".into(), "Time to deploy.".into())]);
+    assert_eq!(seen.observed[0].outcome, Outcome::Declined);
+    assert!(!talk.sent()[1].contains("Deploy it."));
+}
+
+#[tokio::test]
+async fn the_shell_lines_of_a_skill_ask_and_are_never_run_for_a_model() {
+    let routed = enters("stamp", "", "A stamp.");
+    let mut talk = Talk::skilled(&[&routed, DONE], &[("stamp", WRITES)]);
+    talk.types("set a stamp").await;
+    let seen = talk.until_the_end(all).await;
+    let [Question::Step { risk, .. }] = &seen.asked[..] else { panic!("{seen:?}") };
+    assert_eq!((risk.tier, risk.rule.as_str()), (Tier::L1, "skill.shell"));
+    assert!(talk.sent()[1].contains("!`touch stamped`"), "{:?}", talk.sent());
+    assert!(!talk.path("stamped").exists());
+}
+
+#[tokio::test]
+async fn an_unknown_skill_is_refused_and_the_model_is_told() {
+    let routed = enters("nope", "", "A skill.");
+    let mut talk = Talk::skilled(&[&routed, DONE], &[("run-tests", TESTS)]);
+    talk.types("go").await;
+    let seen = talk.until_the_end(nobody).await;
+    assert_eq!(seen.observed[0].outcome, Outcome::Refused);
+    assert!(talk.sent()[1].contains("skill.unknown"), "{:?}", talk.sent());
+}
+
+#[tokio::test]
+async fn the_tools_a_skill_names_hold_for_its_turn_and_others_ask() {
+    let routed = enters("look", "", "A look.");
+    let steps = runs("pwd", &[]);
+    let mut talk = Talk::skilled(&[&routed, &steps, DONE, &steps, DONE], &[("look", READS)]);
+    talk.types("look at it").await;
+    let seen = talk.until_the_end(all).await;
+    let [Question::Step { risk, .. }] = &seen.asked[..] else { panic!("{seen:?}") };
+    assert_eq!((risk.tier, risk.rule.as_str()), (Tier::L1, "skill.narrow"));
+    talk.types("and now").await;
+    talk.until_the_end(nobody).await;
+}
+
+#[tokio::test]
+async fn a_person_enters_a_skill_by_its_name_and_its_shell_lines_are_asked_about() {
+    let mut talk = Talk::skilled(&[DONE; 3], &[("stamp", WRITES), ("deploy", DEPLOY)]);
+    let invoke =
+        |name: &str| Op::Invoke { name: name.into(), args: String::new(), mentions: vec![] };
+    talk.send(invoke("stamp")).await;
+    let seen = talk.until_the_end(all).await;
+    assert!(matches!(&seen.asked[..], [Question::Pieces { .. }]), "{seen:?}");
+    assert!(talk.path("stamped").exists());
+    assert!(
+        talk.sent()[0].ends_with("Now:\n") || talk.sent()[0].contains("Now: "),
+        "{:?}",
+        talk.sent()
+    );
+    // A sensitive one is the person's own word.
+    talk.send(invoke("deploy")).await;
+    talk.until_the_end(nobody).await;
+    assert!(talk.sent()[1].contains("Deploy it."));
+    talk.send(Op::New).await;
+    talk.send(Op::Submit { text: "hello".into() }).await;
+    talk.until_the_end(nobody).await;
+    assert!(!talk.system().contains("Active skill"), "a fresh conversation has none in view");
 }

@@ -14,6 +14,7 @@ use avocet::protocol::{
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
+use avocet::session::library::Kept;
 use avocet::session::trust::Trust;
 use avocet::session::{self, Connected, Found, Guard, Handle, Parts, Persona, Reach, Wanted, Ways};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
@@ -182,6 +183,7 @@ fn parts(folder: &Path, replies: &[&str]) -> Parts {
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
+        kept: Kept::nothing(),
         bounds: Bounds::default(),
         greeting: vec![],
     }

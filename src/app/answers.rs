@@ -14,6 +14,7 @@ use crate::cli::model::Offer;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Exit, config, model, page, policy};
 use crate::config::{Connection, Environment, Provider};
+use crate::library::Library;
 use crate::model::list_models;
 use crate::protocol::{NoteFact, Notice, Page, Row};
 use crate::safety::Scene;
@@ -34,6 +35,7 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
     ground.say_problems();
     match asked {
         args::Policy::List => answer_rows(ground, &policy::list(), json),
+        args::Policy::Rules => answer_rows(ground, &policy::rules(), json),
         args::Policy::Explain { batch: Some(file), .. } => {
             let out = io::stdout().lock();
             let done = if file == Path::new("-") {
@@ -128,6 +130,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
         notes: &notes(&ground.folder, ground.trusted),
         programs: world.folders(),
         sandbox: &super::parts::sandbox(ground, &world).rows(),
+        library: &Library::load(&ground.places()),
     };
     let said = answer_rows(ground, &doctor::rows(&found), json);
     if said == Exit::Done { doctor::exit(&found) } else { said }
@@ -138,16 +141,17 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
     let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
     let (folder, trusted) = (ground.folder.clone(), ground.trusted);
     let terminal = terminal(&ground.environment);
-    let setting = ground.loaded.settings.sandbox;
+    let (setting, places) = (ground.loaded.settings.sandbox, ground.places());
     std::sync::Arc::new(move |_| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
-        let terminal = terminal.clone();
+        let (terminal, places) = (terminal.clone(), places.clone());
         async move {
             let offer = offer(loaded.settings.connection.clone()).await;
             let world = System::new(&folder, &paths.home, &[]);
-            let places = super::parts::places(&folder, &paths.home, &world);
-            let sandbox = Sandbox::new(setting, places);
+            let held = super::parts::places(&folder, &paths.home, &world);
+            let sandbox = Sandbox::new(setting, held);
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
+            let library = tokio::task::spawn_blocking(move || Library::load(&places)).await;
             let rows = doctor::rows(&Findings {
                 paths: &paths,
                 loaded: &loaded,
@@ -158,6 +162,7 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
                 notes: &notes(&folder, trusted),
                 programs: world.folders(),
                 sandbox: &sandbox.unwrap_or_default(),
+                library: &library.unwrap_or_default(),
             });
             Page { title: crate::words::session::DOCTOR.into(), rows }
         }
@@ -198,7 +203,7 @@ pub fn answer_rows(ground: &Ground, rows: &[Row], json: bool) -> Exit {
     ended(ground, done)
 }
 
-fn answer(ground: &Ground, text: &str) -> Exit {
+pub fn answer(ground: &Ground, text: &str) -> Exit {
     let done = report::answer(&mut io::stdout().lock(), text);
     ended(ground, done)
 }

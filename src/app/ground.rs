@@ -15,6 +15,7 @@ use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::library::Places;
 use crate::protocol::Notice;
 use crate::safety;
+use crate::session::library::FindPlaces;
 use crate::tui::ring::Ring;
 use crate::tui::surroundings::knows_links;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
@@ -42,6 +43,8 @@ pub struct Known {
     pub standing: Standing,
     /// `--trust` names exactly this folder.
     pub named: bool,
+    /// The folder of `--trust`, links resolved: scripts in it may run, wherever it lies.
+    pub given: Option<PathBuf>,
 }
 
 impl Ground {
@@ -119,8 +122,16 @@ impl Ground {
 
     /// Where bots, commands and skills lie; those of the project where it is trusted.
     pub fn places(&self) -> Places {
-        let project = self.trusted.then_some(self.folder.as_path());
-        Places::of(&self.paths, project, &commands::built_in_names())
+        self.find_places()(self.trusted)
+    }
+
+    /// The same, for whoever learns later whether the folder is trusted.
+    pub fn find_places(&self) -> FindPlaces {
+        let (paths, folder) = (self.paths.clone(), self.folder.clone());
+        Arc::new(move |trusted| {
+            let project = trusted.then_some(folder.as_path());
+            Places::of(&paths, project, &commands::built_in_names())
+        })
     }
 
     /// How the screen keeps a setting: in the person's own file.
@@ -188,7 +199,14 @@ impl Known {
         let survey = trust::survey(folder);
         let standing = kept.standing(folder, &survey);
         let named = named.and_then(|named| named.canonicalize().ok());
-        Known { kept, broken, survey, standing, named: named.as_deref() == Some(folder) }
+        Known {
+            kept,
+            broken,
+            survey,
+            standing,
+            named: named.as_deref() == Some(folder),
+            given: named,
+        }
     }
 }
 

@@ -9,13 +9,14 @@ use super::reach::{self, Knowledge};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
-use crate::config::problem;
 use crate::config::trust::{Level, Standing};
+use crate::config::{problem, toolchain};
 use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
+use crate::session::library::Kept;
 use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
@@ -30,6 +31,10 @@ use crate::words::{Say, Spoken, session as words};
 pub enum For {
     Screen,
     Print,
+    /// Only the text of a template is wanted: no model is asked.
+    Render,
+    /// A script: it has no conversation to greet.
+    Script,
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
@@ -56,7 +61,8 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
             guard.trust = trust(ground);
             None
         }
-        For::Print => untrusted(ground),
+        For::Print | For::Render => untrusted(ground),
+        For::Script => None,
     };
     let facts = Facts {
         // So that the first frame says it already.
@@ -73,12 +79,14 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
+    let kept = Kept::new(ground.find_places());
     Ok(Parts {
         facts,
         reach: Reach { first, discover, ways },
         guard,
         tools,
         persona,
+        kept,
         bounds: Bounds::default(),
         greeting,
     })
@@ -120,7 +128,10 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
             path: world.child_path(),
             own_keys: own_keys.chain(["AVOCET_API_KEY".to_owned()]).collect(),
             keep: Vec::new(),
-            set: Vec::new(),
+            set: toolchain::default(&ground.environment, &ground.paths.home)
+                .map(|name| ("RUSTUP_TOOLCHAIN".to_owned(), name))
+                .into_iter()
+                .collect(),
         },
         limits: Limits {
             approved: settings.limits.step_timeout,

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use super::kept::args::{Asked, BotSub, CommandSub, SkillSub, Then};
+use crate::library::Kind;
 use crate::words::{self, Say, Spoken};
 
 /// A coding agent for the terminal: it proposes, you decide, nothing else runs.
-#[derive(Clone, Debug, PartialEq, Eq, Parser)]
+#[derive(Clone, Debug, PartialEq, Parser)]
 #[command(name = "avocet", version, max_term_width = 100)]
 #[command(after_help = "Examples:
   avocet                                  start in this folder
@@ -95,7 +97,7 @@ pub struct LookOptions {
     pub no_color: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum Sub {
     /// Talk with a bot; piped text is the message, and the answer goes to standard output.
     #[command(after_help = "Example:\n  git diff | avocet chat reviewer")]
@@ -105,12 +107,31 @@ pub enum Sub {
         #[arg(id = "named_bot", value_name = "BOT")]
         bot: Option<String>,
     },
+    /// Run an `.ai.yaml` script.
+    #[command(after_help = "Examples:
+  avocet run joke.ai.yaml
+  avocet run translator '{content: \"Good morning\", target_lang: \"Chinese\"}'
+  avocet run summary \"$(cat notes.txt)\" --no-stream
+  avocet run mine -s ~/scripts --check")]
+    Run(RunScript),
     /// Ask the safety policy what it would say; nothing is run.
     #[command(subcommand, after_help = "Example:\n  avocet policy explain -- git push --force")]
     Policy(Policy),
     /// The models that can be used.
     #[command(subcommand, after_help = "Example:\n  avocet model list")]
     Model(Model),
+    /// Bots: who the model is, and how it is sampled.
+    #[command(subcommand, after_help = "Example:\n  avocet bot list")]
+    Bot(BotSub),
+    /// Commands of your own: prompt templates that are typed as `/name`.
+    #[command(subcommand, after_help = "Example:\n  avocet command list")]
+    Command(CommandSub),
+    /// Skills: folders of instructions the model enters when they are of use.
+    #[command(subcommand, after_help = "Example:\n  avocet skill list")]
+    Skill(SkillSub),
+    /// Copy example bots, commands and skills into your own folder; nothing is overwritten.
+    #[command(after_help = "Example:\n  avocet init-home")]
+    InitHome,
     /// Read and change the settings.
     #[command(subcommand, after_help = "Example:\n  avocet config set mode low")]
     Config(Config),
@@ -125,6 +146,32 @@ pub enum Sub {
         after_help = "Example:\n  avocet completions bash > ~/.local/share/bash-completion/completions/avocet"
     )]
     Completions { shell: Shell },
+}
+
+/// Which script is run, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct RunScript {
+    /// A file, or the ID of a script in this folder, a folder of `-s`, or built in.
+    #[arg(value_name = "SCRIPT")]
+    pub script: String,
+    /// JSON, its relaxed form `{content: "x"}`, or text; `-` reads them from standard input.
+    #[arg(value_name = "ARGS", allow_hyphen_values = true)]
+    pub args: Option<String>,
+    /// Show answers when they are whole.
+    #[arg(long)]
+    pub no_stream: bool,
+    /// A folder to look for scripts in; may be given several times.
+    #[arg(short, long, value_name = "DIR")]
+    pub search: Vec<PathBuf>,
+    /// Print the messages that would be sent first, and ask no model.
+    #[arg(long, conflicts_with = "check")]
+    pub dry_run: bool,
+    /// Read and check the script; nothing of it runs.
+    #[arg(long)]
+    pub check: bool,
+    /// The bot of the command line; its parameters stand behind those of the script.
+    #[arg(skip)]
+    pub bot: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -142,7 +189,10 @@ pub enum Policy {
         #[arg(last = true, value_name = "PROGRAM ARGS", required_unless_present = "batch")]
         words: Vec<String>,
     },
-    /// List the programs and rules the policy knows.
+    /// List every rule by its id, as `[safety] lift` names it, with its tier and reason.
+    #[command(after_help = "Example:\n  avocet policy rules --json")]
+    Rules,
+    /// List the programs the policy knows.
     #[command(after_help = "Example:\n  avocet policy list")]
     List,
 }
@@ -213,7 +263,7 @@ pub enum Shell {
 }
 
 /// What is to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Way {
     /// The full screen, perhaps with a first message.
     Screen {
@@ -227,8 +277,23 @@ pub enum Way {
         /// True when standard input is not a terminal and is added to the prompt.
         piped: bool,
     },
+    Script(RunScript),
     Policy(Policy),
     Model(Model),
+    /// Something about bots, commands or skills.
+    Kept {
+        kind: Kind,
+        asked: Asked,
+    },
+    /// A command of one's own, sent or only filled.
+    Template {
+        name: String,
+        args: String,
+        then: Then,
+        bot: Option<String>,
+        piped: bool,
+    },
+    InitHome,
     Config(Config),
     Plugin(Plugin),
     Doctor,
@@ -304,7 +369,7 @@ impl Cli {
         let json = self.run.json;
         let way = self.meant(ends)?;
         match &way {
-            Way::Print { .. } => {}
+            Way::Print { .. } | Way::Template { .. } => {}
             _ if schema => return Err(WrongUse::OnlyHeadless { option: "--output-schema" }),
             Way::Screen { .. } if json => {
                 return Err(WrongUse::OnlyHeadless { option: "--json" });
@@ -325,8 +390,23 @@ impl Cli {
                 (named, given) => named.or(given),
             },
             Some(_) if prompted => return Err(WrongUse::PromptAndCommand),
+            Some(Sub::Run(script)) => {
+                return Ok(Way::Script(RunScript { bot: given_bot, ..script }));
+            }
             Some(Sub::Policy(policy)) => return Ok(Way::Policy(policy)),
             Some(Sub::Model(model)) => return Ok(Way::Model(model)),
+            Some(Sub::Bot(sub)) => return Ok(kept(sub)),
+            Some(Sub::Command(sub)) => {
+                return Ok(match sub.template() {
+                    Some((name, args, then)) => {
+                        let (name, piped) = (name.to_owned(), !ends.stdin);
+                        Way::Template { name, args, then, bot: given_bot, piped }
+                    }
+                    None => kept(sub),
+                });
+            }
+            Some(Sub::Skill(sub)) => return Ok(kept(sub)),
+            Some(Sub::InitHome) => return Ok(Way::InitHome),
             Some(Sub::Config(config)) => return Ok(Way::Config(config)),
             Some(Sub::Plugin(plugin)) => return Ok(Way::Plugin(plugin)),
             Some(Sub::Doctor) => return Ok(Way::Doctor),
@@ -342,6 +422,11 @@ impl Cli {
             false => Way::Screen { prompt, bot },
         })
     }
+}
+
+fn kept(sub: impl Into<(Kind, Asked)>) -> Way {
+    let (kind, asked) = sub.into();
+    Way::Kept { kind, asked }
 }
 
 /// The completion script of a shell.

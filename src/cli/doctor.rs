@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 
 use super::Exit;
+use super::kept;
 use super::model::Offer;
 use crate::commands::Row;
 use crate::config::{Connection, Layer, Loaded, Paths, Provider};
+use crate::library::Library;
 use crate::protocol::{Level, NoteFact, Notice};
 use crate::words::{Spoken, Value, cli as w, context};
 
@@ -27,6 +29,8 @@ pub struct Findings<'a> {
     pub programs: &'a [PathBuf],
     /// What trying the sandbox out came to.
     pub sandbox: &'a [Row],
+    /// Every bot, command and skill.
+    pub library: &'a Library,
 }
 
 /// What the terminal says of itself.
@@ -54,6 +58,8 @@ pub fn rows(found: &Findings<'_>) -> Vec<Row> {
     rows.extend(files(found.paths));
     rows.extend(settings(found.loaded));
     rows.extend(model(found));
+    rows.push(Row::heading(w::DOCTOR_KEPT));
+    rows.extend(kept::doctor_rows(found.library));
     rows.extend(terminal(found.terminal));
     rows.extend(found.sandbox.iter().cloned());
     rows.push(Row::heading(w::DOCTOR_PROGRAMS));
@@ -190,6 +196,7 @@ mod tests {
             notes: &[NoteFact { path: "AGENTS.md".into(), bytes: 40_000, sent: 32_768 }],
             programs: &["/usr/bin".into()],
             sandbox: &[],
+            library: &Library::default(),
         };
         let mut out = Vec::new();
         let rows = rows(&found);

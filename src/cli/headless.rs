@@ -160,6 +160,7 @@ impl<'a> Headless<'a> {
             | Event::Page(_)
             | Event::Compacting
             | Event::Models { .. }
+            | Event::Catalogue(_)
             | Event::Cleared => vec![],
         }
     }

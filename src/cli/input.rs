@@ -1,6 +1,6 @@
 //! Text that is piped in, and how it joins the prompt.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
 /// The most that is taken of standard input, in bytes.
 pub const LONGEST: usize = 256 * 1024;
@@ -45,6 +45,34 @@ pub fn message(prompt: Option<&str>, piped: Option<&str>) -> Option<String> {
     }
 }
 
+/// All of it, as it is; `None` when it is longer than `most` bytes.
+pub fn bytes(input: impl Read, most: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    input.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() <= most).then_some(bytes))
+}
+
+/// The answer to a yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmed {
+    Yes,
+    No,
+    /// There is nobody to ask.
+    Nobody,
+}
+
+/// Reads a line as yes or no; an empty one is `usual`, and the end of the input nobody.
+pub fn confirmed(mut input: impl BufRead, usual: bool) -> Confirmed {
+    let mut line = String::new();
+    let read = (&mut input).take(1_000).read_line(&mut line);
+    match (read, line.trim().to_lowercase().as_str()) {
+        (Ok(0) | Err(_), _) => Confirmed::Nobody,
+        (Ok(_), "y" | "yes" | "是" | "好") => Confirmed::Yes,
+        (Ok(_), "") if usual => Confirmed::Yes,
+        (Ok(_), _) => Confirmed::No,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +83,21 @@ mod tests {
         assert_eq!(message(None, Some("a\n")).unwrap(), "a");
         assert_eq!(message(Some(" look "), Some("\n")).unwrap(), "look");
         assert_eq!(message(Some(" "), None), None);
+    }
+
+    #[test]
+    fn only_a_clear_yes_is_one() {
+        for (line, usual, expected) in [
+            ("y\n", false, Confirmed::Yes),
+            ("YES", false, Confirmed::Yes),
+            ("是\n", false, Confirmed::Yes),
+            ("\n", true, Confirmed::Yes),
+            ("\n", false, Confirmed::No),
+            ("yo\n", true, Confirmed::No),
+            ("", true, Confirmed::Nobody),
+        ] {
+            assert_eq!(confirmed(line.as_bytes(), usual), expected, "{line:?}");
+        }
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, Attached, Decision, Ending, Event, Facts, Notice, Observation, Op, Outcome as Came, Page,
-    PlanItem, PlanState, Replied, Report, Step, Tier, Work,
+    Ask, Attached, Catalogue, Decision, Ending, Event, Facts, Mention, Notice, Observation, Op,
+    Outcome as Came, Page, PlanItem, PlanState, Replied, Report, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
 use crate::words::{Lang, Say, Word, context, linear as w, prompt};
@@ -41,6 +41,7 @@ pub struct Linear {
     clean: Clean,
     facts: Facts,
     models: Vec<String>,
+    kept: Catalogue,
     doing: Doing,
     /// The answer as far as it came: what of it is written, and what waits for the end
     /// of its line.
@@ -48,6 +49,8 @@ pub struct Linear {
     rest: String,
     /// Commands that wait for the end of the turn.
     later: Vec<String>,
+    /// A command that is not built in, while what people keep is looked at once more.
+    looking: Option<(String, Vec<Mention>)>,
 }
 
 #[derive(Debug)]
@@ -62,7 +65,9 @@ enum Doing {
 impl Linear {
     pub fn new(facts: Facts, lang: Lang, clean: Clean) -> Linear {
         let (models, later, rest) = (Vec::new(), Vec::new(), String::new());
-        Linear { lang, clean, facts, models, doing: Doing::Starting, written: 0, rest, later }
+        let (kept, doing) = (Catalogue::default(), Doing::Starting);
+        let looking = None;
+        Linear { lang, clean, facts, models, kept, doing, written: 0, rest, later, looking }
     }
 
     /// What stands first.
@@ -85,6 +90,7 @@ impl Linear {
     /// Nothing more can be typed: a turn that runs is heard to its end.
     pub fn closed(&self) -> Vec<Effect> {
         match self.doing {
+            Doing::Idle if self.looking.is_some() => Vec::new(),
             Doing::Idle => vec![Effect::End(Exit::Done)],
             Doing::Starting | Doing::Working => Vec::new(),
             // Nobody is left to answer.
@@ -93,7 +99,7 @@ impl Linear {
     }
 
     pub fn is_idle(&self) -> bool {
-        matches!(self.doing, Doing::Idle)
+        matches!(self.doing, Doing::Idle) && self.looking.is_none()
     }
 
     /// A line the person typed.
@@ -116,13 +122,7 @@ impl Linear {
             Intent::Message { parts } => vec![Effect::Send(line::submit(parts, str::to_owned))],
             Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line, keep })],
             Intent::Command { name, args, mentions } => {
-                let mut effects = self.command(&format!("/{name} {args}"));
-                for effect in &mut effects {
-                    if let Effect::Send(Op::Prompt { prompt }) = effect {
-                        prompt.attach(mentions.iter().cloned());
-                    }
-                }
-                effects
+                self.command(&format!("/{name} {args}"), mentions)
             }
         }
     }
@@ -134,16 +134,41 @@ impl Linear {
         }
     }
 
-    fn command(&mut self, line: &str) -> Vec<Effect> {
+    /// A file may have come since they were read, so a name that is not built in waits
+    /// for a fresh look.
+    fn command(&mut self, line: &str, mentions: Vec<Mention>) -> Vec<Effect> {
+        let name = line.split_whitespace().next().unwrap_or_default();
+        if commands::find(name).is_none() && name.len() > 1 {
+            self.looking = Some((line.to_owned(), mentions));
+            return vec![Effect::Send(Op::Look)];
+        }
+        self.dispatch(line, mentions)
+    }
+
+    fn kept_came(&mut self, kept: Catalogue) -> Vec<Effect> {
+        self.kept = kept;
+        match self.looking.take() {
+            Some((line, mentions)) => self.dispatch(&line, mentions),
+            None => Vec::new(),
+        }
+    }
+
+    fn dispatch(&mut self, line: &str, named: Vec<Mention>) -> Vec<Effect> {
         let call = Call {
             facts: &self.facts,
             models: &self.models,
             themes: &[],
+            kept: &self.kept,
             surface: Surface::Local,
             busy: !self.is_idle(),
         };
         let outcome = commands::dispatch(&call, line);
         let mut effects = self.follow(outcome);
+        for effect in &mut effects {
+            if let Effect::Send(Op::Invoke { mentions, .. }) = effect {
+                mentions.clone_from(&named);
+            }
+        }
         let sends = effects.iter().any(|effect| matches!(effect, Effect::Send(_)));
         if !sends {
             effects.extend(self.prompt());
@@ -165,7 +190,7 @@ impl Linear {
         match act {
             Act::Quit => vec![Effect::End(Exit::Done)],
             Act::Help(topic) => {
-                let page = commands::help_page(topic.as_deref(), Surface::Local);
+                let page = commands::help_page(topic.as_deref(), Surface::Local, &self.kept);
                 self.follow(page)
             }
             Act::Lang(lang) => {
@@ -173,6 +198,10 @@ impl Linear {
                 Vec::new()
             }
             Act::Models => vec![Effect::Send(Op::Report { report: Report::Models })],
+            Act::Bots => {
+                let page = commands::bots_page(&self.kept, self.facts.bot.as_deref());
+                self.follow(page)
+            }
             Act::Later(line) => {
                 self.later.push(line);
                 Vec::new()
@@ -232,6 +261,7 @@ impl Linear {
                 self.models = names;
                 Vec::new()
             }
+            Event::Catalogue(kept) => self.kept_came(*kept),
             Event::Cleared => vec![self.say(w::CLEARED), Effect::Prompt],
             Event::Closed => vec![Effect::End(Exit::Done)],
             Event::Attached { items } => items.iter().map(|item| self.attached(item)).collect(),
@@ -349,7 +379,7 @@ impl Linear {
             }
         };
         for line in std::mem::take(&mut self.later) {
-            effects.extend(self.command(&line));
+            effects.extend(self.command(&line, Vec::new()));
         }
         effects.push(Effect::Prompt);
         effects

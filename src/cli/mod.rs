@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod exit;
 mod headless;
 pub mod input;
+pub mod kept;
 pub mod linear;
 pub mod model;
 pub mod page;
@@ -17,6 +18,7 @@ pub mod policy;
 pub mod print;
 pub mod report;
 pub mod schema;
+pub mod script;
 mod shown;
 
 pub use args::{Cli, Way};

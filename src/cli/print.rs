@@ -43,9 +43,9 @@ pub struct Wires {
 /// Children get their signals in this time.
 pub const GRACE: Duration = Duration::from_secs(8);
 
-/// Runs the turn. The session is told to shut down in the end, whatever the end was.
+/// Runs the turn that `first` begins. The session is told to shut down in the end, whatever the end was.
 pub async fn run(
-    message: String,
+    first: Op,
     mut wires: Wires,
     options: &Options,
     out: impl Write,
@@ -53,7 +53,7 @@ pub async fn run(
 ) -> Exit {
     let mut turn = Headless::new(options);
     let mut streams = Streams { out, err, options };
-    let mut effects = vec![Effect::Send(Op::Submit { text: message })];
+    let mut effects = vec![Effect::Send(first)];
     let mut grace: Option<Instant> = None;
     let exit = loop {
         if let Some(exit) = perform(effects, &wires.ops, &mut streams).await {

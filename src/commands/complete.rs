@@ -2,8 +2,8 @@
 
 use super::dispatch::find_in;
 use super::table::COMMANDS;
-use super::{Args, Call, Category, Command, Source};
-use crate::words::{Word, commands as w};
+use super::{Args, Call, Category, Command, Source, kept};
+use crate::words::{Value, commands as w};
 
 /// One way to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Candidate {
     pub text: String,
     /// What may follow: `<message>`.
     pub hint: String,
-    pub about: Option<Word>,
+    pub about: Option<Value>,
     pub category: Option<Category>,
 }
 
@@ -32,21 +32,30 @@ pub fn complete(call: &Call<'_>, line: &str) -> Vec<Candidate> {
 
 fn names(call: &Call<'_>, typed: &str) -> Vec<Candidate> {
     let reachable = COMMANDS.iter().filter(|command| command.reach.covers(call.surface));
-    let mut found: Vec<(Rank, &Command)> = reachable
+    let mut found: Vec<(Rank, Candidate)> = reachable
         .filter_map(|command| {
-            Some((command.names().filter_map(|n| rank(n, typed)).min()?, command))
+            let rank = command.names().filter_map(|n| rank(n, typed)).min()?;
+            let candidate = Candidate {
+                text: format!("/{}", command.name),
+                hint: command.args.hint(),
+                about: Some(command.about.into()),
+                category: Some(command.category),
+            };
+            Some((rank, candidate))
         })
         .collect();
+    found.extend(kept::typed(call.kept).filter_map(|entry| {
+        let rank = rank(&entry.name.to_lowercase(), typed)?;
+        let candidate = Candidate {
+            text: format!("/{}", entry.name),
+            hint: entry.hint.clone(),
+            about: Some(entry.about.as_str().into()),
+            category: Some(Category::Tools),
+        };
+        Some((rank, candidate))
+    }));
     found.sort_by_key(|(rank, _)| *rank);
-    found
-        .into_iter()
-        .map(|(_, command)| Candidate {
-            text: format!("/{}", command.name),
-            hint: command.args.hint(),
-            about: Some(command.about),
-            category: Some(command.category),
-        })
-        .collect()
+    found.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
 fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Candidate> {
@@ -67,7 +76,7 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
     found
         .into_iter()
         .map(|(_, value)| Candidate {
-            about: (used == Some(value.as_str())).then_some(w::IN_USE),
+            about: about(call, command, &value, used),
             text: format!("/{name} {value}"),
             hint: String::new(),
             category: None,
@@ -75,12 +84,30 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
         .collect()
 }
 
+fn about(call: &Call<'_>, command: &Command, value: &str, used: Option<&str>) -> Option<Value> {
+    if used == Some(value) {
+        return Some(w::IN_USE.into());
+    }
+    let is_of_bots = matches!(command.args, Args::OptionalOf(_, Source::Bots));
+    let bot = call.kept.bots.iter().find(|(name, _)| is_of_bots && name == value)?;
+    Some(bot.1.as_str().into())
+}
+
 /// What is known at this moment.
 fn known(call: &Call<'_>, source: Source) -> Vec<String> {
     match source {
         Source::Models => call.models.to_vec(),
         Source::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
-        Source::Commands => COMMANDS.iter().map(|command| command.name.to_owned()).collect(),
+        Source::Commands => {
+            let names = COMMANDS.iter().map(|command| command.name);
+            let kept = kept::typed(call.kept).map(|entry| entry.name.as_str());
+            names.chain(kept).map(str::to_owned).collect()
+        }
+        Source::Bots => {
+            let names = call.kept.bots.iter().map(|(name, _)| name.as_str());
+            let none = call.facts.bot.as_ref().map(|_| kept::NO_BOT);
+            names.chain(none).map(str::to_owned).collect()
+        }
         Source::Allowed => call.facts.allowed.clone(),
         Source::Switch => vec!["on".to_owned(), "off".to_owned()],
         Source::Denied => call.facts.denied.clone(),
@@ -91,6 +118,7 @@ fn known(call: &Call<'_>, source: Source) -> Vec<String> {
 fn used<'c>(call: &'c Call<'_>, command: &Command) -> Option<&'c str> {
     match command.name {
         "model" => Some(call.facts.model.as_str()),
+        "bot" => call.facts.bot.as_deref(),
         "mode" => Some(call.facts.mode.name()),
         "lang" => Some(call.facts.lang.code()),
         _ => None,

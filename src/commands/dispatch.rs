@@ -1,8 +1,8 @@
 //! From a typed line to an outcome: finds the row, checks what the row says, calls its
-//! function. What is wrong becomes a sentence, never a message to the model.
+//! function; a name of no row may be a command or a skill that people keep. What is wrong becomes a sentence, never a message to the model.
 
 use super::table::COMMANDS;
-use super::{Act, Args, Busy, Call, Command, Outcome, refusal, short};
+use super::{Act, Args, Busy, Call, Command, Outcome, kept, short};
 use crate::protocol::Notice;
 use crate::words::commands as w;
 
@@ -29,7 +29,11 @@ pub(super) fn dispatch_in(table: &[Command], call: &Call<'_>, line: &str) -> Out
     if name.is_empty() {
         return Outcome::Do(Act::Help(None));
     }
-    let Some(command) = find_in(table, name) else { return unknown(table, call, name) };
+    let Some(command) = find_in(table, name) else {
+        let known = table.iter().filter(|command| command.reach.covers(call.surface));
+        let known: Vec<&str> = known.flat_map(Command::names).collect();
+        return kept::run(call, name, args, &known);
+    };
     if !command.reach.covers(call.surface) {
         return Outcome::Say(Notice::error(w::OUT_OF_REACH.with("name", command.name)));
     }
@@ -57,11 +61,6 @@ pub(super) fn split(line: &str) -> (&str, &str) {
         Some((name, args)) => (name, args.trim()),
         None => (line, ""),
     }
-}
-
-fn unknown(table: &[Command], call: &Call<'_>, name: &str) -> Outcome {
-    let known = table.iter().filter(|command| command.reach.covers(call.surface));
-    refusal("/", w::UNKNOWN, name, known.flat_map(Command::names), w::UNKNOWN_HINT)
 }
 
 /// What is wrong with the arguments, said with the usage line.

@@ -1,7 +1,8 @@
 //! Help, made from the table.
 
 use super::table::COMMANDS;
-use super::{Category, Command, Outcome, Row, Surface, dispatch, refusal};
+use super::{Category, Command, Outcome, Row, Surface, dispatch, kept, refusal};
+use crate::protocol::Catalogue;
 use crate::words::{Lang, commands as w};
 
 /// The commands a surface reaches, by category; empty categories are left out.
@@ -16,22 +17,25 @@ pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static Command>
 
 /// Help about one command, or about all; a topic nobody knows is refused with the
 /// nearest names.
-pub fn page(topic: Option<&str>, surface: Surface<'_>) -> Outcome {
-    let Some(topic) = topic else { return all(surface) };
-    match dispatch::find_in(COMMANDS, topic) {
-        Some(command) => one(command),
-        None => {
-            let known = COMMANDS.iter().flat_map(Command::names);
-            refusal("", w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
-        }
-    }
+pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Catalogue) -> Outcome {
+    let Some(topic) = topic else { return all(surface, own) };
+    let built_in = dispatch::find_in(COMMANDS, topic).map(one);
+    built_in.or_else(|| kept::help(own, topic)).unwrap_or_else(|| {
+        let mut known: Vec<&str> = COMMANDS.iter().flat_map(Command::names).collect();
+        known.extend(kept::typed(own).map(|entry| entry.name.as_str()));
+        refusal("", w::NO_TOPIC, topic, known, w::UNKNOWN_HINT)
+    })
 }
 
-fn all(surface: Surface<'_>) -> Outcome {
+fn all(surface: Surface<'_>, own: &Catalogue) -> Outcome {
     let mut rows = Vec::new();
     for (category, commands) in by_category(surface) {
         rows.push(Row::heading(category.name()));
         rows.extend(commands.iter().map(|command| Row::pair(command.usage(), command.about)));
+    }
+    for (heading, entries) in kept::sections(own) {
+        rows.push(Row::Heading(heading));
+        rows.extend(entries.into_iter().map(|(usage, about)| Row::pair(usage, about)));
     }
     Outcome::Page { title: w::HELP_TITLE.into(), rows }
 }

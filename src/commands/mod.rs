@@ -2,12 +2,13 @@
 //!
 //! One table ([`table::COMMANDS`]) holds a row a command, its function with it.
 //! Dispatch, checking of arguments, completion, help and the README's table are derived
-//! from the rows. A command answers with an [`Outcome`], which is data: it knows no
+//! from the rows; commands and skills that people keep stand beside them as data
+//! ([`Catalogue`]). A command answers with an [`Outcome`], which is data: it knows no
 //! surface and never calls the session. The model cannot see or call any of this.
 
 use crate::config::near;
 pub use crate::protocol::Row;
-use crate::protocol::{Facts, Notice, Op};
+use crate::protocol::{Catalogue, Facts, Notice, Op};
 use crate::words::{Lang, Say, Word};
 
 mod complete;
@@ -15,6 +16,7 @@ mod configuration;
 mod dispatch;
 mod help;
 mod info;
+mod kept;
 mod session;
 pub mod table;
 #[cfg(test)]
@@ -23,6 +25,7 @@ mod tests;
 pub use complete::{Candidate, complete};
 pub use dispatch::{dispatch, find};
 pub use help::{by_category, page as help_page, readme_table};
+pub use kept::{NO_BOT, bots_page, sections as kept_sections};
 
 /// Every name and alias of the table.
 pub fn built_in_names() -> Vec<&'static str> {
@@ -125,6 +128,7 @@ pub enum Source {
     Commands,
     Models,
     Themes,
+    Bots,
     /// Rules that are remembered as allowed.
     Allowed,
     /// Rules that are remembered as denied.
@@ -187,6 +191,8 @@ pub struct Call<'a> {
     /// The models the server offers; empty when nobody asked it yet.
     pub models: &'a [String],
     pub themes: &'a [String],
+    /// Commands, skills and bots that people keep, as far as they were read.
+    pub kept: &'a Catalogue,
     pub surface: Surface<'a>,
     /// True while a turn runs.
     pub busy: bool,
@@ -231,6 +237,8 @@ pub enum Act {
     Search(String),
     /// Offer the models.
     Models,
+    /// Offer the bots.
+    Bots,
     /// Dispatch this line again when the turn is over.
     Later(String),
 }

@@ -4,7 +4,7 @@ use super::Args::{self, Choice, ChoiceThen, Optional, OptionalOf, Required};
 use super::Busy::{Now, Refuse, Wait};
 use super::Category::{Configuration, Exit, Info, Session, Tools};
 use super::Reach::{Everywhere, LocalOnly};
-use super::{Command, Source, configuration, info, session};
+use super::{Command, Source, configuration, info, kept, session};
 use crate::words::commands as w;
 
 #[rustfmt::skip]
@@ -23,6 +23,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "export",      aliases: &[],                 about: w::ABOUT_EXPORT,      category: Session,       args: ChoiceThen(&["md", "json", "html"], "file"), reach: LocalOnly, busy: Wait, run: session::export },
 
     Command { name: "model",       aliases: &[],                 about: w::ABOUT_MODEL,       category: Configuration, args: OptionalOf("name", Source::Models),      reach: Everywhere, busy: Wait,   run: configuration::model },
+    Command { name: "bot",         aliases: &[],                 about: w::ABOUT_BOT,         category: Configuration, args: OptionalOf("name", Source::Bots),              reach: Everywhere, busy: Wait,   run: kept::bot },
     Command { name: "mode",        aliases: &[],                 about: w::ABOUT_MODE,        category: Configuration, args: Choice(&["low", "high"]),                reach: Everywhere, busy: Wait,   run: configuration::mode },
     Command { name: "lang",        aliases: &[],                 about: w::ABOUT_LANG,        category: Configuration, args: Choice(&["en", "zh"]),                   reach: Everywhere, busy: Now,    run: configuration::lang },
     Command { name: "theme",       aliases: &[],                 about: w::ABOUT_THEME,       category: Configuration, args: OptionalOf("name", Source::Themes),      reach: LocalOnly,  busy: Now,    run: configuration::theme },
@@ -37,6 +38,8 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "diff",        aliases: &[],                 about: w::ABOUT_DIFF,        category: Tools,         args: Args::None,                              reach: Everywhere, busy: Wait,   run: session::diff },
     Command { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::tools },
     Command { name: "plugins",     aliases: &[],                 about: w::ABOUT_PLUGINS,     category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::plugins },
+    Command { name: "skills",      aliases: &[],                 about: w::ABOUT_SKILLS,      category: Tools,         args: Args::None,                                    reach: Everywhere, busy: Now,    run: kept::skills },
+    Command { name: "commands",    aliases: &[],                 about: w::ABOUT_COMMANDS,    category: Tools,         args: Args::None,                                    reach: Everywhere, busy: Now,    run: kept::commands },
 
     Command { name: "help",        aliases: &[],                 about: w::ABOUT_HELP,        category: Info,          args: OptionalOf("topic", Source::Commands),   reach: Everywhere, busy: Now,    run: info::help },
     Command { name: "keys",        aliases: &[],                 about: w::ABOUT_KEYS,        category: Info,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: info::keys },

@@ -2,7 +2,7 @@
 
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
-use crate::protocol::{ExportFormat, Mode, Report, ToolFact, Usage};
+use crate::protocol::{Entry, EntryKind, EntryState, ExportFormat, Mode, Report, ToolFact, Usage};
 use crate::words;
 use crate::words::Value;
 
@@ -10,6 +10,7 @@ struct Desk {
     facts: Facts,
     models: Vec<String>,
     themes: Vec<String>,
+    kept: Catalogue,
     busy: bool,
     surface: Surface<'static>,
 }
@@ -19,7 +20,8 @@ fn desk() -> Desk {
     let facts = Facts { model: "large".into(), base_url, max_steps: 25, ..Facts::default() };
     let models = vec!["Large".to_owned(), "small".to_owned()];
     let themes = vec!["dark".to_owned(), "light".to_owned()];
-    Desk { facts, models, themes, busy: false, surface: Surface::Local }
+    let kept = Catalogue::default();
+    Desk { facts, models, themes, kept, busy: false, surface: Surface::Local }
 }
 
 fn busy() -> Desk {
@@ -32,8 +34,8 @@ fn far() -> Desk {
 
 impl Desk {
     fn call(&self) -> Call<'_> {
-        let Desk { facts, models, themes, busy, surface } = self;
-        Call { facts, models, themes, surface: *surface, busy: *busy }
+        let Desk { facts, models, themes, kept, busy, surface } = self;
+        Call { facts, models, themes, kept, surface: *surface, busy: *busy }
     }
 
     fn types(&self, line: &str) -> Outcome {
@@ -309,10 +311,128 @@ fn the_tools_page_lists_each_tool() {
 
 #[test]
 fn help_explains_one_command_or_lists_all() {
-    let all = shown(help_page(None, Surface::Local));
+    let all = shown(help_page(None, Surface::Local, &Catalogue::default()));
     assert_eq!(all.len(), table::COMMANDS.len() + Category::ALL.len());
-    let one = shown(help_page(Some("/quit"), Surface::Local));
+    let one = shown(help_page(Some("/quit"), Surface::Local, &Catalogue::default()));
     assert_eq!(one, ["Leave", "usage: /exit", "also: /quit, /q", "category: Exit"]);
-    let none = told(help_page(Some("quite"), Surface::Local));
+    let none = told(help_page(Some("quite"), Surface::Local, &Catalogue::default()));
     assert_eq!(none, "There is no help about `quite`. Did you mean `quit`?");
+}
+
+fn entry(kind: EntryKind, name: &str, about: &str, state: EntryState) -> Entry {
+    let from = words::commands::SKILLS.into();
+    Entry { kind, name: name.into(), about: about.into(), hint: String::new(), from, state }
+}
+
+/// Somebody who keeps a few things.
+fn keeper() -> Desk {
+    use EntryKind::{Command, Skill};
+    let hidden = || EntryState::Hidden(words::commands::NO_RULES.into());
+    let broken = EntryState::Broken(words::commands::NO_TOOLS.into());
+    let entries = vec![
+        entry(Command, "summarize", "Sum up", EntryState::Usable),
+        entry(Command, "git:commit", "Commit", EntryState::Usable),
+        entry(Command, "pdf", "The command", EntryState::Usable),
+        entry(Skill, "pdf", "The skill", hidden()),
+        entry(Skill, "find-bug", "Find it", EntryState::Usable),
+        entry(Skill, "deploy", "Deploy it", EntryState::Sensitive),
+        entry(Command, "help", "/x/help.toml", hidden()),
+        entry(Command, "torn", "/x/torn.toml", broken),
+    ];
+    let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
+    Desk { kept: Catalogue { entries, bots }, ..desk() }
+}
+
+fn invoked(name: &str, args: &str) -> Outcome {
+    Outcome::Send(Op::Invoke { name: name.into(), args: args.into(), mentions: vec![] })
+}
+
+#[test]
+fn a_built_in_comes_before_a_command_and_a_command_before_a_skill() {
+    let keeper = keeper();
+    assert_eq!(keeper.types("/help"), Outcome::Do(Act::Help(None)));
+    assert_eq!(keeper.types("/summarize focus on  risks"), invoked("summarize", "focus on  risks"));
+    assert_eq!(keeper.types("/pdf x"), invoked("pdf", "x"));
+    assert_eq!(keeper.types("/find-bug"), invoked("find-bug", ""));
+    assert_eq!(keeper.types("/deploy now"), invoked("deploy", "now"));
+    assert_eq!(keeper.types("/commit"), invoked("git:commit", ""), "the last part is enough");
+}
+
+#[test]
+fn unlike_r9s_an_unknown_name_is_answered_with_the_nearest_of_all() {
+    let keeper = keeper();
+    assert_eq!(
+        keeper.told("/sumarize x"),
+        "There is no command `/sumarize`. Did you mean `/summarize`?"
+    );
+    assert_eq!(keeper.told("/torn"), "There are none.", "why it cannot be used");
+    assert!(keeper.told("/weather").contains("`/help` lists"));
+}
+
+#[test]
+fn what_people_keep_is_completed_and_explained_like_the_rest() {
+    let keeper = keeper();
+    assert_eq!(keeper.offers("/sum"), ["/summarize"]);
+    assert_eq!(keeper.offers("/commit"), ["/git:commit", "/commands"]);
+    assert_eq!(keeper.offers("/pdf"), ["/pdf"], "once");
+    assert_eq!(keeper.offers("/torn"), [""; 0]);
+    assert_eq!(keeper.offers("/help find"), ["/help find-bug"]);
+    let page = |topic: &str| shown(help_page(Some(topic), Surface::Local, &keeper.kept));
+    assert_eq!(page("/summarize")[..2], ["Sum up", "usage: /summarize"]);
+    assert!(page("deploy").iter().any(|line| line.contains("only when you type it")));
+    let all = shown(help_page(None, Surface::Local, &keeper.kept));
+    for line in [
+        "# Commands of your own",
+        "/summarize: Sum up",
+        "# Skills",
+        "/find-bug: Find it",
+        "# Not usable",
+        "/torn: There are none.",
+    ] {
+        assert!(all.contains(&line.to_owned()), "{line}: {all:?}");
+    }
+}
+
+#[test]
+fn commands_and_skills_are_listed_with_what_is_wrong_with_them() {
+    let keeper = keeper();
+    let commands = shown(keeper.types("/commands"));
+    assert!(commands.contains(&"/summarize: Sum up".to_owned()), "{commands:?}");
+    assert!(commands.contains(&"/torn: There are none.".to_owned()), "{commands:?}");
+    let skills = shown(keeper.types("/skills"));
+    assert!(
+        skills.contains(&"/deploy: Deploy it (only when you type it)".to_owned()),
+        "{skills:?}"
+    );
+    assert!(shown(desk().types("/skills"))[0].contains("avocet init-home"));
+    assert!(shown(desk().types("/commands"))[0].contains("avocet command new"));
+}
+
+#[test]
+fn of_too_many_skills_the_rest_is_counted() {
+    let mut keeper = keeper();
+    keeper.kept.entries = (0..5_000)
+        .map(|number| entry(EntryKind::Skill, &format!("s{number}"), "x", EntryState::Usable))
+        .collect();
+    let page = shown(keeper.types("/skills"));
+    assert_eq!(page.last().unwrap(), "… and 4800 more");
+    let help = shown(help_page(None, Surface::Local, &keeper.kept));
+    assert_eq!(help.last().unwrap(), ": … and 4800 more");
+}
+
+#[test]
+fn a_bot_is_chosen_from_a_list_by_its_name_or_left() {
+    let mut keeper = keeper();
+    let set = |name: Option<&str>| Outcome::Send(Op::SetBot { name: name.map(str::to_owned) });
+    assert_eq!(keeper.types("/bot"), Outcome::Do(Act::Bots));
+    assert_eq!(keeper.types("/bot reviewer"), set(Some("reviewer")));
+    assert_eq!(
+        keeper.types("/bot reviwer"),
+        set(Some("reviwer")),
+        "the session says what is wrong"
+    );
+    assert_eq!(keeper.types("/bot none"), set(None));
+    assert_eq!(keeper.offers("/bot "), ["/bot reviewer"]);
+    keeper.facts.bot = Some("reviewer".into());
+    assert_eq!(keeper.offers("/bot "), ["/bot reviewer", "/bot none"]);
 }

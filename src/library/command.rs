@@ -32,10 +32,9 @@ pub struct Command {
 pub enum Form {
     /// `{{args}}`, `!{shell}`, `@{path}`.
     Toml,
-    /// The same; arguments that nothing takes stand behind the text.
+    /// The same, by another maker.
     Gemini,
-    /// `$1`, `$ARGUMENTS`, `${SKILL_ROOT}`, `` !`shell` ``, `@path`; arguments that nothing
-    /// takes stand behind the text.
+    /// `$1`, `$ARGUMENTS`, `${SKILL_ROOT}`, `` !`shell` ``, `@path`.
     Markdown,
 }
 

@@ -45,12 +45,6 @@ pub fn copy(paths: &Paths) -> Result<Vec<Copied>, Say> {
     Ok(done)
 }
 
-/// True for somebody who keeps nothing yet: then the examples are worth a word.
-pub fn are_worth_a_word(paths: &Paths) -> bool {
-    let nothing = |name: &str| paths.config.join(name).symlink_metadata().is_err();
-    ["bots", "commands", "skills"].into_iter().all(nothing)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -62,11 +56,9 @@ mod tests {
     fn they_are_copied_once_and_nothing_is_written_over() {
         let root = tempfile::tempdir().unwrap();
         let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
-        assert!(are_worth_a_word(&paths));
         let mine = paths.config.join("bots/teacher.toml");
         fs::create_dir_all(mine.parent().unwrap()).unwrap();
         fs::write(&mine, "description = \"mine\"\n").unwrap();
-        assert!(!are_worth_a_word(&paths));
         let done = copy(&paths).unwrap();
         assert_eq!(done.iter().filter(|done| **done == Copied::Kept(mine.clone())).count(), 1);
         assert_eq!(done.len(), EXAMPLES.len());

@@ -127,9 +127,7 @@ impl Absent {
         places: &Places,
     ) -> Absent {
         let near = near::nearest(name, known).into_iter().map(str::to_owned).collect();
-        let own = |place: &&Place| place.owner == Owner { maker: Maker::Avocet, project: false };
-        let folder = places.of_kind(kind).find(own).map(|place| place.folder.clone());
-        Absent::None { kind, name: name.to_owned(), near, folder: folder.unwrap_or_default() }
+        Absent::None { kind, name: name.to_owned(), near, folder: places.own_folder(kind) }
     }
 }
 
@@ -184,6 +182,11 @@ impl Library {
 
     pub fn places(&self) -> &Places {
         &self.places
+    }
+
+    /// The folder of the person's own.
+    pub fn own_folder(&self, kind: Kind) -> PathBuf {
+        self.places.own_folder(kind)
     }
 
     pub fn bot(&self, name: &str) -> Result<&Bot, Absent> {

@@ -8,6 +8,7 @@
 //! | `skills` | all skills, and what the model is told of them |
 //! | `foreign` | the same things as other agents write them, read in place |
 //! | `load` | puts it together: loaded, shadowed by, refused because |
+//! | `fill` | makes a prompt of a template and its arguments |
 //! | `saved` | makes, changes and deletes files of one's own |
 //! | `examples` | what `avocet init-home` copies |
 //!
@@ -16,6 +17,7 @@
 pub mod bot;
 pub mod command;
 pub mod examples;
+pub mod fill;
 pub mod foreign;
 mod front;
 mod load;

@@ -116,6 +116,16 @@ impl Places {
         self.list.iter().filter(move |place| place.kind == kind)
     }
 
+    /// The folder of the person's own.
+    pub fn own_folder(&self, kind: Kind) -> PathBuf {
+        let own = Owner { maker: Maker::Avocet, project: false };
+        let mut places = self.of_kind(kind);
+        places
+            .find(|place| place.owner == own)
+            .map(|place| place.folder.clone())
+            .unwrap_or_default()
+    }
+
     pub fn is_built_in(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.built_in.contains(&name)

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Ask, AskId, Attached, Change, Facts, Observation, Page, PlanItem, Receipt, Risk, Step, Work,
+    Ask, AskId, Attached, Catalogue, Change, Facts, Observation, Page, PlanItem, Receipt, Risk,
+    Step, Work,
 };
 use crate::words::Say;
 
@@ -108,6 +109,8 @@ pub enum Event {
     Models {
         names: Vec<String>,
     },
+    /// Commands, skills and bots as they were read, and the answer to `Op::Look`.
+    Catalogue(Box<Catalogue>),
     /// Earlier turns are being summed up.
     Compacting,
     /// The context was made smaller.

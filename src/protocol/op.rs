@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AskId, Decision, Mode, Prompt, Work};
+use super::{AskId, Decision, Mention, Mode, Prompt, Work};
 use crate::words::Lang;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,21 @@ pub enum Op {
     Stop,
     /// A fresh conversation; what was remembered for the session is kept.
     New,
+    /// Does what a command or a skill that people keep says, by its name without the
+    /// slash: its template is filled and sent.
+    Invoke {
+        name: String,
+        args: String,
+        /// Files the person named in the arguments.
+        #[serde(default)]
+        mentions: Vec<Mention>,
+    },
+    /// Another bot answers from the next turn on; `None`: none does.
+    SetBot {
+        name: Option<String>,
+    },
+    /// Looks whether what people keep has changed, and tells it.
+    Look,
     SetModel {
         name: String,
     },

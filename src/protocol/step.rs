@@ -62,6 +62,7 @@ impl Work {
                 text(&"alias").into_iter().chain(args).collect()
             }
             "file.search" => ["query", "pattern", "path"].iter().filter_map(text).collect(),
+            "skill" => ["name", "args"].iter().filter_map(text).collect(),
             _ => ABOUT.iter().find_map(text).into_iter().collect(),
         };
         match about.is_empty() {

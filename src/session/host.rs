@@ -11,16 +11,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
 use super::outbox::Outbox;
+use super::skills;
 use crate::agent::{Answer, Call, Host};
 use crate::config::notes::Found;
 use crate::context::window::{self, Bounds, History, Ledger};
+use crate::library::Library;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
 use crate::protocol::{
     Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Usage, reply,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Place, Policy, Scene, Task, World};
+use crate::safety::{Cleared, Narrowed, Place, Policy, Scene, Task, World};
 use crate::tools::{Input, Piped, Tool, Toolbox, Watch};
 use crate::words::session as words;
 
@@ -33,6 +35,10 @@ pub enum Note {
     Answered,
     /// A person wants this covered from now on.
     Remember { rule: String, scope: Scope },
+    /// A skill was entered, by its name, with this text.
+    Entered { name: String, text: String },
+    /// What people keep was looked at.
+    Library(Arc<Library>),
     /// Kept for an export.
     Record(Box<Event>),
     /// A step came to its end.
@@ -59,6 +65,7 @@ pub struct Desk {
     pub low: Summarizer,
     pub bounds: Bounds,
     pub tools: Toolbox,
+    pub library: Arc<Library>,
     pub redactor: Arc<Redactor>,
     pub cancel: CancellationToken,
 }
@@ -94,12 +101,20 @@ pub struct Bench {
     policy: Policy,
     place: Place,
     world: Arc<dyn World>,
+    /// What an entered skill leaves.
+    narrowed: Option<Narrowed>,
 }
 
 impl Bench {
     pub fn new(mut changes: watch::Receiver<Policy>, place: Place, world: Arc<dyn World>) -> Bench {
         let policy = changes.borrow_and_update().clone();
-        Bench { changes, policy, place, world }
+        Bench { changes, policy, place, world, narrowed: None }
+    }
+
+    /// Holds what follows to the tools of a skill; the latest counts.
+    pub fn narrow(&mut self, narrowed: Option<Narrowed>) {
+        self.policy.narrowed = narrowed.clone();
+        self.narrowed = narrowed;
     }
 
     pub fn is_trusted(&self) -> bool {
@@ -113,6 +128,7 @@ impl Bench {
     fn scene(&mut self) -> Scene<'_> {
         if self.changes.has_changed().unwrap_or(false) {
             self.policy = self.changes.borrow_and_update().clone();
+            self.policy.narrowed = self.narrowed.clone();
         }
         Scene { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
@@ -180,6 +196,12 @@ impl Host for TurnHost {
             false => run_step(&self.desk, &mut self.outbox, step).await,
         };
         self.note(Note::Stepped);
+        if let Some((name, _)) = skills::asked(&observation.step.work)
+            && observation.succeeded()
+        {
+            self.entered(name, &observation.stdout);
+            self.bench.narrow(skills::narrowed(&self.desk.library, name));
+        }
         observation
     }
 
@@ -239,6 +261,11 @@ impl TurnHost {
         let seen = watched(&self.desk, &mut self.outbox, step, run).await.seen;
         self.outbox.send(Event::Returned).await;
         seen
+    }
+
+    /// A skill is in view from now on.
+    pub(super) fn entered(&self, name: &str, text: &str) {
+        self.note(Note::Entered { name: name.to_owned(), text: text.to_owned() });
     }
 
     pub(super) fn note(&self, note: Note) {

@@ -25,12 +25,15 @@ mod context;
 pub mod export;
 mod files;
 mod host;
+pub mod library;
 mod outbox;
 mod prompting;
 mod report;
 mod rules;
 mod run;
+pub mod scripting;
 mod shell;
+mod skills;
 mod state;
 pub mod trust;
 mod turns;
@@ -58,6 +61,8 @@ pub struct Parts {
     pub guard: Guard,
     pub tools: Toolbox,
     pub persona: Persona,
+    /// Commands, skills and bots; read once the session is open.
+    pub kept: library::Kept,
     /// How much a request may hold.
     pub bounds: crate::context::window::Bounds,
     /// Said once, when the session opens.

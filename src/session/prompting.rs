@@ -16,9 +16,9 @@ use crate::agent::turn::{Opening, Start, Turn};
 use crate::context::history::Kept;
 use crate::protocol::{
     Ask, AskId, Decision, Ending, Event, Observation, Outcome, Part, Prompt, Question, ShellPiece,
-    Usage,
+    Source, SourceKind, Usage,
 };
-use crate::safety::{self, Cleared, Held, Verdict};
+use crate::safety::{self, Cleared, Held, Narrowed, Verdict};
 use crate::tools::attach;
 use crate::tools::{Input, Piped};
 use crate::words::{Say, prompt as words};
@@ -60,11 +60,15 @@ pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -
     host.tell(opened).await;
     let (next_step, next_ask) = (start.next_step, start.next_ask);
     let mut filling = Filling { host: &mut host, next_step, next_ask };
+    let source = prompt.source.clone();
     let filled = filling.fill(prompt).await;
     let (next_step, next_ask) = (filling.next_step, filling.next_ask);
     let start = Start { next_step, next_ask, opening: Opening::Told, ..start };
     let ending = match (filled, then) {
         (Ok(text), Then::Send) => {
+            if let Some(source) = source {
+                invoked(&mut host, source, &text);
+            }
             let turn = Turn::new(Start { text, ..start });
             let cancel = host.desk.cancel.clone();
             return drive(turn, &mut host, cancel).await;
@@ -82,6 +86,17 @@ pub async fn run(prompt: Prompt, start: Start, then: Then, mut host: TurnHost) -
     let ended = Event::TurnEnded { turn: start.turn, ending: ending.clone(), usage, elapsed_ms };
     host.tell(ended).await;
     Ended { ending, kept: Kept::default(), usage, next_step, next_ask }
+}
+
+/// A person entered a skill: it stays in view. What it or a command names as its tools
+/// holds for the turn.
+fn invoked(host: &mut TurnHost, source: Source, text: &str) {
+    if source.kind == SourceKind::Skill {
+        host.entered(&source.name, text);
+    }
+    if !source.tools.is_empty() {
+        host.bench.narrow(Some(Narrowed { skill: source.name, tools: source.tools }));
+    }
 }
 
 impl Filling<'_> {

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::context::Summarizer;
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
+use super::skills::{self, WithSkills};
 use super::state::{self, After, Past, Running, Voice};
 use super::turns::Words;
 use super::{Found, Guard, Parts, report, rules, shell, trust};
@@ -23,7 +24,7 @@ use crate::protocol::{
     AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage, Work,
 };
 use crate::safety::{self, Policy, Scene};
-use crate::tools::{Toolbox, branch};
+use crate::tools::{Tool, Toolbox, branch};
 use crate::words::session as words;
 
 /// The most commands a reply may hold, as the prompt says it.
@@ -38,7 +39,7 @@ pub(super) struct Session {
     /// Messages that wait for the running turn to end.
     pub(super) queue: VecDeque<Words>,
     running: Option<Running>,
-    policy: watch::Sender<Policy>,
+    pub policy: watch::Sender<Policy>,
     tools: Toolbox,
     pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
@@ -70,8 +71,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
             }
             found = &mut discover, if !discover.is_terminated() => session.found(found).await,
             Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
-                session.facts.shelter = shelter;
-                session.tell_facts().await;
+                session.sheltered(shelter).await;
             }
         }
     }
@@ -123,6 +123,7 @@ impl Session {
             voice: Voice {
                 connected: parts.reach.first,
                 persona: parts.persona,
+                kept: parts.kept,
                 found: Vec::new(),
             },
             past: Past::default(),
@@ -141,6 +142,7 @@ impl Session {
 
     async fn open(&mut self, greeting: Vec<Notice>) {
         self.tell_facts().await;
+        self.look();
         for notice in greeting {
             self.say(notice).await;
         }
@@ -180,6 +182,7 @@ impl Session {
             Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.report(report),
             Op::Trust => self.ask_trust_again().await,
+            Op::Look | Op::SetBot { .. } | Op::Invoke { .. } => self.of_library(op).await,
             // The loop ends before it comes here.
             Op::Shutdown => {}
         }
@@ -196,7 +199,9 @@ impl Session {
             Note::Notes(found) => self.noted(found).await,
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
+            Note::Entered { name, text } => self.past.active.enter(&name, &text),
             Note::Stepped => self.facts.steps += 1,
+            Note::Library(library) => self.library_came(library).await,
         }
     }
 
@@ -265,6 +270,9 @@ impl Session {
     }
 
     pub(super) fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
+        let library = &self.voice.kept.library;
+        let world =
+            WithSkills { world: Arc::clone(&self.guard.world), library: Arc::clone(library) };
         TurnHost {
             desk: Desk {
                 model: Arc::clone(&self.voice.connected.model),
@@ -274,7 +282,8 @@ impl Session {
                 notes: Arc::clone(&self.found),
                 low: self.summarizer(),
                 bounds: self.bounds,
-                tools: self.tools.clone(),
+                tools: skills::toolbox(&self.tools, library),
+                library: Arc::clone(library),
                 redactor: Arc::clone(&self.guard.redactor),
                 cancel: cancel.clone(),
             },
@@ -283,11 +292,7 @@ impl Session {
             wires,
             sent: 0,
             answer: Answer::default(),
-            bench: Bench::new(
-                self.policy.subscribe(),
-                self.guard.place.clone(),
-                Arc::clone(&self.guard.world),
-            ),
+            bench: Bench::new(self.policy.subscribe(), self.guard.place.clone(), Arc::new(world)),
             prepared: false,
             summing: Usage::default(),
         }
@@ -298,14 +303,16 @@ impl Session {
     }
 
     pub fn system(&self) -> String {
-        system::prompt(&Setting {
-            tools: self.tools.iter().map(|tool| tool.prompt()).collect(),
+        let library = &self.voice.kept.library;
+        let prompt = system::prompt(&Setting {
+            tools: skills::toolbox(&self.tools, library).iter().map(Tool::prompt).collect(),
             cwd: &self.facts.cwd,
             os: std::env::consts::OS,
             lang: self.facts.lang,
             max_commands: MAX_COMMANDS,
             bot: self.voice.persona.prompt.as_deref(),
-        })
+        });
+        skills::beside(prompt, library, &self.past.active)
     }
 
     async fn turn_ended(&mut self, ended: Result<Ended, String>) {

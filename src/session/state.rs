@@ -7,6 +7,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::library::Kept;
+use super::skills::Active;
 use super::turns::Words;
 use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
@@ -23,6 +25,7 @@ const COSTS: usize = 20;
 pub struct Voice {
     pub connected: Connected,
     pub persona: Persona,
+    pub kept: Kept,
     /// What a search for models brought.
     pub found: Vec<Found>,
 }
@@ -41,6 +44,8 @@ pub struct Past {
     pub next_ask: u64,
     /// The last message, and where the history ended before it.
     pub asked: Option<(Words, Mark)>,
+    /// The skills in view.
+    pub active: Active,
     /// Tokens of the latest turns, by their numbers, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
 }
@@ -54,6 +59,7 @@ impl Default for Past {
             next_step: 1,
             next_ask: 1,
             asked: None,
+            active: Active::default(),
             usage: VecDeque::new(),
         }
     }

@@ -33,6 +33,7 @@ impl Words {
 impl Session {
     pub(super) async fn submit(&mut self, words: Words) {
         if self.is_idle() && self.guard.trust.asking.is_none() {
+            self.look_first().await;
             self.start(words, Origin::Typed);
         } else {
             self.queue.push_back(words);
@@ -55,6 +56,7 @@ impl Session {
             None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
             Some((words, mark)) => {
                 Arc::make_mut(&mut self.past.history).back_to(mark);
+                self.look_first().await;
                 self.start(words, Origin::Typed);
             }
         }
@@ -63,6 +65,7 @@ impl Session {
     pub(super) async fn next_of_queue(&mut self) {
         if let Some(words) = self.queue.pop_front() {
             self.queue_changed().await;
+            self.look_first().await;
             self.start(words, Origin::Queue);
         }
     }

@@ -98,6 +98,12 @@ impl Toolbox {
         self.kept.as_ref()
     }
 
+    /// The same with one more.
+    #[must_use]
+    pub fn and(&self, tool: Arc<dyn Tool>) -> Toolbox {
+        Toolbox { tools: self.tools.iter().cloned().chain([tool]).collect() }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
         self.tools.iter().map(AsRef::as_ref)
     }

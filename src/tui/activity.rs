@@ -108,6 +108,7 @@ impl Activity {
             | Event::Notice(_)
             | Event::Page(_)
             | Event::Models { .. }
+            | Event::Catalogue(_)
             | Event::Cleared => return,
         };
         let ends = doing == Doing::Idle || matches!(event, Event::TurnStarted { .. });

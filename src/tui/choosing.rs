@@ -6,6 +6,7 @@ use super::modal::{Choice, Choose, Modal, Row, Topic};
 use super::state::State;
 use super::submit;
 use super::theme::{AUTO, Theme};
+use crate::commands::NO_BOT;
 use crate::protocol::{Op, Report};
 use crate::words::{Say, Word, screen as words};
 
@@ -38,7 +39,7 @@ pub fn themes(state: &mut State) {
 pub fn models(state: &mut State) -> Vec<Effect> {
     let choose = Choose::new(Topic::Model, model_rows(state), &state.facts.model);
     state.modals.open(Modal::Choose(Box::new(choose)));
-    match state.models.is_empty() {
+    match state.known.models.is_empty() {
         true => vec![Effect::Send(Op::Report { report: Report::Models })],
         false => Vec::new(),
     }
@@ -46,7 +47,7 @@ pub fn models(state: &mut State) -> Vec<Effect> {
 
 fn model_rows(state: &State) -> Vec<Row> {
     let about = |name: &String| (*name == state.facts.model).then(|| words::CHOOSE_NOW.into());
-    state.models.iter().map(|name| Row { value: name.clone(), about: about(name) }).collect()
+    state.known.models.iter().map(|name| Row { value: name.clone(), about: about(name) }).collect()
 }
 
 /// The server said which models it has.
@@ -57,6 +58,23 @@ pub fn models_came(state: &mut State) {
     {
         choose.fill(rows);
     }
+}
+
+/// The bots, and going on without one.
+pub fn bots(state: &mut State) {
+    let now = state.facts.bot.as_deref().unwrap_or(NO_BOT);
+    let about = |name: &str, about: Say| match name == now {
+        true => words::CHOOSE_BOT_NOW.with("about", about),
+        false => about,
+    };
+    let none = Row { value: NO_BOT.to_owned(), about: Some(about(NO_BOT, words::BOT_NONE.into())) };
+    let bots = state.known.kept.bots.iter().map(|(name, text)| {
+        let text = words::CHOOSE_BOT.with("about", text.as_str());
+        Row { value: name.clone(), about: Some(about(name, text)) }
+    });
+    let rows: Vec<Row> = bots.chain([none]).collect();
+    let choose = Choose::new(Topic::Bot, rows, now);
+    state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
 pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec<Effect> {
@@ -76,6 +94,12 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
             let worn = state.dress.worn.clone();
             let _ = state.dress.put_on(&worn);
         }
+        (Topic::Bot, Choice::Taken(name)) => {
+            let named = state.known.kept.bots.iter().any(|(bot, _)| *bot == name);
+            let name = (named || name != NO_BOT).then_some(name);
+            return vec![Effect::Send(Op::SetBot { name })];
+        }
+        (Topic::Bot, Choice::Marked(_) | Choice::Left) => {}
         (Topic::Model, Choice::Taken(name)) => return vec![Effect::Send(Op::SetModel { name })],
         (Topic::Model, Choice::Marked(_) | Choice::Left) => {}
     }

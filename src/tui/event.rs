@@ -47,6 +47,8 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     Send(Op),
+    /// Look whether the commands and skills people keep have changed.
+    Look,
     /// Keep this line in the history: it was sent.
     Keep(String),
     /// Leave the screen.

@@ -94,6 +94,7 @@ impl Pace {
                 | Event::TurnEnded { .. }
                 | Event::Facts(_)
                 | Event::Models { .. }
+                | Event::Catalogue(_)
         );
         if text || flows { Haste::Leisure } else { Haste::Now }
     }

@@ -33,6 +33,8 @@ pub struct Palette {
     chosen: Option<usize>,
     /// What stood in the input when the palette was called over it.
     draft: Option<String>,
+    /// It opened, and nobody was told of it yet.
+    opened: bool,
 }
 
 /// What is being completed.
@@ -76,7 +78,9 @@ impl Palette {
     /// Finds again, after the input changed.
     pub fn refresh(&mut self, input: &str, call: &Call<'_>) {
         self.chosen = None;
+        let was_closed = self.stage == Stage::Closed;
         self.stage = stage(input);
+        self.opened |= was_closed && self.stage == Stage::Name;
         self.found = match self.stage {
             Stage::Closed => Vec::new(),
             Stage::Name | Stage::Choice | Stage::Free => find(input, complete(call, input)),
@@ -84,6 +88,11 @@ impl Palette {
         if input.is_empty() {
             self.draft = None;
         }
+    }
+
+    /// True once, after it opened.
+    pub fn has_opened(&mut self) -> bool {
+        std::mem::take(&mut self.opened)
     }
 
     /// Opens over a text, which is kept until the palette closes.
@@ -140,7 +149,9 @@ impl Palette {
         match self.stage {
             Stage::Closed => Answer::Send,
             Stage::Free if self.chosen.is_none() => Answer::Send,
-            Stage::Name if needs_argument(&text) => Answer::Fill(format!("{text} ")),
+            Stage::Name if needs_argument(&text) || found.candidate.hint.starts_with('<') => {
+                Answer::Fill(format!("{text} "))
+            }
             Stage::Name | Stage::Choice | Stage::Free => Answer::Run(text),
         }
     }
@@ -211,8 +222,8 @@ impl Found {
         name.push(Span::styled(clean::elide_end(&self.candidate.hint, room), quiet));
         paint::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
         let end = columns.category.unwrap_or(area.width.into());
-        let about = self.candidate.about.map_or("", |about| about.text(pen.lang));
-        let about = clean::elide_end(about, end.saturating_sub(columns.about + 2));
+        let about = self.candidate.about.as_ref().map_or_else(String::new, |it| it.text(pen.lang));
+        let about = clean::elide_end(&clean::flat(&about), end.saturating_sub(columns.about + 2));
         paint::line(area, buf, columns.about, end, &Line::styled(about, quiet));
         if let Some(at) = columns.category {
             let category = self.candidate.category.map_or("", |it| it.name().text(pen.lang));

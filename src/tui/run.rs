@@ -368,6 +368,11 @@ impl Driver {
                 self.post();
                 Ok(())
             }
+            Effect::Look => {
+                self.outbox.push_back(Op::Look);
+                self.post();
+                Ok(())
+            }
             Effect::Keep(line) => {
                 self.aside.clerk.line(line);
                 Ok(())

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::paint::{self, Pen};
 use super::{clean, status};
 use crate::protocol::Facts;
-use crate::words::{Lang, Word, screen as words};
+use crate::words::{Lang, Word, library, screen as words};
 
 /// What one could begin with.
 const SUGGESTIONS: &[Word] =
@@ -19,9 +19,15 @@ pub fn suggestions(lang: Lang) -> Vec<&'static str> {
     SUGGESTIONS.iter().map(|word| word.text(lang)).collect()
 }
 
-pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &Facts) {
+/// `offers`: the examples are worth a word.
+pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &Facts, offers: bool) {
     let width = usize::from(area.width).saturating_sub(4);
     let mut lines = lines(pen, facts, width);
+    if offers {
+        let offer = clean::wrap(library::EXAMPLES_OFFERED.text(pen.lang), width);
+        lines.push(Line::default());
+        lines.extend(offer.into_iter().map(|line| Line::styled(line, pen.theme.dim)));
+    }
     let room = usize::from(area.height);
     if lines.len() > room {
         lines.retain(|line| line.width() > 0);

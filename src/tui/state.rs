@@ -17,7 +17,7 @@ use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
 use crate::commands::{Call, Surface};
 use crate::config::draft::Draft;
-use crate::protocol::{Facts, Notice, Op};
+use crate::protocol::{Catalogue, Facts, Notice, Op};
 use crate::words::{Lang, Say};
 
 /// What the screen starts from: plain data, gathered by the caller.
@@ -66,11 +66,28 @@ pub struct State {
     pub(super) modals: Modals,
     pub(super) activity: Activity,
     pub(super) facts: Facts,
-    /// The models the server offers, as far as they are known.
-    pub(super) models: Vec<String>,
+    pub(super) known: Known,
     pub(super) dress: Dress,
     pub(super) person: Person,
     pub(super) mouse: Mouse,
+}
+
+/// What can be named, as far as it was told.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The models the server offers.
+    pub models: Vec<String>,
+    /// Commands, skills and bots that people keep.
+    pub kept: Catalogue,
+    /// The files were read.
+    pub looked: bool,
+}
+
+impl Known {
+    /// True for somebody who has nothing of the kind yet.
+    pub fn keeps_nothing(&self) -> bool {
+        self.looked && self.kept == Catalogue::default()
+    }
 }
 
 /// How things look and in which words.
@@ -146,7 +163,7 @@ impl State {
             modals: Modals::default(),
             activity: Activity::default(),
             facts,
-            models,
+            known: Known { models, ..Known::default() },
             dress,
             person: Person { ring: around.ring, ..Person::default() },
             mouse: Mouse::default(),
@@ -187,7 +204,8 @@ impl State {
     pub(super) fn call(&self) -> Call<'_> {
         Call {
             facts: &self.facts,
-            models: &self.models,
+            models: &self.known.models,
+            kept: &self.known.kept,
             themes: self.dress.wardrobe.names(),
             surface: Surface::Local,
             busy: self.activity.is_busy(),

@@ -42,6 +42,9 @@ fn named(effect: Effect, mentions: &[Mention]) -> Effect {
             prompt.attach(mentions.iter().cloned());
             Effect::Send(Op::Prompt { prompt })
         }
+        Effect::Send(Op::Invoke { name, args, .. }) => {
+            Effect::Send(Op::Invoke { name, args, mentions: mentions.to_vec() })
+        }
         other => other,
     }
 }
@@ -75,7 +78,7 @@ fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
             Vec::new()
         }
         Outcome::Do(Act::Help(Some(topic))) => {
-            follow(state, commands::help_page(Some(&topic), Surface::Local), at)
+            follow(state, commands::help_page(Some(&topic), Surface::Local, &state.known.kept), at)
         }
         Outcome::Do(act) => perform(state, act),
         Outcome::Many(outcomes) => {
@@ -88,7 +91,10 @@ fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
 fn perform(state: &mut State, act: Act) -> Vec<Effect> {
     match act {
         Act::Quit => return vec![Effect::Quit],
-        Act::Help(_) => state.modals.open(Modal::help()),
+        Act::Help(_) => {
+            let help = Modal::help(&state.known.kept);
+            state.modals.open(help);
+        }
         Act::Keys => state.modals.open(Modal::keys()),
         Act::Lang(lang) => set_lang(state, lang),
         Act::Vim(on) => {
@@ -105,6 +111,7 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
         Act::Theme(Some(name)) => return set_theme(state, &name),
         Act::Theme(None) => choosing::themes(state),
         Act::Models => return choosing::models(state),
+        Act::Bots => choosing::bots(state),
         Act::Dump => return dump(state),
         Act::Search(words) if words.is_empty() => state.transcript.search(),
         Act::Search(words) => state.transcript.search_for(&words),

@@ -60,6 +60,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             effects
         }
     };
+    effects.extend(state.palette.has_opened().then_some(Effect::Look));
     effects.extend(title::changed(state));
     effects
 }
@@ -195,7 +196,10 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
         Action::Mouse => return vec![hand_over_mouse(state)],
         Action::Send => return enter(state, at),
         Action::Up => return up(state),
-        Action::Help => state.modals.open(Modal::help()),
+        Action::Help => {
+            let help = Modal::help(&state.known.kept);
+            state.modals.open(help);
+        }
         Action::Steps => state.transcript.toggle_steps(),
         Action::Dump => return submit::dump(state),
         Action::Copy => return state.transcript.selected().map(Effect::Copy).into_iter().collect(),
@@ -418,9 +422,10 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         }
         protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
         protocol::Event::Models { names } => {
-            state.models = names;
+            state.known.models = names;
             choosing::models_came(state);
         }
+        protocol::Event::Catalogue(kept) => writing::kept_came(state, *kept),
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Steered { .. }

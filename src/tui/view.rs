@@ -144,7 +144,7 @@ fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &P
         return;
     }
     if state.transcript.is_empty() && !state.activity.is_busy() {
-        start::draw(area, frame.buffer_mut(), pen, &state.facts);
+        start::draw(area, frame.buffer_mut(), pen, &state.facts, state.known.keeps_nothing());
         return;
     }
     let look = Look {

@@ -14,6 +14,9 @@ words! { "cli":
     NO_PROMPT: "There is nothing to answer.", "没有要回答的内容。";
     NO_PROMPT_HINT: "Give a message, as in `avocet -p \"what changed?\"`, or pipe text in.", "请给出消息，例如 `avocet -p \"改了什么？\"`，或通过管道输入文本。";
 
+    COMMAND_ON_SCREEN: "`/{name}` works on the screen only.", "`/{name}` 只能在界面中使用。";
+    COMMAND_ESCAPED: "For a message that begins with `/` type `\\/`.", "若消息本身以 `/` 开头，请输入 `\\/`。";
+
     // On the way to an answer.
     STEP: "$ {step}", "$ {step}";
     STEP_EXIT: "  exit code {code}", "  退出码 {code}";
@@ -82,6 +85,7 @@ words! { "cli":
     DOCTOR_ANSWER: "answer", "应答";
     NOT_ASKED: "not asked", "未询问";
     REACHED: "reached; it offers {count} models", "已连通，提供 {count} 个模型";
+    DOCTOR_KEPT: "Bots, commands and skills", "机器人、命令和技能";
     DOCTOR_TERMINAL: "Terminal", "终端";
     DOCTOR_SIZE: "size", "大小";
     SIZE: "{columns} columns, {rows} rows", "{columns} 列，{rows} 行";
@@ -98,4 +102,11 @@ words! { "cli":
     NO_CONNECTION: "No server is named. Start with `avocet --base-url URL --model NAME`, or write a profile into `config.toml`.", "没有指定服务器。请用 `avocet --base-url 网址 --model 名称` 启动，或在 `config.toml` 中写一个 profile。";
     MODEL_ASKED: "The model asks: {text}", "模型提问：{text}";
     NOBODY_ANSWERS: "Nobody is there to answer; it goes on without.", "没有人可以回答，将在没有答案的情况下继续。";
+
+
+    // Scripts.
+    ARGS_UNREADABLE: "The arguments begin like an object and are none. Write JSON, or `{content: \"text\"}`; quote the whole for the shell.", "参数开头像对象但无法解析。请写 JSON 或 `{content: \"文本\"}`，并为 shell 整体加引号。";
+    ARGS_NO_INPUT: "The arguments cannot be read from standard input: {why}.", "无法从标准输入读取参数：{why}。";
+    SCRIPT_SOUND: "{file} is sound.", "{file} 没有问题。";
+    DRY_RUN: "A dry run asks no model.", "试运行不会调用模型。";
 }

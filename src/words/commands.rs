@@ -27,6 +27,7 @@ words! { "commands":
     ABOUT_RAW: "Print the conversation on the normal screen", "把对话打印到普通屏幕";
     ABOUT_EXPORT: "Write the conversation to a file", "把对话写入文件";
     ABOUT_MODEL: "Choose the model that answers", "选择回答的模型";
+    ABOUT_BOT: "Choose the bot that answers, or `none`", "选择由哪个机器人回答，或 `none`";
     ABOUT_MODE: "Use the profile's small or large model", "使用配置档中的小模型或大模型";
     ABOUT_LANG: "Speak English or Chinese", "切换英文或中文";
     ABOUT_THEME: "Choose the colours", "选择配色";
@@ -37,6 +38,8 @@ words! { "commands":
     ABOUT_TRUST: "Show or change trust in this folder", "查看或更改对此目录的信任";
     ABOUT_PERMISSIONS: "Show what runs, what asks and what is refused", "查看哪些会运行、哪些会询问、哪些会拒绝";
     ABOUT_TOOLS: "List what the model can work with", "列出模型可用的工具";
+    ABOUT_SKILLS: "List the skills", "列出技能";
+    ABOUT_COMMANDS: "List the commands of your own", "列出自定义命令";
     ABOUT_HELP: "List the commands, or explain one", "列出命令，或说明其中一个";
     ABOUT_KEYS: "Every key, searched by typing", "列出所有按键，输入可查找";
     ABOUT_STATUS: "Show the model, the folder and the counts so far", "查看模型、目录和目前的计数";
@@ -74,6 +77,19 @@ words! { "commands":
     HELP_USAGE: "usage", "用法";
     HELP_ALIASES: "also", "别名";
     HELP_CATEGORY: "category", "类别";
+    HELP_ABOUT_SKILL: "The skill /{name}", "技能 /{name}";
+    HELP_FROM: "from", "来源";
+    OWN_COMMANDS: "Commands of your own", "自定义命令";
+    SKILLS: "Skills", "技能";
+    UNUSABLE: "Not usable", "无法使用";
+    AND_MORE: "… and {n} more", "……另有 {n} 项";
+    ONLY_TYPED: "The model never enters it by itself: it runs only when you type it.", "模型不会自行使用它：只有您输入时才会运行。";
+    SENSITIVE: "{about} (only when you type it)", "{about}（仅在您输入时使用）";
+    NO_OWN_COMMANDS: "There are none yet. `avocet command new NAME` makes one; `avocet init-home` copies examples.", "还没有。`avocet command new 名称` 可新建；`avocet init-home` 会复制示例。";
+    NO_SKILLS: "There are none yet. `avocet init-home` copies examples.", "还没有。`avocet init-home` 会复制示例。";
+    BOTS: "Bots", "机器人";
+    NO_BOTS: "There are none yet. `avocet bot new NAME` makes one; `avocet init-home` copies examples.", "还没有。`avocet bot new 名称` 可新建；`avocet init-home` 会复制示例。";
+    IN_USE_NOW: "{about} (answers now)", "{about}（当前使用）";
     VERSION: "Avocet {version}", "Avocet {version}";
     STATUS_TITLE: "This session", "本次会话";
     STATUS_MODEL: "model", "模型";

@@ -37,6 +37,7 @@ words! { "library":
     NO_FRONT: "{place}: there is no front matter. A skill begins with `---`, then `name:` and `description:`, then `---`.", "{place}：没有文件头。技能文件以 `---` 开头，接着是 `name:` 和 `description:`，再以 `---` 结束。";
     FRONT_TOO_LONG: "{place}: the front matter does not end within 64 KiB.", "{place}：文件头在 64 KiB 内没有结束。";
     NO_DESCRIPTION: "{place}: `description` is missing or empty. It says when the skill is of use.", "{place}：缺少 `description`，或它是空的。它说明技能在何时有用。";
+    TEMPLATE_WRONG: "{place}: {why}", "{place}：{why}";
     NO_TEMPLATE: "{place}: there is no text to send.", "{place}：没有可发送的文本。";
     SKILL_GONE: "{place}: the skill is not there any more.", "{place}：该技能已不存在。";
 
@@ -53,4 +54,32 @@ words! { "library":
     THERE_ALREADY: "{file} is there already and was left as it is. Change it with `edit`.", "{file} 已经存在，没有改动。可用 `edit` 修改。";
     NOT_SAVED: "{file} could not be written: {why}.", "{file} 无法写入：{why}。";
     NOT_DELETED: "{file} could not be deleted: {why}.", "{file} 无法删除：{why}。";
+
+    // On the command line.
+    LABEL: "{kind} {name}", "{kind} {name}";
+    STATE_OF: "{state} ({file})", "{state}（{file}）";
+    NOT_USED: "Not used", "未使用";
+    NONE_AT_ALL: "There are none yet. Yours lie in {folder}; `avocet init-home` copies examples there.", "还没有。你的文件放在 {folder}；`avocet init-home` 会把示例复制过去。";
+    NOTHING_KEPT: "There are no bots, commands or skills yet; `avocet init-home` copies examples.", "还没有机器人、命令或技能；`avocet init-home` 会复制一些示例。";
+    SHOWN_FROM: "{file} ({from})", "{file}（{from}）";
+    MADE: "The new {kind} is in {file}.", "新的{kind}已写入 {file}。";
+    CHANGED: "{file} was changed.", "{file} 已修改。";
+    NOTHING_CHANGED: "Nothing was changed.", "没有改动。";
+    NOTHING_WRITTEN: "Nothing was written, so nothing was made.", "没有写入内容，因此没有新建。";
+    PIPED_TOO_LONG: "Standard input is longer than {most} KiB; nothing was made.", "标准输入超过 {most} KiB，没有新建。";
+    NO_EDITOR: "No editor is named.", "没有指定编辑器。";
+    NO_EDITOR_HINT: "Set `VISUAL` or `EDITOR`, as in `EDITOR=nano`; a new file can also be given with `--prompt` or on standard input.", "请设置 `VISUAL` 或 `EDITOR`，例如 `EDITOR=nano`；新建时也可用 `--prompt` 或标准输入给出内容。";
+    EDIT_AGAIN: "Edit it again? [Y/n]", "再编辑一次吗？[Y/n]";
+    DELETE_ASK: "Delete {file}? [y/N]", "删除 {file} 吗？[y/N]";
+    DELETED: "{file} was deleted.", "{file} 已删除。";
+    NOT_DELETED_NO: "It was kept.", "已保留。";
+    DELETE_NOBODY: "{file} was kept: nobody is there to say yes.", "{file} 已保留：没有人可以确认。";
+    DELETE_HOW: "With `-y` it is deleted without a question.", "加上 `-y` 则直接删除，不再询问。";
+    WRITTEN: "written", "已写入";
+    KEPT: "there already, left as it is", "已存在，未改动";
+    CHECKED: "{file}: nothing is wrong.", "{file}：没有问题。";
+    CHECKED_ODD: "{file}: {remark}.", "{file}：{remark}。";
+    DRAFT_BOT: "A bot: `system_prompt` says who the model is and how it answers.\nAlso known: temperature, top_p, max_tokens, presence_penalty, frequency_penalty.", "机器人：`system_prompt` 说明模型是谁、怎样回答。\n还可以写：temperature、top_p、max_tokens、presence_penalty、frequency_penalty。";
+    DRAFT_COMMAND: "A command: `prompt` is the message that is sent. {{args}} stands for what is typed\nbehind the name, !{command} for what a shell command writes, @{path} for a file.", "命令：`prompt` 是要发送的消息。{{args}} 代表名称后面输入的内容，\n!{command} 代表一条 shell 命令的输出，@{path} 代表一个文件。";
+    EXAMPLES_OFFERED: "`avocet init-home` gives you bots, commands and skills to begin with.", "运行 `avocet init-home` 可获得一些现成的机器人、命令和技能。";
 }

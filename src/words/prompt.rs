@@ -9,6 +9,7 @@ words! { "prompt":
     TEMPLATE_FILE_OPEN: "Line {line}: the name of the file has no brace that closes it in the same line.", "第 {line} 行：文件名在同一行内缺少闭合的花括号。";
     TEMPLATE_FILE_EMPTY: "Line {line}: the name of the file is empty.", "第 {line} 行：文件名是空的。";
     // Skills.
+    SKILL_ABOUT: "Enters a skill: reads how something is done", "进入技能：读取某件事的做法";
     SKILL_MALFORMED: "A skill is asked for by `name`, with `args` as one text.", "进入技能需要 `name`，`args` 应为一段文本。";
     SKILL_UNKNOWN: "There is no skill `{name}`.", "没有名为 `{name}` 的技能。";
     SKILL_ENTERS: "To enter `{name}` is to read its text.", "进入 `{name}` 只是读取它的文本。";

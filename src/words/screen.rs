@@ -117,6 +117,10 @@ words! { "screen":
     PALETTE_TITLE: "commands", "命令";
     CHOOSE_THEME: "Theme", "主题";
     CHOOSE_MODEL: "Model", "模型";
+    CHOOSE_BOT_TITLE: "Bot", "机器人";
+    CHOOSE_BOT: "{about}", "{about}";
+    CHOOSE_BOT_NOW: "{about} (answers now)", "{about}（当前使用）";
+    BOT_NONE: "no bot: the model as it is", "不用机器人：模型本身";
     CHOOSE_FILTER: "type to filter", "输入以筛选";
     CHOOSE_NONE: "Nothing fits what you typed.", "没有符合的项。";
     CHOOSE_NOW: "answers now", "当前使用";

@@ -9,6 +9,8 @@ words! { "session":
     EXPORT_EMPTY: "There is nothing to export yet.", "还没有可以导出的内容。";
     MODEL_SET: "`{model}` answers from now on.", "从现在起由 `{model}` 回答。";
     MODE_SET: "Mode {mode}: `{model}` answers from now on.", "模式 {mode}：从现在起由 `{model}` 回答。";
+    BOT_SET: "The bot `{name}` answers from now on.", "从现在起由机器人 `{name}` 回答。";
+    BOT_LEFT: "No bot from now on: the model answers as it is.", "从现在起不用机器人，由模型本身回答。";
     STEER_WAITS: "The model hears that at its next step.", "模型会在下一步听到这句话。";
     NOTHING_TO_RETRY: "There is no message to ask again.", "没有可以重新提问的消息。";
     USAGE: "Tokens", "词元";

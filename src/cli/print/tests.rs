@@ -60,7 +60,7 @@ fn play_into(
         let stays = (presses > 0).then_some(sender);
         let wires = Wires { ops, events: receiver, interrupts, grace: Duration::from_millis(20) };
         let mut err = Vec::new();
-        let exit = run("do it".into(), wires, options, out, &mut err).await;
+        let exit = run(Op::Submit { text: "do it".into() }, wires, options, out, &mut err).await;
         drop(stays);
         let mut ops = Vec::new();
         while let Ok(op) = seen.try_recv() {

@@ -34,10 +34,18 @@ impl Editing {
     /// # Errors
     /// The sentence that says why it did not start.
     pub fn start(editor: &str, text: &str) -> Result<Editing, Say> {
+        Editing::start_named(editor, "message.md", text)
+    }
+
+    /// The same for a file of this name, so that the editor knows what it is.
+    ///
+    /// # Errors
+    /// The sentence that says why it did not start.
+    pub fn start_named(editor: &str, name: &str, text: &str) -> Result<Editing, Say> {
         let failed = |error: io::Error| {
             words::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.to_string())
         };
-        let (folder, file) = lay_out(text).map_err(failed)?;
+        let (folder, file) = lay_out(name, text).map_err(failed)?;
         let child = command(editor, &file).spawn().map_err(failed)?;
         Ok(Editing { editor: editor.to_owned(), child, folder, file })
     }
@@ -84,13 +92,13 @@ impl Editing {
     }
 }
 
-fn lay_out(text: &str) -> io::Result<(TempDir, PathBuf)> {
+fn lay_out(name: &str, text: &str) -> io::Result<(TempDir, PathBuf)> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("avocet-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let folder = builder.tempdir()?;
-    let file = folder.path().join("message.md");
+    let file = folder.path().join(name);
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

@@ -56,6 +56,10 @@ fn a_command_reads_as_one_would_type_it() {
         (Work::exec("rg", &[r"\d+", r"\n"]), r"rg '\d+' $'\\n'"),
         (Work::Shell { line: "ls | wc -l".into() }, "ls | wc -l"),
         (Work::Tool { name: "file.read".into(), input: json!({"path": "a"}) }, "file.read a"),
+        (
+            Work::Tool { name: "skill".into(), input: json!({"name": "tests", "args": "-v"}) },
+            "skill tests -v",
+        ),
     ];
     for (work, expected) in cases {
         assert_eq!(command(&work), expected);

@@ -29,6 +29,7 @@ const FRAME: u16 = 3;
 pub enum Topic {
     Theme,
     Model,
+    Bot,
 }
 
 /// What came of a key.
@@ -173,7 +174,7 @@ impl Choose {
                 let height = rows.height - 1;
                 (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
             }
-            Topic::Theme | Topic::Model => (rows, None),
+            Topic::Theme | Topic::Model | Topic::Bot => (rows, None),
         };
         self.draw_rows(rows, buf, pen);
         if let Some(sample) = sample {
@@ -276,6 +277,7 @@ impl Topic {
         match self {
             Topic::Theme => words::CHOOSE_THEME,
             Topic::Model => words::CHOOSE_MODEL,
+            Topic::Bot => words::CHOOSE_BOT_TITLE,
         }
     }
 }

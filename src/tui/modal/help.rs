@@ -8,11 +8,12 @@ use ratatui::text::{Line, Span};
 use super::Answer;
 use super::choice;
 use super::page::{List, Page};
-use crate::commands::{Command, Surface, by_category};
+use crate::commands::{Command, Surface, by_category, kept_sections};
+use crate::protocol::Catalogue;
 use crate::tui::keys::{self, Action, KEYS, Place};
 use crate::tui::paint::Pen;
-use crate::tui::status;
-use crate::words::{Word, screen as words};
+use crate::tui::{clean, status};
+use crate::words::{Value, Word, screen as words};
 
 /// From this width on, keys and commands stand side by side.
 const WIDE: u16 = 132;
@@ -22,9 +23,15 @@ const READABLE: usize = 96;
 #[derive(Debug, Default)]
 pub struct Help {
     page: Page,
+    /// What people keep, by headings.
+    kept: Vec<(Value, Vec<(String, Value)>)>,
 }
 
 impl Help {
+    pub fn new(kept: &Catalogue) -> Help {
+        Help { page: Page::default(), kept: kept_sections(kept) }
+    }
+
     pub fn key(&mut self, key: &KeyEvent) -> Answer {
         let action = keys::action(Place::Page, key).or_else(|| keys::action(Place::Anywhere, key));
         match action {
@@ -51,11 +58,11 @@ impl Help {
         if width < WIDE {
             let column = room.min(READABLE);
             let parts =
-                [first(column, pen), commands(column, pen), key_list(pen).rows(column, pen)];
+                [first(column, pen), self.commands(column, pen), key_list(pen).rows(column, pen)];
             return parts.concat();
         }
         let column = ((room - 4) / 2).min(READABLE);
-        let left = [first(column, pen), commands(column, pen)].concat();
+        let left = [first(column, pen), self.commands(column, pen)].concat();
         let right = key_list(pen).rows(column, pen);
         (0..left.len().max(right.len()))
             .map(|row| {
@@ -67,6 +74,24 @@ impl Help {
             })
             .collect()
     }
+
+    /// Commands by category, in the order of their table; then what people keep.
+    fn commands(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+        let mut list = List::default();
+        for (category, commands) in by_category(Surface::Local) {
+            list.head(category.name().text(pen.lang));
+            for command in commands {
+                list.row(command.usage(), with_aliases(command, pen));
+            }
+        }
+        for (heading, entries) in &self.kept {
+            list.head(&heading.text(pen.lang));
+            for (usage, about) in entries {
+                list.row(clean::flat(usage), clean::flat(&about.text(pen.lang)));
+            }
+        }
+        list.rows(width, pen)
+    }
 }
 
 /// What somebody needs who sees this for the first time.
@@ -75,18 +100,6 @@ fn first(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     list.head(words::HELP_FIRST.text(pen.lang));
     for (keys, about) in FIRST {
         list.row((*keys).to_owned(), about.text(pen.lang).to_owned());
-    }
-    list.rows(width, pen)
-}
-
-/// Commands by category, in the order of their table.
-fn commands(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-    let mut list = List::default();
-    for (category, commands) in by_category(Surface::Local) {
-        list.head(category.name().text(pen.lang));
-        for command in commands {
-            list.row(command.usage(), with_aliases(command, pen));
-        }
     }
     list.rows(width, pen)
 }

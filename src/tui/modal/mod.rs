@@ -10,7 +10,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::Millis;
 use super::paint::Pen;
-use crate::protocol::{Ask, AskId, Change, Op, Question, Risk, Work};
+use crate::protocol::{Ask, AskId, Catalogue, Change, Op, Question, Risk, Work};
 use crate::words::Lang;
 
 mod approve;
@@ -111,8 +111,8 @@ impl Modal {
         }
     }
 
-    pub fn help() -> Modal {
-        Modal::Help(Help::default())
+    pub fn help(kept: &Catalogue) -> Modal {
+        Modal::Help(Help::new(kept))
     }
 
     pub fn keys() -> Modal {

@@ -78,6 +78,7 @@ impl Story {
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Models { .. }
+            | Event::Catalogue(_)
             | Event::Compacting
             | Event::Closed => {}
         }

@@ -3,7 +3,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::protocol::Notice;
+use crate::protocol::{Catalogue, Notice};
 use crate::tui::composer::Way;
 use crate::tui::event::Effect;
 use crate::tui::files;
@@ -20,6 +20,18 @@ pub(super) fn files_key(state: &mut State, action: Action) {
         files::Answer::Enter(folder) => state.composer.mention_folder(&folder),
     }
     refresh_files(state);
+}
+
+/// What people keep was read: what is being completed may be one of them.
+pub(super) fn kept_came(state: &mut State, kept: Catalogue) {
+    state.known.looked = true;
+    if state.known.kept == kept {
+        return;
+    }
+    state.known.kept = kept;
+    if state.palette.is_open() {
+        super::input_changed(state);
+    }
 }
 
 /// A key while one of the messages that wait is picked; `None`: it means something else.

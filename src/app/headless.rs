@@ -1,0 +1,169 @@
+//! One turn without a screen: a message, or a command of the person's own.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use super::ground::{self, Ground};
+use super::{farewell, parts, runtime};
+use crate::cli::kept::args::Then;
+use crate::cli::print::{self, Options, Wires};
+use crate::cli::schema::Schema;
+use crate::cli::{Exit, input};
+use crate::commands;
+use crate::library::{Kind, Library, fill};
+use crate::prompt::line::{self, Intent};
+use crate::protocol::{Mention, Notice, Op, Part, Prompt};
+use crate::session;
+use crate::words::{Say, Spoken, cli as words, library as w};
+
+/// The turn, and how it was asked for.
+pub struct Headless {
+    pub what: What,
+    pub bot: Option<String>,
+    pub json: bool,
+    pub yes: bool,
+    pub schema: Option<PathBuf>,
+}
+
+/// What is asked.
+pub enum What {
+    /// The words behind `-p`; `piped`: what comes on standard input goes with them.
+    Message { prompt: Option<String>, piped: bool },
+    /// A command by its name. Its shell pieces read what is piped; where it has none,
+    /// that goes with the message.
+    Command { name: String, args: String, then: Then, piped: bool },
+}
+
+impl Headless {
+    pub fn run(self, ground: Ground) -> Exit {
+        ground.say_problems();
+        let op = match self.op(&ground) {
+            Ok(op) => op,
+            Err(exit) => return exit,
+        };
+        let schema = match self.schema.as_deref().map(Schema::read).transpose() {
+            Ok(schema) => schema,
+            Err(error) => return ground.fail(&Notice::error(error.say()), Exit::WrongUse),
+        };
+        let surface = match op {
+            Op::Render { .. } => parts::For::Render,
+            _ => parts::For::Print,
+        };
+        let built = match parts::build(&ground, self.bot.as_deref(), surface) {
+            Ok(built) => built,
+            Err(failure) => return ground.fail(&failure.notice, failure.exit),
+        };
+        let out_is_terminal = io::stdout().is_terminal();
+        let options = Options {
+            json: self.json,
+            yes: self.yes,
+            schema,
+            voice: ground.voice(),
+            clean: if out_is_terminal { ground::clean } else { str::to_owned },
+        };
+        let runtime = match runtime() {
+            Ok(runtime) => runtime,
+            Err(error) => return ground.broken(&error),
+        };
+        let exit = runtime.block_on(async {
+            let handle = session::start(built);
+            let wires = Wires {
+                ops: handle.ops,
+                events: handle.events,
+                interrupts: print::interrupts(),
+                grace: print::GRACE,
+            };
+            let (out, err) = (io::stdout().lock(), io::stderr().lock());
+            let exit = print::run(op, wires, &options, out, err).await;
+            farewell(handle.task).await;
+            exit
+        });
+        runtime.shutdown_background();
+        exit
+    }
+
+    /// What is asked of the session.
+    fn op(&self, ground: &Ground) -> Result<Op, Exit> {
+        match &self.what {
+            What::Message { prompt, piped } => message(ground, prompt.as_deref(), *piped),
+            What::Command { name, args, then, piped } => {
+                let prompt = own(ground, name, args, *piped)?;
+                Ok(match then {
+                    Then::Run => Op::Prompt { prompt },
+                    Then::Render => Op::Render { prompt },
+                })
+            }
+        }
+    }
+}
+
+/// The words with what was piped behind them. A name behind `/` is a command here as
+/// well; what is piped is never read for one.
+fn message(ground: &Ground, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
+    if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::read) {
+        if commands::find(&name).is_some() {
+            let notice = Notice::error(words::COMMAND_ON_SCREEN.with("name", name));
+            return Err(ground.fail(&notice.hint(words::COMMAND_ESCAPED), Exit::WrongUse));
+        }
+        let mut prompt = own(ground, &name, &args, piped)?;
+        prompt.attach(mentions);
+        return Ok(Op::Prompt { prompt });
+    }
+    let read = || input::read(io::stdin().lock()).map_err(|error| ground.broken(&error));
+    let piped = if piped { Some(read()?.text) } else { None };
+    let parts = match prompt.map(line::read) {
+        Some(Intent::Message { parts }) => parts,
+        Some(Intent::Shell { .. } | Intent::Command { .. } | Intent::Empty) | None => {
+            prompt.map(|text| Part::Text(text.to_owned())).into_iter().collect()
+        }
+    };
+    let whole = input::message(Some(&line::text_of(&parts)), piped.as_deref());
+    let Some(shown) = whole else {
+        let notice = Notice::error(words::NO_PROMPT).hint(words::NO_PROMPT_HINT);
+        return Err(ground.fail(&notice, Exit::WrongUse));
+    };
+    let mentions: Vec<Mention> = parts.into_iter().filter_map(mention).collect();
+    if mentions.is_empty() {
+        return Ok(Op::Submit { text: shown });
+    }
+    let parts = vec![Part::Text(shown.clone())];
+    let mut prompt = Prompt { shown, parts, ..Prompt::default() };
+    prompt.attach(mentions);
+    Ok(Op::Prompt { prompt: Box::new(prompt) })
+}
+
+fn mention(part: Part) -> Option<Mention> {
+    match part {
+        Part::Mention { mention, .. } => Some(mention),
+        Part::Text(_) | Part::Insert(_) | Part::Shell(_) => None,
+    }
+}
+
+/// The prompt of a command or skill that somebody keeps.
+fn own(ground: &Ground, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
+    let wrong = |say: Say| ground.fail(&Notice::error(say), Exit::WrongUse);
+    let library = Library::load_kinds(&ground.places(), &[Kind::Command, Kind::Skill]);
+    let mut prompt = fill::by_name(&library, name, args).map_err(wrong)?;
+    if !piped {
+        return Ok(Box::new(prompt));
+    }
+    if prompt.shell().next().is_some() {
+        let bytes =
+            input::bytes(io::stdin().lock(), MOST).map_err(|error| ground.broken(&error))?;
+        let Some(bytes) = bytes else {
+            let say = w::PIPED_TOO_LONG.with("most", MOST / 1024);
+            return Err(ground.fail(&Notice::error(say), Exit::Failed));
+        };
+        prompt.input = Some(bytes);
+    } else {
+        let piped = input::read(io::stdin().lock()).map_err(|error| ground.broken(&error))?;
+        let piped = piped.text.trim_end_matches(['\r', '\n']);
+        if !piped.trim().is_empty() {
+            prompt.parts.push(Part::Text(format!("\n\n{piped}")));
+        }
+    }
+    Ok(Box::new(prompt))
+}
+
+/// The most of standard input that shell pieces are given, in bytes.
+const MOST: usize = 4 << 20;

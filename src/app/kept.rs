@@ -1,0 +1,236 @@
+//! Bots, commands and skills from the command line: list, show, make, change, delete,
+//! check; and the examples.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use super::answers::{answer, answer_rows};
+use super::ground::{self, Ground};
+use super::runtime;
+use crate::cli::input::{self, Confirmed};
+use crate::cli::kept;
+use crate::cli::kept::args::{Asked, Sampling, Texts};
+use crate::cli::{Exit, report};
+use crate::library::{File, Kind, Library, State, examples, saved, skill};
+use crate::library::{Maker, Owner};
+use crate::protocol::Notice;
+use crate::tools::exec::editor::Editing;
+use crate::words::{Say, Spoken, library as w};
+
+/// What was typed beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    pub json: bool,
+    pub yes: bool,
+}
+
+/// Does what was asked about files of a kind.
+pub fn run(ground: &Ground, kind: Kind, asked: Asked, how: How) -> Exit {
+    ground.say_problems();
+    // A skill knows whether a command has its name.
+    let kinds: &[Kind] = if kind == Kind::Skill { &[Kind::Command, Kind::Skill] } else { &[kind] };
+    let library = Library::load_kinds(&ground.places(), kinds);
+    let named = |name: &str| {
+        kept::find(&library, kind, name)
+            .map_err(|absent| ground.fail(&Notice::error(absent.say()), Exit::WrongUse))
+    };
+    let done = match asked {
+        Asked::List if how.json => {
+            Ok(answer(ground, &kept::list_json(&library, kind, ground.lang())))
+        }
+        Asked::List => Ok(answer_rows(ground, &kept::rows(&library, kind), false)),
+        Asked::Show(name) => named(&name).map(|file| show(ground, &library, file, how)),
+        Asked::New { name, texts, sampling } => Ok(new(ground, kind, &name, &texts, &sampling)),
+        Asked::Edit(name) => named(&name).map(|file| edit(ground, file)),
+        Asked::Delete(name) => named(&name).map(|file| delete(ground, file, how)),
+        Asked::Check(name) if name.contains('/') => Ok(check_path(ground, Path::new(&name))),
+        Asked::Check(name) => named(&name).map(|file| check(ground, file)),
+    };
+    done.unwrap_or_else(|exit| exit)
+}
+
+/// `init-home`.
+pub fn init_home(ground: &Ground, json: bool) -> Exit {
+    match examples::copy(&ground.paths) {
+        Ok(done) => answer_rows(ground, &kept::copied(&done), json),
+        Err(why) => failed(ground, why),
+    }
+}
+
+fn failed(ground: &Ground, why: Say) -> Exit {
+    ground.fail(&Notice::error(why), Exit::Failed)
+}
+
+fn told(ground: &Ground, say: Say) -> Exit {
+    ground.fail(&Notice::info(say), Exit::Done)
+}
+
+/// The file as it is; which one it is goes to standard error.
+fn show(ground: &Ground, library: &Library, file: &File, how: How) -> Exit {
+    if how.json {
+        let json = kept::show_json(library, file, ground.lang());
+        return answer(ground, &format!("{json}\n"));
+    }
+    let text = match crate::config::saved::read(&file.path) {
+        Ok(text) => text.unwrap_or_default(),
+        Err(fault) => {
+            let problem = crate::config::Problem::of_file(&file.path, fault);
+            return failed(ground, problem.say());
+        }
+    };
+    let place = w::SHOWN_FROM.with("file", file.path.display().to_string());
+    told(ground, place.with("from", file.owner.say()));
+    if let State::Refused { because } = &file.state {
+        ground.fail(&Notice::warning(because.clone()), Exit::Done);
+    }
+    let text = if io::stdout().is_terminal() { ground::clean(&text) } else { text };
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    answer(ground, &format!("{text}{end}"))
+}
+
+fn new(ground: &Ground, kind: Kind, name: &str, texts: &Texts, sampling: &Sampling) -> Exit {
+    // A name that cannot be used is said before anybody writes for it.
+    let file = match saved::file(&ground.paths, kind, name) {
+        Ok(file) => file,
+        Err(why) => return ground.fail(&Notice::error(why), Exit::WrongUse),
+    };
+    if kind == Kind::Command && ground.places().is_built_in(name) {
+        return ground.fail(&Notice::error(w::SHADOWED_NAME.with("name", name)), Exit::WrongUse);
+    }
+    if file.symlink_metadata().is_ok() {
+        return failed(ground, w::THERE_ALREADY.with("file", file.display().to_string()));
+    }
+    let text = match &texts.prompt {
+        Some(prompt) => kept::text(kind, texts, prompt, sampling),
+        None if io::stdin().is_terminal() => {
+            let draft = kept::draft(kind, texts, sampling, ground.lang());
+            let check = |text: &str| saved::check(kind, OWN, &file, text);
+            match edited(ground, &file, &draft, check) {
+                Ok(Some(text)) => text,
+                Ok(None) => return told(ground, w::NOTHING_WRITTEN.into()),
+                Err(exit) => return exit,
+            }
+        }
+        None => match input::read(io::stdin().lock()) {
+            Ok(piped) if piped.cut => {
+                return failed(ground, w::PIPED_TOO_LONG.with("most", input::LONGEST / 1024));
+            }
+            Ok(piped) => kept::text(kind, texts, &piped.text, sampling),
+            Err(error) => return ground.broken(&error),
+        },
+    };
+    match saved::create(&ground.paths, kind, name, &text) {
+        Ok(file) => {
+            told(ground, w::MADE.with("kind", kind.word()).with("file", file.display().to_string()))
+        }
+        Err(why) => failed(ground, why),
+    }
+}
+
+const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
+
+fn edit(ground: &Ground, file: &File) -> Exit {
+    let text = match crate::config::saved::read(&file.path) {
+        Ok(text) => text.unwrap_or_default(),
+        Err(fault) => {
+            return failed(ground, crate::config::Problem::of_file(&file.path, fault).say());
+        }
+    };
+    let check = |text: &str| saved::check(file.kind, file.owner, &file.path, text);
+    match edited(ground, &file.path, &text, check) {
+        Ok(Some(text)) => match saved::replace(file.kind, file.owner, &file.path, &text) {
+            Ok(()) => told(ground, w::CHANGED.with("file", file.path.display().to_string())),
+            Err(why) => failed(ground, why),
+        },
+        Ok(None) => told(ground, w::NOTHING_CHANGED.into()),
+        Err(exit) => exit,
+    }
+}
+
+/// Opens the editor until the text is right or the person gives up; `None`: it is as it
+/// was.
+fn edited(
+    ground: &Ground,
+    file: &Path,
+    text: &str,
+    check: impl Fn(&str) -> Result<(), Say>,
+) -> Result<Option<String>, Exit> {
+    let Some(editor) = ground.editor() else {
+        let notice = Notice::error(w::NO_EDITOR).hint(w::NO_EDITOR_HINT);
+        return Err(ground.fail(&notice, Exit::WrongUse));
+    };
+    let runtime = runtime().map_err(|error| ground.broken(&error))?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut now = text.to_owned();
+    loop {
+        let written = runtime.block_on(async {
+            let mut editing = Editing::start_named(&editor, &name, &now)?;
+            editing.closed().await?;
+            editing.text()
+        });
+        let written = written.map_err(|why| failed(ground, why))?;
+        let written = if written.is_empty() { written } else { format!("{written}\n") };
+        if written.trim_end() == text.trim_end() {
+            return Ok(None);
+        }
+        let Err(why) = check(&written) else { return Ok(Some(written)) };
+        ground.fail(&Notice::error(why), Exit::Failed);
+        match confirm(ground, w::EDIT_AGAIN.into(), true) {
+            Confirmed::Yes => now = written,
+            Confirmed::No | Confirmed::Nobody => return Err(told_failed(ground)),
+        }
+    }
+}
+
+fn told_failed(ground: &Ground) -> Exit {
+    ground.fail(&Notice::info(w::NOTHING_CHANGED), Exit::Failed)
+}
+
+fn delete(ground: &Ground, file: &File, how: How) -> Exit {
+    let shown = file.path.display().to_string();
+    let sure = match how.yes {
+        true => Confirmed::Yes,
+        false => confirm(ground, w::DELETE_ASK.with("file", shown.as_str()), false),
+    };
+    match sure {
+        Confirmed::Yes => match saved::delete(&file.path) {
+            Ok(()) => told(ground, w::DELETED.with("file", shown)),
+            Err(why) => failed(ground, why),
+        },
+        Confirmed::No => ground.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked),
+        Confirmed::Nobody => {
+            let notice = Notice::error(w::DELETE_NOBODY.with("file", shown)).hint(w::DELETE_HOW);
+            ground.fail(&notice, Exit::Blocked)
+        }
+    }
+}
+
+/// Asks on standard error; the answer is a line of standard input, if that is a terminal.
+fn confirm(ground: &Ground, question: Say, usual: bool) -> Confirmed {
+    if !io::stdin().is_terminal() {
+        return Confirmed::Nobody;
+    }
+    let voice = ground.voice();
+    let _ = write!(io::stderr(), "{} ", (voice.clean)(&question.text(voice.lang)));
+    input::confirmed(io::stdin().lock(), usual)
+}
+
+fn check(ground: &Ground, file: &File) -> Exit {
+    let refused = matches!(file.state, State::Refused { .. });
+    for say in kept::checked(file) {
+        let notice = if refused { Notice::error(say) } else { Notice::info(say) };
+        report::notice(&mut io::stderr().lock(), &notice, ground.voice());
+    }
+    if refused { Exit::Failed } else { Exit::Done }
+}
+
+/// A skill that lies anywhere, by its folder or its file.
+fn check_path(ground: &Ground, path: &Path) -> Exit {
+    let path = ground.folder.join(path);
+    let path = if path.is_dir() { path.join(skill::FILE) } else { path };
+    let (name, state) = match skill::read(&path, OWN) {
+        Ok((skill, remarks)) => (skill.name, State::Loaded { remarks }),
+        Err(because) => (String::new(), State::Refused { because }),
+    };
+    check(ground, &File { kind: Kind::Skill, name, path, owner: OWN, state })
+}

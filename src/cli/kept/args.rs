@@ -1,0 +1,220 @@
+//! What can be typed after `avocet bot`, `avocet command` and `avocet skill`, and what is
+//! meant by it.
+
+use clap::{Args, Subcommand};
+
+use crate::library::Kind;
+
+#[derive(Clone, Debug, PartialEq, Subcommand)]
+pub enum BotSub {
+    /// List all bots, also those that are not used, and why.
+    #[command(after_help = "Example:\n  avocet bot list")]
+    List,
+    /// Print the file of a bot.
+    #[command(after_help = "Example:\n  avocet bot show reviewer")]
+    Show {
+        /// The name of its file, without `.toml`.
+        name: String,
+    },
+    /// Make a bot; without --prompt its text is read from standard input, or written in
+    /// your editor.
+    #[command(after_help = "Examples:
+  avocet bot new reviewer --prompt \"You are a strict code reviewer.\" --temperature 0.2
+  avocet bot new reviewer < prompt.txt")]
+    New {
+        /// Letters, digits, `.`, `_` and `-`.
+        name: String,
+        #[command(flatten)]
+        texts: Texts,
+        #[command(flatten)]
+        sampling: Sampling,
+    },
+    /// Change a bot in your editor; what is wrong is not kept.
+    #[command(after_help = "Example:\n  avocet bot edit reviewer")]
+    Edit {
+        /// The name of its file, without `.toml`.
+        name: String,
+    },
+    /// Delete a bot; asks first.
+    #[command(after_help = "Example:\n  avocet bot delete reviewer")]
+    Delete {
+        /// The name of its file, without `.toml`.
+        name: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Subcommand)]
+pub enum CommandSub {
+    /// List all commands, also those that are not used, and why.
+    #[command(after_help = "Example:\n  avocet command list")]
+    List,
+    /// Print the file of a command.
+    #[command(after_help = "Example:\n  avocet command show commit-msg")]
+    Show {
+        /// As it is typed behind `/`.
+        name: String,
+    },
+    /// Make a command; without --prompt its template is read from standard input, or
+    /// written in your editor.
+    #[command(after_help = "Examples:
+  avocet command new summarize --prompt \"Summarize this folder. {{args}}\"
+  avocet command new commit-msg < template.txt")]
+    New {
+        /// Letters of any script, digits, `.`, `_` and `-`.
+        name: String,
+        #[command(flatten)]
+        texts: Texts,
+    },
+    /// Send a command and print the answer; its shell pieces read standard input.
+    #[command(after_help = "Examples:
+  avocet command run commit-msg -y
+  avocet command run summarize focus on risks --bot reviewer
+  git log -5 | avocet command run changelog -y")]
+    Run {
+        /// As it is typed behind `/`.
+        name: String,
+        /// What stands for {{args}}.
+        args: Vec<String>,
+    },
+    /// Print the text a command comes to; no model is asked.
+    #[command(after_help = "Example:\n  avocet command render commit-msg -y")]
+    Render {
+        /// As it is typed behind `/`.
+        name: String,
+        /// What stands for {{args}}.
+        args: Vec<String>,
+    },
+    /// Change a command in your editor; what is wrong is not kept.
+    #[command(after_help = "Example:\n  avocet command edit commit-msg")]
+    Edit {
+        /// As it is typed behind `/`.
+        name: String,
+    },
+    /// Delete a command; asks first.
+    #[command(after_help = "Example:\n  avocet command delete commit-msg")]
+    Delete {
+        /// As it is typed behind `/`.
+        name: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum SkillSub {
+    /// List all skills, also those that are not used, and why.
+    #[command(after_help = "Example:\n  avocet skill list")]
+    List,
+    /// Print the file of a skill.
+    #[command(after_help = "Example:\n  avocet skill show find-bug")]
+    Show {
+        /// Its name, as its file says it.
+        name: String,
+    },
+    /// Say what is wrong or odd about a skill.
+    #[command(
+        after_help = "Examples:\n  avocet skill check find-bug\n  avocet skill check ./skills/find-bug"
+    )]
+    Check {
+        /// A name, or the folder of a skill.
+        name: String,
+    },
+}
+
+/// What a file is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct Texts {
+    /// What it is for, in one line.
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+    /// The text itself.
+    #[arg(id = "text", long = "prompt", value_name = "TEXT")]
+    pub prompt: Option<String>,
+}
+
+/// How the model is sampled; what is not given is left to the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Args)]
+pub struct Sampling {
+    /// From 0 to 2.
+    #[arg(long, value_name = "NUMBER")]
+    pub temperature: Option<f64>,
+    /// From 0 to 1.
+    #[arg(long, value_name = "NUMBER")]
+    pub top_p: Option<f64>,
+    /// The longest answer, in tokens.
+    #[arg(long, value_name = "COUNT")]
+    pub max_tokens: Option<i64>,
+    /// From -2 to 2.
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub presence_penalty: Option<f64>,
+    /// From -2 to 2.
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub frequency_penalty: Option<f64>,
+}
+
+/// What is to be done with files of a kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    List,
+    Show(String),
+    New { name: String, texts: Texts, sampling: Sampling },
+    Edit(String),
+    Delete(String),
+    Check(String),
+}
+
+impl From<BotSub> for (Kind, Asked) {
+    fn from(sub: BotSub) -> (Kind, Asked) {
+        let asked = match sub {
+            BotSub::List => Asked::List,
+            BotSub::Show { name } => Asked::Show(name),
+            BotSub::New { name, texts, sampling } => Asked::New { name, texts, sampling },
+            BotSub::Edit { name } => Asked::Edit(name),
+            BotSub::Delete { name } => Asked::Delete(name),
+        };
+        (Kind::Bot, asked)
+    }
+}
+
+/// What becomes of a template that was filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    Run,
+    Render,
+}
+
+impl CommandSub {
+    /// Name, arguments and purpose, where the command itself is wanted and not its file.
+    pub fn template(&self) -> Option<(&str, String, Then)> {
+        match self {
+            CommandSub::Run { name, args } => Some((name, args.join(" "), Then::Run)),
+            CommandSub::Render { name, args } => Some((name, args.join(" "), Then::Render)),
+            _ => None,
+        }
+    }
+}
+
+impl From<CommandSub> for (Kind, Asked) {
+    fn from(sub: CommandSub) -> (Kind, Asked) {
+        let asked = match sub {
+            CommandSub::List => Asked::List,
+            CommandSub::Run { name, .. } | CommandSub::Render { name, .. } => Asked::Show(name),
+            CommandSub::Show { name } => Asked::Show(name),
+            CommandSub::New { name, texts } => {
+                Asked::New { name, texts, sampling: Sampling::default() }
+            }
+            CommandSub::Edit { name } => Asked::Edit(name),
+            CommandSub::Delete { name } => Asked::Delete(name),
+        };
+        (Kind::Command, asked)
+    }
+}
+
+impl From<SkillSub> for (Kind, Asked) {
+    fn from(sub: SkillSub) -> (Kind, Asked) {
+        let asked = match sub {
+            SkillSub::List => Asked::List,
+            SkillSub::Show { name } => Asked::Show(name),
+            SkillSub::Check { name } => Asked::Check(name),
+        };
+        (Kind::Skill, asked)
+    }
+}

@@ -1,0 +1,307 @@
+//! `avocet bot …`, `avocet command …`, `avocet skill …`: what each answers, as rows and
+//! JSON, and the text a new file begins with. Files are read and written by
+//! [`library`](crate::library); `app` brings both together.
+
+pub mod args;
+
+use serde_json::{Value as Json, json};
+use toml_edit::Value as Toml;
+
+use self::args::{Sampling, Texts};
+use crate::commands::Row;
+use crate::library::examples::Copied;
+use crate::library::{Absent, By, File, Kind, Library, Owner, State, saved};
+use crate::words::{Lang, Say, Spoken, library as w};
+
+/// All files of a kind: those that are used, by whose they are, then the others.
+pub fn rows(library: &Library, kind: Kind) -> Vec<Row> {
+    let files = || library.files.iter().filter(move |file| file.kind == kind);
+    let mut rows = Vec::new();
+    let mut owners: Vec<Owner> = Vec::new();
+    for file in files().filter(|file| is_used(file)) {
+        if !owners.contains(&file.owner) {
+            owners.push(file.owner);
+        }
+    }
+    for owner in owners {
+        rows.push(Row::heading(owner.say()));
+        for file in files().filter(|file| is_used(file) && file.owner == owner) {
+            rows.push(Row::pair(file.name.as_str(), about(library, file)));
+            if let State::Loaded { remarks } = &file.state {
+                rows.extend(remarks.iter().map(|remark| Row::pair("", remark.clone())));
+            }
+        }
+    }
+    let others: Vec<&File> = files().filter(|file| !is_used(file)).collect();
+    if !others.is_empty() {
+        rows.push(Row::heading(w::NOT_USED));
+        rows.extend(others.into_iter().map(state_row));
+    }
+    rows.extend(library.cut.iter().map(|cut| Row::line(cut.clone())));
+    if rows.is_empty() {
+        let folder = library.own_folder(kind).display().to_string();
+        rows.push(Row::line(w::NONE_AT_ALL.with("folder", folder)));
+    }
+    rows
+}
+
+/// What became of every file, for `doctor`.
+pub fn doctor_rows(library: &Library) -> Vec<Row> {
+    let mut rows: Vec<Row> = library
+        .files
+        .iter()
+        .map(|file| {
+            let label = w::LABEL.with("kind", file.kind.word()).with("name", file.name.as_str());
+            Row::pair(label, w::STATE_OF.with("state", file.state.say()).with("file", path(file)))
+        })
+        .collect();
+    rows.extend(library.cut.iter().map(|cut| Row::line(cut.clone())));
+    if rows.is_empty() {
+        rows.push(Row::line(w::NOTHING_KEPT));
+    }
+    rows
+}
+
+fn is_used(file: &File) -> bool {
+    matches!(file.state, State::Loaded { .. })
+}
+
+/// A refusal names its file itself.
+fn state_row(file: &File) -> Row {
+    match &file.state {
+        State::Refused { because } => Row::pair(file.name.as_str(), because.clone()),
+        State::Loaded { .. } | State::Shadowed { .. } => {
+            let state = w::STATE_OF.with("state", file.state.say());
+            Row::pair(file.name.as_str(), state.with("file", path(file)))
+        }
+    }
+}
+
+fn path(file: &File) -> String {
+    file.path.display().to_string()
+}
+
+fn about(library: &Library, file: &File) -> String {
+    let name = file.name.as_str();
+    let text = match file.kind {
+        Kind::Bot => library.bot(name).map(|bot| bot.description.clone()),
+        Kind::Command => library.command(name).map(|command| command.description.clone()),
+        Kind::Skill => library.skill(name).map(|skill| skill.description.clone()),
+    };
+    text.unwrap_or_default()
+}
+
+/// One object a file, each on a line of its own.
+pub fn list_json(library: &Library, kind: Kind, lang: Lang) -> String {
+    let files = library.files.iter().filter(|file| file.kind == kind);
+    files.map(|file| format!("{}\n", file_json(library, file, lang))).collect()
+}
+
+fn file_json(library: &Library, file: &File, lang: Lang) -> Json {
+    let mut object = json!({
+        "kind": file.kind.code(),
+        "name": file.name,
+        "state": file.state.code(),
+        "file": path(file),
+        "project": file.owner.project,
+        "from": file.owner.say().text(lang),
+    });
+    match &file.state {
+        State::Loaded { remarks } => {
+            object["description"] = about(library, file).into();
+            let remarks: Vec<String> = remarks.iter().map(|say| say.text(lang)).collect();
+            object["remarks"] = remarks.into();
+        }
+        State::Shadowed { by: By::File(by) } => object["by"] = by.display().to_string().into(),
+        State::Shadowed { by: By::BuiltIn } => object["by"] = "built-in".into(),
+        State::Refused { because } => object["because"] = because.text(lang).into(),
+    }
+    object
+}
+
+/// One file with all that was read of it.
+pub fn show_json(library: &Library, file: &File, lang: Lang) -> Json {
+    let mut object = file_json(library, file, lang);
+    match file.kind {
+        Kind::Bot => {
+            if let Ok(bot) = library.bot(&file.name) {
+                object["system_prompt"] = bot.system_prompt.clone().into();
+                object["params"] = json!(bot.params);
+            }
+        }
+        Kind::Command => {
+            if let Ok(command) = library.command(&file.name) {
+                object["prompt"] = command.prompt.clone().into();
+                object["argument_hint"] = command.argument_hint.clone().into();
+                object["allowed_tools"] = json!(command.allowed_tools);
+            }
+        }
+        Kind::Skill => {
+            if let Ok(skill) = library.skill(&file.name) {
+                object["examples"] = json!(skill.examples);
+                object["argument_hint"] = skill.argument_hint.clone().into();
+                object["allowed_tools"] = json!(skill.allowed_tools);
+                object["disable_model_invocation"] = skill.disable_model_invocation.into();
+                object["license"] = skill.papers.license.clone().into();
+                object["compatibility"] = skill.papers.compatibility.clone().into();
+                object["metadata"] = pairs(&skill.papers.metadata);
+                object["more"] = pairs(&skill.papers.more);
+                object["body"] = skill.body().ok().into();
+            }
+        }
+    }
+    object
+}
+
+fn pairs(pairs: &[(String, String)]) -> Json {
+    pairs.iter().map(|(name, value)| (name.clone(), Json::from(value.as_str()))).collect()
+}
+
+/// The file that has a name, whether it can be used or not.
+pub fn find<'l>(library: &'l Library, kind: Kind, name: &str) -> Result<&'l File, Absent> {
+    let spelt = match kind {
+        Kind::Command => library.command(name).map(|command| command.name.as_str()).ok(),
+        Kind::Bot | Kind::Skill => None,
+    };
+    let spelt = spelt.unwrap_or(name);
+    let by_file = |file: &&File| matches!(file.state, State::Shadowed { by: By::File(_) });
+    let mut named = library.files.iter().filter(|file| file.kind == kind && file.name == spelt);
+    match named.find(|file| !by_file(file)) {
+        Some(file) => Ok(file),
+        None => Err(match kind {
+            Kind::Bot => library.bot(name).err(),
+            Kind::Command => library.command(name).err(),
+            Kind::Skill => library.skill(name).err(),
+        }
+        .unwrap_or_else(|| Absent::bad_name(kind, name))),
+    }
+}
+
+/// The text of a new file.
+pub fn text(kind: Kind, texts: &Texts, prompt: &str, sampling: &Sampling) -> String {
+    let mut keys: Vec<(&str, Toml)> = Vec::new();
+    if let Some(description) = &texts.description {
+        keys.push(("description", description.as_str().into()));
+    }
+    keys.push((prompt_key(kind), prompt.into()));
+    let Sampling { temperature, top_p, presence_penalty, frequency_penalty, max_tokens } = sampling;
+    let numbers = [("temperature", temperature), ("top_p", top_p)];
+    keys.extend(
+        numbers.iter().filter_map(|(key, number)| Some((*key, number.as_ref().copied()?.into()))),
+    );
+    keys.extend(max_tokens.map(|count| ("max_tokens", count.into())));
+    let numbers =
+        [("presence_penalty", presence_penalty), ("frequency_penalty", frequency_penalty)];
+    keys.extend(
+        numbers.iter().filter_map(|(key, number)| Some((*key, number.as_ref().copied()?.into()))),
+    );
+    saved::toml(&keys)
+}
+
+/// What the editor opens for a new file: what the options gave, and what to write where.
+pub fn draft(kind: Kind, texts: &Texts, sampling: &Sampling, lang: Lang) -> String {
+    let about = match kind {
+        Kind::Bot => w::DRAFT_BOT,
+        Kind::Command | Kind::Skill => w::DRAFT_COMMAND,
+    };
+    let comment: String = about.text(lang).lines().map(|line| format!("# {line}\n")).collect();
+    let described = Texts {
+        description: texts.description.clone().or_else(|| Some(String::new())),
+        prompt: None,
+    };
+    let file = text(kind, &described, "\n", sampling);
+    format!("{comment}{file}")
+}
+
+fn prompt_key(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Bot => "system_prompt",
+        Kind::Command | Kind::Skill => "prompt",
+    }
+}
+
+/// What `init-home` did, one row an example.
+pub fn copied(done: &[Copied]) -> Vec<Row> {
+    let row = |copied: &Copied| match copied {
+        Copied::Written(file) => Row::pair(file.display().to_string(), w::WRITTEN),
+        Copied::Kept(file) => Row::pair(file.display().to_string(), w::KEPT),
+    };
+    done.iter().map(row).collect()
+}
+
+/// What `skill check` found.
+pub fn checked(file: &File) -> Vec<Say> {
+    match &file.state {
+        State::Loaded { remarks } if remarks.is_empty() => {
+            vec![w::CHECKED.with("file", path(file))]
+        }
+        State::Loaded { remarks } => {
+            let of =
+                |say: &Say| w::CHECKED_ODD.with("file", path(file)).with("remark", say.clone());
+            remarks.iter().map(of).collect()
+        }
+        State::Shadowed { .. } => {
+            vec![w::STATE_OF.with("state", file.state.say()).with("file", path(file))]
+        }
+        State::Refused { because } => vec![because.clone()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Paths;
+    use crate::library::{Maker, command};
+    use crate::library::{Places, bot};
+    use std::path::Path;
+
+    const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
+
+    #[test]
+    fn a_new_file_says_what_was_asked_for_and_nothing_else() {
+        let texts = Texts { description: Some("Re\"views".into()), prompt: None };
+        let sampling =
+            Sampling { temperature: Some(0.5), max_tokens: Some(9), ..Sampling::default() };
+        let text = text(Kind::Bot, &texts, "Be strict.\n{{x}}\n", &sampling);
+        let bot = bot::read(Path::new("b.toml"), "b", OWN, &text).unwrap();
+        assert_eq!(
+            (bot.description.as_str(), bot.system_prompt.as_str()),
+            ("Re\"views", "Be strict.\n{{x}}\n")
+        );
+        assert_eq!(
+            (bot.params.temperature, bot.params.max_tokens, bot.params.top_p),
+            (Some(0.5), Some(9), None)
+        );
+        assert!(!text.contains("top_p"), "{text}");
+    }
+
+    #[test]
+    fn a_draft_explains_itself_and_is_no_command_until_it_is_written() {
+        for lang in [Lang::En, Lang::Zh] {
+            let draft = draft(Kind::Command, &Texts::default(), &Sampling::default(), lang);
+            assert!(draft.starts_with("# ") && draft.contains("{{args}}"), "{draft}");
+            let form = crate::library::Form::Toml;
+            assert!(command::read(Path::new("c.toml"), "c", OWN, form, &draft).is_err());
+            let written = draft.replace("prompt = \"\"\"\n", "prompt = \"\"\"\nDo it.");
+            assert!(
+                command::read(Path::new("c.toml"), "c", OWN, form, &written).is_ok(),
+                "{written}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_is_found_by_its_name_even_when_it_is_broken() {
+        let root = tempfile::tempdir().unwrap();
+        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        std::fs::create_dir_all(paths.bots()).unwrap();
+        std::fs::write(paths.bots().join("b.toml"), "x = ").unwrap();
+        let library = Library::load(&Places::of(&paths, None, &[]));
+        assert_eq!(find(&library, Kind::Bot, "b").unwrap().path, paths.bots().join("b.toml"));
+        assert!(matches!(find(&library, Kind::Bot, "c"), Err(Absent::None { .. })));
+        assert!(matches!(find(&library, Kind::Bot, "../b"), Err(Absent::BadName { .. })));
+        let json = list_json(&library, Kind::Bot, Lang::En);
+        let json: Json = serde_json::from_str(json.trim()).unwrap();
+        assert_eq!((&json["state"], &json["name"]), (&"refused".into(), &"b".into()));
+    }
+}

@@ -1,0 +1,151 @@
+//! Commands and skills that people keep, beside those of the table: typed, completed,
+//! explained and listed from the catalogue that is known at that moment.
+
+use super::{Act, Call, Outcome, Row, refusal, short};
+use crate::protocol::{Catalogue, Entry, EntryKind, EntryState, Notice, Op};
+use crate::words::{Value, commands as w};
+
+/// Rows of one list; of more, the number is said.
+const MOST: usize = 200;
+
+/// Does what a name that is not in the table says: a command, then a skill. A name nobody
+/// has is answered with the nearest, and is never a message to the model.
+pub(super) fn run(call: &Call<'_>, name: &str, args: &str, built_in: &[&str]) -> Outcome {
+    if let Some(entry) = call.kept.find(name) {
+        let (name, args) = (entry.name.clone(), args.to_owned());
+        return Outcome::Send(Op::Invoke { name, args, mentions: Vec::new() });
+    }
+    if let Some(Entry { state: EntryState::Broken(why), .. }) = call.kept.find_broken(name) {
+        return Outcome::Say(Notice::error(why.clone()));
+    }
+    let kept = typed(call.kept).map(|entry| entry.name.as_str());
+    let known = built_in.iter().copied().chain(kept);
+    refusal("/", w::UNKNOWN, name, known, w::UNKNOWN_HINT)
+}
+
+/// What can be typed, commands first.
+pub(super) fn typed(kept: &Catalogue) -> impl Iterator<Item = &Entry> {
+    kept.entries.iter().filter(|entry| entry.can_be_typed())
+}
+
+/// How it is typed: `/commit-msg [scope]`.
+pub fn usage(entry: &Entry) -> String {
+    match entry.hint.as_str() {
+        "" => format!("/{}", entry.name),
+        hint => format!("/{} {hint}", entry.name),
+    }
+}
+
+/// What help lists below the table: each section by its heading; empty ones are left out.
+pub fn sections(kept: &Catalogue) -> Vec<(Value, Vec<(String, Value)>)> {
+    let rows = |kind| {
+        let typed = kept.of(kind).filter(|entry| entry.can_be_typed());
+        capped(typed.map(|entry| (usage(entry), entry.about.as_str().into())).collect())
+    };
+    let unusable = kept.entries.iter().filter_map(|entry| match &entry.state {
+        EntryState::Hidden(why) | EntryState::Broken(why) => {
+            Some((format!("/{}", entry.name), Value::from(why.clone())))
+        }
+        EntryState::Usable | EntryState::Sensitive => None,
+    });
+    let sections = [
+        (w::OWN_COMMANDS, rows(EntryKind::Command)),
+        (w::SKILLS, rows(EntryKind::Skill)),
+        (w::UNUSABLE, capped(unusable.collect())),
+    ];
+    let filled = sections.into_iter().filter(|(_, rows)| !rows.is_empty());
+    filled.map(|(heading, rows)| (heading.into(), rows)).collect()
+}
+
+fn capped(mut rows: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let more = rows.len().saturating_sub(MOST);
+    if more > 0 {
+        rows.truncate(MOST);
+        rows.push((String::new(), w::AND_MORE.with("n", more).into()));
+    }
+    rows
+}
+
+/// Help about one of them.
+pub(super) fn help(kept: &Catalogue, name: &str) -> Option<Outcome> {
+    let name = name.strip_prefix('/').unwrap_or(name);
+    let entry = kept.find(name)?;
+    let (title, category) = match entry.kind {
+        EntryKind::Command => (w::HELP_ABOUT, w::OWN_COMMANDS),
+        EntryKind::Skill => (w::HELP_ABOUT_SKILL, w::SKILLS),
+    };
+    let mut rows = vec![
+        Row::line(entry.about.as_str()),
+        Row::pair(w::HELP_USAGE, usage(entry)),
+        Row::pair(w::HELP_CATEGORY, category),
+        Row::pair(w::HELP_FROM, entry.from.clone()),
+    ];
+    if entry.state == EntryState::Sensitive {
+        rows.push(Row::line(w::ONLY_TYPED));
+    }
+    Some(Outcome::Page { title: title.with("name", entry.name.as_str()), rows })
+}
+
+pub(super) fn commands(call: &Call<'_>, _: &str) -> Outcome {
+    let rows = list(call, EntryKind::Command, w::NO_OWN_COMMANDS.into());
+    Outcome::Page { title: w::OWN_COMMANDS.into(), rows }
+}
+
+pub(super) fn skills(call: &Call<'_>, _: &str) -> Outcome {
+    let rows = list(call, EntryKind::Skill, w::NO_SKILLS.into());
+    Outcome::Page { title: w::SKILLS.into(), rows }
+}
+
+/// By whose they are, those that cannot be used with the reason.
+fn list(call: &Call<'_>, kind: EntryKind, none: Value) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut heading = None;
+    let entries: Vec<&Entry> = call.kept.of(kind).collect();
+    for entry in entries.iter().take(MOST) {
+        if heading != Some(&entry.from) {
+            heading = Some(&entry.from);
+            rows.push(Row::heading(entry.from.clone()));
+        }
+        let about: Value = match &entry.state {
+            EntryState::Usable => entry.about.as_str().into(),
+            EntryState::Sensitive => w::SENSITIVE.with("about", entry.about.as_str()).into(),
+            EntryState::Hidden(why) | EntryState::Broken(why) => why.clone().into(),
+        };
+        rows.push(Row::pair(usage(entry), about));
+    }
+    match entries.len() {
+        0 => rows.push(Row::Line(none)),
+        count if count > MOST => rows.push(Row::line(w::AND_MORE.with("n", count - MOST))),
+        _ => {}
+    }
+    rows
+}
+
+/// `/bot`: without a name, those there are; `none` goes on without one. Whether there is
+/// such a bot is the session's to say, which reads the files.
+pub(super) fn bot(call: &Call<'_>, name: &str) -> Outcome {
+    let known = call.kept.bots.iter().any(|(bot, _)| bot == name);
+    match name {
+        "" => Outcome::Do(Act::Bots),
+        NO_BOT if !known => Outcome::Send(Op::SetBot { name: None }),
+        name => Outcome::Send(Op::SetBot { name: Some(short(name)) }),
+    }
+}
+
+/// What is typed to go on without a bot.
+pub const NO_BOT: &str = "none";
+
+/// The bots as a page, for where nothing can be chosen from a list.
+pub fn bots_page(kept: &Catalogue, now: Option<&str>) -> Outcome {
+    let mark = |name: &str, about: &str| match now == Some(name) {
+        true => w::IN_USE_NOW.with("about", about).into(),
+        false => Value::from(about),
+    };
+    let bots = kept.bots.iter();
+    let mut rows: Vec<Row> =
+        bots.map(|(name, about)| Row::pair(name.as_str(), mark(name, about))).collect();
+    if rows.is_empty() {
+        rows.push(Row::line(w::NO_BOTS));
+    }
+    Outcome::Page { title: w::BOTS.into(), rows }
+}

@@ -1,0 +1,130 @@
+//! From a command or a skill and its arguments to a prompt: the template is read and its
+//! arguments are put in. Its shell pieces and files are looked at later, by others.
+
+use super::{Command, Form, Library, Skill, at};
+use crate::prompt::template::{self, Template, Values};
+use crate::protocol::{Part, Prompt, Source, SourceKind};
+use crate::words::{Say, Spoken, library as w};
+
+/// The prompt of a command, or of a skill where no command has the name.
+pub fn by_name(library: &Library, name: &str, args: &str) -> Result<Prompt, Say> {
+    match library.command(name) {
+        Ok(found) => command(found, args),
+        Err(absent) => match library.skill(name) {
+            Ok(found) => skill(found, args),
+            Err(_) => Err(absent.say()),
+        },
+    }
+}
+
+/// The prompt of a command.
+pub fn command(command: &Command, args: &str) -> Result<Prompt, Say> {
+    let (form, root) = match command.form {
+        Form::Toml | Form::Gemini => (template::Form::Braces, None),
+        Form::Markdown => (template::Form::Markdown, Some(command.root().display().to_string())),
+    };
+    let wrong = |why| at(&command.file, None, w::TEMPLATE_WRONG).with("why", why);
+    let template = Template::parse(&command.prompt, form).map_err(wrong)?;
+    Ok(Prompt {
+        shown: shown(&command.name, args),
+        parts: template.fill(&Values::new(args, root)),
+        source: Some(source(SourceKind::Command, &command.name, &command.allowed_tools)),
+        input: None,
+    })
+}
+
+/// The prompt of a skill that a person enters: its text, and where its files lie.
+pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, Say> {
+    let root = skill.root().display().to_string();
+    let wrong = |why| at(&skill.file, None, w::TEMPLATE_WRONG).with("why", why);
+    let template = Template::parse(&skill.body()?, template::Form::Markdown).map_err(wrong)?;
+    let head =
+        format!("The user entered the skill `{}`. Its files lie in {root:?}.\n\n", skill.name);
+    let mut parts = vec![Part::Text(head)];
+    parts.extend(template.fill(&Values::new(args, Some(root))));
+    Ok(Prompt {
+        shown: shown(&skill.name, args),
+        parts,
+        source: Some(source(SourceKind::Skill, &skill.name, &skill.allowed_tools)),
+        input: None,
+    })
+}
+
+fn source(kind: SourceKind, name: &str, tools: &[String]) -> Source {
+    Source { kind, name: name.to_owned(), tools: tools.to_vec() }
+}
+
+/// As it is typed.
+fn shown(name: &str, args: &str) -> String {
+    format!("/{name} {args}").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::config::Paths;
+    use crate::library::Places;
+    use crate::words::Lang;
+
+    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, Library) {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
+        let library = Library::load(&Places::of(&paths, None, &[]));
+        (root, library)
+    }
+
+    fn texts(prompt: &Prompt) -> String {
+        let text = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Shell(line) => format!("<{line}>"),
+            other => format!("{other:?}"),
+        };
+        prompt.parts.iter().map(text).collect()
+    }
+
+    #[test]
+    fn a_command_of_each_form_is_filled_in_its_own_way() {
+        let (root, library) = library(&[
+            ("home/.r9s/commands/summarize.toml", "prompt = \"Sum up {{args}} !{ls {{args}}}\""),
+            ("home/.gemini/commands/a/b.toml", "prompt = \"Explain\""),
+            ("home/.claude/commands/fix.md", "Fix $1 of $ARGUMENTS in ${SKILL_ROOT}"),
+        ]);
+        let of = |name: &str| by_name(&library, name, "focus on risks").unwrap();
+        let summarize = of("summarize");
+        assert_eq!(texts(&summarize), "Sum up focus on risks <ls 'focus on risks'>");
+        assert_eq!(summarize.shown, "/summarize focus on risks");
+        assert_eq!(summarize.source.unwrap().name, "summarize");
+        assert_eq!(texts(&of("a:b")), "Explain\n\nfocus on risks");
+        let folder = root.path().join("home/.claude/commands").display().to_string();
+        assert_eq!(texts(&of("fix")), format!("Fix focus of focus on risks in {folder}"));
+    }
+
+    #[test]
+    fn a_skill_says_where_its_files_lie() {
+        let text =
+            "---\nname: pdf\ndescription: x\n---\nRead ${SKILL_ROOT}/how.md for $ARGUMENTS\n";
+        let (root, library) = library(&[("own/skills/pdf/SKILL.md", text)]);
+        let folder = root.path().join("own/skills/pdf").display().to_string();
+        let prompt = by_name(&library, "pdf", "a.pdf").unwrap();
+        let expected = format!(
+            "The user entered the skill `pdf`. Its files lie in {folder:?}.\n\nRead {folder}/how.md for a.pdf\n"
+        );
+        assert_eq!(texts(&prompt), expected);
+        assert_eq!(prompt.source.unwrap().kind, SourceKind::Skill);
+    }
+
+    #[test]
+    fn a_template_that_cannot_be_read_is_said_with_its_file() {
+        let (_root, library) = library(&[("own/commands/x.toml", "prompt = \"!{ls\"")]);
+        let said = by_name(&library, "x", "").unwrap_err().text(Lang::En);
+        assert!(said.contains("x.toml") && said.contains("line 1"), "{said}");
+        assert!(by_name(&library, "y", "").unwrap_err().text(Lang::En).contains("`y`"));
+    }
+}

@@ -1,0 +1,135 @@
+//! What people keep, as a session knows it: read after it opened, looked at again when a
+//! line is sent and when somebody asks, and never in between. Reading is done aside, so
+//! that no question and no stop waits for it.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinHandle;
+
+use super::Persona;
+use super::host::Note;
+use super::run::Session;
+use super::turns::Words;
+use crate::library::{Library, Places, fill};
+use crate::protocol::{Event, Mention, Notice, Op};
+use crate::words::{Spoken, session as words};
+
+/// The folders to look into; true: those of the project as well.
+pub type FindPlaces = Arc<dyn Fn(bool) -> Places + Send + Sync>;
+
+/// The library and the way to read it again.
+pub struct Kept {
+    pub library: Arc<Library>,
+    places: FindPlaces,
+    /// Somebody waits for the answer, also if it is the same; at first everybody does.
+    asked: bool,
+    /// The last look; `None`: it was taken in.
+    looking: Option<JoinHandle<Arc<Library>>>,
+}
+
+impl Kept {
+    /// Nothing is read yet.
+    pub fn new(places: FindPlaces) -> Kept {
+        Kept { library: Arc::default(), places, asked: true, looking: None }
+    }
+
+    /// Nothing is kept anywhere.
+    pub fn nothing() -> Kept {
+        Kept::new(Arc::new(|_| Places::default()))
+    }
+
+    /// Begins a look. What comes of it is also noted, for a session that does not wait.
+    fn look(&mut self, trusted: bool, notes: &UnboundedSender<Note>) {
+        let (before, places) = (Arc::clone(&self.library), Arc::clone(&self.places));
+        let notes = notes.clone();
+        self.looking = Some(tokio::task::spawn_blocking(move || {
+            let places = places(trusted);
+            let same = *before.places() == places && before.is_current();
+            let library = if same { before } else { Arc::new(Library::load(&places)) };
+            // A session that is gone needs no library.
+            let _ = notes.send(Note::Library(Arc::clone(&library)));
+            library
+        }));
+    }
+}
+
+impl Session {
+    /// Looks whether anything changed; the answer comes as a note.
+    pub(super) fn look(&mut self) {
+        let trusted = self.guard.place.trusted;
+        self.voice.kept.look(trusted, &self.notes);
+    }
+
+    /// Looks and waits: what is sent now is sent with what is kept now.
+    pub(super) async fn look_first(&mut self) {
+        self.look();
+        let looked = match self.voice.kept.looking.take() {
+            Some(looking) => looking.await.ok(),
+            None => None,
+        };
+        if let Some(library) = looked.filter(|it| !Arc::ptr_eq(it, &self.voice.kept.library)) {
+            self.take_library(library).await;
+        }
+    }
+
+    /// What a look brought. It is told when it is new, or when somebody asked.
+    pub(super) async fn library_came(&mut self, library: Arc<Library>) {
+        let asked = std::mem::take(&mut self.voice.kept.asked);
+        if asked || !Arc::ptr_eq(&library, &self.voice.kept.library) {
+            self.take_library(library).await;
+        }
+    }
+
+    async fn take_library(&mut self, library: Arc<Library>) {
+        let catalogue = Box::new(library.catalogue());
+        self.voice.kept.library = library;
+        self.outbox.send(Event::Catalogue(catalogue)).await;
+    }
+
+    /// The ops that are about what people keep.
+    pub(super) async fn of_library(&mut self, op: Op) {
+        match op {
+            Op::SetBot { name } => self.set_bot(name).await,
+            Op::Invoke { name, args, mentions } => self.invoke(&name, &args, mentions).await,
+            _ => {
+                self.voice.kept.asked = true;
+                self.look();
+            }
+        }
+    }
+
+    /// Another bot, from the next turn on.
+    async fn set_bot(&mut self, name: Option<String>) {
+        self.look_first().await;
+        let Some(name) = name else {
+            self.voice.persona = Persona::default();
+            self.facts.bot = None;
+            self.tell_facts().await;
+            return self.say(Notice::info(words::BOT_LEFT)).await;
+        };
+        let library = Arc::clone(&self.voice.kept.library);
+        match library.bot(&name) {
+            Err(absent) => self.say(Notice::error(absent.say())).await,
+            Ok(bot) => {
+                let prompt = Some(bot.system_prompt.clone());
+                self.voice.persona = Persona { prompt, params: bot.params.clone() };
+                self.facts.bot = Some(name.clone());
+                self.tell_facts().await;
+                self.say(Notice::info(words::BOT_SET.with("name", name))).await;
+            }
+        }
+    }
+
+    /// A command or a skill, filled with the file as it is now.
+    async fn invoke(&mut self, name: &str, args: &str, mentions: Vec<Mention>) {
+        self.look_first().await;
+        match fill::by_name(&self.voice.kept.library, name, args) {
+            Ok(mut prompt) => {
+                prompt.attach(mentions);
+                self.submit(Words::Prompt(Box::new(prompt))).await;
+            }
+            Err(why) => self.say(Notice::error(why)).await,
+        }
+    }
+}

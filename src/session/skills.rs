@@ -1,0 +1,183 @@
+//! Skills at work: the tool by which a model enters one, what judgement asks about them,
+//! and which stay in view (002 §2.2). The model chooses from the list in the system
+//! prompt; there are no keywords here.
+//!
+//! A model gets the text of a skill with its shell lines as they stand there: they are
+//! run only for a person who types `/name`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use crate::context::digest;
+use crate::library::skills::BUDGET;
+use crate::library::{Library, Skill};
+use crate::prompt::template::{Form, Template, Values};
+use crate::protocol::{Observation, Outcome, Step, Work};
+use crate::safety::{Cleared, Contents, Kind, Narrowed, Program, SKILL_TOOL, Skilled, World};
+use crate::tools::{Tool, Toolbox, Watch};
+use crate::words::{Lang, Say, Word, prompt as words};
+
+/// The longest text of a skill a model gets, in bytes.
+const LONGEST: usize = 24 * 1024;
+/// Skills that stay in view, the latest.
+const KEPT: usize = 3;
+/// What stays in view of one, in bytes.
+const PINNED: usize = 6 * 1024;
+
+/// The tool `skill`.
+struct SkillTool {
+    library: Arc<Library>,
+}
+
+impl Tool for SkillTool {
+    fn name(&self) -> &'static str {
+        SKILL_TOOL
+    }
+
+    fn about(&self) -> Word {
+        words::SKILL_ABOUT
+    }
+
+    fn prompt(&self) -> &'static str {
+        "skill: enter one of the skills below, input {\"name\",\"args\"}; its text comes back, then \
+         follow it"
+    }
+
+    fn run(&self, step: Cleared, _: Watch) -> BoxFuture<'static, Observation> {
+        let library = Arc::clone(&self.library);
+        async move {
+            let judged = step.judged();
+            let (step, risk) = (judged.step.clone(), judged.risk.clone());
+            let cwd = judged.cwd.display().to_string();
+            let mut seen = Observation::not_run(step.clone(), cwd, risk, Outcome::Ran);
+            let text = tokio::task::spawn_blocking(move || entered(&library, &step)).await;
+            match text {
+                Ok(Ok(text)) => {
+                    seen.truncated = text.len() > LONGEST;
+                    seen.stdout = digest::cut_middle(&text, LONGEST);
+                    seen.exit_code = Some(0);
+                }
+                Ok(Err(why)) => {
+                    seen.stderr = why.text(Lang::En);
+                    seen.exit_code = Some(1);
+                    seen.note = Some(why);
+                }
+                Err(error) => seen.stderr = error.to_string(),
+            }
+            seen
+        }
+        .boxed()
+    }
+}
+
+/// The name and the arguments a step asks with.
+pub(super) fn asked(work: &Work) -> Option<(&str, &str)> {
+    let Work::Tool { name, input } = work else { return None };
+    let text = |key: &str| input.get(key).and_then(Value::as_str);
+    (name == SKILL_TOOL).then(|| Some((text("name")?, text("args").unwrap_or_default())))?
+}
+
+fn entered(library: &Library, step: &Step) -> Result<String, Say> {
+    let (name, args) = asked(&step.work).unwrap_or_default();
+    let skill = library.skill(name).map_err(|_| words::SKILL_UNKNOWN.with("name", name))?;
+    let root = skill.root().display().to_string();
+    let text = template(skill)?.read_only(&Values::new(args, Some(root.clone())));
+    Ok(format!(
+        "Skill {name}. Its files lie in {root}; read them when its text asks for them. A line as !`…` in it was not run: propose it as a step if you need it.\n\n{}",
+        text.trim()
+    ))
+}
+
+fn template(skill: &Skill) -> Result<Template, Say> {
+    Template::parse(&skill.body()?, Form::Markdown)
+}
+
+const GUIDE: &str = include_str!("../../assets/prompts/skills.md");
+
+/// The system prompt with what it says of skills: which there are, and those in view.
+pub(super) fn beside(prompt: String, library: &Library, active: &Active) -> String {
+    let mut out = prompt;
+    let list = library.skills.skills_prompt(BUDGET);
+    if !list.is_empty() {
+        out.push_str(&format!("\n\n{}\n{list}", GUIDE.trim_end()));
+    }
+    for (name, text) in &active.0 {
+        out.push_str(&format!("\n\nActive skill {name}:\n{text}"));
+    }
+    out
+}
+
+/// The tools of a session, and the one that enters skills where there are any.
+pub(super) fn toolbox(tools: &Toolbox, library: &Arc<Library>) -> Toolbox {
+    match library.skills.is_empty() {
+        true => tools.clone(),
+        false => tools.and(Arc::new(SkillTool { library: Arc::clone(library) })),
+    }
+}
+
+/// The machine, and the skills that are kept.
+pub(super) struct WithSkills {
+    pub world: Arc<dyn World>,
+    pub library: Arc<Library>,
+}
+
+impl World for WithSkills {
+    fn real(&self, path: &Path) -> PathBuf {
+        self.world.real(path)
+    }
+
+    fn kind(&self, path: &Path) -> Kind {
+        self.world.kind(path)
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        self.world.program(name)
+    }
+
+    fn file(&self, path: &Path) -> Option<Program> {
+        self.world.file(path)
+    }
+
+    fn read(&self, path: &Path, most: usize) -> Contents {
+        self.world.read(path, most)
+    }
+
+    fn skill(&self, name: &str) -> Option<Skilled> {
+        let skill = self.library.skill(name).ok()?;
+        // One that cannot be read is entered by nobody; the tool says why.
+        let shell = template(skill)
+            .map(|template| template.shell().map(|line| line.source().to_owned()).collect());
+        Some(Skilled {
+            open: !skill.disable_model_invocation,
+            tools: skill.allowed_tools.clone(),
+            shell: shell.unwrap_or_default(),
+        })
+    }
+}
+
+/// What a turn is held to behind this skill; `None`: it names no tools.
+pub(super) fn narrowed(library: &Library, name: &str) -> Option<Narrowed> {
+    let skill = library.skill(name).ok()?;
+    let tools = skill.allowed_tools.clone();
+    (!tools.is_empty()).then(|| Narrowed { skill: name.to_owned(), tools })
+}
+
+/// The skills in view: their texts stand in the system prompt, so that nothing that
+/// shortens the conversation takes them away.
+#[derive(Debug, Default)]
+pub struct Active(Vec<(String, String)>);
+
+impl Active {
+    /// Puts a skill in view; the oldest of too many goes.
+    pub fn enter(&mut self, name: &str, text: &str) {
+        self.0.retain(|(known, _)| known != name);
+        self.0.push((name.to_owned(), digest::cut_middle(text, PINNED)));
+        if self.0.len() > KEPT {
+            self.0.remove(0);
+        }
+    }
+}

@@ -1,0 +1,758 @@
+//! Bots, commands and skills through the binary: as the seed writes them, where other
+//! agents keep them, and what is made, changed and deleted from the command line.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use std::sync::{Arc, Mutex};
+
+use avocet::config::Paths;
+use avocet::library::Places;
+use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
+use avocet::protocol::{Catalogue, Decision, Event, Facts, Op, Page, Params};
+use avocet::safety::redact::Redactor;
+use avocet::safety::{Place, Policy};
+use avocet::session::library::{FindPlaces, Kept};
+use avocet::session::trust::Trust;
+use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
+use avocet::tools::Toolbox;
+use avocet::tools::world::System;
+use avocet::words::{Lang, Say, session as words};
+use futures_util::FutureExt;
+use futures_util::stream::BoxStream;
+use serde_json::Value;
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use server::{Reply, Server};
+
+impl Bench {
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// In a folder nobody trusted.
+    fn stranger(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        command
+            .args(args)
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.path("home"))
+            .env("AVOCET_HOME", self.path("avocet"))
+            .env("LANG", "en_US.UTF-8")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.stranger(args);
+        command.arg("--trust").arg(self.work());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    fn pipe(&self, args: &[&str], input: &str) -> Output {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // One that does not read closes the pipe.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
+    fn git(&self, args: &[&str]) {
+        let done = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid"])
+            .args(args)
+            .current_dir(self.work())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "git {args:?}: {}", err(&done));
+    }
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn exits(output: &Output, code: i32) {
+    let said = format!("stdout: {}\nstderr: {}", out(output), err(output));
+    assert_eq!(output.status.code(), Some(code), "{said}");
+}
+
+fn server() -> Server {
+    Server::start(vec![Reply::chat("All done.")])
+}
+
+/// The last message of the first request.
+fn asked(server: &Server) -> String {
+    let body = server.requests()[0].json();
+    body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
+}
+
+/// As the seed writes it.
+const REVIEWER: &str = r#"description = "Code review assistant"
+system_prompt = """
+You are a strict code reviewer.
+Focus on correctness, security, and readability.
+"""
+"#;
+const COMMIT_MSG: &str = r#"description = "Generate a commit message from staged diff"
+prompt = """
+Please generate a commit message from this diff:
+
+!{git diff --staged}
+"""
+"#;
+
+fn seed() -> Bench {
+    let bench = Bench::new();
+    bench.write("home/.r9s/bots/reviewer.toml", REVIEWER);
+    bench.write("home/.r9s/commands/commit-msg.toml", COMMIT_MSG);
+    bench.write("home/.r9s/commands/summarize.toml", "prompt = \"Summarize this: {{args}}\"\n");
+    bench
+}
+
+// The seed's examples.
+
+#[test]
+fn echo_hello_into_chat_reviewer_asks_the_bot() {
+    let (bench, server) = (seed(), server());
+    let args = ["chat", "reviewer", "--base-url", &server.base_url(), "--model", "m"];
+    let output = bench.pipe(&args, "hello\n");
+    exits(&output, 0);
+    assert_eq!(out(&output), "All done.\n");
+    let body = server.requests()[0].json();
+    assert!(body["messages"][0]["content"].as_str().unwrap().contains("strict code reviewer"));
+    assert!(asked(&server).contains("hello"));
+    for key in ["temperature", "top_p", "max_tokens", "presence_penalty", "frequency_penalty"] {
+        assert!(body.get(key).is_none(), "{key} was not set: {body}");
+    }
+}
+
+#[test]
+fn render_of_commit_msg_prints_the_staged_diff_and_asks_no_model() {
+    let bench = seed();
+    bench.git(&["init", "-q"]);
+    bench.write("work/notes.txt", "a line of notes\n");
+    bench.git(&["add", "-A"]);
+    for args in
+        [["command", "render", "commit-msg", "-y"], ["-y", "command", "render", "commit-msg"]]
+    {
+        let output = bench.run(&args);
+        exits(&output, 0);
+        let text = out(&output);
+        assert!(
+            text.starts_with("Please generate a commit message from this diff:\n\ndiff --git"),
+            "{text}"
+        );
+        assert!(text.contains("+a line of notes"), "{text}");
+        assert!(
+            err(&output).contains("git diff --staged"),
+            "the notice stays with -y: {}",
+            err(&output)
+        );
+        assert!(!err(&output).contains("guide"), "{}", err(&output));
+    }
+    let output = bench.run(&["command", "render", "commit-msg"]);
+    exits(&output, 3);
+    assert_eq!(out(&output), "");
+    assert!(err(&output).contains("git diff --staged") && err(&output).contains("-y"));
+}
+
+#[test]
+fn summarize_focus_on_risks_is_one_user_message() {
+    for args in [
+        &["command", "run", "summarize", "focus", "on", "risks"][..],
+        &["command", "run", "summarize", "focus on risks"],
+        &["-p", "/summarize focus on risks"],
+    ] {
+        let (bench, server) = (seed(), server());
+        let output =
+            bench.run(&[args, &["--base-url", &server.base_url(), "--model", "m"]].concat());
+        exits(&output, 0);
+        assert_eq!(out(&output), "All done.\n");
+        assert!(asked(&server).contains("Summarize this: focus on risks"), "{}", asked(&server));
+        let body = server.requests()[0].json();
+        let users = body["messages"].as_array().unwrap().iter();
+        assert_eq!(users.filter(|message| message["role"] == "user").count(), 1, "{body}");
+    }
+}
+
+// Where r9s does otherwise.
+
+#[test]
+fn unlike_r9s_standard_input_reaches_the_shell_pieces() {
+    let bench = Bench::new();
+    bench.write("avocet/commands/x.toml", "prompt = \"got: !{tr a-z A-Z}\"\n");
+    let output = bench.pipe(&["command", "render", "x", "-y"], "through the pipe");
+    exits(&output, 0);
+    assert_eq!(out(&output), "got: THROUGH THE PIPE\n");
+}
+
+#[test]
+fn where_no_shell_piece_reads_it_standard_input_goes_with_the_message() {
+    let bench = seed();
+    let output = bench.pipe(&["command", "render", "summarize", "now"], "the notes\n");
+    exits(&output, 0);
+    assert_eq!(out(&output), "Summarize this: now\n\nthe notes\n");
+}
+
+#[test]
+fn unlike_r9s_an_argument_cannot_run_a_command() {
+    let bench = seed();
+    bench.write("avocet/commands/x.toml", "prompt = \"say {{args}} and !{echo {{args}}}\"\n");
+    let arg = "!{touch made}; $(touch made) `touch made` {{args}} @{x} $1";
+    let output = bench.run(&["command", "render", "x", "-y", arg]);
+    exits(&output, 0);
+    assert_eq!(out(&output), format!("say {arg} and {arg}\n"));
+    assert!(!bench.path("work/made").exists());
+}
+
+#[test]
+fn unlike_r9s_a_brace_inside_quotes_does_not_end_a_piece() {
+    let bench = Bench::new();
+    bench.write("avocet/commands/x.toml", "prompt = '''!{echo one two | awk '{print $2}'}'''\n");
+    let output = bench.run(&["command", "render", "x", "-y"]);
+    exits(&output, 0);
+    assert_eq!(out(&output), "two\n");
+}
+
+#[test]
+fn unlike_r9s_no_name_leaves_its_folder() {
+    let bench = Bench::new();
+    bench.write("avocet/config.toml", "");
+    bench.write("avocet/x.toml", "prompt = \"secret\"\n");
+    for name in ["../x", "a/b", "..", "a b", "", "a\u{1b}b", "a\nb"] {
+        for args in [
+            &["command", "show", name][..],
+            &["command", "render", name],
+            &["command", "new", name, "--prompt", "x"],
+            &["command", "edit", name],
+            &["command", "delete", "-y", name],
+            &["bot", "show", name],
+            &["bot", "new", name, "--prompt", "x"],
+            &["chat", name],
+            &["skill", "show", name],
+        ] {
+            let output = bench.pipe(args, "hello");
+            exits(&output, 2);
+            let said = err(&output);
+            assert!(
+                !said.contains('\u{1b}') && !out(&output).contains("secret"),
+                "{args:?}: {said}"
+            );
+        }
+    }
+    let output = bench.run(&["command", "new", "../y", "--prompt", "x"]);
+    assert!(err(&output).contains("`../y` is not a usable name"), "{}", err(&output));
+    assert!(!bench.path("y.toml").exists() && !bench.path("avocet/y.toml").exists());
+    assert!(bench.path("avocet/x.toml").exists());
+}
+
+// Sampling.
+
+#[test]
+fn what_a_bot_sets_reaches_the_request_and_nothing_else_does() {
+    let (bench, server) = (seed(), server());
+    bench.write(
+        "avocet/bots/b.toml",
+        "temperature = 0.5\nmax_tokens = 99\nfrequency_penalty = -1\n",
+    );
+    let args = [
+        "command",
+        "run",
+        "summarize",
+        "x",
+        "--bot",
+        "b",
+        "--base-url",
+        &server.base_url(),
+        "--model",
+        "m",
+    ];
+    exits(&bench.run(&args), 0);
+    let body = server.requests()[0].json();
+    assert_eq!(body["temperature"], 0.5);
+    assert_eq!(body["frequency_penalty"], -1.0);
+    assert!(body.get("top_p").is_none() && body.get("presence_penalty").is_none(), "{body}");
+    let tokens = body.get("max_tokens").or_else(|| body.get("max_completion_tokens"));
+    assert_eq!(tokens, Some(&99.into()), "{body}");
+}
+
+// Names.
+
+#[test]
+fn a_name_nobody_has_is_answered_with_the_nearest_and_never_sent() {
+    let (bench, server) = (seed(), server());
+    let url = server.base_url();
+    for args in [["command", "run", "sumarize"], ["command", "render", "sumarize"]] {
+        let output = bench.run(&[&args[..], &["--base-url", &url, "--model", "m"]].concat());
+        exits(&output, 2);
+        assert!(err(&output).contains("`summarize`"), "{}", err(&output));
+    }
+    let output = bench.run(&["-p", "/sumarize x", "--base-url", &url, "--model", "m"]);
+    exits(&output, 2);
+    assert!(err(&output).contains("`summarize`"), "{}", err(&output));
+    let output = bench.run(&["-p", "/help", "--base-url", &url, "--model", "m"]);
+    exits(&output, 2);
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[test]
+fn a_broken_file_is_said_with_its_line_wherever_it_is_named() {
+    let bench = Bench::new();
+    bench.write("avocet/commands/x.toml", "prompt = \"a\"\nmodel = \"m\"\n");
+    bench.write("avocet/bots/b.toml", "\nsystem_prompt_file = \"x\"\n");
+    let output = bench.run(&["command", "render", "x"]);
+    exits(&output, 2);
+    assert!(err(&output).contains("x.toml, line 2, column 1"), "{}", err(&output));
+    let output = bench.pipe(&["chat", "b"], "hello");
+    exits(&output, 2);
+    assert!(err(&output).contains("b.toml, line 2") && err(&output).contains("`system_prompt`"));
+}
+
+// Files.
+
+#[test]
+fn files_of_other_agents_are_used_where_they_lie_and_the_project_waits_for_trust() {
+    let bench = seed();
+    bench.write(
+        "work/.claude/commands/git/commit.md",
+        "---\ndescription: Commit\n---\nCommit $ARGUMENTS",
+    );
+    bench.write("work/.gemini/commands/plan.toml", "prompt = \"Plan {{args}}\"\n");
+    bench.write(
+        "work/.agents/skills/pdf/SKILL.md",
+        "---\nname: pdf\ndescription: PDFs\n---\nRead it.\n",
+    );
+    let rendered = |name: &str| out(&bench.run(&["command", "render", name, "now"]));
+    assert_eq!(rendered("git:commit"), "Commit now\n");
+    assert_eq!(rendered("commit"), "Commit now\n");
+    assert_eq!(rendered("plan"), "Plan now\n");
+    let skills = out(&bench.run(&["skill", "list"]));
+    assert!(skills.contains("the project's, in .agents") && skills.contains("pdf"), "{skills}");
+    let stranger = bench.stranger(&["command", "render", "plan", "now"]).output().unwrap();
+    exits(&stranger, 2);
+    let listed = bench.stranger(&["command", "list"]).output().unwrap();
+    assert!(
+        out(&listed).contains("summarize") && !out(&listed).contains("plan"),
+        "{}",
+        out(&listed)
+    );
+}
+
+#[test]
+fn a_list_says_of_each_file_what_became_of_it() {
+    let bench = seed();
+    bench.write("avocet/commands/summarize.toml", "prompt = \"mine\"\n");
+    bench.write("avocet/commands/help.toml", "prompt = \"x\"\n");
+    bench.write("avocet/commands/torn.toml", "prompt = \n");
+    bench.write("avocet/commands/a b.toml", "prompt = \"x\"\n");
+    let output = bench.run(&["command", "list"]);
+    exits(&output, 0);
+    for line in [
+        "your own, in .r9s",
+        "Generate a commit message",
+        "comes first",
+        "a built-in command has this name",
+        "torn.toml, line 1",
+        "`a b` is not a usable name",
+    ] {
+        assert!(out(&output).contains(line), "{line}: {}", out(&output));
+    }
+    let json = out(&bench.run(&["command", "list", "--json"]));
+    let rows: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let state = |name: &str| {
+        let of_name = rows.iter().filter(|row| row["name"] == name);
+        of_name.map(|row| row["state"].as_str().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(state("summarize"), ["loaded", "shadowed"]);
+    assert_eq!((state("help"), state("torn")), (vec!["shadowed"], vec!["refused"]));
+    let doctor = out(&bench.run(&["doctor"]));
+    for line in ["command commit-msg", "bot reviewer", "comes first", "torn.toml, line 1"] {
+        assert!(doctor.contains(line), "{line}: {doctor}");
+    }
+}
+
+#[test]
+fn a_file_is_made_from_options_or_from_what_is_piped_and_never_over_another() {
+    let bench = Bench::new();
+    let args = [
+        "bot",
+        "new",
+        "terse",
+        "--description",
+        "Says little",
+        "--prompt",
+        "Be terse.",
+        "--temperature",
+        "0.1",
+        "--presence-penalty",
+        "-1",
+    ];
+    exits(&bench.run(&args), 0);
+    let shown = bench.run(&["bot", "show", "terse"]);
+    assert_eq!(out(&shown), bench.read("avocet/bots/terse.toml"));
+    assert!(out(&shown).contains("temperature = 0.1") && err(&shown).contains("your own"));
+    let json: Value =
+        serde_json::from_str(&out(&bench.run(&["bot", "show", "terse", "--json"]))).unwrap();
+    assert_eq!(
+        (&json["system_prompt"], &json["params"]["presence_penalty"]),
+        (&"Be terse.".into(), &(-1.0).into())
+    );
+    let again = bench.run(&args);
+    exits(&again, 1);
+    assert!(err(&again).contains("there already"), "{}", err(&again));
+
+    exits(
+        &bench.pipe(
+            &["command", "new", "审查", "--description", "Review"],
+            "Look at {{args}}\n!{git diff}\n",
+        ),
+        0,
+    );
+    let text = bench.read("avocet/commands/审查.toml");
+    assert!(text.contains("Look at {{args}}\n!{git diff}\n"), "{text}");
+    let output = bench.run(&["command", "new", "empty"]);
+    exits(&output, 1);
+    assert!(err(&output).contains("`prompt` is missing"), "{}", err(&output));
+    let output = bench.run(&["command", "new", "help", "--prompt", "x"]);
+    exits(&output, 2);
+    assert!(err(&output).contains("built-in"), "{}", err(&output));
+    let output = bench.run(&["bot", "new", "hot", "--prompt", "x", "--temperature", "9"]);
+    exits(&output, 1);
+    assert!(!bench.path("avocet/bots/hot.toml").exists());
+}
+
+#[test]
+fn an_edit_is_checked_before_it_is_kept() {
+    let bench = Bench::new();
+    bench.write("avocet/commands/x.toml", "# mine\nprompt = \"old\"\n");
+    let edit = |editor: &str| {
+        bench.command(&["command", "edit", "x"]).env("EDITOR", editor).output().unwrap()
+    };
+    let output = edit("sed -i s/old/new/");
+    exits(&output, 0);
+    assert_eq!(bench.read("avocet/commands/x.toml"), "# mine\nprompt = \"new\"\n");
+    let output = edit("sed -i s/prompt/pormpt/");
+    exits(&output, 1);
+    assert!(err(&output).contains("`pormpt`"), "{}", err(&output));
+    assert_eq!(bench.read("avocet/commands/x.toml"), "# mine\nprompt = \"new\"\n");
+    let output = edit("true");
+    exits(&output, 0);
+    assert!(err(&output).contains("Nothing was changed"), "{}", err(&output));
+    let output = bench.run(&["command", "edit", "x"]);
+    exits(&output, 2);
+    assert!(err(&output).contains("EDITOR"), "{}", err(&output));
+    bench.write("avocet/commands/x.toml", "prompt = ");
+    exits(&edit("sed -i s/$/'\"mended\"'/"), 0);
+    assert_eq!(bench.read("avocet/commands/x.toml"), "prompt = \"mended\"\n");
+}
+
+#[test]
+fn nothing_is_deleted_without_a_yes() {
+    let bench = Bench::new();
+    bench.write("avocet/bots/b.toml", "");
+    let output = bench.run(&["bot", "delete", "b"]);
+    exits(&output, 3);
+    assert!(bench.path("avocet/bots/b.toml").exists() && err(&output).contains("-y"));
+    for args in [["-y", "bot", "delete", "b"], ["bot", "delete", "b", "-y"]] {
+        bench.write("avocet/bots/b.toml", "");
+        exits(&bench.run(&args), 0);
+        assert!(!bench.path("avocet/bots/b.toml").exists());
+    }
+    exits(&bench.run(&["bot", "delete", "b", "-y"]), 2);
+}
+
+#[test]
+fn a_skill_is_checked_by_its_name_or_by_its_folder() {
+    let bench = Bench::new();
+    bench.write("avocet/skills/good/SKILL.md", "---\nname: good\ndescription: x\n---\n");
+    bench.write("avocet/skills/odd/SKILL.md", "---\nname: Odd_One\ndescription: x\n---\n");
+    bench.write("work/bad/SKILL.md", "---\nname: bad\n---\n");
+    exits(&bench.run(&["skill", "check", "good"]), 0);
+    let odd = bench.run(&["skill", "check", "Odd_One"]);
+    exits(&odd, 0);
+    assert!(err(&odd).contains("lower-case"), "{}", err(&odd));
+    let bad = bench.run(&["skill", "check", "./bad"]);
+    exits(&bad, 1);
+    assert!(err(&bad).contains("`description`"), "{}", err(&bad));
+    exits(&bench.run(&["skill", "check", "none"]), 2);
+}
+
+#[test]
+fn the_examples_are_copied_once_and_each_of_them_works() {
+    let bench = Bench::new();
+    bench.write("avocet/commands/tests.toml", "prompt = \"mine\"\n");
+    let output = bench.run(&["init-home"]);
+    exits(&output, 0);
+    assert!(
+        out(&output).contains("written") && out(&output).contains("left as it is"),
+        "{}",
+        out(&output)
+    );
+    assert_eq!(bench.read("avocet/commands/tests.toml"), "prompt = \"mine\"\n");
+    assert!(!out(&bench.run(&["init-home"])).contains("written"));
+    bench.git(&["init", "-q"]);
+    bench.write("work/a.txt", "one\n");
+    bench.git(&["add", "-A"]);
+    bench.git(&["commit", "-qm", "Begin"]);
+    bench.write("work/a.txt", "two\n");
+    bench.git(&["add", "-A"]);
+    for (name, holds) in [
+        ("commit-msg", "+two"),
+        ("review", "+two"),
+        ("explain", "README"),
+        ("tests", "mine"),
+        ("changelog", "commits"),
+    ] {
+        let output = bench.run(&["command", "render", name, "README", "-y"]);
+        exits(&output, 0);
+        assert!(out(&output).contains(holds), "{name}: {}", out(&output));
+    }
+    for bot in ["reviewer", "teacher", "translator"] {
+        let server = server();
+        let args = ["chat", bot, "--base-url", &server.base_url(), "--model", "m"];
+        exits(&bench.pipe(&args, "hello"), 0);
+        assert!(server.requests()[0].json().get("temperature").is_some(), "{bot}");
+    }
+    for skill in ["find-bug", "plan-change"] {
+        exits(&bench.run(&["skill", "check", skill]), 0);
+    }
+}
+
+// In a session.
+
+/// A model that keeps what it was asked, as JSON.
+struct Keeping(Arc<Mutex<Vec<Request>>>);
+
+impl Model for Keeping {
+    fn name(&self) -> &str {
+        "keeping"
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        self.0.lock().unwrap().push(request.clone());
+        Scripted::parse("x", DONE).unwrap().stream(request)
+    }
+}
+
+const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
+
+struct Talk {
+    bench: Bench,
+    handle: Handle,
+    asked: Arc<Mutex<Vec<Request>>>,
+}
+
+impl Talk {
+    fn start(bench: Bench) -> Talk {
+        let paths = Paths::under(&bench.path("avocet"), bench.path("home"));
+        let work = bench.work();
+        let places =
+            move |trusted: bool| Places::of(&paths, trusted.then_some(work.as_path()), &["help"]);
+        Talk::with(bench, Arc::new(places), true)
+    }
+
+    fn with(bench: Bench, places: FindPlaces, trusted: bool) -> Talk {
+        let asked: Arc<Mutex<Vec<Request>>> = Arc::default();
+        let (ws, home) = (bench.work(), bench.path("home"));
+        let world = System::new(&ws, &home, &[]);
+        let page = || Page { title: Say::from(words::DOCTOR), rows: vec![] };
+        let first = Connected {
+            model: Arc::new(Keeping(Arc::clone(&asked))),
+            provider: "scripted".into(),
+            base_url: String::new(),
+            list: Arc::new(|| async { Ok::<_, ModelError>(Vec::new()) }.boxed()),
+        };
+        let ways = Ways {
+            connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
+            doctor: Arc::new(move |_| async move { page() }.boxed()),
+        };
+        let parts = Parts {
+            facts: Facts { cwd: ws.display().to_string(), max_steps: 25, ..Facts::default() },
+            reach: Reach { first, discover: None, ways },
+            guard: Guard {
+                policy: Policy::default(),
+                place: Place { workspace: ws.clone(), home, cwd: ws, trusted },
+                world: Arc::new(world),
+                redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
+                keep_rule: Box::new(|_, _| Ok(())),
+                trust: Trust::silent(),
+            },
+            tools: Toolbox::new(vec![]),
+            persona: Persona::default(),
+            kept: Kept::new(places),
+            bounds: avocet::context::window::Bounds::default(),
+            greeting: vec![],
+        };
+        Talk { bench, handle: session::start(parts), asked }
+    }
+
+    async fn send(&self, op: Op) {
+        self.handle.ops.send(op).await.unwrap();
+    }
+
+    async fn next<T>(&mut self, mut wanted: impl FnMut(Event) -> Option<T>) -> T {
+        let wait = async {
+            loop {
+                let event = self.handle.events.recv().await.expect("the session goes on");
+                if let Some(found) = wanted(event) {
+                    return found;
+                }
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(30), wait).await.expect("it comes")
+    }
+
+    async fn catalogue(&mut self) -> Catalogue {
+        self.next(|event| match event {
+            Event::Catalogue(kept) => Some(*kept),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn notice(&mut self) -> String {
+        self.next(|event| match event {
+            Event::Notice(notice) => Some(notice.say.text(Lang::En)),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn invokes(&mut self, name: &str, args: &str) -> String {
+        let (name, args) = (name.to_owned(), args.to_owned());
+        self.send(Op::Invoke { name, args, mentions: vec![] }).await;
+        self.ended().await;
+        self.last().messages.last().unwrap().content.clone()
+    }
+
+    async fn ended(&mut self) {
+        self.next(|event| matches!(event, Event::TurnEnded { .. }).then_some(())).await;
+    }
+
+    fn last(&self) -> Request {
+        self.asked.lock().unwrap().last().unwrap().clone()
+    }
+}
+
+#[tokio::test]
+async fn a_session_opens_before_anything_is_read() {
+    let (open, opened) = std::sync::mpsc::channel::<()>();
+    let opened = Mutex::new(opened);
+    let places: FindPlaces = Arc::new(move |_| {
+        // Nothing is found before the test has seen the session open.
+        let _ = opened.lock().unwrap().recv_timeout(std::time::Duration::from_secs(30));
+        Places::default()
+    });
+    let mut talk = Talk::with(Bench::new(), places, true);
+    talk.next(|event| matches!(event, Event::Facts(_)).then_some(())).await;
+    open.send(()).unwrap();
+    assert_eq!(talk.catalogue().await, Catalogue::default());
+}
+
+#[tokio::test]
+async fn a_command_is_sent_as_its_file_is_when_it_is_typed() {
+    let mut talk = Talk::start(seed());
+    let names: Vec<String> =
+        talk.catalogue().await.entries.into_iter().map(|entry| entry.name).collect();
+    assert_eq!(names, ["commit-msg", "summarize"]);
+    assert_eq!(talk.invokes("summarize", "focus on risks").await, "Summarize this: focus on risks");
+    talk.bench.write("home/.r9s/commands/summarize.toml", "prompt = \"Now: {{args}}\"\n");
+    assert_eq!(talk.invokes("summarize", "this").await, "Now: this");
+    talk.bench.write("avocet/commands/late.toml", "prompt = \"Late\"\n");
+    talk.send(Op::Look).await;
+    let late = talk.next(|event| match event {
+        Event::Catalogue(kept) => kept.find("late").cloned(),
+        _ => None,
+    });
+    assert_eq!(late.await.name, "late");
+    talk.send(Op::Invoke { name: "sumarize".into(), args: String::new(), mentions: vec![] }).await;
+    assert!(talk.notice().await.contains("`summarize`"));
+}
+
+#[tokio::test]
+async fn a_skill_that_is_typed_is_sent_with_the_place_of_its_files() {
+    let bench = Bench::new();
+    let text = "---\nname: pdf\ndescription: PDFs\n---\nRead ${SKILL_ROOT}/how.md for $1.\n";
+    bench.write("work/.claude/skills/pdf/SKILL.md", text);
+    let folder = bench.path("work/.claude/skills/pdf").display().to_string();
+    let mut talk = Talk::start(bench);
+    let sent = talk.invokes("pdf", "a.pdf").await;
+    assert!(sent.ends_with(&format!("Read {folder}/how.md for a.pdf.\n")), "{sent}");
+}
+
+#[tokio::test]
+async fn another_bot_answers_from_the_next_turn_on() {
+    let bench = seed();
+    bench.write("avocet/bots/warm.toml", "system_prompt = \"Be warm.\"\ntemperature = 1.5\n");
+    let mut talk = Talk::start(bench);
+    talk.send(Op::SetBot { name: Some("warm".into()) }).await;
+    assert!(talk.notice().await.contains("`warm`"));
+    talk.send(Op::Submit { text: "hello".into() }).await;
+    talk.ended().await;
+    let request = talk.last();
+    assert!(request.messages[0].content.contains("Be warm."));
+    assert_eq!((request.params.temperature, request.params.top_p), (Some(1.5), None));
+    talk.send(Op::SetBot { name: Some("reviewr".into()) }).await;
+    assert!(talk.notice().await.contains("`reviewer`"));
+    talk.send(Op::SetBot { name: None }).await;
+    talk.notice().await;
+    talk.send(Op::Submit { text: "again".into() }).await;
+    talk.ended().await;
+    assert!(!talk.last().messages[0].content.contains("Be warm."));
+    assert_eq!(talk.last().params, Params::default());
+}
+
+#[tokio::test]
+async fn what_a_project_keeps_comes_with_trust() {
+    let bench = Bench::new();
+    bench.write("work/.avocet/commands/ours.toml", "prompt = \"Ours\"\n");
+    let paths = Paths::under(&bench.path("avocet"), bench.path("home"));
+    let work = bench.work();
+    let places = move |trusted: bool| Places::of(&paths, trusted.then_some(work.as_path()), &[]);
+    let mut talk = Talk::with(bench, Arc::new(places), false);
+    assert!(talk.catalogue().await.entries.is_empty());
+    talk.send(Op::Trust).await;
+    let ask = talk.next(|event| match event {
+        Event::Asked(ask) => Some(ask.id),
+        _ => None,
+    });
+    let ask = ask.await;
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    assert!(talk.catalogue().await.find("ours").is_some());
+}
