@@ -101,7 +101,8 @@ impl Toolbox {
     /// The same with one more.
     #[must_use]
     pub fn and(&self, tool: Arc<dyn Tool>) -> Toolbox {
-        Toolbox { tools: self.tools.iter().cloned().chain([tool]).collect() }
+        let tools = self.tools.iter().cloned().chain([tool]).collect();
+        Toolbox { tools, kept: self.kept.clone() }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
