@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use avocet::protocol::{
-    Ahead, Ask, AskId, Attached, Change, Decision, Effect as May, Ending, Event, Facts, Lying,
-    Mode, Notice, Observation, Op, Origin, Outcome, Piece, PlanItem, PlanState, Question, Reason,
-    Replied, Requires, Risk, ShellPiece, Size, Step, Tier, Usage, Work,
+    Ahead, Ask, AskId, Attached, Catalogue, Change, Decision, Effect as May, Ending, Entry,
+    EntryKind, EntryState, Event, Facts, Lying, Mode, Notice, Observation, Op, Origin, Outcome,
+    Piece, PlanItem, PlanState, Question, Reason, Replied, Requires, Risk, ShellPiece, Size, Step,
+    Tier, Usage, Work,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
-use avocet::words::{Lang, Word, session};
+use avocet::words::{Lang, Word, library, session};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -554,6 +555,100 @@ fn a_refused_step_is_told_with_its_reason() {
         ]);
         shows!(name, screen);
     }
+}
+
+/// Somebody who keeps a few things.
+fn kept() -> Event {
+    use EntryKind::{Command, Skill};
+    let entry = |kind, name: &str, about: &str, hint: &str, state| Entry {
+        kind,
+        name: name.into(),
+        about: about.into(),
+        hint: hint.into(),
+        from: library::OF_USER.into(),
+        state,
+    };
+    let broken = library::REFUSED.with("why", library::FRONT_MENDED);
+    let entries = vec![
+        entry(
+            Command,
+            "commit-msg",
+            "Write a commit message for what is staged",
+            "",
+            EntryState::Usable,
+        ),
+        entry(Command, "git:commit", "提交暂存的改动", "[scope]", EntryState::Usable),
+        entry(
+            Skill,
+            "find-bug",
+            "This skill should be used when something fails.",
+            "[what goes wrong]",
+            EntryState::Usable,
+        ),
+        entry(
+            Skill,
+            "deploy",
+            "This skill should be used when a release goes out.",
+            "",
+            EntryState::Sensitive,
+        ),
+        entry(Skill, "torn", "/home/a/skills/torn/SKILL.md", "", EntryState::Broken(broken)),
+        entry(
+            Command,
+            "help",
+            "/home/a/commands/help.toml",
+            "",
+            EntryState::Hidden(library::SHADOWED_BUILT_IN.into()),
+        ),
+    ];
+    let bots = vec![
+        ("reviewer".into(), "Reviews code strictly".into()),
+        ("翻译".into(), "中英互译".into()),
+    ];
+    Event::Catalogue(Box::new(Catalogue { entries, bots }))
+}
+
+#[test]
+fn commands_and_skills_of_ones_own_stand_in_the_palette() {
+    for (lang, name) in [(Lang::En, "palette_own_en"), (Lang::Zh, "palette_own_zh")] {
+        let mut screen = Screen::new(lang, (110, 16));
+        screen.hears([kept()]).types("/co");
+        shows!(name, screen);
+    }
+}
+
+#[test]
+fn skills_and_commands_are_listed_with_what_is_wrong_with_them() {
+    for (lang, name) in [(Lang::En, "skills_en"), (Lang::Zh, "skills_zh")] {
+        let mut screen = Screen::new(lang, (100, 30));
+        screen.hears([kept()]).types("/skills\n").types("/commands\n").types("/help find-bug\n");
+        shows!(name, screen);
+    }
+}
+
+#[test]
+fn a_bot_is_chosen_from_those_there_are() {
+    for (lang, name) in [(Lang::En, "bot_en"), (Lang::Zh, "bot_zh")] {
+        let mut screen = Screen::new(lang, (80, 24));
+        screen.hears([kept()]).types("/bot\n");
+        shows!(name, screen);
+    }
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears([kept()]).types("/bot\n\n");
+    assert_eq!(screen.sent, [Op::SetBot { name: None }], "nothing was moved: all is as it is");
+}
+
+#[test]
+fn who_keeps_nothing_is_offered_the_examples_in_one_line() {
+    for (lang, name) in [(Lang::En, "start_offer_en"), (Lang::Zh, "start_offer_zh")] {
+        let mut screen = Screen::new(lang, (80, 24));
+        screen.hears([Event::Catalogue(Box::default())]);
+        shows!(name, screen);
+    }
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    let before = screen.picture();
+    screen.hears([kept()]);
+    assert_eq!(screen.picture(), before);
 }
 
 #[test]
