@@ -1,11 +1,7 @@
 //! Commands about the conversation itself.
 
 use super::{Act, Call, Outcome};
-<<<<<<< HEAD
-use crate::protocol::{ExportFormat, Notice, Op, Rewind};
-=======
-use crate::protocol::{ExportFormat, Notice, Op, Report};
->>>>>>> main
+use crate::protocol::{ExportFormat, Notice, Op, Report, Rewind};
 use crate::words::commands as w;
 
 pub(super) fn new(_: &Call<'_>, _: &str) -> Outcome {

@@ -14,15 +14,12 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "queue",       aliases: &[],                 about: w::ABOUT_QUEUE,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::queue },
     Command { name: "steer",       aliases: &[],                 about: w::ABOUT_STEER,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::steer },
     Command { name: "retry",       aliases: &[],                 about: w::ABOUT_RETRY,       category: Session,       args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::retry },
-<<<<<<< HEAD
     Command { name: "rewind",      aliases: &[],                 about: w::ABOUT_REWIND,      category: Session,       args: Optional("n"),                           reach: LocalOnly,  busy: Refuse, run: session::rewind },
     Command { name: "resume",      aliases: &[],                 about: w::ABOUT_RESUME,      category: Session,       args: Optional("id"),                          reach: LocalOnly,  busy: Refuse, run: session::resume },
     Command { name: "sessions",    aliases: &[],                 about: w::ABOUT_SESSIONS,    category: Session,       args: Optional("text"),                        reach: LocalOnly,  busy: Now,    run: session::sessions },
     Command { name: "fork",        aliases: &[],                 about: w::ABOUT_FORK,        category: Session,       args: Optional("name"),                        reach: LocalOnly,  busy: Refuse, run: session::fork },
     Command { name: "rename",      aliases: &[],                 about: w::ABOUT_RENAME,      category: Session,       args: Required("name"),                        reach: LocalOnly,  busy: Now,    run: session::rename },
-=======
     Command { name: "undo",        aliases: &[],                 about: w::ABOUT_UNDO,        category: Session,       args: Optional("n"),                           reach: Everywhere, busy: Refuse, run: session::undo },
->>>>>>> main
     Command { name: "compress",    aliases: &["compact"],        about: w::ABOUT_COMPRESS,    category: Session,       args: Optional("focus"),                       reach: Everywhere, busy: Wait,   run: session::compress },
     Command { name: "recall",      aliases: &[],                 about: w::ABOUT_RECALL,      category: Session,       args: Required("id"),                          reach: Everywhere, busy: Wait,   run: session::recall },
     Command { name: "copy",        aliases: &[],                 about: w::ABOUT_COPY,        category: Session,       args: Optional("n"),                           reach: LocalOnly,  busy: Now,    run: session::copy },

@@ -70,17 +70,13 @@ impl Story {
             }
             Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Plan { items } => self.plan(items),
-<<<<<<< HEAD
             Event::Rewound { turn, .. } => self.rewound(*turn),
             // What was before is not behind: see `before`.
             Event::Earlier { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }
-=======
-            Event::Undone { .. }
             | Event::Lend { .. }
             | Event::Returned
->>>>>>> main
             | Event::Judged { .. }
             | Event::Answered { .. }
             | Event::Queued { .. }
