@@ -33,6 +33,8 @@ pub enum For {
     Print,
     /// Only the text of a template is wanted: no model is asked.
     Render,
+    /// A script: it has no conversation to greet.
+    Script,
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
@@ -60,6 +62,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
             None
         }
         For::Print | For::Render => untrusted(ground),
+        For::Script => None,
     };
     let facts = Facts {
         // So that the first frame says it already.
