@@ -172,13 +172,22 @@ fn written(markdown: &str) -> Vec<(String, Blocks)> {
     cases
 }
 
+/// The cases of every Markdown file beside the folders.
+fn examples() -> Vec<(String, Blocks)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .collect();
+    files.sort();
+    files.iter().flat_map(|file| written(&std::fs::read_to_string(file).unwrap())).collect()
+}
+
 #[test]
-fn every_example_of_the_seed_comes_out_as_it_says() {
-    let markdown = std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/seed.md"),
-    );
-    let cases = written(&markdown.unwrap());
-    assert!(cases.len() > 15, "{} cases", cases.len());
+fn every_example_comes_out_as_it_says() {
+    let cases = examples();
+    assert!(cases.len() > 40, "{} cases", cases.len());
     let mut wrong = Vec::new();
     for (title, blocks) in cases {
         let folder = tempfile::tempdir().unwrap();

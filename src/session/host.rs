@@ -38,7 +38,7 @@ pub enum Note {
     /// A skill was entered, by its name, with this text.
     Entered { name: String, text: String },
     /// What people keep was looked at.
-    Library(Arc<Library>),
+    Library { number: u64, library: Arc<Library> },
     /// Kept for an export.
     Record(Box<Event>),
     /// A step came to its end.

@@ -200,7 +200,7 @@ impl Session {
             Note::Record(event) => self.past.note(*event),
             Note::Entered { name, text } => self.past.active.enter(&name, &text),
             Note::Stepped => self.facts.steps += 1,
-            Note::Library(library) => self.library_came(library).await,
+            Note::Library { number, library } => self.library_came(number, library).await,
         }
     }
 
