@@ -1049,9 +1049,92 @@ fn the_main_situations_look_right_at_every_size() {
     }
 }
 
+/// What else one meets: drawn at every size as well.
+const MORE: &[Situation] = &[
+    ("an answer", |screen| {
+        screen.hears(told(WRITTEN)).types("/timestamps on\n");
+    }),
+    ("an answer in Chinese", |screen| {
+        screen.hears(told(WRITTEN_ZH));
+    }),
+    ("a queued message is picked", |screen| {
+        let texts = vec!["Then fix the failing test".into(), "然后提交，写清楚说明".into()];
+        screen.hears(conversation()).hears([Event::Queued { texts }]);
+        screen.press(KeyCode::Up, KeyModifiers::NONE);
+        screen.waits(12_000);
+    }),
+    ("a step is edited", |screen| {
+        screen.hears(conversation()).hears([asks_to_install()]).waits(1_000).types("e");
+        screen.types(" --dry-run");
+    }),
+    ("a word to the model", |screen| {
+        screen.hears(conversation()).hears([asks_to_install()]).waits(1_000).types("w");
+        screen.types("用 pnpm, please");
+    }),
+    ("a search", |screen| {
+        screen.hears(told(WRITTEN));
+        screen.press(KeyCode::Char('f'), KeyModifiers::CONTROL);
+        screen.types("price");
+        screen.press(KeyCode::Enter, KeyModifiers::NONE);
+    }),
+    ("arguments of a command", |screen| {
+        screen.hears(told(WRITTEN)).types("/lang ");
+    }),
+    ("help", |screen| {
+        screen.types("?");
+    }),
+    ("a pause", |screen| {
+        let why = session::TRUST_NEW.into();
+        let question = Question::Pause { why };
+        screen
+            .hears(conversation())
+            .hears([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
+    }),
+    ("the turn fails", |screen| {
+        let why = session::TRUST_NEW.into();
+        let (ending, usage) = (Ending::Failed { why }, Usage::default());
+        screen.hears(conversation()).hears([delta("Half an ans")]);
+        screen.hears([Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 31_000 }]);
+    }),
+];
+
+const WRITTEN: &str = "Prices are **rounded** in `src/price.rs`, see [the notes](https://example.org/n).\n\n\
+    | file | lines | what changed |\n|---|---:|---|\n| src/price.rs | 12 | rounds to cents |\n\
+    | tests/price.rs | 4 | a case for negative prices |\n\n\
+    1. run the tests\n2. commit\n   ```sh\n   cargo test price\n   ```\n\n\
+    ```diff\n@@ -7,3 +7,3 @@\n fn cents(price: f64) -> i64 {\n-    (price * 100.0) as i64\n\
+    +    (price * 100.0).round() as i64\n }\n```\n\n> Negative prices round away from zero.";
+const WRITTEN_ZH: &str = "价格在 `src/price.rs` 中**四舍五入**到分，参见[说明](https://example.org/n)。\n\n\
+    | 文件 | 行数 | 改动 |\n|---|---:|---|\n| src/price.rs | 12 | 四舍五入到分 |\n\
+    | tests/price.rs | 4 | 增加负数价格的用例 |\n\n- 先运行测试\n- 再提交，并在说明里写清楚为什么“负数”要远离零取整\n\n\
+    ```rust\n// 负数也要取整\nfn cents(price: f64) -> i64 {\n    (price * 100.0).round() as i64\n}\n```";
+
+/// A turn that ended with this answer.
+fn told(answer: &str) -> Vec<Event> {
+    [conversation(), vec![says(answer), ended()]].concat()
+}
+
+#[test]
+fn other_situations_look_right_at_every_size() {
+    for size in [(40, 10), (80, 24), (120, 40), (200, 50)] {
+        let mut pictures = String::new();
+        for (name, arrange) in MORE {
+            for lang in [Lang::En, Lang::Zh] {
+                let mut screen = Screen::new(lang, size);
+                arrange(&mut screen);
+                screen.draw();
+                pictures += &format!("== {name} {} ==\n{}", lang.code(), screen.picture());
+            }
+        }
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(format!("more_{}x{}", size.0, size.1), pictures);
+        });
+    }
+}
+
 #[test]
 fn every_size_is_drawn_and_the_smallest_say_so_calmly() {
-    for (_, arrange) in SITUATIONS {
+    for (_, arrange) in SITUATIONS.iter().chain(MORE) {
         for width in [5, 11, 12, 19, 20, 24, 39, 40, 60, 132, 300] {
             for height in [1, 2, 3, 4, 5, 7, 10, 13, 14, 40, 100] {
                 let mut screen = Screen::new(Lang::Zh, (width, height));

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::failure::Failure;
 use super::fault::{Fault, quoted};
 use super::host::{Host, Told};
+use super::permission;
 use super::shape::input::{self, Args};
 use super::shape::{Item, Shape};
 use super::source::Library;
@@ -156,6 +157,12 @@ impl Frame {
         let mut config = shape.config.clone();
         let prompt = take_map(&mut config, "prompt");
         let parameters = take_map(&mut config, "parameters");
+        // A character says of itself there what other scripts say at the top.
+        if let Some(Value::Object(character)) = config.get("character").cloned() {
+            for (name, value) in character {
+                config.entry(name).or_insert(value);
+            }
+        }
         for input in &shape.inputs {
             let unset = config.get(&input.name).is_none_or(Value::is_null);
             if let Some(default) = input.default.clone().filter(|_| unset) {
@@ -254,6 +261,9 @@ impl Run {
 
     /// All that must be there before the first instruction.
     pub async fn prepare(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        if let Some(said) = frame.shape.config.get("permissions").and_then(permission::note) {
+            self.note(said);
+        }
         self.declare(frame).await?;
         self.imports(frame).await?;
         self.listen(frame).await?;
