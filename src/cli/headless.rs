@@ -9,7 +9,7 @@ use super::print::Options;
 use super::{Exit, shown};
 use crate::protocol::{
     Ask, AskId, Attached, Decision, Ending, Event, Notice, Observation, Op, Outcome, Question,
-    Replied, Risk, ShellPiece, Step, Tier,
+    Replied, Risk, ShellPiece, Step, Tier, Work,
 };
 use crate::words::{Say, cli as w, prompt};
 
@@ -128,6 +128,7 @@ impl<'a> Headless<'a> {
                 effects.extend(self.asked(ask));
                 effects
             }
+            Event::Notice(notice) if notice.say.word() == prompt::PIECES_DECLINED => vec![],
             Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
             Event::Compacted(receipt) => told(receipt.say()),
             Event::TurnEnded { ending, .. } => self.ended(ending),
@@ -257,6 +258,8 @@ impl<'a> Headless<'a> {
                 Some(code) => told(w::STEP_EXIT.with("code", code)),
                 None => told(w::STEP_NO_EXIT),
             },
+            // Why no piece of a template runs was said with the question.
+            Outcome::Declined if matches!(step.work, Work::Shell { .. }) => vec![],
             Outcome::Declined => notice(about(w::STEP_DECLINED).hint(w::STEP_DECLINED_HINT)),
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
