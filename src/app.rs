@@ -6,6 +6,7 @@
 //! | `ground` | environment, folders, settings, language: what everything stands on |
 //! | `reach` | models: by settings, by name, by search |
 //! | `parts` | a session's parts: policy, tools, masks, bot |
+//! | `scripts` | a script on the command line |
 //! | `answers` | what is answered without a session |
 //! | `headless` | one turn without a screen |
 //! | `kept` | bots, commands and skills from the command line |
@@ -33,6 +34,7 @@ mod headless;
 mod kept;
 mod parts;
 mod reach;
+mod scripts;
 
 use ground::Ground;
 use headless::{Headless, What};
@@ -68,6 +70,7 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
             let what = What::Command { name, args, then, piped };
             Headless { what, bot, json, yes, schema }.run(ground)
         }
+        Way::Script(script) => scripts::script(ground, &script, json, yes),
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
         Way::Kept { kind, asked } => kept::run(&ground, kind, asked, kept::How { json, yes }),

@@ -289,3 +289,45 @@ fn random_arguments_never_make_the_judge_fail() {
         Ok(())
     });
 }
+
+/// Every id that the code names by itself is listed.
+#[test]
+fn every_rule_that_the_code_names_is_listed() {
+    fn walk(folder: &std::path::Path, out: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, out);
+            } else if !path.ends_with("tests.rs") {
+                out.push(std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let mut sources = Vec::new();
+    walk(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/safety"), &mut sources);
+    let named = regex::Regex::new(r#"\.add(?:_also)?\(\s*"([a-z._-]+)""#).unwrap();
+    let mut ids = std::collections::BTreeSet::new();
+    for source in &sources {
+        let code = source.split("#[cfg(test)]").next().unwrap();
+        ids.extend(named.captures_iter(code).map(|found| found[1].to_owned()));
+    }
+    assert!(ids.len() > 40, "{ids:?}");
+    let unlisted: Vec<_> = ids.iter().filter(|id| !avocet::safety::is_rule(id)).collect();
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+}
+
+/// Each reason of each case names a rule that `avocet policy rules` lists.
+#[test]
+fn every_rule_that_decides_is_listed() {
+    let ground = Ground::new();
+    let mut unlisted = std::collections::BTreeSet::new();
+    for line in include_str!("fixtures/risk/cases.jsonl").lines() {
+        let case: Case = serde_json::from_str(line).unwrap();
+        let args: Vec<String> = case.args.iter().map(|arg| ground.filled(arg)).collect();
+        let cwd = case.cwd.as_deref().map_or(ground.ws.clone(), |cwd| ground.filled(cwd).into());
+        let risk = ground.risk_in(&cwd, &ground.filled(&case.program), args);
+        let ids = risk.reasons.into_iter().map(|reason| reason.rule);
+        unlisted.extend(ids.filter(|id| !avocet::safety::is_rule(id)));
+    }
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+}

@@ -35,6 +35,7 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
     ground.say_problems();
     match asked {
         args::Policy::List => answer_rows(ground, &policy::list(), json),
+        args::Policy::Rules => answer_rows(ground, &policy::rules(), json),
         args::Policy::Explain { batch: Some(file), .. } => {
             let out = io::stdout().lock();
             let done = if file == Path::new("-") {

@@ -43,6 +43,8 @@ pub struct Known {
     pub standing: Standing,
     /// `--trust` names exactly this folder.
     pub named: bool,
+    /// The folder of `--trust`, links resolved: scripts in it may run, wherever it lies.
+    pub given: Option<PathBuf>,
 }
 
 impl Ground {
@@ -197,7 +199,7 @@ impl Known {
         let survey = trust::survey(folder);
         let standing = kept.standing(folder, &survey);
         let named = named.and_then(|named| named.canonicalize().ok());
-        Known { kept, broken, survey, standing, named: named.as_deref() == Some(folder) }
+        Known { kept, broken, survey, standing, named: named.as_deref() == Some(folder), given: named }
     }
 }
 

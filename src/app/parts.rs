@@ -9,8 +9,8 @@ use super::reach::{self, Knowledge};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
-use crate::config::problem;
 use crate::config::trust::{Level, Standing};
+use crate::config::{problem, toolchain};
 use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice, ToolFact};
@@ -33,6 +33,8 @@ pub enum For {
     Print,
     /// Only the text of a template is wanted: no model is asked.
     Render,
+    /// A script: it has no conversation to greet.
+    Script,
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
@@ -60,6 +62,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
             None
         }
         For::Print | For::Render => untrusted(ground),
+        For::Script => None,
     };
     let facts = Facts {
         // So that the first frame says it already.
@@ -125,7 +128,10 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
             path: world.child_path(),
             own_keys: own_keys.chain(["AVOCET_API_KEY".to_owned()]).collect(),
             keep: Vec::new(),
-            set: Vec::new(),
+            set: toolchain::default(&ground.environment, &ground.paths.home)
+                .map(|name| ("RUSTUP_TOOLCHAIN".to_owned(), name))
+                .into_iter()
+                .collect(),
         },
         limits: Limits {
             approved: settings.limits.step_timeout,

@@ -107,6 +107,13 @@ pub enum Sub {
         #[arg(id = "named_bot", value_name = "BOT")]
         bot: Option<String>,
     },
+    /// Run an `.ai.yaml` script.
+    #[command(after_help = "Examples:
+  avocet run joke.ai.yaml
+  avocet run translator '{content: \"Good morning\", target_lang: \"Chinese\"}'
+  avocet run summary \"$(cat notes.txt)\" --no-stream
+  avocet run mine -s ~/scripts --check")]
+    Run(RunScript),
     /// Ask the safety policy what it would say; nothing is run.
     #[command(subcommand, after_help = "Example:\n  avocet policy explain -- git push --force")]
     Policy(Policy),
@@ -138,6 +145,32 @@ pub enum Sub {
     Completions { shell: Shell },
 }
 
+/// Which script is run, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct RunScript {
+    /// A file, or the ID of a script in this folder, a folder of `-s`, or built in.
+    #[arg(value_name = "SCRIPT")]
+    pub script: String,
+    /// JSON, its relaxed form `{content: "x"}`, or text; `-` reads them from standard input.
+    #[arg(value_name = "ARGS", allow_hyphen_values = true)]
+    pub args: Option<String>,
+    /// Show answers when they are whole.
+    #[arg(long)]
+    pub no_stream: bool,
+    /// A folder to look for scripts in; may be given several times.
+    #[arg(short, long, value_name = "DIR")]
+    pub search: Vec<PathBuf>,
+    /// Print the messages that would be sent first, and ask no model.
+    #[arg(long, conflicts_with = "check")]
+    pub dry_run: bool,
+    /// Read and check the script; nothing of it runs.
+    #[arg(long)]
+    pub check: bool,
+    /// The bot of the command line; its parameters stand behind those of the script.
+    #[arg(skip)]
+    pub bot: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Policy {
     /// Judge one command, or many as JSON lines.
@@ -153,7 +186,10 @@ pub enum Policy {
         #[arg(last = true, value_name = "PROGRAM ARGS", required_unless_present = "batch")]
         words: Vec<String>,
     },
-    /// List the programs and rules the policy knows.
+    /// List every rule by its id, as `[safety] lift` names it, with its tier and reason.
+    #[command(after_help = "Example:\n  avocet policy rules --json")]
+    Rules,
+    /// List the programs the policy knows.
     #[command(after_help = "Example:\n  avocet policy list")]
     List,
 }
@@ -222,6 +258,7 @@ pub enum Way {
         /// True when standard input is not a terminal and is added to the prompt.
         piped: bool,
     },
+    Script(RunScript),
     Policy(Policy),
     Model(Model),
     /// Something about bots, commands or skills.
@@ -333,6 +370,9 @@ impl Cli {
                 (named, given) => named.or(given),
             },
             Some(_) if prompted => return Err(WrongUse::PromptAndCommand),
+            Some(Sub::Run(script)) => {
+                return Ok(Way::Script(RunScript { bot: given_bot, ..script }));
+            }
             Some(Sub::Policy(policy)) => return Ok(Way::Policy(policy)),
             Some(Sub::Model(model)) => return Ok(Way::Model(model)),
             Some(Sub::Bot(sub)) => return Ok(kept(sub)),

@@ -18,6 +18,7 @@ pub mod policy;
 pub mod print;
 pub mod report;
 pub mod schema;
+pub mod script;
 mod shown;
 
 pub use args::{Cli, Way};

@@ -267,6 +267,24 @@ pub fn list() -> Vec<Row> {
     rows
 }
 
+/// Every rule, gravest first, by its id with the tier it brings and why.
+pub fn rules() -> Vec<Row> {
+    let tiers =
+        [(Tier::L2, words::RULES_L2), (Tier::L1, words::RULES_L1), (Tier::L0, words::RULES_L0)];
+    let known = safety::rule_ids();
+    let mut rows = Vec::new();
+    for (tier, heading) in tiers {
+        rows.push(Row::heading(heading));
+        for rule in known.iter().filter(|rule| rule.tier == tier) {
+            let firm = tier == Tier::L2 && !rule.lifts;
+            let word = if firm { words::RULE_FIRM } else { words::RULE_LINE };
+            let line = word.with("tier", tier.name()).with("why", rule.why.clone());
+            rows.push(Row::pair(rule.id.as_str(), line));
+        }
+    }
+    rows
+}
+
 /// The folders of a session in `folder`, links resolved.
 pub fn place(folder: &Path, home: &Path, trusted: bool, world: &dyn World) -> Place {
     let folder = world.real(folder);
@@ -298,6 +316,21 @@ mod tests {
                 assert!(!why.contains('{'), "{label}: {why}");
             }
         }
+    }
+
+    #[test]
+    fn every_rule_has_an_id_of_its_own_and_a_reason_without_gaps() {
+        let mut seen = std::collections::BTreeSet::new();
+        for row in rules() {
+            let Row::Pair { label, value } = row else { continue };
+            let id = label.text(Lang::En);
+            for lang in [Lang::En, Lang::Zh] {
+                assert!(!value.text(lang).contains('{'), "{id}: {}", value.text(lang));
+            }
+            let why = value.text(Lang::En);
+            assert!(seen.insert((id.clone(), why)), "{id} stands twice");
+        }
+        assert!(seen.iter().any(|(id, why)| id == "git.reset.hard" && why.starts_with("L2")));
     }
 
     #[test]

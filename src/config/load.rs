@@ -195,6 +195,8 @@ fn read(file: &Path) -> Reading {
 fn fall_back(problems: &[Problem], file: &Path, stack: &mut Stack) {
     for problem in problems {
         let meant = match &problem.fault {
+            // The rule itself was dealt with where it was read.
+            Fault::Rule(_) => continue,
             // A misspelt key was meant to be the one it nearly is.
             Fault::Unknown { near } => near.as_deref().or(problem.key.as_deref()),
             fault if fault.is_whole() => None,

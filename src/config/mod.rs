@@ -16,10 +16,12 @@ pub mod near;
 pub mod notes;
 pub mod paths;
 pub mod problem;
+mod rules;
 pub mod saved;
 pub mod settings;
 pub mod strict;
 pub mod themes;
+pub mod toolchain;
 pub mod trust;
 
 pub use environment::Environment;

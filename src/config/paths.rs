@@ -70,6 +70,11 @@ impl Paths {
         self.config.join("bots")
     }
 
+    /// The user's own scripts, `*.ai.yaml`.
+    pub fn scripts(&self) -> PathBuf {
+        self.config.join("scripts")
+    }
+
     pub fn themes(&self) -> PathBuf {
         self.config.join("themes")
     }

@@ -61,6 +61,8 @@ pub enum Fault {
     Elsewhere(Say),
     /// Of the wrong type, or out of range.
     Wrong(Box<Mismatch>),
+    /// A rule that does not do what its own tests say.
+    Rule(Say),
     /// A name of the person's own that cannot be used.
     BadName,
     /// A project asked for something only the person may ask for.
@@ -101,6 +103,7 @@ impl Fault {
             | Fault::Unknown { .. }
             | Fault::Elsewhere(_)
             | Fault::Wrong(_)
+            | Fault::Rule(_)
             | Fault::BadName
             | Fault::Loosens
             | Fault::NotForProjects
@@ -128,6 +131,7 @@ impl Problem {
         match &self.fault {
             fault if fault.is_whole() => Some(words::config::HINT_WHOLE.into()),
             Fault::Wrong(_) if of_safety => Some(words::config::HINT_STRICTEST.into()),
+            Fault::Rule(_) => Some(words::config::HINT_RULE.into()),
             _ => None,
         }
     }
@@ -169,6 +173,7 @@ impl Spoken for Problem {
             Fault::Wrong(mismatch) => w::WRONG
                 .with("expected", mismatch.expected.clone())
                 .with("found", mismatch.found.clone()),
+            Fault::Rule(why) => w::RULE_FAILS.with("why", why.clone()),
             Fault::BadName => w::BAD_NAME.into(),
             Fault::Loosens => w::LOOSENS.into(),
             Fault::NotForProjects => w::NOT_FOR_PROJECTS.into(),

@@ -313,7 +313,8 @@ fn sandbox(stack: &Stack) -> Sandboxing {
 
 fn policy(stack: &Stack) -> Policy {
     let limit = |path: &str| if stack.flag(path) { Limit::Ask } else { Limit::Refuse };
-    let rules = |path: &str| stack.list(path).iter().filter_map(|text| rule(text)).collect();
+    let rules =
+        |path: &str| stack.list(path).iter().filter_map(|text| Rule::parse(text).ok()).collect();
     Policy {
         allowed_programs: stack.list("safety.allowed_programs"),
         unknown_program: match stack.text("safety.unknown_program").as_deref() {
@@ -326,19 +327,8 @@ fn policy(stack: &Stack) -> Policy {
         lift: stack.list("safety.lift"),
         allowed: rules("safety.allow"),
         denied: rules("safety.deny"),
+        unheld: false,
         config_files: stack.list("safety.config_files"),
         narrowed: None,
     }
-}
-
-/// A rule as it is typed: words apart by spaces, a `*` at the end for "and more".
-fn rule(text: &str) -> Option<Rule> {
-    let mut words = text.split_whitespace().map(str::to_owned);
-    let program = words.next()?;
-    let mut args: Vec<String> = words.collect();
-    let open = args.last().is_some_and(|last| last == "*");
-    if open {
-        args.pop();
-    }
-    Some(Rule { program, args, open })
 }

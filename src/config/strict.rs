@@ -10,6 +10,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::near;
 use super::problem::{Fault, Place, Problem, Written};
+use super::rules;
 use crate::words::{self, Say, Word};
 
 /// One row of a table of keys.
@@ -156,7 +157,17 @@ impl Reader<'_> {
         path: String,
         item: &Item,
     ) {
-        match key.kind.check(item) {
+        let checked = match (key.kind, item.as_array()) {
+            (Kind::List(ListOf::Rules), Some(items)) if items.len() <= MOST_ITEMS => {
+                let (rules, faults) = rules::read(&path, items);
+                for (span, fault) in faults {
+                    self.problem(span.or(value_at), Some(path.clone()), fault);
+                }
+                Ok(Value::List(rules))
+            }
+            _ => key.kind.check(item),
+        };
+        match checked {
             Ok(value) => {
                 let place = at.map(|at| place(self.text, at));
                 self.out.found.push(Found { path, value, place });
@@ -271,6 +282,14 @@ fn list(of: ListOf, item: &Item) -> Result<Value, Say> {
     if items.len() > MOST_ITEMS {
         return Err(words::config::FOUND_MANY.with("count", items.len()));
     }
+    if of == ListOf::Rules {
+        let (rules, faults) = rules::read("", items);
+        return match faults.into_iter().next() {
+            None => Ok(Value::List(rules)),
+            Some((_, Fault::Rule(say))) => Err(say),
+            Some(_) => Err(found(item)),
+        };
+    }
     let texts = items.iter().map(|value| match value.as_str() {
         Some(text) if of.takes(text) => Ok(text.to_owned()),
         Some(text) => Err(shown(text)),
@@ -280,7 +299,7 @@ fn list(of: ListOf, item: &Item) -> Result<Value, Say> {
 }
 
 impl ListOf {
-    fn takes(self, text: &str) -> bool {
+    pub(super) fn takes(self, text: &str) -> bool {
         let plain = text.len() <= 1000 && !text.chars().any(char::is_control);
         plain
             && match self {
@@ -293,15 +312,15 @@ impl ListOf {
                     let of_id = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
                     !text.is_empty() && text.chars().all(of_id)
                 }
+                ListOf::Rules => crate::safety::Rule::parse(text).is_ok(),
                 ListOf::Paths => text.starts_with('/') || text.starts_with("~/"),
                 ListOf::Words => true,
-                ListOf::Rules => text.split_whitespace().next().is_some_and(|name| name != "*"),
             }
     }
 }
 
 /// What stands there, in a word; a short text is shown.
-fn found(item: &Item) -> Say {
+pub(super) fn found(item: &Item) -> Say {
     use words::config as w;
     match item.as_str() {
         Some(text) => shown(text),

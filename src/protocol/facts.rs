@@ -76,6 +76,8 @@ pub enum Shelter {
     Held,
     /// This system offers nothing that would.
     Absent,
+    /// This system offers nothing, and the settings want every step held: each asks.
+    Missing,
     /// The user's settings switch it off.
     Off,
 }

@@ -44,4 +44,10 @@ pub struct Params {
     pub presence_penalty: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency_penalty: Option<f64>,
+    /// The answer ends before the first of these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop: Vec<String>,
+    /// Parameters that only some servers know, by their names on the wire.
+    #[serde(flatten)]
+    pub more: serde_json::Map<String, serde_json::Value>,
 }

@@ -10,6 +10,7 @@ use crate::protocol::{Change, Effect, Piece, Risk, Step, Tier};
 use crate::words::Word;
 
 mod args;
+mod catalogue;
 mod checks;
 pub mod clean;
 mod findings;
@@ -33,6 +34,7 @@ mod wrappers;
 #[cfg(test)]
 mod tests;
 
+pub use catalogue::{RuleId, is_rule, rules as rule_ids};
 pub use findings::Seen;
 pub use malformed::is_hidden;
 pub use paths::{absolute, is_sensitive_name, secret_places};
@@ -195,6 +197,7 @@ const FIRM: &[&str] = &[
     "git-config-exec",
     "git-config-unread",
     "git-bare",
+    "sandbox.absent",
     "path.git",
     "path.steers",
     "file.changed",

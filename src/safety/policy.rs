@@ -25,6 +25,8 @@ pub struct Policy {
     pub allowed: Vec<Rule>,
     /// What is refused, before anything else.
     pub denied: Vec<Rule>,
+    /// The settings want every step held, and this system has nothing that would.
+    pub unheld: bool,
     /// JSON files beside those of slothtool that `config.json_patch` may change.
     pub config_files: Vec<String>,
     /// What the skill that was entered leaves, while its turn lasts.
@@ -42,6 +44,7 @@ impl Default for Policy {
             lift: Vec::new(),
             allowed: Vec::new(),
             denied: Vec::new(),
+            unheld: false,
             config_files: Vec::new(),
             narrowed: None,
         }
@@ -105,6 +108,15 @@ impl Rule {
             Some(program) => Ok(Rule { program, args: words.collect(), open }),
             None => Err(words::RULE_EMPTY.into()),
         }
+    }
+
+    /// Whether a command line of plain words, quoted as rules are, is one the rule speaks
+    /// of; `None` for a line that is none.
+    pub fn takes(&self, line: &str) -> Option<bool> {
+        let mut words = split(line)?.into_iter().map(|(word, _)| word);
+        let program = words.next()?;
+        let args: Vec<String> = words.collect();
+        Some(self.matches(&program, &args))
     }
 
     /// Whether these are the program and the args the rule speaks of.
@@ -328,6 +340,14 @@ mod tests {
         }
         assert!(rule("git push *").open);
         assert!(!rule("echo '*'").open);
+    }
+
+    #[test]
+    fn a_line_is_taken_by_the_rule_that_speaks_of_it() {
+        assert_eq!(rule("git push *").takes("git push 'a b'"), Some(true));
+        assert_eq!(rule("git push").takes("git push origin"), Some(false));
+        assert_eq!(rule("git push").takes("git 'push"), None);
+        assert_eq!(rule("git push").takes(" "), None);
     }
 
     #[test]

@@ -12,8 +12,10 @@ use super::{
     Judged, Kind, Limit, Policy, Program, Scene, Task, malformed, paths, shell, skill, tools,
 };
 
-/// What a repository plants, and what a skill takes away; no rule of the user answers it.
-const REPOSITORY: &[&str] = &["git-config-exec", "git-config-unread", "git-bare", "skill.narrow"];
+/// What a repository plants, what a skill takes away, and what is missing here; no rule
+/// of the user answers it.
+const REPOSITORY: &[&str] =
+    &["git-config-exec", "git-config-unread", "git-bare", "skill.narrow", "sandbox.absent"];
 
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
@@ -67,6 +69,9 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
     } else if !ground.cwd.starts_with(&ground.scene.place.workspace) {
         let say = words::CWD_OUTSIDE.with("path", shown);
         findings.add("cwd.outside", Tier::L1, say, None, &[Effect::Outside]);
+    }
+    if ground.scene.policy.unheld {
+        findings.add("sandbox.absent", Tier::L1, words::SANDBOX_ABSENT, None, &[]);
     }
     if !ground.scene.place.trusted {
         findings.add("folder.untrusted", Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);

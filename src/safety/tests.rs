@@ -8,6 +8,8 @@ use super::policy::Rule;
 use super::*;
 use crate::protocol::{Requires, Work};
 
+mod reading;
+
 /// A machine of the imagination: `/w` is the workspace, `/h` the home.
 #[derive(Default)]
 struct Fake {

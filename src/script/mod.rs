@@ -1,17 +1,43 @@
 //! The ISDK script language: `.ai.yaml` files that talk to models, call each other and
-//! compute.
+//! compute: a dialogue that is written down, with marks in its messages and directives
+//! between them.
 //!
-//! The parts below read and compute; none of them reaches a file, the network or a
-//! model. What a script wants of the world it says as plain data, and whoever runs it
-//! answers.
+//! | part | what it does |
+//! |---|---|
+//! | `source` | finds a script by its ID or path; reads through [`source::Files`] only |
+//! | `syntax` | text to a tree with positions |
+//! | `shape` | what a script declares: inputs, output, base, imports, exports |
+//! | `run` | walks the dialogue: messages, marks, model calls, chains, roles |
+//! | `directive` | the table of `$directives` |
+//! | `text` `template` `output` | what stands inside a text, and what is made of it |
+//! | `js` `wasm` | engines without host objects, within limits |
+//! | `permission` | what a script may call |
+//!
+//! A script reaches the world through [`Host`] alone, as plain data. What a model, a file
+//! or an argument says is put into a text once and never read for marks again.
+//!
+//! Not in here: files, processes, network and keys. The host has them, behind the policy.
 
+pub mod built_in;
+mod check;
+pub mod directive;
+mod failure;
 mod fault;
+pub mod host;
 pub mod js;
 pub mod output;
 pub mod permission;
+pub mod run;
+pub mod shape;
+pub mod source;
+pub mod syntax;
 pub mod template;
 pub mod text;
 pub mod tool_text;
 pub mod wasm;
 
+pub use check::check;
+pub use failure::{Failure, Spot};
 pub use fault::{Fault, quoted};
+pub use host::{Host, ModelCall, Part, Told};
+pub use run::{Done, Order, run};

@@ -31,6 +31,7 @@ mod prompting;
 mod report;
 mod rules;
 mod run;
+pub mod scripting;
 mod shell;
 mod skills;
 mod state;

@@ -39,7 +39,7 @@ pub(super) struct Session {
     /// Messages that wait for the running turn to end.
     pub(super) queue: VecDeque<Words>,
     running: Option<Running>,
-    policy: watch::Sender<Policy>,
+    pub policy: watch::Sender<Policy>,
     tools: Toolbox,
     pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
@@ -71,8 +71,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
             }
             found = &mut discover, if !discover.is_terminated() => session.found(found).await,
             Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
-                session.facts.shelter = shelter;
-                session.tell_facts().await;
+                session.sheltered(shelter).await;
             }
         }
     }

@@ -2,7 +2,7 @@
 //! changes. What was found there is handed over by `app`; nothing is read in here.
 
 use super::run::Session;
-use crate::protocol::{Ask, AskId, Decision, Event, Lying, Notice, Question};
+use crate::protocol::{Ask, AskId, Decision, Event, Lying, Notice, Question, Shelter};
 use crate::tools::branch;
 use crate::words::{Say, session as words};
 
@@ -85,6 +85,16 @@ impl Session {
             self.say(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;
         }
         After::GoOn
+    }
+}
+
+impl Session {
+    /// What trying the sandbox out came to.
+    pub(super) async fn sheltered(&mut self, shelter: Shelter) {
+        self.facts.shelter = shelter;
+        self.guard.policy.unheld = shelter == Shelter::Missing;
+        self.policy.send_replace(self.guard.policy.clone());
+        self.tell_facts().await;
     }
 }
 

@@ -115,6 +115,7 @@ impl Sandbox {
         match (self.setting, self.found()) {
             (Sandboxing::Off, _) => Shelter::Off,
             (_, Found::Works(_)) => Shelter::Held,
+            (Sandboxing::All, Found::Absent(_)) => Shelter::Missing,
             (_, Found::Absent(_)) => Shelter::Absent,
         }
     }
@@ -190,13 +191,18 @@ impl Sandbox {
         risk: &Risk,
         start: impl FnOnce(Option<&Inside>) -> T + Send + 'static,
     ) -> Result<(T, Option<Inside>), Say> {
-        let Some(strict) = self.strict(risk) else { return Ok((start(None), None)) };
+        let Some(strict) = self.strict(risk) else {
+            let inside = bare(risk)?;
+            return Ok((start(inside.as_ref()), inside));
+        };
+        // A person saw that nothing would hold it.
+        let unheld = risk.reasons.iter().any(|reason| reason.rule == UNHELD);
         let runtime = tokio::runtime::Handle::current();
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let thread = std::thread::Builder::new().name("sandbox".into());
         let spawned = thread.spawn(move || {
             let _runtime = runtime.enter();
-            let inside = self.enter(strict);
+            let inside = self.enter(strict, unheld);
             // Whoever waited may be gone; then the step is dropped here, and ends.
             let _ = sender.send(inside.map(|inside| (start(inside.as_ref()), inside)));
         });
@@ -205,19 +211,17 @@ impl Sandbox {
     }
 
     /// Holds the calling thread; `None`: this system cannot, and need not.
-    fn enter(&self, strict: Strict) -> Result<Option<Inside>, Say> {
+    fn enter(&self, strict: Strict, unheld: bool) -> Result<Option<Inside>, Say> {
         match self.found() {
             Found::Works(means) => self.hold(*means, strict).map(Some).map_err(not_applied),
-            Found::Absent(_) if self.setting == Sandboxing::Auto => Ok(None),
+            Found::Absent(_) if self.setting == Sandboxing::Auto => own_folder().map(Some),
+            Found::Absent(_) if unheld => Ok(None),
             Found::Absent(why) => Err(words::REQUIRED.with("why", why.clone())),
         }
     }
 
     fn hold(&self, means: Means, strict: Strict) -> Result<Inside, String> {
-        let private = std::fs::Permissions::from_mode(0o700);
-        let mut temp = tempfile::Builder::new();
-        let temp = temp.prefix("avocet-step-").permissions(private).tempdir();
-        let temp = temp.map_err(|error| error.to_string())?;
+        let temp = private_folder().map_err(|error| error.to_string())?;
         let wrapper = match means {
             Means::Program => Some(self.wrapper(temp.path(), strict)),
             Means::Kernel(kernel) => {
@@ -255,6 +259,28 @@ impl Sandbox {
         *kept = Some(Arc::clone(&made));
         Ok(made)
     }
+}
+
+/// The rule that says so: see `safety`.
+const UNHELD: &str = "sandbox.absent";
+
+/// What a step that runs by itself has where nothing holds it: a folder of its own.
+fn bare(risk: &Risk) -> Result<Option<Inside>, Say> {
+    match risk.tier {
+        Tier::L0 => own_folder().map(Some),
+        Tier::L1 | Tier::L2 => Ok(None),
+    }
+}
+
+fn own_folder() -> Result<Inside, Say> {
+    let temp = private_folder().map_err(|error| not_applied(error.to_string()))?;
+    Ok(Inside { temp, wrapper: None })
+}
+
+/// A new folder that only this user can enter.
+fn private_folder() -> std::io::Result<TempDir> {
+    let private = std::fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix("avocet-step-").permissions(private).tempdir()
 }
 
 fn not_applied(why: String) -> Say {

@@ -102,4 +102,11 @@ words! { "cli":
     NO_CONNECTION: "No server is named. Start with `avocet --base-url URL --model NAME`, or write a profile into `config.toml`.", "没有指定服务器。请用 `avocet --base-url 网址 --model 名称` 启动，或在 `config.toml` 中写一个 profile。";
     MODEL_ASKED: "The model asks: {text}", "模型提问：{text}";
     NOBODY_ANSWERS: "Nobody is there to answer; it goes on without.", "没有人可以回答，将在没有答案的情况下继续。";
+
+
+    // Scripts.
+    ARGS_UNREADABLE: "The arguments begin like an object and are none. Write JSON, or `{content: \"text\"}`; quote the whole for the shell.", "参数开头像对象但无法解析。请写 JSON 或 `{content: \"文本\"}`，并为 shell 整体加引号。";
+    ARGS_NO_INPUT: "The arguments cannot be read from standard input: {why}.", "无法从标准输入读取参数：{why}。";
+    SCRIPT_SOUND: "{file} is sound.", "{file} 没有问题。";
+    DRY_RUN: "A dry run asks no model.", "试运行不会调用模型。";
 }

@@ -37,7 +37,11 @@ words! { "config":
     A_TABLE: "a table, as in `[{key}]`", "表，例如 `[{key}]`";
     A_LIST_OF_PROGRAMS: "a list of programs, as in `[\"+just\", \"-curl\"]`", "程序列表，例如 `[\"+just\", \"-curl\"]`";
     A_LIST_OF_RULE_IDS: "a list of rule ids, as in `[\"git.reset.hard\"]`", "规则编号列表，例如 `[\"git.reset.hard\"]`";
-    A_LIST_OF_RULES: "a list of rules, as in `[\"git push *\"]`", "规则列表，例如 `[\"git push *\"]`";
+    A_LIST_OF_RULES: "a list of rules, as in `[\"git push *\"]`, or with tests `{ rule = \"just *\", match = [\"just test\"] }`", "规则列表，例如 `[\"git push *\"]`，也可带测试：`{ rule = \"just *\", match = [\"just test\"] }`";
+    RULE_FAILS: "{place}: `{key}`: {why}", "{place}：`{key}`：{why}";
+    RULE_MUST_MATCH: "the rule `{rule}` does not cover `{line}`, although its tests say so", "规则 `{rule}` 没有覆盖 `{line}`，与其自带的测试不符";
+    RULE_MUST_NOT_MATCH: "the rule `{rule}` covers `{line}`, although its tests say it must not", "规则 `{rule}` 覆盖了 `{line}`，与其自带的测试不符";
+    HINT_RULE: "A rule that allows is left out until it does what its tests say; one that forbids stays in force.", "允许类规则在通过自带测试之前不生效，禁止类规则仍然有效。";
     A_LIST_OF_PATHS: "a list of files, as in `[\"~/.tool/settings.json\"]`", "文件列表，例如 `[\"~/.tool/settings.json\"]`";
     A_LIST_OF_WORDS: "a program and its arguments, as in `[\"cargo\", \"check\"]`", "程序及其参数，例如 `[\"cargo\", \"check\"]`";
 

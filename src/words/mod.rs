@@ -39,6 +39,7 @@ pub mod safety;
 pub mod sandbox;
 pub mod screen;
 pub mod script;
+pub mod script_run;
 pub mod session;
 pub mod tools;
 
@@ -61,6 +62,7 @@ const AREAS: &[&[Word]] = &[
     sandbox::ALL,
     screen::ALL,
     script::ALL,
+    script_run::ALL,
     session::ALL,
     tools::ALL,
 ];

@@ -176,6 +176,12 @@ words! { "safety":
     REQUIRES_ELEVATED: "The model says it needs elevated rights.", "模型表示需要提升权限。";
     REQUIRES_NETWORK: "The model says it reaches the network.", "模型表示会访问网络。";
     REQUIRES_WRITE: "The model says it writes.", "模型表示会写入。";
+    RULES_L2: "Refused, unless `[safety] lift` names the rule", "拒绝执行，除非在 `[safety] lift` 中列出该规则";
+    RULES_L1: "Asks first", "先询问";
+    RULES_L0: "Runs by itself", "自动运行";
+    RULE_LINE: "{tier} · {why}", "{tier} · {why}";
+    RULE_FIRM: "{tier} · cannot be lifted · {why}", "{tier} · 不可放宽 · {why}";
+    SANDBOX_ABSENT: "Your settings want every step in a sandbox, and this system has none: it would run unheld.", "您的设置要求每一步都在沙箱中运行，但此系统没有沙箱：这一步将不受约束地运行。";
     FOLDER_UNTRUSTED: "This folder is not trusted, so every program waits for your yes.", "此目录未受信任，因此每个程序都需要您确认。";
     LIMIT_NETWORK: "Your settings refuse what reaches the network (`allow_network = false`).", "您的设置拒绝访问网络（`allow_network = false`）。";
     LIMIT_WRITE: "Your settings refuse what writes or deletes (`allow_write = false`).", "您的设置拒绝写入或删除（`allow_write = false`）。";

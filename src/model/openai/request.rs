@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::Request;
 use super::super::said::Said;
+use crate::protocol::{Message, Role};
 
 /// The optional parts of one request. A bit is a part given up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +29,8 @@ impl Shape {
     const NO_OBJECT: Shape = Shape(2);
     const NO_USAGE: Shape = Shape(4);
     const NEW_LIMIT: Shape = Shape(8);
+    /// What the system says goes as one message: some templates take no second one.
+    const ONE_SYSTEM: Shape = Shape(16);
     /// All that is not messages and parameters.
     const PLAIN: Shape = Shape(1 | 2 | 4);
 
@@ -52,6 +55,10 @@ impl Shape {
             && said.mentions(&["max_completion_tokens"])
         {
             return Some(Step::Named(self.and(Shape::NEW_LIMIT)));
+        }
+        let systems = request.messages.iter().filter(|message| message.role == Role::System);
+        if systems.count() > 1 && !self.has(Shape::ONE_SYSTEM) && said.mentions(SYSTEMS) {
+            return Some(Step::Named(self.and(Shape::ONE_SYSTEM)));
         }
         if said.mentions(FORMAT) {
             return self.next_format(request).map(Step::Named);
@@ -99,6 +106,15 @@ impl Shape {
 const FORMAT: &[&str] =
     &["response_format", "response format", "json_schema", "json_object", "json schema", "grammar"];
 
+/// How templates complain of a second message of the system.
+const SYSTEMS: &[&str] = &[
+    "system message",
+    "system role",
+    "system prompt",
+    "roles must alternate",
+    "must be at the beginning",
+];
+
 /// How servers complain of a field without naming it.
 const VAGUE: &[&str] = &[
     "unknown",
@@ -129,7 +145,11 @@ impl Ladder {
 
 /// The JSON that is sent.
 pub(super) fn body(model: &str, request: &Request, shape: Shape) -> Value {
-    let mut body = json!({ "model": model, "messages": request.messages, "stream": true });
+    let messages = match shape.has(Shape::ONE_SYSTEM) {
+        true => json!(one_system(&request.messages)),
+        false => json!(request.messages),
+    };
+    let mut body = json!({ "model": model, "messages": messages, "stream": true });
     if let Ok(Value::Object(params)) = serde_json::to_value(&request.params) {
         for (name, value) in params {
             let new = name == "max_tokens" && shape.has(Shape::NEW_LIMIT);
@@ -145,10 +165,39 @@ pub(super) fn body(model: &str, request: &Request, shape: Shape) -> Value {
     body
 }
 
+/// Neighbours of the system joined.
+fn one_system(messages: &[Message]) -> Vec<Message> {
+    let mut out: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in messages {
+        match out.last_mut() {
+            Some(last) if last.role == Role::System && message.role == Role::System => {
+                last.content.push_str("\n\n");
+                last.content.push_str(&message.content);
+            }
+            Some(_) | None => out.push(message.clone()),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Message, Params};
+    use crate::protocol::Params;
+
+    #[test]
+    fn a_template_that_takes_one_system_message_gets_one() {
+        let mut request = request();
+        request.messages.insert(1, Message::system("summary"));
+        let said =
+            Said { text: "System message must be at the beginning.".into(), ..Said::default() };
+        let step = Shape::default().step_down(&request, 400, &said);
+        assert_eq!(step, Some(Step::Named(Shape::ONE_SYSTEM)));
+        assert_eq!(Shape::ONE_SYSTEM.step_down(&request, 400, &said), None);
+        let sent = body("m", &request, Shape::ONE_SYSTEM);
+        assert_eq!(sent["messages"][0]["content"], "s\n\nsummary");
+        assert_eq!(sent["messages"].as_array().map(Vec::len), Some(2));
+    }
 
     fn request() -> Request {
         Request {

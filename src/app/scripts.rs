@@ -1,0 +1,238 @@
+//! `run SCRIPT`: a script with the model, the tools and the policy of this folder.
+
+use std::io::{self, IsTerminal, Read};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::ground::{self, Ground};
+use super::parts;
+use crate::cli::args::RunScript;
+use crate::cli::script::{self as surface, Look, Writer};
+use crate::cli::{Exit, print};
+use crate::protocol::{Message, Notice, Tier, Work};
+use crate::script::shape::Shape;
+use crate::script::source::Library;
+use crate::script::{Done, Failure, Host, ModelCall, Order, Part, Told, built_in, run};
+use crate::session::scripting::{Asked, Asking, Disk, ScriptHost};
+use crate::words::{Say, Spoken, cli as words};
+
+/// Scripts inside scripts take stack, most of all in a build for tests.
+const STACK: usize = 64 << 20;
+
+/// Runs a script from the command line.
+pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit {
+    ground.say_problems();
+    let args = match typed(asked).and_then(|text| surface::args(text.as_deref())) {
+        Ok(args) => args,
+        Err(say) => return failed(&ground, json, say),
+    };
+    let library = library(&ground, asked);
+    let order = Order {
+        script: asked.script.clone(),
+        from: ground.folder.clone(),
+        args,
+        streams: !asked.no_stream,
+    };
+    if asked.check {
+        return check(&ground, &order, &library, json);
+    }
+    let built = match parts::build(&ground, asked.bot.as_deref(), parts::For::Script) {
+        Ok(built) => built,
+        Err(failure) => return ground.fail(&failure.notice, failure.exit),
+    };
+    let (told, hear) = mpsc::unbounded_channel();
+    let host = ScriptHost::new(built.reach.first.model, built.tools, built.guard, told, asking(yes));
+    let look = look(&ground, json, asked.no_stream);
+    let (host, seen): (Box<dyn Host>, _) = match asked.dry_run {
+        false => (Box::new(host), None),
+        true => {
+            let seen = Arc::new(Mutex::new(None));
+            (Box::new(Dry { inner: host, seen: seen.clone() }), Some(seen))
+        }
+    };
+    let voice = ground.voice();
+    let work = move || perform(order, library, host, hear, look, seen);
+    let ended = std::thread::Builder::new().stack_size(STACK).spawn(work).map(|it| it.join());
+    match ended {
+        Ok(Ok(Ok(Ended::Done))) => Exit::Done,
+        Ok(Ok(Ok(Ended::Interrupted))) => Exit::Interrupted,
+        Ok(Ok(Ok(Ended::Failed(say)))) => {
+            if !json {
+                let notice = Notice::error(say);
+                crate::cli::report::notice(&mut io::stderr().lock(), &notice, voice);
+            }
+            Exit::Failed
+        }
+        // Whoever read the output has gone: there is nobody to tell.
+        Ok(Ok(Err(error))) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+        Ok(Ok(Err(error))) | Err(error) => ground.broken(&error),
+        Ok(Err(_)) => ground.broken(&io::Error::other("the script's thread broke")),
+    }
+}
+
+enum Ended {
+    Done,
+    Failed(Say),
+    Interrupted,
+}
+
+type Caught = Arc<Mutex<Option<Vec<Message>>>>;
+
+fn perform(
+    order: Order,
+    library: Library,
+    host: Box<dyn Host>,
+    mut hear: mpsc::UnboundedReceiver<Told>,
+    look: Look,
+    seen: Option<Caught>,
+) -> io::Result<Ended> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut writer = Writer::new(io::stdout(), look);
+    let came: Option<Result<Done, Failure>> = runtime.block_on(async {
+        let mut interrupts = print::interrupts();
+        let mut running = Box::pin(run(order, library, host));
+        let mut listening = true;
+        let came = loop {
+            tokio::select! {
+                biased;
+                told = hear.recv(), if listening => match told {
+                    Some(told) => writer.told(&told)?,
+                    None => listening = false,
+                },
+                came = &mut running => break Some(came),
+                Some(()) = interrupts.recv() => break None,
+            }
+        };
+        while let Ok(told) = hear.try_recv() {
+            writer.told(&told)?;
+        }
+        io::Result::Ok(came)
+    })?;
+    runtime.shutdown_background();
+    let caught = seen.and_then(|seen| seen.lock().ok()?.take());
+    match (came, caught) {
+        (None, _) => Ok(Ended::Interrupted),
+        (Some(_), Some(messages)) => {
+            let messages = serde_json::to_value(messages).unwrap_or(Value::Null);
+            writer.messages(&messages)?;
+            Ok(Ended::Done)
+        }
+        (Some(came), None) => {
+            writer.ended(&came)?;
+            Ok(match came {
+                Ok(_) => Ended::Done,
+                Err(failure) => Ended::Failed(failure.say()),
+            })
+        }
+    }
+}
+
+/// The arguments as they were typed; `-` reads them from standard input.
+fn typed(asked: &RunScript) -> Result<Option<String>, Say> {
+    match asked.args.as_deref() {
+        Some("-") => {
+            let mut text = String::new();
+            let read = io::stdin().lock().take(MOST_TYPED).read_to_string(&mut text);
+            read.map_err(|error| words::ARGS_NO_INPUT.with("why", error.to_string()))?;
+            Ok(Some(text))
+        }
+        other => Ok(other.map(str::to_owned)),
+    }
+}
+
+const MOST_TYPED: u64 = 16 << 20;
+
+fn library(ground: &Ground, asked: &RunScript) -> Library {
+    let own = ground.paths.scripts();
+    let named = asked.search.iter().map(|folder| ground.folder.join(folder));
+    let folders: Vec<PathBuf> = named.chain([own.clone()]).collect();
+    let workspace = ground.trusted.then(|| ground.folder.clone());
+    let trusted = workspace.into_iter().chain(ground.trust.given.clone()).chain([own]);
+    let trusted = trusted.filter_map(|folder| folder.canonicalize().ok()).collect();
+    Library::new(Arc::new(Disk { trusted }), folders, built_in::SCRIPTS)
+}
+
+fn look(ground: &Ground, json: bool, no_stream: bool) -> Look {
+    let is_terminal = io::stdout().is_terminal();
+    Look {
+        json,
+        live: is_terminal && !no_stream,
+        lang: ground.lang(),
+        clean: if is_terminal { ground::clean } else { str::to_owned },
+    }
+}
+
+/// Nobody is there to be asked: `-y` says yes to what asks by itself.
+fn asking(yes: bool) -> Asking {
+    Arc::new(move |asked| {
+        let may = match asked {
+            Asked::Call(_) => yes,
+            Asked::Step { risk, .. } => yes && risk.tier <= Tier::L1 && !risk.lifted,
+        };
+        async move { may }.boxed()
+    })
+}
+
+fn failed(ground: &Ground, json: bool, say: Say) -> Exit {
+    if json {
+        let came = Err(Failure::new(say));
+        return match Writer::new(io::stdout(), look(ground, json, true)).ended(&came) {
+            Ok(()) => Exit::Failed,
+            Err(error) => ground.broken(&error),
+        };
+    }
+    ground.fail(&Notice::error(say), Exit::Failed)
+}
+
+/// Reads and checks a script; nothing of it runs.
+fn check(ground: &Ground, order: &Order, library: &Library, json: bool) -> Exit {
+    let came = library
+        .find(&order.script, &order.from)
+        .and_then(|source| Shape::of(source, library))
+        .and_then(|shape| crate::script::check(&shape, library).map(|()| shape));
+    match came {
+        Err(failure) => failed(ground, json, failure.say()),
+        Ok(shape) => {
+            let said = words::SCRIPT_SOUND.with("file", shape.origin.file.clone());
+            let value = Value::String(said.text(ground.lang()));
+            let done = Done { value, visible: Vec::new() };
+            match Writer::new(io::stdout(), look(ground, json, true)).ended(&Ok(done)) {
+                Ok(()) => Exit::Done,
+                Err(error) => ground.broken(&error),
+            }
+        }
+    }
+}
+
+/// A world without a model: the first call ends the run, and its messages are kept.
+struct Dry {
+    inner: ScriptHost,
+    seen: Caught,
+}
+
+impl Host for Dry {
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>> {
+        if let Ok(mut seen) = self.seen.lock() {
+            seen.get_or_insert(call.messages);
+        }
+        stream::iter([Err(words::DRY_RUN.into())]).boxed()
+    }
+
+    fn tell(&mut self, told: Told) {
+        self.inner.tell(told);
+    }
+
+    fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
+        self.inner.confirm(question)
+    }
+
+    fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
+        self.inner.step(work)
+    }
+}

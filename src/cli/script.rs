@@ -1,0 +1,212 @@
+//! A script without a screen: what its arguments mean, and what is written where.
+//!
+//! As text, prints and the result go to standard output; with `--json`, one object a line:
+//!
+//! | object | when |
+//! |---|---|
+//! | `{"type":"print","text":…}` | `$print` |
+//! | `{"type":"delta","text":…}` | more of an answer, unless `--no-stream` |
+//! | `{"type":"messages","messages":[{role, content}…]}` | once, at the end |
+//! | `{"type":"result","value":…}` or `{"type":"error","message":…}` | last |
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::Clean;
+use crate::script::shape::input::Args;
+use crate::script::text::relaxed;
+use crate::script::{Done, Failure, Told};
+use crate::words::{Lang, Say, Spoken, cli as words};
+
+/// What was typed behind the script: JSON, the relaxed form of it, or plain text.
+pub fn args(text: Option<&str>) -> Result<Args, Say> {
+    let Some(text) = text else { return Ok(Args::default()) };
+    let trimmed = text.trim();
+    if !trimmed.starts_with(['{', '[']) {
+        return Ok(Args::of(Value::String(text.to_owned())));
+    }
+    let value = serde_json::from_str(trimmed).ok().or_else(|| relaxed::read(trimmed));
+    match value {
+        Some(value) => Ok(Args::of(value)),
+        None => Err(words::ARGS_UNREADABLE.into()),
+    }
+}
+
+/// How a run is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    pub json: bool,
+    /// Answers are shown as they come: for people who look.
+    pub live: bool,
+    pub lang: Lang,
+    pub clean: Clean,
+}
+
+/// Writes what a script tells.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    look: Look,
+    /// What of an answer stands on the line that is open.
+    streamed: String,
+}
+
+impl<W: Write> Writer<W> {
+    pub fn new(out: W, look: Look) -> Writer<W> {
+        Writer { out, look, streamed: String::new() }
+    }
+
+    pub fn told(&mut self, told: &Told) -> io::Result<()> {
+        match told {
+            Told::Print(value) if self.look.json => {
+                self.line(&json!({ "type": "print", "text": compact(value) }))
+            }
+            Told::Print(value) => {
+                self.close()?;
+                self.text(&shown(value))
+            }
+            Told::Delta(text) if self.look.json => {
+                self.line(&json!({ "type": "delta", "text": text }))
+            }
+            Told::Delta(text) if self.look.live => {
+                self.streamed.push_str(text);
+                write!(self.out, "{}", (self.look.clean)(text))?;
+                self.out.flush()
+            }
+            Told::Delta(_) | Told::Thought(_) | Told::Calling(_) | Told::Note(_) => Ok(()),
+        }
+    }
+
+    /// The end of a run.
+    pub fn ended(&mut self, came: &Result<Done, Failure>) -> io::Result<()> {
+        match came {
+            Ok(done) if self.look.json => {
+                let messages = done.visible.iter();
+                let messages: Vec<Value> = messages
+                    .map(|(role, content)| json!({ "role": role, "content": content }))
+                    .collect();
+                self.line(&json!({ "type": "messages", "messages": messages }))?;
+                self.line(&json!({ "type": "result", "value": done.value }))
+            }
+            Ok(done) => {
+                let text = shown(&done.value);
+                let stands = !self.streamed.is_empty() && self.streamed.trim() == text.trim();
+                self.close()?;
+                match stands || text.is_empty() {
+                    true => Ok(()),
+                    false => self.text(&text),
+                }
+            }
+            Err(failure) if self.look.json => {
+                let message = failure.say().text(self.look.lang);
+                self.line(&json!({ "type": "error", "message": message }))
+            }
+            Err(_) => self.close(),
+        }
+    }
+
+    /// The messages of a dry run.
+    pub fn messages(&mut self, messages: &Value) -> io::Result<()> {
+        match self.look.json {
+            true => self.line(&json!({ "type": "messages", "messages": messages })),
+            false => {
+                for message in messages.as_array().into_iter().flatten() {
+                    let part = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or("");
+                    self.text(&format!("{}: {}", part("role"), part("content")))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn line(&mut self, value: &Value) -> io::Result<()> {
+        writeln!(self.out, "{value}")?;
+        self.out.flush()
+    }
+
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", (self.look.clean)(text))?;
+        self.out.flush()
+    }
+
+    /// Ends a line that an answer left open.
+    fn close(&mut self) -> io::Result<()> {
+        match std::mem::take(&mut self.streamed).is_empty() {
+            true => Ok(()),
+            false => writeln!(self.out),
+        }
+    }
+}
+
+/// A value for a person: text as it is, anything else as JSON.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}
+
+fn compact(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(json: bool, live: bool) -> Look {
+        Look { json, live, lang: Lang::En, clean: |text| text.replace('\x1b', "␛") }
+    }
+
+    fn written(look: Look, told: &[Told], value: Value) -> String {
+        let mut writer = Writer::new(Vec::new(), look);
+        told.iter().for_each(|told| writer.told(told).unwrap());
+        let visible = vec![("user".to_owned(), "q".to_owned())];
+        writer.ended(&Ok(Done { value, visible })).unwrap();
+        String::from_utf8(writer.out).unwrap()
+    }
+
+    /// ISDK-172: JSON, the relaxed form, or plain text.
+    #[test]
+    fn isdk_172_arguments_are_json_or_its_relaxed_form_or_text() {
+        let named = |text| Value::Object(args(Some(text)).unwrap().named);
+        assert_eq!(named(r#"{"a": 1}"#), json!({"a": 1}));
+        assert_eq!(named("{content: \"x\", target: 'English'}"), json!({"content": "x", "target": "English"}));
+        assert_eq!(args(Some("hello {x}")).unwrap().by_place, [json!("hello {x}")]);
+        assert_eq!(args(Some("[1, two]")).unwrap_err(), Say::from(words::ARGS_UNREADABLE));
+        assert_eq!(args(None).unwrap(), Args::default());
+    }
+
+    #[test]
+    fn lines_of_json_have_their_shapes() {
+        let told = [Told::Delta("a".into()), Told::Print(json!({"k": 1})), Told::Print(json!("t"))];
+        let lines = [
+            r#"{"type":"delta","text":"a"}"#,
+            r#"{"type":"print","text":"{\"k\":1}"}"#,
+            r#"{"type":"print","text":"t"}"#,
+            r#"{"type":"messages","messages":[{"role":"user","content":"q"}]}"#,
+            r#"{"type":"result","value":{"v":2}}"#,
+        ];
+        assert_eq!(written(look(true, false), &told, json!({"v": 2})), lines.join("\n") + "\n");
+        let mut writer = Writer::new(Vec::new(), look(true, false));
+        writer.ended(&Err(Failure::new(words::ARGS_UNREADABLE))).unwrap();
+        let text = String::from_utf8(writer.out).unwrap();
+        assert!(text.starts_with(r#"{"type":"error","message":"#), "{text}");
+    }
+
+    #[test]
+    fn an_answer_that_was_seen_is_not_written_twice() {
+        let told = [Told::Delta("hel".into()), Told::Delta("lo".into())];
+        assert_eq!(written(look(false, true), &told, json!("hello")), "hello\n");
+        assert_eq!(written(look(false, true), &told, json!("other")), "hello\nother\n");
+        assert_eq!(written(look(false, false), &told, json!("hello")), "hello\n");
+        assert_eq!(written(look(false, false), &[], json!("")), "");
+        assert_eq!(written(look(false, false), &[], json!("\x1b[2J")), "␛[2J\n");
+    }
+}

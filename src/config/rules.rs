@@ -1,0 +1,139 @@
+//! Rules of the user with tests of their own: `{ rule = "just *", match = ["just test"],
+//! not_match = ["just deploy"] }` in place of the bare rule.
+//!
+//! A rule that allows and does not do what its tests say is left out; one that forbids
+//! stays in force, since leaving it out would allow something. Both are said.
+
+use std::ops::Range;
+
+use toml_edit::{Array, Item, Value};
+
+use super::problem::Fault;
+use super::strict::{self, ListOf};
+use crate::safety::Rule;
+use crate::words::{self, Say};
+
+/// Where in the text, and what is wrong there.
+type Wrong = (Option<usize>, Fault);
+
+/// The rules of a list, and what is wrong with others of it.
+pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<Wrong>) {
+    let forbids = key.ends_with("deny");
+    let (mut rules, mut wrong) = (Vec::new(), Vec::new());
+    for item in items {
+        let at = item.span().map(|span: Range<usize>| span.start);
+        match one(item) {
+            Ok((rule, None)) => rules.push(rule),
+            Ok((rule, Some(say))) => {
+                if forbids {
+                    rules.push(rule);
+                }
+                wrong.push((at, Fault::Rule(say)));
+            }
+            // What nobody can read may have been meant to forbid something.
+            Err(found) => {
+                let expected = words::config::A_LIST_OF_RULES.into();
+                wrong.push((at, Fault::wrong(expected, found)));
+            }
+        }
+    }
+    (rules, wrong)
+}
+
+/// A rule, and which of its tests it fails.
+fn one(item: &Value) -> Result<(String, Option<Say>), Say> {
+    let found = || strict::found(&Item::from(item.clone()));
+    let Some(table) = item.as_inline_table() else {
+        let text = item.as_str().filter(|text| ListOf::Rules.takes(text));
+        return text.map(|text| (text.to_owned(), None)).ok_or_else(found);
+    };
+    let text = table.get("rule").and_then(Value::as_str).filter(|text| ListOf::Rules.takes(text));
+    let text = text.ok_or_else(found)?;
+    let rule = Rule::parse(text)?;
+    let mut failed = None;
+    for (name, value) in table.iter() {
+        let wanted = match name {
+            "rule" => continue,
+            "match" => true,
+            "not_match" => false,
+            other => return Err(words::config::FOUND_VALUE.with("value", other)),
+        };
+        for line in value.as_array().ok_or_else(found)? {
+            let line = line.as_str().ok_or_else(found)?;
+            if failed.is_none() && rule.takes(line) != Some(wanted) {
+                let word = match wanted {
+                    true => words::config::RULE_MUST_MATCH,
+                    false => words::config::RULE_MUST_NOT_MATCH,
+                };
+                failed = Some(word.with("rule", text).with("line", line));
+            }
+        }
+    }
+    Ok((text.to_owned(), failed))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::keys::KEYS;
+    use super::super::strict::{self, Value};
+
+    use crate::words::{Lang, Spoken};
+
+    fn of(text: &str) -> (Vec<(String, Vec<String>)>, Vec<String>) {
+        let reading = strict::read(Path::new("config.toml"), text, KEYS);
+        let lists = reading.found.into_iter().map(|found| match found.value {
+            Value::List(items) => (found.path, items),
+            other => panic!("{other:?}"),
+        });
+        let said = reading.problems.iter().map(|problem| problem.say().text(Lang::En));
+        (lists.collect(), said.collect())
+    }
+
+    #[test]
+    fn a_rule_that_does_what_its_tests_say_counts() {
+        let (lists, said) = of(r#"[safety]
+allow = ["git add *", { rule = "just *", match = ["just test"], not_match = ["justfile", "make x"] }]"#);
+        assert_eq!(lists[0].1, ["git add *", "just *"]);
+        assert_eq!(said, [""; 0]);
+    }
+
+    #[test]
+    fn a_rule_that_fails_its_tests_is_left_out_and_the_others_stay() {
+        for (tests, word) in [
+            (r#"match = ["just"]"#, "`just`"),
+            (r#"not_match = ["just test all"]"#, "`just test all`"),
+            (r#"match = ["just 'x"]"#, "just 'x"),
+        ] {
+            let text = format!(
+                "[safety]\nallow = [\"git add *\",\n {{ rule = \"just test *\", {tests} }}]"
+            );
+            let (lists, said) = of(&text);
+            assert_eq!(lists[0].1, ["git add *"], "{tests}");
+            assert_eq!(said.len(), 1);
+            assert!(said[0].contains("line 3") && said[0].contains(word), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_forbids_stays_in_force_all_the_same() {
+        let (lists, said) = of("[safety]\ndeny = [{ rule = \"just *\", match = [\"make\"] }]");
+        assert_eq!(lists[0].1, ["just *"]);
+        assert_eq!(said.len(), 1);
+    }
+
+    #[test]
+    fn what_is_no_rule_is_said() {
+        for item in [
+            "7",
+            "\"*\"",
+            "{ match = [] }",
+            "{ rule = \"x\", mach = [] }",
+            "{ rule = \"x\", match = 1 }",
+        ] {
+            let (_, said) = of(&format!("[safety]\nallow = [{item}]"));
+            assert_eq!(said.len(), 1, "{item}");
+        }
+    }
+}

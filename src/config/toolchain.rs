@@ -1,0 +1,45 @@
+//! The toolchain that rustup would use where no project says otherwise. Steps that run by
+//! themselves are given it, so that no file of a project names the program that runs.
+
+use std::fs;
+use std::path::Path;
+
+use super::Environment;
+
+/// `stable-x86_64-unknown-linux-gnu`; `None` where rustup is not used, or has none.
+pub fn default(environment: &Environment, home: &Path) -> Option<String> {
+    if let Some(named) = environment.get("RUSTUP_TOOLCHAIN").filter(|named| plain(named)) {
+        return Some(named.to_owned());
+    }
+    let folder = environment.path("RUSTUP_HOME").unwrap_or_else(|| home.join(".rustup"));
+    let text = fs::read_to_string(folder.join("settings.toml")).ok()?;
+    let settings: toml::Table = text.parse().ok()?;
+    let named = settings.get("default_toolchain")?.as_str()?;
+    plain(named).then(|| named.to_owned())
+}
+
+/// A name, and not a path to somewhere.
+fn plain(name: &str) -> bool {
+    let of_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    !name.is_empty() && name.len() < 200 && name.chars().all(of_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_of_rustup_is_found_and_a_path_is_none() {
+        let home = tempfile::tempdir().unwrap();
+        let none = Environment::default();
+        assert_eq!(default(&none, home.path()), None);
+        let file = home.path().join(".rustup/settings.toml");
+        fs::create_dir(file.parent().unwrap()).unwrap();
+        fs::write(&file, "default_toolchain = \"stable-x86_64\"\n[overrides]\n").unwrap();
+        assert_eq!(default(&none, home.path()).as_deref(), Some("stable-x86_64"));
+        fs::write(&file, "default_toolchain = \"/w/evil\"").unwrap();
+        assert_eq!(default(&none, home.path()), None);
+        let named = Environment::of([("RUSTUP_TOOLCHAIN", "nightly")]);
+        assert_eq!(default(&named, home.path()).as_deref(), Some("nightly"));
+    }
+}

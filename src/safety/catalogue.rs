@@ -1,0 +1,196 @@
+//! Every rule id there is, with the tier it brings and why: what `[safety] lift` can
+//! name, and what a reason in a modal refers to.
+//!
+//! Most ids follow from the tables: a row's name, its sub-commands, its dangers. What
+//! code adds beside them is listed here, and a test holds the list to the code.
+
+use std::collections::HashSet;
+
+use crate::protocol::Tier;
+use crate::words::{Say, Word, prompt, safety as words};
+
+use super::rules;
+use super::table::Spec;
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleId {
+    /// `git.reset.hard`; `*.option` stands for the id of any row before the dot.
+    pub id: String,
+    pub tier: Tier,
+    pub why: Say,
+    /// Whether a setting can make a question of this refusal.
+    pub lifts: bool,
+}
+
+/// What checks add to the id of a row.
+#[rustfmt::skip]
+const OF_ANY_ROW: &[(&str, Tier, Word)] = &[
+    ("option",     Tier::L1, words::OPTION_UNKNOWN),
+    ("operand",    Tier::L1, words::OPERAND_UNKNOWN),
+    ("code",       Tier::L1, words::CODE_STARTS),
+    ("create",     Tier::L1, words::GIT_MAKES_BRANCH),
+    ("delete",     Tier::L2, words::CLOUD_DESTROYS),
+    ("destroy",    Tier::L2, words::CLOUD_DESTROYS),
+    ("prune",      Tier::L2, words::CLOUD_DESTROYS),
+    ("erase",      Tier::L2, words::DISK),
+    ("exec",       Tier::L1, words::RUNS_FOR_EACH),
+    ("expire",     Tier::L2, words::GIT_DISCARDS),
+    ("all",        Tier::L2, words::GIT_DISCARDS_ALL),
+    ("filter",     Tier::L1, words::JQ_FILTER),
+    ("follow",     Tier::L1, words::FOLLOWS_LINKS),
+    ("force",      Tier::L2, words::GIT_FORCES),
+    ("host",       Tier::L2, words::CONTAINER_HOST),
+    ("loses",      Tier::L2, words::DATABASE_LOSES),
+    ("output",     Tier::L1, words::WRITES_A_FILE),
+    ("power",      Tier::L2, words::POWER),
+    ("print",      Tier::L1, words::PRINTS_ENVIRONMENT),
+    ("root",       Tier::L2, words::REMOVES_ROOT),
+    ("script",     Tier::L1, words::SED_SCRIPT),
+    ("set",        Tier::L2, words::CHANGES_SYSTEM),
+    ("signature",  Tier::L1, words::GIT_SIGNATURE),
+    ("strips",     Tier::L1, words::STRIPS_ENVIRONMENT),
+    ("submodules", Tier::L1, words::GIT_SUBMODULES),
+    ("token",      Tier::L1, words::SHOWS_SECRETS),
+    ("variable",   Tier::L1, words::SETS_VARIABLE),
+];
+
+/// Rules that are about no program of the tables.
+#[rustfmt::skip]
+const GENERAL: &[(&str, Tier, Word)] = &[
+    ("malformed.program",    Tier::L2, words::PROGRAM_ODD),
+    ("malformed.size",       Tier::L2, words::ARGS_TOO_LARGE),
+    ("malformed.nul",        Tier::L2, words::ARG_NUL),
+    ("malformed.hidden",     Tier::L1, words::ARG_HIDDEN),
+    ("program.unknown",      Tier::L2, words::PROGRAM_UNKNOWN),
+    ("program.outside",      Tier::L2, words::PROGRAM_OUTSIDE),
+    ("program.builtin",      Tier::L2, words::PROGRAM_BUILT_IN),
+    ("program.added",        Tier::L1, words::PROGRAM_ADDED),
+    ("program.path",         Tier::L1, words::PROGRAM_OF_WORKSPACE),
+    ("wrap.depth",           Tier::L2, words::TOO_DEEP),
+    ("denied",               Tier::L2, words::DENIED),
+    ("tool.unknown",         Tier::L2, words::TOOL_UNKNOWN),
+    ("path.sensitive",       Tier::L1, words::PATH_SENSITIVE),
+    ("path.outside",         Tier::L1, words::PATH_OUTSIDE),
+    ("path.secret",          Tier::L1, words::PATH_SECRET),
+    ("path.git",             Tier::L1, words::WRITES_REPOSITORY),
+    ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
+    ("path.outside.write",   Tier::L1, words::WRITES_OUTSIDE),
+    ("path.secret.write",    Tier::L2, words::WRITES_SECRET),
+    ("path.link",            Tier::L2, words::PATH_LINK),
+    ("path.steers",          Tier::L1, words::WRITES_STEERING),
+    ("file.read",            Tier::L0, words::TOOL_READS),
+    ("file.write",           Tier::L1, words::TOOL_WRITES),
+    ("file.changed",         Tier::L1, words::FILE_CHANGED),
+    ("file.unread",          Tier::L1, words::FILE_UNREAD),
+    ("tool.fault",           Tier::L0, words::TOOL_FAULT),
+    ("ask",                  Tier::L0, words::TOOL_TALKS),
+    ("plan",                 Tier::L0, words::TOOL_TALKS),
+    ("plugin.run",           Tier::L1, words::PLUGIN_RUNS),
+    ("plugin.outside",       Tier::L2, words::PLUGIN_OUTSIDE),
+    ("plugin.interactive",   Tier::L1, words::PLUGIN_TERMINAL),
+    ("config.patch",         Tier::L1, words::TOOL_PATCHES),
+    ("config.path",          Tier::L2, words::CONFIG_NOT_LISTED),
+    ("skill.malformed",      Tier::L2, prompt::SKILL_MALFORMED),
+    ("skill.unknown",        Tier::L2, prompt::SKILL_UNKNOWN),
+    ("skill.closed",         Tier::L1, prompt::SKILL_CLOSED),
+    ("skill.tools",          Tier::L1, prompt::SKILL_TOOLS),
+    ("skill.shell",          Tier::L1, prompt::SKILL_SHELL),
+    ("skill.narrow",         Tier::L1, prompt::SKILL_NARROWS),
+    ("cwd.missing",          Tier::L1, words::CWD_MISSING),
+    ("cwd.outside",          Tier::L1, words::CWD_OUTSIDE),
+    ("folder.untrusted",     Tier::L1, words::FOLDER_UNTRUSTED),
+    ("sandbox.absent",       Tier::L1, words::SANDBOX_ABSENT),
+    ("requires.confirm",     Tier::L1, words::REQUIRES_CONFIRM),
+    ("requires.elevated",    Tier::L2, words::REQUIRES_ELEVATED),
+    ("requires.network",     Tier::L1, words::REQUIRES_NETWORK),
+    ("requires.write",       Tier::L1, words::REQUIRES_WRITE),
+    ("limit.network",        Tier::L2, words::LIMIT_NETWORK),
+    ("limit.write",          Tier::L2, words::LIMIT_WRITE),
+    ("allowed",              Tier::L0, words::ALLOWED),
+    ("git-config-exec",      Tier::L1, words::GIT_CONFIG_EXEC),
+    ("git-config-unread",    Tier::L1, words::GIT_UNREAD),
+    ("git-bare",             Tier::L1, words::GIT_BARE),
+    ("shell",                Tier::L0, words::SHELL_PIECE),
+    ("shell.empty",          Tier::L1, words::SHELL_EMPTY),
+    ("shell.opaque",         Tier::L1, words::SHELL_NOT_UNDERSTOOD),
+    ("shell.string",         Tier::L1, words::SHELL_STRING),
+    ("shell.eval",           Tier::L1, words::SHELL_EVALUATES),
+    ("shell.source",         Tier::L1, words::SHELL_EVALUATES),
+    ("shell.state",          Tier::L1, words::SHELL_CHANGES),
+    ("shell.expansion",      Tier::L1, words::SHELL_EXPANDS),
+    ("shell.background",     Tier::L1, words::SHELL_BACKGROUND),
+    ("shell.endless",        Tier::L1, words::SHELL_ENDLESS),
+    ("shell.function",       Tier::L1, words::SHELL_DEFINES),
+    ("shell.recursion",      Tier::L2, words::SHELL_RECURSES),
+    ("shell.variable",       Tier::L1, words::SETS_VARIABLE),
+    ("shell.folder",         Tier::L1, words::SHELL_FOLDER),
+    ("shell.network",        Tier::L1, words::USES_NETWORK),
+    ("shell.redirect",       Tier::L1, words::WRITES_A_FILE),
+    ("shell.piped",          Tier::L1, words::SHELL_PIPED),
+    ("shell.declare",        Tier::L1, words::PRINTS_ENVIRONMENT),
+    ("shell.export",         Tier::L1, words::PRINTS_ENVIRONMENT),
+    ("shell.local",          Tier::L1, words::PRINTS_ENVIRONMENT),
+    ("shell.readonly",       Tier::L1, words::PRINTS_ENVIRONMENT),
+    ("shell.typeset",        Tier::L1, words::PRINTS_ENVIRONMENT),
+    ("shell.set",            Tier::L1, words::PRINTS_ENVIRONMENT),
+];
+
+/// All rules: first the general ones, then what any row may add, then the tables.
+pub fn rules() -> Vec<RuleId> {
+    let mut out: Vec<RuleId> =
+        GENERAL.iter().map(|(id, tier, why)| one((*id).to_owned(), *tier, *why, "…")).collect();
+    let any = OF_ANY_ROW.iter().map(|(id, tier, why)| one(format!("*.{id}"), *tier, *why, "…"));
+    out.extend(any);
+    for spec in rules::all() {
+        row("", spec, &mut out);
+    }
+    // A danger with several forms has one id.
+    let mut seen = HashSet::new();
+    out.retain(|rule| seen.insert((rule.id.clone(), rule.tier)));
+    out
+}
+
+/// The rule of this id, if there is one: what `[safety] lift` may name.
+pub fn is_rule(id: &str) -> bool {
+    let any = id.rsplit_once('.').is_some_and(|(row, last)| {
+        OF_ANY_ROW.iter().any(|(suffix, ..)| *suffix == last) && is_row(row)
+    });
+    any || rules().iter().any(|rule| rule.id == id)
+}
+
+fn is_row(id: &str) -> bool {
+    let (program, rest) = id.split_once('.').unwrap_or((id, ""));
+    let Some((spec, _)) = rules::find(program) else { return false };
+    rest.is_empty() || spec.subs.iter().any(|sub| names(sub).any(|name| name == rest))
+}
+
+fn names(spec: &Spec) -> impl Iterator<Item = &str> {
+    let plain = |name: &'static str| name.trim_end_matches('*').trim_end_matches(['.', '-']);
+    spec.names.split_ascii_whitespace().map(plain)
+}
+
+fn row(before: &str, spec: &Spec, out: &mut Vec<RuleId>) {
+    for name in names(spec) {
+        let id = if before.is_empty() { name.to_owned() } else { format!("{before}.{name}") };
+        let shown = id.replace('.', " ");
+        out.push(one(id.clone(), spec.tier, spec.why, &shown));
+        for danger in spec.dangers {
+            out.push(one(format!("{id}.{}", danger.id), danger.tier, danger.why, &shown));
+        }
+        for sub in spec.subs {
+            row(&id, sub, out);
+        }
+    }
+}
+
+fn one(id: String, tier: Tier, why: Word, program: &str) -> RuleId {
+    let gaps = [
+        "alias", "arg", "changes", "driver", "file", "folder", "line", "lines", "name", "option",
+        "path", "real", "reason", "rule", "setting", "target", "tool", "tools", "variable",
+        "version", "word",
+    ];
+    let why = gaps.into_iter().fold(Say::from(why), |say, gap| say.with(gap, "…"));
+    let lifts = tier == Tier::L2 && id != "denied" && !id.starts_with("malformed.");
+    RuleId { id, tier, why: why.with("program", program), lifts }
+}

@@ -1,0 +1,126 @@
+//! Every row of the tables that reads files: whatever harmless options stand before, an
+//! operand that is a secret, or a link to one, is never read without a question.
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use super::super::rules;
+use super::super::table::{Operands, Spec};
+use super::*;
+
+/// Secrets, links to them, and ways to say the same.
+const SECRETS: &[&str] = &[
+    ".env",
+    "./.env.local",
+    "sub/../.env",
+    "server.pem",
+    "link_key",
+    "./link_key",
+    "link_ssh/id_rsa",
+    "link_ssh",
+    "link_etc/shadow",
+    "notes_link.txt",
+    "~/.ssh/id_rsa",
+    "$HOME/.aws/credentials",
+    "/h/.netrc",
+    "/w/../h/.ssh/config",
+    "../h/.gnupg/x",
+    "/proc/self/environ",
+];
+
+/// A row that runs by itself and reads what it is given.
+#[derive(Clone, Debug)]
+struct Reader {
+    /// The program, and its sub-command if it is one of those.
+    words: Vec<&'static str>,
+    flags: Vec<&'static str>,
+    /// Options whose value is a file it reads.
+    paths: Vec<String>,
+    operands: Operands,
+}
+
+fn first(names: &'static str) -> &'static str {
+    names.split_ascii_whitespace().next().unwrap().trim_end_matches('*')
+}
+
+fn readers() -> Vec<Reader> {
+    let of = |words: Vec<&'static str>, spec: &'static Spec| {
+        let reads = matches!(
+            spec.grammar.operands,
+            Operands::Reads(1..) | Operands::PatternThenReads(_) | Operands::Named
+        );
+        let flags = spec.grammar.flags.split_ascii_whitespace();
+        let flags = flags.filter(|flag| *flag != "*" && *flag != "-NUM").collect();
+        let paths = spec.grammar.values.split_ascii_whitespace();
+        let paths = paths.filter_map(|value| value.strip_suffix("=path"));
+        let paths: Vec<String> = paths.map(str::to_owned).collect();
+        let worth = spec.tier == Tier::L0 && (reads || !paths.is_empty());
+        worth.then_some(Reader { words, flags, paths, operands: spec.grammar.operands })
+    };
+    let mut out = Vec::new();
+    for spec in rules::all() {
+        out.extend(of(vec![first(spec.names)], spec));
+        for sub in spec.subs {
+            out.extend(of(vec![first(spec.names), first(sub.names)], sub));
+        }
+    }
+    out
+}
+
+#[test]
+fn there_are_rows_that_read() {
+    let readers = readers();
+    assert!(readers.len() > 40, "{}", readers.len());
+    assert!(readers.iter().any(|reader| reader.words == ["cat"]));
+    assert!(readers.iter().any(|reader| reader.words[0] == "git" && reader.words.len() == 2));
+}
+
+fn asked(reader: &Reader, args: &[String]) -> Result<(), TestCaseError> {
+    let mut words = reader.words.clone();
+    words.extend(args.iter().map(String::as_str));
+    let (program, args) = words.split_first().unwrap();
+    let risk = risk(program, args);
+    prop_assert!(risk.tier > Tier::L0, "{words:?} is {:?} by {}", risk.tier, risk.rule);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
+    #[test]
+    fn a_secret_is_never_read_without_a_question(
+        row in any::<Index>(),
+        secret in select(SECRETS),
+        flags in proptest::collection::vec(any::<Index>(), 0..3),
+        others in proptest::collection::vec(select(&["a.txt", "src/main.rs"][..]), 0..2),
+        option in any::<Index>(),
+        ends_options in any::<bool>(),
+    ) {
+        let readers = readers();
+        let reader = row.get(&readers);
+        let picked = |index: &Index| index.get(&reader.flags).to_string();
+        let mut args: Vec<String> = match reader.flags.is_empty() {
+            true => Vec::new(),
+            false => flags.iter().map(picked).collect(),
+        };
+        if !reader.paths.is_empty() {
+            let name = option.get(&reader.paths);
+            let joined = if name.starts_with("--") { format!("{name}={secret}") } else { format!("{name}{secret}") };
+            for with in [vec![joined], vec![name.clone(), secret.to_owned()]] {
+                let all: Vec<String> = args.iter().cloned().chain(with).collect();
+                asked(reader, &all)?;
+            }
+        }
+        match reader.operands {
+            Operands::Reads(most) => args.extend(others.iter().take(most.saturating_sub(1)).map(|it| (*it).to_owned())),
+            Operands::PatternThenReads(_) => args.push("needle".to_owned()),
+            Operands::Named => args.extend(others.iter().map(|it| (*it).to_owned())),
+            _ => return Ok(()),
+        }
+        if ends_options && reader.operands != Operands::Named {
+            let at = args.len() - usize::from(matches!(reader.operands, Operands::PatternThenReads(_)));
+            args.insert(at.min(args.len()), "--".to_owned());
+        }
+        args.push(secret.to_owned());
+        asked(reader, &args)?;
+    }
+}

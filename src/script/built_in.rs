@@ -1,0 +1,14 @@
+//! The scripts that come with the program.
+
+use super::source::BuiltIn;
+
+macro_rules! scripts {
+    ($($id:literal)*) => {
+        &[$(($id, include_str!(concat!("../../assets/scripts/", $id, ".ai.yaml")))),*]
+    };
+}
+
+/// ID and text of each.
+pub const SCRIPTS: &[BuiltIn] = scripts! {
+    "char" "file" "json" "segment" "summary" "titleify" "translator" "url"
+};

@@ -1,0 +1,344 @@
+//! Directives that steer: conditions, loops, events, ends.
+
+use serde_json::{Map, Number, Value};
+
+use super::super::fault::quoted;
+use super::super::run::calls::Called;
+use super::super::run::values::text_of;
+use super::super::run::{Frame, Halt, Run};
+use super::super::syntax::{Node, Tree};
+use super::super::text::scan::unquote;
+use super::{Came, Given};
+use crate::words::script_run as words;
+
+/// Most turns of one loop.
+const MOST_TURNS: usize = 100_000;
+
+/// The node under a name beside the directive's own key.
+pub fn beside<'a>(called: &Called<'a>, name: &str) -> Option<&'a Node> {
+    let inside = called.head.and_then(|head| head.get(name));
+    let pair = called.more.iter().find(|(key, _)| key.key().as_deref() == Some(name));
+    pair.map(|(_, node)| *node).or(inside)
+}
+
+/// What the directive is about: the value of its key, or its first argument.
+fn subject(called: &Called<'_>, name: &str) -> Option<Node> {
+    if let Some(arg) = called.args.first() {
+        return Some(Node::text(arg.expr.clone(), Default::default()));
+    }
+    let inside = called.head.and_then(|head| head.get(name)).cloned();
+    inside.or_else(|| called.head.cloned())
+}
+
+/// `$if: condition`, `then:`, `else:`.
+pub fn when<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let condition = subject(&given.called, "if").ok_or(words::NO_CONDITION)?;
+        let name = if run.condition(frame, &condition).await? { "then" } else { "else" };
+        if let Some(block) = beside(&given.called, name) {
+            run.block(frame, block).await?;
+        }
+        Ok(None)
+    })
+}
+
+/// `$while: condition`, `do:`.
+pub fn during<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let condition = subject(&given.called, "while").ok_or(words::NO_CONDITION)?;
+        let mut turns = 0;
+        while run.condition(frame, &condition).await? {
+            run.step()?;
+            turns += 1;
+            if turns > MOST_TURNS {
+                return Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into());
+            }
+            if let Some(block) = beside(&given.called, "do")
+                && !turn(run, frame, block).await?
+            {
+                break;
+            }
+            // A reply of this turn may be what the condition waits for.
+            run.flush_asks(frame).await?;
+        }
+        Ok(None)
+    })
+}
+
+/// One turn of a loop; `false` when the loop is over.
+async fn turn(run: &mut Run, frame: &mut Frame, block: &Node) -> Result<bool, Halt> {
+    match run.block(frame, block).await {
+        Ok(()) | Err(Halt::Continue) => Ok(true),
+        Err(Halt::Break) => Ok(false),
+        Err(halt) => Err(halt),
+    }
+}
+
+/// `$for: items`, `do:`, `as:`.
+pub fn each<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let subject = subject(&given.called, "items").ok_or(words::NO_ITEMS)?;
+        let pairs = items(run, frame, &subject).await?;
+        let names = match beside(&given.called, "as") {
+            Some(node) => Names::of(&node.to_value()),
+            None => Names::default(),
+        };
+        let Some(block) = beside(&given.called, "do") else { return Ok(None) };
+        let all: Value = pairs.iter().map(|(_, value)| value.clone()).collect();
+        for (index, value) in pairs {
+            run.step()?;
+            let mut local = Map::new();
+            local.insert(names.value.clone(), value);
+            local.insert(names.index.clone(), index);
+            if names.items_wanted {
+                local.insert(names.items.clone(), all.clone());
+            }
+            frame.values.locals.push(local);
+            let came = turn(run, frame, block).await;
+            frame.values.locals.pop();
+            if !came? {
+                break;
+            }
+        }
+        Ok(None)
+    })
+}
+
+struct Names {
+    value: String,
+    index: String,
+    items: String,
+    items_wanted: bool,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names {
+            value: "value".to_owned(),
+            index: "index".to_owned(),
+            items: "items".to_owned(),
+            items_wanted: false,
+        }
+    }
+}
+
+impl Names {
+    fn of(value: &Value) -> Names {
+        let usual = Names::default();
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        match value {
+            Value::String(name) => Names { value: name.clone(), ..usual },
+            _ => Names {
+                value: text("value").unwrap_or(usual.value),
+                index: text("index").unwrap_or(usual.index),
+                items_wanted: text("items").is_some(),
+                items: text("items").unwrap_or(usual.items),
+            },
+        }
+    }
+}
+
+type Pairs = Vec<(Value, Value)>;
+
+/// What a loop goes over, with the index or key of each.
+async fn items(run: &mut Run, frame: &mut Frame, node: &Node) -> Result<Pairs, Halt> {
+    let value = match &node.tree {
+        Tree::Text(text) => {
+            let text = text.strip_prefix("?=").unwrap_or(text).trim();
+            if let Some(pairs) = range(run, frame, text).await? {
+                return Ok(pairs);
+            }
+            let value = match text.contains("{{") {
+                true => run.text_value(frame, text).await.map(Some)?,
+                false => run.expression(frame, text).await?,
+            };
+            match value {
+                Some(Value::String(text)) => match serde_json::from_str(&text) {
+                    Ok(value) => value,
+                    Err(_) => range(run, frame, &text).await?.map_or(Value::String(text), listed),
+                },
+                Some(value) => value,
+                None => return Err(words::NOT_ITEMS.with("what", quoted(text)).into()),
+            }
+        }
+        _ => run.value(frame, node).await?,
+    };
+    match value {
+        Value::Array(list) => {
+            few(list.len())?;
+            Ok(list.into_iter().enumerate().map(|(at, value)| (Value::from(at), value)).collect())
+        }
+        Value::Number(count) => {
+            let count = count.as_f64().unwrap_or(0.0).max(0.0);
+            numbers(1.0, count.floor(), 1.0)
+        }
+        Value::Object(map) => match span(&map) {
+            Some((start, end, step)) => numbers(start, end, step),
+            None => Ok(map.into_iter().map(|(key, value)| (Value::String(key), value)).collect()),
+        },
+        Value::Null => Ok(Vec::new()),
+        Value::Bool(_) | Value::String(_) => {
+            Err(words::NOT_ITEMS.with("what", quoted(&text_of(&value))).into())
+        }
+    }
+}
+
+fn listed(pairs: Pairs) -> Value {
+    pairs.into_iter().map(|(_, value)| value).collect()
+}
+
+/// `{start, end, step}`.
+fn span(map: &Map<String, Value>) -> Option<(f64, f64, f64)> {
+    let known = ["start", "end", "step"];
+    let number = |key: &str| map.get(key).and_then(Value::as_f64);
+    let only = map.keys().all(|key| known.contains(&key.as_str()));
+    let end = number("end").filter(|_| only)?;
+    Some((number("start").unwrap_or(1.0), end, number("step").unwrap_or(1.0)))
+}
+
+/// `2..5`, `2>..5`, `2..<5`; both ends may be expressions.
+async fn range(run: &mut Run, frame: &mut Frame, text: &str) -> Result<Option<Pairs>, Halt> {
+    if text.starts_with(['[', '{', '"', '\'']) {
+        return Ok(None);
+    }
+    let Some((start, end)) = text.split_once("..") else { return Ok(None) };
+    if end.starts_with('.') {
+        return Ok(None);
+    }
+    let (start, after) = match start.trim().strip_suffix('>') {
+        Some(start) => (start, true),
+        None => (start, false),
+    };
+    let (end, before) = match end.trim().strip_prefix('<') {
+        Some(end) => (end, true),
+        None => (end, false),
+    };
+    let start = run.expression(frame, start).await?.as_ref().and_then(Value::as_f64);
+    let end = run.expression(frame, end).await?.as_ref().and_then(Value::as_f64);
+    let (Some(start), Some(end)) = (start, end) else { return Ok(None) };
+    let down = start > end;
+    let step = if down { -1.0 } else { 1.0 };
+    let start = if after { start + step } else { start };
+    let end = if before { end - step } else { end };
+    numbers(start, end, step).map(Some)
+}
+
+fn numbers(start: f64, end: f64, step: f64) -> Result<Pairs, Halt> {
+    if step == 0.0 || !start.is_finite() || !end.is_finite() || !step.is_finite() {
+        return Err(words::NOT_ITEMS.with("what", format!("{start}..{end}")).into());
+    }
+    let count = ((end - start) / step + 1e-9).floor() + 1.0;
+    if count < 1.0 {
+        return Ok(Vec::new());
+    }
+    if count > MOST_TURNS as f64 {
+        return Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into());
+    }
+    let number = |value: f64| match value.fract() == 0.0 && value.abs() < 9e15 {
+        true => Value::from(value as i64),
+        false => Number::from_f64(value).map_or(Value::Null, Value::Number),
+    };
+    let turns = count as usize;
+    Ok((0..turns).map(|at| (Value::from(at), number(start + step * at as f64))).collect())
+}
+
+fn few(turns: usize) -> Result<(), Halt> {
+    match turns > MOST_TURNS {
+        true => Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into()),
+        false => Ok(()),
+    }
+}
+
+/// `$on: {event, callback}` or `$on(event, callback)`.
+pub fn on<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move { listen(run, frame, given, false).await })
+}
+
+/// `$once`: for the first time only.
+pub fn once<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move { listen(run, frame, given, true).await })
+}
+
+async fn listen(
+    run: &mut Run,
+    frame: &mut Frame,
+    given: Given<'_>,
+    once: bool,
+) -> Result<Option<Value>, Halt> {
+    let by_place = |at: usize| given.called.args.get(at).map(|arg| plain(&arg.expr));
+    let named = |name: &str| {
+        let arg = given.called.args.iter().find(|arg| arg.name.as_deref() == Some(name));
+        arg.map(|arg| plain(&arg.expr))
+    };
+    let event = match beside(&given.called, "event") {
+        Some(node) => node.key(),
+        None => named("event").or_else(|| by_place(0)),
+    };
+    let event = event.or_else(|| given.called.head.and_then(Node::key));
+    let callback = match beside(&given.called, "callback") {
+        Some(node) => Some(run.callback(frame, node).await?),
+        None => named("callback").or_else(|| by_place(1)),
+    };
+    match (event, callback) {
+        (Some(event), Some(callback)) => {
+            frame.on(&event, &callback, once);
+            Ok(None)
+        }
+        _ => Err(words::ON_NEEDS.into()),
+    }
+}
+
+fn plain(text: &str) -> String {
+    unquote(text).unwrap_or_else(|| text.to_owned())
+}
+
+/// `$off: event`, or `{event, callback}`.
+pub fn off<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let event = given.passed.text("event").unwrap_or_default();
+        let by_place = given.passed.by_place.get(1);
+        let callback = given.passed.get("callback").or(by_place).map(text_of);
+        frame.off(&event, callback.as_deref());
+        Ok(None)
+    })
+}
+
+/// `$emit: {event, args}`.
+pub fn emit<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let event = given.passed.text("event").unwrap_or_default();
+        let args = match given.passed.get("args") {
+            Some(Value::Array(args)) => args.clone(),
+            Some(arg) => vec![arg.clone()],
+            None => given.passed.by_place.iter().skip(1).cloned().collect(),
+        };
+        run.emit(frame, &event, args).await?;
+        Ok(None)
+    })
+}
+
+/// `$break`.
+pub fn leave<'a>(_: &'a mut Run, _: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+    Box::pin(async move { Err(Halt::Break) })
+}
+
+/// `$continue`.
+pub fn next<'a>(_: &'a mut Run, _: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+    Box::pin(async move { Err(Halt::Continue) })
+}
+
+/// `$throw: message`.
+pub fn throw<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let message = given.passed.text("message").unwrap_or_default();
+        Err(words::THROWN.with("message", quoted(&message)).into())
+    })
+}
+
+/// `$exit`: the whole run is over.
+pub fn exit<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let value = given.passed.first().cloned();
+        Err(Halt::Exit(value.unwrap_or_else(|| frame.values.latest.clone())))
+    })
+}

@@ -1,0 +1,149 @@
+//! `$match`: a value against patterns; the keys that begin with `:` hold what is done.
+
+use serde_json::Value;
+
+use super::super::run::values::{text_of, truthy};
+use super::super::run::{Frame, Halt, Run};
+use super::super::syntax::Node;
+use super::super::text::relaxed;
+use super::flow::beside;
+use super::{Came, Given};
+use crate::words::script_run as words;
+
+/// The name under which a case finds the value.
+const VALUE: &str = "COND__";
+const BACKTRACKS: usize = 1_000_000;
+
+pub fn cases<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let called = &given.called;
+        let value = match (called.args.first(), called.head) {
+            (Some(arg), _) => run.expression(frame, &arg.expr).await?.unwrap_or(Value::Null),
+            (None, Some(node)) => match node.as_text() {
+                Some(text) => {
+                    let expression = text.strip_prefix("?=").unwrap_or(text);
+                    let value = run.expression(frame, expression).await?;
+                    value.unwrap_or_else(|| Value::String(text.to_owned()))
+                }
+                None => run.value(frame, node).await?,
+            },
+            (None, None) => return Err(words::NO_CONDITION.into()),
+        };
+        let named = called.args.iter().find(|arg| arg.name.as_deref() == Some("allMatches"));
+        let all = beside(called, "allMatches").map(Node::to_value).is_some_and(|it| truthy(&it))
+            || named.is_some_and(|arg| arg.expr == "true");
+        let mut local = serde_json::Map::new();
+        local.insert(VALUE.to_owned(), value.clone());
+        frame.values.locals.push(local);
+        let came = run_cases(run, frame, &given, &value, all).await;
+        frame.values.locals.pop();
+        came.map(|()| None)
+    })
+}
+
+async fn run_cases(
+    run: &mut Run,
+    frame: &mut Frame,
+    given: &Given<'_>,
+    value: &Value,
+    all: bool,
+) -> Result<(), Halt> {
+    let mut matched = false;
+    let mut otherwise = None;
+    for (key, block) in given.called.more {
+        let Some(key) = key.key() else { continue };
+        if key == "_" || key == ":_" {
+            otherwise = Some(*block);
+            continue;
+        }
+        let Some(pattern) = key.strip_prefix(':') else { continue };
+        if !fits(run, frame, pattern.trim(), value).await? {
+            continue;
+        }
+        matched = true;
+        run.block(frame, block).await?;
+        if !all {
+            return Ok(());
+        }
+    }
+    match otherwise {
+        Some(block) if !matched => run.block(frame, block).await,
+        _ => Ok(()),
+    }
+}
+
+async fn fits(
+    run: &mut Run,
+    frame: &mut Frame,
+    pattern: &str,
+    value: &Value,
+) -> Result<bool, Halt> {
+    if let Some((source, flags)) = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/')) {
+        return found(source, flags, &text_of(value));
+    }
+    for (sign, holds) in COMPARISONS {
+        if let Some(right) = pattern.strip_prefix(sign) {
+            let right = run.expression(frame, right).await?.unwrap_or(Value::Null);
+            return Ok(holds(value, &right));
+        }
+    }
+    if let Some(expression) = pattern.strip_prefix("?=") {
+        let value = run.expression(frame, expression).await?;
+        return Ok(value.is_some_and(|value| truthy(&value)));
+    }
+    if let Some((start, end)) = pattern.split_once("..")
+        && let (Ok(start), Some(number)) = (start.trim().parse::<f64>(), value.as_f64())
+    {
+        let (end, open) = match end.trim().strip_prefix('<') {
+            Some(end) => (end, true),
+            None => (end.trim(), false),
+        };
+        let Ok(end) = end.parse::<f64>() else { return Ok(false) };
+        return Ok(number >= start && (number < end || (!open && number <= end)));
+    }
+    Ok(match relaxed::read(pattern) {
+        Some(wanted) => contains(&wanted, value),
+        None => text_of(value) == pattern,
+    })
+}
+
+type Compare = fn(&Value, &Value) -> bool;
+
+const COMPARISONS: &[(&str, Compare)] = &[
+    (">=", |left, right| number(left) >= number(right)),
+    ("<=", |left, right| number(left) <= number(right)),
+    ("==", |left, right| text_of(left) == text_of(right)),
+    ("!=", |left, right| text_of(left) != text_of(right)),
+    (">", |left, right| number(left) > number(right)),
+    ("<", |left, right| number(left) < number(right)),
+];
+
+fn number(value: &Value) -> f64 {
+    let text = value.as_str().and_then(|text| text.trim().parse().ok());
+    value.as_f64().or(text).unwrap_or(f64::NAN)
+}
+
+/// A list fits a list of equal length, a map one that has its entries, `_` anything.
+fn contains(wanted: &Value, value: &Value) -> bool {
+    match (wanted, value) {
+        (Value::String(any), _) if any == "_" => true,
+        (Value::Array(wanted), Value::Array(list)) => {
+            wanted.len() == list.len() && wanted.iter().zip(list).all(|(w, v)| contains(w, v))
+        }
+        (Value::Object(wanted), Value::Object(map)) => {
+            wanted.iter().all(|(key, w)| map.get(key).is_some_and(|v| contains(w, v)))
+        }
+        (Value::Number(_), Value::Number(_)) => number(wanted) == number(value),
+        (wanted, value) => wanted == value,
+    }
+}
+
+fn found(source: &str, flags: &str, text: &str) -> Result<bool, Halt> {
+    let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
+    let whole = if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
+    let fault = |error: fancy_regex::Error| {
+        Halt::from(words::BAD_PATTERN.with("pattern", source.to_owned()).with("why", error.to_string()))
+    };
+    let regex = fancy_regex::RegexBuilder::new(&whole).backtrack_limit(BACKTRACKS).build();
+    regex.map_err(fault)?.is_match(text).map_err(fault)
+}

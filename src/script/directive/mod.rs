@@ -1,0 +1,114 @@
+//! The table of `$directives`. A directive is a row here and a function in one of the
+//! files beside this one.
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::run::calls::{Called, Passed};
+use super::run::{Frame, Halt, Run};
+
+mod flow;
+mod matching;
+mod talk;
+mod values;
+mod world;
+
+/// What must be settled before a directive runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flush {
+    /// Every message is rendered and answered.
+    All,
+    /// Messages that wait for a reply get it; others may be rendered later.
+    Asks,
+    Nothing,
+}
+
+/// The call of a directive.
+#[derive(Clone, Debug)]
+pub struct Given<'a> {
+    pub called: Called<'a>,
+    /// Its arguments as values; empty for a lazy directive.
+    pub passed: Passed,
+}
+
+/// What a directive does; `None` leaves the last result as it is.
+pub type Work = for<'a> fn(&'a mut Run, &'a mut Frame, Given<'a>) -> Came<'a>;
+pub type Came<'a> = BoxFuture<'a, Result<Option<Value>, Halt>>;
+
+#[derive(Clone, Copy)]
+pub struct Row {
+    pub name: &'static str,
+    pub flush: Flush,
+    /// Its arguments are not run before it.
+    pub lazy: bool,
+    pub run: Work,
+}
+
+const fn row(name: &'static str, flush: Flush, run: Work) -> Row {
+    Row { name, flush, lazy: false, run }
+}
+
+const fn lazy(name: &'static str, run: Work) -> Row {
+    Row { name, flush: Flush::Asks, lazy: true, run }
+}
+
+/// Every directive there is.
+pub const TABLE: &[Row] = &[
+    // Values.
+    row("print", Flush::All, values::print),
+    row("echo", Flush::All, values::echo),
+    row("ret", Flush::All, values::ret),
+    row("set", Flush::All, values::set),
+    row("get", Flush::All, values::get),
+    row("unset", Flush::Asks, values::unset),
+    row("push", Flush::Asks, values::push),
+    row("format", Flush::Asks, values::format),
+    row("ctx", Flush::Asks, values::ctx),
+    row("cleanResult", Flush::Asks, values::clean_result),
+    row("prompt", Flush::Asks, values::prompt),
+    row("parameters", Flush::Asks, values::parameters),
+    // Flow.
+    lazy("if", flow::when),
+    lazy("for", flow::each),
+    lazy("while", flow::during),
+    lazy("match", matching::cases),
+    lazy("on", flow::on),
+    lazy("once", flow::once),
+    row("off", Flush::Asks, flow::off),
+    row("emit", Flush::Asks, flow::emit),
+    row("break", Flush::Nothing, flow::leave),
+    row("continue", Flush::Nothing, flow::next),
+    row("throw", Flush::Asks, flow::throw),
+    row("exit", Flush::All, flow::exit),
+    // Messages.
+    row("AI", Flush::Nothing, talk::ai),
+    row("tool", Flush::Nothing, talk::tool),
+    row("interact", Flush::All, talk::interact),
+    row("initDone", Flush::Nothing, talk::init_done),
+    row("pushMessage", Flush::Nothing, talk::push_message),
+    row("replaceMessage", Flush::Nothing, talk::replace_message),
+    row("getMessages", Flush::All, talk::get_messages),
+    // Others, and the world.
+    row("exec", Flush::Asks, world::exec),
+    row("pipe", Flush::All, world::pipe),
+    row("ready", Flush::Nothing, world::ready),
+    row("readFile", Flush::Nothing, world::read_file),
+    row("fetchUrl", Flush::Nothing, world::fetch_url),
+];
+
+/// The row of a name, written without `$`.
+pub fn find(name: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_stands_once() {
+        for (at, row) in TABLE.iter().enumerate() {
+            assert!(TABLE.iter().skip(at + 1).all(|other| other.name != row.name), "{}", row.name);
+        }
+    }
+}

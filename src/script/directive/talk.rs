@@ -1,0 +1,99 @@
+//! Directives about messages and the model.
+
+use serde_json::{Map, Value, json};
+
+use super::super::run::calls::Passed;
+use super::super::run::items::line;
+use super::super::run::values::text_of;
+use super::super::run::{Frame, Run};
+use super::{Came, Given};
+use crate::words::script_run as words;
+
+/// `$AI: {parameters}`: the model answers now.
+pub fn ai<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let mut call = given.passed.map();
+        for (name, value) in given.passed.also {
+            call.entry(name).or_insert(value);
+        }
+        run.answer(frame, &call).await?;
+        Ok(None)
+    })
+}
+
+/// `$tool: {name: llm, …}` is `$AI`; another name is a script.
+pub fn tool<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let mut call = given.passed.map();
+        let name = call.shift_remove("name").map(|name| text_of(&name));
+        match name.or_else(|| given.passed.text("name")).as_deref() {
+            Some("llm") | None => run.answer(frame, &call).await.map(|_| None),
+            Some(name) => {
+                let passed = Passed { named: call, ..Passed::default() };
+                run.script(frame, name, passed.for_script()).await.map(Some)
+            }
+        }
+    })
+}
+
+/// `$interact: {message}`: one more message of the user, and its answer.
+pub fn interact<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let message = given.passed.text("message").unwrap_or_default();
+        frame.talk.push(super::super::run::talk::Line::settled("user", message));
+        run.answer(frame, &Map::new()).await?;
+        Ok(None)
+    })
+}
+
+/// A separator: back to the messages above the first one.
+pub fn init_done<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let forced = given.passed.get("force") == Some(&Value::Bool(true));
+        match frame.talk.prologue {
+            Some(prologue) if !forced => {
+                run.flush_asks(frame).await?;
+                frame.talk.lines.truncate(prologue);
+            }
+            _ => frame.talk.prologue = Some(frame.talk.lines.len()),
+        }
+        Ok(None)
+    })
+}
+
+/// `$pushMessage: {role, content}`.
+pub fn push_message<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let role = given.passed.get("role").map_or_else(|| "user".to_owned(), text_of);
+        let content = given.passed.get("content").or(given.passed.get("message"));
+        let content = content.or(given.passed.first()).cloned().unwrap_or_default();
+        frame.talk.push(line(&role, &content));
+        Ok(None)
+    })
+}
+
+/// `$replaceMessage: {index, role, content}`.
+pub fn replace_message<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let index = given.passed.get("index").and_then(Value::as_i64).unwrap_or(-1);
+        let Some(at) = frame.talk.place(index) else {
+            return Err(words::NO_MESSAGE_AT.with("at", index).into());
+        };
+        let content = given.passed.get("content").or(given.passed.get("message"));
+        let content = content.or(given.passed.first()).cloned().unwrap_or_default();
+        let role = given.passed.get("role").map(text_of);
+        let role = role.unwrap_or_else(|| frame.talk.lines[at].role.clone());
+        frame.talk.lines[at] = line(&role, &content);
+        Ok(None)
+    })
+}
+
+/// `$getMessages` gives the dialogue as a list.
+pub fn get_messages<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let list = frame.talk.lines.iter().map(|line| {
+            json!({ "role": line.role, "content": line.text() })
+        });
+        Ok(Some(list.collect()))
+    })
+}

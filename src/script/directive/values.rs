@@ -1,0 +1,172 @@
+//! Directives that read, write and show values.
+
+use serde_json::{Map, Value};
+
+use super::super::host::Told;
+use super::super::run::values::{merge, text_of};
+use super::super::run::{Frame, Halt, Run, prompt_lines};
+use super::{Came, Given};
+use crate::words::script_run as words;
+
+/// `$print: value`.
+pub fn print<'a>(run: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let values = match given.passed.by_place.is_empty() {
+            true => vec![whole(given)],
+            false => given.passed.by_place,
+        };
+        for value in values {
+            run.host.tell(Told::Print(value));
+        }
+        Ok(None)
+    })
+}
+
+/// `$echo: value` gives the value as the last result.
+pub fn echo<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move { Ok(Some(whole(given))) })
+}
+
+/// `$ret: value` ends the script.
+pub fn ret<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let nothing = given.passed.by_place.is_empty() && given.passed.named.is_empty();
+        let value = if nothing && given.called.head.is_none() {
+            frame.values.latest.clone()
+        } else {
+            whole(given)
+        };
+        frame.values.hidden.clear();
+        Err(Halt::Return(value))
+    })
+}
+
+/// All that was given, as one value.
+fn whole(given: Given<'_>) -> Value {
+    let passed = given.passed;
+    match (passed.by_place.len(), passed.named.is_empty()) {
+        (0, true) => Value::Null,
+        (1, true) => passed.by_place.into_iter().next().unwrap_or(Value::Null),
+        (_, true) => Value::Array(passed.by_place),
+        (0, false) if passed.named.len() == 1 && passed.named.contains_key("content") => {
+            passed.named.get("content").cloned().unwrap_or(Value::Null)
+        }
+        _ => Value::Object(passed.map()),
+    }
+}
+
+/// `$set: {name: value}`.
+pub fn set<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        for (name, value) in given.passed.map() {
+            frame.values.set(&name, value);
+        }
+        Ok(None)
+    })
+}
+
+/// `$get: name` gives a value, `$get: [names]` a map of them.
+pub fn get<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let of = |frame: &Frame, name: &str| frame.values.at(name).unwrap_or(Value::Null);
+        let passed = given.passed;
+        // `$get(name)`: the value of the variable is already here.
+        if !passed.also.is_empty() && passed.also.len() == passed.by_place.len() {
+            return Ok(Some(match passed.by_place.len() {
+                1 => passed.by_place.into_iter().next().unwrap_or(Value::Null),
+                _ => Value::Object(passed.also),
+            }));
+        }
+        let names = match passed.by_place.as_slice() {
+            [Value::Array(names)] => names.clone(),
+            [Value::Object(names)] => names.keys().map(|name| Value::from(name.as_str())).collect(),
+            [Value::String(name)] => return Ok(Some(of(frame, name))),
+            other => other.to_vec(),
+        };
+        let mut out = Map::new();
+        for name in names {
+            let name = text_of(&name);
+            let value = of(frame, &name);
+            out.insert(name, value);
+        }
+        Ok(Some(Value::Object(out)))
+    })
+}
+
+/// `$unset: name`, or a list of names.
+pub fn unset<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        for value in given.passed.by_place {
+            match value {
+                Value::Array(names) => {
+                    names.iter().for_each(|name| frame.values.unset(&text_of(name)));
+                }
+                name => frame.values.unset(&text_of(&name)),
+            }
+        }
+        for (name, _) in given.passed.also {
+            frame.values.unset(&name);
+        }
+        Ok(None)
+    })
+}
+
+/// `$push: {list: value}` puts a value at the end of a list.
+pub fn push<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        for (name, value) in given.passed.map() {
+            let mut list = match frame.values.at(&name) {
+                Some(Value::Array(list)) => list,
+                None | Some(Value::Null) => Vec::new(),
+                Some(_) => return Err(words::NOT_A_LIST.with("name", name).into()),
+            };
+            list.push(value);
+            frame.values.set(&name, Value::Array(list));
+        }
+        Ok(None)
+    })
+}
+
+/// `$format: text` renders a template now.
+pub fn format<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let mut data = given.passed.map();
+        let named = data.shift_remove("template").or_else(|| data.shift_remove("text"));
+        let text = named.as_ref().or(given.passed.first()).map(text_of).unwrap_or_default();
+        frame.values.locals.push(data);
+        let came = run.now(frame, &text).await;
+        frame.values.locals.pop();
+        came.map(|text| Some(Value::String(text)))
+    })
+}
+
+/// `$ctx` gives everything that has a name.
+pub fn ctx<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+    Box::pin(async move { Ok(Some(Value::Object(frame.values.scope()))) })
+}
+
+/// `$cleanResult` forgets the last result.
+pub fn clean_result<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        frame.values.latest = Value::Null;
+        frame.values.hidden.clear();
+        Ok(None)
+    })
+}
+
+/// `$prompt: {name: value}` lays values over the prompt.
+pub fn prompt<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        merge(&mut frame.values.prompt, given.passed.map());
+        prompt_lines(frame);
+        Ok(None)
+    })
+}
+
+/// `$parameters: {name: value}` lays values over the parameters.
+pub fn parameters<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        merge(&mut frame.values.parameters, given.passed.map());
+        Ok(None)
+    })
+}

@@ -1,0 +1,117 @@
+//! Directives that reach out of the script: other scripts, and steps that are judged.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::super::fault::quoted;
+use super::super::host::Key;
+use super::super::run::calls::Passed;
+use super::super::run::values::text_of;
+use super::super::run::{Frame, Halt, Run};
+use super::super::shape::input::Args;
+use super::super::source;
+use super::{Came, Given};
+use crate::protocol::Work;
+use crate::words::script_run as words;
+
+/// `$exec: {id, args}` runs another script.
+pub fn exec<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let named = ["id", "filename", "script"];
+        let name = named.iter().find_map(|key| given.passed.get(key)).or(given.passed.first());
+        let name = name.filter(|name| name.is_string()).map(text_of).ok_or(words::EXEC_NEEDS)?;
+        let args = match given.passed.get("args") {
+            Some(args) => Args::of(args.clone()),
+            None => {
+                let mut rest = given.passed.map();
+                named.iter().for_each(|key| drop(rest.shift_remove(*key)));
+                Args { by_place: Vec::new(), named: rest }
+            }
+        };
+        run.script(frame, &name, args).await.map(Some)
+    })
+}
+
+/// `$pipe: name`: the last result goes into a function.
+pub fn pipe<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let name = given.passed.text("name").unwrap_or_default();
+        let name = name.strip_prefix('$').unwrap_or(&name).to_owned();
+        let latest = frame.values.latest.clone();
+        let mut passed = Passed { named: given.passed.named, ..Passed::default() };
+        passed.named.shift_remove("name");
+        passed.pipe(&latest);
+        if frame.reach.has_function(&name) {
+            run.function(frame, &name, passed).await
+        } else {
+            run.script(frame, &name, passed.for_script()).await.map(Some)
+        }
+    })
+}
+
+/// `$ready`: nothing has to be waited for.
+pub fn ready<'a>(_: &'a mut Run, _: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+    Box::pin(async move { Ok(None) })
+}
+
+/// `$readFile: path`, as a step the safety policy judges. A relative path is looked for
+/// beside the script first. `pack://id` is read from the store of knowledge.
+pub fn read_file<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let path = given.passed.text("path").ok_or(words::FILE_NEEDS)?;
+        if let Some(key) = key_of(&path) {
+            let known = run.host.knowledge(&key);
+            return known.map(Some).ok_or_else(|| {
+                Halt::from(words::NO_KNOWLEDGE.with("name", quoted(&path)))
+            });
+        }
+        let path = beside(run, frame, &path);
+        let mut input = Map::new();
+        input.insert("path".to_owned(), Value::from(path.display().to_string()));
+        for name in ["start", "end"] {
+            if let Some(value) = given.passed.named.get(name) {
+                input.insert(name.to_owned(), value.clone());
+            }
+        }
+        let work = Work::Tool { name: "file.read".to_owned(), input: Value::Object(input) };
+        Ok(Some(Value::String(run.host.step(work).await?)))
+    })
+}
+
+/// The file beside the script, if it is there; else as it was written.
+fn beside(run: &Run, frame: &Frame, path: &str) -> PathBuf {
+    let near = source::clean(&frame.shape.origin.folder.join(path));
+    let name = near.file_name().map(|name| name.to_string_lossy().into_owned());
+    let folder = near.parent().unwrap_or(Path::new(""));
+    let listed = run.library.files().list(folder);
+    match listed.iter().any(|entry| Some(&entry.name) == name.as_ref()) {
+        true => near,
+        false => PathBuf::from(path),
+    }
+}
+
+/// `pack://id?tbl=collection&db=name`.
+fn key_of(path: &str) -> Option<Key> {
+    let rest = path.strip_prefix("pack://")?;
+    let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let part = |name: &str| {
+        let found = query.split('&').filter_map(|pair| pair.split_once('=')).find(|it| it.0 == name);
+        found.map(|(_, value)| value.to_owned())
+    };
+    Some(Key { id: id.to_owned(), table: part("tbl"), database: part("db") })
+}
+
+/// `$fetchUrl: address`, as a step that asks.
+pub fn fetch_url<'a>(run: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let url = given.passed.text("url").ok_or(words::URL_NEEDS)?;
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            return Err(words::NO_URL.with("url", quoted(&url)).into());
+        }
+        let args = ["-fsSL", "--max-time", "30", "--max-filesize", "8000000", "--", &url];
+        let work = Work::exec("curl", &args);
+        let text = run.host.step(work).await?;
+        Ok(Some(Value::String(text)))
+    })
+}

@@ -1,0 +1,83 @@
+//! Why a script stopped: a sentence, and where in which file.
+
+use std::fmt;
+
+use super::fault::Fault;
+use super::syntax::Place;
+use crate::words::{Say, Spoken, Word, script_run as words};
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    pub file: String,
+    pub place: Place,
+}
+
+impl Spot {
+    pub fn new(file: &str, place: Place) -> Spot {
+        Spot { file: file.to_owned(), place }
+    }
+}
+
+/// Why a script stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    pub what: Say,
+    pub spot: Option<Spot>,
+}
+
+impl Failure {
+    pub fn new(what: impl Into<Say>) -> Failure {
+        Failure { what: what.into(), spot: None }
+    }
+
+    pub fn at(what: impl Into<Say>, spot: Spot) -> Failure {
+        Failure { what: what.into(), spot: Some(spot) }
+    }
+
+    /// The same with a place, where it has none of its own.
+    #[must_use]
+    pub fn or_at(mut self, file: &str, place: Place) -> Failure {
+        self.spot.get_or_insert_with(|| Spot::new(file, place));
+        self
+    }
+}
+
+impl Spoken for Failure {
+    fn say(&self) -> Say {
+        match &self.spot {
+            None => self.what.clone(),
+            Some(Spot { file, place }) => words::AT
+                .with("file", file.clone())
+                .with("line", place.line)
+                .with("column", place.column)
+                .with("what", self.what.clone()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.say().fmt(f)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure::new(fault.0)
+    }
+}
+
+impl From<Say> for Failure {
+    fn from(what: Say) -> Failure {
+        Failure::new(what)
+    }
+}
+
+impl From<Word> for Failure {
+    fn from(what: Word) -> Failure {
+        Failure::new(what)
+    }
+}

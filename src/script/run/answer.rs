@@ -1,0 +1,359 @@
+//! One answer of the model: the call with its continuations, what of the text is the
+//! answer, and where it is kept.
+
+use futures_util::StreamExt;
+use serde_json::{Map, Value, json};
+
+use super::super::fault::quoted;
+use super::super::host::{ModelCall, Part, Told};
+use super::super::output;
+use super::params::{self, Manner};
+use super::talk::{Line, Parts, Titles, View, messages};
+use super::think::{self, Plan};
+use super::{Frame, Halt, LONGEST_TEXT, MOST_CALLS, Run};
+use crate::protocol::{Cut, Message};
+use crate::words::script_run as words;
+
+/// What the model answered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reply {
+    /// The answer, without the thinking.
+    pub text: String,
+    pub thinking: Option<String>,
+    pub cut: Option<Cut>,
+}
+
+/// What is special about one call.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// Parameters of this call alone.
+    pub params: Map<String, Value>,
+    /// What is added to the system message.
+    pub extra: Parts,
+    /// The text of a script's own errand: nobody sees it come, and it is no JSON.
+    pub quiet: bool,
+}
+
+impl Run {
+    /// `$AI`: the model answers the dialogue as it stands.
+    pub async fn answer(
+        &mut self,
+        frame: &mut Frame,
+        call: &Map<String, Value>,
+    ) -> Result<Value, Halt> {
+        for line in frame.talk.lines.iter_mut().filter(|line| line.is_pending()) {
+            line.locals.push(call.clone());
+        }
+        self.flush(frame).await?;
+        let continues = frame.values.flag("add_generation_prompt") == Some(false)
+            && frame.talk.lines.last().is_some_and(|line| line.role == "assistant");
+        let reply = match self.with_tools(frame, frame.talk.lines.len()).await? {
+            Some(reply) => reply,
+            None => {
+                let wish = Wish { params: call.clone(), ..Wish::default() };
+                let sent = self.sent(frame, frame.talk.lines.len(), None, &wish.extra);
+                self.complete(frame, sent, wish).await?
+            }
+        };
+        let append = call.get("shouldAppendResponse").cloned();
+        let append = append.or_else(|| frame.values.option("shouldAppendResponse"));
+        let pushes = call.get("pushMessage").and_then(Value::as_bool).unwrap_or(true);
+        let new_line = append.as_ref().and_then(Value::as_bool).unwrap_or(!continues);
+        let last = frame.talk.lines.last().map(|line| (line.role.clone(), line.text()));
+        let whole = match (pushes, new_line, last) {
+            (false, ..) => reply.text.clone(),
+            (true, false, Some((role, text))) => {
+                let whole = format!("{text}{}", reply.text);
+                frame.talk.lines.pop();
+                frame.talk.push(Line::settled(role, whole.clone()));
+                whole
+            }
+            (true, ..) => {
+                frame.talk.push(Line::settled("assistant", reply.text.clone()));
+                reply.text.clone()
+            }
+        };
+        self.keep(frame, None, &whole, &reply)
+    }
+
+    /// The messages for the model: those above `end`, and the beginning of one more.
+    pub fn sent(
+        &self,
+        frame: &Frame,
+        end: usize,
+        begun: Option<&Line>,
+        extra: &Parts,
+    ) -> Vec<Message> {
+        let titles = titles(frame);
+        let view = View { own: frame.shape.name(), titles: &titles };
+        let mut extra = extra.clone();
+        self.describe_output(frame, &mut extra);
+        if let Some(plan) = think::plan(&frame.values) {
+            extra.notes.extend(plan.prompt());
+        }
+        let lines = frame.talk.lines.iter().take(end).chain(begun);
+        messages(lines, &view, &extra)
+    }
+
+    fn describe_output(&self, frame: &Frame, extra: &mut Parts) {
+        let builds = frame.values.flag("autoBuildOutputPrompt").unwrap_or(true);
+        if let Some(schema) = frame.shape.output().filter(|_| builds) {
+            let natural = frame.values.flag("naturalOutput").unwrap_or(true);
+            let text = match natural {
+                true => output::describe(schema),
+                false => schema.to_string(),
+            };
+            extra.output.push(text);
+        }
+    }
+
+    /// Calls the model until its answer is whole.
+    pub async fn complete(
+        &mut self,
+        frame: &mut Frame,
+        sent: Vec<Message>,
+        wish: Wish,
+    ) -> Result<Reply, Halt> {
+        let plan = think::plan(&frame.values).filter(|_| !wish.quiet);
+        let forced = is_forced(frame) && !wish.quiet;
+        let manner = params::manner(&frame.values, &wish.params, self.streams, forced);
+        let (schema, format) = if wish.quiet { (None, None) } else { wanted_format(frame) };
+        let mut call = ModelCall { messages: sent, params: manner.params.clone(), schema };
+        if let Some(format) = format {
+            call.params.more.insert("response_format".to_owned(), format);
+        }
+        let shows = manner.streams && !wish.quiet;
+        let mut whole = String::new();
+        let mut thought = String::new();
+        let mut tries = 0;
+        frame.talk.calls += 1;
+        let cut = loop {
+            self.emit(frame, "llmBefore", vec![json!({ "content": whole })]).await?;
+            let mut this = call.clone();
+            if !whole.is_empty() {
+                this.messages.push(Message::assistant(whole.clone()));
+            }
+            let so_far = Growing { whole: &mut whole, thought: &mut thought };
+            let cut = self.hear(frame, this, &manner, so_far, plan.as_ref(), shows).await?;
+            if cut != Some(Cut::Length) || tries >= manner.retries {
+                break cut;
+            }
+            tries += 1;
+        };
+        let (text, thinking) = match &plan {
+            Some(plan) => plan.split(&whole),
+            None => (whole, None),
+        };
+        let thinking = thinking.or(Some(thought)).filter(|thought| !thought.is_empty());
+        if shows && plan.is_some() {
+            self.host.tell(Told::Delta(text.clone()));
+        }
+        let reply = Reply { text, thinking, cut };
+        self.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
+        Ok(reply)
+    }
+
+    /// Reads one stream to its end.
+    async fn hear(
+        &mut self,
+        frame: &mut Frame,
+        call: ModelCall,
+        manner: &Manner,
+        growing: Growing<'_>,
+        plan: Option<&Plan>,
+        shows: bool,
+    ) -> Result<Option<Cut>, Halt> {
+        self.calls += 1;
+        if self.calls > MOST_CALLS {
+            return Err(words::TOO_MANY_CALLS.with("most", MOST_CALLS).into());
+        }
+        let deadline = tokio::time::Instant::now() + manner.timeout;
+        let mut stream = self.host.model(call);
+        loop {
+            let part = match tokio::time::timeout_at(deadline, stream.next()).await {
+                Ok(part) => part,
+                Err(_) => {
+                    let seconds = manner.timeout.as_secs();
+                    return Err(words::TIMED_OUT.with("seconds", seconds).into());
+                }
+            };
+            match part {
+                Some(Ok(Part::Text(text))) => {
+                    growing.whole.push_str(&text);
+                    if growing.whole.len() > LONGEST_TEXT {
+                        return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
+                    }
+                    if shows && plan.is_none() {
+                        self.host.tell(Told::Delta(text.clone()));
+                    }
+                    if shows && frame.hears("llmStream") {
+                        let part = json!({ "content": text });
+                        let content = Value::String(growing.whole.clone());
+                        self.emit(frame, "llmStream", vec![part, content]).await?;
+                    }
+                    if manner.streams && params::repeats(growing.whole, manner.tail) {
+                        return Ok(None);
+                    }
+                }
+                Some(Ok(Part::Thought(text))) => {
+                    growing.thought.push_str(&text);
+                    if shows && plan.is_some_and(|plan| plan.visible) {
+                        self.host.tell(Told::Thought(text));
+                    }
+                }
+                Some(Ok(Part::Finished(cut))) => return Ok(cut),
+                Some(Err(why)) => return Err(words::MODEL_FAILED.with("why", why).into()),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Puts an answer where scripts find it: under the name of its mark, as `RESPONSE`,
+    /// and as the last result. `whole` is the message it belongs to.
+    pub fn keep(
+        &mut self,
+        frame: &mut Frame,
+        name: Option<&str>,
+        whole: &str,
+        reply: &Reply,
+    ) -> Result<Value, Halt> {
+        let format = frame.values.response_format().unwrap_or_default();
+        let only_reply = format.get("conversionScope").and_then(Value::as_str) == Some("response");
+        let text = if only_reply { reply.text.as_str() } else { whole };
+        let mut value = match kind(frame) {
+            None => Value::String(reply.text.clone()),
+            Some(kind) => match output::convert(&kind, text, frame.shape.output()) {
+                Ok(value) => value,
+                Err(_) if !may_fail(frame) => Value::String(reply.text.clone()),
+                Err(fault) => return Err(fault.into()),
+            },
+        };
+        let hidden = hidden(frame, text, reply, &value);
+        if frame.values.option("llmReturnResult").as_ref().and_then(Value::as_str) == Some(".") {
+            let reason = if reply.cut == Some(Cut::Length) { "length" } else { "stop" };
+            value = json!({ "content": value, "finishReason": reason, "stop": reply.cut.is_none() });
+            if let (Some(thinking), Value::Object(map)) = (&reply.thinking, &mut value) {
+                map.insert("thinking".to_owned(), Value::from(thinking.as_str()));
+            }
+        }
+        if let Some(name) = name {
+            frame.values.replies.insert(name.to_owned(), value.clone());
+        }
+        frame.values.replies.insert("RESPONSE".to_owned(), value.clone());
+        frame.values.latest = value.clone();
+        frame.values.hidden = hidden;
+        Ok(value)
+    }
+}
+
+/// What has come of an answer.
+struct Growing<'a> {
+    whole: &'a mut String,
+    thought: &'a mut String,
+}
+
+/// `keepOriginal` and `keepThinking`: fields beside the result; an own field stays.
+fn hidden(frame: &Frame, text: &str, reply: &Reply, value: &Value) -> Map<String, Value> {
+    let mut out = Map::new();
+    let Value::Object(own) = value else { return out };
+    let mut add = |options: &[&str], default: &str, kept: Option<&str>| {
+        let Some(kept) = kept else { return };
+        for option in options {
+            let field = match frame.values.option(option) {
+                Some(Value::Bool(true)) => default.to_owned(),
+                Some(Value::String(field)) if !field.is_empty() => field,
+                _ => continue,
+            };
+            if !own.contains_key(&field) {
+                out.insert(field, Value::from(kept));
+            }
+        }
+    };
+    add(&["keepOriginal", "keepOrginal"], "_original", Some(text));
+    add(&["keepThinking"], "_thinking", reply.thinking.as_deref());
+    out
+}
+
+/// The structured form the answer must have; `None` for plain text.
+pub fn kind(frame: &Frame) -> Option<String> {
+    let format = frame.values.response_format();
+    let kind = format.as_ref().and_then(|format| format.get("type")).and_then(Value::as_str);
+    match kind {
+        Some("text") | None => {
+            let forced = frame.values.flag("forceJson") == Some(true);
+            forced.then(|| "json".to_owned())
+        }
+        Some(kind) => Some(kind.to_owned()),
+    }
+}
+
+/// Whether an answer of another form is an error.
+fn may_fail(frame: &Frame) -> bool {
+    frame.values.flag("forceJson") != Some(false)
+}
+
+fn is_forced(frame: &Frame) -> bool {
+    kind(frame).is_some() && may_fail(frame)
+}
+
+/// What the server is told of the form: a schema, or only that it is JSON.
+fn wanted_format(frame: &Frame) -> (Option<Value>, Option<Value>) {
+    let is_json = matches!(kind(frame).as_deref(), Some("json" | "json_object" | "json_schema"));
+    if !is_json {
+        return (None, None);
+    }
+    match frame.shape.output() {
+        Some(schema) => {
+            let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
+            (is_object.then(|| schema.clone()), None)
+        }
+        None => (None, Some(json!({ "type": "json_object" }))),
+    }
+}
+
+/// The titles of a system message's parts, as the script wants them.
+fn titles(frame: &Frame) -> Titles {
+    let text = |name: &str| match frame.values.option(name) {
+        Some(Value::String(text)) if !text.trim().is_empty() => Some(text),
+        _ => None,
+    };
+    let kind = match kind(frame).as_deref() {
+        Some("json" | "json_object" | "json_schema") => "JSON".to_owned(),
+        Some(other) => other.to_uppercase(),
+        None => "text".to_owned(),
+    };
+    // Without its gap the title could not say what is wanted.
+    let title = text("SystemOutputTitle").filter(|title| {
+        title.split("{{").skip(1).any(|gap| gap.split("}}").next().map(str::trim) == Some("type"))
+    });
+    let title = title.unwrap_or_else(|| "Output ({{type}}):".to_owned());
+    Titles { notes: text("SystemNotesTitle").unwrap_or_else(|| "Notes".to_owned()), output: put_type(&title, &kind) }
+}
+
+fn put_type(title: &str, kind: &str) -> String {
+    let mut out = String::new();
+    let mut rest = title;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.push_str(before);
+        match after.split_once("}}") {
+            Some((name, tail)) if name.trim() == "type" => {
+                out.push_str(kind);
+                rest = tail;
+            }
+            _ => {
+                out.push_str("{{");
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A choice that is none of the listed ones.
+pub fn no_choice(reply: &str, choices: &[String]) -> Halt {
+    words::NO_CHOICE
+        .with("reply", quoted(reply))
+        .with("list", quoted(&choices.join(", ")))
+        .into()
+}

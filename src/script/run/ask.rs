@@ -1,0 +1,156 @@
+//! `[[VAR]]`: the message is cut at the mark, the model goes on from there, and its reply
+//! takes the mark's place.
+
+use serde_json::{Map, Value};
+
+use super::super::text::{Ask, Settled};
+use super::answer::{Reply, Wish, kind, no_choice};
+use super::talk::{Body, Line, Parts};
+use super::{Frame, Halt, Run};
+
+/// How often a model is asked again that gave none of the choices.
+const TRIES: usize = 3;
+
+impl Run {
+    /// Asks for everything that is missing in one message, from left to right.
+    pub async fn fill_asks(&mut self, frame: &mut Frame, at: usize) -> Result<(), Halt> {
+        loop {
+            let Some(line) = frame.talk.lines.get(at) else { return Ok(()) };
+            let Body::Settled(settled) = &line.body else { return Ok(()) };
+            let Some((shard, ask)) = settled.next_ask() else { return Ok(()) };
+            let (ask, before) = (ask.clone(), settled.before(shard));
+            let reply = self.one(frame, at, &ask, before).await?;
+            let (whole, is_last) = match frame.talk.lines.get_mut(at).map(|line| &mut line.body) {
+                Some(Body::Settled(settled)) => {
+                    settled.fill(shard, reply.text.clone());
+                    (settled.text(), settled.next_ask().is_none())
+                }
+                _ => return Ok(()),
+            };
+            let by_chance = ask.pick.random && !ask.choices.is_empty();
+            match kind(frame) {
+                // The message is not whole yet: it is read as one when it is.
+                Some(_) if !is_last || !ask.choices.is_empty() => {
+                    let value = Value::String(reply.text.clone());
+                    frame.values.replies.insert(ask.name.clone(), value);
+                }
+                _ if by_chance || !ask.choices.is_empty() => {
+                    let value = Value::String(reply.text.clone());
+                    frame.values.replies.insert(ask.name.clone(), value.clone());
+                    frame.values.replies.insert("RESPONSE".to_owned(), value.clone());
+                    frame.values.latest = value;
+                }
+                _ => {
+                    self.keep(frame, Some(&ask.name), &whole, &reply)?;
+                }
+            }
+        }
+    }
+
+    async fn one(
+        &mut self,
+        frame: &mut Frame,
+        at: usize,
+        ask: &Ask,
+        before: String,
+    ) -> Result<Reply, Halt> {
+        if ask.pick.random && !ask.choices.is_empty() {
+            return Ok(Reply { text: by_chance(ask), ..Reply::default() });
+        }
+        let params = self.passed(frame, &ask.params).await?.map();
+        let role = frame.talk.lines.get(at).map(|line| line.role.clone()).unwrap_or_default();
+        let is_other = role != frame.shape.name();
+        if let Some(script) = frame.role_script(&role).filter(|_| is_other) {
+            return self.role_reply(frame, &role, &script, at, before).await;
+        }
+        if before.trim().is_empty()
+            && ask.choices.is_empty()
+            && let Some(reply) = self.with_tools(frame, at).await?
+        {
+            return Ok(reply);
+        }
+        let begun = Line { body: Body::Settled(Settled::given(before)), ..Line::settled(role, "") };
+        self.restricted(frame, at, &begun, ask, params).await
+    }
+
+    /// Asks until the reply is one of the choices, where there are any.
+    async fn restricted(
+        &mut self,
+        frame: &mut Frame,
+        at: usize,
+        begun: &Line,
+        ask: &Ask,
+        params: Map<String, Value>,
+    ) -> Result<Reply, Halt> {
+        let mut last = String::new();
+        for _ in 0..TRIES {
+            let extra = Parts { notes: instruction(ask), ..Parts::default() };
+            let sent = self.sent(frame, at, Some(begun), &extra);
+            let wish = Wish { params: params.clone(), ..Wish::default() };
+            let reply = self.complete(frame, sent, wish).await?;
+            if ask.choices.is_empty() {
+                return Ok(reply);
+            }
+            if let Some(text) = chosen(ask, &reply.text) {
+                return Ok(Reply { text, ..reply });
+            }
+            last = reply.text;
+        }
+        Err(no_choice(&last, &ask.choices))
+    }
+}
+
+/// What tells the model of the choices.
+fn instruction(ask: &Ask) -> Vec<String> {
+    if ask.choices.is_empty() {
+        return Vec::new();
+    }
+    let list: Vec<String> = ask.choices.iter().map(|choice| format!("\"{choice}\"")).collect();
+    let how_many = match ask.pick.most {
+        1 => "exactly one of these, and nothing else".to_owned(),
+        most => format!("at most {most} of these, separated by \"{}\", and nothing else", ask.pick.separator),
+    };
+    vec![format!("Answer with {how_many}: {}", list.join(", "))]
+}
+
+fn by_chance(ask: &Ask) -> String {
+    let mut choices: Vec<&str> = ask.choices.iter().map(String::as_str).collect();
+    fastrand::shuffle(&mut choices);
+    choices.truncate(ask.pick.most);
+    choices.join(&ask.pick.separator)
+}
+
+/// The choices a reply names, written as they are listed.
+fn chosen(ask: &Ask, reply: &str) -> Option<String> {
+    let bare = |text: &str| {
+        let trimmed = text.trim().trim_matches(|c: char| {
+            c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '.' | '。' | '*' | '“' | '”')
+        });
+        trimmed.to_lowercase()
+    };
+    let said = bare(reply);
+    if let Some(choice) = ask.choices.iter().find(|choice| bare(choice) == said) {
+        return Some(choice.clone());
+    }
+    // The longest first, so that `red wine` is not taken for `red`.
+    let mut by_length: Vec<&String> = ask.choices.iter().collect();
+    by_length.sort_by_key(|choice| std::cmp::Reverse(choice.len()));
+    let mut rest = said;
+    let mut found: Vec<(usize, &String)> = Vec::new();
+    for choice in by_length {
+        let word = bare(choice);
+        if word.is_empty() {
+            continue;
+        }
+        if let Some(at) = rest.find(&word) {
+            found.push((at, choice));
+            rest = rest.replace(&word, &"\u{0}".repeat(word.len()));
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    if found.is_empty() || (ask.pick.most == 1 && found.len() > 1) {
+        return None;
+    }
+    let names: Vec<&str> = found.into_iter().take(ask.pick.most).map(|(_, it)| it.as_str()).collect();
+    Some(names.join(&ask.pick.separator))
+}

@@ -1,0 +1,99 @@
+//! Events of a run, and what a script wants done when they happen.
+
+use serde_json::Value;
+
+use super::super::syntax::{Node, Tree};
+use super::super::text::args;
+use super::calls::Passed;
+use super::{Frame, Halt, Run};
+
+/// Most handlers of one script.
+const MOST: usize = 256;
+
+/// What is done when an event happens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handler {
+    pub event: String,
+    /// The name of a function, or `?=` and an expression.
+    pub callback: String,
+    pub once: bool,
+}
+
+impl Frame {
+    /// Whether anything waits for an event.
+    pub fn hears(&self, event: &str) -> bool {
+        self.handlers.iter().any(|handler| handler.event == event)
+    }
+
+    pub fn on(&mut self, event: &str, callback: &str, once: bool) {
+        if self.handlers.len() < MOST {
+            let callback = callback.strip_prefix('$').unwrap_or(callback).to_owned();
+            self.handlers.push(Handler { event: event.to_owned(), callback, once });
+        }
+    }
+
+    pub fn off(&mut self, event: &str, callback: Option<&str>) {
+        let callback = callback.map(|name| name.strip_prefix('$').unwrap_or(name));
+        self.handlers.retain(|handler| {
+            handler.event != event || callback.is_some_and(|name| name != handler.callback)
+        });
+    }
+}
+
+impl Run {
+    /// The handlers of the head: `on:` as a list of `"event:$fn"`, or a map.
+    pub async fn listen(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        let Some(on) = frame.shape.front.get("on").cloned() else { return Ok(()) };
+        let items = match on.tree {
+            Tree::List(items) => items,
+            _ => vec![on],
+        };
+        for item in &items {
+            if let Some(text) = item.as_text()
+                && let Some((event, callback)) = text.split_once(':')
+            {
+                frame.on(event.trim(), callback.trim(), false);
+            }
+            for (event, callback) in item.pairs() {
+                let event = event.key().unwrap_or_default();
+                let callback = self.callback(frame, callback).await?;
+                frame.on(&event, &callback, false);
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of a callback: a function that stands here gets one.
+    pub async fn callback(&mut self, frame: &mut Frame, node: &Node) -> Result<String, Halt> {
+        match (&node.tag, node.as_text()) {
+            (Some(_), Some(source)) => self.nameless(frame, source).await,
+            (None, Some(text)) => Ok(text.to_owned()),
+            _ => Ok(String::new()),
+        }
+    }
+
+    /// Tells everybody who waits for an event.
+    pub async fn emit(
+        &mut self,
+        frame: &mut Frame,
+        event: &str,
+        args: Vec<Value>,
+    ) -> Result<(), Halt> {
+        if !frame.hears(event) {
+            return Ok(());
+        }
+        let heard: Vec<_> = frame.handlers.iter().filter(|it| it.event == event).cloned().collect();
+        frame.handlers.retain(|handler| handler.event != event || !handler.once);
+        let about = serde_json::json!({ "type": event });
+        for handler in heard {
+            let all: Vec<Value> = std::iter::once(about.clone()).chain(args.clone()).collect();
+            if let Some(expression) = handler.callback.strip_prefix("?=") {
+                Box::pin(self.expression(frame, expression)).await?;
+            } else if let Some(call) = args::call(&handler.callback) {
+                let passed = Passed { by_place: all, ..Passed::default() };
+                Box::pin(self.function(frame, &call.name, passed)).await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,275 @@
+//! From messages as they were written to messages as they are sent: calls and regular
+//! expressions are filled in, the template is rendered, then the model is asked for what
+//! is missing. What was filled in is never read again.
+
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use super::super::fault::quoted;
+use super::super::output;
+use super::super::template::{self, Format, Functions, Rendered};
+use super::super::text::roles;
+use super::super::text::{Draft, Pattern, Settled};
+use super::talk::{Body, How, Line, Parts};
+use super::values::text_of;
+use super::{Frame, Halt, LONGEST_TEXT, Run};
+use crate::words::script_run as words;
+
+/// Steps of a regular expression before it is given up.
+const BACKTRACKS: usize = 1_000_000;
+
+impl Run {
+    /// Renders every message that waits, in order, and asks the model where a mark says so.
+    pub async fn flush(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        let end = frame.talk.lines.len();
+        self.flush_to(frame, end).await
+    }
+
+    /// The same for as many messages as it takes until no mark waits: what follows may
+    /// read a reply, but rendering can wait.
+    pub async fn flush_asks(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        let waits = frame.talk.lines.iter().rposition(waits);
+        match waits {
+            Some(last) => self.flush_to(frame, last + 1).await,
+            None => Ok(()),
+        }
+    }
+
+    fn flush_to<'a>(&'a mut self, frame: &'a mut Frame, end: usize) -> BoxFuture<'a, Result<(), Halt>> {
+        Box::pin(async move {
+            if frame.talk.is_flushing {
+                // A call inside a message flushes nothing: that message is on its way.
+                return Ok(());
+            }
+            frame.talk.is_flushing = true;
+            let came = self.flush_lines(frame, end).await;
+            frame.talk.is_flushing = false;
+            came
+        })
+    }
+
+    async fn flush_lines(&mut self, frame: &mut Frame, end: usize) -> Result<(), Halt> {
+        for at in 0..end.min(frame.talk.lines.len()) {
+            if !frame.talk.lines.get(at).is_some_and(Line::is_pending) {
+                continue;
+            }
+            let Some(mut line) = frame.talk.lines.get(at).cloned() else { continue };
+            self.settle(frame, &mut line).await?;
+            let addressed = !line.to.is_empty();
+            if let Some(place) = frame.talk.lines.get_mut(at) {
+                *place = line;
+            }
+            self.fill_asks(frame, at).await?;
+            if addressed {
+                self.group_answers(frame, at).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Renders one message; replies of the model stay missing.
+    pub async fn settle(&mut self, frame: &mut Frame, line: &mut Line) -> Result<(), Halt> {
+        let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
+        let was = std::mem::replace(&mut frame.talk.is_flushing, true);
+        let came = self.settle_body(frame, line).await;
+        frame.talk.is_flushing = was;
+        frame.values.locals = locals;
+        came
+    }
+
+    async fn settle_body(&mut self, frame: &mut Frame, line: &mut Line) -> Result<(), Halt> {
+        match line.body.clone() {
+            Body::Settled(_) | Body::Parts(_) => {}
+            Body::PendingParts(value) => line.body = Body::Parts(self.parts(frame, &value).await?),
+            Body::Pending { text, how } => {
+                let (text, how) = match how {
+                    How::Expression => match self.expression(frame, &text).await? {
+                        Some(value) => match text_of(&value).strip_prefix('#') {
+                            Some(template) => (template.to_owned(), How::Template),
+                            None => {
+                                line.body = Body::Settled(Settled::given(text_of(&value)));
+                                return Ok(());
+                            }
+                        },
+                        None => (format!("?={text}"), How::Marks),
+                    },
+                    how => (text, how),
+                };
+                let text = addressees(frame, line, &text);
+                let (settled, bias) = self.text(frame, &text, how).await?;
+                line.body = Body::Settled(settled);
+                line.bias = bias;
+            }
+        }
+        Ok(())
+    }
+
+    /// One text of the author, with everything in it that needs no model.
+    async fn text(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+        how: How,
+    ) -> Result<(Settled, Vec<super::super::text::Bias>), Halt> {
+        let mut draft = Draft::read(text);
+        let bias = draft.bias().to_vec();
+        self.fill(frame, &mut draft).await?;
+        if how == How::Marks {
+            return Ok((draft.settle(), bias));
+        }
+        let sealed = draft.seal();
+        let rendered = self.render(frame, sealed.template()).await?;
+        Ok((sealed.open(&rendered), bias))
+    }
+
+    /// Puts the results of calls and regular expressions in.
+    pub async fn fill(&mut self, frame: &mut Frame, draft: &mut Draft) -> Result<(), Halt> {
+        while let Some((at, invoke)) = draft.next_invoke().map(|(at, it)| (at, it.clone())) {
+            let value = self.invoke(frame, &invoke).await?;
+            let text = text_of(&value);
+            if text.len() > LONGEST_TEXT {
+                return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
+            }
+            draft.fill(at, text);
+        }
+        while let Some((at, pattern)) = draft.next_pattern().map(|(at, it)| (at, it.clone())) {
+            let value = frame.values.at(&pattern.variable).unwrap_or(Value::Null);
+            let found = matched(&pattern, &text_of(&value))?;
+            draft.fill(at, found);
+        }
+        Ok(())
+    }
+
+    /// Renders a template with everything the script knows.
+    pub async fn render(&mut self, frame: &mut Frame, text: &str) -> Result<String, Halt> {
+        let format = match frame.values.option("templateFormat") {
+            Some(Value::String(name)) => Format::parse(&name)
+                .ok_or_else(|| words::NO_FORMAT.with("name", quoted(&name)))?,
+            _ => Format::default(),
+        };
+        if format.is_plain(text) {
+            return Ok(text.to_owned());
+        }
+        let data = Value::Object(template_data(frame));
+        let mut functions = Functions::new(frame.reach.template_names());
+        loop {
+            match template::render_with(format, text, &data, &functions)? {
+                Rendered::Done(text) => return Ok(text),
+                Rendered::Wants(call) => {
+                    let value =
+                        self.template_function(frame, &call.name, call.args.clone()).await?;
+                    functions.answer(call, value.unwrap_or(Value::Null));
+                }
+            }
+        }
+    }
+
+    /// A structured system message, each of its texts rendered.
+    async fn parts(&mut self, frame: &mut Frame, value: &Value) -> Result<Parts, Halt> {
+        let mut parts = Parts::default();
+        let Value::Object(map) = value else {
+            return Err(words::SYSTEM_NO_PARTS.into());
+        };
+        for (key, value) in map {
+            let texts = match value {
+                Value::Array(items) => items.iter().map(text_of).collect(),
+                Value::Null => Vec::new(),
+                value => vec![text_of(value)],
+            };
+            let mut rendered = Vec::new();
+            for text in texts {
+                let (settled, _) = self.text(frame, &text, How::Template).await?;
+                rendered.push(settled.text().trim_end_matches('\n').to_owned());
+            }
+            match key.as_str() {
+                "background" => parts.background = rendered,
+                "content" => parts.content = rendered,
+                "output" => parts.output = rendered,
+                "notes" => parts.notes = rendered,
+                other => return Err(words::SYSTEM_PART.with("key", quoted(other)).into()),
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// Marks whose results a later instruction may want.
+fn waits(line: &Line) -> bool {
+    match &line.body {
+        Body::Pending { text, .. } => {
+            !line.to.is_empty() || text.contains("[[") || text.trim_start().starts_with('@')
+        }
+        Body::Settled(settled) => settled.next_ask().is_some(),
+        Body::PendingParts(_) | Body::Parts(_) => false,
+    }
+}
+
+/// Takes the `@role`s at the head of a text off, and knows whom `@all` means.
+fn addressees(frame: &Frame, line: &mut Line, text: &str) -> String {
+    let roles = frame.shape.roles();
+    if roles.is_empty() {
+        return text.to_owned();
+    }
+    let is_role = |name: &str| name == "all" || roles.contains_key(name);
+    let (to, rest) = roles::leading(text, is_role);
+    line.to.extend(to);
+    let mut named = Vec::new();
+    for to in std::mem::take(&mut line.to) {
+        let names = match to.role.as_str() {
+            "all" => roles.keys().filter(|name| **name != line.role).cloned().collect(),
+            _ => vec![to.role.clone()],
+        };
+        for role in names {
+            if named.iter().all(|known: &roles::To| known.role != role) {
+                named.push(roles::To { role, arg: to.arg.clone() });
+            }
+        }
+    }
+    line.to = named;
+    rest.to_owned()
+}
+
+/// What templates see. The output is told in words, unless the script wants the schema.
+fn template_data(frame: &Frame) -> Map<String, Value> {
+    let mut data = frame.values.scope();
+    if let Some(schema) = frame.shape.output()
+        && data.get("output") == Some(schema)
+    {
+        let natural = frame.values.flag("naturalOutput").unwrap_or(true);
+        let text = match natural {
+            true => output::describe(schema),
+            false => schema.to_string(),
+        };
+        data.insert("output".to_owned(), Value::String(text));
+    }
+    data
+}
+
+/// What a regular expression finds in a text; the whole text when it finds nothing.
+fn matched(pattern: &Pattern, text: &str) -> Result<String, Halt> {
+    let flags: String = pattern.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
+    let source = match flags.is_empty() {
+        true => pattern.source.clone(),
+        false => format!("(?{flags}){}", pattern.source),
+    };
+    let fault = |why: String| {
+        Halt::from(
+            words::BAD_PATTERN.with("pattern", quoted(&pattern.source)).with("why", quoted(&why)),
+        )
+    };
+    let regex = fancy_regex::RegexBuilder::new(&source)
+        .backtrack_limit(BACKTRACKS)
+        .build()
+        .map_err(|error| fault(error.to_string()))?;
+    let Some(found) = regex.captures(text).map_err(|error| fault(error.to_string()))? else {
+        return Ok(text.to_owned());
+    };
+    let group = match &pattern.group {
+        None => found.get(1).or_else(|| found.get(0)),
+        Some(group) => match group.parse::<usize>() {
+            Ok(number) => found.get(number),
+            Err(_) => found.name(group),
+        },
+    };
+    Ok(group.map_or_else(|| text.to_owned(), |group| group.as_str().to_owned()))
+}

@@ -1,0 +1,87 @@
+//! Several roles in one dialogue: each has a script of its own and sees what is public,
+//! what is addressed to it, and nothing else.
+
+use super::super::fault::quoted;
+use super::super::shape::input::Args;
+use super::answer::{Reply, Wish};
+use super::talk::{Parts, seen_by};
+use super::{Frame, Halt, Run};
+use crate::protocol::Message;
+use crate::words::script_run as words;
+use serde_json::{Map, Value};
+
+impl Run {
+    /// Every addressed role answers a message, one after the other.
+    pub async fn group_answers(&mut self, frame: &mut Frame, at: usize) -> Result<(), Halt> {
+        let to = frame.talk.lines.get(at).map(|line| line.to.clone()).unwrap_or_default();
+        for to in to {
+            let Some(script) = frame.role_script(&to.role) else {
+                return Err(words::NO_ROLE_SCRIPT.with("role", quoted(&to.role)).into());
+            };
+            let reply = self.role_reply(frame, &to.role, &script, at + 1, String::new()).await?;
+            let text = Value::String(reply.text.clone());
+            frame.values.replies.insert("RESPONSE".to_owned(), text.clone());
+            frame.values.latest = text;
+            if let Some(line) = frame.talk.lines.get_mut(at) {
+                line.replies.push((to.role, reply.text));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a role says now: its own script first, then the dialogue up to `end` as it
+    /// sees it, then what it has begun to say.
+    pub async fn role_reply(
+        &mut self,
+        frame: &mut Frame,
+        role: &str,
+        script: &str,
+        end: usize,
+        begun: String,
+    ) -> Result<Reply, Halt> {
+        let mut actor = self.actor(frame, role, script).await?;
+        let mut sent = self.sent(&actor, actor.talk.lines.len(), None, &Parts::default());
+        let from = frame.talk.prologue.unwrap_or(0).min(end);
+        let lines = frame.talk.lines.iter().take(end).skip(from);
+        sent.extend(seen_by(role, lines, frame.shape.name()));
+        if !begun.is_empty() {
+            sent.push(Message::assistant(begun));
+        }
+        let came = self.complete(&mut actor, sent, Wish::default()).await;
+        let own = actor.shape.name().to_owned();
+        frame.reach.put_role(role.to_owned(), actor);
+        frame.talk.calls += 1;
+        let reply = came?;
+        let text = without_name(&reply.text, &[role, &own]);
+        Ok(Reply { text, ..reply })
+    }
+
+    async fn actor(&mut self, frame: &mut Frame, role: &str, script: &str) -> Result<Frame, Halt> {
+        if let Some(actor) = frame.reach.take_role(role) {
+            return Ok(actor);
+        }
+        self.needs_trust(frame, &format!("@{role}"))?;
+        self.permit(frame, script, &Map::new()).await?;
+        let shape = self.find(frame, script)?;
+        if !shape.is_of("char") {
+            return Err(words::ROLE_NO_CHAR
+                .with("role", quoted(role))
+                .with("file", shape.origin.file.clone())
+                .into());
+        }
+        let mut actor = Frame::new(shape, Args::default(), &frame.guards)?;
+        self.begin(&mut actor).await?;
+        Ok(actor)
+    }
+}
+
+/// A model that plays a role often begins with the role's name.
+fn without_name(text: &str, names: &[&str]) -> String {
+    for name in names {
+        let rest = text.trim_start().strip_prefix(name);
+        if let Some(rest) = rest.and_then(|rest| rest.strip_prefix([':', '：'])) {
+            return rest.trim_start().to_owned();
+        }
+    }
+    text.to_owned()
+}

@@ -1,0 +1,430 @@
+//! What a running script can call by name: its own functions, imported modules, other
+//! scripts and what they export.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::super::failure::Failure;
+use super::super::fault::quoted;
+use super::super::js::Engine;
+use super::super::shape::input::Args;
+use super::super::shape::links::bare;
+use super::super::shape::{Export, Import, Kind, Pick, Picks, Shape};
+use super::super::source;
+use super::super::wasm;
+use super::calls::Passed;
+use super::{Frame, Halt, Run};
+use crate::words::script_run as words;
+
+/// The name of a module's initialiser.
+const INIT: &str = "initializeExec";
+
+/// What stands behind a name.
+#[derive(Clone, Debug)]
+pub enum Callee {
+    /// A function of the script's engine.
+    Js { name: String, takes_object: bool },
+    Wasm { module: usize, name: String },
+    Script(Arc<Shape>),
+    /// `$id.interact({message})`.
+    Interact(Arc<Shape>),
+    /// A function of another script.
+    Foreign { module: usize, name: String },
+}
+
+/// Everything a script can reach by name.
+#[derive(Default)]
+pub struct Reach {
+    names: BTreeMap<String, Callee>,
+    /// Template functions: the name in templates, and the name in the engine.
+    templates: BTreeMap<String, String>,
+    pub engine: Option<Engine>,
+    modules: Vec<Option<Frame>>,
+    pub wasm: Vec<wasm::Module>,
+    roles: BTreeMap<String, Frame>,
+    agents: BTreeMap<String, Frame>,
+    pub nameless: usize,
+}
+
+impl Reach {
+    pub fn has_function(&self, name: &str) -> bool {
+        self.names.contains_key(name)
+    }
+
+    pub fn callee(&self, name: &str) -> Option<Callee> {
+        self.names.get(name).cloned()
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = (&String, &Callee)> {
+        self.names.iter()
+    }
+
+    pub fn template_names(&self) -> Vec<String> {
+        self.templates.keys().cloned().collect()
+    }
+
+    pub fn template(&self, name: &str) -> Option<String> {
+        self.templates.get(name).cloned()
+    }
+
+    /// Gives a name to a function; a name that is there stays.
+    pub fn add(&mut self, name: &str, callee: Callee) {
+        self.names.entry(name.to_owned()).or_insert(callee);
+    }
+
+    pub fn add_template(&mut self, name: &str, function: &str) {
+        self.templates.entry(name.to_owned()).or_insert_with(|| function.to_owned());
+    }
+
+    pub fn take_module(&mut self, at: usize) -> Option<Frame> {
+        self.modules.get_mut(at)?.take()
+    }
+
+    pub fn put_module(&mut self, at: usize, frame: Frame) {
+        if let Some(place) = self.modules.get_mut(at) {
+            *place = Some(frame);
+        }
+    }
+
+    fn add_module(&mut self, frame: Frame) -> usize {
+        self.modules.push(Some(frame));
+        self.modules.len() - 1
+    }
+
+    pub fn take_role(&mut self, role: &str) -> Option<Frame> {
+        self.roles.remove(role)
+    }
+
+    pub fn put_role(&mut self, role: String, frame: Frame) {
+        self.roles.insert(role, frame);
+    }
+
+    pub fn take_agent(&mut self, key: &str) -> Option<Frame> {
+        self.agents.remove(key)
+    }
+
+    pub fn put_agent(&mut self, key: String, frame: Frame) {
+        self.agents.insert(key, frame);
+    }
+}
+
+impl Run {
+    /// Brings in what the script imports, and runs what must run first.
+    pub async fn imports(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        let shape = frame.shape.clone();
+        for import in &shape.imports {
+            self.needs_trust(frame, "import")?;
+            self.import(frame, import).await.map_err(|halt| match halt {
+                Halt::Failed(failure) => {
+                    failure.or_at(&import.spot.file, import.spot.place).into()
+                }
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+
+    async fn import(&mut self, frame: &mut Frame, import: &Import) -> Result<(), Halt> {
+        match &import.kind {
+            Kind::Module(name) => {
+                let (id, names) = self.js_module(frame, name, None).await?;
+                self.take_functions(frame, import, &id, name, names).await
+            }
+            Kind::File(name) => {
+                let path = self.library.path(name, &frame.shape.origin.folder);
+                let text = self
+                    .library
+                    .files()
+                    .read(&path)?
+                    .ok_or_else(|| words::NO_FILE.with("name", quoted(name)))?;
+                if !self.library.files().trusts(&path) {
+                    return Err(words::UNTRUSTED
+                        .with("file", path.display().to_string())
+                        .with("what", quoted(name))
+                        .into());
+                }
+                let (id, names) = self.js_module(frame, name, Some(text)).await?;
+                self.take_functions(frame, import, &id, &stem(name), names).await
+            }
+            Kind::Wasm(name) => self.import_wasm(frame, import, name),
+            Kind::Script(name) => self.import_script(frame, import, name).await,
+        }
+    }
+
+    /// Gives names to the functions of a module, as the entry wants them.
+    async fn take_functions(
+        &mut self,
+        frame: &mut Frame,
+        import: &Import,
+        module: &str,
+        short: &str,
+        names: Vec<String>,
+    ) -> Result<(), Halt> {
+        let inside = |name: &str| format!("{module}.{name}");
+        let plain: Vec<&String> = names.iter().filter(|name| bare(name) != INIT).collect();
+        match &import.picks {
+            Picks::All => {
+                for name in &plain {
+                    self.take_function(frame, &inside(name), &bare(name), false).await?;
+                }
+            }
+            Picks::Star | Picks::Named(_) => {
+                let object = match &import.picks {
+                    Picks::Named(name) => name.clone(),
+                    _ => short.to_owned(),
+                };
+                for name in &plain {
+                    let full = format!("{object}.{}", bare(name));
+                    frame.reach.add(&full, Callee::Js { name: inside(name), takes_object: false });
+                }
+                self.js_bind(frame, &object, module).await?;
+            }
+            Picks::Names(picks) => {
+                for pick in picks {
+                    let name = find_name(&plain, pick)
+                        .ok_or_else(|| words::NO_EXPORT.with("name", quoted(&pick.name)))?;
+                    let alias = pick.alias.clone().unwrap_or_else(|| bare(name));
+                    self.take_function(frame, &inside(name), &alias, pick.template).await?;
+                }
+            }
+        }
+        let init = names.iter().find(|name| bare(name) == INIT).filter(|_| !import.quiet);
+        if let Some(init) = init {
+            let data = init_data(frame);
+            self.js(frame, &inside(init), vec![data]).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_function(
+        &mut self,
+        frame: &mut Frame,
+        inside: &str,
+        name: &str,
+        template: bool,
+    ) -> Result<(), Halt> {
+        match name.strip_prefix("template$").or(template.then_some(name)) {
+            Some(name) => frame.reach.add_template(name, inside),
+            // A name that is there stays.
+            None if frame.reach.has_function(name) => {}
+            None => {
+                self.js_bind(frame, name, inside).await?;
+                let callee = Callee::Js { name: inside.to_owned(), takes_object: false };
+                frame.reach.add(name, callee);
+            }
+        }
+        Ok(())
+    }
+
+    fn import_wasm(&mut self, frame: &mut Frame, import: &Import, name: &str) -> Result<(), Halt> {
+        let path = self.library.path(name, &frame.shape.origin.folder);
+        let bytes = self
+            .library
+            .files()
+            .bytes(&path)?
+            .ok_or_else(|| words::NO_FILE.with("name", quoted(name)))?;
+        let module = wasm::Module::read(&bytes)?;
+        let at = frame.reach.wasm.len();
+        let names = module.functions();
+        frame.reach.wasm.push(module);
+        let object = match &import.picks {
+            Picks::Star => Some(stem(name)),
+            Picks::Named(name) => Some(name.clone()),
+            Picks::All | Picks::Names(_) => None,
+        };
+        for function in names {
+            let alias = match &import.picks {
+                Picks::Names(picks) => match picks.iter().find(|pick| pick.name == function) {
+                    Some(pick) => pick.alias.clone().unwrap_or_else(|| function.clone()),
+                    None => continue,
+                },
+                _ => match &object {
+                    Some(object) => format!("{object}.{function}"),
+                    None => function.clone(),
+                },
+            };
+            frame.reach.add(&alias, Callee::Wasm { module: at, name: function });
+        }
+        Ok(())
+    }
+
+    /// Another script: itself as a function, or what it exports.
+    async fn import_script(
+        &mut self,
+        frame: &mut Frame,
+        import: &Import,
+        name: &str,
+    ) -> Result<(), Halt> {
+        let source = self.library.find(name, &frame.shape.origin.folder)?;
+        let is_package = source.origin.package.is_some() && !name.contains('#');
+        let shape = Arc::new(Shape::of(source, &self.library)?);
+        let given: Vec<(String, Callee)> = self.exported(frame, import, &shape, is_package).await?;
+        match &import.picks {
+            Picks::All | Picks::Star => {
+                for (name, callee) in given {
+                    frame.reach.add(&name, callee);
+                }
+            }
+            Picks::Named(alias) => {
+                let has_self = shape.exports.is_none();
+                for (name, callee) in given {
+                    let name = match name.strip_prefix(shape.id()) {
+                        Some(rest) if has_self => format!("{alias}{rest}"),
+                        _ => format!("{alias}.{name}"),
+                    };
+                    frame.reach.add(&name, callee);
+                }
+            }
+            Picks::Names(picks) => {
+                for pick in picks {
+                    let callee = given.iter().find(|(name, _)| *name == pick.name);
+                    let (name, callee) = callee
+                        .ok_or_else(|| words::NO_EXPORT.with("name", quoted(&pick.name)))?
+                        .clone();
+                    frame.reach.add(&pick.alias.clone().unwrap_or(name), callee);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The names a script gives away; it is started when it has something to start.
+    async fn exported(
+        &mut self,
+        frame: &mut Frame,
+        import: &Import,
+        shape: &Arc<Shape>,
+        is_package: bool,
+    ) -> Result<Vec<(String, Callee)>, Halt> {
+        let itself = |shape: &Arc<Shape>| {
+            vec![
+                (shape.id().to_owned(), Callee::Script(shape.clone())),
+                (format!("{}.interact", shape.id()), Callee::Interact(shape.clone())),
+            ]
+        };
+        if shape.exports.is_none() && !is_package {
+            return Ok(itself(shape));
+        }
+        let mut data = match init_data(frame) {
+            Value::Object(data) => data,
+            _ => serde_json::Map::new(),
+        };
+        data.insert("_initCaller".to_owned(), json!({ "id": frame.shape.id() }));
+        let args = Args { by_place: Vec::new(), named: data.clone() };
+        // An initialiser takes what it finds; inputs are for calls.
+        let started = Arc::new(Shape { inputs: Vec::new(), ..shape.as_ref().clone() });
+        let mut module = Frame::new(started, args, &frame.guards)?;
+        Box::pin(self.prepare(&mut module)).await?;
+        let mut given = Vec::new();
+        let mut foreign = Vec::new();
+        for export in shape.exports.iter().flatten() {
+            match export {
+                Export::Itself => given.extend(itself(shape)),
+                Export::Own { name, alias } => {
+                    if !module.reach.has_function(name) {
+                        return Err(words::NO_EXPORT.with("name", quoted(name)).into());
+                    }
+                    let shown = alias.clone().unwrap_or_else(|| name.clone());
+                    foreign.push((shown, name.clone()));
+                }
+                Export::Of(import) => {
+                    let before: Vec<String> = module.reach.names.keys().cloned().collect();
+                    Box::pin(self.import(&mut module, import)).await?;
+                    let new = module.reach.names.keys().filter(|name| !before.contains(name));
+                    foreign.extend(new.map(|name| (name.clone(), name.clone())));
+                }
+            }
+        }
+        if shape.exports.is_none() {
+            given.extend(itself(shape));
+        }
+        if !import.quiet {
+            self.initialise(&mut module, Value::Object(data)).await?;
+        }
+        let at = frame.reach.add_module(module);
+        given.extend(foreign.into_iter().map(|(shown, name)| {
+            (shown, Callee::Foreign { module: at, name })
+        }));
+        Ok(given)
+    }
+
+    /// Runs what a script wants run when it is imported.
+    async fn initialise(&mut self, module: &mut Frame, data: Value) -> Result<(), Halt> {
+        let setting = module.shape.front.get("$initializeExec").cloned();
+        let before = module.values.flag("runSelfBeforeInitializeExec") == Some(true);
+        match setting {
+            Some(node) if node.to_value() == Value::Bool(false) => return Ok(()),
+            Some(node) if node.as_text().is_some() => {
+                if before {
+                    Box::pin(self.begin_body(module)).await?;
+                }
+                let name = self.callback(module, &node).await?;
+                let passed = Passed { by_place: vec![data], ..Passed::default() };
+                Box::pin(self.function(module, &bare(&name), passed)).await?;
+                return Ok(());
+            }
+            _ => {}
+        }
+        if module.reach.has_function(INIT) {
+            if before {
+                Box::pin(self.begin_body(module)).await?;
+            }
+            let passed = Passed { by_place: vec![data], ..Passed::default() };
+            Box::pin(self.function(module, INIT, passed)).await?;
+            return Ok(());
+        }
+        Box::pin(self.begin_body(module)).await
+    }
+
+    async fn begin_body(&mut self, module: &mut Frame) -> Result<(), Halt> {
+        match self.body(module).await {
+            Ok(()) | Err(Halt::Return(_) | Halt::Break | Halt::Continue) => {}
+            Err(halt) => return Err(halt),
+        }
+        self.flush(module).await
+    }
+
+    /// Calls a function of a wasm module.
+    pub fn wasm(
+        &mut self,
+        frame: &mut Frame,
+        module: usize,
+        name: &str,
+        args: Vec<Value>,
+    ) -> Result<Value, Halt> {
+        let module = frame
+            .reach
+            .wasm
+            .get_mut(module)
+            .ok_or_else(|| Failure::new(words::NO_DIRECTIVE.with("name", quoted(name))))?;
+        Ok(module.call(name, &args)?)
+    }
+}
+
+/// What an initialiser gets: the arguments of the importing script, or their defaults.
+fn init_data(frame: &Frame) -> Value {
+    let mut data = serde_json::Map::new();
+    for input in &frame.shape.inputs {
+        if let Some(value) = frame.values.config.get(&input.name) {
+            data.insert(input.name.clone(), value.clone());
+        }
+    }
+    data.extend(frame.values.args.clone());
+    Value::Object(data)
+}
+
+fn find_name<'a>(names: &[&'a String], pick: &Pick) -> Option<&'a String> {
+    let wanted = [pick.name.clone(), format!("template${}", pick.name)];
+    names.iter().find(|name| wanted.contains(&bare(name))).copied()
+}
+
+/// `./lib/my.mjs` is `my`.
+fn stem(name: &str) -> String {
+    let file = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
+    let file = file.unwrap_or_else(|| name.to_owned());
+    let file = source::stem(&file).to_owned();
+    file.split('.').next().unwrap_or(&file).to_owned()
+}

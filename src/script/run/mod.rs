@@ -1,0 +1,334 @@
+//! Runs scripts: walks the instructions, keeps the dialogue, calls models, other scripts
+//! and functions. What a text or a value means is said here; what the world gives is
+//! asked of the [`Host`].
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use super::failure::Failure;
+use super::fault::{Fault, quoted};
+use super::host::{Host, Told};
+use super::shape::input::{self, Args};
+use super::shape::{Item, Shape};
+use super::source::Library;
+use super::syntax::Node;
+use crate::words::{Say, Word, script_run as words};
+
+mod answer;
+mod ask;
+pub mod calls;
+mod chain;
+mod eval;
+mod events;
+mod flush;
+mod group;
+mod import;
+pub mod items;
+mod js;
+mod params;
+pub mod talk;
+mod think;
+mod tools;
+pub mod values;
+
+use events::Handler;
+use import::Reach;
+use talk::{Line, Talk};
+use values::Values;
+
+/// Most scripts that may be inside one another.
+const DEEPEST: usize = 16;
+/// Most instructions of one run, with those that loops repeat.
+const MOST_STEPS: usize = 200_000;
+/// Most calls of the model in one run.
+const MOST_CALLS: usize = 1000;
+/// Most messages of one dialogue, and most bytes of one text.
+const MOST_LINES: usize = 10_000;
+pub const LONGEST_TEXT: usize = 16 << 20;
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// An ID or a path.
+    pub script: String,
+    /// The folder it is looked for from.
+    pub from: PathBuf,
+    pub args: Args,
+    /// Answers are told as they come.
+    pub streams: bool,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    pub value: Value,
+    /// Role and text of the dialogue that is shown.
+    pub visible: Vec<(String, String)>,
+}
+
+/// Why an instruction did not simply end.
+#[derive(Debug)]
+pub enum Halt {
+    Failed(Box<Failure>),
+    /// `$ret`: the script is over.
+    Return(Value),
+    Break,
+    Continue,
+    /// `$exit`: every script is over.
+    Exit(Value),
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Halt {
+        Halt::Failed(Box::new(failure))
+    }
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Halt {
+        Failure::from(fault).into()
+    }
+}
+
+impl From<Say> for Halt {
+    fn from(what: Say) -> Halt {
+        Failure::new(what).into()
+    }
+}
+
+impl From<Word> for Halt {
+    fn from(what: Word) -> Halt {
+        Failure::new(what).into()
+    }
+}
+
+/// One run of a script with all that it calls.
+pub struct Run {
+    pub host: Box<dyn Host>,
+    pub library: Library,
+    streams: bool,
+    depth: usize,
+    steps: usize,
+    calls: usize,
+}
+
+/// One script while it runs.
+pub struct Frame {
+    pub shape: Arc<Shape>,
+    pub values: Values,
+    pub talk: Talk,
+    pub reach: Reach,
+    pub handlers: Vec<Handler>,
+    /// The permissions of this script and of those that called it.
+    pub guards: Vec<Arc<Value>>,
+    /// A text that came without a name and that no input takes.
+    extra: Option<Value>,
+    /// Loops that run now: `$break` is for them.
+    pub loops: usize,
+}
+
+/// Finds a script and runs it.
+pub async fn run(order: Order, library: Library, host: Box<dyn Host>) -> Result<Done, Failure> {
+    let source = library.find(&order.script, &order.from)?;
+    let shape = Arc::new(Shape::of(source, &library)?);
+    let mut run = Run { host, library, streams: order.streams, depth: 0, steps: 0, calls: 0 };
+    let mut frame = Frame::new(shape, order.args, &[])?;
+    let value = match run.frame(&mut frame).await {
+        Ok(value) | Err(Halt::Exit(value) | Halt::Return(value)) => value,
+        Err(Halt::Failed(failure)) => return Err(*failure),
+        Err(Halt::Break | Halt::Continue) => Value::Null,
+    };
+    let visible = frame.talk.visible().map(|line| (line.role.clone(), line.text())).collect();
+    Ok(Done { value, visible })
+}
+
+impl Frame {
+    /// A script that is about to begin; its arguments are checked.
+    pub fn new(
+        shape: Arc<Shape>,
+        args: Args,
+        callers: &[Arc<Value>],
+    ) -> Result<Frame, Failure> {
+        let (args, left) = input::bind(&shape.inputs, args);
+        let mut config = shape.config.clone();
+        let prompt = take_map(&mut config, "prompt");
+        let parameters = take_map(&mut config, "parameters");
+        for input in &shape.inputs {
+            let unset = config.get(&input.name).is_none_or(Value::is_null);
+            if let Some(default) = input.default.clone().filter(|_| unset) {
+                config.insert(input.name.clone(), default);
+            }
+        }
+        let mut frame = Frame {
+            guards: callers.to_vec(),
+            values: Values { args, prompt, parameters, config, ..Values::default() },
+            talk: Talk::default(),
+            reach: Reach::default(),
+            handlers: Vec::new(),
+            extra: None,
+            loops: 0,
+            shape,
+        };
+        frame.take_extra(left);
+        let values = &frame.values;
+        let known = |name: &str| values.args.get(name).or_else(|| values.config.get(name));
+        input::check(&frame.shape.inputs, known)
+            .map_err(|failure| failure.or_at(&frame.shape.origin.file, frame.shape.front.place))?;
+        if let Some(rules) = frame.shape.config.get("permissions") {
+            frame.guards.push(Arc::new(rules.clone()));
+        }
+        prompt_lines(&mut frame);
+        Ok(frame)
+    }
+
+    /// A text that no input takes is the script's `content` where it speaks of one, else
+    /// one more message of the user.
+    fn take_extra(&mut self, left: Option<Value>) {
+        let Some(left) = left else { return };
+        let speaks = |item: &Item| item.node.to_value().to_string().contains("content");
+        let knows = self.shape.inputs.iter().any(|input| input.name == "content")
+            || self.shape.body.iter().any(speaks)
+            || self.shape.functions.iter().any(|function| function.source.contains("content"));
+        match knows && !self.values.args.contains_key("content") {
+            true => {
+                self.values.args.insert("content".to_owned(), left);
+            }
+            false => self.extra = Some(left),
+        }
+    }
+
+    /// The names of chat roles and the scripts behind them.
+    pub fn role_script(&self, role: &str) -> Option<String> {
+        let script = self.shape.roles().get(role)?.as_str()?.to_owned();
+        Some(script)
+    }
+}
+
+/// `prompt.messages` become messages of the dialogue.
+pub fn prompt_lines(frame: &mut Frame) {
+    let Some(Value::Array(messages)) = frame.values.prompt.shift_remove("messages") else { return };
+    for message in messages {
+        let role = message.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
+        if let Some(content) = message.get("content") {
+            frame.talk.push(items::line(&role, content));
+        }
+    }
+}
+
+fn take_map(config: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
+    match config.shift_remove(key) {
+        Some(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+impl Run {
+    /// Runs a script from its first instruction to its end.
+    pub fn frame<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<Value, Halt>> {
+        Box::pin(async move {
+            if self.depth >= DEEPEST {
+                let name = quoted(frame.shape.id());
+                return Err(words::TOO_MANY_SCRIPTS.with("most", DEEPEST).with("name", name).into());
+            }
+            self.depth += 1;
+            let came = self.whole(frame).await;
+            self.depth -= 1;
+            came
+        })
+    }
+
+    async fn whole(&mut self, frame: &mut Frame) -> Result<Value, Halt> {
+        self.prepare(frame).await?;
+        match self.body(frame).await {
+            Ok(()) => self.finish(frame).await?,
+            Err(Halt::Return(value)) => frame.values.latest = value,
+            Err(Halt::Break | Halt::Continue) => {}
+            Err(halt) => return Err(halt),
+        }
+        self.shutdown(frame).await?;
+        Ok(frame.values.latest.clone())
+    }
+
+    /// All that must be there before the first instruction.
+    pub async fn prepare(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        self.declare(frame).await?;
+        self.imports(frame).await?;
+        self.listen(frame).await?;
+        self.startup(frame).await
+    }
+
+    /// The instructions of the script.
+    pub async fn body(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        let shape = frame.shape.clone();
+        for item in &shape.body {
+            self.item(frame, &item.node).await.map_err(|halt| placed(halt, item))?;
+        }
+        if let Some(extra) = frame.extra.take() {
+            frame.talk.prologue.get_or_insert(frame.talk.lines.len());
+            frame.talk.push(Line::settled("user", values::text_of(&extra)));
+        }
+        Ok(())
+    }
+
+    /// What is left to do behind the last instruction.
+    async fn finish(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        self.flush(frame).await?;
+        let may = frame.values.flag("autoRunLLMIfPromptAvailable").unwrap_or(true);
+        let last = frame.talk.lines.last();
+        let asks = last.is_some_and(|line| line.role == "user" && line.replies.is_empty());
+        let never = frame.talk.calls == 0
+            && !frame.talk.lines.is_empty()
+            && last.is_some_and(|line| line.replies.is_empty());
+        if may && (asks || never) {
+            self.answer(frame, &Map::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// Counts an instruction against the limit.
+    pub fn step(&mut self) -> Result<(), Halt> {
+        self.steps += 1;
+        match self.steps > MOST_STEPS {
+            true => Err(words::TOO_MANY_STEPS.with("most", MOST_STEPS).into()),
+            false => Ok(()),
+        }
+    }
+
+    /// A script of a folder that nobody trusts may hold messages, and nothing else.
+    pub fn needs_trust(&self, frame: &Frame, what: &str) -> Result<(), Halt> {
+        match frame.shape.origin.trusted {
+            true => Ok(()),
+            false => Err(words::UNTRUSTED
+                .with("file", frame.shape.origin.file.clone())
+                .with("what", quoted(what))
+                .into()),
+        }
+    }
+
+    pub fn note(&mut self, say: impl Into<Say>) {
+        self.host.tell(Told::Note(say.into()));
+    }
+}
+
+/// The failure with the place of the instruction it came from.
+pub fn placed_at(failure: Failure, item: &Item) -> Failure {
+    failure.or_at(&item.file, item.node.place)
+}
+
+fn placed(halt: Halt, item: &Item) -> Halt {
+    match halt {
+        Halt::Failed(failure) => placed_at(*failure, item).into(),
+        other => other,
+    }
+}
+
+/// The same for an instruction inside a block.
+pub fn placed_in(halt: Halt, frame: &Frame, node: &Node) -> Halt {
+    match halt {
+        Halt::Failed(failure) => failure.or_at(&frame.shape.origin.file, node.place).into(),
+        other => other,
+    }
+}

@@ -1,0 +1,183 @@
+//! What of a script's parameters goes to the model, and what steers the call.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::values::Values;
+use crate::protocol::Params;
+
+/// Sampling parameters that servers know beside those of [`Params`], and how scripts may
+/// write them.
+const KNOWN: &[(&str, &[&str])] = &[
+    ("top_k", &["top_k", "topK"]),
+    ("min_p", &["min_p", "minP"]),
+    ("typical_p", &["typical_p"]),
+    ("tfs_z", &["tfs_z"]),
+    ("repeat_penalty", &["repeat_penalty", "repeatPenalty"]),
+    ("repetition_penalty", &["repetition_penalty"]),
+    ("repeat_last_n", &["repeat_last_n"]),
+    ("mirostat", &["mirostat"]),
+    ("mirostat_tau", &["mirostat_tau"]),
+    ("mirostat_eta", &["mirostat_eta"]),
+    ("seed", &["seed"]),
+    ("logit_bias", &["logit_bias"]),
+    ("grammar", &["grammar"]),
+    ("dry_multiplier", &["dry_multiplier"]),
+    ("xtc_probability", &["xtc_probability"]),
+];
+const MAX_TOKENS: u32 = 2048;
+const TIMEOUT: u64 = 120_000;
+const MAX_RETRY: u64 = 7;
+const MIN_TAIL: u64 = 7;
+
+/// How one call is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manner {
+    pub params: Params,
+    pub streams: bool,
+    pub timeout: Duration,
+    /// How often a cut answer is continued.
+    pub retries: u64,
+    /// How often the tail of an answer may repeat; 0: for ever.
+    pub tail: u64,
+}
+
+/// Reads the parameters of a call: its own first, then the prompt's, then the script's.
+pub fn manner(values: &Values, call: &Map<String, Value>, streams: bool, is_json: bool) -> Manner {
+    let of = |names: &[&str]| {
+        let layers = [call, &values.prompt, &values.parameters];
+        layers.into_iter().find_map(|layer| {
+            names.iter().find_map(|name| layer.get(*name)).filter(|value| !value.is_null())
+        })
+    };
+    let number = |names: &[&str]| of(names).and_then(as_number);
+    let whole = |names: &[&str], default: u64| {
+        of(names).and_then(as_number).map_or(default, |number| number.max(0.0) as u64)
+    };
+    let max_tokens = whole(&["max_tokens", "maxTokens"], u64::from(MAX_TOKENS));
+    let mut more = Map::new();
+    for (name, names) in KNOWN {
+        if let Some(value) = of(names) {
+            more.insert((*name).to_owned(), value.clone());
+        }
+    }
+    let continues = of(&["continueOnLengthLimit"]).and_then(Value::as_bool).unwrap_or(true);
+    let wants = of(&["stream"]).and_then(Value::as_bool);
+    let wants = wants.or(values.flag("llmStream")).unwrap_or(true);
+    Manner {
+        params: Params {
+            temperature: number(&["temperature"]),
+            top_p: number(&["top_p", "topP"]),
+            max_tokens: Some(u32::try_from(max_tokens).unwrap_or(u32::MAX)),
+            presence_penalty: number(&["presence_penalty"]),
+            frequency_penalty: number(&["frequency_penalty"]),
+            stop: stop_words(values, call),
+            more,
+        },
+        streams: streams && wants,
+        timeout: Duration::from_millis(whole(&["timeout"], TIMEOUT).max(1)),
+        retries: if continues && !is_json { whole(&["maxRetry"], MAX_RETRY) } else { 0 },
+        tail: whole(&["minTailRepeatCount"], MIN_TAIL),
+    }
+}
+
+fn as_number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
+/// All stop words there are, each once, with the delimiter last.
+fn stop_words(values: &Values, call: &Map<String, Value>) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut add = |value: Option<&Value>| {
+        let words = match value {
+            Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
+            Some(Value::String(word)) => vec![word.as_str()],
+            _ => Vec::new(),
+        };
+        for word in words.into_iter().filter(|word| !word.is_empty()) {
+            if out.iter().all(|known| known != word) {
+                out.push(word.to_owned());
+            }
+        }
+    };
+    for layer in [call, &values.prompt, &values.parameters, &values.config] {
+        for name in ["stop_words", "stop"] {
+            add(layer.get(name));
+        }
+    }
+    add(values.option("completion_delimiter").as_ref());
+    out
+}
+
+/// Whether the end of a text is one piece, repeated this often.
+pub fn repeats(text: &str, times: u64) -> bool {
+    let Ok(times) = usize::try_from(times) else { return false };
+    if times < 2 {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    (1..=LONGEST_UNIT).any(|unit| {
+        let Some(tail) = bytes.len().checked_sub(unit) else { return false };
+        let word = &bytes[tail..];
+        // Lines of dashes and blanks are drawn on purpose.
+        let is_word = word.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
+        let same = word.iter().all(|byte| *byte == word[0]);
+        let times = if is_word && !same { times } else { times.max(SAME_SIGNS) };
+        unit.checked_mul(times).is_some_and(|length| {
+            bytes.len() >= length
+                && bytes[bytes.len() - length..].chunks_exact(unit).all(|chunk| chunk == word)
+        })
+    })
+}
+
+/// Longest piece that is looked for, in bytes.
+const LONGEST_UNIT: usize = 96;
+/// How often one sign, or signs that are no letters, may stand in a row.
+const SAME_SIGNS: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    /// ISDK-145: the call's own parameters, then the prompt's, then the script's.
+    #[test]
+    fn isdk_145_the_closest_parameter_counts() {
+        let values = Values {
+            prompt: map(json!({"top_p": 0.2, "stop_words": ["P"]})),
+            parameters: map(json!({"temperature": 0.1, "top_p": 0.1, "top_k": 5, "stop_words": ["S", "P"]})),
+            config: map(json!({"completion_delimiter": "<E>"})),
+            ..Values::default()
+        };
+        let manner = manner(&values, &map(json!({"temperature": 0.9})), true, false);
+        assert_eq!(manner.params.temperature, Some(0.9));
+        assert_eq!(manner.params.top_p, Some(0.2));
+        assert_eq!(manner.params.max_tokens, Some(2048));
+        assert_eq!(manner.params.more["top_k"], json!(5));
+        assert_eq!(manner.params.stop, ["P", "S", "<E>"]);
+        assert_eq!((manner.retries, manner.tail, manner.timeout.as_secs()), (7, 7, 120));
+    }
+
+    /// ISDK-053: JSON comes whole or not at all.
+    #[test]
+    fn isdk_053_a_cut_json_answer_is_not_continued() {
+        let values = Values { parameters: map(json!({"continueOnLengthLimit": true})), ..Values::default() };
+        assert_eq!(manner(&values, &Map::new(), true, true).retries, 0);
+    }
+
+    #[test]
+    fn a_tail_that_repeats_is_seen_and_a_drawn_line_is_none() {
+        assert!(repeats("go abababab", 4));
+        assert!(!repeats("go ababab", 4));
+        assert!(repeats(&format!("x{}", "循环".repeat(7)), 7));
+        assert!(!repeats("----------------", 7));
+        assert!(!repeats("| --- | --- | --- | --- | --- | --- | --- |", 7));
+        assert!(!repeats("aaaaaaaaaa", 0));
+    }
+}

@@ -1,0 +1,235 @@
+//! The messages of a running script, and what of them a model gets to see.
+
+use serde_json::{Map, Value};
+
+use super::super::text::roles::{To, is_private};
+use super::super::text::{Bias, Settled};
+use crate::protocol::Message;
+
+/// The name of a person who speaks in a group.
+pub const PERSON: &str = "User";
+
+/// The dialogue so far.
+#[derive(Clone, Debug, Default)]
+pub struct Talk {
+    pub lines: Vec<Line>,
+    /// The messages above the first separator.
+    pub prologue: Option<usize>,
+    /// Calls of the model that this script has made.
+    pub calls: usize,
+    pub is_flushing: bool,
+}
+
+/// One message.
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub role: String,
+    pub to: Vec<To>,
+    pub body: Body,
+    /// What the addressed roles answered, in order.
+    pub replies: Vec<(String, String)>,
+    pub bias: Vec<Bias>,
+    /// Loop variables of the moment it was written.
+    pub locals: Vec<Map<String, Value>>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// As it was written.
+    Pending { text: String, how: How },
+    /// A structured system message, as it was written.
+    PendingParts(Value),
+    /// Rendered; perhaps a reply of the model is still missing.
+    Settled(Settled),
+    Parts(Parts),
+}
+
+/// How a text is to be rendered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    Template,
+    /// Marks are read, the template is not.
+    Marks,
+    Expression,
+}
+
+/// A system message in parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    pub background: Vec<String>,
+    pub content: Vec<String>,
+    pub output: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// The titles of the parts that have one.
+#[derive(Clone, Debug)]
+pub struct Titles {
+    pub notes: String,
+    pub output: String,
+}
+
+impl Line {
+    pub fn new(role: impl Into<String>, body: Body) -> Line {
+        Line {
+            role: role.into(),
+            to: Vec::new(),
+            body,
+            replies: Vec::new(),
+            bias: Vec::new(),
+            locals: Vec::new(),
+        }
+    }
+
+    pub fn settled(role: impl Into<String>, text: impl Into<String>) -> Line {
+        Line::new(role, Body::Settled(Settled::given(text)))
+    }
+
+    pub fn is_pending(&self) -> bool {
+        match &self.body {
+            Body::Pending { .. } | Body::PendingParts(_) => true,
+            Body::Settled(settled) => settled.next_ask().is_some(),
+            Body::Parts(_) => false,
+        }
+    }
+
+    pub fn is_private(&self) -> bool {
+        is_private(&self.to)
+    }
+
+    /// The text as it stands now.
+    pub fn text(&self) -> String {
+        match &self.body {
+            Body::Pending { text, .. } => text.clone(),
+            Body::PendingParts(value) => value.to_string(),
+            Body::Settled(settled) => settled.text(),
+            Body::Parts(parts) => parts.content.join("\n"),
+        }
+    }
+}
+
+impl Parts {
+    fn add(&mut self, more: &Parts) {
+        self.background.extend(more.background.iter().cloned());
+        self.content.extend(more.content.iter().cloned());
+        self.output.extend(more.output.iter().cloned());
+        self.notes.extend(more.notes.iter().cloned());
+    }
+
+    /// The parts in their order, a blank line between them.
+    pub fn text(&self, titles: &Titles) -> String {
+        let list = |title: &str, items: &[String]| {
+            let title = title.trim_end();
+            let colon = if title.ends_with([':', '：']) { "" } else { ":" };
+            // A description of the output is a list already.
+            let item = |item: &String| match item.trim_start().starts_with("* ") {
+                true => item.trim_end().to_owned(),
+                false => format!("* {item}"),
+            };
+            let items: Vec<String> = items.iter().map(item).collect();
+            (!items.is_empty()).then(|| format!("{title}{colon}\n{}", items.join("\n")))
+        };
+        let block = |texts: &[String]| (!texts.is_empty()).then(|| texts.join("\n"));
+        let parts = [
+            block(&self.background),
+            block(&self.content),
+            list(&titles.output, &self.output),
+            list(&titles.notes, &self.notes),
+        ];
+        let filled: Vec<String> = parts.into_iter().flatten().filter(|it| !it.is_empty()).collect();
+        filled.join("\n\n")
+    }
+}
+
+impl Talk {
+    pub fn push(&mut self, line: Line) {
+        self.lines.push(line);
+    }
+
+    /// The messages that are shown and kept: those of this dialogue.
+    pub fn visible(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().skip(self.prologue.unwrap_or(0))
+    }
+
+    /// The place an edit means: from the head, or from the end.
+    pub fn place(&self, at: i64) -> Option<usize> {
+        let length = i64::try_from(self.lines.len()).ok()?;
+        let at = if at < 0 { length + at } else { at };
+        usize::try_from(at).ok().filter(|at| *at < self.lines.len())
+    }
+}
+
+/// Who is who when messages are made.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    /// The name the script itself speaks under.
+    pub own: &'a str,
+    pub titles: &'a Titles,
+}
+
+/// What the model gets: one system message at the head, then the dialogue.
+pub fn messages<'a>(
+    lines: impl Iterator<Item = &'a Line>,
+    view: &View<'_>,
+    extra: &Parts,
+) -> Vec<Message> {
+    let mut system = Parts::default();
+    let mut out = Vec::new();
+    for line in lines {
+        match (&line.body, line.role.as_str()) {
+            (Body::Parts(parts), _) => system.add(parts),
+            (_, "system") => system.content.push(line.text()),
+            (_, role) => {
+                out.extend(spoken(role, line.text(), view));
+                for (role, reply) in &line.replies {
+                    out.extend(spoken(role, reply.clone(), view));
+                }
+            }
+        }
+    }
+    system.add(extra);
+    let system = system.text(view.titles);
+    let head = (!system.is_empty()).then(|| Message::system(system));
+    head.into_iter().chain(out).collect()
+}
+
+fn spoken(role: &str, text: String, view: &View<'_>) -> Option<Message> {
+    if text.is_empty() {
+        return None;
+    }
+    Some(match role {
+        "user" => Message::user(text),
+        "assistant" => Message::assistant(text),
+        own if own == view.own => Message::assistant(text),
+        other => Message::user(format!("{other}: {text}")),
+    })
+}
+
+/// What a role of a group sees of the controller's dialogue: public messages and those
+/// addressed to it, its own as assistant, the others' with their names.
+pub fn seen_by<'a>(role: &str, lines: impl Iterator<Item = &'a Line>, own: &str) -> Vec<Message> {
+    let mut out = Vec::new();
+    for line in lines.filter(|line| line.role != "system" && !line.text().is_empty()) {
+        let addressed = line.to.iter().any(|to| to.role == role);
+        if line.is_private() && !addressed && line.role != role {
+            continue;
+        }
+        out.push(voice(&line.role, &line.text(), role, own));
+        for (from, reply) in line.replies.iter().filter(|(_, reply)| !reply.is_empty()) {
+            out.push(voice(from, reply, role, own));
+        }
+    }
+    out
+}
+
+fn voice(from: &str, text: &str, role: &str, own: &str) -> Message {
+    let name = match from {
+        "user" => PERSON,
+        "assistant" => own,
+        other => other,
+    };
+    match from == role {
+        true => Message::assistant(text),
+        false => Message::user(format!("{name}: {text}")),
+    }
+}

@@ -1,0 +1,265 @@
+//! `shouldThink`: how a model is told to think, and how its thinking and its answer are
+//! told apart.
+
+use serde_json::Value;
+
+use super::values::Values;
+
+/// Steps of a pattern before it is given up.
+const BACKTRACKS: usize = 1_000_000;
+
+/// How one answer is thought about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub mode: Mode,
+    pub visible: bool,
+    think: Tag,
+    answer: Tag,
+    depth: Option<u64>,
+    steps: Option<u64>,
+    /// `None`: nothing is said; else the script's own words, or the usual ones.
+    own: Option<Option<String>>,
+    role: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    First,
+    Last,
+    Deep,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Tag {
+    Pair { start: String, end: String, given: bool },
+    Pattern { source: String, group: &'static str },
+}
+
+/// Reads `shouldThink`; `None` when nothing is asked for.
+pub fn plan(values: &Values) -> Option<Plan> {
+    let wanted = values.option("shouldThink")?;
+    let empty = serde_json::Map::new();
+    let (mode, map) = match &wanted {
+        Value::Object(map) => (map.get("mode").cloned().unwrap_or(Value::Bool(true)), map),
+        other => (other.clone(), &empty),
+    };
+    let mode = match &mode {
+        Value::Bool(true) => Mode::Last,
+        Value::String(name) => match name.as_str() {
+            "last" => Mode::Last,
+            "first" => Mode::First,
+            "deep" => Mode::Deep,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let prompts = map.get("defaultThinkPrompt").map(|it| it.get("prompt").unwrap_or(it));
+    let key = match mode {
+        Mode::First => "firstThinkPrompt",
+        Mode::Last => "lastThinkPrompt",
+        Mode::Deep => "deepThinkPrompt",
+    };
+    let text = |key: &str| prompts.and_then(|it| it.get(key)).and_then(Value::as_str);
+    let skips = map.get("skipDefaultPrompt").and_then(Value::as_bool) == Some(true);
+    Some(Plan {
+        mode,
+        visible: map.get("visible").and_then(Value::as_bool).unwrap_or(false),
+        think: tag(map.get("thinkTag"), "Think", "think"),
+        answer: tag(map.get("answerTag"), "Answer", "answer"),
+        depth: map.get("depth").and_then(Value::as_u64),
+        steps: map.get("steps").and_then(Value::as_u64),
+        own: (!skips).then(|| text(key).map(str::to_owned)),
+        role: text("rolePrompt").map(str::to_owned),
+    })
+}
+
+fn tag(value: Option<&Value>, default: &str, group: &'static str) -> Tag {
+    let pair = |name: &str, given: bool| {
+        let name = name.trim().trim_start_matches('<').trim_end_matches('>');
+        Tag::Pair { start: format!("<{name}>"), end: format!("</{name}>"), given }
+    };
+    match value {
+        Some(Value::Array(both)) => match (both.first(), both.get(1)) {
+            (Some(Value::String(start)), Some(Value::String(end))) => {
+                Tag::Pair { start: start.clone(), end: end.clone(), given: true }
+            }
+            _ => pair(default, false),
+        },
+        Some(Value::String(text)) => match pattern(text) {
+            Some(source) => Tag::Pattern { source, group },
+            None => pair(text, true),
+        },
+        _ => pair(default, false),
+    }
+}
+
+/// `/re/flags` as a pattern.
+fn pattern(text: &str) -> Option<String> {
+    let (source, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
+    let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
+    Some(if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") })
+}
+
+impl Plan {
+    /// What the model is told; nothing where the script wants it so.
+    pub fn prompt(&self) -> Vec<String> {
+        let Some(own) = &self.own else { return Vec::new() };
+        let told = own.clone().unwrap_or_else(|| self.usual());
+        self.role.clone().into_iter().chain([told]).collect()
+    }
+
+    fn usual(&self) -> String {
+        let (think, answer) = (self.think.shown(), self.answer.shown());
+        let mut text = match self.mode {
+            Mode::Last => "Answer first. Then check the answer step by step and correct it where it is wrong.".to_owned(),
+            Mode::First => format!("Think first, between {think}. Then give the final answer between {answer}."),
+            Mode::Deep => format!(
+                "Think long and in depth first, between {think}: take the question apart, consider other ways, check each step. Then give the final answer between {answer}."
+            ),
+        };
+        if let Some(depth) = self.depth {
+            text.push_str(&format!(" Go at most {depth} levels deep."));
+        }
+        if let Some(steps) = self.steps {
+            text.push_str(&format!(" Take at most {steps} steps."));
+        }
+        text
+    }
+
+    /// The answer and the thinking in a model's text.
+    pub fn split(&self, text: &str) -> (String, Option<String>) {
+        if self.mode == Mode::Last {
+            return (text.to_owned(), None);
+        }
+        let (rest, thinking) = match self.think.find(text) {
+            Some(found) => (found.without, Some(found.inside.trim().to_owned())),
+            // The start is often part of the template, and only the end is said.
+            None => match self.think.end().and_then(|end| text.split_once(end)) {
+                Some((thinking, rest)) => (rest.to_owned(), Some(thinking.trim().to_owned())),
+                None => (text.to_owned(), None),
+            },
+        };
+        let answer = match self.answer.find(&rest) {
+            Some(found) => found.inside,
+            None => match self.answer.start().and_then(|start| rest.split_once(start)) {
+                Some((_, open)) => open.to_owned(),
+                None => rest,
+            },
+        };
+        (answer.trim().to_owned(), thinking)
+    }
+}
+
+struct Found {
+    inside: String,
+    without: String,
+}
+
+impl Tag {
+    fn shown(&self) -> String {
+        match self {
+            Tag::Pair { start, end, .. } => format!("`{start}` and `{end}`"),
+            Tag::Pattern { source, .. } => format!("what the pattern `{source}` finds"),
+        }
+    }
+
+    fn start(&self) -> Option<&str> {
+        match self {
+            Tag::Pair { start, .. } => Some(start),
+            Tag::Pattern { .. } => None,
+        }
+    }
+
+    fn end(&self) -> Option<&str> {
+        match self {
+            Tag::Pair { end, .. } => Some(end),
+            Tag::Pattern { .. } => None,
+        }
+    }
+
+    fn find(&self, text: &str) -> Option<Found> {
+        match self {
+            Tag::Pair { start, end, given } => {
+                let found = pair(text, start, end);
+                // The usual tags may be written small, too.
+                found.or_else(|| {
+                    (!given).then(|| pair(text, &start.to_lowercase(), &end.to_lowercase())).flatten()
+                })
+            }
+            Tag::Pattern { source, group } => {
+                let regex = fancy_regex::RegexBuilder::new(source)
+                    .backtrack_limit(BACKTRACKS)
+                    .build()
+                    .ok()?;
+                let found = regex.captures(text).ok()??;
+                let whole = found.get(0)?;
+                let inside = found.name(group).or_else(|| found.get(1)).unwrap_or(whole);
+                let (before, rest) = text.split_at(whole.start());
+                let after = rest.split_at(whole.end() - whole.start()).1;
+                Some(Found {
+                    inside: inside.as_str().to_owned(),
+                    without: format!("{before}{after}"),
+                })
+            }
+        }
+    }
+}
+
+fn pair(text: &str, start: &str, end: &str) -> Option<Found> {
+    let (before, rest) = text.split_once(start)?;
+    let (inside, after) = rest.split_once(end)?;
+    Some(Found { inside: inside.to_owned(), without: format!("{before}{after}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn planned(value: Value) -> Option<Plan> {
+        let parameters = [("shouldThink".to_owned(), value)].into_iter().collect();
+        plan(&Values { parameters, ..Values::default() })
+    }
+
+    /// ISDK-146: four modes and their short forms.
+    #[test]
+    fn isdk_146_modes_have_short_forms() {
+        let mode = |value| planned(value).map(|plan| plan.mode);
+        assert_eq!(mode(json!(true)), Some(Mode::Last));
+        assert_eq!(mode(json!("first")), Some(Mode::First));
+        assert_eq!(mode(json!({"mode": "deep"})), Some(Mode::Deep));
+        assert_eq!(mode(json!({})), Some(Mode::Last));
+        assert_eq!([mode(json!(false)), mode(json!("off")), mode(json!({"mode": "off"}))], [None, None, None]);
+    }
+
+    /// ISDK-147: tags are names, pairs or patterns with groups.
+    #[test]
+    fn isdk_147_thinking_and_answer_are_told_apart_by_tags() {
+        let split = |value, text: &str| planned(value).unwrap().split(text);
+        let (answer, thinking) = split(json!("first"), "<Think>a b</Think>\n\n<Answer>c</Answer>");
+        assert_eq!((answer.as_str(), thinking.as_deref()), ("c", Some("a b")));
+        let (answer, _) = split(json!({"mode": "first", "thinkTag": "t", "answerTag": "a"}), "<t>x</t><a>4</a> end");
+        assert_eq!(answer, "4");
+        let pattern = json!({
+            "mode": "first",
+            "thinkTag": "/<\\|channel\\|>analysis<\\|message\\|>(?<think>.*?)<\\|end\\|>/s",
+            "answerTag": "/<\\|channel\\|>final<\\|message\\|>(?<answer>.*?)<\\|end\\|>/s",
+        });
+        let text = "<|channel|>analysis<|message|>hm\nhm<|end|><|channel|>final<|message|>7<|end|>";
+        let (answer, thinking) = split(pattern, text);
+        assert_eq!((answer.as_str(), thinking.as_deref()), ("7", Some("hm\nhm")));
+        assert_eq!(split(json!("deep"), "plain").0, "plain");
+        assert_eq!(split(json!("first"), "thought</think>4").0, "thought</think>4");
+    }
+
+    /// ISDK-148: depth, steps and the script's own prompt.
+    #[test]
+    fn isdk_148_the_prompt_can_be_bounded_replaced_or_left_out() {
+        let prompt = |value| planned(value).unwrap().prompt().join("\n");
+        assert!(prompt(json!({"mode": "deep", "depth": 3, "steps": 5})).contains("3 levels"));
+        assert_eq!(prompt(json!({"mode": "first", "skipDefaultPrompt": true})), "");
+        let own = json!({"mode": "first", "defaultThinkPrompt": {"prompt": {"firstThinkPrompt": "Hm first.", "rolePrompt": "R"}}});
+        assert_eq!(prompt(own), "R\nHm first.");
+    }
+}

@@ -1,0 +1,264 @@
+//! The values of one running script, by who said them: a loop, a call, the model, the
+//! prompt, the settings. What was said closer to the moment wins.
+
+use serde_json::{Map, Value};
+
+/// All values of one script.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    /// Loop variables, the innermost last.
+    pub locals: Vec<Map<String, Value>>,
+    /// What the model said, by the names of its marks.
+    pub replies: Map<String, Value>,
+    /// The arguments of this call.
+    pub args: Map<String, Value>,
+    /// `prompt:` of the settings and what `$prompt` added.
+    pub prompt: Map<String, Value>,
+    pub parameters: Map<String, Value>,
+    /// The settings, and what `$set` put beside them.
+    pub config: Map<String, Value>,
+    /// The value of the last instruction.
+    pub latest: Value,
+    /// Fields of the last result that can be read and are not part of it.
+    pub hidden: Map<String, Value>,
+}
+
+impl Values {
+    /// The value under a plain name.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        match name {
+            "LatestResult" => return Some(self.latest_with_hidden()),
+            "prompt" => return Some(Value::Object(self.whole_prompt())),
+            "parameters" => return Some(Value::Object(self.parameters.clone())),
+            _ => {}
+        }
+        self.layers().find_map(|layer| layer.get(name)).cloned()
+    }
+
+    /// The value under a path: `user1.name`, `list[0]`, `list.0`.
+    pub fn at(&self, path: &str) -> Option<Value> {
+        if let Some(value) = self.get(path) {
+            return Some(value);
+        }
+        let mut parts = path.split(['.', '[']).map(|part| part.trim_end_matches(']'));
+        let mut value = self.get(parts.next()?)?;
+        for part in parts {
+            let part = part.trim_matches(['"', '\'']);
+            value = match value {
+                Value::Object(mut map) => map.remove(part)?,
+                Value::Array(mut list) => {
+                    let at = part.parse::<usize>().ok().filter(|at| *at < list.len())?;
+                    list.swap_remove(at)
+                }
+                _ => return None,
+            };
+        }
+        Some(value)
+    }
+
+    fn layers(&self) -> impl Iterator<Item = &Map<String, Value>> {
+        let outer = [&self.replies, &self.args, &self.prompt, &self.config];
+        self.locals.iter().rev().chain(outer)
+    }
+
+    fn whole_prompt(&self) -> Map<String, Value> {
+        let mut prompt = self.prompt.clone();
+        prompt.extend(self.replies.clone());
+        prompt
+    }
+
+    fn latest_with_hidden(&self) -> Value {
+        match &self.latest {
+            Value::Object(map) if !self.hidden.is_empty() => {
+                let mut map = map.clone();
+                for (name, value) in &self.hidden {
+                    map.entry(name.clone()).or_insert_with(|| value.clone());
+                }
+                Value::Object(map)
+            }
+            latest => latest.clone(),
+        }
+    }
+
+    /// Everything under its name: what expressions and templates see.
+    pub fn scope(&self) -> Map<String, Value> {
+        let mut scope = self.parameters.clone();
+        scope.extend(self.config.clone());
+        scope.extend(self.prompt.clone());
+        scope.extend(self.args.clone());
+        scope.extend(self.replies.clone());
+        for local in &self.locals {
+            scope.extend(local.clone());
+        }
+        scope.insert("prompt".to_owned(), Value::Object(self.whole_prompt()));
+        scope.insert("parameters".to_owned(), Value::Object(self.parameters.clone()));
+        scope.insert("LatestResult".to_owned(), self.latest_with_hidden());
+        scope
+    }
+
+    /// Gives a variable a value, where the name is known, or beside the settings.
+    pub fn set(&mut self, path: &str, value: Value) {
+        let (name, rest) = match path.split_once('.') {
+            Some((name, rest)) if self.layers().all(|layer| !layer.contains_key(path)) => {
+                (name, Some(rest))
+            }
+            _ => (path, None),
+        };
+        if name == "LatestResult" && rest.is_none() {
+            self.latest = value;
+            return;
+        }
+        let layer = self.layer_of(name);
+        match rest {
+            None => {
+                layer.insert(name.to_owned(), value);
+            }
+            Some(rest) => put(layer.entry(name.to_owned()).or_insert(Value::Null), rest, value),
+        }
+    }
+
+    /// Takes a variable away everywhere.
+    pub fn unset(&mut self, name: &str) {
+        for layer in [&mut self.replies, &mut self.args, &mut self.config] {
+            layer.shift_remove(name);
+        }
+    }
+
+    fn layer_of(&mut self, name: &str) -> &mut Map<String, Value> {
+        if let Some(at) = self.locals.iter().rposition(|local| local.contains_key(name)) {
+            return &mut self.locals[at];
+        }
+        if self.replies.contains_key(name) {
+            &mut self.replies
+        } else if self.args.contains_key(name) {
+            &mut self.args
+        } else {
+            &mut self.config
+        }
+    }
+
+    /// A setting that may stand in several places; the closest counts.
+    pub fn option(&self, name: &str) -> Option<Value> {
+        let of = |map: &Map<String, Value>| map.get(name).filter(|value| !value.is_null()).cloned();
+        let format = self.response_format();
+        of(&self.args)
+            .or_else(|| of(&self.prompt))
+            .or_else(|| format.as_ref().and_then(of))
+            .or_else(|| of(&self.parameters))
+            .or_else(|| of(&self.config))
+    }
+
+    /// A setting that is yes or no.
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        self.option(name)?.as_bool()
+    }
+
+    pub fn response_format(&self) -> Option<Map<String, Value>> {
+        let found = self.prompt.get("response_format").or(self.parameters.get("response_format"));
+        match found.or(self.config.get("response_format"))? {
+            Value::Object(format) => Some(format.clone()),
+            Value::String(kind) => {
+                Some([("type".to_owned(), Value::from(kind.as_str()))].into_iter().collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Puts a value below another one; what is no map on the way becomes one.
+fn put(into: &mut Value, path: &str, value: Value) {
+    let (part, rest) = match path.split_once('.') {
+        Some((part, rest)) => (part, Some(rest)),
+        None => (path, None),
+    };
+    let in_list = match &*into {
+        Value::Array(list) => part.parse::<usize>().ok().filter(|at| *at < list.len()),
+        _ => None,
+    };
+    if in_list.is_none() && !into.is_object() {
+        *into = Value::Object(Map::new());
+    }
+    let below = match (into, in_list) {
+        (Value::Array(list), Some(at)) => &mut list[at],
+        (Value::Object(map), _) => map.entry(part.to_owned()).or_insert(Value::Null),
+        _ => return,
+    };
+    match rest {
+        Some(rest) => put(below, rest, value),
+        None => *below = value,
+    }
+}
+
+/// A value as it stands in a text: a list as JavaScript joins one, a map as JSON.
+pub fn text_of(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What a condition makes of a value, as in JavaScript.
+pub fn truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(is) => *is,
+        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+/// Lays one map over another, map by map.
+pub fn merge(into: &mut Map<String, Value>, from: Map<String, Value>) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(Value::Object(own)), Value::Object(value)) => merge(own, value),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    /// ISDK-061: call arguments before the prompt, the prompt before the settings.
+    #[test]
+    fn isdk_061_what_is_closer_wins() {
+        let mut values = Values {
+            args: map(json!({"a": 1})),
+            prompt: map(json!({"a": 2, "b": 2})),
+            config: map(json!({"a": 3, "b": 3, "c": 3})),
+            ..Values::default()
+        };
+        let seen = |values: &Values| ["a", "b", "c"].map(|name| values.get(name).unwrap());
+        assert_eq!(seen(&values), [json!(1), json!(2), json!(3)]);
+        let scope = values.scope();
+        assert_eq!(["a", "b", "c"].map(|name| scope[name].clone()), seen(&values));
+        values.locals.push(map(json!({"c": 0})));
+        values.set("c", json!(9));
+        assert_eq!(values.locals[0]["c"], json!(9));
+    }
+
+    #[test]
+    fn paths_are_read_and_made() {
+        let mut values = Values::default();
+        values.set("user.name.first", json!("Ann"));
+        values.set("list", json!([1, {"k": 2}]));
+        assert_eq!(values.at("user.name.first").unwrap(), json!("Ann"));
+        assert_eq!(values.at("list[1].k").unwrap(), json!(2));
+        assert_eq!(values.at("list.0").unwrap(), json!(1));
+        assert_eq!(values.at("list.7"), None);
+        values.set("list.1.k", json!(3));
+        assert_eq!(values.at("list.1.k").unwrap(), json!(3));
+    }
+}

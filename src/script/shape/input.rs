@@ -1,0 +1,166 @@
+//! The inputs a script declares, and how arguments become their values.
+
+use serde_json::{Map, Value};
+
+use super::super::failure::Failure;
+use super::super::fault::quoted;
+use crate::words::script_run as words;
+
+/// One declared input.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Input {
+    pub name: String,
+    pub required: bool,
+    /// Which argument by place it takes.
+    pub index: Option<usize>,
+    pub default: Option<Value>,
+    pub choices: Vec<Value>,
+    /// The rest of what the script says of it: description, type, examples, hidden…
+    pub about: Map<String, Value>,
+}
+
+impl Input {
+    pub fn flag(&self, key: &str) -> bool {
+        self.about.get(key).is_some_and(|value| value.as_bool() == Some(true))
+    }
+
+    /// Not shown to a model that may call the script. A required input is always shown.
+    pub fn is_hidden(&self) -> bool {
+        self.flag("hidden") && !self.required
+    }
+
+    /// Not shown in the result of a call.
+    pub fn is_hidden_in_result(&self) -> bool {
+        self.is_hidden() || (self.flag("hiddenInResult") && !self.required)
+    }
+}
+
+/// Reads the `input` list.
+pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<Input>, Failure> {
+    let items = match input {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(items)) => items.clone(),
+        Some(Value::String(name)) => vec![Value::String(name.clone())],
+        Some(_) => return Err(Failure::new(words::INPUT_NO_LIST.with("file", file.to_owned()))),
+    };
+    let mut inputs: Vec<Input> = Vec::new();
+    for item in items {
+        for input in one(&item, file)? {
+            // A script may say more of an input its base declares.
+            match inputs.iter_mut().find(|known| known.name == input.name) {
+                Some(known) => *known = input,
+                None => inputs.push(input),
+            }
+        }
+    }
+    Ok(inputs)
+}
+
+fn one(item: &Value, file: &str) -> Result<Vec<Input>, Failure> {
+    match item {
+        Value::String(name) => Ok(vec![Input { name: name.clone(), ..Input::default() }]),
+        Value::Object(entries) => {
+            Ok(entries.iter().map(|(name, about)| declared(name, about)).collect())
+        }
+        _ => Err(Failure::new(words::INPUT_NO_LIST.with("file", file.to_owned()))),
+    }
+}
+
+fn declared(name: &str, about: &Value) -> Input {
+    let Value::Object(about) = about else {
+        let about = about.as_str().map(|text| ("description".to_owned(), Value::from(text)));
+        return Input {
+            name: name.to_owned(),
+            about: about.into_iter().collect(),
+            ..Input::default()
+        };
+    };
+    Input {
+        name: name.to_owned(),
+        required: about.get("required").and_then(Value::as_bool).unwrap_or(false),
+        index: about.get("index").and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok()),
+        default: about.get("default").filter(|value| !value.is_null()).cloned(),
+        choices: about.get("enum").and_then(Value::as_array).cloned().unwrap_or_default(),
+        about: about.clone(),
+    }
+}
+
+/// Arguments as they are handed to a script.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Args {
+    pub by_place: Vec<Value>,
+    pub named: Map<String, Value>,
+}
+
+impl Args {
+    /// One value: a map is the arguments, anything else goes by its place.
+    pub fn of(value: Value) -> Args {
+        match value {
+            Value::Object(named) => Args { by_place: Vec::new(), named },
+            Value::Array(by_place) => Args { by_place, named: Map::new() },
+            Value::Null => Args::default(),
+            value => Args { by_place: vec![value], named: Map::new() },
+        }
+    }
+}
+
+/// Puts arguments to the names they are meant for. What goes by place and finds no input
+/// of its index comes back.
+pub fn bind(inputs: &[Input], args: Args) -> (Map<String, Value>, Option<Value>) {
+    let Args { by_place, mut named } = args;
+    let mut left = None;
+    let any_index = inputs.iter().any(|input| input.index.is_some());
+    for (at, value) in by_place.into_iter().enumerate() {
+        let by_index = inputs.iter().find(|input| input.index == Some(at));
+        let by_order = inputs.get(at).filter(|_| !any_index);
+        match by_index.or(by_order) {
+            Some(input) => {
+                named.entry(input.name.clone()).or_insert(value);
+            }
+            None if at == 0 => left = Some(value),
+            None => {}
+        }
+    }
+    for input in inputs {
+        if let Some(value) = input.index.and_then(|at| named.shift_remove(&at.to_string())) {
+            named.entry(input.name.clone()).or_insert(value);
+        }
+    }
+    (named, left)
+}
+
+/// Checks what is required and what is restricted. `known` gives the value an input has.
+pub fn check<'a>(
+    inputs: &[Input],
+    known: impl Fn(&str) -> Option<&'a Value>,
+) -> Result<(), Failure> {
+    for input in inputs {
+        match known(&input.name) {
+            None | Some(Value::Null) if input.required => {
+                return Err(Failure::new(words::INPUT_MISSING.with("name", quoted(&input.name))));
+            }
+            Some(value) if !value.is_null() && !allowed(&input.choices, value) => {
+                let list: Vec<String> = input.choices.iter().map(plain).collect();
+                return Err(Failure::new(
+                    words::INPUT_NOT_LISTED
+                        .with("name", quoted(&input.name))
+                        .with("value", quoted(&plain(value)))
+                        .with("list", quoted(&list.join(", "))),
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn allowed(choices: &[Value], value: &Value) -> bool {
+    choices.is_empty() || choices.iter().any(|choice| plain(choice) == plain(value))
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

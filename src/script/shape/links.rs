@@ -1,0 +1,202 @@
+//! What a script brings in from elsewhere, and what it gives to others.
+
+use serde_json::Value;
+
+use super::super::failure::{Failure, Spot};
+use super::super::fault::quoted;
+use super::super::syntax::{Node, Tree};
+use crate::words::script_run as words;
+
+/// One entry of `import`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Import {
+    pub kind: Kind,
+    pub picks: Picks,
+    /// `$initializeExec: {disable: true}` at the entry.
+    pub quiet: bool,
+    pub spot: Spot,
+}
+
+/// What is imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `js:path`: a module that is built in.
+    Module(String),
+    /// A JavaScript file.
+    File(String),
+    /// A wasm module.
+    Wasm(String),
+    /// Another script, a package, or a file in one.
+    Script(String),
+}
+
+/// Which of its functions come in, and under which names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Picks {
+    All,
+    Names(Vec<Pick>),
+    /// `"*"`: on one object, named like the module.
+    Star,
+    /// A name: on one object for modules; the new name of a script.
+    Named(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pick {
+    pub name: String,
+    pub alias: Option<String>,
+    /// `type: template`.
+    pub template: bool,
+}
+
+/// One entry of `export`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Export {
+    /// `"."`: the script itself.
+    Itself,
+    /// `"$name"`, perhaps under another name.
+    Own { name: String, alias: Option<String> },
+    /// Functions of a module, or another script.
+    Of(Import),
+}
+
+pub fn imports(node: Option<&Node>, file: &str) -> Result<Vec<Import>, Failure> {
+    let Some(node) = node else { return Ok(Vec::new()) };
+    match &node.tree {
+        Tree::Null => Ok(Vec::new()),
+        Tree::Text(name) => Ok(vec![import(name, None, file, node)?]),
+        Tree::Map(pairs) => pairs.iter().map(|(key, value)| of_pair(key, value, file)).collect(),
+        Tree::List(items) => {
+            let mut out = Vec::new();
+            for item in items {
+                match &item.tree {
+                    Tree::Text(name) => out.push(import(name, None, file, item)?),
+                    Tree::Map(pairs) => {
+                        for (key, value) in pairs {
+                            out.push(of_pair(key, value, file)?);
+                        }
+                    }
+                    _ => return Err(unclear(item, file)),
+                }
+            }
+            Ok(out)
+        }
+        _ => Err(unclear(node, file)),
+    }
+}
+
+pub fn exports(node: &Node, file: &str) -> Result<Vec<Export>, Failure> {
+    let items = match &node.tree {
+        Tree::Null => return Ok(Vec::new()),
+        Tree::List(items) => items.clone(),
+        _ => vec![node.clone()],
+    };
+    let mut out = Vec::new();
+    for item in &items {
+        match &item.tree {
+            Tree::Text(name) => out.push(export(name, None, file, item)?),
+            Tree::Map(pairs) => {
+                for (key, value) in pairs {
+                    let name = key.key().ok_or_else(|| unclear(item, file))?;
+                    out.push(export(&name, Some(value), file, key)?);
+                }
+            }
+            _ => return Err(unclear(item, file)),
+        }
+    }
+    Ok(out)
+}
+
+fn export(name: &str, value: Option<&Node>, file: &str, at: &Node) -> Result<Export, Failure> {
+    if name == "." {
+        return Ok(Export::Itself);
+    }
+    match name.strip_prefix('$') {
+        Some(own) => {
+            let alias = value.and_then(Node::as_text).map(bare);
+            Ok(Export::Own { name: own.to_owned(), alias })
+        }
+        None => import(name, value, file, at).map(Export::Of),
+    }
+}
+
+fn of_pair(key: &Node, value: &Node, file: &str) -> Result<Import, Failure> {
+    let name = key.key().ok_or_else(|| unclear(key, file))?;
+    import(&name, Some(value), file, key)
+}
+
+fn import(name: &str, value: Option<&Node>, file: &str, at: &Node) -> Result<Import, Failure> {
+    let spot = Spot::new(file, at.place);
+    let kind = kind(name).map_err(|what| Failure::at(what, spot.clone()))?;
+    let mut quiet = false;
+    let picks = match value {
+        None => Picks::All,
+        Some(value) => match &value.tree {
+            Tree::Null => Picks::All,
+            Tree::Text(star) if star == "*" => Picks::Star,
+            Tree::Text(name) => Picks::Named(bare(name)),
+            Tree::List(items) => Picks::Names(names(items, file, &mut quiet)?),
+            Tree::Map(_) => Picks::Names(names(std::slice::from_ref(value), file, &mut quiet)?),
+            _ => return Err(unclear(value, file)),
+        },
+    };
+    // Only the initialiser was spoken of: everything else comes in.
+    let picks = match picks {
+        Picks::Names(names) if names.is_empty() => Picks::All,
+        other => other,
+    };
+    Ok(Import { kind, picks, quiet, spot })
+}
+
+fn names(items: &[Node], file: &str, quiet: &mut bool) -> Result<Vec<Pick>, Failure> {
+    let mut out = Vec::new();
+    for item in items {
+        match &item.tree {
+            Tree::Text(name) => {
+                out.push(Pick { name: bare(name), alias: None, template: false });
+            }
+            Tree::Map(pairs) => {
+                for (key, value) in pairs {
+                    let name = bare(&key.key().ok_or_else(|| unclear(item, file))?);
+                    let value = value.to_value();
+                    if name == "initializeExec" {
+                        *quiet |= value == Value::Bool(false)
+                            || value.get("disable") == Some(&Value::Bool(true));
+                        continue;
+                    }
+                    let alias = value.as_str().or(value.get("name").and_then(Value::as_str));
+                    let template = value.get("type").and_then(Value::as_str) == Some("template");
+                    out.push(Pick { name, alias: alias.map(bare), template });
+                }
+            }
+            _ => return Err(unclear(item, file)),
+        }
+    }
+    Ok(out)
+}
+
+fn kind(name: &str) -> Result<Kind, crate::words::Say> {
+    if let Some(module) = name.strip_prefix("js:") {
+        return Ok(Kind::Module(module.to_owned()));
+    }
+    let path = name.rsplit_once('#').map_or(name, |(_, path)| path);
+    let (_, ending) = path.rsplit_once('.').unwrap_or(("", ""));
+    let foreign = ["rb:", "py:", "python:", "ruby:"];
+    if matches!(ending, "rb" | "py") || foreign.iter().any(|prefix| name.starts_with(prefix)) {
+        return Err(words::FOREIGN_LANGUAGE.with("name", quoted(name)));
+    }
+    Ok(match ending {
+        "js" | "mjs" | "cjs" => Kind::File(name.to_owned()),
+        "wasm" => Kind::Wasm(name.to_owned()),
+        _ => Kind::Script(name.to_owned()),
+    })
+}
+
+/// A name without the `$` that calls are written with.
+pub fn bare(name: &str) -> String {
+    name.strip_prefix('$').unwrap_or(name).to_owned()
+}
+
+fn unclear(node: &Node, file: &str) -> Failure {
+    Failure::at(words::LINK_UNCLEAR, Spot::new(file, node.place))
+}

@@ -1,0 +1,279 @@
+//! What a script declares, checked: its inputs, its base, its functions, what it imports
+//! and exports. A [`Shape`] is the plan; nothing of it has run.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::failure::{Failure, Spot};
+use super::source::{Library, Origin, Source};
+use super::syntax::{Node, Tree};
+use crate::words::script_run as words;
+
+pub mod input;
+pub mod links;
+
+pub use input::Input;
+pub use links::{Export, Import, Kind, Pick, Picks};
+
+/// Longest chain of `type:` and `extends:`.
+const LONGEST: usize = 16;
+/// Types that say what a script is and lead to no other script.
+const PLAIN_TYPES: &[&str] =
+    &["type", "lib", "script", "function", "agent", "app", "tool", "toolset", "package", "prompt", "char"];
+
+/// A function that stands in the body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    pub source: String,
+    /// `!fn#`: for templates.
+    pub template: bool,
+    pub spot: Spot,
+}
+
+/// One instruction, and the file it stands in: a base's stand before the script's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    pub node: Node,
+    pub file: Arc<str>,
+}
+
+/// A script, ready to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub origin: Origin,
+    /// The settings with those of the bases below them.
+    pub config: Map<String, Value>,
+    /// The head as it was written, for functions in it.
+    pub front: Node,
+    /// The types it is of, its own first.
+    pub types: Vec<String>,
+    pub inputs: Vec<Input>,
+    pub body: Vec<Item>,
+    pub functions: Vec<Function>,
+    pub imports: Vec<Import>,
+    pub exports: Option<Vec<Export>>,
+}
+
+impl Shape {
+    /// Reads what a script declares, with its bases.
+    pub fn of(source: Source, library: &Library) -> Result<Shape, Failure> {
+        let mut seen = vec![source.origin.file.clone()];
+        build(source, library, &mut seen)
+    }
+
+    pub fn id(&self) -> &str {
+        &self.origin.id
+    }
+
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.config.get(key).and_then(Value::as_str)
+    }
+
+    /// The name it speaks under in a chat.
+    pub fn name(&self) -> &str {
+        let character = self.config.get("character").and_then(|it| it.get("name"));
+        let named = self.text("name").or(character.and_then(Value::as_str));
+        named.unwrap_or(self.id())
+    }
+
+    /// Chat role to script ID.
+    pub fn roles(&self) -> Map<String, Value> {
+        let inside = self.config.get("character").and_then(|it| it.get("roles"));
+        match self.config.get("roles").or(inside) {
+            Some(Value::Object(roles)) => roles.clone(),
+            _ => Map::new(),
+        }
+    }
+
+    pub fn is_of(&self, kind: &str) -> bool {
+        self.types.iter().any(|known| known == kind)
+    }
+
+    pub fn output(&self) -> Option<&Value> {
+        self.config.get("output").filter(|output| !output.is_null())
+    }
+}
+
+fn build(source: Source, library: &Library, seen: &mut Vec<String>) -> Result<Shape, Failure> {
+    let Source { origin, document } = source;
+    let mut shape = own(&origin, document.front, document.body)?;
+    let mut types = Vec::new();
+    if let Some(kind) = shape.text("type").map(str::to_owned) {
+        types.push(kind.clone());
+        if let Some(base) = type_of(&kind, &shape, library, seen)? {
+            types.extend(base.types.iter().cloned());
+            shape = under(base, shape);
+        }
+    }
+    if let Some(id) = shape.front.get("extends").and_then(Node::as_text).map(str::to_owned) {
+        let base = base(&id, &shape, library, seen)?;
+        types.extend(base.types.iter().cloned());
+        shape = under(base, shape);
+    }
+    shape.types = types;
+    shape.inputs = input::read(shape.config.get("input"), &shape.origin.file)?;
+    Ok(shape)
+}
+
+/// The type script a `type:` names; `None` for a type that is only a word.
+fn type_of(
+    kind: &str,
+    shape: &Shape,
+    library: &Library,
+    seen: &mut Vec<String>,
+) -> Result<Option<Shape>, Failure> {
+    if kind == "type" {
+        return Ok(None);
+    }
+    let found = library.find(kind, &shape.origin.folder);
+    let is_type = |front: &Node| front.get("type").is_some();
+    let source = match found {
+        // A script that is of no type itself is not a type: the word stays a word.
+        Ok(source) if !is_type(&source.document.front) && PLAIN_TYPES.contains(&kind) => {
+            return Ok(None);
+        }
+        Ok(source) if seen.contains(&source.origin.file) && PLAIN_TYPES.contains(&kind) => {
+            return Ok(None);
+        }
+        Ok(source) => source,
+        Err(failure) if failure.spot.is_some() => return Err(failure),
+        Err(_) if PLAIN_TYPES.contains(&kind) => return Ok(None),
+        Err(_) => {
+            let what = words::NO_TYPE.with("name", super::fault::quoted(kind));
+            return Err(Failure::at(what, place_of(shape, "type")));
+        }
+    };
+    let base = guarded(source, shape, library, seen, "type")?;
+    if !base.is_of("type") {
+        let what = words::NOT_A_TYPE.with("name", super::fault::quoted(kind));
+        return Err(Failure::at(what, place_of(shape, "type")));
+    }
+    Ok(Some(base))
+}
+
+fn base(
+    id: &str,
+    shape: &Shape,
+    library: &Library,
+    seen: &mut Vec<String>,
+) -> Result<Shape, Failure> {
+    let source = library
+        .find(id, &shape.origin.folder)
+        .map_err(|failure| failure.or_at(&shape.origin.file, place_of(shape, "extends").place))?;
+    guarded(source, shape, library, seen, "extends")
+}
+
+fn guarded(
+    source: Source,
+    shape: &Shape,
+    library: &Library,
+    seen: &mut Vec<String>,
+    key: &str,
+) -> Result<Shape, Failure> {
+    if seen.contains(&source.origin.file) || seen.len() >= LONGEST {
+        let what = words::CIRCLE.with("name", source.origin.file.clone());
+        return Err(Failure::at(what, place_of(shape, key)));
+    }
+    seen.push(source.origin.file.clone());
+    let base = build(source, library, seen)?;
+    seen.pop();
+    Ok(base)
+}
+
+/// Where a key of the head stands.
+pub fn place_of(shape: &Shape, key: &str) -> Spot {
+    let pair = shape.front.pairs().iter().find(|(name, _)| name.key().as_deref() == Some(key));
+    let place = pair.map_or(shape.front.place, |(name, _)| name.place);
+    Spot::new(&shape.origin.file, place)
+}
+
+/// What one file says, without its bases.
+fn own(origin: &Origin, front: Node, body: Vec<Node>) -> Result<Shape, Failure> {
+    let file: Arc<str> = Arc::from(origin.file.as_str());
+    let mut config = match front.to_value() {
+        Value::Object(config) => config,
+        _ => Map::new(),
+    };
+    normalise_input(&mut config);
+    let mut functions = Vec::new();
+    let mut items = Vec::new();
+    for node in body {
+        match (node.tag.as_deref(), &node.tree) {
+            (Some("fn" | "fn#"), Tree::Text(source)) => functions.push(Function {
+                source: source.clone(),
+                template: node.tag.as_deref() == Some("fn#"),
+                spot: Spot::new(&origin.file, node.place),
+            }),
+            (Some(tag), _) => {
+                let what = words::UNKNOWN_TAG.with("tag", super::fault::quoted(tag));
+                return Err(Failure::at(what, Spot::new(&origin.file, node.place)));
+            }
+            (None, _) => items.push(Item { node, file: file.clone() }),
+        }
+    }
+    let imports = links::imports(front.get("import"), &origin.file)?;
+    let exports = front.get("export").map(|node| links::exports(node, &origin.file)).transpose()?;
+    Ok(Shape {
+        origin: origin.clone(),
+        config,
+        front,
+        types: Vec::new(),
+        inputs: Vec::new(),
+        body: items,
+        functions,
+        imports,
+        exports,
+    })
+}
+
+/// The list form, so that a base's inputs and the script's own join.
+fn normalise_input(config: &mut Map<String, Value>) {
+    if let Some(Value::Object(inputs)) = config.get("input") {
+        let list = inputs.iter().map(|(name, about)| match about {
+            Value::Null => Value::String(name.clone()),
+            about => serde_json::json!({ name: about }),
+        });
+        let list = Value::Array(list.collect());
+        config.insert("input".to_owned(), list);
+    }
+}
+
+/// Keys that belong to a file and are not handed down.
+const OWN: &[&str] = &["_id", "type", "extends", "import", "export", "创", "签"];
+
+/// A script with its base below it: own settings win, the base's instructions stand first.
+fn under(base: Shape, child: Shape) -> Shape {
+    let mut config = child.config;
+    for (key, value) in base.config {
+        if !OWN.contains(&key.as_str()) {
+            merge(&mut config, key, value);
+        }
+    }
+    Shape {
+        config,
+        body: base.body.into_iter().chain(child.body).collect(),
+        functions: base.functions.into_iter().chain(child.functions).collect(),
+        imports: base.imports.into_iter().chain(child.imports).collect(),
+        ..child
+    }
+}
+
+fn merge(into: &mut Map<String, Value>, key: String, base: Value) {
+    match (into.get_mut(&key), base) {
+        (None | Some(Value::Null), base) => {
+            into.insert(key, base);
+        }
+        (Some(Value::Object(own)), Value::Object(base)) => {
+            for (key, value) in base {
+                merge(own, key, value);
+            }
+        }
+        (Some(Value::Array(own)), Value::Array(mut base)) => {
+            let added = own.drain(..).filter(|item| !base.contains(item)).collect::<Vec<_>>();
+            base.extend(added);
+            *own = base;
+        }
+        (Some(_), _) => {}
+    }
+}

@@ -1,0 +1,284 @@
+//! Finds scripts: by path, by ID in folders, in packages, among the built-in ones. What
+//! the disk holds it asks of [`Files`]; the rules of looking are here.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::failure::Failure;
+use super::syntax::{self, Document};
+use crate::words::{Say, script_run as words};
+
+/// How deep folders are searched, and how many entries are looked at.
+const DEEPEST: usize = 4;
+const MOST_ENTRIES: usize = 20_000;
+/// The endings of a script's file name.
+pub const ENDINGS: &[&str] = &[".ai.yaml", ".ai.yml"];
+
+/// What a search may ask of the disk. Reads only.
+pub trait Files: Send + Sync {
+    /// The text of a file; `None` when there is none.
+    fn read(&self, path: &Path) -> Result<Option<String>, Say>;
+    /// The bytes of a file that is no text.
+    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, Say>;
+    /// The names in a folder, sorted; empty when there is none.
+    fn list(&self, folder: &Path) -> Vec<Entry>;
+    /// Whether a person trusts what lies at this path.
+    fn trusts(&self, path: &Path) -> bool;
+}
+
+/// A name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    pub is_folder: bool,
+}
+
+/// Where a script comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// As messages name it.
+    pub file: String,
+    /// What relative paths in it start from.
+    pub folder: PathBuf,
+    /// The name without its ending.
+    pub id: String,
+    pub trusted: bool,
+    /// The package it is the entry of.
+    pub package: Option<String>,
+}
+
+/// A script that was found and read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    pub origin: Origin,
+    pub document: Document,
+}
+
+/// A script that comes with the program: its ID and its text.
+pub type BuiltIn = (&'static str, &'static str);
+
+/// Where scripts are looked for.
+#[derive(Clone)]
+pub struct Library {
+    files: Arc<dyn Files>,
+    /// Folders that were named for this run (`-s`), and those of the settings.
+    folders: Vec<PathBuf>,
+    built_in: &'static [BuiltIn],
+}
+
+impl Library {
+    pub fn new(
+        files: Arc<dyn Files>,
+        folders: Vec<PathBuf>,
+        built_in: &'static [BuiltIn],
+    ) -> Library {
+        Library { files, folders, built_in }
+    }
+
+    pub fn files(&self) -> &dyn Files {
+        self.files.as_ref()
+    }
+
+    /// The script a name stands for, seen from a folder: a path, or an ID that is looked
+    /// for in that folder, in the named folders, and among the built-in scripts.
+    pub fn find(&self, name: &str, from: &Path) -> Result<Source, Failure> {
+        let name = name.trim();
+        let asked = name.strip_prefix("ai:").unwrap_or(name);
+        let (package, inner) = match asked.split_once('#') {
+            Some((package, inner)) => (package, Some(inner)),
+            None => (asked, None),
+        };
+        let missing = || Failure::new(words::NO_SCRIPT.with("name", super::fault::quoted(name)));
+        if package.is_empty() || package.contains('\0') {
+            return Err(missing());
+        }
+        if let Some(inner) = inner {
+            let folder = self.package(package, from).ok_or_else(missing)?;
+            return self.at_path(&clean(&folder.join(inner)))?.ok_or_else(missing);
+        }
+        if let Some(source) = self.by_path(package, from)? {
+            return Ok(source);
+        }
+        if let Some(source) = self.by_id(package, from)? {
+            return Ok(source);
+        }
+        Err(missing())
+    }
+
+    /// The file an import names, seen from a folder; it must lie below it or below a
+    /// named folder.
+    pub fn path(&self, name: &str, from: &Path) -> PathBuf {
+        match name.strip_prefix("ai:").unwrap_or(name).split_once('#') {
+            Some((package, inner)) => match self.package(package, from) {
+                Some(folder) => clean(&folder.join(inner)),
+                None => clean(&from.join(package).join(inner)),
+            },
+            None => clean(&from.join(name)),
+        }
+    }
+
+    fn by_path(&self, name: &str, from: &Path) -> Result<Option<Source>, Failure> {
+        let path = clean(&from.join(name));
+        let is_file_name = ENDINGS.iter().any(|end| name.ends_with(end));
+        let looks_like_path = is_file_name || name.contains(['/', '\\']) || name.starts_with('.');
+        if !looks_like_path {
+            return Ok(None);
+        }
+        if let Some(source) = self.at_path(&path)? {
+            return Ok(Some(source));
+        }
+        for folder in &self.folders {
+            if let Some(source) = self.at_path(&clean(&folder.join(name)))? {
+                return Ok(Some(source));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A file, the file with its ending, or the entry of a folder.
+    fn at_path(&self, path: &Path) -> Result<Option<Source>, Failure> {
+        if ENDINGS.iter().any(|end| path.to_string_lossy().ends_with(end)) {
+            return self.load(path, None);
+        }
+        for end in ENDINGS {
+            let mut named = path.as_os_str().to_owned();
+            named.push(end);
+            if let Some(source) = self.load(Path::new(&named), None)? {
+                return Ok(Some(source));
+            }
+        }
+        self.entry(path)
+    }
+
+    /// The entry of a package: the file named like the folder, else `index`.
+    fn entry(&self, folder: &Path) -> Result<Option<Source>, Failure> {
+        let Some(name) = folder.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+            return Ok(None);
+        };
+        for stem in [name.as_str(), "index"] {
+            for end in ENDINGS {
+                let path = folder.join(format!("{stem}{end}"));
+                if let Some(source) = self.load(&path, Some(&name))? {
+                    return Ok(Some(source));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn load(&self, path: &Path, package: Option<&str>) -> Result<Option<Source>, Failure> {
+        let Some(text) = self.files.read(path).map_err(Failure::new)? else { return Ok(None) };
+        let file = path.display().to_string();
+        let document = syntax::parse(&file, &text)?;
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let stem = stem(&name.unwrap_or_default()).to_owned();
+        let own = document.front.get("_id").and_then(|id| id.as_text()).map(str::to_owned);
+        let origin = Origin {
+            file,
+            folder: path.parent().unwrap_or(Path::new("")).to_owned(),
+            id: own.or(package.map(str::to_owned)).unwrap_or(stem),
+            trusted: self.files.trusts(path),
+            package: package.map(str::to_owned),
+        };
+        Ok(Some(Source { origin, document }))
+    }
+
+    fn package(&self, name: &str, from: &Path) -> Option<PathBuf> {
+        let mut places = vec![clean(&from.join(name))];
+        places.extend(self.folders.iter().map(|folder| clean(&folder.join(name))));
+        places.into_iter().find(|folder| !self.files.list(folder).is_empty())
+    }
+
+    fn by_id(&self, id: &str, from: &Path) -> Result<Option<Source>, Failure> {
+        let mut seen = BTreeSet::new();
+        let mut budget = MOST_ENTRIES;
+        // The script's own folder is looked into without its sub-folders first.
+        let direct = std::iter::once(from).chain(self.folders.iter().map(PathBuf::as_path));
+        for folder in direct {
+            if let Some(source) = self.at_path(&clean(&folder.join(id)))? {
+                return Ok(Some(source));
+            }
+        }
+        if let Some((_, text)) = self.built_in.iter().find(|(name, _)| *name == id) {
+            return built_in(id, text, from).map(Some);
+        }
+        let mut unnamed = Vec::new();
+        for folder in self.folders.iter().map(PathBuf::as_path).chain([from]) {
+            let deep = if folder == from { 1 } else { DEEPEST };
+            let mut open = vec![(folder.to_owned(), 0)];
+            while let Some((folder, depth)) = open.pop() {
+                if !seen.insert(folder.clone()) {
+                    continue;
+                }
+                for entry in self.files.list(&folder) {
+                    budget = budget.saturating_sub(1);
+                    if budget == 0 {
+                        return Ok(None);
+                    }
+                    let path = folder.join(&entry.name);
+                    if entry.is_folder {
+                        if entry.name == id && let Some(source) = self.entry(&path)? {
+                            return Ok(Some(source));
+                        }
+                        if depth + 1 < deep && !entry.name.starts_with('.') {
+                            open.push((path, depth + 1));
+                        }
+                    } else if is_script(&entry.name) {
+                        if stem(&entry.name) == id {
+                            return self.load(&path, None);
+                        }
+                        unnamed.push(path);
+                    }
+                }
+            }
+        }
+        // Nothing has this name: a file may say so itself, by its `_id`.
+        for path in unnamed {
+            if let Ok(Some(source)) = self.load(&path, None)
+                && source.origin.id == id
+            {
+                return Ok(Some(source));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A script of the program itself; paths in it are those of whoever calls it.
+fn built_in(id: &str, text: &str, from: &Path) -> Result<Source, Failure> {
+    let file = format!("{id}.ai.yaml");
+    let document = syntax::parse(&file, text)?;
+    let origin = Origin {
+        file,
+        folder: from.to_owned(),
+        id: id.to_owned(),
+        trusted: true,
+        package: None,
+    };
+    Ok(Source { origin, document })
+}
+
+/// The name without the ending of a script.
+pub fn stem(name: &str) -> &str {
+    ENDINGS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
+}
+
+pub fn is_script(name: &str) -> bool {
+    ENDINGS.iter().any(|end| name.ends_with(end))
+}
+
+/// The path without `.` and `..`, as far as they can be resolved by name.
+pub fn clean(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if out.file_name().is_some() => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,173 @@
+//! From lines to YAML. The head is cut off; then every line of the body becomes an item
+//! of one sequence or belongs to the item above it. Lines are never added or taken away,
+//! only indented, so that a place in the YAML leads back to the source.
+
+use super::tree::Place;
+
+/// What the dialogue's separators become.
+pub const SEPARATOR: &str = "- \"$initDone\"";
+pub const FIRST_SEPARATOR: &str = "- \"$initDone(force=true)\"";
+
+/// The head and the body of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The lines above the head's YAML, and the YAML.
+    pub front: Option<(u32, String)>,
+    pub body: String,
+    /// The lines above the body.
+    pub above: u32,
+}
+
+/// Cuts the settings off. The head is there only when the first line that says something
+/// is `---` and another line begins with it.
+pub fn split(text: &str) -> Parts {
+    let mut lines = text.split('\n').enumerate();
+    let begin = lines
+        .by_ref()
+        .find(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
+        .filter(|(_, line)| line.trim_end() == "---");
+    let whole = || Parts { front: None, body: text.to_owned(), above: 0 };
+    let Some((begin, _)) = begin else { return whole() };
+    let Some((end, _)) = lines.find(|(_, line)| line.starts_with("---")) else { return whole() };
+    let of = |from: usize, to: usize| {
+        text.split('\n').skip(from).take(to.saturating_sub(from)).collect::<Vec<_>>().join("\n")
+    };
+    Parts {
+        front: Some((count(begin + 1), of(begin + 1, end))),
+        body: of(end + 1, usize::MAX),
+        above: count(end + 1),
+    }
+}
+
+fn count(lines: usize) -> u32 {
+    u32::try_from(lines).unwrap_or(u32::MAX)
+}
+
+/// The body as YAML, and how far each line was moved.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Prepared {
+    pub yaml: String,
+    moved: Vec<i32>,
+    above: u32,
+}
+
+impl Prepared {
+    /// Where a place of the YAML stands in the file.
+    pub fn source(&self, place: Place) -> Place {
+        let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(0);
+        let moved = self.moved.get(at).copied().unwrap_or(0);
+        Place {
+            line: place.line + self.above,
+            column: place.column.saturating_add_signed(-moved).max(1),
+        }
+    }
+}
+
+/// Turns the lines of a body into the items of one sequence.
+pub fn prepare(body: &str, above: u32) -> Prepared {
+    let mut state = State::default();
+    let mut yaml = String::with_capacity(body.len() + body.len() / 8);
+    let mut moved = Vec::new();
+    for line in body.split('\n') {
+        let (text, by) = state.line(line.trim_end());
+        yaml.push_str(&text);
+        yaml.push('\n');
+        moved.push(by);
+    }
+    Prepared { yaml, moved, above }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The last line at the margin began with a dash.
+    in_list: bool,
+    separated: bool,
+}
+
+impl State {
+    /// The line as YAML, and by how many columns its text was moved to the right.
+    fn line(&mut self, line: &str) -> (String, i32) {
+        // A comment between two items would otherwise become an item itself.
+        if line.is_empty() || line.starts_with('#') {
+            return (String::new(), 0);
+        }
+        if let Some(forced) = separator(line) {
+            let first = !std::mem::replace(&mut self.separated, true);
+            let item = if forced || first { FIRST_SEPARATOR } else { SEPARATOR };
+            return (item.to_owned(), 0);
+        }
+        if line.starts_with("->") {
+            return chain(line);
+        }
+        if line.starts_with('-') {
+            self.in_list = true;
+            return (line.to_owned(), 0);
+        }
+        if line.starts_with([' ', '\t']) {
+            return match self.in_list {
+                true => (line.to_owned(), 0),
+                false => (format!("  {line}"), 2),
+            };
+        }
+        if let Some(rest) = line.strip_prefix("|-").filter(|_| !self.in_list) {
+            let text = rest.trim_start();
+            let cut = i32::try_from(line.len() - text.len()).unwrap_or(2);
+            return (format!("  {text}"), 2 - cut);
+        }
+        self.in_list = false;
+        (format!("- {line}"), 2)
+    }
+}
+
+/// A chain is one text, whatever colons and quotes its arguments hold.
+fn chain(line: &str) -> (String, i32) {
+    let plain = !line.contains(": ") && !line.ends_with(':');
+    if plain {
+        return (format!("- {line}"), 2);
+    }
+    let line = without_comment(line);
+    (format!("- '{}'", line.replace('\'', "''")), 3)
+}
+
+/// The line without ` # …` behind it; a `#` in quotes is text.
+fn without_comment(line: &str) -> &str {
+    let mut quote = None;
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        match quote {
+            Some(open) if c == open && before != '\\' => quote = None,
+            Some(_) => {}
+            None if c == '#' && before.is_whitespace() => return line.split_at(at).0.trim_end(),
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None => {}
+        }
+        before = c;
+    }
+    line
+}
+
+/// `---`, `***`, `- "***"`, `---!`, `--- # comment`: whether it is a separator, and
+/// whether it is a forced one.
+fn separator(line: &str) -> Option<bool> {
+    let line = match line.strip_prefix('-') {
+        Some(rest) if rest.starts_with(char::is_whitespace) => rest.trim_start(),
+        _ => line,
+    };
+    let quote = line.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let line = quote.and_then(|quote| line.strip_prefix(quote)).unwrap_or(line);
+    let mark = line.chars().next().filter(|c| matches!(c, '-' | '*'))?;
+    let rest = line.trim_start_matches(mark);
+    if line.len() - rest.len() < 3 {
+        return None;
+    }
+    let (forced, rest) = match rest.strip_prefix('!') {
+        Some(rest) => (true, rest),
+        None => (false, rest),
+    };
+    let rest = match quote {
+        Some(quote) => rest.strip_prefix(quote)?,
+        None => rest,
+    };
+    let rest = rest.trim_start();
+    (rest.is_empty() || rest.starts_with('#')).then_some(forced)
+}

@@ -1,0 +1,70 @@
+//! The text of a script as a tree: the settings at its head, and the body as a list of
+//! instructions. Every node knows where it stands.
+//!
+//! A script is not YAML as a whole: [`lines`] turns its lines into one YAML sequence, and
+//! [`tree`] reads that. What the nodes mean is said in `shape` and `run`.
+
+use serde_json::Value;
+
+use super::failure::{Failure, Spot};
+use crate::words::script_run as words;
+
+mod lines;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use tree::{Node, Place, Tree};
+
+/// Most bytes of a script.
+pub const MOST: usize = 4 << 20;
+
+/// A script as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// The map at the head; empty when there is none.
+    pub front: Node,
+    /// The instructions in order; comments and empty items are gone.
+    pub body: Vec<Node>,
+}
+
+/// Reads a script. `file` names it in messages.
+pub fn parse(file: &str, text: &str) -> Result<Document, Failure> {
+    if text.len() > MOST {
+        let what = words::TOO_LONG.with("most", MOST >> 20);
+        return Err(Failure::at(what, Spot::new(file, Place { line: 1, column: 1 })));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let parts = lines::split(&text);
+    let front = match parts.front {
+        Some((above, yaml)) => {
+            let front = tree::read(&yaml, &|place| Place { line: place.line + above, ..place })
+                .map_err(|(what, place)| Failure::at(what, Spot::new(file, place)))?;
+            match front.tree {
+                Tree::Null => Node { tree: Tree::Map(Vec::new()), ..front },
+                Tree::Map(_) => front,
+                _ => {
+                    let spot = Spot::new(file, front.place);
+                    return Err(Failure::at(words::FRONT_NO_MAP, spot));
+                }
+            }
+        }
+        None => Node::new(Tree::Map(Vec::new()), Place { line: 1, column: 1 }),
+    };
+    let prepared = lines::prepare(&parts.body, parts.above);
+    let body = tree::read(&prepared.yaml, &|place| prepared.source(place))
+        .map_err(|(what, place)| Failure::at(what, Spot::new(file, place)))?;
+    let body = match body.tree {
+        Tree::Null => Vec::new(),
+        Tree::List(items) => items,
+        _ => return Err(Failure::at(words::BODY_NO_LIST, Spot::new(file, body.place))),
+    };
+    let is_something = |node: &Node| node.tree != Tree::Null || node.tag.is_some();
+    Ok(Document { front, body: body.into_iter().filter(is_something).collect() })
+}
+
+/// Reads one YAML value without positions, as a model writes it.
+pub fn yaml(text: &str) -> Option<Value> {
+    tree::read(text, &|place| place).ok().map(|node| node.to_value())
+}

@@ -1,0 +1,309 @@
+//! YAML as a tree whose nodes keep their tag and their place. Keys keep their order and
+//! may stand twice; words like `yes` and `on` are text, as YAML 1.2 has it.
+
+use std::collections::BTreeMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
+use serde_json::{Map, Number, Value};
+
+use crate::words::{Say, script_run as words};
+
+/// Deepest nesting, and most nodes with those that aliases stand for.
+const DEEPEST: usize = 64;
+const MOST: usize = 200_000;
+
+/// Line and column, counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub line: u32,
+    pub column: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    pub tree: Tree,
+    /// `fn` for `!fn`; tags of YAML's own (`!!str`) have done their work.
+    pub tag: Option<String>,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<(Node, Node)>),
+}
+
+impl Node {
+    pub fn new(tree: Tree, place: Place) -> Node {
+        Node { tree, tag: None, place }
+    }
+
+    /// A text that stands where another node stands.
+    pub fn text(text: impl Into<String>, place: Place) -> Node {
+        Node::new(Tree::Text(text.into()), place)
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.tree {
+            Tree::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn pairs(&self) -> &[(Node, Node)] {
+        match &self.tree {
+            Tree::Map(pairs) => pairs,
+            _ => &[],
+        }
+    }
+
+    /// What a map holds under a name; the last one, as in a map of values.
+    pub fn get(&self, name: &str) -> Option<&Node> {
+        let mut pairs = self.pairs().iter().rev();
+        pairs.find(|(key, _)| key.key().as_deref() == Some(name)).map(|(_, value)| value)
+    }
+
+    /// The text of a key: scalars of any kind can be one.
+    pub fn key(&self) -> Option<String> {
+        match &self.tree {
+            Tree::Text(text) => Some(text.clone()),
+            Tree::Number(number) => Some(number.to_string()),
+            Tree::Bool(is) => Some(is.to_string()),
+            Tree::Null => Some(String::new()),
+            Tree::List(_) | Tree::Map(_) => None,
+        }
+    }
+
+    /// The value without tags and places. A key that is itself a list or a map is left out.
+    pub fn to_value(&self) -> Value {
+        match &self.tree {
+            Tree::Null => Value::Null,
+            Tree::Bool(is) => Value::Bool(*is),
+            Tree::Number(number) => Value::Number(number.clone()),
+            Tree::Text(text) => Value::String(text.clone()),
+            Tree::List(items) => items.iter().map(Node::to_value).collect(),
+            Tree::Map(pairs) => {
+                let entries = pairs.iter().filter_map(|(k, v)| Some((k.key()?, v.to_value())));
+                Value::Object(entries.collect::<Map<_, _>>())
+            }
+        }
+    }
+}
+
+type Fault = (Say, Place);
+
+/// Reads the one document of a text; `source` says where a place really stands.
+pub fn read(yaml: &str, source: &dyn Fn(Place) -> Place) -> Result<Node, Fault> {
+    let mut builder = Builder { source, ..Builder::new(source) };
+    let mut documents = 0;
+    for event in Parser::new_from_str(yaml) {
+        let (event, span) = event.map_err(|error| builder.scan(&error))?;
+        if matches!(event, Event::DocumentStart(_)) {
+            documents += 1;
+            if documents > 1 {
+                return Err((words::TWO_DOCUMENTS.into(), builder.place(span)));
+            }
+        }
+        builder.event(event, span)?;
+    }
+    Ok(builder.root.unwrap_or_else(|| Node::new(Tree::Null, source(Place { line: 1, column: 1 }))))
+}
+
+struct Builder<'a> {
+    source: &'a dyn Fn(Place) -> Place,
+    open: Vec<Open>,
+    root: Option<Node>,
+    anchors: BTreeMap<usize, (Node, usize)>,
+    nodes: usize,
+}
+
+/// A collection that has not ended.
+struct Open {
+    node: Node,
+    anchor: usize,
+    /// A key that waits for its value.
+    key: Option<Node>,
+    is_map: bool,
+    /// The nodes there were when it began.
+    since: usize,
+}
+
+impl<'a> Builder<'a> {
+    fn new(source: &'a dyn Fn(Place) -> Place) -> Builder<'a> {
+        Builder { source, open: Vec::new(), root: None, anchors: BTreeMap::new(), nodes: 0 }
+    }
+
+    fn place(&self, span: Span) -> Place {
+        (self.source)(place(span.start.line(), span.start.col()))
+    }
+
+    fn scan(&self, error: &ScanError) -> Fault {
+        let at = error.marker();
+        let said = words::NOT_YAML.with("why", expected(error.info()));
+        (said, (self.source)(place(at.line(), at.col())))
+    }
+
+    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Fault> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let tree = scalar(&text, style, tag.as_deref());
+                let node = Node { tree, tag: own_tag(tag.as_deref()), place: self.place(span) };
+                self.count(1, span)?;
+                self.add(node, anchor, 1, span)
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.begin(Tree::List(Vec::new()), anchor, tag.as_deref(), span)
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.begin(Tree::Map(Vec::new()), anchor, tag.as_deref(), span)
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(open) => {
+                    let size = self.nodes - open.since;
+                    self.add(open.node, open.anchor, size, span)
+                }
+                None => Ok(()),
+            },
+            Event::Alias(anchor) => {
+                let known = self.anchors.get(&anchor).cloned();
+                let Some((node, size)) = known else {
+                    return Err((words::NO_ANCHOR.into(), self.place(span)));
+                };
+                self.count(size, span)?;
+                self.add(node, 0, size, span)
+            }
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => Ok(()),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        tree: Tree,
+        anchor: usize,
+        tag: Option<&Tag>,
+        span: Span,
+    ) -> Result<(), Fault> {
+        if self.open.len() >= DEEPEST {
+            return Err((words::TOO_DEEP.with("most", DEEPEST), self.place(span)));
+        }
+        let since = self.nodes;
+        self.count(1, span)?;
+        let is_map = matches!(tree, Tree::Map(_));
+        let node = Node { tree, tag: own_tag(tag), place: self.place(span) };
+        self.open.push(Open { node, anchor, key: None, is_map, since });
+        Ok(())
+    }
+
+    fn count(&mut self, nodes: usize, span: Span) -> Result<(), Fault> {
+        self.nodes += nodes;
+        match self.nodes > MOST {
+            true => Err((words::TOO_MANY.with("most", MOST), self.place(span))),
+            false => Ok(()),
+        }
+    }
+
+    fn add(&mut self, node: Node, anchor: usize, size: usize, span: Span) -> Result<(), Fault> {
+        if anchor > 0 {
+            self.anchors.insert(anchor, (node.clone(), size));
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        match &mut open.node.tree {
+            Tree::List(items) => items.push(node),
+            Tree::Map(pairs) => match open.key.take() {
+                Some(key) => pairs.push((key, node)),
+                None if matches!(node.tree, Tree::List(_) | Tree::Map(_)) && open.is_map => {
+                    return Err((words::KEY_NO_TEXT.into(), (self.source)(self.key_place(span))));
+                }
+                None => open.key = Some(node),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn key_place(&self, span: Span) -> Place {
+        place(span.start.line(), span.start.col())
+    }
+}
+
+fn place(line: usize, column: usize) -> Place {
+    let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Place { line: small(line.max(1)), column: small(column + 1) }
+}
+
+/// The words of the YAML reader, and what to do about the slips that are made most.
+fn expected(info: &str) -> String {
+    let info: String = info.chars().filter(|c| !c.is_control()).take(200).collect();
+    let hint = if info.contains("mapping values are not allowed") || info.contains("simple key") {
+        "; quote a text that holds `: `, and put a dash before a `$directive` that has keys below it"
+    } else if info.contains("cannot start any token") || info.contains("invalid indentation") {
+        "; quote a text that begins with `@`, `` ` ``, `%`, `[` or `{`"
+    } else {
+        ""
+    };
+    format!("{info}{hint}")
+}
+
+fn own_tag(tag: Option<&Tag>) -> Option<String> {
+    let tag = tag?;
+    match tag.is_yaml_core_schema() {
+        true => None,
+        false => Some(tag.suffix.clone()),
+    }
+}
+
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Tree {
+    let as_text = match tag {
+        Some(tag) => !tag.is_yaml_core_schema() || tag.suffix == "str",
+        None => style != ScalarStyle::Plain,
+    };
+    if as_text { Tree::Text(text.to_owned()) } else { plain(text) }
+}
+
+/// The core schema of YAML 1.2.
+fn plain(text: &str) -> Tree {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Tree::Null,
+        "true" | "True" | "TRUE" => return Tree::Bool(true),
+        "false" | "False" | "FALSE" => return Tree::Bool(false),
+        _ => {}
+    }
+    match number(text) {
+        Some(number) => Tree::Number(number),
+        None => Tree::Text(text.to_owned()),
+    }
+}
+
+fn number(text: &str) -> Option<Number> {
+    let starts = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if !starts.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    if let Some(hex) = text.strip_prefix("0x") {
+        return i64::from_str_radix(hex, 16).ok().map(Number::from);
+    }
+    if let Some(octal) = text.strip_prefix("0o") {
+        return i64::from_str_radix(octal, 8).ok().map(Number::from);
+    }
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    if let Ok(whole) = digits.parse::<i64>() {
+        return Some(Number::from(whole));
+    }
+    let is_float = starts.chars().any(|c| c.is_ascii_digit())
+        && starts.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '-' | '+'));
+    if !is_float {
+        return None;
+    }
+    Number::from_f64(digits.parse().ok()?)
+}

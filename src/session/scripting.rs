@@ -1,0 +1,277 @@
+//! What a running script asks of the world, answered with a session's parts: the model,
+//! files and programs behind the policy, and a person where one is there.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio_util::sync::CancellationToken;
+
+use super::Guard;
+use crate::model::{Chunk, Model, Request};
+use crate::protocol::{Message, Mention, Observation, Requires, Risk, Step, Work};
+use crate::safety::redact::Redactor;
+use crate::safety::{self, Cleared, Held, Place, Policy, Scene, Verdict, World};
+use crate::script::source::{Entry, Files};
+use crate::script::{Host, ModelCall, Part, Told};
+use crate::tools::{Toolbox, Watch, attach};
+use crate::words::{Say, Spoken, script_run as words};
+
+/// Most bytes of a script or of a module.
+const MOST_BYTES: u64 = 16 << 20;
+/// Most names of one folder.
+const MOST_NAMES: usize = 5000;
+
+/// What a person is asked on behalf of a script.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// A call that the script's permissions leave to them.
+    Call(Say),
+    /// A step that the policy does not run by itself.
+    Step { step: Step, risk: Risk },
+}
+
+/// Puts a question to a person; `false` where nobody is there.
+pub type Asking = Arc<dyn Fn(Asked) -> BoxFuture<'static, bool> + Send + Sync>;
+
+/// The world of one run.
+pub struct ScriptHost {
+    pub model: Arc<dyn Model>,
+    pub tools: Toolbox,
+    policy: Policy,
+    place: Place,
+    world: Arc<dyn World>,
+    redactor: Arc<Redactor>,
+    pub told: UnboundedSender<Told>,
+    pub asking: Asking,
+    pub cancel: CancellationToken,
+    steps: usize,
+}
+
+impl ScriptHost {
+    pub fn new(
+        model: Arc<dyn Model>,
+        tools: Toolbox,
+        guard: Guard,
+        told: UnboundedSender<Told>,
+        asking: Asking,
+    ) -> ScriptHost {
+        let Guard { policy, place, world, redactor, .. } = guard;
+        let cancel = CancellationToken::new();
+        ScriptHost { model, tools, policy, place, world, redactor, told, asking, cancel, steps: 0 }
+    }
+
+    fn scene(&self) -> Scene<'_> {
+        Scene { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
+    }
+
+    fn masked(&self, message: Message) -> Message {
+        let content = self.redactor.mask(&message.content).into_owned();
+        Message { content, ..message }
+    }
+
+    /// The step, when it runs by itself or a person says yes.
+    async fn cleared(&self, verdict: Verdict) -> Result<Cleared, Say> {
+        match verdict {
+            Verdict::Run(cleared) => Ok(cleared),
+            Verdict::Ask(held) => self.held(held).await,
+            Verdict::Refuse(refused) => {
+                let risk = &refused.judged().risk;
+                let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
+                Err(words::STEP_REFUSED.with("why", why))
+            }
+        }
+    }
+
+    async fn held(&self, held: Held) -> Result<Cleared, Say> {
+        let judged = held.judged();
+        let (step, risk) = (judged.step.clone(), judged.risk.clone());
+        let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
+        match (self.asking)(Asked::Step { step, risk }).await {
+            true => Ok(held.approve()),
+            false => Err(words::STEP_DECLINED.with("why", why)),
+        }
+    }
+
+    /// Reads a file that a script names.
+    async fn read(&mut self, id: &str, path: &str) -> Result<String, Say> {
+        let full = self.place.cwd.join(path);
+        let real = self.world.real(&full).display().to_string();
+        let verdict = safety::assess_mention(id, &real, self.scene());
+        let cleared = self.cleared(verdict).await?;
+        let mention = Mention { path: path.to_owned(), lines: None };
+        let read = tokio::task::spawn_blocking(move || attach::read(&cleared, &mention)).await;
+        let attachment = read.map_err(|_| words::STEP_BROKEN)??;
+        Ok(self.redactor.mask(&attachment.text).into_owned())
+    }
+
+    async fn tool(&mut self, cleared: Cleared) -> Result<String, Say> {
+        let work = cleared.judged().step.work.clone();
+        let Some(tool) = self.tools.find(&work).cloned() else {
+            return Err(words::STEP_NO_TOOL.with("name", work.tool().to_owned()));
+        };
+        let (output, mut heard) = mpsc::unbounded_channel();
+        let mut running = tool.run(cleared, Watch { cancel: self.cancel.clone(), output });
+        let mut seen: Observation = loop {
+            tokio::select! {
+                seen = &mut running => break seen,
+                // What it writes is in the observation as well.
+                Some(_) = heard.recv() => {}
+            }
+        };
+        self.redactor.mask_output(&mut seen);
+        match seen.succeeded() {
+            true => Ok(seen.stdout),
+            false => {
+                let said = seen.stderr.trim().lines().last().unwrap_or_default().to_owned();
+                let note = seen.note.map(|note| note.to_string()).unwrap_or(said);
+                Err(words::STEP_FAILED.with("name", work.tool().to_owned()).with("why", note))
+            }
+        }
+    }
+}
+
+impl Drop for ScriptHost {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+impl Host for ScriptHost {
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>> {
+        let messages = call.messages.into_iter().map(|message| self.masked(message)).collect();
+        let request = Request { messages, params: call.params, schema: call.schema };
+        let stream = self.model.stream(request);
+        let parts = stream.filter_map(async |item| match item {
+            Ok(Chunk::Text(text)) => Some(Ok(Part::Text(text))),
+            Ok(Chunk::Thought(text)) => Some(Ok(Part::Thought(text))),
+            Ok(Chunk::Finished(cut)) => Some(Ok(Part::Finished(cut))),
+            Ok(Chunk::Retrying { .. } | Chunk::Usage(_)) => None,
+            Err(error) => Some(Err(error.say())),
+        });
+        parts.boxed()
+    }
+
+    fn tell(&mut self, told: Told) {
+        // Nobody listens any more: the run is being dropped.
+        let _ = self.told.send(told);
+    }
+
+    fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
+        (self.asking)(Asked::Call(question))
+    }
+
+    fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
+        self.steps += 1;
+        let id = format!("script_{:03}", self.steps);
+        async move {
+            if let Work::Tool { name, input } = &work
+                && name == "file.read"
+            {
+                let path = input.get("path").and_then(serde_json::Value::as_str);
+                let path = path.unwrap_or_default().to_owned();
+                return self.read(&id, &path).await;
+            }
+            let step = Step { id, work, requires: Requires::default(), cwd: None };
+            let verdict = safety::assess(step, self.scene());
+            let cleared = self.cleared(verdict).await?;
+            self.tool(cleared).await
+        }
+        .boxed()
+    }
+}
+
+/// The scripts on the disk. Links are followed, and count where they lead.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    /// Folders whose scripts a person trusts, links resolved.
+    pub trusted: Vec<PathBuf>,
+}
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> Result<Option<String>, Say> {
+        let Some(bytes) = self.bytes(path)? else { return Ok(None) };
+        let name = path.display().to_string();
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(words::NOT_TEXT.with("name", name)),
+        }
+    }
+
+    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, Say> {
+        let fault = |error: std::io::Error| {
+            let name = path.display().to_string();
+            words::UNREADABLE.with("name", name).with("why", error.to_string())
+        };
+        match fs::metadata(path) {
+            Ok(about) if about.is_file() => {}
+            // A pipe or a device would never end; a folder is no script.
+            Ok(_) => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
+            Err(error) => return Err(fault(error)),
+        }
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path).map_err(fault)?;
+        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(fault)?;
+        match bytes.len() as u64 > MOST_BYTES {
+            true => Err(words::TOO_LONG.with("most", MOST_BYTES >> 20)),
+            false => Ok(Some(bytes)),
+        }
+    }
+
+    fn list(&self, folder: &Path) -> Vec<Entry> {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+        let mut out: Vec<Entry> = entries
+            .filter_map(Result::ok)
+            .take(MOST_NAMES)
+            .map(|entry| Entry {
+                name: entry.file_name().to_string_lossy().into_owned(),
+                // A linked folder is not gone into: it may lead in a circle.
+                is_folder: entry.file_type().is_ok_and(|kind| kind.is_dir()),
+            })
+            .collect();
+        out.sort_by(|left, right| left.name.cmp(&right.name));
+        out
+    }
+
+    fn trusts(&self, path: &Path) -> bool {
+        let Ok(real) = path.canonicalize() else { return false };
+        self.trusted.iter().any(|folder| real.starts_with(folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trust_counts_where_a_link_leads() {
+        let root = tempfile::tempdir().unwrap();
+        let real = root.path().canonicalize().unwrap();
+        let (inside, outside) = (real.join("in"), real.join("out"));
+        for folder in [&inside, &outside] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("a.ai.yaml"), "user: x").unwrap();
+        }
+        let disk = Disk { trusted: vec![inside.clone()] };
+        assert!(disk.trusts(&inside.join("a.ai.yaml")));
+        assert!(!disk.trusts(&outside.join("a.ai.yaml")));
+        assert!(!disk.trusts(&inside.join("../out/a.ai.yaml")));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(outside.join("a.ai.yaml"), inside.join("b.ai.yaml")).unwrap();
+            assert!(!disk.trusts(&inside.join("b.ai.yaml")));
+        }
+        assert_eq!(disk.read(&inside.join("none.ai.yaml")).unwrap(), None);
+        assert_eq!(disk.read(&inside).unwrap(), None);
+        let names: Vec<String> = disk.list(&real).into_iter().map(|entry| entry.name).collect();
+        assert_eq!(names, ["in", "out"]);
+    }
+}

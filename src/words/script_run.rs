@@ -1,0 +1,88 @@
+//! Words of `script`: why a script cannot be read or run.
+
+words! { "script_run":
+    AT: "{file}:{line}:{column}: {what}", "{file}:{line}:{column}：{what}";
+    TOO_LONG: "The script is longer than {most} MiB; split it.", "脚本超过 {most} MiB，请拆分。";
+    FRONT_NO_MAP: "The settings between the `---` lines must be a map, `key: value`.", "两行 `---` 之间的配置必须是 `键: 值` 形式的映射。";
+    BODY_NO_LIST: "The script must be a list of instructions, one at each line start.", "脚本正文必须是指令列表，每条指令从行首开始。";
+    NOT_YAML: "This is not YAML: {why}", "此处不符合 YAML 语法：{why}";
+    TWO_DOCUMENTS: "A second YAML document begins here; a script is one.", "此处开始了第二个 YAML 文档，而脚本只能有一个。";
+    TOO_DEEP: "Nested more than {most} levels deep.", "嵌套超过 {most} 层。";
+    TOO_MANY: "More than {most} values, with what aliases stand for.", "展开别名后超过 {most} 个值。";
+    NO_ANCHOR: "This alias names an anchor that does not stand above it.", "该别名引用的锚点在前文中不存在。";
+    KEY_NO_TEXT: "A list or a map cannot be a key; quote the text, as in `\"{{name}}\"` or `\"[[VAR]]\"`.", "列表或映射不能作为键；请给文本加引号，例如 `\"{{name}}\"` 或 `\"[[VAR]]\"`。";
+
+    // Finding and checking.
+    NO_SCRIPT: "There is no script `{name}`: no such file beside the script, in the folders named with `-s`, or among the built-in ones.", "找不到脚本 `{name}`：脚本所在目录、`-s` 指定的目录和内置脚本中都没有。";
+    NO_FILE: "There is no file `{name}` beside the script.", "脚本所在目录中没有文件 `{name}`。";
+    NO_TYPE: "`type: {name}` names no script. Write the type script, or add its folder with `-s`.", "`type: {name}` 没有对应的脚本。请编写该类型脚本，或用 `-s` 加上它所在的目录。";
+    NOT_A_TYPE: "`{name}` is no type: its settings do not say `type: type`.", "`{name}` 不是类型脚本：其配置中没有 `type: type`。";
+    CIRCLE: "`{name}` leads back to itself through `type` or `extends`.", "`{name}` 经 `type` 或 `extends` 又回到了自身。";
+    UNKNOWN_TAG: "`!{tag}` is not known; functions are written with `!fn` or `!fn#`.", "无法识别 `!{tag}`；函数用 `!fn` 或 `!fn#` 编写。";
+    INPUT_NO_LIST: "{file}: `input` must be a list of names, or of `name: settings`.", "{file}：`input` 必须是名称列表，或 `名称: 配置` 列表。";
+    INPUT_MISSING: "The input `{name}` is required and has no value. Pass it as an argument.", "缺少必填输入 `{name}`，请通过参数传入。";
+    INPUT_NOT_LISTED: "The input `{name}` cannot be `{value}`; it must be one of: {list}.", "输入 `{name}` 不能是 `{value}`，只能是以下之一：{list}。";
+    LINK_UNCLEAR: "An import or export is a name, a list of names, or `name: what`.", "导入或导出项应为名称、名称列表，或 `名称: 内容`。";
+    FOREIGN_LANGUAGE: "`{name}` is not JavaScript, wasm or an AI script; no other language can be run.", "`{name}` 不是 JavaScript、wasm 或 AI 脚本，其他语言无法运行。";
+    NO_MODULE: "There is no JavaScript module `{name}`.", "没有 JavaScript 模块 `{name}`。";
+    NO_EXPORT: "`{name}` is not exported there.", "该处没有导出 `{name}`。";
+    FUNCTION_NO_NAME: "This function has no name, so nothing can call it.", "该函数没有名称，无法被调用。";
+    BAD_FUNCTION: "This function is not JavaScript: {why}.", "该函数不是有效的 JavaScript：{why}。";
+    UNTRUSTED: "{file} lies in a folder you do not trust, so only its messages may be used, not {what}. Look at the script, then trust the folder with `--trust`.", "{file} 所在的文件夹未被信任，只能使用其中的消息，不能使用 {what}。请先检查脚本，再用 `--trust` 信任该文件夹。";
+
+    // Instructions.
+    LIST_ITEM: "A list is no instruction. A text that begins with `[` must be quoted, as in `\"[[VAR]]\"`.", "列表不是指令。以 `[` 开头的文本必须加引号，例如 `\"[[VAR]]\"`。";
+    UNKNOWN_OBJECT: "This is neither a message nor a call: {keys}. A message is `role: text` or has `role` and `content`; a call begins with `$`.", "这既不是消息也不是调用：{keys}。消息写作 `角色: 文本`，或包含 `role` 和 `content`；调用以 `$` 开头。";
+    NO_ROLE: "This message has no role.", "该消息没有角色。";
+    CONTENT_NO_TEXT: "The message of `{role}` is a list or a map. Quote the text, as in `\"[[VAR]]\"`.", "`{role}` 的消息是列表或映射。请给文本加引号，例如 `\"[[VAR]]\"`。";
+    SYSTEM_NO_PARTS: "A structured system message is a map of `background`, `content`, `output` and `notes`.", "结构化系统消息应为包含 `background`、`content`、`output`、`notes` 的映射。";
+    SYSTEM_PART: "A system message has no part `{key}`; it has `background`, `content`, `output` and `notes`.", "系统消息没有 `{key}` 部分，只有 `background`、`content`、`output`、`notes`。";
+    NO_MESSAGE_AT: "There is no message at place {at}.", "位置 {at} 没有消息。";
+    NO_CALL: "`{name}` cannot be read as a call.", "`{name}` 无法识别为调用。";
+    NO_CHAIN: "`{text}` cannot be read as a chain, `-> id(args) -> $name`.", "`{text}` 无法识别为链式调用 `-> id(参数) -> $名称`。";
+    NO_DIRECTIVE: "There is no directive, function or import `${name}`.", "没有名为 `${name}` 的指令、函数或导入项。";
+    NO_EXPRESSION: "`{text}` is no expression: {why}.", "`{text}` 不是有效的表达式：{why}。";
+    NO_FORMAT: "`templateFormat: {name}` is not known; there are hf, golang and fstring.", "未知的 `templateFormat: {name}`，可用 hf、golang、fstring。";
+    BAD_PATTERN: "The regular expression `{pattern}` failed: {why}.", "正则表达式 `{pattern}` 出错：{why}。";
+    NO_CONDITION: "A condition is missing.", "缺少条件。";
+    NO_ITEMS: "`$for` needs a count, a list, a map or a range such as `1..5`.", "`$for` 需要次数、列表、映射，或 `1..5` 这样的范围。";
+    NOT_ITEMS: "`{what}` is no count, list, map or range that a loop can go over.", "`{what}` 不是可供循环的次数、列表、映射或范围。";
+    NOT_A_LIST: "`{name}` is no list, so nothing can be put at its end.", "`{name}` 不是列表，无法在末尾追加。";
+    ON_NEEDS: "`$on` needs an `event` and a `callback`.", "`$on` 需要 `event` 和 `callback`。";
+    EXEC_NEEDS: "`$exec` needs the `id` of a script.", "`$exec` 需要脚本的 `id`。";
+    FILE_NEEDS: "A `path` is missing.", "缺少 `path`。";
+    URL_NEEDS: "A `url` is missing.", "缺少 `url`。";
+    NO_URL: "`{url}` is no address that begins with http:// or https://.", "`{url}` 不是以 http:// 或 https:// 开头的地址。";
+    NO_KNOWLEDGE: "Nothing is kept under `{name}`.", "`{name}` 下没有保存任何内容。";
+    THROWN: "The script stopped itself: {message}", "脚本主动中止：{message}";
+
+    // The model, roles and tools.
+    MODEL_FAILED: "The model did not answer: {why}", "模型未能作答：{why}";
+    TIMED_OUT: "The model's answer took longer than {seconds} s. Raise `parameters.timeout` (in ms).", "模型作答超过 {seconds} 秒。可调大 `parameters.timeout`（毫秒）。";
+    NO_CHOICE: "The model answered `{reply}`, which is none of: {list}.", "模型回答了 `{reply}`，不在可选项之内：{list}。";
+    NO_ROLE_SCRIPT: "The role `{role}` is addressed and not listed under `roles`.", "被点名的角色 `{role}` 没有列在 `roles` 中。";
+    ROLE_NO_CHAR: "The role `{role}` must be a script of `type: char`; {file} is none.", "角色 `{role}` 必须是 `type: char` 的脚本，而 {file} 不是。";
+    TOOL_NO_TITLE: "`{name}` cannot be a tool: it has neither `title` nor `description`.", "`{name}` 不能用作工具：缺少 `title` 或 `description`。";
+    TOOL_FAILED: "The tool `{name}` failed: {why}", "工具 `{name}` 执行失败：{why}";
+    NOT_ALLOWED: "MethodNotAllowed: permission denied for `{name}`.", "MethodNotAllowed：没有调用 `{name}` 的权限（permission denied）。";
+    MAY_CALL: "`{script}` wants to call `{name}` with {args}. Allow it?", "`{script}` 想以 {args} 调用 `{name}`，是否允许？";
+
+    // Limits.
+    TOO_MANY_SCRIPTS: "`{name}` would be more than {most} scripts deep. Look for scripts that call each other without end.", "`{name}` 的嵌套将超过 {most} 层脚本。请检查脚本是否在无休止地互相调用。";
+    TOO_MANY_STEPS: "More than {most} instructions in one run, so it was stopped. Look for a loop that does not end.", "一次运行超过 {most} 条指令，已停止。请检查是否有不会结束的循环。";
+    TOO_MANY_TURNS: "A loop of more than {most} turns, so it was stopped.", "循环超过 {most} 次，已停止。";
+    TOO_MANY_CALLS: "More than {most} calls of the model in one run, so it was stopped.", "一次运行调用模型超过 {most} 次，已停止。";
+    TOO_MANY_MESSAGES: "More than {most} messages in one dialogue, so it was stopped.", "一段对话超过 {most} 条消息，已停止。";
+    TOO_MANY_TOOLS: "More than {most} tools for one script.", "一个脚本的工具超过 {most} 个。";
+    TEXT_TOO_LONG: "A text grew longer than {most} MiB, so the script was stopped.", "文本超过 {most} MiB，脚本已停止。";
+
+    // Steps and files.
+    NO_REASON: "no reason is known", "原因未知";
+    STEP_REFUSED: "The safety policy refuses this step of the script: {why}", "安全策略拒绝了脚本的这一步：{why}";
+    STEP_DECLINED: "This step of the script needs a yes that it did not get: {why} Pass `-y` to say yes to such steps.", "脚本的这一步需要确认但未获同意：{why} 可用 `-y` 同意此类步骤。";
+    STEP_BROKEN: "The step ended without a result.", "该步骤没有返回结果就结束了。";
+    STEP_NO_TOOL: "There is no tool `{name}` for this step.", "没有可执行该步骤的工具 `{name}`。";
+    STEP_FAILED: "`{name}` failed: {why}", "`{name}` 执行失败：{why}";
+    NOT_TEXT: "{name} is no UTF-8 text.", "{name} 不是 UTF-8 文本。";
+    UNREADABLE: "{name} cannot be read: {why}.", "无法读取 {name}：{why}。";
+}

@@ -1,0 +1,194 @@
+//! `avocet run` through the real program: what is written where, and how it exits.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+#[path = "support/bench.rs"]
+mod bench;
+
+use bench::Bench;
+
+struct Place {
+    bench: Bench,
+    trusts: bool,
+}
+
+fn place() -> Place {
+    Place { bench: Bench::new(), trusts: true }
+}
+
+impl Place {
+    fn file(self, name: &str, text: &str) -> Place {
+        let path: PathBuf = self.bench.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    fn untrusted(mut self) -> Place {
+        self.trusts = false;
+        self
+    }
+
+    /// Runs the script with replies from a file outside the folder.
+    fn run(&self, args: &[&str], replies: &[&str]) -> Output {
+        let root: &Path = self.bench.root.path();
+        let file = root.join("replies.txt");
+        fs::write(&file, replies.join("\n---\n")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        if self.trusts {
+            command.arg("--trust").arg(self.bench.work());
+        }
+        command
+            .arg("--model")
+            .arg(format!("scripted:{}", file.display()))
+            .arg("run")
+            .args(args)
+            .current_dir(self.bench.work())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", root.join("home"))
+            .env("AVOCET_HOME", root.join("avocet"))
+            .env("LANG", "en_US.UTF-8")
+            .stdin(Stdio::null());
+        command.output().unwrap()
+    }
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn lines(output: &Output) -> Vec<Value> {
+    out(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const TWO: &str = "system: S\n---\n\"10 plus 18?\"\nassistant: \"[[result]]\"\n$print: \"?=result\"\n---\nuser: \"10 plus 12?\"\nassistant: \"[[result]]\"\n";
+
+#[test]
+fn prints_and_the_result_go_to_standard_output() {
+    let ran = place().file("two.ai.yaml", TWO).run(&["two.ai.yaml", "--no-stream"], &["is 28.", "is 22."]);
+    assert_eq!(out(&ran), "is 28.\nis 22.\n", "{}", err(&ran));
+    assert_eq!(ran.status.code(), Some(0));
+    let by_id = place().file("two.ai.yaml", TWO).run(&["two"], &["is 28.", "is 22."]);
+    assert_eq!(out(&by_id), "is 28.\nis 22.\n", "{}", err(&by_id));
+}
+
+#[test]
+fn json_is_one_object_a_line() {
+    let place = place().file("two.ai.yaml", TWO);
+    let ran = place.run(&["two", "--json", "--no-stream"], &["is 28.", "is 22."]);
+    let expected = [
+        json!({"type": "print", "text": "is 28."}),
+        json!({"type": "messages", "messages": [
+            {"role": "user", "content": "10 plus 12?"},
+            {"role": "assistant", "content": "is 22."},
+        ]}),
+        json!({"type": "result", "value": "is 22."}),
+    ];
+    assert_eq!(lines(&ran), expected);
+    let streamed = place.run(&["two", "--json"], &["is 28.", "is 22."]);
+    let deltas: Vec<Value> = lines(&streamed).into_iter().filter(|it| it["type"] == "delta").collect();
+    assert_eq!(deltas[0]["text"], json!("is 28."));
+    assert_eq!(lines(&streamed).last().unwrap()["value"], json!("is 22."));
+}
+
+#[test]
+fn arguments_are_taken_in_every_form() {
+    let script = "---\ninput: [lang, {content: {index: 0}}]\n---\n$echo: \"?=content + '/' + (lang || '')\"\n";
+    let place = place().file("e.ai.yaml", script);
+    for (typed, made) in [
+        ("{content: \"x\", lang: 'en'}", "x/en\n"),
+        ("{\"content\": \"y\"}", "y/\n"),
+        ("plain {text}", "plain {text}/\n"),
+    ] {
+        let ran = place.run(&["e", typed], &[]);
+        assert_eq!(out(&ran), made, "{}", err(&ran));
+    }
+    let ran = place.run(&["e", "{content: "], &[]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(err(&ran).starts_with("error: The arguments"), "{}", err(&ran));
+}
+
+#[test]
+fn a_fault_is_one_sentence_with_its_place_and_exit_1() {
+    let place = place().file("bad.ai.yaml", "user: ok\nuser: A: b\n");
+    let ran = place.run(&["bad"], &[]);
+    assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""));
+    assert!(err(&ran).contains("bad.ai.yaml:2:"), "{}", err(&ran));
+    let ran = place.run(&["bad", "--json"], &[]);
+    let said = lines(&ran);
+    assert_eq!((ran.status.code(), said.len(), &said[0]["type"]), (Some(1), 1, &json!("error")));
+    assert!(said[0]["message"].as_str().unwrap().contains("bad.ai.yaml:2:"));
+    let ran = place.run(&["nowhere"], &[]);
+    assert!(err(&ran).contains("`nowhere`") && ran.status.code() == Some(1), "{}", err(&ran));
+}
+
+#[test]
+fn a_model_that_fails_is_said() {
+    let ran = place().file("q.ai.yaml", "user: q\n").run(&["q", "--json"], &["#! {\"status\": 401}"]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert_eq!(lines(&ran).last().unwrap()["type"], json!("error"));
+}
+
+#[test]
+fn a_folder_can_be_searched() {
+    let place = place().file("lib/deep/hello.ai.yaml", "$echo: hello\n");
+    let ran = place.run(&["hello", "-s", "lib"], &[]);
+    assert_eq!(out(&ran), "hello\n", "{}", err(&ran));
+    assert_eq!(place.run(&["hello"], &[]).status.code(), Some(1));
+}
+
+#[test]
+fn a_dry_run_shows_the_messages_and_asks_no_model() {
+    let script = "---\nw: Ann\n---\nsystem: S\nuser: \"Hi {{w}}\"\n";
+    let place = place().file("d.ai.yaml", script);
+    let ran = place.run(&["d", "--dry-run"], &[]);
+    assert_eq!((out(&ran).as_str(), ran.status.code()), ("system: S\nuser: Hi Ann\n", Some(0)));
+    let ran = place.run(&["d", "--dry-run", "--json"], &[]);
+    assert_eq!(lines(&ran)[0]["messages"][1], json!({"role": "user", "content": "Hi Ann"}));
+}
+
+#[test]
+fn a_check_runs_nothing() {
+    let place = place()
+        .file("ok.ai.yaml", "user: q\n$print: x\n")
+        .file("wrong.ai.yaml", "user: q\n$pritn: x\n");
+    let ran = place.run(&["ok", "--check"], &[]);
+    assert_eq!(ran.status.code(), Some(0));
+    assert!(out(&ran).contains("ok.ai.yaml is sound"), "{}", out(&ran));
+    let ran = place.run(&["wrong", "--check"], &[]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(err(&ran).contains("wrong.ai.yaml:2:1") && err(&ran).contains("$pritn"), "{}", err(&ran));
+}
+
+#[test]
+fn an_untrusted_folder_has_messages_and_nothing_else() {
+    let place = place().file("m.ai.yaml", "user: q\n").file("p.ai.yaml", "$print: x\n").untrusted();
+    assert_eq!(out(&place.run(&["m"], &["hi"])), "hi\n");
+    let ran = place.run(&["p"], &[]);
+    assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""));
+    assert!(err(&ran).contains("--trust"), "{}", err(&ran));
+}
+
+#[test]
+fn files_are_read_as_judged_steps() {
+    let place = place()
+        .file("note.txt", "line one\nline two\n")
+        .file("s.ai.yaml", "user: |-\n  Sum up:\n  [[@file(note.txt)]]\n")
+        .file("out.ai.yaml", "user: \"[[@file(/etc/shadow)]]\"\n");
+    let ran = place.run(&["s", "--dry-run"], &[]);
+    assert!(out(&ran).contains("line one\nline two"), "{}{}", out(&ran), err(&ran));
+    let ran = place.run(&["out"], &["never"]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(err(&ran).contains("-y"), "{}", err(&ran));
+}

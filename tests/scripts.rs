@@ -1,0 +1,189 @@
+//! Scripts with canned replies. A folder of `tests/scripts` is a case: `script.ai.yaml`,
+//! the scripts beside it, `llm.json` with the replies in their order, perhaps `args.json`,
+//! and `expect.json`.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "support/scripts.rs"]
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use support::{Seen, joined, play_in, sent};
+
+fn cases() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+    let mut cases: Vec<PathBuf> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("expect.json").is_file())
+        .collect();
+    cases.sort();
+    cases
+}
+
+fn json_of(path: &Path) -> Option<Value> {
+    Some(serde_json::from_str(&std::fs::read_to_string(path).ok()?).unwrap())
+}
+
+/// What is wrong with a case; nothing when it passes.
+fn faults(case: &Path) -> Vec<String> {
+    let expect = json_of(&case.join("expect.json")).unwrap()["expect"].take();
+    let replies = json_of(&case.join("llm.json")).unwrap_or(json!([]));
+    let args = json_of(&case.join("args.json")).unwrap_or(Value::Null);
+    let (came, seen) = play_in(case, "script.ai.yaml", args, replies.as_array().unwrap(), true, false);
+    let mut faults = Vec::new();
+    match (&came, expect.get("error")) {
+        (Err(failure), None) => faults.push(format!("failed: {failure}")),
+        (Ok(done), Some(_)) => faults.push(format!("no error, but {}", done.value)),
+        (Err(failure), Some(Value::String(part))) if !failure.to_string().contains(part) => {
+            faults.push(format!("`{failure}` does not name `{part}`"));
+        }
+        _ => {}
+    }
+    if let Ok(done) = &came {
+        let mut wants = |holds: bool, what: &str| {
+            if !holds {
+                faults.push(format!("{what}: got {}", done.value));
+            }
+        };
+        let given = |key: &str| expect.get(key);
+        wants(given("result").is_none_or(|it| *it == done.value), &format!("result {:?}", given("result")));
+        let listed = given("result_in").and_then(Value::as_array);
+        wants(listed.is_none_or(|list| list.contains(&done.value)), "result_in");
+        let pattern = given("result_match").and_then(Value::as_str);
+        let text = done.value.as_str().unwrap_or_default();
+        let fits = pattern.is_none_or(|it| regex::Regex::new(it).unwrap().is_match(text));
+        wants(fits, "result_match");
+        if let Some(visible) = given("visible") {
+            let got = joined(done.visible.iter().map(|(role, text)| (role.as_str(), text.as_str())));
+            if got != pairs(visible) {
+                faults.push(format!("visible {visible}: got {got:?}"));
+            }
+        }
+    }
+    faults.extend(calls(&expect, &seen));
+    faults
+}
+
+fn calls(expect: &Value, seen: &Seen) -> Vec<String> {
+    let mut faults = Vec::new();
+    if let Some(printed) = expect.get("printed")
+        && *printed != Value::Array(seen.printed.clone())
+    {
+        faults.push(format!("printed {printed}: got {:?}", seen.printed));
+    }
+    if let Some(count) = expect.get("n_requests").and_then(Value::as_u64)
+        && count != seen.calls.len() as u64
+    {
+        faults.push(format!("n_requests {count}: got {}", seen.calls.len()));
+    }
+    if let Some(Value::Array(requests)) = expect.get("requests") {
+        let got: Vec<_> = seen.calls.iter().map(|call| sent(&call.messages)).collect();
+        let wanted: Vec<_> = requests.iter().map(pairs).collect();
+        if got != wanted {
+            faults.push(format!("requests {wanted:?}\n     got {got:?}"));
+        }
+    }
+    for (key, should) in [("contains", true), ("not_contains", false)] {
+        for row in expect.get(key).and_then(Value::as_array).into_iter().flatten() {
+            let at = usize::try_from(row[0].as_u64().unwrap()).unwrap();
+            let part = row[1].as_str().unwrap();
+            let call = seen.calls.get(at).map(|call| serde_json::to_string(&call.messages).unwrap());
+            let has = call.is_some_and(|call| {
+                call.contains(part) || call.contains(serde_json::to_string(part).unwrap().trim_matches('"'))
+            });
+            if has != should {
+                faults.push(format!("{key} {row}: got {:?}", seen.calls.get(at).map(|it| &it.messages)));
+            }
+        }
+    }
+    for (at, params) in expect.get("params").and_then(Value::as_array).into_iter().flatten().enumerate() {
+        let got = seen.calls.get(at).map(|call| serde_json::to_value(&call.params).unwrap());
+        for (name, value) in params.as_object().unwrap() {
+            if got.as_ref().and_then(|got| got.get(name)) != Some(value) {
+                faults.push(format!("params {name}={value}: got {got:?}"));
+            }
+        }
+    }
+    faults
+}
+
+fn pairs(messages: &Value) -> Vec<(String, String)> {
+    let list: Vec<(&str, &str)> = messages
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["role"].as_str().unwrap(), it["content"].as_str().unwrap()))
+        .collect();
+    joined(list)
+}
+
+#[test]
+fn every_case_comes_out_as_it_says() {
+    let mut wrong = Vec::new();
+    let cases = cases();
+    assert!(cases.len() >= 60, "{} cases", cases.len());
+    for case in cases {
+        let name = case.file_name().unwrap().to_string_lossy().into_owned();
+        let faults = faults(&case);
+        if !faults.is_empty() {
+            wrong.push(format!("{name}\n   {}", faults.join("\n   ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} cases fail:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The blocks of one case in a Markdown file: what each is, and its text.
+type Blocks = Vec<(String, String)>;
+
+/// `## title` begins a case; a fence names its language and then what it is.
+fn written(markdown: &str) -> Vec<(String, Blocks)> {
+    let mut cases: Vec<(String, Blocks)> = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in markdown.lines() {
+        match (&mut open, line.strip_prefix("```"), line.strip_prefix("## ")) {
+            (None, Some(head), _) => {
+                let name = head.split_once(' ').map_or("", |(_, name)| name);
+                open = Some((name.to_owned(), String::new()));
+            }
+            (Some(_), Some(_), _) => cases.last_mut().unwrap().1.extend(open.take()),
+            (Some((_, text)), None, _) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            (None, None, Some(title)) => cases.push((title.to_owned(), Vec::new())),
+            (None, None, None) => {}
+        }
+    }
+    cases
+}
+
+#[test]
+fn every_example_of_the_seed_comes_out_as_it_says() {
+    let markdown = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/seed.md"),
+    );
+    let cases = written(&markdown.unwrap());
+    assert!(cases.len() > 15, "{} cases", cases.len());
+    let mut wrong = Vec::new();
+    for (title, blocks) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in blocks {
+            let (name, text) = match name.as_str() {
+                "llm" | "args" => (format!("{name}.json"), text),
+                "expect" => ("expect.json".to_owned(), format!("{{\"expect\": {text}}}")),
+                _ => (name, text),
+            };
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let faults = faults(folder.path());
+        if !faults.is_empty() {
+            wrong.push(format!("{title}\n   {}", faults.join("\n   ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} examples fail:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -1,0 +1,187 @@
+//! Runs scripts of a folder with canned replies, and keeps what they asked and told.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use avocet::protocol::{Cut, Message, Work};
+use avocet::script::run::Order;
+use avocet::script::shape::input::Args;
+use avocet::script::source::{Entry, Files, Library};
+use avocet::script::{Done, Failure, Host, ModelCall, Part, Told, built_in, run};
+use avocet::words::Say;
+use futures_util::FutureExt;
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use serde_json::{Value, json};
+
+/// The disk, every folder of it trusted or none.
+#[derive(Clone, Copy, Debug)]
+pub struct Disk {
+    pub trusted: bool,
+}
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> Result<Option<String>, Say> {
+        Ok(std::fs::read_to_string(path).ok())
+    }
+
+    fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, Say> {
+        Ok(std::fs::read(path).ok())
+    }
+
+    fn list(&self, folder: &Path) -> Vec<Entry> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut out: Vec<Entry> = entries
+            .map(|entry| Entry {
+                name: entry.file_name().to_string_lossy().into_owned(),
+                is_folder: entry.path().is_dir(),
+            })
+            .collect();
+        out.sort_by(|a, b| a.name.cmp(&b.name));
+        out
+    }
+
+    fn trusts(&self, _: &Path) -> bool {
+        self.trusted
+    }
+}
+
+/// What a run asked and told.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pub calls: Vec<ModelCall>,
+    pub printed: Vec<Value>,
+    pub deltas: String,
+    pub asked: Vec<String>,
+}
+
+/// A world with canned replies.
+pub struct Canned {
+    pub replies: VecDeque<Value>,
+    pub seen: Arc<Mutex<Seen>>,
+    /// What a person says to a question.
+    pub says: bool,
+}
+
+impl Host for Canned {
+    fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>> {
+        self.seen.lock().unwrap().calls.push(call);
+        let Some(reply) = self.replies.pop_front() else {
+            return stream::iter([Err(word("no reply is left"))]).boxed();
+        };
+        if let Some(status) = reply.get("status").and_then(Value::as_u64).filter(|it| *it >= 400) {
+            return stream::iter([Err(word(&format!("HTTP status {status}")))]).boxed();
+        }
+        let text = |value: &Value| Ok(Part::Text(value.as_str().unwrap_or_default().to_owned()));
+        let mut parts: Vec<Result<Part, Say>> = match (&reply, reply.get("chunks")) {
+            (Value::String(_), _) => vec![text(&reply)],
+            (_, Some(Value::Array(chunks))) => chunks.iter().map(text).collect(),
+            _ => vec![text(&reply["content"])],
+        };
+        if let Some(thought) = reply.get("reasoning_content").and_then(Value::as_str) {
+            parts.insert(0, Ok(Part::Thought(thought.to_owned())));
+        }
+        let cut = (reply.get("finish_reason") == Some(&json!("length"))).then_some(Cut::Length);
+        parts.push(Ok(Part::Finished(cut)));
+        stream::iter(parts).boxed()
+    }
+
+    fn tell(&mut self, told: Told) {
+        let mut seen = self.seen.lock().unwrap();
+        match told {
+            Told::Print(value) => seen.printed.push(value),
+            Told::Delta(text) => seen.deltas.push_str(&text),
+            Told::Thought(_) | Told::Calling(_) | Told::Note(_) => {}
+        }
+    }
+
+    fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
+        self.seen.lock().unwrap().asked.push(question.to_string());
+        let says = self.says;
+        async move { says }.boxed()
+    }
+
+    fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
+        async move {
+            match work {
+                Work::Tool { name, input } if name == "file.read" => {
+                    let path = input["path"].as_str().unwrap_or_default().to_owned();
+                    std::fs::read_to_string(&path).map_err(|error| word(&error.to_string()))
+                }
+                other => Err(word(&format!("{other:?}"))),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Any sentence, as a test says it.
+fn word(text: &str) -> Say {
+    avocet::words::Word { key: "test.SAID", en: "{text}", zh: "{text}" }.with("text", text)
+}
+
+/// Runs the script of a folder, with what a person would say and whether the folder is
+/// trusted.
+pub fn play_in(
+    folder: &Path,
+    script: &str,
+    args: Value,
+    replies: &[Value],
+    trusted: bool,
+    says: bool,
+) -> (Result<Done, Failure>, Seen) {
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let host = Canned { replies: replies.iter().cloned().collect(), seen: seen.clone(), says };
+    let library = Library::new(
+        Arc::new(Disk { trusted }),
+        Vec::<PathBuf>::new(),
+        built_in::SCRIPTS,
+    );
+    let order = Order {
+        script: script.to_owned(),
+        from: folder.to_owned(),
+        args: Args::of(args),
+        streams: true,
+    };
+    // A debug build takes much stack for each script inside a script.
+    let came = std::thread::Builder::new()
+        .stack_size(64 << 20)
+        .spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(run(order, library, Box::new(host)))
+        })
+        .unwrap()
+        .join()
+        .unwrap();
+    let seen = seen.lock().unwrap().clone();
+    (came, seen)
+}
+
+/// Neighbours of one role joined by a blank line, and trimmed: what cases compare.
+pub fn joined<'a>(messages: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
+    let mut out: Vec<(String, String)> = Vec::new();
+    for (role, content) in messages {
+        match out.last_mut() {
+            Some((last, text)) if last == role => {
+                text.push_str("\n\n");
+                text.push_str(content);
+            }
+            _ => out.push((role.to_owned(), content.to_owned())),
+        }
+    }
+    out.into_iter().map(|(role, text)| (role, text.trim().to_owned())).collect()
+}
+
+/// The messages of a call as cases compare them.
+pub fn sent(messages: &[Message]) -> Vec<(String, String)> {
+    let pairs: Vec<(String, String)> = messages
+        .iter()
+        .map(|message| {
+            let role = serde_json::to_value(message.role).unwrap();
+            (role.as_str().unwrap().to_owned(), message.content.clone())
+        })
+        .collect();
+    joined(pairs.iter().map(|(role, text)| (role.as_str(), text.as_str())))
+}
