@@ -133,17 +133,8 @@ impl<'a> Headless<'a> {
             Event::Compacted(receipt) => told(receipt.say()),
             Event::TurnEnded { ending, .. } => self.ended(ending),
             Event::Closed => self.lost(),
-            Event::Rendered { text } => {
-                self.reply = Some(Replied { message: text.clone(), ..Replied::default() });
-                vec![]
-            }
-            Event::Attached { items } => {
-                let told = |item: &Attached| {
-                    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
-                    Effect::Tell(Said::Line(line.with("size", item.said())))
-                };
-                items.iter().map(told).collect()
-            }
+            Event::Rendered { text } => self.rendered(text),
+            Event::Attached { items } => items.iter().map(attached).collect(),
             Event::TurnStarted { .. }
             | Event::Steered { .. }
             | Event::Delta { .. }
@@ -161,6 +152,12 @@ impl<'a> Headless<'a> {
             | Event::Catalogue(_)
             | Event::Cleared => vec![],
         }
+    }
+
+    /// The text of a prompt is the answer.
+    fn rendered(&mut self, text: &str) -> Vec<Effect> {
+        self.reply = Some(Replied { message: text.to_owned(), ..Replied::default() });
+        vec![]
     }
 
     /// The reply was not the answer: more follows.
@@ -326,6 +323,11 @@ impl<'a> Headless<'a> {
             None => exit,
         }
     }
+}
+
+fn attached(item: &Attached) -> Effect {
+    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
+    Effect::Tell(Said::Line(line.with("size", item.said())))
 }
 
 fn decide(ask: AskId, decision: Decision) -> Effect {
