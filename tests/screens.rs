@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use avocet::protocol::{
-    Ahead, Ask, AskId, Attached, Decision, Effect as May, Ending, Event, Facts, Lying, Mode,
-    Notice, Observation, Op, Origin, Outcome, Piece, Question, Reason, Replied, Requires, Risk,
-    ShellPiece, Size, Step, Tier, Usage, Work,
+    Ahead, Ask, AskId, Attached, Catalogue, Change, Decision, Effect as May, Ending, Entry,
+    EntryKind, EntryState, Event, Facts, Lying, Mode, Notice, Observation, Op, Origin, Outcome,
+    Piece, PlanItem, PlanState, Question, Reason, Replied, Requires, Risk, ShellPiece, Size, Step,
+    Tier, Usage, Work,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
-use avocet::words::{Lang, Word, session};
+use avocet::words::{Lang, Word, library, session};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -608,6 +609,100 @@ fn a_refused_step_is_told_with_its_reason() {
     }
 }
 
+/// Somebody who keeps a few things.
+fn kept() -> Event {
+    use EntryKind::{Command, Skill};
+    let entry = |kind, name: &str, about: &str, hint: &str, state| Entry {
+        kind,
+        name: name.into(),
+        about: about.into(),
+        hint: hint.into(),
+        from: library::OF_USER.into(),
+        state,
+    };
+    let broken = library::REFUSED.with("why", library::FRONT_MENDED);
+    let entries = vec![
+        entry(
+            Command,
+            "commit-msg",
+            "Write a commit message for what is staged",
+            "",
+            EntryState::Usable,
+        ),
+        entry(Command, "git:commit", "提交暂存的改动", "[scope]", EntryState::Usable),
+        entry(
+            Skill,
+            "find-bug",
+            "This skill should be used when something fails.",
+            "[what goes wrong]",
+            EntryState::Usable,
+        ),
+        entry(
+            Skill,
+            "deploy",
+            "This skill should be used when a release goes out.",
+            "",
+            EntryState::Sensitive,
+        ),
+        entry(Skill, "torn", "/home/a/skills/torn/SKILL.md", "", EntryState::Broken(broken)),
+        entry(
+            Command,
+            "help",
+            "/home/a/commands/help.toml",
+            "",
+            EntryState::Hidden(library::SHADOWED_BUILT_IN.into()),
+        ),
+    ];
+    let bots = vec![
+        ("reviewer".into(), "Reviews code strictly".into()),
+        ("翻译".into(), "中英互译".into()),
+    ];
+    Event::Catalogue(Box::new(Catalogue { entries, bots }))
+}
+
+#[test]
+fn commands_and_skills_of_ones_own_stand_in_the_palette() {
+    for (lang, name) in [(Lang::En, "palette_own_en"), (Lang::Zh, "palette_own_zh")] {
+        let mut screen = Screen::new(lang, (110, 16));
+        screen.hears([kept()]).types("/co");
+        shows!(name, screen);
+    }
+}
+
+#[test]
+fn skills_and_commands_are_listed_with_what_is_wrong_with_them() {
+    for (lang, name) in [(Lang::En, "skills_en"), (Lang::Zh, "skills_zh")] {
+        let mut screen = Screen::new(lang, (100, 30));
+        screen.hears([kept()]).types("/skills\n").types("/commands\n").types("/help find-bug\n");
+        shows!(name, screen);
+    }
+}
+
+#[test]
+fn a_bot_is_chosen_from_those_there_are() {
+    for (lang, name) in [(Lang::En, "bot_en"), (Lang::Zh, "bot_zh")] {
+        let mut screen = Screen::new(lang, (80, 24));
+        screen.hears([kept()]).types("/bot\n");
+        shows!(name, screen);
+    }
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.hears([kept()]).types("/bot\n\n");
+    assert_eq!(screen.sent, [Op::SetBot { name: None }], "nothing was moved: all is as it is");
+}
+
+#[test]
+fn who_keeps_nothing_is_offered_the_examples_in_one_line() {
+    for (lang, name) in [(Lang::En, "start_offer_en"), (Lang::Zh, "start_offer_zh")] {
+        let mut screen = Screen::new(lang, (80, 24));
+        screen.hears([Event::Catalogue(Box::default())]);
+        shows!(name, screen);
+    }
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    let before = screen.picture();
+    screen.hears([kept()]);
+    assert_eq!(screen.picture(), before);
+}
+
 #[test]
 fn the_palette_marks_what_was_typed() {
     for (lang, name) in [(Lang::En, "palette_en"), (Lang::Zh, "palette_zh")] {
@@ -1007,9 +1102,92 @@ fn the_main_situations_look_right_at_every_size() {
     }
 }
 
+/// What else one meets: drawn at every size as well.
+const MORE: &[Situation] = &[
+    ("an answer", |screen| {
+        screen.hears(told(WRITTEN)).types("/timestamps on\n");
+    }),
+    ("an answer in Chinese", |screen| {
+        screen.hears(told(WRITTEN_ZH));
+    }),
+    ("a queued message is picked", |screen| {
+        let texts = vec!["Then fix the failing test".into(), "然后提交，写清楚说明".into()];
+        screen.hears(conversation()).hears([Event::Queued { texts }]);
+        screen.press(KeyCode::Up, KeyModifiers::NONE);
+        screen.waits(12_000);
+    }),
+    ("a step is edited", |screen| {
+        screen.hears(conversation()).hears([asks_to_install()]).waits(1_000).types("e");
+        screen.types(" --dry-run");
+    }),
+    ("a word to the model", |screen| {
+        screen.hears(conversation()).hears([asks_to_install()]).waits(1_000).types("w");
+        screen.types("用 pnpm, please");
+    }),
+    ("a search", |screen| {
+        screen.hears(told(WRITTEN));
+        screen.press(KeyCode::Char('f'), KeyModifiers::CONTROL);
+        screen.types("price");
+        screen.press(KeyCode::Enter, KeyModifiers::NONE);
+    }),
+    ("arguments of a command", |screen| {
+        screen.hears(told(WRITTEN)).types("/lang ");
+    }),
+    ("help", |screen| {
+        screen.types("?");
+    }),
+    ("a pause", |screen| {
+        let why = session::TRUST_NEW.into();
+        let question = Question::Pause { why };
+        screen
+            .hears(conversation())
+            .hears([Event::Asked(Box::new(Ask { id: AskId(1), question }))]);
+    }),
+    ("the turn fails", |screen| {
+        let why = session::TRUST_NEW.into();
+        let (ending, usage) = (Ending::Failed { why }, Usage::default());
+        screen.hears(conversation()).hears([delta("Half an ans")]);
+        screen.hears([Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 31_000 }]);
+    }),
+];
+
+const WRITTEN: &str = "Prices are **rounded** in `src/price.rs`, see [the notes](https://example.org/n).\n\n\
+    | file | lines | what changed |\n|---|---:|---|\n| src/price.rs | 12 | rounds to cents |\n\
+    | tests/price.rs | 4 | a case for negative prices |\n\n\
+    1. run the tests\n2. commit\n   ```sh\n   cargo test price\n   ```\n\n\
+    ```diff\n@@ -7,3 +7,3 @@\n fn cents(price: f64) -> i64 {\n-    (price * 100.0) as i64\n\
+    +    (price * 100.0).round() as i64\n }\n```\n\n> Negative prices round away from zero.";
+const WRITTEN_ZH: &str = "价格在 `src/price.rs` 中**四舍五入**到分，参见[说明](https://example.org/n)。\n\n\
+    | 文件 | 行数 | 改动 |\n|---|---:|---|\n| src/price.rs | 12 | 四舍五入到分 |\n\
+    | tests/price.rs | 4 | 增加负数价格的用例 |\n\n- 先运行测试\n- 再提交，并在说明里写清楚为什么“负数”要远离零取整\n\n\
+    ```rust\n// 负数也要取整\nfn cents(price: f64) -> i64 {\n    (price * 100.0).round() as i64\n}\n```";
+
+/// A turn that ended with this answer.
+fn told(answer: &str) -> Vec<Event> {
+    [conversation(), vec![says(answer), ended()]].concat()
+}
+
+#[test]
+fn other_situations_look_right_at_every_size() {
+    for size in [(40, 10), (80, 24), (120, 40), (200, 50)] {
+        let mut pictures = String::new();
+        for (name, arrange) in MORE {
+            for lang in [Lang::En, Lang::Zh] {
+                let mut screen = Screen::new(lang, size);
+                arrange(&mut screen);
+                screen.draw();
+                pictures += &format!("== {name} {} ==\n{}", lang.code(), screen.picture());
+            }
+        }
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(format!("more_{}x{}", size.0, size.1), pictures);
+        });
+    }
+}
+
 #[test]
 fn every_size_is_drawn_and_the_smallest_say_so_calmly() {
-    for (_, arrange) in SITUATIONS {
+    for (_, arrange) in SITUATIONS.iter().chain(MORE) {
         for width in [5, 11, 12, 19, 20, 24, 39, 40, 60, 132, 300] {
             for height in [1, 2, 3, 4, 5, 7, 10, 13, 14, 40, 100] {
                 let mut screen = Screen::new(Lang::Zh, (width, height));
@@ -1018,5 +1196,156 @@ fn every_size_is_drawn_and_the_smallest_say_so_calmly() {
                 assert!(!screen.picture().trim().is_empty(), "{width}x{height}");
             }
         }
+    }
+}
+
+// Changes, questions, plans
+
+const DIFF: &str = "--- src/price.rs\n+++ src/price.rs\n@@ -12,7 +12,8 @@ impl Price {\n     /// In cents.\n     pub fn total(&self) -> u64 {\n-        self.items.iter().map(|item| item.cents).sum()\n+        let sum: u64 = self.items.iter().map(|item| item.cents).sum();\n+        sum - self.discount(sum)\n     }\n \n     pub fn currency(&self) -> &str {\n";
+
+fn change() -> Change {
+    Change {
+        path: "/home/ada/code/shop/src/price.rs".into(),
+        before: Some("a".into()),
+        after: Some("b".into()),
+        added: 2,
+        removed: 1,
+        diff: DIFF.into(),
+        cut: false,
+    }
+}
+
+fn edits() -> Work {
+    let input = serde_json::json!({"path": "src/price.rs", "edits": [{"old": "a", "new": "b"}]});
+    Work::Tool { name: "file.edit".into(), input }
+}
+
+fn asks_for_change() -> Event {
+    let risk = risk(Tier::L1, vec![reason(Tier::L1, "file.write", WRITES, None)], &[May::Write]);
+    let question = Question::Step {
+        step: step("cmd_002", edits()),
+        risk,
+        resolved: None,
+        cwd: "/home/ada/code/shop".into(),
+        why: "The discount was never taken off.".into(),
+        expected: "Totals are right.".into(),
+        number: 1,
+        of: 1,
+        pieces: vec![],
+        rule: Some("file.edit *".into()),
+        change: Some(change()),
+        rest: vec![],
+    };
+    Event::Asked(Box::new(Ask { id: AskId(7), question }))
+}
+
+fn plan(states: [PlanState; 3], lang: Lang) -> Event {
+    let texts = match lang {
+        Lang::En => ["Find where totals are made", "Take the discount off", "Run the tests"],
+        Lang::Zh => ["找到计算总价的位置", "减去折扣", "运行测试"],
+    };
+    let items = texts.into_iter().zip(states);
+    let items = items.map(|(text, state)| PlanItem { text: text.into(), state }).collect();
+    Event::Plan { items }
+}
+
+#[test]
+fn a_change_is_shown_as_a_diff_before_it_is_approved() {
+    for (lang, size, name) in [
+        (Lang::En, (80, 24), "change_en"),
+        (Lang::Zh, (80, 24), "change_zh"),
+        (Lang::En, (120, 40), "change_wide_en"),
+        (Lang::Zh, (120, 40), "change_wide_zh"),
+        (Lang::En, (44, 14), "change_narrow"),
+    ] {
+        let mut screen = Screen::new(lang, size);
+        screen.hears([started("fix the total"), says("I fix it."), asks_for_change()]);
+        insta::assert_snapshot!(name, screen.picture());
+    }
+}
+
+#[test]
+fn a_change_that_was_not_seen_whole_is_not_approved() {
+    let mut screen = Screen::new(Lang::En, (44, 14));
+    screen.hears([started("fix the total"), asks_for_change()]).waits(400).types("y");
+    assert!(screen.sent.is_empty(), "a part was hidden");
+    screen.types("      y");
+    assert_eq!(screen.sent, [Op::Decide { ask: AskId(7), decision: Decision::Approve }]);
+}
+
+#[test]
+fn a_step_that_changed_a_file_says_how_much_and_opens_to_its_diff() {
+    let mut seen = Observation::not_run(
+        step("cmd_002", edits()),
+        "/home/ada/code/shop",
+        risk(Tier::L1, vec![reason(Tier::L1, "file.write", WRITES, None)], &[May::Write]),
+        Outcome::Ran,
+    );
+    (seen.exit_code, seen.duration_ms, seen.change) = (Some(0), 3, Some(change()));
+    for (lang, name) in [(Lang::En, "changed_en"), (Lang::Zh, "changed_zh")] {
+        let mut screen = Screen::new(lang, (80, 24));
+        screen.hears([started("fix the total"), Event::Observed(Box::new(seen.clone())), ended()]);
+        assert!(screen.picture().contains("+2 -1"));
+        screen.press(KeyCode::Char('o'), KeyModifiers::CONTROL);
+        insta::assert_snapshot!(name, screen.picture());
+    }
+}
+
+fn question(choices: &[&str], lang: Lang) -> Event {
+    let text = match lang {
+        Lang::En => "Prices are in cents in one place and in euros in another. Which one stays?",
+        Lang::Zh => "有的地方价格以分为单位，有的以元为单位。保留哪一种？",
+    };
+    let choices = choices.iter().map(|text| (*text).to_owned()).collect();
+    let question =
+        Question::Choice { step: "cmd_003".into(), text: text.into(), choices, free: true };
+    Event::Asked(Box::new(Ask { id: AskId(9), question }))
+}
+
+#[test]
+fn the_model_asks_and_choices_are_picked_by_letter_digit_or_arrow() {
+    let choices = |lang| match lang {
+        Lang::En => ["Cents, as whole numbers", "Euros"],
+        Lang::Zh => ["分，用整数", "元"],
+    };
+    for (lang, size, name) in [
+        (Lang::En, (80, 24), "ask_en"),
+        (Lang::Zh, (80, 24), "ask_zh"),
+        (Lang::En, (120, 40), "ask_wide_en"),
+        (Lang::Zh, (120, 40), "ask_wide_zh"),
+    ] {
+        let mut screen = Screen::new(lang, size);
+        screen.hears([started("clean up"), question(&choices(lang), lang)]);
+        insta::assert_snapshot!(name, screen.picture());
+    }
+    let answer = |text: &str| Decision::Answer { text: text.into() };
+    let [cents, euros] = choices(Lang::En);
+    for (keys, decision) in [
+        ("a", answer(cents)),
+        ("2", answer(euros)),
+        ("\t\n", answer(euros)),
+        ("n", Decision::Reject { word: None }),
+        ("wBoth\n", answer("Both")),
+    ] {
+        let mut screen = Screen::new(Lang::En, (80, 24));
+        screen.hears([started("clean up"), question(&[cents, euros], Lang::En)]);
+        screen.waits(400).types(keys);
+        assert_eq!(screen.sent, [Op::Decide { ask: AskId(9), decision }], "{keys:?}");
+    }
+}
+
+#[test]
+fn a_plan_changes_where_it_stands() {
+    use PlanState::{Doing, Done, Pending};
+    for (lang, size, name) in [
+        (Lang::En, (80, 24), "plan_en"),
+        (Lang::Zh, (80, 24), "plan_zh"),
+        (Lang::En, (120, 40), "plan_wide_en"),
+        (Lang::Zh, (120, 40), "plan_wide_zh"),
+    ] {
+        let mut screen = Screen::new(lang, size);
+        screen.hears([started("fix the total"), plan([Doing, Pending, Pending], lang)]);
+        screen.hears([says("Found it."), plan([Done, Doing, Pending], lang)]);
+        insta::assert_snapshot!(name, screen.picture());
     }
 }

@@ -32,7 +32,8 @@ fn faults(case: &Path) -> Vec<String> {
     let expect = json_of(&case.join("expect.json")).unwrap()["expect"].take();
     let replies = json_of(&case.join("llm.json")).unwrap_or(json!([]));
     let args = json_of(&case.join("args.json")).unwrap_or(Value::Null);
-    let (came, seen) = play_in(case, "script.ai.yaml", args, replies.as_array().unwrap(), true, false);
+    let (came, seen) =
+        play_in(case, "script.ai.yaml", args, replies.as_array().unwrap(), true, false);
     let mut faults = Vec::new();
     match (&came, expect.get("error")) {
         (Err(failure), None) => faults.push(format!("failed: {failure}")),
@@ -49,7 +50,10 @@ fn faults(case: &Path) -> Vec<String> {
             }
         };
         let given = |key: &str| expect.get(key);
-        wants(given("result").is_none_or(|it| *it == done.value), &format!("result {:?}", given("result")));
+        wants(
+            given("result").is_none_or(|it| *it == done.value),
+            &format!("result {:?}", given("result")),
+        );
         let listed = given("result_in").and_then(Value::as_array);
         wants(listed.is_none_or(|list| list.contains(&done.value)), "result_in");
         let pattern = given("result_match").and_then(Value::as_str);
@@ -57,7 +61,8 @@ fn faults(case: &Path) -> Vec<String> {
         let fits = pattern.is_none_or(|it| regex::Regex::new(it).unwrap().is_match(text));
         wants(fits, "result_match");
         if let Some(visible) = given("visible") {
-            let got = joined(done.visible.iter().map(|(role, text)| (role.as_str(), text.as_str())));
+            let got =
+                joined(done.visible.iter().map(|(role, text)| (role.as_str(), text.as_str())));
             if got != pairs(visible) {
                 faults.push(format!("visible {visible}: got {got:?}"));
             }
@@ -90,16 +95,23 @@ fn calls(expect: &Value, seen: &Seen) -> Vec<String> {
         for row in expect.get(key).and_then(Value::as_array).into_iter().flatten() {
             let at = usize::try_from(row[0].as_u64().unwrap()).unwrap();
             let part = row[1].as_str().unwrap();
-            let call = seen.calls.get(at).map(|call| serde_json::to_string(&call.messages).unwrap());
+            let call =
+                seen.calls.get(at).map(|call| serde_json::to_string(&call.messages).unwrap());
             let has = call.is_some_and(|call| {
-                call.contains(part) || call.contains(serde_json::to_string(part).unwrap().trim_matches('"'))
+                call.contains(part)
+                    || call.contains(serde_json::to_string(part).unwrap().trim_matches('"'))
             });
             if has != should {
-                faults.push(format!("{key} {row}: got {:?}", seen.calls.get(at).map(|it| &it.messages)));
+                faults.push(format!(
+                    "{key} {row}: got {:?}",
+                    seen.calls.get(at).map(|it| &it.messages)
+                ));
             }
         }
     }
-    for (at, params) in expect.get("params").and_then(Value::as_array).into_iter().flatten().enumerate() {
+    for (at, params) in
+        expect.get("params").and_then(Value::as_array).into_iter().flatten().enumerate()
+    {
         let got = seen.calls.get(at).map(|call| serde_json::to_value(&call.params).unwrap());
         for (name, value) in params.as_object().unwrap() {
             if got.as_ref().and_then(|got| got.get(name)) != Some(value) {
@@ -160,13 +172,22 @@ fn written(markdown: &str) -> Vec<(String, Blocks)> {
     cases
 }
 
+/// The cases of every Markdown file beside the folders.
+fn examples() -> Vec<(String, Blocks)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .collect();
+    files.sort();
+    files.iter().flat_map(|file| written(&std::fs::read_to_string(file).unwrap())).collect()
+}
+
 #[test]
-fn every_example_of_the_seed_comes_out_as_it_says() {
-    let markdown = std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/seed.md"),
-    );
-    let cases = written(&markdown.unwrap());
-    assert!(cases.len() > 15, "{} cases", cases.len());
+fn every_example_comes_out_as_it_says() {
+    let cases = examples();
+    assert!(cases.len() > 40, "{} cases", cases.len());
     let mut wrong = Vec::new();
     for (title, blocks) in cases {
         let folder = tempfile::tempdir().unwrap();

@@ -129,6 +129,8 @@ impl<'a> Headless<'a> {
                 effects
             }
             Event::Notice(notice) if notice.say.word() == prompt::PIECES_DECLINED => vec![],
+            // There is no terminal to give over.
+            Event::Lend { ask } => vec![decide(*ask, Decision::Reject { word: None })],
             Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
             Event::Compacted(receipt) => told(receipt.say()),
             Event::TurnEnded { ending, .. } => self.ended(ending),
@@ -143,6 +145,7 @@ impl<'a> Headless<'a> {
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
+            | Event::Returned
             | Event::Answered { .. }
             | Event::Queued { .. }
             | Event::Facts(_)

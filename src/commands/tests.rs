@@ -88,7 +88,16 @@ fn each_command_does_what_its_row_says() {
         ),
         ("/steer  this\nway ", Outcome::Send(Op::Steer { text: "this\nway".into() })),
         ("/retry", Outcome::Send(Op::Retry)),
-        ("/diff", Outcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false })),
+        (
+            "/diff",
+            Outcome::Many(vec![
+                Outcome::Send(Op::Report { report: Report::Changes }),
+                Outcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false }),
+            ]),
+        ),
+        ("/undo", Outcome::Send(Op::Undo { turns: 1 })),
+        ("/undo 3", Outcome::Send(Op::Undo { turns: 3 })),
+        ("/plugins", Outcome::Send(Op::Report { report: Report::Plugins })),
         ("/context", Outcome::Send(Op::Report { report: Report::Context })),
         ("/usage", Outcome::Send(Op::Report { report: Report::Usage })),
         ("/copy", Outcome::Do(Act::Copy(1))),
@@ -217,7 +226,7 @@ fn a_name_wins_over_an_alias() {
 #[test]
 fn completion_goes_from_the_best_to_the_scattered() {
     assert_eq!(desk().offers("/mode"), ["/mode", "/model"]);
-    assert_eq!(desk().offers("/cl"), ["/new"], "by its alias");
+    assert_eq!(desk().offers("/clea"), ["/new"], "by its alias");
     assert_eq!(desk().offers("/prm"), ["/permissions"]);
     assert_eq!(desk().offers("/nothing like it"), [""; 0]);
     assert_eq!(desk().offers("/").len(), table::COMMANDS.len());
@@ -229,7 +238,7 @@ fn arguments_complete_from_what_is_known_at_that_moment() {
     assert_eq!(desk().offers("/model la"), ["/model Large"]);
     assert_eq!(desk().offers("/theme l"), ["/theme light"]);
     assert_eq!(desk().offers("/export j"), ["/export json"]);
-    assert_eq!(desk().offers("/help sta"), ["/help status"]);
+    assert_eq!(desk().offers("/help stat"), ["/help status"]);
     assert_eq!(desk().offers("/lang "), ["/lang en", "/lang zh"]);
     assert_eq!(desk().offers("/queue x"), [""; 0]);
 }
@@ -364,7 +373,7 @@ fn unlike_r9s_an_unknown_name_is_answered_with_the_nearest_of_all() {
 fn what_people_keep_is_completed_and_explained_like_the_rest() {
     let keeper = keeper();
     assert_eq!(keeper.offers("/sum"), ["/summarize"]);
-    assert_eq!(keeper.offers("/commit"), ["/git:commit", "/commands"]);
+    assert_eq!(keeper.offers("/commit"), ["/git:commit"]);
     assert_eq!(keeper.offers("/pdf"), ["/pdf"], "once");
     assert_eq!(keeper.offers("/torn"), [""; 0]);
     assert_eq!(keeper.offers("/help find"), ["/help find-bug"]);

@@ -24,6 +24,8 @@ const MOST: usize = 2000;
 const MOST_FILES: usize = 200;
 const DEEPEST: usize = 4;
 const HASHED: u64 = 1024 * 1024;
+/// Entries of a folder that holds too much to be read, by name, size and time alone.
+const OUTLINED: usize = 10_000;
 
 /// The answers that were given.
 #[derive(Clone, Debug, PartialEq)]
@@ -213,13 +215,32 @@ impl Looking {
             .collect();
         names.sort_unstable();
         if depth >= DEEPEST || names.len() > MOST_FILES {
-            // Too much to be looked at whole is a change each time it changes at all.
+            // Too much to be read is a change each time anything in it was written.
             self.cut = true;
-            self.digest.update(format!("{name} {names:?}"));
+            self.digest.update(format!("{name}\0"));
+            self.outline(path, 0, &mut OUTLINED.clone());
             return;
         }
         for below in names {
             self.at(&path.join(&below), &format!("{name}/{below}"), steers, depth + 1);
+        }
+    }
+}
+
+impl Looking {
+    fn outline(&mut self, folder: &Path, depth: usize, left: &mut usize) {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.take(*left).map(|entry| entry.path()).collect();
+        paths.sort_unstable();
+        for path in paths {
+            let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+            *left = left.saturating_sub(1);
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let (size, time) = (meta.len(), meta.modified().ok());
+            self.digest.update(format!("{depth} {name:?} {size} {time:?}\0"));
+            if meta.is_dir() && depth < DEEPEST {
+                self.outline(&path, depth + 1, left);
+            }
         }
     }
 }
@@ -340,6 +361,21 @@ mod tests {
             found.files.iter().map(|file| (file.name.as_str(), file.bytes)).collect();
         assert_eq!(names, [(".avocet/config.toml", 6), (".claude", 9), ("AGENTS.md", 5)]);
         assert!(!found.cut);
+    }
+
+    #[test]
+    fn a_change_is_noticed_also_in_a_folder_that_holds_too_much_to_be_listed() {
+        let desk = Desk::new();
+        let skill = |number: usize| desk.work().join(format!(".claude/skills/s{number}/SKILL.md"));
+        for number in 0..=MOST_FILES {
+            fs::create_dir_all(skill(number).parent().unwrap()).unwrap();
+            fs::write(skill(number), "one").unwrap();
+        }
+        desk.trust();
+        assert_eq!(desk.standing(), TRUSTED);
+        assert!(survey(&desk.work()).cut);
+        fs::write(skill(7), "another").unwrap();
+        assert_eq!(desk.standing(), Standing::Changed);
     }
 
     #[test]

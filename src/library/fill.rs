@@ -124,7 +124,7 @@ mod tests {
     fn a_template_that_cannot_be_read_is_said_with_its_file() {
         let (_root, library) = library(&[("own/commands/x.toml", "prompt = \"!{ls\"")]);
         let said = by_name(&library, "x", "").unwrap_err().text(Lang::En);
-        assert!(said.contains("x.toml") && said.contains("line 1"), "{said}");
+        assert!(said.contains("x.toml: Line 1"), "{said}");
         assert!(by_name(&library, "y", "").unwrap_err().text(Lang::En).contains("`y`"));
     }
 }

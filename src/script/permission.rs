@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::fault::{Fault, quoted};
 use super::template::print;
-use crate::words::script as words;
+use crate::words::{Say, script as words};
 
 /// Most rules of one script.
 const MOST_RULES: usize = 1000;
@@ -40,6 +40,13 @@ pub fn judge(permissions: &Value, name: &str, args: &Map<String, Value>) -> Resu
     Ok(rules.judge(name, args))
 }
 
+/// What a person should hear of `permissions` that do not do what they say:
+/// `overwriteAction` would lift the rules below it, and is passed over for safety.
+pub fn note(permissions: &Value) -> Option<Say> {
+    let overwrite = permissions.get("overwriteAction").filter(|action| !action.is_null());
+    overwrite.map(|_| words::PERMISSION_OVERWRITE.into())
+}
+
 /// The rules of a script, read and ready.
 #[derive(Clone, Debug)]
 pub struct Rules {
@@ -68,9 +75,6 @@ impl Rules {
         let Value::Object(map) = permissions else {
             return Err(words::PERMISSION_NO_MAP.into());
         };
-        if map.get("overwriteAction").is_some_and(|action| !action.is_null()) {
-            return Err(words::PERMISSION_OVERWRITE.into());
-        }
         let calls = map.get("ai").and_then(|ai| ai.get("call"));
         let items: &[Value] = match calls {
             None | Some(Value::Null) => &[],
@@ -338,16 +342,24 @@ mod tests {
         assert_eq!(said(named, "read_file", json!({"file_path": "/safe/a"})), Verdict::Allow);
     }
 
-    /// ISDK-106, 108: what cannot be meant is an error, not an open door.
+    /// ISDK-108: `overwriteAction` lifts nothing, and is spoken of.
     #[test]
-    fn isdk_108_a_rule_that_cannot_be_read_is_an_error() {
+    fn isdk_108_what_would_overwrite_the_rules_is_passed_over_with_a_sentence() {
+        let rules = json!({"ai": {"call": ["w*", "!weather"]}, "overwriteAction": "allow"});
+        assert_eq!(said(rules.clone(), "weather", json!({})), Verdict::Deny);
+        assert_eq!(said(rules.clone(), "search", json!({})), Verdict::Confirm);
+        assert!(note(&rules).is_some());
+        assert_eq!(note(&calls(json!(["w*"]))), None);
+    }
+
+    #[test]
+    fn a_rule_that_cannot_be_read_is_an_error() {
         for (rules, part) in [
             (calls(json!([{"!a": {"action": "allow"}}])), "`!a`"),
             (calls(json!([{"action": "allow", "x": 1}])), "name"),
             (calls(json!(["a["])), "`a[`"),
             (calls(json!([{"a": {"action": "maybe"}}])), "`maybe`"),
             (calls(json!([5])), "name"),
-            (json!({"overwriteAction": "allow"}), "overwriteAction"),
             (json!("allow"), "map"),
         ] {
             let fault = judge(&rules, "a", &Map::new()).unwrap_err().to_string();

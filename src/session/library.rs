@@ -24,6 +24,8 @@ pub struct Kept {
     places: FindPlaces,
     /// Somebody waits for the answer, also if it is the same; at first everybody does.
     asked: bool,
+    /// Counts the looks: one that was overtaken brings nothing.
+    number: u64,
     /// The last look; `None`: it was taken in.
     looking: Option<JoinHandle<Arc<Library>>>,
 }
@@ -31,7 +33,7 @@ pub struct Kept {
 impl Kept {
     /// Nothing is read yet.
     pub fn new(places: FindPlaces) -> Kept {
-        Kept { library: Arc::default(), places, asked: true, looking: None }
+        Kept { library: Arc::default(), places, asked: true, number: 0, looking: None }
     }
 
     /// Nothing is kept anywhere.
@@ -42,13 +44,14 @@ impl Kept {
     /// Begins a look. What comes of it is also noted, for a session that does not wait.
     fn look(&mut self, trusted: bool, notes: &UnboundedSender<Note>) {
         let (before, places) = (Arc::clone(&self.library), Arc::clone(&self.places));
-        let notes = notes.clone();
+        self.number += 1;
+        let (notes, number) = (notes.clone(), self.number);
         self.looking = Some(tokio::task::spawn_blocking(move || {
             let places = places(trusted);
             let same = *before.places() == places && before.is_current();
             let library = if same { before } else { Arc::new(Library::load(&places)) };
             // A session that is gone needs no library.
-            let _ = notes.send(Note::Library(Arc::clone(&library)));
+            let _ = notes.send(Note::Library { number, library: Arc::clone(&library) });
             library
         }));
     }
@@ -74,7 +77,10 @@ impl Session {
     }
 
     /// What a look brought. It is told when it is new, or when somebody asked.
-    pub(super) async fn library_came(&mut self, library: Arc<Library>) {
+    pub(super) async fn library_came(&mut self, number: u64, library: Arc<Library>) {
+        if number != self.voice.kept.number {
+            return;
+        }
         let asked = std::mem::take(&mut self.voice.kept.asked);
         if asked || !Arc::ptr_eq(&library, &self.voice.kept.library) {
             self.take_library(library).await;

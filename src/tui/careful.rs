@@ -58,6 +58,11 @@ impl<W: Write> Careful<W> {
         }
         for (x, y, cell) in changes {
             self.shown[(*x, *y)] = cell.clone();
+            // The cells a wide character covers are not told: what stood there is gone.
+            let covered = (x + 1..self.shown.area.width).zip(1..cell.symbol().width());
+            for (covered, _) in covered {
+                self.shown[(covered, *y)].reset();
+            }
             if rows.last() != Some(y) {
                 rows.push(*y);
             }
@@ -304,6 +309,30 @@ mod tests {
             out.split(";https://a.b\x1b\\").nth(1).and_then(|rest| rest.split("\x1b]8;;").next());
         assert_eq!(linked.map(|text| text.matches('x').count()), Some(3), "{out:?}");
         assert_eq!(out.matches('x').count(), 18, "and once more without it");
+    }
+
+    #[test]
+    fn what_a_wide_character_covered_does_not_come_back() {
+        let mut out = Vec::new();
+        let mut careful = Careful::new(&mut out, Shared::default());
+        let draw = |careful: &mut Careful<&mut Vec<u8>>, cells: &[(u16, &str)]| {
+            let cells: Vec<(u16, u16, Cell)> = cells
+                .iter()
+                .map(|(x, symbol)| {
+                    let mut cell = Cell::default();
+                    cell.set_symbol(symbol);
+                    (*x, 0, cell)
+                })
+                .collect();
+            careful.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell))).unwrap();
+        };
+        draw(&mut careful, &[(0, "a"), (1, "b"), (2, "c"), (3, "d"), (9, "“")]);
+        draw(&mut careful, &[(0, "中"), (2, "文")]);
+        // Only the cells that were seen are told to be blank.
+        draw(&mut careful, &[(0, " "), (2, " ")]);
+        drop(careful);
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!((out.matches('b').count(), out.matches('d').count()), (1, 1), "{out:?}");
     }
 
     #[test]

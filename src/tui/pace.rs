@@ -3,7 +3,8 @@
 //!
 //! Frames are paid from a small purse that fills slowly: a key is answered at once even
 //! between two frames of a stream, and a burst of keys still costs no more than the
-//! limit.
+//! limit. The last coin is for the first word of a reply: somebody who types on does not
+//! keep it waiting.
 
 use super::event::{Input, Millis};
 use crate::protocol::Event;
@@ -25,8 +26,10 @@ enum Haste {
     None,
     /// It may wait for the next beat.
     Leisure,
-    /// As soon as the purse allows.
+    /// As soon as the purse allows, its last coin left in it.
     Now,
+    /// As soon as the purse allows.
+    First,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +51,7 @@ impl Pace {
 
     /// Something changed that was waited for.
     pub fn now(&mut self) {
-        self.haste = Haste::Now;
+        self.haste = self.haste.max(Haste::Now);
     }
 
     /// True until a frame was drawn.
@@ -81,7 +84,7 @@ impl Pace {
         let text = matches!(event, Event::Delta { .. } | Event::Thought { .. });
         // The first word of a reply is what was waited for; the others flow.
         if text && std::mem::take(&mut self.fresh) {
-            return Haste::Now;
+            return Haste::First;
         }
         let flows = matches!(
             event,
@@ -102,11 +105,13 @@ impl Pace {
     /// When the next frame is due; `None` when the last one still holds.
     pub fn due(&self) -> Option<Millis> {
         let affordable = (self.full + COST).saturating_sub(PURSE);
+        let spared = (self.full + 2 * COST).saturating_sub(PURSE);
         let beat = self.drawn.map_or(0, |drawn| drawn + LEISURE);
         match self.haste {
             Haste::None => None,
-            Haste::Leisure => Some(affordable.max(beat)),
-            Haste::Now => Some(affordable),
+            Haste::Leisure => Some(spared.max(beat)),
+            Haste::Now => Some(spared),
+            Haste::First => Some(affordable),
         }
     }
 
@@ -173,6 +178,18 @@ mod tests {
         assert!(!pace.is_due(101));
         pace.happened(&delta());
         assert!(pace.is_due(101));
+    }
+
+    #[test]
+    fn the_first_word_of_a_reply_does_not_wait_for_frames_of_keys() {
+        let mut pace = Pace::default();
+        let typed = frames(&mut pace, &Input::FocusGained, 3_000);
+        let now = typed.last().copied().unwrap_or_default() + 1;
+        pace.happened(&Input::FocusGained);
+        assert!(!pace.is_due(now), "the purse is as good as empty");
+        pace.happened(&Input::Session(Box::new(Event::ReplyStarted)));
+        pace.happened(&delta());
+        assert!(pace.is_due(now));
     }
 
     #[test]

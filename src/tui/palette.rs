@@ -75,6 +75,11 @@ impl Palette {
         self.stage != Stage::Closed && !self.found.is_empty()
     }
 
+    /// True while something is typed that it could complete.
+    pub fn is_wanted(&self) -> bool {
+        self.stage != Stage::Closed
+    }
+
     /// Finds again, after the input changed.
     pub fn refresh(&mut self, input: &str, call: &Call<'_>) {
         self.chosen = None;

@@ -4,6 +4,7 @@
 //! Nothing here asks the terminal a question and waits for the answer: what it does
 //! not know it ignores.
 
+use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::rc::Rc;
@@ -64,10 +65,30 @@ sequence! {
     AskGround: "\x1b]11;?\x1b\\";
 }
 
+/// Writes a frame at once, whoever wants it flushed on the way: a terminal that reads
+/// half of one may show it.
+#[derive(Debug)]
+struct Whole {
+    out: BufWriter<Stdout>,
+    held: Rc<Cell<bool>>,
+}
+
+impl Write for Whole {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.held.get() { Ok(()) } else { self.out.flush() }
+    }
+}
+
 /// The terminal while it is ours.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<Careful<BufWriter<Stdout>>>,
+    terminal: Terminal<Careful<Whole>>,
+    /// True while a frame is being written.
+    held: Rc<Cell<bool>>,
     taken: Taken,
     /// True when nothing that stands on the terminal counts any more.
     forgotten: bool,
@@ -90,11 +111,13 @@ impl Screen {
     pub fn enter(links: bool) -> io::Result<Screen> {
         let taken = Taken::default();
         restore_on_panic(taken.clone());
+        let held = Rc::new(Cell::new(false));
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
+        let out = Whole { out, held: Rc::clone(&held) };
         let shared = Shared::default();
         let terminal = Terminal::new(Careful::new(out, Rc::clone(&shared)))?;
         let links = links.then_some(shared);
-        let screen = Screen { terminal, taken, forgotten: false, away: false, links };
+        let screen = Screen { terminal, held, taken, forgotten: false, away: false, links };
         screen.taken.take()?;
         Ok(screen)
     }
@@ -104,6 +127,14 @@ impl Screen {
     /// # Errors
     /// When the terminal is gone.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Anchor>) -> io::Result<()> {
+        self.held.set(true);
+        let drawn = self.draw_held(draw);
+        self.held.set(false);
+        drawn?;
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+    }
+
+    fn draw_held(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Anchor>) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         if std::mem::take(&mut self.forgotten) {
             // Not `Terminal::clear`: it asks the terminal where its cursor is, and waits.
@@ -117,7 +148,7 @@ impl Screen {
                 links.replace(anchors);
             }
         })?;
-        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+        Ok(())
     }
 
     /// Forgets what is on the terminal, so that the next frame is drawn whole: a

@@ -56,8 +56,8 @@ words! { "script":
         "`permissions` 必须是形如 `ai: {call: [...]}` 的映射。";
     PERMISSION_ACTION: "`{action}` is no action of a permission. Use allow, deny or confirm.",
         "`{action}` 不是有效的权限动作，请使用 allow、deny 或 confirm。";
-    PERMISSION_OVERWRITE: "`overwriteAction` is not supported, for safety. Write a rule for each tool instead.",
-        "出于安全考虑不支持 `overwriteAction`，请为每个工具单独写规则。";
+    PERMISSION_OVERWRITE: "`overwriteAction` is passed over, for safety: it would lift other rules. Write a rule for each tool instead.",
+        "出于安全考虑忽略 `overwriteAction`：它会使其他规则失效。请为每个工具单独写规则。";
     PERMISSION_MANY: "`permissions` has more than {limit} rules. Use globs.",
         "`permissions` 的规则超过 {limit} 条，请使用通配符。";
     PERMISSION_NO_NAME: "The permission rule {rule} has no `name`.",

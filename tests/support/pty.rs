@@ -23,6 +23,8 @@ struct Seen {
     raw: Vec<u8>,
     /// The program closed its side.
     over: bool,
+    /// Nobody reads what it writes for a while.
+    paused: bool,
 }
 
 type Shared = Arc<(Mutex<Seen>, Condvar)>;
@@ -65,7 +67,7 @@ impl Screen {
         drop(pair.slave);
         let keyboard: Keyboard = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let seen: Shared = Arc::new((
-            Mutex::new(Seen { parser: parser(size), raw: Vec::new(), over: false }),
+            Mutex::new(Seen { parser: parser(size), raw: Vec::new(), over: false, paused: false }),
             Condvar::new(),
         ));
         let reader = pair.master.try_clone_reader().unwrap();
@@ -78,6 +80,31 @@ impl Screen {
         let mut keyboard = self.keyboard.lock().unwrap();
         keyboard.write_all(keys.as_bytes()).unwrap();
         keyboard.flush().unwrap();
+    }
+
+    /// Reads nothing more of what the program writes, or reads on: a slow terminal.
+    pub fn pause(&self, paused: bool) {
+        let (seen, changed) = &*self.seen;
+        seen.lock().unwrap().paused = paused;
+        changed.notify_all();
+    }
+
+    /// The terminal goes away and tells nobody: the program has to see it by itself.
+    pub fn hang_up(self) {
+        let mut screen = self;
+        screen.seen.0.lock().unwrap().over = true;
+        // The reader holds the terminal open until it has something to read.
+        screen.press("x");
+        while Arc::strong_count(&screen.seen) > 1 {
+            std::thread::yield_now();
+        }
+    }
+
+    /// MiB of the program that are resident.
+    pub fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.split_whitespace().next().unwrap().parse::<u64>().unwrap() / 1024
     }
 
     /// Pastes, as terminals do it.
@@ -264,9 +291,14 @@ fn read_along(mut reader: Box<dyn Read + Send>, seen: Shared, keyboard: Keyboard
     std::thread::spawn(move || {
         let mut buf = [0_u8; 8192];
         loop {
-            let read = reader.read(&mut buf).unwrap_or(0);
             let (lock, changed) = &*seen;
+            let resting = changed.wait_while(lock.lock().unwrap(), |seen| seen.paused).unwrap();
+            drop(resting);
+            let read = reader.read(&mut buf).unwrap_or(0);
             let mut seen = lock.lock().unwrap();
+            if seen.over {
+                return;
+            }
             let bytes = buf.get(..read).unwrap_or_default();
             seen.parser.process(bytes);
             seen.raw.extend_from_slice(bytes);

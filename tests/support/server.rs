@@ -176,6 +176,8 @@ struct Log {
     requests: Vec<Seen>,
     /// Clients that went away before their answer was whole.
     gone: usize,
+    /// Answers that were written to their end.
+    answered: usize,
 }
 
 /// A running server; it stops when dropped.
@@ -263,6 +265,11 @@ impl Server {
         self.block(self.gone(count));
     }
 
+    /// Waits until `count` answers have been taken to their end.
+    pub fn wait_for_answered(&self, count: usize) {
+        self.block(self.until(|log| log.answered >= count));
+    }
+
     async fn until(&self, ready: impl FnMut(&Log) -> bool) {
         let mut log = self.shared.log.subscribe();
         let waited = tokio::time::timeout(PATIENCE, log.wait_for(ready)).await;
@@ -301,9 +308,10 @@ impl Shared {
         };
         let none = Reply::status(599).body("the test has no reply left");
         let answered = self.answer(&client, &reply.unwrap_or(none));
-        if answered.is_err() {
-            self.log.send_modify(|log| log.gone += 1);
-        }
+        self.log.send_modify(|log| match &answered {
+            Ok(()) => log.answered += 1,
+            Err(_) => log.gone += 1,
+        });
         answered
     }
 

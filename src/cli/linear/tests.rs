@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::protocol::{
-    AskId, Decision, Origin, Question, Reason, Requires, Risk, Scope, ShellPiece, Usage, Work,
+    AskId, Decision, Entry, EntryKind, EntryState, Origin, Question, Reason, Requires, Risk, Scope,
+    ShellPiece, Usage, Work,
 };
 
 fn linear() -> Linear {
@@ -218,4 +219,41 @@ fn it_greets_once_the_session_says_who_answers() {
     let lines = written(&linear.heard(Event::Facts(Box::new(facts.clone()))));
     assert!(lines.join(" ").contains("The model is m-2."), "{lines:?}");
     assert_eq!(linear.heard(Event::Facts(Box::new(facts))), []);
+}
+
+fn kept(names: &[&str]) -> Event {
+    let entry = |name: &&str| Entry {
+        kind: EntryKind::Command,
+        name: (*name).to_owned(),
+        about: "about".into(),
+        hint: String::new(),
+        from: crate::words::library::OF_USER.into(),
+        state: EntryState::Usable,
+    };
+    let entries = names.iter().map(entry).collect();
+    let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
+    Event::Catalogue(Box::new(Catalogue { entries, bots }))
+}
+
+#[test]
+fn a_command_of_ones_own_is_looked_for_before_it_is_sent() {
+    let mut linear = linear();
+    assert_eq!(linear.typed("/summarize this @a.rs"), [Effect::Send(Op::Look)]);
+    assert!(!linear.is_idle() && linear.closed().is_empty(), "it is not over");
+    let effects = linear.heard(kept(&["summarize"]));
+    let [Effect::Send(Op::Invoke { name, args, mentions })] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((name.as_str(), args.as_str()), ("summarize", "this @a.rs"));
+    assert_eq!(mentions[0].path, "a.rs");
+}
+
+#[test]
+fn a_name_nobody_has_is_said_and_never_sent() {
+    let mut linear = linear();
+    assert_eq!(linear.typed("/sumarize"), [Effect::Send(Op::Look)]);
+    let effects = linear.heard(kept(&["summarize"]));
+    assert_eq!(written(&effects), ["There is no command `/sumarize`.", ">"]);
+    assert!(linear.is_idle());
+    assert_eq!(written(&linear.typed("/bot")), ["Bots", ">"]);
 }

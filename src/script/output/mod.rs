@@ -6,13 +6,13 @@
 use serde_json::Value;
 
 use super::fault::{Fault, quoted};
+use super::syntax;
 use super::text::relaxed;
 use crate::words::script as words;
 
 mod describe;
 mod nobj;
 mod schema;
-mod yaml;
 
 pub use describe::{describe, line};
 pub use schema::{check, normal};
@@ -125,8 +125,10 @@ fn truth(text: &str) -> Option<Value> {
 fn yaml(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
     let bare = unfenced(text);
     let bare = bare.strip_suffix("\n...").unwrap_or(bare);
-    let value = yaml::read(bare).map_err(|why| {
-        words::OUTPUT_NOT.with("form", "YAML").with("why", quoted(&why)).with("text", quoted(text))
+    let value = syntax::yaml(bare).map_err(|said| {
+        // The reader's own words, without the sentence it puts around them for a script.
+        let why = said.value("why").cloned().unwrap_or_else(|| said.clone().into());
+        words::OUTPUT_NOT.with("form", "YAML").with("why", why).with("text", quoted(text))
     })?;
     match value {
         Value::String(_) | Value::Null => Ok(scalar(bare, schema).unwrap_or(value)),

@@ -95,7 +95,16 @@ fn isdk_047_yaml_is_read_as_plain_data() {
     );
     assert!(why("yaml", "a: [1", None).contains("not YAML"));
     assert!(why("yaml", "just words", Some(json!({"type": "object"}))).contains("object"));
-    assert!(why("yaml", "a: &x 1\nb: *x", None).contains("aliases"));
+    assert_eq!(
+        convert(
+            "yaml",
+            "a: &x 1
+b: *x",
+            None
+        )
+        .unwrap(),
+        json!({"a": 1, "b": 1})
+    );
     assert!(why("yaml", &"[".repeat(100_000), None).contains("not YAML"));
 }
 

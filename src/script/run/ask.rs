@@ -19,7 +19,11 @@ impl Run {
             let Body::Settled(settled) = &line.body else { return Ok(()) };
             let Some((shard, ask)) = settled.next_ask() else { return Ok(()) };
             let (ask, before) = (ask.clone(), settled.before(shard));
-            let reply = self.one(frame, at, &ask, before).await?;
+            let params = self.passed(frame, &ask.params).await?.map();
+            frame.values.locals.push(params.clone());
+            let came = self.one(frame, at, &ask, before, params).await;
+            frame.values.locals.pop();
+            let reply = came?;
             let (whole, is_last) = match frame.talk.lines.get_mut(at).map(|line| &mut line.body) {
                 Some(Body::Settled(settled)) => {
                     settled.fill(shard, reply.text.clone());
@@ -53,11 +57,11 @@ impl Run {
         at: usize,
         ask: &Ask,
         before: String,
+        params: Map<String, Value>,
     ) -> Result<Reply, Halt> {
         if ask.pick.random && !ask.choices.is_empty() {
             return Ok(Reply { text: by_chance(ask), ..Reply::default() });
         }
-        let params = self.passed(frame, &ask.params).await?.map();
         let role = frame.talk.lines.get(at).map(|line| line.role.clone()).unwrap_or_default();
         let is_other = role != frame.shape.name();
         if let Some(script) = frame.role_script(&role).filter(|_| is_other) {
@@ -108,7 +112,10 @@ fn instruction(ask: &Ask) -> Vec<String> {
     let list: Vec<String> = ask.choices.iter().map(|choice| format!("\"{choice}\"")).collect();
     let how_many = match ask.pick.most {
         1 => "exactly one of these, and nothing else".to_owned(),
-        most => format!("at most {most} of these, separated by \"{}\", and nothing else", ask.pick.separator),
+        most => format!(
+            "at most {most} of these, separated by \"{}\", and nothing else",
+            ask.pick.separator
+        ),
     };
     vec![format!("Answer with {how_many}: {}", list.join(", "))]
 }
@@ -151,6 +158,7 @@ fn chosen(ask: &Ask, reply: &str) -> Option<String> {
     if found.is_empty() || (ask.pick.most == 1 && found.len() > 1) {
         return None;
     }
-    let names: Vec<&str> = found.into_iter().take(ask.pick.most).map(|(_, it)| it.as_str()).collect();
+    let names: Vec<&str> =
+        found.into_iter().take(ask.pick.most).map(|(_, it)| it.as_str()).collect();
     Some(names.join(&ask.pick.separator))
 }

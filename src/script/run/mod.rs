@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::failure::Failure;
 use super::fault::{Fault, quoted};
 use super::host::{Host, Told};
+use super::permission;
 use super::shape::input::{self, Args};
 use super::shape::{Item, Shape};
 use super::source::Library;
@@ -141,21 +142,27 @@ pub async fn run(order: Order, library: Library, host: Box<dyn Host>) -> Result<
         Err(Halt::Failed(failure)) => return Err(*failure),
         Err(Halt::Break | Halt::Continue) => Value::Null,
     };
-    let visible = frame.talk.visible().map(|line| (line.role.clone(), line.text())).collect();
+    let mut visible = Vec::new();
+    for line in frame.talk.visible() {
+        visible.push((line.role.clone(), line.text()));
+        visible.extend(line.replies.iter().cloned());
+    }
     Ok(Done { value, visible })
 }
 
 impl Frame {
     /// A script that is about to begin; its arguments are checked.
-    pub fn new(
-        shape: Arc<Shape>,
-        args: Args,
-        callers: &[Arc<Value>],
-    ) -> Result<Frame, Failure> {
+    pub fn new(shape: Arc<Shape>, args: Args, callers: &[Arc<Value>]) -> Result<Frame, Failure> {
         let (args, left) = input::bind(&shape.inputs, args);
         let mut config = shape.config.clone();
         let prompt = take_map(&mut config, "prompt");
         let parameters = take_map(&mut config, "parameters");
+        // A character says of itself there what other scripts say at the top.
+        if let Some(Value::Object(character)) = config.get("character").cloned() {
+            for (name, value) in character {
+                config.entry(name).or_insert(value);
+            }
+        }
         for input in &shape.inputs {
             let unset = config.get(&input.name).is_none_or(Value::is_null);
             if let Some(default) = input.default.clone().filter(|_| unset) {
@@ -231,7 +238,10 @@ impl Run {
         Box::pin(async move {
             if self.depth >= DEEPEST {
                 let name = quoted(frame.shape.id());
-                return Err(words::TOO_MANY_SCRIPTS.with("most", DEEPEST).with("name", name).into());
+                return Err(words::TOO_MANY_SCRIPTS
+                    .with("most", DEEPEST)
+                    .with("name", name)
+                    .into());
             }
             self.depth += 1;
             let came = self.whole(frame).await;
@@ -254,6 +264,9 @@ impl Run {
 
     /// All that must be there before the first instruction.
     pub async fn prepare(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        if let Some(said) = frame.shape.config.get("permissions").and_then(permission::note) {
+            self.note(said);
+        }
         self.declare(frame).await?;
         self.imports(frame).await?;
         self.listen(frame).await?;

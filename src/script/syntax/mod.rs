@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::failure::{Failure, Spot};
-use crate::words::script_run as words;
+use crate::words::{Say, script_run as words};
 
 mod lines;
 mod tree;
@@ -64,7 +64,8 @@ pub fn parse(file: &str, text: &str) -> Result<Document, Failure> {
     Ok(Document { front, body: body.into_iter().filter(is_something).collect() })
 }
 
-/// Reads one YAML value without positions, as a model writes it.
-pub fn yaml(text: &str) -> Option<Value> {
-    tree::read(text, &|place| place).ok().map(|node| node.to_value())
+/// Reads one YAML value without positions, as a model writes it; the error says why it is
+/// none.
+pub fn yaml(text: &str) -> Result<Value, Say> {
+    tree::read(text, &|place| place).map(|node| node.to_value()).map_err(|(why, _)| why)
 }

@@ -14,7 +14,7 @@ use crate::words::Lang;
 /// Columns of a time, `14:03`, and the room before it.
 pub(super) const STAMP: usize = 7;
 /// Screens narrower than this show no times.
-const STAMPED: u16 = 40;
+const STAMPED: u16 = 60;
 
 /// Where to look next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

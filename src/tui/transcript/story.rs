@@ -4,8 +4,8 @@ use super::block::{Answer, AnswerState, Block, Body};
 use super::step::{Done, State, Step};
 use super::text::{Form, Text};
 use crate::protocol::{
-    Ask, Cut, Ending, Event, Notice, Observation, Origin, PlanItem, Question, Replied, Requires,
-    Risk, Row, Step as Proposed, Usage, Work,
+    Ask, Cut, Ending, Event, Level, Notice, Observation, Origin, PlanItem, Question, Replied,
+    Requires, Risk, Row, Step as Proposed, Usage, Work,
 };
 use crate::safety::clean::{Cleaner, Source};
 use crate::tui::{Millis, clean};
@@ -71,6 +71,8 @@ impl Story {
             Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Plan { items } => self.plan(items),
             Event::Undone { .. }
+            | Event::Lend { .. }
+            | Event::Returned
             | Event::Judged { .. }
             | Event::Answered { .. }
             | Event::Queued { .. }
@@ -224,7 +226,12 @@ impl Story {
                 self.push(Body::Answer(Answer { text, state }));
             }
         }
-        if let Some(cut) = replied.cut {
+        // An error that was told while it came says already why it broke off.
+        let told = matches!(
+            self.blocks.last().map(|block| &block.body),
+            Some(Body::Notice(Notice { level: Level::Error, .. }))
+        );
+        if let Some(cut) = replied.cut.filter(|cut| !(told && *cut == Cut::Broken)) {
             self.push(Body::Cut(cut));
         }
         self.suggestions = replied.suggestions.iter().map(|text| clean::flat(text)).collect();

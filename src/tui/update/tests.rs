@@ -54,9 +54,10 @@ fn hear(state: &mut State, event: protocol::Event) -> Vec<Effect> {
     told(update(state, Event::session(1_000, event)))
 }
 
-/// Effects without the window's title and what is kept in the history.
+/// Effects without the window's title, what is kept in the history, and looks at files.
 fn told(effects: Vec<Effect>) -> Vec<Effect> {
-    let quiet = |effect: &Effect| matches!(effect, Effect::Title(_) | Effect::Keep(_));
+    let quiet =
+        |effect: &Effect| matches!(effect, Effect::Title(_) | Effect::Keep(_) | Effect::Look);
     effects.into_iter().filter(|effect| !quiet(effect)).collect()
 }
 

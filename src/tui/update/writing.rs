@@ -29,7 +29,7 @@ pub(super) fn kept_came(state: &mut State, kept: Catalogue) {
         return;
     }
     state.known.kept = kept;
-    if state.palette.is_open() {
+    if state.palette.is_wanted() {
         super::input_changed(state);
     }
 }

@@ -317,3 +317,17 @@ proptest! {
         prop_assert_eq!(slow.text(), fast.text());
     }
 }
+
+#[test]
+fn a_stream_that_breaks_is_told_once() {
+    let why = Notice::error(screen::CUT_FILTERED);
+    let broken = Replied { cut: Some(Cut::Broken), ..Replied::default() };
+    let broken = Event::Replied(Replied { message: "Half an".into(), ..broken });
+    let mut screen =
+        Screen::shown([said("hello"), delta("Half an"), Event::Notice(why), broken.clone()]);
+    let text = screen.text();
+    assert!(text.contains("Half an") && text.contains("filtered"), "{text}");
+    assert!(!text.contains("the connection broke"), "{text}");
+    let mut screen = Screen::shown([said("hello"), delta("Half an"), broken]);
+    assert!(screen.text().contains("the connection broke"));
+}

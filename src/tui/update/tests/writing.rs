@@ -257,3 +257,57 @@ fn vi_cuts_a_unit_whole() {
     press(&mut state, "u");
     assert_eq!(state.composer.whole(), format!("a {}", "x\n".repeat(50)));
 }
+
+#[test]
+fn what_people_keep_is_looked_at_once_when_the_list_opens() {
+    let mut state = screen();
+    let mut type_ = |keys: &str| {
+        let key = |c: char| update(&mut state, Event::key(1, KeyCode::Char(c)));
+        let looks = keys.chars().flat_map(key).filter(|effect| *effect == Effect::Look);
+        looks.count()
+    };
+    assert_eq!(type_("/sum"), 1);
+    assert_eq!(type_("marize"), 0);
+    assert_eq!(type_(" x"), 0);
+}
+
+#[test]
+fn a_command_that_was_just_made_joins_the_open_list() {
+    let mut state = screen();
+    press(&mut state, "/summ");
+    assert!(!state.palette.is_open());
+    let entry = protocol::Entry {
+        kind: protocol::EntryKind::Command,
+        name: "summarize".into(),
+        about: "Sum up".into(),
+        hint: String::new(),
+        from: crate::words::library::OF_USER.into(),
+        state: protocol::EntryState::Usable,
+    };
+    let kept = protocol::Catalogue { entries: vec![entry], bots: vec![] };
+    hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
+    assert!(state.palette.is_open());
+    let invoked = Op::Invoke { name: "summarize".into(), args: String::new(), mentions: vec![] };
+    assert_eq!(press(&mut state, "\n"), [Effect::Send(invoked)]);
+}
+
+#[test]
+fn files_named_behind_a_command_go_with_it() {
+    let mut state = screen();
+    let kept = protocol::Catalogue {
+        entries: vec![protocol::Entry {
+            kind: protocol::EntryKind::Skill,
+            name: "explain".into(),
+            about: "Explain".into(),
+            hint: String::new(),
+            from: crate::words::library::OF_USER.into(),
+            state: protocol::EntryState::Usable,
+        }],
+        bots: vec![],
+    };
+    hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
+    let sent = press(&mut state, "/explain @src/router.ts \n");
+    let [Effect::Send(Op::Invoke { name, args, mentions })] = &sent[..] else { panic!("{sent:?}") };
+    assert_eq!((name.as_str(), args.as_str()), ("explain", "@src/router.ts"));
+    assert_eq!(mentions[0].path, "src/router.ts");
+}

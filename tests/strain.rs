@@ -1,0 +1,242 @@
+//! Journeys under strain: the real program in a real terminal that is slow, changes its
+//! size all the time, is flooded with keys, answers late, or goes away.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use pty::{Modes, Screen};
+use server::{Reply, Server};
+
+const SIZE: (u16, u16) = (100, 30);
+
+fn start(bench: &Bench, program: &str, before: &[&str], server: &Server) -> Screen {
+    let (home, own) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", own.to_str().unwrap())];
+    let (work, url) = (bench.work(), server.base_url());
+    let args = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
+    let args: Vec<&str> = before.iter().chain(&args).copied().collect();
+    Screen::start_program(program, &args, &envs, &work, SIZE)
+}
+
+fn against(bench: &Bench, server: &Server) -> Screen {
+    let screen = start(bench, env!("CARGO_BIN_EXE_avocet"), &[], server);
+    screen.wait_for("loop-1");
+    screen
+}
+
+/// What the person said last, as the model was sent it.
+fn last_said(server: &Server) -> String {
+    let sent = server.requests().last().unwrap().json();
+    let said = sent["messages"].as_array().unwrap().iter().rev();
+    let mut said = said.filter(|message| message["role"] == "user");
+    said.next().unwrap()["content"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_megabyte_is_pasted_and_the_enter_right_behind_it_sends() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Much to read.")]);
+    let mut screen = against(&bench, &server);
+    let lines: Vec<String> =
+        (0..22_000).map(|n| format!("{n:05} a line of what was pasted, 中文 as well")).collect();
+    let text = lines.join("\n");
+    assert!(text.len() > 1_000_000);
+    screen.press(&format!("look: \x1b[200~{text}\x1b[201~\r"));
+    screen.wait_for("Much to read.");
+    assert_eq!(server.requests().len(), 1, "it was sent once");
+    assert!(last_said(&server).starts_with("look: 00000 a line"), "from its start");
+    screen.wait_gone("Esc stops");
+    screen.press("\x1b[A");
+    screen.wait_for("[pasted 22000 lines]");
+}
+
+#[test]
+fn enter_right_after_fast_typing_sends() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("So fast.")]);
+    let mut screen = against(&bench, &server);
+    screen.press("typed by somebody very fast 很快\r");
+    screen.wait_for("So fast.");
+    assert_eq!(last_said(&server), "typed by somebody very fast 很快");
+}
+
+#[test]
+fn two_thousand_sizes_end_in_a_clean_frame() {
+    let bench = Bench::new();
+    let lines: Vec<String> = (1..=60)
+        .map(|n| format!("line {n} of an answer that is long enough to wrap in a narrow window"))
+        .collect();
+    let server = Server::start(vec![Reply::chat(&lines.join("\n"))]);
+    let mut screen = against(&bench, &server);
+    screen.press("hello\r");
+    screen.wait_for("line 60");
+    screen.wait_gone("Esc stops");
+    for n in 0..2_000_u16 {
+        screen.resize((2 + n * 7 % 198, 1 + n * 11 % 59));
+    }
+    screen.resize(SIZE);
+    screen.press("here");
+    screen.wait_for("› here");
+    screen.wait_for("line 60");
+    let before = screen.text();
+    // The same frame, drawn anew from end to end.
+    screen.press("\x0c!");
+    screen.wait_for("› here!");
+    assert_eq!(screen.text().replace("here!", "here"), before);
+    assert_eq!(before.lines().filter(|line| line.starts_with("╌╌╌")).count(), 2, "{before}");
+}
+
+#[test]
+fn a_terminal_that_reads_nothing_for_a_while_loses_nothing() {
+    let bench = Bench::new();
+    let lines: Vec<String> = (1..=30_000).map(|n| format!("line {n} of much")).collect();
+    let text = lines.join("\n");
+    let reply =
+        serde_json::json!({ "type": "chat", "message": text, "data": { "format": "plain" } });
+    let server =
+        Server::start(vec![Reply::text(&reply.to_string(), 20_000), Reply::chat("Still here.")]);
+    let mut screen = against(&bench, &server);
+    screen.press("hello\r");
+    screen.wait_for("Esc stops");
+    screen.pause(true);
+    // The model is not slowed down by it.
+    server.wait_for_answered(1);
+    let memory = screen.memory();
+    screen.pause(false);
+    screen.wait_for("line 30000 of much");
+    screen.wait_gone("Esc stops");
+    assert!(memory < 160, "{memory} MiB");
+    screen.press("and now?\r");
+    screen.wait_for("Still here.");
+}
+
+#[test]
+fn two_hundred_keys_a_second_arrive_in_their_order_while_an_answer_streams() {
+    let bench = Bench::new();
+    let words: Vec<String> = (1..=400).map(|n| format!("word{n}")).collect();
+    let reply = serde_json::json!({ "type": "chat", "message": words.join(" "), "data": { "format": "plain" } });
+    let pieces = Reply::text(&reply.to_string(), 400).pause(Duration::from_millis(4));
+    let server = Server::start(vec![pieces, Reply::chat("All of it.")]);
+    let mut screen = against(&bench, &server);
+    screen.press("hello\r");
+    screen.wait_for("word1");
+    let typed: String = (100..220).map(|n| format!("{n},")).collect();
+    let began = Instant::now();
+    for (index, key) in (1_u32..).zip(typed.chars()) {
+        screen.press(key.encode_utf8(&mut [0; 4]));
+        // The beat of the keys; nothing is waited for here.
+        std::thread::sleep((Duration::from_millis(5) * index).saturating_sub(began.elapsed()));
+    }
+    screen.wait_for("218,219");
+    screen.wait_for("word400");
+    screen.wait_gone("Esc stops");
+    screen.press("\r");
+    screen.wait_for("All of it.");
+    assert_eq!(last_said(&server), typed);
+}
+
+#[test]
+fn what_a_terminal_answers_late_or_unasked_is_never_typed() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Clean.")]);
+    let mut screen = against(&bench, &server);
+    let answers = [
+        "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\",
+        "\x1b]11;rgb:ffff/ffff/ffff\x07",
+        "\x1b[?62;22c",
+        "\x1b[?1u",
+        "\x1b[10;20R",
+        "\x1b[I",
+        "\x1b[O",
+    ];
+    for (answer, key) in answers.iter().zip("abcdefg".chars()) {
+        screen.press(answer);
+        screen.press(&key.to_string());
+    }
+    // An answer may come in two halves.
+    screen.press("\x1b]11;rgb:1e1e");
+    screen.press("/1e1e/1e1e\x1b\\h");
+    screen.wait_for("› abcdefgh");
+    screen.press("\r");
+    screen.wait_for("Clean.");
+    assert_eq!(last_said(&server), "abcdefgh");
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_back_and_fg_brings_the_screen_again() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Welcome back.")]);
+    let (home, own) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
+    let envs = [
+        ("HOME", home.to_str().unwrap()),
+        ("AVOCET_HOME", own.to_str().unwrap()),
+        ("PS1", "ready> "),
+    ];
+    let args = ["--norc", "--noprofile", "-i"];
+    let mut screen = Screen::start_program("/bin/bash", &args, &envs, &bench.work(), SIZE);
+    screen.wait_for("ready>");
+    let (program, work) = (env!("CARGO_BIN_EXE_avocet"), bench.work());
+    let url = server.base_url();
+    screen.press(&format!(
+        "'{program}' --trust '{}' --base-url {url} --model loop-1\r",
+        work.display()
+    ));
+    screen.wait_for("Ask anything");
+    screen.press("half a thought");
+    screen.wait_for("› half a thought");
+    let before = screen.text();
+    screen.press("\x1a");
+    screen.wait_for("Stopped");
+    // The shell switches pasting on for itself.
+    let (lent, none) = (screen.modes(), Modes::default());
+    assert_eq!(Modes { paste: false, ..lent }, none, "the shell has its terminal");
+    screen.press("echo in the $((1+1))nd shell\r");
+    screen.wait_for("in the 2nd shell");
+    screen.press("fg\r");
+    screen.wait_for("› half a thought");
+    assert!(screen.modes().alternate && screen.modes().paste && screen.modes().mouse);
+    assert_eq!(screen.text(), before);
+    screen.press("\r");
+    screen.wait_for("Welcome back.");
+}
+
+#[test]
+fn a_terminal_that_goes_without_a_signal_ends_the_program_and_keeps_the_draft() {
+    let bench = Bench::new();
+    let server = Server::start(Vec::new());
+    // In a session of its own it has no controlling terminal, and gets no signal.
+    let program = env!("CARGO_BIN_EXE_avocet");
+    let mut screen = start(&bench, "setsid", &["--wait", program], &server);
+    screen.wait_for("loop-1");
+    screen.press("words worth keeping");
+    screen.wait_for("words worth keeping");
+    screen.hang_up();
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while !holds(&bench.root.path().join("avocet"), "words worth keeping") {
+        assert!(Instant::now() < deadline, "it did not leave");
+        std::thread::yield_now();
+    }
+}
+
+/// Whether a file below the folder holds the words.
+fn holds(folder: &Path, words: &str) -> bool {
+    fs::read_dir(folder).unwrap().flatten().any(|entry| {
+        let path = entry.path();
+        match path.is_dir() {
+            true => holds(&path, words),
+            false => fs::read_to_string(&path).is_ok_and(|text| text.contains(words)),
+        }
+    })
+}
