@@ -328,13 +328,13 @@ impl<'a> Headless<'a> {
     }
 }
 
+fn decide(ask: AskId, decision: Decision) -> Effect {
+    Effect::Send(Op::Decide { ask, decision })
+}
+
 fn attached(item: &Attached) -> Effect {
     let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
     Effect::Tell(Said::Line(line.with("size", item.said())))
-}
-
-fn decide(ask: AskId, decision: Decision) -> Effect {
-    Effect::Send(Op::Decide { ask, decision })
 }
 
 fn told(say: impl Into<Say>) -> Vec<Effect> {
