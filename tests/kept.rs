@@ -706,6 +706,18 @@ async fn a_command_is_sent_as_its_file_is_when_it_is_typed() {
 }
 
 #[tokio::test]
+async fn the_first_message_already_goes_with_what_is_kept() {
+    let bench = seed();
+    let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
+    bench.write("avocet/skills/find-bug/SKILL.md", text);
+    let mut talk = Talk::start(bench);
+    talk.send(Op::Submit { text: "hello".into() }).await;
+    talk.ended().await;
+    let told = talk.last().messages[0].content.clone();
+    assert!(told.contains("- find-bug: This skill should be used when it fails."), "{told}");
+}
+
+#[tokio::test]
 async fn a_skill_that_is_typed_is_sent_with_the_place_of_its_files() {
     let bench = Bench::new();
     let text = "---\nname: pdf\ndescription: PDFs\n---\nRead ${SKILL_ROOT}/how.md for $1.\n";

@@ -138,13 +138,7 @@ impl<'a> Headless<'a> {
                 self.reply = Some(Replied { message: text.clone(), ..Replied::default() });
                 vec![]
             }
-            Event::Attached { items } => {
-                let told = |item: &Attached| {
-                    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
-                    Effect::Tell(Said::Line(line.with("size", item.said())))
-                };
-                items.iter().map(told).collect()
-            }
+            Event::Attached { items } => items.iter().map(attached).collect(),
             Event::TurnStarted { .. }
             | Event::Steered { .. }
             | Event::Delta { .. }
@@ -330,6 +324,11 @@ impl<'a> Headless<'a> {
 
 fn decide(ask: AskId, decision: Decision) -> Effect {
     Effect::Send(Op::Decide { ask, decision })
+}
+
+fn attached(item: &Attached) -> Effect {
+    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
+    Effect::Tell(Said::Line(line.with("size", item.said())))
 }
 
 fn told(say: impl Into<Say>) -> Vec<Effect> {
