@@ -107,7 +107,10 @@ impl Ran {
     }
 
     fn system(&self, at: usize) -> String {
-        self.sent(at).into_iter().find_map(|it| it.strip_prefix("system: ").map(str::to_owned)).unwrap_or_default()
+        self.sent(at)
+            .into_iter()
+            .find_map(|it| it.strip_prefix("system: ").map(str::to_owned))
+            .unwrap_or_default()
     }
 
     fn visible(&self) -> Vec<String> {
@@ -120,7 +123,8 @@ impl Ran {
 
 #[test]
 fn isdk_003_lines_and_list_items_may_be_mixed() {
-    let ran = case("- system: S\nuser: a\n- \"b\"\nassistant: c\n- user: d\n").replies(&["r"]).run();
+    let ran =
+        case("- system: S\nuser: a\n- \"b\"\nassistant: c\n- user: d\n").replies(&["r"]).run();
     assert_eq!(ran.sent(0), ["system: S", "user: a\n\nb", "assistant: c", "user: d"]);
 }
 
@@ -133,7 +137,9 @@ fn isdk_006_what_stands_above_the_first_separator_is_sent_and_not_shown() {
 
 #[test]
 fn isdk_011_comments_are_left_out_everywhere() {
-    let ran = case("# top\nuser: a # tail\n# between\n--- # sep\n\"b # no\" # yes\n").replies(&["r"]).run();
+    let ran = case("# top\nuser: a # tail\n# between\n--- # sep\n\"b # no\" # yes\n")
+        .replies(&["r"])
+        .run();
     assert_eq!(ran.sent(0), ["user: a\n\nb # no"]);
 }
 
@@ -142,7 +148,16 @@ fn isdk_012_any_style_of_text_is_taken() {
     let ran = case("user: |-\n  one\n   two\nassistant: >-\n  three\n  four\nuser: 'it''s'\nassistant: \"a\\nb\"\nuser: plain\n  more\n")
         .replies(&["r"])
         .run();
-    assert_eq!(ran.sent(0), ["user: one\n two", "assistant: three four", "user: it's", "assistant: a\nb", "user: plain more"]);
+    assert_eq!(
+        ran.sent(0),
+        [
+            "user: one\n two",
+            "assistant: three four",
+            "user: it's",
+            "assistant: a\nb",
+            "user: plain more"
+        ]
+    );
 }
 
 #[test]
@@ -153,14 +168,18 @@ fn isdk_014_the_output_part_stands_before_the_notes() {
 
 #[test]
 fn isdk_017_the_title_of_the_notes_can_be_replaced() {
-    let ran = case("---\nSystemNotesTitle: Mind\n---\nsystem: {content: C, notes: [n]}\nuser: q\n").replies(&["r"]).run();
+    let ran = case("---\nSystemNotesTitle: Mind\n---\nsystem: {content: C, notes: [n]}\nuser: q\n")
+        .replies(&["r"])
+        .run();
     assert_eq!(ran.system(0), "C\n\nMind:\n* n");
 }
 
 #[test]
 fn isdk_018_the_title_of_the_output_must_hold_its_gap() {
     let with = |title: &str| {
-        let script = format!("---\nSystemOutputTitle: \"{title}\"\n---\nsystem: {{content: C, output: [o]}}\nuser: q\n");
+        let script = format!(
+            "---\nSystemOutputTitle: \"{title}\"\n---\nsystem: {{content: C, output: [o]}}\nuser: q\n"
+        );
         case(&script).replies(&["r"]).run().system(0)
     };
     assert_eq!(with("As {{type}}"), "C\n\nAs text:\n* o");
@@ -187,7 +206,9 @@ fn isdk_020_the_bracket_form_addresses_a_role() {
 
 #[test]
 fn isdk_022_a_public_answer_is_seen_by_later_roles() {
-    let ran = group("user: \"@dobby, hello\"\nuser: \"@bob, and you?\"\n").replies(&["Dobby: hi from elf", "ok"]).run();
+    let ran = group("user: \"@dobby, hello\"\nuser: \"@bob, and you?\"\n")
+        .replies(&["Dobby: hi from elf", "ok"])
+        .run();
     let second = ran.sent(1).join("\n");
     assert!(second.contains("hello") && second.contains("dobby: hi from elf"), "{second}");
     assert!(!second.contains("@dobby") && second.contains("assistant: I am Bob."), "{second}");
@@ -195,26 +216,36 @@ fn isdk_022_a_public_answer_is_seen_by_later_roles() {
 
 #[test]
 fn isdk_024_several_roles_answer_in_order() {
-    for body in ["user[@dobby, @bob]: hi\n", "user: \"@dobby @bob hi\"\n", "user: '@dobby，@bob hi'\n"] {
+    for body in
+        ["user[@dobby, @bob]: hi\n", "user: \"@dobby @bob hi\"\n", "user: '@dobby，@bob hi'\n"]
+    {
         let ran = group(body).replies(&["one", "two"]).run();
         assert_eq!(ran.calls(), 2, "{body}");
         assert!(ran.sent(1).join(" ").contains("dobby: one"), "{body}");
     }
-    let ran = group("user: \"@dobby(PM), @bob secret\"\nbob: \"[[AI]]\"\n").replies(&["one", "two", "three"]).run();
+    let ran = group("user: \"@dobby(PM), @bob secret\"\nbob: \"[[AI]]\"\n")
+        .replies(&["one", "two", "three"])
+        .run();
     assert_eq!(ran.calls(), 3);
 }
 
 #[test]
 fn isdk_027_a_role_must_be_of_type_char() {
-    let ran = group("user: \"@bob, hi\"\n").file("char_bob.ai.yaml", "---\nname: bob\n---\n---\n").run();
+    let ran =
+        group("user: \"@bob, hi\"\n").file("char_bob.ai.yaml", "---\nname: bob\n---\n---\n").run();
     assert!(ran.error().contains("type: char"), "{}", ran.error());
 }
 
 #[test]
 fn isdk_028_the_scripts_own_name_is_its_own_voice() {
-    let ran = group("user: q\nguide: \"@bob, help them\"\nuser: and now?\n$AI\n").replies(&["helping", "end"]).run();
+    let ran = group("user: q\nguide: \"@bob, help them\"\nuser: and now?\n$AI\n")
+        .replies(&["helping", "end"])
+        .run();
     assert!(ran.sent(0).iter().any(|it| it.contains("guide: help them")), "{:?}", ran.sent(0));
-    assert_eq!(ran.sent(1), ["system: You guide.", "user: q", "assistant: help them", "user: bob: helping\n\nand now?"]);
+    assert_eq!(
+        ran.sent(1),
+        ["system: You guide.", "user: q", "assistant: help them", "user: bob: helping\n\nand now?"]
+    );
 }
 
 #[test]
@@ -272,14 +303,19 @@ fn isdk_042_the_original_never_covers_a_field() {
     let script = "---\noutput: {type: object}\nkeepOriginal: true\nparameters: {response_format: {type: json}}\n---\nuser: q\n$AI\n$echo: \"?=LatestResult._original\"\n";
     assert_eq!(case(script).replies(&["{\"a\":1}"]).run().value(), json!("{\"a\":1}"));
     assert_eq!(case(script).replies(&["{\"_original\":1}"]).run().value(), json!(1));
-    let whole = case(&script.replace("$echo: \"?=LatestResult._original\"\n", "")).replies(&["{\"a\":1}"]).run();
+    let whole = case(&script.replace("$echo: \"?=LatestResult._original\"\n", ""))
+        .replies(&["{\"a\":1}"])
+        .run();
     assert_eq!(whole.value(), json!({"a": 1}));
 }
 
 #[test]
 fn isdk_043_the_thinking_can_be_kept() {
     let script = "---\nkeepThinking: true\noutput: {type: object}\nparameters: {response_format: {type: json}, shouldThink: first}\n---\nuser: q\n$AI\n$echo: \"?=LatestResult._thinking\"\n";
-    assert_eq!(case(script).replies(&["<Think>hm</Think><Answer>{\"a\":1}</Answer>"]).run().value(), json!("hm"));
+    assert_eq!(
+        case(script).replies(&["<Think>hm</Think><Answer>{\"a\":1}</Answer>"]).run().value(),
+        json!("hm")
+    );
 }
 
 #[test]
@@ -301,7 +337,10 @@ fn isdk_046_json_object_means_json() {
 #[test]
 fn isdk_047_yaml_is_read() {
     let script = "---\nparameters: {response_format: {type: yaml}}\n---\nuser: q\n";
-    assert_eq!(case(script).replies(&["```yaml\na: 1\nb: [x, y]\n```"]).run().value(), json!({"a": 1, "b": ["x", "y"]}));
+    assert_eq!(
+        case(script).replies(&["```yaml\na: 1\nb: [x, y]\n```"]).run().value(),
+        json!({"a": 1, "b": ["x", "y"]})
+    );
     let ran = case(script).replies(&["a: [1"]).run();
     assert!(ran.error().contains("YAML"), "{}", ran.error());
 }
@@ -309,7 +348,10 @@ fn isdk_047_yaml_is_read() {
 #[test]
 fn isdk_048_a_natural_object_is_read_with_the_help_of_output() {
     let script = "---\noutput: {type: object, properties: {full_name: {type: string}, age: {type: number}}}\nparameters: {response_format: {type: nobj}}\n---\nuser: q\n";
-    assert_eq!(case(script).replies(&["Full Name: Ann Lee\nage: 7"]).run().value(), json!({"full_name": "Ann Lee", "age": 7}));
+    assert_eq!(
+        case(script).replies(&["Full Name: Ann Lee\nage: 7"]).run().value(),
+        json!({"full_name": "Ann Lee", "age": 7})
+    );
 }
 
 #[test]
@@ -320,14 +362,19 @@ fn isdk_049_the_whole_result_can_be_wanted() {
 
 #[test]
 fn isdk_050_a_number_is_a_result() {
-    let script = "---\nparameters: {response_format: {type: json}}\noutput: {type: number}\n---\nuser: q\n";
+    let script =
+        "---\nparameters: {response_format: {type: json}}\noutput: {type: number}\n---\nuser: q\n";
     assert_eq!(case(script).replies(&["8"]).run().value(), json!(8));
 }
 
 #[test]
 fn isdk_052_the_output_is_described_by_itself() {
     let ran = case(&format!("---\n{SUM}---\nsystem: S\nuser: q\n")).replies(&["{\"sum\":1}"]).run();
-    assert!(ran.system(0).starts_with("S\n\n") && ran.system(0).contains("\"sum\""), "{}", ran.system(0));
+    assert!(
+        ran.system(0).starts_with("S\n\n") && ran.system(0).contains("\"sum\""),
+        "{}",
+        ran.system(0)
+    );
     assert_eq!(ran.seen.calls[0].schema.as_ref().unwrap()["type"], json!("object"));
 }
 
@@ -341,7 +388,10 @@ fn isdk_055_templates_have_conditions_and_loops() {
 
 #[test]
 fn isdk_057_format_strings() {
-    let ran = case("---\ntemplateFormat: fstring\nname: Bob\n---\nuser: \"Hi {name}, {{literal}}\"\n").replies(&["r"]).run();
+    let ran =
+        case("---\ntemplateFormat: fstring\nname: Bob\n---\nuser: \"Hi {name}, {{literal}}\"\n")
+            .replies(&["r"])
+            .run();
     assert_eq!(ran.sent(0), ["user: Hi Bob, {literal}"]);
 }
 
@@ -353,14 +403,20 @@ fn isdk_058_rendering_waits_until_the_message_is_sent() {
 
 #[test]
 fn isdk_060_a_script_can_have_its_texts_left_alone() {
-    let ran = case("---\nformatStringStrategy: Raw\nw: one\n---\nuser: \"{{w}}\"\nassistant: \"[[A]]\"\n").replies(&["r"]).run();
+    let ran = case(
+        "---\nformatStringStrategy: Raw\nw: one\n---\nuser: \"{{w}}\"\nassistant: \"[[A]]\"\n",
+    )
+    .replies(&["r"])
+    .run();
     assert_eq!(ran.sent(0), ["user: {{w}}"]);
     assert_eq!(ran.value(), json!("r"));
 }
 
 #[test]
 fn isdk_062_set_renders_what_stands_above_it() {
-    let ran = case("---\nw: one\n---\nuser: \"{{w}}\"\n$set: {w: two}\nuser: \"{{w}}\"\n").replies(&["r"]).run();
+    let ran = case("---\nw: one\n---\nuser: \"{{w}}\"\n$set: {w: two}\nuser: \"{{w}}\"\n")
+        .replies(&["r"])
+        .run();
     assert_eq!(ran.sent(0), ["user: one\n\ntwo"]);
 }
 
@@ -390,8 +446,13 @@ fn isdk_065_the_model_goes_on_from_the_mark() {
 
 #[test]
 fn isdk_067_a_mark_has_parameters_of_its_own() {
-    let ran = case("user: q\nassistant: \"[[A:temperature=0.01,top_p=0.8]]\"\nuser: p\nassistant: \"[[B]]\"\n").replies(&["a", "b"]).run();
-    let params = |at: usize| (ran.seen.calls[at].params.temperature, ran.seen.calls[at].params.top_p);
+    let ran = case(
+        "user: q\nassistant: \"[[A:temperature=0.01,top_p=0.8]]\"\nuser: p\nassistant: \"[[B]]\"\n",
+    )
+    .replies(&["a", "b"])
+    .run();
+    let params =
+        |at: usize| (ran.seen.calls[at].params.temperature, ran.seen.calls[at].params.top_p);
     assert_eq!(params(0), (Some(0.01), Some(0.8)));
     assert_eq!(params(1), (None, None));
 }
@@ -399,7 +460,10 @@ fn isdk_067_a_mark_has_parameters_of_its_own() {
 #[test]
 fn isdk_068_a_reply_that_is_no_choice_is_asked_for_again() {
     let script = "user: pick\nassistant: \"[[F:|apple|red wine|red]]\"\n$echo: \"?=F\"\n";
-    assert_eq!(case(script).replies(&["pear", "The **Red Wine**."]).run().value(), json!("red wine"));
+    assert_eq!(
+        case(script).replies(&["pear", "The **Red Wine**."]).run().value(),
+        json!("red wine")
+    );
     let ran = case(script).replies(&["pear", "plum", "fig"]).run();
     assert!(ran.error().contains("fig") && ran.error().contains("red wine"), "{}", ran.error());
 }
@@ -417,7 +481,8 @@ fn isdk_070_several_choices_can_be_picked() {
     assert_eq!(ran.value(), json!("c3, a1"));
 }
 
-const ECHO: &str = "---\ninput: [{content: {index: 0}}, x]\n---\n$echo: \"?='<' + content + '>' + (x || '')\"\n";
+const ECHO: &str =
+    "---\ninput: [{content: {index: 0}}, x]\n---\n$echo: \"?='<' + content + '>' + (x || '')\"\n";
 
 #[test]
 fn isdk_071_a_call_in_a_text_is_replaced_by_its_result() {
@@ -443,7 +508,11 @@ fn what_a_call_or_a_reply_gives_is_never_read_again() {
 fn isdk_072_a_directive_in_a_text() {
     let ran = case("!fn |-\n  up(s) { return s.toUpperCase() }\nuser: \"[[@$up('x')]] [[@$echo('y')]] [[@$none]]\"\n").replies(&["r"]).run();
     assert!(ran.error().contains("none"), "{}", ran.error());
-    let ran = case("!fn |-\n  up(s) { return s.toUpperCase() }\nuser: \"[[@$up('x')]] [[@$echo('y')]]\"\n").replies(&["r"]).run();
+    let ran = case(
+        "!fn |-\n  up(s) { return s.toUpperCase() }\nuser: \"[[@$up('x')]] [[@$echo('y')]]\"\n",
+    )
+    .replies(&["r"])
+    .run();
     assert_eq!(ran.sent(0), ["user: X y"]);
 }
 
@@ -472,14 +541,17 @@ fn isdk_076_a_pattern_may_hold_slashes() {
 
 #[test]
 fn isdk_079_without_a_match_it_is_the_whole_variable() {
-    let ran = case("---\nv: abc\n---\nuser: \"[[/x(.)/:v]] [[/b/:v]] [[/(?<n>c)/:v:n]]\"\n").replies(&["r"]).run();
+    let ran = case("---\nv: abc\n---\nuser: \"[[/x(.)/:v]] [[/b/:v]] [[/(?<n>c)/:v:n]]\"\n")
+        .replies(&["r"])
+        .run();
     assert_eq!(ran.sent(0), ["user: abc b c"]);
 }
 
 #[test]
 fn a_regular_expression_that_explodes_is_stopped() {
     let v = "a".repeat(60);
-    let ran = case(&format!("---\nv: {v}b\n---\nuser: \"[[/^(?=(a+)+$)x/:v]]\"\n")).replies(&["r"]).run();
+    let ran =
+        case(&format!("---\nv: {v}b\n---\nuser: \"[[/^(?=(a+)+$)x/:v]]\"\n")).replies(&["r"]).run();
     assert!(ran.came.is_ok() || ran.error().contains("regular expression"));
 }
 
@@ -487,14 +559,19 @@ fn a_regular_expression_that_explodes_is_stopped() {
 
 #[test]
 fn isdk_083_a_chain_goes_on_to_a_directive() {
-    let ran = case("user: q\nassistant: \"[[R]]\"\n-> e(x=1) -> $print\n").file("e.ai.yaml", ECHO).replies(&["hi"]).run();
+    let ran = case("user: q\nassistant: \"[[R]]\"\n-> e(x=1) -> $print\n")
+        .file("e.ai.yaml", ECHO)
+        .replies(&["hi"])
+        .run();
     assert_eq!(ran.seen.printed, [json!("<hi>1")]);
     assert_eq!(ran.value(), json!("<hi>1"));
 }
 
 #[test]
 fn the_joke_of_the_seed_is_printed() {
-    let ran = case("assistant: \"A joke: [[JOKE]] Enjoy!\"\n-> $print(JOKE)\n$ret('')\n").replies(&["ha"]).run();
+    let ran = case("assistant: \"A joke: [[JOKE]] Enjoy!\"\n-> $print(JOKE)\n$ret('')\n")
+        .replies(&["ha"])
+        .run();
     assert_eq!(ran.seen.printed, [json!("ha")]);
     assert_eq!(ran.value(), json!(""));
 }
@@ -521,18 +598,27 @@ fn isdk_089_own_settings_win_and_base_messages_stand_first() {
     let base = "---\ntype: type\ninput: [{tone: {default: calm}}]\nparameters: {temperature: 0.1, top_p: 0.5}\n---\nsystem: \"Be {{tone}} to {{name}}.\"\n";
     let ran = case("---\ntype: base\nname: Ann\ntone: loud\nparameters: {temperature: 0.9}\n---\nsystem: Own.\nuser: q\n").file("base.ai.yaml", base).replies(&["r"]).run();
     assert_eq!(ran.sent(0), ["system: Be loud to Ann.\nOwn.", "user: q"]);
-    assert_eq!((ran.seen.calls[0].params.temperature, ran.seen.calls[0].params.top_p), (Some(0.9), Some(0.5)));
+    assert_eq!(
+        (ran.seen.calls[0].params.temperature, ran.seen.calls[0].params.top_p),
+        (Some(0.9), Some(0.5))
+    );
 }
 
 #[test]
 fn a_circle_of_types_is_an_error() {
-    let ran = case("---\ntype: a\n---\nuser: q\n").file("a.ai.yaml", "---\ntype: b\n---\n").file("b.ai.yaml", "---\ntype: a\n---\n").run();
+    let ran = case("---\ntype: a\n---\nuser: q\n")
+        .file("a.ai.yaml", "---\ntype: b\n---\n")
+        .file("b.ai.yaml", "---\ntype: a\n---\n")
+        .run();
     assert!(ran.error().contains("leads back"), "{}", ran.error());
 }
 
 #[test]
 fn isdk_092_extends_takes_settings_and_messages() {
-    let ran = case("---\nextends: base\nb: 2\n---\nuser: \"{{a}}{{b}}\"\n").file("base.ai.yaml", "---\na: 1\nb: 1\n---\nsystem: Base.\n").replies(&["r"]).run();
+    let ran = case("---\nextends: base\nb: 2\n---\nuser: \"{{a}}{{b}}\"\n")
+        .file("base.ai.yaml", "---\na: 1\nb: 1\n---\nsystem: Base.\n")
+        .replies(&["r"])
+        .run();
     assert_eq!(ran.sent(0), ["system: Base.", "user: 12"]);
 }
 
@@ -547,7 +633,11 @@ fn isdk_093_the_model_names_calls_and_the_answer_has_their_results() {
         .file("now.ai.yaml", "---\ntitle: clock\n---\n$echo: \"12:00\"\n")
         .replies(&["@weather(location=\"Paris\")\n@now()", "rainy at noon"])
         .run();
-    assert!(ran.system(0).contains("get weather") && ran.system(0).contains("the time") && !ran.system(0).contains("clock"));
+    assert!(
+        ran.system(0).contains("get weather")
+            && ran.system(0).contains("the time")
+            && !ran.system(0).contains("clock")
+    );
     assert!(!ran.system(0).contains("key"), "{}", ran.system(0));
     let second = ran.sent(1).join("\n");
     assert!(second.contains("rain in Paris today k1") && second.contains("12:00"), "{second}");
@@ -556,13 +646,19 @@ fn isdk_093_the_model_names_calls_and_the_answer_has_their_results() {
 
 #[test]
 fn isdk_095_without_a_call_it_answers_as_it_is() {
-    let ran = case("---\ntools: [weather]\n---\nuser: hello\n").file("weather.ai.yaml", WEATHER).replies(&["none", "hi"]).run();
+    let ran = case("---\ntools: [weather]\n---\nuser: hello\n")
+        .file("weather.ai.yaml", WEATHER)
+        .replies(&["none", "hi"])
+        .run();
     assert_eq!((ran.value(), ran.calls()), (json!("hi"), 2));
 }
 
 #[test]
 fn what_a_model_writes_as_an_argument_is_data() {
-    let ran = case("---\ntools: [weather]\n---\nuser: q\n").file("weather.ai.yaml", WEATHER).replies(&["@weather(location=(1+1), date=this.x)", "a"]).run();
+    let ran = case("---\ntools: [weather]\n---\nuser: q\n")
+        .file("weather.ai.yaml", WEATHER)
+        .replies(&["@weather(location=(1+1), date=this.x)", "a"])
+        .run();
     assert!(ran.sent(1).join("\n").contains("rain in (1+1) this.x"), "{:?}", ran.sent(1));
 }
 
@@ -577,8 +673,12 @@ fn isdk_096_a_route_names_tools() {
 
 #[test]
 fn isdk_097_a_trigger_runs_a_tool_by_itself() {
-    let log = "---\ntitle: log\ninput: [message]\n---\n$print: \"?='logged ' + message\"\n$echo: done\n";
-    let ran = case("---\ntools:\n  log: {trigger: AfterUserMessage}\n---\nuser: hey\n").file("log.ai.yaml", log).replies(&["r"]).run();
+    let log =
+        "---\ntitle: log\ninput: [message]\n---\n$print: \"?='logged ' + message\"\n$echo: done\n";
+    let ran = case("---\ntools:\n  log: {trigger: AfterUserMessage}\n---\nuser: hey\n")
+        .file("log.ai.yaml", log)
+        .replies(&["r"])
+        .run();
     assert_eq!(ran.seen.printed, [json!("logged hey")]);
 }
 
@@ -602,9 +702,14 @@ fn isdk_102_a_toolset_brings_its_tools() {
 
 #[test]
 fn isdk_107_what_no_rule_names_is_asked() {
-    let script = "---\npermissions: {ai: {call: [\"w*\"]}}\n---\n$exec: {id: e, args: {content: a}}\n";
+    let script =
+        "---\npermissions: {ai: {call: [\"w*\"]}}\n---\n$exec: {id: e, args: {content: a}}\n";
     let ran = case(script).file("e.ai.yaml", ECHO).run();
-    assert!(ran.error().contains("MethodNotAllowed") && ran.seen.asked.len() == 1, "{}", ran.error());
+    assert!(
+        ran.error().contains("MethodNotAllowed") && ran.seen.asked.len() == 1,
+        "{}",
+        ran.error()
+    );
     assert_eq!(case(script).file("e.ai.yaml", ECHO).says_yes().run().value(), json!("<a>"));
 }
 
@@ -614,20 +719,33 @@ fn isdk_109_a_caller_denies_for_everybody_below_it() {
         .file("mid.ai.yaml", "$exec: {id: e, args: {content: a}}\n")
         .file("e.ai.yaml", ECHO)
         .run();
-    assert!(ran.error().contains("permission denied") && ran.error().contains("`e`"), "{}", ran.error());
+    assert!(
+        ran.error().contains("permission denied") && ran.error().contains("`e`"),
+        "{}",
+        ran.error()
+    );
 }
 
 // ---- packages, imports, exports ----
 
 #[test]
 fn isdk_112_a_folder_is_a_package() {
-    let ran = case("-> pkg -> other\n").file("pkg/pkg.ai.yaml", "$echo: one\n").file("pkg/index.ai.yaml", "$echo: wrong\n").file("other/index.ai.yaml", "---\ninput: [content]\n---\n$echo: \"?=content + ' two'\"\n").run();
+    let ran = case("-> pkg -> other\n")
+        .file("pkg/pkg.ai.yaml", "$echo: one\n")
+        .file("pkg/index.ai.yaml", "$echo: wrong\n")
+        .file("other/index.ai.yaml", "---\ninput: [content]\n---\n$echo: \"?=content + ' two'\"\n")
+        .run();
     assert_eq!(ran.value(), json!("one two"));
 }
 
 #[test]
 fn isdk_117_an_import_is_a_text_a_list_or_a_map() {
-    for import in ["import: js:path", "import: [js:path]", "import: {js:path: [basename]}", "import: [{js:path: [basename]}]"] {
+    for import in [
+        "import: js:path",
+        "import: [js:path]",
+        "import: {js:path: [basename]}",
+        "import: [{js:path: [basename]}]",
+    ] {
         let ran = case(&format!("---\n{import}\n---\n$basename('/a/b.txt')\n")).run();
         assert_eq!(ran.value(), json!("b.txt"), "{import}");
     }
@@ -638,7 +756,8 @@ fn isdk_118_functions_of_a_file_are_named_and_renamed() {
     let js = "export function one() { return 1 }\nexport const two = () => 2\nexport function three() { return 3 }\n";
     let ran = case("---\nimport:\n  - \"./lib/m.js\": [one, {two: zwei}]\n---\n$echo: \"?=$one() + $zwei()\"\n$set: {a: $one, b: \"$zwei\"}\n$echo: \"?=a + b\"\n").file("lib/m.js", js).run();
     assert_eq!(ran.value(), json!(3));
-    let ran = case("---\nimport: {\"./lib/m.js\": [one]}\n---\n$three\n").file("lib/m.js", js).run();
+    let ran =
+        case("---\nimport: {\"./lib/m.js\": [one]}\n---\n$three\n").file("lib/m.js", js).run();
     assert!(ran.error().contains("$three"), "{}", ran.error());
 }
 
@@ -657,7 +776,9 @@ fn isdk_120_an_imported_script_is_a_function_with_a_memory() {
 
 #[test]
 fn isdk_122_a_name_that_is_there_stays() {
-    let ran = case("---\nimport: ./m.js\n---\n!fn |-\n  one() { return 'own' }\n$one\n").file("m.js", "export function one() { return 'other' }").run();
+    let ran = case("---\nimport: ./m.js\n---\n!fn |-\n  one() { return 'own' }\n$one\n")
+        .file("m.js", "export function one() { return 'other' }")
+        .run();
     assert_eq!(ran.value(), json!("own"));
 }
 
@@ -665,7 +786,9 @@ fn isdk_122_a_name_that_is_there_stays() {
 fn isdk_124_a_package_is_started_unless_it_says_no() {
     let entry = "---\nexport: [\"$hi\"]\n---\n$print: started\n!fn |-\n  hi() { return 'hi' }\n";
     let with = |import: &str, entry: &str| {
-        let ran = case(&format!("---\nimport: {import}\n---\n$hi\n")).file("pkg/pkg.ai.yaml", entry).run();
+        let ran = case(&format!("---\nimport: {import}\n---\n$hi\n"))
+            .file("pkg/pkg.ai.yaml", entry)
+            .run();
         assert_eq!(ran.value(), json!("hi"), "{import}");
         ran.seen.printed.len()
     };
@@ -677,12 +800,17 @@ fn isdk_124_a_package_is_started_unless_it_says_no() {
 #[test]
 fn isdk_126_other_languages_are_said_to_be_none() {
     let ran = case("---\nimport: ruby-funcs.rb\n---\nuser: q\n").run();
-    assert!(ran.error().contains("ruby-funcs.rb") && ran.error().contains(":2:"), "{}", ran.error());
+    assert!(
+        ran.error().contains("ruby-funcs.rb") && ran.error().contains(":2:"),
+        "{}",
+        ran.error()
+    );
 }
 
 #[test]
 fn isdk_127_without_an_export_a_script_gives_itself() {
-    let ran = case("---\nimport: ./e.ai.yaml\n---\n$e: {content: a}\n").file("e.ai.yaml", ECHO).run();
+    let ran =
+        case("---\nimport: ./e.ai.yaml\n---\n$e: {content: a}\n").file("e.ai.yaml", ECHO).run();
     assert_eq!(ran.value(), json!("<a>"));
 }
 
@@ -695,44 +823,71 @@ fn isdk_128_exports_of_modules_and_of_itself() {
 
 #[test]
 fn isdk_129_an_exporting_script_runs_when_it_is_imported() {
-    let lib = "---\nexport: [\"$get1\"]\nn: 0\n---\n$set: {n: 5}\n!fn |-\n  get1() { return this.n }\n";
-    assert_eq!(case("---\nimport: ./lib.ai.yaml\n---\n$get1\n").file("lib.ai.yaml", lib).run().value(), json!(5));
+    let lib =
+        "---\nexport: [\"$get1\"]\nn: 0\n---\n$set: {n: 5}\n!fn |-\n  get1() { return this.n }\n";
+    assert_eq!(
+        case("---\nimport: ./lib.ai.yaml\n---\n$get1\n").file("lib.ai.yaml", lib).run().value(),
+        json!(5)
+    );
     let init = lib.replace("n: 0", "n: 0\n$initializeExec: !fn |-\n  init(data) { this.n = data.word }\nrunSelfBeforeInitializeExec: true");
-    assert_eq!(case("---\nimport: ./lib.ai.yaml\nword: w\ninput: [word]\n---\n$get1\n").file("lib.ai.yaml", &init).run().value(), json!("w"));
+    assert_eq!(
+        case("---\nimport: ./lib.ai.yaml\nword: w\ninput: [word]\n---\n$get1\n")
+            .file("lib.ai.yaml", &init)
+            .run()
+            .value(),
+        json!("w")
+    );
 }
 
 // ---- parameters ----
 
 #[test]
 fn isdk_133_a_started_answer_is_gone_on_with() {
-    let ran = case("---\nprompt: {add_generation_prompt: false}\n---\nuser: q\nassistant: The sky\n$AI\n").replies(&[" is blue"]).run();
+    let ran = case(
+        "---\nprompt: {add_generation_prompt: false}\n---\nuser: q\nassistant: The sky\n$AI\n",
+    )
+    .replies(&[" is blue"])
+    .run();
     assert_eq!(ran.visible(), ["user: q", "assistant: The sky is blue"]);
 }
 
 #[test]
 fn isdk_136_a_cut_answer_is_continued() {
-    let ran = case("user: q\n").raw(json!([{"content": "one ", "finish_reason": "length"}, {"content": "two"}])).run();
+    let ran = case("user: q\n")
+        .raw(json!([{"content": "one ", "finish_reason": "length"}, {"content": "two"}]))
+        .run();
     assert_eq!(ran.value(), json!("one two"));
     assert_eq!(ran.sent(1), ["user: q", "assistant: one"]);
 }
 
 #[test]
 fn isdk_137_stream_of_the_parameters_wins() {
-    let off = case("---\nllmStream: true\nparameters: {stream: false}\n---\nuser: q\n").replies(&["a"]).run();
+    let off = case("---\nllmStream: true\nparameters: {stream: false}\n---\nuser: q\n")
+        .replies(&["a"])
+        .run();
     assert_eq!((off.seen.deltas.as_str(), off.value()), ("", json!("a")));
     assert_eq!(case("---\nllmStream: false\n---\nuser: q\n").replies(&["a"]).run().seen.deltas, "");
 }
 
 #[test]
 fn isdk_139_the_whole_message_or_only_the_reply_is_read() {
-    let script = |scope: &str| format!("---\nparameters: {{response_format: {{type: json{scope}}}}}\n---\nuser: q\nassistant: '{{\"sum\": [[R]]}}'\n");
+    let script = |scope: &str| {
+        format!(
+            "---\nparameters: {{response_format: {{type: json{scope}}}}}\n---\nuser: q\nassistant: '{{\"sum\": [[R]]}}'\n"
+        )
+    };
     assert_eq!(case(&script("")).replies(&["4"]).run().value(), json!({"sum": 4}));
-    assert_eq!(case(&script(", conversionScope: response")).replies(&["4"]).run().value(), json!(4));
+    assert_eq!(
+        case(&script(", conversionScope: response")).replies(&["4"]).run().value(),
+        json!(4)
+    );
 }
 
 #[test]
 fn isdk_146_thinking_is_asked_for() {
-    let ran = case("---\nparameters: {shouldThink: first}\n---\nuser: q\n").replies(&["<Think>a</Think><Answer>b</Answer>"]).run();
+    let ran = case("---\nparameters: {shouldThink: first}\n---\nuser: q\n")
+        .replies(&["<Think>a</Think><Answer>b</Answer>"])
+        .run();
     assert!(ran.system(0).contains("<Think>"), "{}", ran.system(0));
     assert_eq!(ran.value(), json!("b"));
 }
@@ -741,20 +896,33 @@ fn isdk_146_thinking_is_asked_for() {
 
 #[test]
 fn isdk_151_an_expression_that_begins_with_a_number_sign_is_rendered() {
-    assert_eq!(case("---\nw: one\n---\n$echo: \"?='#' + '{{w}}!'\"\n").run().value(), json!("one!"));
-    let ran = case("---\nw: one\n---\nuser: \"?=w + 1\"\nuser: \"?='#{{w}}'\"\n$echo: \"?=unknown\"\n$AI\n").replies(&["r"]).run();
+    assert_eq!(
+        case("---\nw: one\n---\n$echo: \"?='#' + '{{w}}!'\"\n").run().value(),
+        json!("one!")
+    );
+    let ran = case(
+        "---\nw: one\n---\nuser: \"?=w + 1\"\nuser: \"?='#{{w}}'\"\n$echo: \"?=unknown\"\n$AI\n",
+    )
+    .replies(&["r"])
+    .run();
     assert_eq!(ran.sent(0), ["user: one1\n\none"]);
 }
 
 #[test]
 fn isdk_152_messages_are_replaced() {
-    let ran = case("system: S\nuser: a\nassistant: b\nuser: c\n\"#:[0]S2\"\n\"#:[-2:user]b2\"\n\":[-1]c2\"\n").replies(&["r"]).run();
+    let ran = case(
+        "system: S\nuser: a\nassistant: b\nuser: c\n\"#:[0]S2\"\n\"#:[-2:user]b2\"\n\":[-1]c2\"\n",
+    )
+    .replies(&["r"])
+    .run();
     assert_eq!(ran.sent(0), ["system: S2", "user: a\n\nb2\n\nc2"]);
 }
 
 #[test]
 fn isdk_153_messages_are_put_in() {
-    let ran = case("user: a\nassistant: b\n\"#+[0:system]S\"\n\"#+[1]first\"\n\"#+last\"\n").replies(&["r"]).run();
+    let ran = case("user: a\nassistant: b\n\"#+[0:system]S\"\n\"#+[1]first\"\n\"#+last\"\n")
+        .replies(&["r"])
+        .run();
     assert_eq!(ran.sent(0), ["system: S", "user: first\n\na", "assistant: b", "user: last"]);
 }
 
@@ -768,20 +936,27 @@ fn isdk_154_what_is_no_prefix_is_a_message() {
 
 #[test]
 fn isdk_155_any_value_is_printed() {
-    let ran = case("---\nv: {a: 1}\n---\n$print: \"?=v\"\n$print: \"!{{v.a}} x\"\n$print(v.a)\n$print: 7\n").run();
+    let ran = case(
+        "---\nv: {a: 1}\n---\n$print: \"?=v\"\n$print: \"!{{v.a}} x\"\n$print(v.a)\n$print: 7\n",
+    )
+    .run();
     assert_eq!(ran.seen.printed, [json!({"a": 1}), json!("1 x"), json!(1), json!(7)]);
 }
 
 #[test]
 fn isdk_157_ret_ends_the_script() {
-    let ran = case("$print: a\n- $if: \"true\"\n  then:\n    - $ret: {x: 1}\n$print: never\n").run();
+    let ran =
+        case("$print: a\n- $if: \"true\"\n  then:\n    - $ret: {x: 1}\n$print: never\n").run();
     assert_eq!((ran.value(), ran.seen.printed.len()), (json!({"x": 1}), 1));
 }
 
 #[test]
 fn isdk_158_values_are_set_and_read_by_path() {
     let ran = case("$set: {u: {n: Ann}}\n$set: {\"u.age\": 7, list: [1, 2]}\n$set(z=\"?\")\n$get: [u.n, u.age, \"list[1]\", z, none]\n").run();
-    assert_eq!(ran.value(), json!({"u.n": "Ann", "u.age": 7, "list[1]": 2, "z": "?", "none": null}));
+    assert_eq!(
+        ran.value(),
+        json!({"u.n": "Ann", "u.age": 7, "list[1]": 2, "z": "?", "none": null})
+    );
     assert_eq!(case("$set: {x: 5}\n$get: x\n").run().value(), json!(5));
     assert_eq!(case("$set: {x: 5}\n$get(x)\n").run().value(), json!(5));
 }
@@ -804,7 +979,9 @@ fn a_condition_sees_the_reply_above_it() {
 #[test]
 fn isdk_161_loops_go_over_counts_lists_maps_and_ranges() {
     let over = |items: &str| {
-        let script = format!("---\nlist: [a, b]\nmap: {{k: v}}\nacc: \"\"\n---\n- $for: {items}\n  do:\n    - $set: {{acc: \"?=acc + index + ':' + value + ' '\"}}\n$echo: \"?=acc\"\n");
+        let script = format!(
+            "---\nlist: [a, b]\nmap: {{k: v}}\nacc: \"\"\n---\n- $for: {items}\n  do:\n    - $set: {{acc: \"?=acc + index + ':' + value + ' '\"}}\n$echo: \"?=acc\"\n"
+        );
         case(&script).run().value()
     };
     assert_eq!(over("3"), json!("0:1 1:2 2:3 "));
@@ -883,12 +1060,19 @@ fn isdk_169_prompt_and_parameters_are_added_to() {
 #[test]
 fn isdk_170_a_failure_names_its_place() {
     let ran = case("user: a\n\n$set: {x: 1}\n-> nothing\n").replies(&["r"]).run();
-    assert!(ran.error().contains("script.ai.yaml:4:1") && ran.error().contains("`nothing`"), "{}", ran.error());
+    assert!(
+        ran.error().contains("script.ai.yaml:4:1") && ran.error().contains("`nothing`"),
+        "{}",
+        ran.error()
+    );
 }
 
 #[test]
 fn isdk_176_keys_are_joined_to_the_object_above() {
-    assert_eq!(case("$if: \"1 > 2\"\n|- then: {$echo: a}\n|- else: {$echo: b}\n").run().value(), json!("b"));
+    assert_eq!(
+        case("$if: \"1 > 2\"\n|- then: {$echo: a}\n|- else: {$echo: b}\n").run().value(),
+        json!("b")
+    );
 }
 
 // ---- limits and trust ----
@@ -905,9 +1089,20 @@ fn what_does_not_end_is_stopped_with_a_sentence() {
 
 #[test]
 fn a_script_that_nobody_trusts_has_messages_and_nothing_else() {
-    let ran = case("---\nw: x\n---\nsystem: S\n---\nuser: \"{{w}}\"\nassistant: \"[[A]]\"\n").replies(&["r"]).untrusted().run();
+    let ran = case("---\nw: x\n---\nsystem: S\n---\nuser: \"{{w}}\"\nassistant: \"[[A]]\"\n")
+        .replies(&["r"])
+        .untrusted()
+        .run();
     assert_eq!(ran.value(), json!("r"));
-    for script in ["$print: x\n", "?=1+1 + process\n", "!fn |-\n  f() {}\nuser: q\n", "user: \"[[@file(x)]]\"\n", "-> summary\n", "---\nimport: js:path\n---\nuser: q\n", "user: \"?=nothing.x\"\n"] {
+    for script in [
+        "$print: x\n",
+        "?=1+1 + process\n",
+        "!fn |-\n  f() {}\nuser: q\n",
+        "user: \"[[@file(x)]]\"\n",
+        "-> summary\n",
+        "---\nimport: js:path\n---\nuser: q\n",
+        "user: \"?=nothing.x\"\n",
+    ] {
         let ran = case(script).replies(&["r"]).untrusted().run();
         assert!(ran.error().contains("do not trust"), "{script}: {}", ran.error());
         assert_eq!(ran.seen.calls.len(), 0, "{script}");

@@ -76,7 +76,9 @@ const TWO: &str = "system: S\n---\n\"10 plus 18?\"\nassistant: \"[[result]]\"\n$
 
 #[test]
 fn prints_and_the_result_go_to_standard_output() {
-    let ran = place().file("two.ai.yaml", TWO).run(&["two.ai.yaml", "--no-stream"], &["is 28.", "is 22."]);
+    let ran = place()
+        .file("two.ai.yaml", TWO)
+        .run(&["two.ai.yaml", "--no-stream"], &["is 28.", "is 22."]);
     assert_eq!(out(&ran), "is 28.\nis 22.\n", "{}", err(&ran));
     assert_eq!(ran.status.code(), Some(0));
     let by_id = place().file("two.ai.yaml", TWO).run(&["two"], &["is 28.", "is 22."]);
@@ -97,7 +99,8 @@ fn json_is_one_object_a_line() {
     ];
     assert_eq!(lines(&ran), expected);
     let streamed = place.run(&["two", "--json"], &["is 28.", "is 22."]);
-    let deltas: Vec<Value> = lines(&streamed).into_iter().filter(|it| it["type"] == "delta").collect();
+    let deltas: Vec<Value> =
+        lines(&streamed).into_iter().filter(|it| it["type"] == "delta").collect();
     assert_eq!(deltas[0]["text"], json!("is 28."));
     assert_eq!(lines(&streamed).last().unwrap()["value"], json!("is 22."));
 }
@@ -135,7 +138,8 @@ fn a_fault_is_one_sentence_with_its_place_and_exit_1() {
 
 #[test]
 fn a_model_that_fails_is_said() {
-    let ran = place().file("q.ai.yaml", "user: q\n").run(&["q", "--json"], &["#! {\"status\": 401}"]);
+    let ran =
+        place().file("q.ai.yaml", "user: q\n").run(&["q", "--json"], &["#! {\"status\": 401}"]);
     assert_eq!(ran.status.code(), Some(1));
     assert_eq!(lines(&ran).last().unwrap()["type"], json!("error"));
 }
@@ -168,7 +172,11 @@ fn a_check_runs_nothing() {
     assert!(out(&ran).contains("ok.ai.yaml is sound"), "{}", out(&ran));
     let ran = place.run(&["wrong", "--check"], &[]);
     assert_eq!(ran.status.code(), Some(1));
-    assert!(err(&ran).contains("wrong.ai.yaml:2:1") && err(&ran).contains("$pritn"), "{}", err(&ran));
+    assert!(
+        err(&ran).contains("wrong.ai.yaml:2:1") && err(&ran).contains("$pritn"),
+        "{}",
+        err(&ran)
+    );
 }
 
 #[test]

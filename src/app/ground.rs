@@ -199,7 +199,14 @@ impl Known {
         let survey = trust::survey(folder);
         let standing = kept.standing(folder, &survey);
         let named = named.and_then(|named| named.canonicalize().ok());
-        Known { kept, broken, survey, standing, named: named.as_deref() == Some(folder), given: named }
+        Known {
+            kept,
+            broken,
+            survey,
+            standing,
+            named: named.as_deref() == Some(folder),
+            given: named,
+        }
     }
 }
 

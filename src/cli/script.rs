@@ -177,7 +177,10 @@ mod tests {
     fn isdk_172_arguments_are_json_or_its_relaxed_form_or_text() {
         let named = |text| Value::Object(args(Some(text)).unwrap().named);
         assert_eq!(named(r#"{"a": 1}"#), json!({"a": 1}));
-        assert_eq!(named("{content: \"x\", target: 'English'}"), json!({"content": "x", "target": "English"}));
+        assert_eq!(
+            named("{content: \"x\", target: 'English'}"),
+            json!({"content": "x", "target": "English"})
+        );
         assert_eq!(args(Some("hello {x}")).unwrap().by_place, [json!("hello {x}")]);
         assert_eq!(args(Some("[1, two]")).unwrap_err(), Say::from(words::ARGS_UNREADABLE));
         assert_eq!(args(None).unwrap(), Args::default());

@@ -218,7 +218,9 @@ impl Library {
                     }
                     let path = folder.join(&entry.name);
                     if entry.is_folder {
-                        if entry.name == id && let Some(source) = self.entry(&path)? {
+                        if entry.name == id
+                            && let Some(source) = self.entry(&path)?
+                        {
                             return Ok(Some(source));
                         }
                         if depth + 1 < deep && !entry.name.starts_with('.') {
@@ -249,13 +251,8 @@ impl Library {
 fn built_in(id: &str, text: &str, from: &Path) -> Result<Source, Failure> {
     let file = format!("{id}.ai.yaml");
     let document = syntax::parse(&file, text)?;
-    let origin = Origin {
-        file,
-        folder: from.to_owned(),
-        id: id.to_owned(),
-        trusted: true,
-        package: None,
-    };
+    let origin =
+        Origin { file, folder: from.to_owned(), id: id.to_owned(), trusted: true, package: None };
     Ok(Source { origin, document })
 }
 

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Guard;
 use crate::model::{Chunk, Model, Request};
-use crate::protocol::{Message, Mention, Observation, Requires, Risk, Step, Work};
+use crate::protocol::{Mention, Message, Observation, Requires, Risk, Step, Work};
 use crate::safety::redact::Redactor;
 use crate::safety::{self, Cleared, Held, Place, Policy, Scene, Verdict, World};
 use crate::script::source::{Entry, Files};
@@ -266,7 +266,8 @@ mod tests {
         assert!(!disk.trusts(&inside.join("../out/a.ai.yaml")));
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(outside.join("a.ai.yaml"), inside.join("b.ai.yaml")).unwrap();
+            std::os::unix::fs::symlink(outside.join("a.ai.yaml"), inside.join("b.ai.yaml"))
+                .unwrap();
             assert!(!disk.trusts(&inside.join("b.ai.yaml")));
         }
         assert_eq!(disk.read(&inside.join("none.ai.yaml")).unwrap(), None);

@@ -134,11 +134,8 @@ pub fn play_in(
 ) -> (Result<Done, Failure>, Seen) {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let host = Canned { replies: replies.iter().cloned().collect(), seen: seen.clone(), says };
-    let library = Library::new(
-        Arc::new(Disk { trusted }),
-        Vec::<PathBuf>::new(),
-        built_in::SCRIPTS,
-    );
+    let library =
+        Library::new(Arc::new(Disk { trusted }), Vec::<PathBuf>::new(), built_in::SCRIPTS);
     let order = Order {
         script: script.to_owned(),
         from: folder.to_owned(),
@@ -149,7 +146,8 @@ pub fn play_in(
     let came = std::thread::Builder::new()
         .stack_size(64 << 20)
         .spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(run(order, library, Box::new(host)))
         })
         .unwrap()

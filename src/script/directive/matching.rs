@@ -142,7 +142,9 @@ fn found(source: &str, flags: &str, text: &str) -> Result<bool, Halt> {
     let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     let whole = if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
     let fault = |error: fancy_regex::Error| {
-        Halt::from(words::BAD_PATTERN.with("pattern", source.to_owned()).with("why", error.to_string()))
+        Halt::from(
+            words::BAD_PATTERN.with("pattern", source.to_owned()).with("why", error.to_string()),
+        )
     };
     let regex = fancy_regex::RegexBuilder::new(&whole).backtrack_limit(BACKTRACKS).build();
     regex.map_err(fault)?.is_match(text).map_err(fault)

@@ -91,9 +91,11 @@ pub fn replace_message<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a
 /// `$getMessages` gives the dialogue as a list.
 pub fn get_messages<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
     Box::pin(async move {
-        let list = frame.talk.lines.iter().map(|line| {
-            json!({ "role": line.role, "content": line.text() })
-        });
+        let list = frame
+            .talk
+            .lines
+            .iter()
+            .map(|line| json!({ "role": line.role, "content": line.text() }));
         Ok(Some(list.collect()))
     })
 }

@@ -62,9 +62,9 @@ pub fn read_file<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -
         let path = given.passed.text("path").ok_or(words::FILE_NEEDS)?;
         if let Some(key) = key_of(&path) {
             let known = run.host.knowledge(&key);
-            return known.map(Some).ok_or_else(|| {
-                Halt::from(words::NO_KNOWLEDGE.with("name", quoted(&path)))
-            });
+            return known
+                .map(Some)
+                .ok_or_else(|| Halt::from(words::NO_KNOWLEDGE.with("name", quoted(&path))));
         }
         let path = beside(run, frame, &path);
         let mut input = Map::new();
@@ -96,7 +96,8 @@ fn key_of(path: &str) -> Option<Key> {
     let rest = path.strip_prefix("pack://")?;
     let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
     let part = |name: &str| {
-        let found = query.split('&').filter_map(|pair| pair.split_once('=')).find(|it| it.0 == name);
+        let found =
+            query.split('&').filter_map(|pair| pair.split_once('=')).find(|it| it.0 == name);
         found.map(|(_, value)| value.to_owned())
     };
     Some(Key { id: id.to_owned(), table: part("tbl"), database: part("db") })

@@ -231,7 +231,8 @@ impl Run {
         let hidden = hidden(frame, text, reply, &value);
         if frame.values.option("llmReturnResult").as_ref().and_then(Value::as_str) == Some(".") {
             let reason = if reply.cut == Some(Cut::Length) { "length" } else { "stop" };
-            value = json!({ "content": value, "finishReason": reason, "stop": reply.cut.is_none() });
+            value =
+                json!({ "content": value, "finishReason": reason, "stop": reply.cut.is_none() });
             if let (Some(thinking), Value::Object(map)) = (&reply.thinking, &mut value) {
                 map.insert("thinking".to_owned(), Value::from(thinking.as_str()));
             }
@@ -327,7 +328,10 @@ fn titles(frame: &Frame) -> Titles {
         title.split("{{").skip(1).any(|gap| gap.split("}}").next().map(str::trim) == Some("type"))
     });
     let title = title.unwrap_or_else(|| "Output ({{type}}):".to_owned());
-    Titles { notes: text("SystemNotesTitle").unwrap_or_else(|| "Notes".to_owned()), output: put_type(&title, &kind) }
+    Titles {
+        notes: text("SystemNotesTitle").unwrap_or_else(|| "Notes".to_owned()),
+        output: put_type(&title, &kind),
+    }
 }
 
 fn put_type(title: &str, kind: &str) -> String {
@@ -352,8 +356,5 @@ fn put_type(title: &str, kind: &str) -> String {
 
 /// A choice that is none of the listed ones.
 pub fn no_choice(reply: &str, choices: &[String]) -> Halt {
-    words::NO_CHOICE
-        .with("reply", quoted(reply))
-        .with("list", quoted(&choices.join(", ")))
-        .into()
+    words::NO_CHOICE.with("reply", quoted(reply)).with("list", quoted(&choices.join(", "))).into()
 }

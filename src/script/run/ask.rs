@@ -108,7 +108,10 @@ fn instruction(ask: &Ask) -> Vec<String> {
     let list: Vec<String> = ask.choices.iter().map(|choice| format!("\"{choice}\"")).collect();
     let how_many = match ask.pick.most {
         1 => "exactly one of these, and nothing else".to_owned(),
-        most => format!("at most {most} of these, separated by \"{}\", and nothing else", ask.pick.separator),
+        most => format!(
+            "at most {most} of these, separated by \"{}\", and nothing else",
+            ask.pick.separator
+        ),
     };
     vec![format!("Answer with {how_many}: {}", list.join(", "))]
 }
@@ -151,6 +154,7 @@ fn chosen(ask: &Ask, reply: &str) -> Option<String> {
     if found.is_empty() || (ask.pick.most == 1 && found.len() > 1) {
         return None;
     }
-    let names: Vec<&str> = found.into_iter().take(ask.pick.most).map(|(_, it)| it.as_str()).collect();
+    let names: Vec<&str> =
+        found.into_iter().take(ask.pick.most).map(|(_, it)| it.as_str()).collect();
     Some(names.join(&ask.pick.separator))
 }

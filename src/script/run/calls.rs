@@ -216,9 +216,7 @@ impl Run {
         passed: Passed,
     ) -> Result<Option<Value>, Halt> {
         match frame.reach.callee(name) {
-            Some(Callee::Js { name, .. }) => {
-                self.js(frame, &name, passed.for_function()).await
-            }
+            Some(Callee::Js { name, .. }) => self.js(frame, &name, passed.for_function()).await,
             Some(Callee::Wasm { module, name }) => {
                 self.wasm(frame, module, &name, passed.for_function()).map(Some)
             }

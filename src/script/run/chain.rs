@@ -11,8 +11,7 @@ use crate::words::script_run as words;
 impl Run {
     /// Runs the links of a chain from left to right.
     pub async fn chain(&mut self, frame: &mut Frame, text: &str) -> Result<(), Halt> {
-        let links =
-            args::chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
+        let links = args::chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
         self.needs_trust(frame, "->")?;
         self.flush(frame).await?;
         for link in links {
@@ -31,7 +30,9 @@ impl Run {
                     Some(row) if link.args.is_empty() && !row.lazy => {
                         let by_place = if latest.is_null() { vec![] } else { vec![latest] };
                         let passed = Passed { by_place, ..Passed::default() };
-                        if let Some(value) = (row.run)(self, frame, Given { called, passed }).await? {
+                        if let Some(value) =
+                            (row.run)(self, frame, Given { called, passed }).await?
+                        {
                             frame.values.latest = value;
                         }
                     }

@@ -35,7 +35,11 @@ impl Run {
         }
     }
 
-    fn flush_to<'a>(&'a mut self, frame: &'a mut Frame, end: usize) -> BoxFuture<'a, Result<(), Halt>> {
+    fn flush_to<'a>(
+        &'a mut self,
+        frame: &'a mut Frame,
+        end: usize,
+    ) -> BoxFuture<'a, Result<(), Halt>> {
         Box::pin(async move {
             if frame.talk.is_flushing {
                 // A call inside a message flushes nothing: that message is on its way.
@@ -143,8 +147,9 @@ impl Run {
     /// Renders a template with everything the script knows.
     pub async fn render(&mut self, frame: &mut Frame, text: &str) -> Result<String, Halt> {
         let format = match frame.values.option("templateFormat") {
-            Some(Value::String(name)) => Format::parse(&name)
-                .ok_or_else(|| words::NO_FORMAT.with("name", quoted(&name)))?,
+            Some(Value::String(name)) => {
+                Format::parse(&name).ok_or_else(|| words::NO_FORMAT.with("name", quoted(&name)))?
+            }
             _ => Format::default(),
         };
         if format.is_plain(text) {

@@ -26,13 +26,22 @@ const INIT: &str = "initializeExec";
 #[derive(Clone, Debug)]
 pub enum Callee {
     /// A function of the script's engine.
-    Js { name: String, takes_object: bool },
-    Wasm { module: usize, name: String },
+    Js {
+        name: String,
+        takes_object: bool,
+    },
+    Wasm {
+        module: usize,
+        name: String,
+    },
     Script(Arc<Shape>),
     /// `$id.interact({message})`.
     Interact(Arc<Shape>),
     /// A function of another script.
-    Foreign { module: usize, name: String },
+    Foreign {
+        module: usize,
+        name: String,
+    },
 }
 
 /// Everything a script can reach by name.
@@ -118,9 +127,7 @@ impl Run {
         for import in &shape.imports {
             self.needs_trust(frame, "import")?;
             self.import(frame, import).await.map_err(|halt| match halt {
-                Halt::Failed(failure) => {
-                    failure.or_at(&import.spot.file, import.spot.place).into()
-                }
+                Halt::Failed(failure) => failure.or_at(&import.spot.file, import.spot.place).into(),
                 other => other,
             })?;
         }
@@ -345,9 +352,9 @@ impl Run {
             self.initialise(&mut module, Value::Object(data)).await?;
         }
         let at = frame.reach.add_module(module);
-        given.extend(foreign.into_iter().map(|(shown, name)| {
-            (shown, Callee::Foreign { module: at, name })
-        }));
+        given.extend(
+            foreign.into_iter().map(|(shown, name)| (shown, Callee::Foreign { module: at, name })),
+        );
         Ok(given)
     }
 

@@ -50,7 +50,13 @@ impl Run {
         if text.starts_with('$')
             && let Some(call) = args::call(text)
         {
-            let called = Called { name: &call.name, pipe: call.pipe, args: &call.args, head: None, more: &[] };
+            let called = Called {
+                name: &call.name,
+                pipe: call.pipe,
+                args: &call.args,
+                head: None,
+                more: &[],
+            };
             return self.directive(frame, called).await;
         }
         if text.starts_with("->") {
@@ -72,8 +78,7 @@ impl Run {
     ) -> Result<(), Halt> {
         if let Some(called) = directive_of(pairs) {
             let (key, head, more) = called;
-            let call = args::call(&key)
-                .ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
+            let call = args::call(&key).ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
             let called =
                 Called { name: &call.name, pipe: call.pipe, args: &call.args, head, more: &more };
             return self.directive(frame, called).await;

@@ -79,11 +79,7 @@ impl Run {
     }
 
     /// The same for a condition, in which what is not known is undefined.
-    pub async fn evaluate_condition(
-        &mut self,
-        frame: &mut Frame,
-        text: &str,
-    ) -> Result<Got, Halt> {
+    pub async fn evaluate_condition(&mut self, frame: &mut Frame, text: &str) -> Result<Got, Halt> {
         let mut unknown = Vec::new();
         loop {
             let mut scope = scope(frame);
@@ -207,8 +203,7 @@ impl Run {
             && let Some(row) = directive::find(&want.name)
         {
             self.needs_trust(frame, &format!("${}", want.name))?;
-            let called =
-                Called { name: row.name, pipe: false, args: &[], head: None, more: &[] };
+            let called = Called { name: row.name, pipe: false, args: &[], head: None, more: &[] };
             let before = frame.values.latest.clone();
             let value = (row.run)(self, frame, Given { called, passed }).await?;
             let changed = (frame.values.latest != before).then(|| frame.values.latest.clone());

@@ -148,11 +148,7 @@ pub async fn run(order: Order, library: Library, host: Box<dyn Host>) -> Result<
 
 impl Frame {
     /// A script that is about to begin; its arguments are checked.
-    pub fn new(
-        shape: Arc<Shape>,
-        args: Args,
-        callers: &[Arc<Value>],
-    ) -> Result<Frame, Failure> {
+    pub fn new(shape: Arc<Shape>, args: Args, callers: &[Arc<Value>]) -> Result<Frame, Failure> {
         let (args, left) = input::bind(&shape.inputs, args);
         let mut config = shape.config.clone();
         let prompt = take_map(&mut config, "prompt");
@@ -238,7 +234,10 @@ impl Run {
         Box::pin(async move {
             if self.depth >= DEEPEST {
                 let name = quoted(frame.shape.id());
-                return Err(words::TOO_MANY_SCRIPTS.with("most", DEEPEST).with("name", name).into());
+                return Err(words::TOO_MANY_SCRIPTS
+                    .with("most", DEEPEST)
+                    .with("name", name)
+                    .into());
             }
             self.depth += 1;
             let came = self.whole(frame).await;

@@ -151,7 +151,9 @@ mod tests {
     fn isdk_145_the_closest_parameter_counts() {
         let values = Values {
             prompt: map(json!({"top_p": 0.2, "stop_words": ["P"]})),
-            parameters: map(json!({"temperature": 0.1, "top_p": 0.1, "top_k": 5, "stop_words": ["S", "P"]})),
+            parameters: map(
+                json!({"temperature": 0.1, "top_p": 0.1, "top_k": 5, "stop_words": ["S", "P"]}),
+            ),
             config: map(json!({"completion_delimiter": "<E>"})),
             ..Values::default()
         };
@@ -167,7 +169,8 @@ mod tests {
     /// ISDK-053: JSON comes whole or not at all.
     #[test]
     fn isdk_053_a_cut_json_answer_is_not_continued() {
-        let values = Values { parameters: map(json!({"continueOnLengthLimit": true})), ..Values::default() };
+        let values =
+            Values { parameters: map(json!({"continueOnLengthLimit": true})), ..Values::default() };
         assert_eq!(manner(&values, &Map::new(), true, true).retries, 0);
     }
 

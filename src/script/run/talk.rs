@@ -36,7 +36,10 @@ pub struct Line {
 #[derive(Clone, Debug)]
 pub enum Body {
     /// As it was written.
-    Pending { text: String, how: How },
+    Pending {
+        text: String,
+        how: How,
+    },
     /// A structured system message, as it was written.
     PendingParts(Value),
     /// Rendered; perhaps a reply of the model is still missing.

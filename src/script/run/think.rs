@@ -111,8 +111,13 @@ impl Plan {
     fn usual(&self) -> String {
         let (think, answer) = (self.think.shown(), self.answer.shown());
         let mut text = match self.mode {
-            Mode::Last => "Answer first. Then check the answer step by step and correct it where it is wrong.".to_owned(),
-            Mode::First => format!("Think first, between {think}. Then give the final answer between {answer}."),
+            Mode::Last => {
+                "Answer first. Then check the answer step by step and correct it where it is wrong."
+                    .to_owned()
+            }
+            Mode::First => format!(
+                "Think first, between {think}. Then give the final answer between {answer}."
+            ),
             Mode::Deep => format!(
                 "Think long and in depth first, between {think}: take the question apart, consider other ways, check each step. Then give the final answer between {answer}."
             ),
@@ -183,7 +188,9 @@ impl Tag {
                 let found = pair(text, start, end);
                 // The usual tags may be written small, too.
                 found.or_else(|| {
-                    (!given).then(|| pair(text, &start.to_lowercase(), &end.to_lowercase())).flatten()
+                    (!given)
+                        .then(|| pair(text, &start.to_lowercase(), &end.to_lowercase()))
+                        .flatten()
                 })
             }
             Tag::Pattern { source, group } => {
@@ -230,7 +237,10 @@ mod tests {
         assert_eq!(mode(json!("first")), Some(Mode::First));
         assert_eq!(mode(json!({"mode": "deep"})), Some(Mode::Deep));
         assert_eq!(mode(json!({})), Some(Mode::Last));
-        assert_eq!([mode(json!(false)), mode(json!("off")), mode(json!({"mode": "off"}))], [None, None, None]);
+        assert_eq!(
+            [mode(json!(false)), mode(json!("off")), mode(json!({"mode": "off"}))],
+            [None, None, None]
+        );
     }
 
     /// ISDK-147: tags are names, pairs or patterns with groups.
@@ -239,7 +249,10 @@ mod tests {
         let split = |value, text: &str| planned(value).unwrap().split(text);
         let (answer, thinking) = split(json!("first"), "<Think>a b</Think>\n\n<Answer>c</Answer>");
         assert_eq!((answer.as_str(), thinking.as_deref()), ("c", Some("a b")));
-        let (answer, _) = split(json!({"mode": "first", "thinkTag": "t", "answerTag": "a"}), "<t>x</t><a>4</a> end");
+        let (answer, _) = split(
+            json!({"mode": "first", "thinkTag": "t", "answerTag": "a"}),
+            "<t>x</t><a>4</a> end",
+        );
         assert_eq!(answer, "4");
         let pattern = json!({
             "mode": "first",

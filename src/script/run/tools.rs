@@ -63,7 +63,8 @@ impl Run {
         for tool in tools.iter().filter(|tool| tool.fires(AFTER_USER) || tool.sees(&said)) {
             let mut args = json!({ "message": said });
             if tool.fires(KEYWORD) {
-                args["keyword"] = tool.keywords.iter().find(|word| said.contains(*word)).cloned().into();
+                args["keyword"] =
+                    tool.keywords.iter().find(|word| said.contains(*word)).cloned().into();
             }
             self.run_tool(frame, tool, args, &mut calls, &mut results).await?;
         }
@@ -141,7 +142,9 @@ impl Run {
             merge(&mut args, given);
         }
         let help = tool.help();
-        let shown = args.iter().filter(|(name, _)| !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result()));
+        let shown = args.iter().filter(|(name, _)| {
+            !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result())
+        });
         let shown = shown.map(|(name, value)| (Some(name.clone()), value.clone()));
         calls.push(Call { id: tool.id.clone(), args: shown.collect() }.text());
         let given = args.clone();
@@ -154,7 +157,11 @@ impl Run {
             Ok(value) => value,
             // The model hears what went wrong, and answers with that.
             Err(Halt::Failed(failure)) => {
-                self.note(words::TOOL_FAILED.with("name", tool.id.clone()).with("why", failure.what.clone()));
+                self.note(
+                    words::TOOL_FAILED
+                        .with("name", tool.id.clone())
+                        .with("why", failure.what.clone()),
+                );
                 Value::String(format!("error: {}", failure.what))
             }
             Err(halt) => return Err(halt),
@@ -238,7 +245,8 @@ impl Run {
     }
 
     async fn at(&mut self, frame: &mut Frame, event: &str) -> Result<(), Halt> {
-        let named = frame.shape.config.get("tools").is_some_and(|it| it.to_string().contains(event));
+        let named =
+            frame.shape.config.get("tools").is_some_and(|it| it.to_string().contains(event));
         if !named {
             return Ok(());
         }

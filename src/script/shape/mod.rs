@@ -19,8 +19,10 @@ pub use links::{Export, Import, Kind, Pick, Picks};
 /// Longest chain of `type:` and `extends:`.
 const LONGEST: usize = 16;
 /// Types that say what a script is and lead to no other script.
-const PLAIN_TYPES: &[&str] =
-    &["type", "lib", "script", "function", "agent", "app", "tool", "toolset", "package", "prompt", "char"];
+const PLAIN_TYPES: &[&str] = &[
+    "type", "lib", "script", "function", "agent", "app", "tool", "toolset", "package", "prompt",
+    "char",
+];
 
 /// A function that stands in the body.
 #[derive(Clone, Debug, PartialEq)]

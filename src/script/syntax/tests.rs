@@ -31,9 +31,15 @@ fn lines_become_items_as_the_language_has_it() {
         ("user: yes\nuser: 12\n12\ntrue", json!([{"user": "yes"}, {"user": 12}, 12, true])),
         ("{role: user, content: x}", json!([{"role": "user", "content": "x"}])),
         ("$echo: ?=23+5", json!([{"$echo": "?=23+5"}])),
-        ("user: |-\n  a\n   b\nsystem: >-\n  c\n  d", json!([{"user": "a\n b"}, {"system": "c d"}])),
+        (
+            "user: |-\n  a\n   b\nsystem: >-\n  c\n  d",
+            json!([{"user": "a\n b"}, {"system": "c d"}]),
+        ),
         ("user: a\n# note\nuser: b\n  # inner\n", json!([{"user": "a"}, {"user": "b"}])),
-        ("- user: a\n# note\n- $if: x\n  then: y", json!([{"user": "a"}, {"$if": "x", "then": "y"}])),
+        (
+            "- user: a\n# note\n- $if: x\n  then: y",
+            json!([{"user": "a"}, {"$if": "x", "then": "y"}]),
+        ),
         ("user: 1\r\nuser: 2\r\n", json!([{"user": 1}, {"user": 2}])),
     ];
     for (text, expected) in cases {
@@ -60,7 +66,10 @@ fn isdk_031_the_head_is_a_map_between_two_lines() {
     assert_eq!(parse("t", "---\n---\nuser: x").unwrap().front.to_value(), json!({}));
     let open = parse("t", "user: x\n---\nuser: y").unwrap();
     assert_eq!(open.body.len(), 3);
-    assert_eq!(fails("---\n- a\n---\n"), "t.ai.yaml:2:1: The settings between the `---` lines must be a map, `key: value`.");
+    assert_eq!(
+        fails("---\n- a\n---\n"),
+        "t.ai.yaml:2:1: The settings between the `---` lines must be a map, `key: value`."
+    );
 }
 
 #[test]
