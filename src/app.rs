@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `ground` | environment, folders, settings, language: what everything stands on |
 //! | `reach` | models: by settings, by name, by search |
+//! | `plugins` | the plugins of slothtool, listed and run |
 //! | `parts` | a session's parts: policy, tools, masks, bot |
 //! | `scripts` | a script on the command line |
 //! | `answers` | what is answered without a session |
@@ -33,6 +34,7 @@ mod ground;
 mod headless;
 mod kept;
 mod parts;
+mod plugins;
 mod reach;
 mod scripts;
 
@@ -76,6 +78,7 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
         Way::Kept { kind, asked } => kept::run(&ground, kind, asked, kept::How { json, yes }),
         Way::InitHome => kept::init_home(&ground, json),
         Way::Config(config) => answers::config(&ground, &config, json),
+        Way::Plugin(plugin) => plugins::answer(&ground, plugin, json),
         Way::Doctor => answers::doctor(&ground, json),
         Way::Completions(shell) => answers::completions(&ground, shell),
     }

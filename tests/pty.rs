@@ -457,3 +457,131 @@ fn plain_lines_ask_by_number_and_move_no_cursor() {
     screen.press("/exit\r");
     assert_eq!(screen.wait_for_exit(), 0);
 }
+
+#[test]
+fn a_small_real_change_in_a_repository_read_changed_checked_and_undone() {
+    let bench = Bench::new();
+    let work = bench.work();
+    let git = |args: &[&str]| {
+        let done =
+            std::process::Command::new("git").args(args).current_dir(&work).output().unwrap();
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    git(&["init", "-q"]);
+    fs::create_dir_all(work.join("src")).unwrap();
+    let before = "pub fn total(items: &[u64]) -> u64 {\r\n\titems.iter().sum::<u64>() + 1\r\n}\r\n";
+    fs::write(work.join("src/price.rs"), before).unwrap();
+    git(&["add", "."]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "start"]);
+    let tool = |message: &str, name: &str, input: serde_json::Value| {
+        let data = json!({ "commands": [{ "tool": name, "input": input }] });
+        json!({ "type": "cmd", "message": message, "data": data }).to_string()
+    };
+    let replies = [
+        tool(
+            "I plan.",
+            "plan",
+            json!({ "items": [{ "text": "Find the fault", "state": "doing" }, "Mend it"] }),
+        ),
+        tool("I look.", "file.search", json!({ "query": "+ 1" })),
+        tool("I read.", "file.read", json!({ "path": "src/price.rs" })),
+        tool(
+            "I mend it.",
+            "file.edit",
+            json!({ "path": "src/price.rs", "old": "sum::<u64>() + 1\n}", "new": "sum()\n}" }),
+        ),
+        tool("Done?", "ask", json!({ "question": "Shall I stop here?", "choices": ["Yes", "No"] })),
+        json!({ "type": "chat", "message": "The total is right now." }).to_string(),
+    ];
+    let script = bench.root.path().join("replies.txt");
+    fs::write(&script, replies.join("\n---\n")).unwrap();
+    let model = format!("scripted:{}", script.display());
+    let mut screen = bench.start(&["--model", &model]);
+    screen.wait_for("scripted");
+    screen.press("fix the total\r");
+    screen.wait_for("Make this change?");
+    screen.wait_for("sum()");
+    press_until(&mut screen, "y", "Shall I stop here?");
+    press_until(&mut screen, "a", "The total is right now.");
+    let after = before.replace("sum::<u64>() + 1", "sum()");
+    assert_eq!(fs::read_to_string(work.join("src/price.rs")).unwrap(), after);
+    assert_eq!(git(&["diff", "--stat"]).lines().count(), 2);
+    // What was pressed too often stands in the input.
+    screen.press("\x15/undo\r");
+    screen.wait_for("One file is as it was.");
+    assert_eq!(fs::read_to_string(work.join("src/price.rs")).unwrap(), before);
+    assert_eq!(git(&["status", "--short"]), "");
+}
+
+/// A home with slothtool and a plugin that talks; where the system has no `node`, a shell
+/// script stands in for it.
+fn slothtool(bench: &Bench) {
+    use std::os::unix::fs::PermissionsExt;
+    let home = bench.root.path().join("home");
+    let (bin, root) = (home.join(".cargo/bin"), home.join(".slothtool"));
+    let plugin = root.join("plugins/talk");
+    for folder in [&bin, &plugin] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    let script = "#!/bin/sh\nshift\nif [ $# -gt 0 ]; then echo \"captured: $*\"; exit 0; fi\n\
+                  printf 'your name? '\nread name\necho \"hello $name\"\nexit 0\n";
+    fs::write(bin.join("node"), script).unwrap();
+    fs::set_permissions(bin.join("node"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(plugin.join("package.json"), r#"{"slothtool": {"interactive": true}}"#).unwrap();
+    let talk = "const args = process.argv.slice(2);\n\
+                if (args.length) console.log('captured: ' + args.join(' '));\n\
+                else {\n\
+                  process.stdout.write('your name? ');\n\
+                  process.stdin.once('data', (d) => {\n\
+                    console.log('hello ' + d.toString().trim());\n\
+                    process.exit(0);\n\
+                  });\n\
+                }\n";
+    fs::write(plugin.join("talk.js"), talk).unwrap();
+    let entry =
+        json!({ "name": "@x/plugin-talk", "version": "1.2.0", "binPath": plugin.join("talk.js") });
+    let registry = json!({ "plugins": { "talk": entry } });
+    fs::write(root.join("registry.json"), registry.to_string()).unwrap();
+}
+
+#[test]
+fn a_plugin_that_talks_gets_the_terminal_after_a_yes_and_gives_it_back() {
+    let bench = Bench::new();
+    slothtool(&bench);
+    let run = |args: &[&str]| {
+        let commands =
+            json!([{ "tool": "plugin.run", "input": { "alias": "talk", "args": args } }]);
+        json!({ "type": "cmd", "message": "I run it.", "data": { "commands": commands } })
+            .to_string()
+    };
+    let done = json!({ "type": "chat", "message": "All plugins ran." }).to_string();
+    let script = bench.root.path().join("replies.txt");
+    fs::write(&script, [run(&["--top", "5"]), run(&[]), done].join("\n---\n")).unwrap();
+    let mut screen = bench.start(&["--model", &format!("scripted:{}", script.display())]);
+    screen.wait_for("scripted");
+    screen.press("run them\r");
+    screen.wait_for("--top");
+    press_until(&mut screen, "y", "take over the terminal");
+    press_until(&mut screen, "y", "your name?");
+    screen.press("Ada\r");
+    screen.wait_for("All plugins ran.");
+    screen.wait_for_bytes("hello ");
+    screen.press("\x15/plugins\r");
+    screen.wait_for("@x/plugin-talk 1.2.0");
+    leave(&mut screen);
+}
+
+#[test]
+fn plugins_are_listed_and_run_from_the_command_line() {
+    let bench = Bench::new();
+    slothtool(&bench);
+    let mut screen = bench.stranger(&["plugin", "list"]);
+    screen.wait_for("@x/plugin-talk 1.2.0");
+    assert_eq!(screen.wait_for_exit(), 0);
+    let mut screen = bench.stranger(&["plugin", "run", "talk", "--top", "5"]);
+    screen.wait_for("captured: --top 5");
+    assert_eq!(screen.wait_for_exit(), 0);
+    let mut screen = bench.stranger(&["plugin", "run", "nothing"]);
+    screen.wait_for("There is no plugin `nothing`");
+    assert_ne!(screen.wait_for_exit(), 0);
+}

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use avocet::protocol::{
-    Ahead, Ask, AskId, Attached, Catalogue, Decision, Effect as May, Ending, Entry, EntryKind,
-    EntryState, Event, Facts, Lying, Mode, Notice, Observation, Op, Origin, Outcome, Piece,
-    Question, Reason, Replied, Requires, Risk, ShellPiece, Size, Step, Tier, Usage, Work,
+    Ahead, Ask, AskId, Attached, Catalogue, Change, Decision, Effect as May, Ending, Entry,
+    EntryKind, EntryState, Event, Facts, Lying, Mode, Notice, Observation, Op, Origin, Outcome,
+    Piece, PlanItem, PlanState, Question, Reason, Replied, Requires, Risk, ShellPiece, Size, Step,
+    Tier, Usage, Work,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, Config, Effect, Input, State};
@@ -1143,5 +1144,156 @@ fn every_size_is_drawn_and_the_smallest_say_so_calmly() {
                 assert!(!screen.picture().trim().is_empty(), "{width}x{height}");
             }
         }
+    }
+}
+
+// Changes, questions, plans
+
+const DIFF: &str = "--- src/price.rs\n+++ src/price.rs\n@@ -12,7 +12,8 @@ impl Price {\n     /// In cents.\n     pub fn total(&self) -> u64 {\n-        self.items.iter().map(|item| item.cents).sum()\n+        let sum: u64 = self.items.iter().map(|item| item.cents).sum();\n+        sum - self.discount(sum)\n     }\n \n     pub fn currency(&self) -> &str {\n";
+
+fn change() -> Change {
+    Change {
+        path: "/home/ada/code/shop/src/price.rs".into(),
+        before: Some("a".into()),
+        after: Some("b".into()),
+        added: 2,
+        removed: 1,
+        diff: DIFF.into(),
+        cut: false,
+    }
+}
+
+fn edits() -> Work {
+    let input = serde_json::json!({"path": "src/price.rs", "edits": [{"old": "a", "new": "b"}]});
+    Work::Tool { name: "file.edit".into(), input }
+}
+
+fn asks_for_change() -> Event {
+    let risk = risk(Tier::L1, vec![reason(Tier::L1, "file.write", WRITES, None)], &[May::Write]);
+    let question = Question::Step {
+        step: step("cmd_002", edits()),
+        risk,
+        resolved: None,
+        cwd: "/home/ada/code/shop".into(),
+        why: "The discount was never taken off.".into(),
+        expected: "Totals are right.".into(),
+        number: 1,
+        of: 1,
+        pieces: vec![],
+        rule: Some("file.edit *".into()),
+        change: Some(change()),
+        rest: vec![],
+    };
+    Event::Asked(Box::new(Ask { id: AskId(7), question }))
+}
+
+fn plan(states: [PlanState; 3], lang: Lang) -> Event {
+    let texts = match lang {
+        Lang::En => ["Find where totals are made", "Take the discount off", "Run the tests"],
+        Lang::Zh => ["找到计算总价的位置", "减去折扣", "运行测试"],
+    };
+    let items = texts.into_iter().zip(states);
+    let items = items.map(|(text, state)| PlanItem { text: text.into(), state }).collect();
+    Event::Plan { items }
+}
+
+#[test]
+fn a_change_is_shown_as_a_diff_before_it_is_approved() {
+    for (lang, size, name) in [
+        (Lang::En, (80, 24), "change_en"),
+        (Lang::Zh, (80, 24), "change_zh"),
+        (Lang::En, (120, 40), "change_wide_en"),
+        (Lang::Zh, (120, 40), "change_wide_zh"),
+        (Lang::En, (44, 14), "change_narrow"),
+    ] {
+        let mut screen = Screen::new(lang, size);
+        screen.hears([started("fix the total"), says("I fix it."), asks_for_change()]);
+        insta::assert_snapshot!(name, screen.picture());
+    }
+}
+
+#[test]
+fn a_change_that_was_not_seen_whole_is_not_approved() {
+    let mut screen = Screen::new(Lang::En, (44, 14));
+    screen.hears([started("fix the total"), asks_for_change()]).waits(400).types("y");
+    assert!(screen.sent.is_empty(), "a part was hidden");
+    screen.types("      y");
+    assert_eq!(screen.sent, [Op::Decide { ask: AskId(7), decision: Decision::Approve }]);
+}
+
+#[test]
+fn a_step_that_changed_a_file_says_how_much_and_opens_to_its_diff() {
+    let mut seen = Observation::not_run(
+        step("cmd_002", edits()),
+        "/home/ada/code/shop",
+        risk(Tier::L1, vec![reason(Tier::L1, "file.write", WRITES, None)], &[May::Write]),
+        Outcome::Ran,
+    );
+    (seen.exit_code, seen.duration_ms, seen.change) = (Some(0), 3, Some(change()));
+    for (lang, name) in [(Lang::En, "changed_en"), (Lang::Zh, "changed_zh")] {
+        let mut screen = Screen::new(lang, (80, 24));
+        screen.hears([started("fix the total"), Event::Observed(Box::new(seen.clone())), ended()]);
+        assert!(screen.picture().contains("+2 -1"));
+        screen.press(KeyCode::Char('o'), KeyModifiers::CONTROL);
+        insta::assert_snapshot!(name, screen.picture());
+    }
+}
+
+fn question(choices: &[&str], lang: Lang) -> Event {
+    let text = match lang {
+        Lang::En => "Prices are in cents in one place and in euros in another. Which one stays?",
+        Lang::Zh => "有的地方价格以分为单位，有的以元为单位。保留哪一种？",
+    };
+    let choices = choices.iter().map(|text| (*text).to_owned()).collect();
+    let question =
+        Question::Choice { step: "cmd_003".into(), text: text.into(), choices, free: true };
+    Event::Asked(Box::new(Ask { id: AskId(9), question }))
+}
+
+#[test]
+fn the_model_asks_and_choices_are_picked_by_letter_digit_or_arrow() {
+    let choices = |lang| match lang {
+        Lang::En => ["Cents, as whole numbers", "Euros"],
+        Lang::Zh => ["分，用整数", "元"],
+    };
+    for (lang, size, name) in [
+        (Lang::En, (80, 24), "ask_en"),
+        (Lang::Zh, (80, 24), "ask_zh"),
+        (Lang::En, (120, 40), "ask_wide_en"),
+        (Lang::Zh, (120, 40), "ask_wide_zh"),
+    ] {
+        let mut screen = Screen::new(lang, size);
+        screen.hears([started("clean up"), question(&choices(lang), lang)]);
+        insta::assert_snapshot!(name, screen.picture());
+    }
+    let answer = |text: &str| Decision::Answer { text: text.into() };
+    let [cents, euros] = choices(Lang::En);
+    for (keys, decision) in [
+        ("a", answer(cents)),
+        ("2", answer(euros)),
+        ("\t\n", answer(euros)),
+        ("n", Decision::Reject { word: None }),
+        ("wBoth\n", answer("Both")),
+    ] {
+        let mut screen = Screen::new(Lang::En, (80, 24));
+        screen.hears([started("clean up"), question(&[cents, euros], Lang::En)]);
+        screen.waits(400).types(keys);
+        assert_eq!(screen.sent, [Op::Decide { ask: AskId(9), decision }], "{keys:?}");
+    }
+}
+
+#[test]
+fn a_plan_changes_where_it_stands() {
+    use PlanState::{Doing, Done, Pending};
+    for (lang, size, name) in [
+        (Lang::En, (80, 24), "plan_en"),
+        (Lang::Zh, (80, 24), "plan_zh"),
+        (Lang::En, (120, 40), "plan_wide_en"),
+        (Lang::Zh, (120, 40), "plan_wide_zh"),
+    ] {
+        let mut screen = Screen::new(lang, size);
+        screen.hears([started("fix the total"), plan([Doing, Pending, Pending], lang)]);
+        screen.hears([says("Found it."), plan([Done, Doing, Pending], lang)]);
+        insta::assert_snapshot!(name, screen.picture());
     }
 }

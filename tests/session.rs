@@ -17,9 +17,10 @@ use avocet::safety::{Place, Policy};
 use avocet::session::library::Kept;
 use avocet::session::trust::Trust;
 use avocet::session::{self, Connected, Found, Guard, Handle, Parts, Persona, Reach, Wanted, Ways};
-use avocet::tools::Toolbox;
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::seen::Seen;
 use avocet::tools::world::System;
+use avocet::tools::{Toolbox, file};
 use avocet::words::{Lang, Say, Value, session as words};
 use futures_util::FutureExt;
 
@@ -611,4 +612,83 @@ async fn what_each_turn_cost_is_shown_with_the_sum() {
     assert_eq!(rows.len(), 3, "{rows:?}");
     assert!(rows[0].starts_with("turn 1: about "), "{rows:?}");
     assert!(rows[2].starts_with("in all: about "), "{rows:?}");
+}
+
+// Files
+
+/// A model's reply with one tool.
+fn tool(name: &str, input: serde_json::Value) -> String {
+    serde_json::json!({"type":"cmd","message":"A step.","data":{"commands":[{"tool":name,"input":input}]}})
+        .to_string()
+}
+
+/// With the tools for files, and a place for old contents.
+fn with_files(parts: &mut Parts) {
+    let folder = parts.guard.place.workspace.clone();
+    let kept = file::Kept::new(folder.join(".kept"));
+    let desk = file::Desk { seen: Seen::default(), kept: Some(kept) };
+    parts.guard.world = Arc::new(System::new(&folder, &folder, &[]).seeing(desk.seen.clone()));
+    parts.tools = Toolbox::new(file::all(&desk)).keeping(desk.kept);
+}
+
+#[tokio::test]
+async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
+    let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "two", "new": "2"}));
+    let new = tool("file.write", serde_json::json!({"path": "new/b.txt", "content": "b\n"}));
+    let mut talk = Talk::with(&[&edit, &new, DONE, DONE], with_files);
+    let (a, b) = (talk.folder().join("a.txt"), talk.folder().join("new/b.txt"));
+    std::fs::write(&a, "one\r\ntwo\r\n").unwrap();
+    talk.says("change them").await;
+    for _ in 0..2 {
+        let (ask, question) = talk.asked().await;
+        let Question::Step { change: Some(change), .. } = question else { panic!("a change") };
+        assert!(change.diff.contains("@@"), "{}", change.diff);
+        talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    }
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(std::fs::read(&a).unwrap(), b"one\r\n2\r\n");
+    assert_eq!(std::fs::read(&b).unwrap(), b"b\n");
+
+    talk.send(Op::Report { report: Report::Changes }).await;
+    assert_eq!(talk.page().await.len(), 2);
+    talk.send(Op::Undo { turns: 1 }).await;
+    let turns = talk
+        .next(|event| match event {
+            Event::Undone { turns } => Some(turns),
+            _ => None,
+        })
+        .await;
+    assert_eq!(turns, [1]);
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(std::fs::read(&a).unwrap(), b"one\r\ntwo\r\n");
+    assert!(!b.exists());
+    talk.send(Op::Undo { turns: 1 }).await;
+    let said = talk.notice().await.say.text(Lang::En);
+    assert!(said.starts_with("No step of this session"), "{said}");
+}
+
+#[tokio::test]
+async fn undo_asks_where_the_file_was_changed_since_and_a_no_leaves_it() {
+    let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
+    let mut talk = Talk::with(&[&edit, DONE], with_files);
+    let a = talk.folder().join("a.txt");
+    std::fs::write(&a, "one\n").unwrap();
+    talk.says("change it").await;
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.ending().await;
+    for (decision, left) in
+        [(Decision::Reject { word: None }, "1\nmine\n"), (Decision::Approve, "one\n")]
+    {
+        std::fs::write(&a, "1\nmine\n").unwrap();
+        talk.send(Op::Undo { turns: 1 }).await;
+        let (ask, question) = talk.asked().await;
+        let Question::Step { risk, change, .. } = question else { panic!("a step") };
+        assert_eq!(risk.rule, "file.write");
+        assert!(risk.reasons.iter().any(|reason| reason.rule == "file.changed"));
+        assert!(change.unwrap().diff.contains("-mine"));
+        talk.send(Op::Decide { ask, decision }).await;
+        talk.ending().await;
+        assert_eq!(std::fs::read_to_string(&a).unwrap(), left);
+    }
 }

@@ -145,7 +145,7 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
     let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
     tools.extend(file::all(desk));
     tools.extend(talk::all());
-    Toolbox::new(tools)
+    Toolbox::new(tools).keeping(desk.kept.clone())
 }
 
 /// The sandbox of the settings, not tried out yet.

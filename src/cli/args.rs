@@ -135,6 +135,9 @@ pub enum Sub {
     /// Read and change the settings.
     #[command(subcommand, after_help = "Example:\n  avocet config set mode low")]
     Config(Config),
+    /// The plugins of slothtool.
+    #[command(subcommand, after_help = "Example:\n  avocet plugin run loc src")]
+    Plugin(Plugin),
     /// Check settings, model and terminal.
     #[command(after_help = "Example:\n  avocet doctor --json")]
     Doctor,
@@ -199,6 +202,22 @@ pub enum Model {
     /// List what the server offers, and the built-in models.
     #[command(after_help = "Example:\n  avocet model list --base-url http://127.0.0.1:11434/v1")]
     List,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Plugin {
+    /// List what is installed.
+    #[command(after_help = "Example:\n  avocet plugin list --json")]
+    List,
+    /// Run a plugin in this terminal.
+    #[command(after_help = "Example:\n  avocet plugin run loc src --top 5")]
+    Run {
+        /// As `plugin list` shows it.
+        alias: String,
+        /// What the plugin is given, as it is.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -276,6 +295,7 @@ pub enum Way {
     },
     InitHome,
     Config(Config),
+    Plugin(Plugin),
     Doctor,
     Completions(Shell),
 }
@@ -388,6 +408,7 @@ impl Cli {
             Some(Sub::Skill(sub)) => return Ok(kept(sub)),
             Some(Sub::InitHome) => return Ok(Way::InitHome),
             Some(Sub::Config(config)) => return Ok(Way::Config(config)),
+            Some(Sub::Plugin(plugin)) => return Ok(Way::Plugin(plugin)),
             Some(Sub::Doctor) => return Ok(Way::Doctor),
             Some(Sub::Completions { shell }) => return Ok(Way::Completions(shell)),
         };

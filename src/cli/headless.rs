@@ -128,6 +128,8 @@ impl<'a> Headless<'a> {
                 effects.extend(self.asked(ask));
                 effects
             }
+            // There is no terminal to give over.
+            Event::Lend { ask } => vec![decide(*ask, Decision::Reject { word: None })],
             Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
             Event::Compacted(receipt) => told(receipt.say()),
             Event::TurnEnded { ending, .. } => self.ended(ending),
@@ -151,6 +153,7 @@ impl<'a> Headless<'a> {
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
+            | Event::Returned
             | Event::Answered { .. }
             | Event::Queued { .. }
             | Event::Facts(_)

@@ -9,7 +9,7 @@ use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, Attached, Catalogue, Ending, Event, Facts, Mention, Notice, Observation, Op,
+    Ask, Attached, Catalogue, Decision, Ending, Event, Facts, Mention, Notice, Observation, Op,
     Outcome as Came, Page, PlanItem, PlanState, Replied, Report, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
@@ -268,7 +268,12 @@ impl Linear {
             Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
-            Event::Undone { .. }
+            // What reads the lines cannot let go of the terminal.
+            Event::Lend { ask } => {
+                vec![Effect::Send(Op::Decide { ask, decision: Decision::Reject { word: None } })]
+            }
+            Event::Returned
+            | Event::Undone { .. }
             | Event::Thought { .. }
             | Event::StepOutput { .. }
             | Event::Judged { .. } => Vec::new(),

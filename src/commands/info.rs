@@ -24,6 +24,10 @@ pub(super) fn usage(_: &Call<'_>, _: &str) -> Outcome {
     Outcome::Send(Op::Report { report: Report::Usage })
 }
 
+pub(super) fn plugins(_: &Call<'_>, _: &str) -> Outcome {
+    Outcome::Send(Op::Report { report: Report::Plugins })
+}
+
 pub(super) fn keys(_: &Call<'_>, _: &str) -> Outcome {
     Outcome::Do(Act::Keys)
 }

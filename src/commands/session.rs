@@ -1,7 +1,7 @@
 //! Commands about the conversation itself.
 
 use super::{Act, Call, Outcome};
-use crate::protocol::{ExportFormat, Notice, Op};
+use crate::protocol::{ExportFormat, Notice, Op, Report};
 use crate::words::commands as w;
 
 pub(super) fn new(_: &Call<'_>, _: &str) -> Outcome {
@@ -48,7 +48,21 @@ pub(super) fn init(_: &Call<'_>, _: &str) -> Outcome {
 const DIFF: &str = "git diff --stat --patch";
 
 pub(super) fn diff(_: &Call<'_>, _: &str) -> Outcome {
-    Outcome::Send(Op::Shell { line: DIFF.to_owned(), keep: false })
+    // What steps of this session changed, also where git does not look; then git's word.
+    Outcome::Many(vec![
+        Outcome::Send(Op::Report { report: Report::Changes }),
+        Outcome::Send(Op::Shell { line: DIFF.to_owned(), keep: false }),
+    ])
+}
+
+pub(super) fn undo(_: &Call<'_>, number: &str) -> Outcome {
+    match number {
+        "" => Outcome::Send(Op::Undo { turns: 1 }),
+        number => match number.parse() {
+            Ok(turns) if turns > 0 => Outcome::Send(Op::Undo { turns }),
+            _ => Outcome::Say(Notice::error(w::NO_TURNS.with("found", super::short(number)))),
+        },
+    }
 }
 
 pub(super) fn copy(_: &Call<'_>, number: &str) -> Outcome {

@@ -14,6 +14,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "queue",       aliases: &[],                 about: w::ABOUT_QUEUE,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::queue },
     Command { name: "steer",       aliases: &[],                 about: w::ABOUT_STEER,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::steer },
     Command { name: "retry",       aliases: &[],                 about: w::ABOUT_RETRY,       category: Session,       args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::retry },
+    Command { name: "undo",        aliases: &[],                 about: w::ABOUT_UNDO,        category: Session,       args: Optional("n"),                           reach: Everywhere, busy: Refuse, run: session::undo },
     Command { name: "compress",    aliases: &["compact"],        about: w::ABOUT_COMPRESS,    category: Session,       args: Optional("focus"),                       reach: Everywhere, busy: Wait,   run: session::compress },
     Command { name: "recall",      aliases: &[],                 about: w::ABOUT_RECALL,      category: Session,       args: Required("id"),                          reach: Everywhere, busy: Wait,   run: session::recall },
     Command { name: "copy",        aliases: &[],                 about: w::ABOUT_COPY,        category: Session,       args: Optional("n"),                           reach: LocalOnly,  busy: Now,    run: session::copy },
@@ -36,6 +37,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "init",        aliases: &[],                 about: w::ABOUT_INIT,        category: Tools,         args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::init },
     Command { name: "diff",        aliases: &[],                 about: w::ABOUT_DIFF,        category: Tools,         args: Args::None,                              reach: Everywhere, busy: Wait,   run: session::diff },
     Command { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::tools },
+    Command { name: "plugins",     aliases: &[],                 about: w::ABOUT_PLUGINS,     category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::plugins },
     Command { name: "skills",      aliases: &[],                 about: w::ABOUT_SKILLS,      category: Tools,         args: Args::None,                                    reach: Everywhere, busy: Now,    run: kept::skills },
     Command { name: "commands",    aliases: &[],                 about: w::ABOUT_COMMANDS,    category: Tools,         args: Args::None,                                    reach: Everywhere, busy: Now,    run: kept::commands },
 

@@ -88,7 +88,16 @@ fn each_command_does_what_its_row_says() {
         ),
         ("/steer  this\nway ", Outcome::Send(Op::Steer { text: "this\nway".into() })),
         ("/retry", Outcome::Send(Op::Retry)),
-        ("/diff", Outcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false })),
+        (
+            "/diff",
+            Outcome::Many(vec![
+                Outcome::Send(Op::Report { report: Report::Changes }),
+                Outcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false }),
+            ]),
+        ),
+        ("/undo", Outcome::Send(Op::Undo { turns: 1 })),
+        ("/undo 3", Outcome::Send(Op::Undo { turns: 3 })),
+        ("/plugins", Outcome::Send(Op::Report { report: Report::Plugins })),
         ("/context", Outcome::Send(Op::Report { report: Report::Context })),
         ("/usage", Outcome::Send(Op::Report { report: Report::Usage })),
         ("/copy", Outcome::Do(Act::Copy(1))),
@@ -217,7 +226,7 @@ fn a_name_wins_over_an_alias() {
 #[test]
 fn completion_goes_from_the_best_to_the_scattered() {
     assert_eq!(desk().offers("/mode"), ["/mode", "/model"]);
-    assert_eq!(desk().offers("/cl"), ["/new", "/recall"], "by its alias");
+    assert_eq!(desk().offers("/clea"), ["/new"], "by its alias");
     assert_eq!(desk().offers("/prm"), ["/permissions"]);
     assert_eq!(desk().offers("/nothing like it"), [""; 0]);
     assert_eq!(desk().offers("/").len(), table::COMMANDS.len());

@@ -81,6 +81,12 @@ pub enum Event {
     Plan {
         items: Vec<PlanItem>,
     },
+    /// A step needs the terminal itself. The surface that has one gives it over and then
+    /// approves; one without rejects. It comes back with [`Event::Returned`].
+    Lend {
+        ask: AskId,
+    },
+    Returned,
     /// Files are as they were before these turns, beside what was told of each.
     Undone {
         turns: Vec<u64>,

@@ -50,6 +50,10 @@ pub enum Op {
     },
     /// Asks the last message again; what was answered to it is forgotten.
     Retry,
+    /// Puts files back as they were before the last so many turns that changed any.
+    Undo {
+        turns: usize,
+    },
     /// Ends the running turn; does nothing when none runs.
     Stop,
     /// A fresh conversation; what was remembered for the session is kept.
@@ -131,4 +135,8 @@ pub enum Report {
     Context,
     /// Tokens of each turn and of all.
     Usage,
+    /// The files that steps of this session changed.
+    Changes,
+    /// The plugins of slothtool.
+    Plugins,
 }

@@ -144,6 +144,11 @@ impl Redactor {
                 *text = masked;
             }
         }
+        if let Some(change) = &mut observation.change
+            && let Cow::Owned(masked) = self.mask(&change.diff)
+        {
+            change.diff = masked;
+        }
         if let Some(parsed) = &mut observation.parsed {
             parsed.items.iter_mut().for_each(|item| self.mask_value(item));
         }

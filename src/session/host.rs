@@ -22,7 +22,7 @@ use crate::protocol::{
     Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Usage, reply,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Narrowed, Place, Policy, Scene, World};
+use crate::safety::{Cleared, Narrowed, Place, Policy, Scene, Task, World};
 use crate::tools::{Input, Piped, Tool, Toolbox, Watch};
 use crate::words::session as words;
 
@@ -190,7 +190,11 @@ impl Host for TurnHost {
     }
 
     async fn run(&mut self, step: Cleared) -> Observation {
-        let observation = run_step(&self.desk, &mut self.outbox, step).await;
+        let wants = matches!(&step.judged().task, Some(Task::Plugin(plugin)) if plugin.interactive);
+        let observation = match wants {
+            true => self.run_in_terminal(step).await,
+            false => run_step(&self.desk, &mut self.outbox, step).await,
+        };
         self.note(Note::Stepped);
         if let Some((name, _)) = skills::asked(&observation.step.work)
             && observation.succeeded()
@@ -228,7 +232,37 @@ impl Host for TurnHost {
     }
 }
 
+/// The terminal is asked for by a number no question has.
+const TERMINAL: AskId = AskId(u64::MAX);
+
 impl TurnHost {
+    /// Borrows the terminal for a step; where there is none, the step says so itself.
+    async fn run_in_terminal(&mut self, step: Cleared) -> Observation {
+        self.outbox.send(Event::Lend { ask: TERMINAL }).await;
+        let cancel = self.desk.cancel.clone();
+        let lent = loop {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => break false,
+                decided = self.wires.decisions.recv() => match decided {
+                    Some((TERMINAL, decision)) => break decision == Decision::Approve,
+                    Some(_) => {}
+                    None => break false,
+                },
+            }
+        };
+        let run = |tool: &dyn Tool, step, watch| {
+            let running = match lent {
+                true => tool.run_in_terminal(step, watch),
+                false => tool.run(step, watch),
+            };
+            running.map(|seen| Piped { seen, output: None }).boxed()
+        };
+        let seen = watched(&self.desk, &mut self.outbox, step, run).await.seen;
+        self.outbox.send(Event::Returned).await;
+        seen
+    }
+
     /// A skill is in view from now on.
     pub(super) fn entered(&self, name: &str, text: &str) {
         self.note(Note::Entered { name: name.to_owned(), text: text.to_owned() });

@@ -37,6 +37,9 @@ mod skills;
 mod state;
 pub mod trust;
 mod turns;
+mod undo;
+
+pub use report::plugins as plugins_page;
 
 /// How many ops may wait for a session.
 const ROOM: usize = 256;

@@ -11,6 +11,8 @@ use super::{Connected, Found, export};
 use crate::context::window::{self, Ledger, Part, Parts};
 use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, Row, Usage, shown};
+use crate::safety::World;
+use crate::safety::tools::{Entry, Registry};
 use crate::words::{Say, Spoken, Word, context as said, session as words};
 
 /// How many model names a notice lists.
@@ -122,6 +124,25 @@ fn bar(part: usize, whole: usize) -> String {
     let percent = part * 100 / whole.max(1);
     let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
     format!("{full}{empty} {:>9} {percent:>3} %", shown(part))
+}
+
+/// What slothtool's registry says now.
+pub fn plugins(home: &Path, world: &dyn World) -> Page {
+    let rows = match Registry::read(home, world) {
+        Err(why) => vec![Row::line(why)],
+        Ok(registry) => {
+            let entries = registry.unwrap_or_default().entries;
+            let row = |entry: &Entry| {
+                let about = words::PLUGIN_ROW.with("name", entry.name.as_str());
+                Row::pair(entry.alias.as_str(), about.with("version", entry.version.as_str()))
+            };
+            match entries.is_empty() {
+                true => vec![Row::line(words::PLUGINS_NONE)],
+                false => entries.iter().map(row).collect(),
+            }
+        }
+    };
+    Page { title: words::PLUGINS.into(), rows }
 }
 
 /// Tokens of the latest turns, and of all.

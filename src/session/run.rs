@@ -162,6 +162,7 @@ impl Session {
             Op::Judge { ask, work } => self.judge(ask, work).await,
             Op::Steer { text } => self.steer(text).await,
             Op::Retry => self.retry().await,
+            Op::Undo { turns } => self.undo(turns).await,
             Op::Stop => self.stop(),
             Op::New => self.clear().await,
             Op::SetModel { name } => self.set_model(name).await,
@@ -419,6 +420,11 @@ impl Session {
         trust::After::GoOn
     }
 
+    /// Where old contents of files are kept.
+    pub(super) fn kept(&self) -> Option<&crate::tools::file::Kept> {
+        self.tools.kept()
+    }
+
     pub fn is_idle(&self) -> bool {
         self.running.is_none()
     }
@@ -464,7 +470,7 @@ impl Session {
         self.say(notice).await;
     }
 
-    fn report(&self, report: Report) {
+    fn report(&mut self, report: Report) {
         let mut outbox = self.outbox.clone();
         match report {
             Report::Doctor => {
@@ -474,6 +480,14 @@ impl Session {
             Report::Context => {
                 let sent = self.running.as_ref().and_then(|running| running.sent.as_deref());
                 let page = report::context(self, sent);
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
+            Report::Changes => {
+                let page = self.changes_page();
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
+            Report::Plugins => {
+                let page = report::plugins(&self.guard.place.home, self.guard.world.as_ref());
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Usage => {

@@ -63,7 +63,11 @@ pub async fn run(line: Line, mut host: TurnHost) -> Ended {
     }
 }
 
-async fn asked(ask: AskId, held: Held, host: &mut TurnHost) -> (Ending, Option<Observation>) {
+pub(super) async fn asked(
+    ask: AskId,
+    held: Held,
+    host: &mut TurnHost,
+) -> (Ending, Option<Observation>) {
     let cancel = host.desk.cancel.clone();
     let decision = tokio::select! {
         biased;
@@ -116,7 +120,7 @@ fn question(held: &Held) -> Question {
     }
 }
 
-fn not_run(judged: &safety::Judged, outcome: Outcome) -> Observation {
+pub(super) fn not_run(judged: &safety::Judged, outcome: Outcome) -> Observation {
     let cwd = judged.cwd.display().to_string();
     Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome)
 }

@@ -99,7 +99,10 @@ fn weight(event: &Event) -> usize {
     match event {
         Event::TurnStarted { text, .. } | Event::Steered { text } => text.len(),
         Event::Replied(replied) => replied.message.len(),
-        Event::Observed(seen) => seen.stdout.len() + seen.stderr.len() + 512,
+        Event::Observed(seen) => {
+            let diff = seen.change.as_ref().map_or(0, |change| change.diff.len());
+            seen.stdout.len() + seen.stderr.len() + diff + 512
+        }
         _ => 64,
     }
 }

@@ -36,6 +36,7 @@ mod watch;
 
 pub use environment::{Environment, Variables};
 pub use feed::{Feed, ask, feed};
+pub use plugins::in_terminal;
 
 use capture::Text;
 use start::NotStarted;

@@ -45,6 +45,11 @@ pub trait Tool: Send + Sync {
         .boxed()
     }
 
+    /// Runs a step while it has the terminal, which the caller has given over.
+    fn run_in_terminal(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+        self.run(step, watch)
+    }
+
     /// Tries out whether the system holds the tool's steps back; `None` where there is
     /// nothing to hold.
     fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
@@ -75,17 +80,29 @@ pub struct Watch {
 #[derive(Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
+    kept: Option<file::Kept>,
 }
 
 impl Toolbox {
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Toolbox {
-        Toolbox { tools }
+        Toolbox { tools, kept: None }
+    }
+
+    /// With the place where the old contents of changed files lie.
+    #[must_use]
+    pub fn keeping(self, kept: Option<file::Kept>) -> Toolbox {
+        Toolbox { kept, ..self }
+    }
+
+    pub fn kept(&self) -> Option<&file::Kept> {
+        self.kept.as_ref()
     }
 
     /// The same with one more.
     #[must_use]
     pub fn and(&self, tool: Arc<dyn Tool>) -> Toolbox {
-        Toolbox { tools: self.tools.iter().cloned().chain([tool]).collect() }
+        let tools = self.tools.iter().cloned().chain([tool]).collect();
+        Toolbox { tools, kept: self.kept.clone() }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {

@@ -101,6 +101,8 @@ impl Activity {
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
+            | Event::Lend { .. }
+            | Event::Returned
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Notice(_)

@@ -6,7 +6,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use super::clipboard::Copied;
 use super::ring::Ring;
 use super::theme::Ground;
-use crate::protocol::{self, Op};
+use crate::protocol::{self, AskId, Op};
 use crate::words::Say;
 
 /// Milliseconds since the screen began: the clock is the driver's.
@@ -71,6 +71,8 @@ pub enum Effect {
     },
     /// Open the person's own editor on this text.
     Editor(String),
+    /// Leave the terminal to a step, and say so by this answer.
+    Lend(AskId),
     CaptureMouse,
     ReleaseMouse,
     Suspend,

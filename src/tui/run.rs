@@ -30,7 +30,7 @@ use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
 use crate::config::draft::Draft;
-use crate::protocol::{self, Op};
+use crate::protocol::{self, AskId, Decision, Op};
 use crate::tools::exec::editor::Editing;
 use crate::words::{Say, input as words};
 
@@ -152,6 +152,8 @@ enum Next {
     GoOn,
     /// The person's own editor on a text.
     Editor(String),
+    /// A step that needs the terminal.
+    Lend(AskId),
     End(Cause),
 }
 
@@ -203,6 +205,12 @@ impl Driver {
             match std::mem::replace(&mut self.next, Next::GoOn) {
                 Next::GoOn => {}
                 Next::End(cause) => return cause,
+                Next::Lend(ask) => {
+                    drop(keys);
+                    self.lend(ask, &mut signals).await;
+                    keys = EventStream::new();
+                    continue;
+                }
                 Next::Editor(text) => {
                     // What reads the keys lets go of them first.
                     drop(keys);
@@ -377,6 +385,10 @@ impl Driver {
                 self.screen.forget();
                 Ok(())
             }
+            Effect::Lend(ask) => {
+                self.next = Next::Lend(ask);
+                Ok(())
+            }
             Effect::Editor(text) => {
                 self.next = Next::Editor(text);
                 Ok(())
@@ -451,6 +463,38 @@ impl Driver {
             if ended {
                 return Err(words::EDITOR_CUT.into());
             }
+        }
+    }
+
+    /// Leaves the terminal to a step until it gives it back.
+    async fn lend(&mut self, ask: AskId, signals: &mut Signals) {
+        self.screen.lend();
+        self.outbox.push_back(Op::Decide { ask, decision: Decision::Approve });
+        self.post();
+        loop {
+            let full = !self.outbox.is_empty();
+            let woken = tokio::select! {
+                biased;
+                signal = signals.next() => Woken::Signal(signal),
+                event = self.events.recv() => Woken::Session(event.map(Box::new)),
+                _ = self.ops.reserve(), if full => Woken::Room,
+            };
+            let over = match &woken {
+                // Ctrl-C in the step's terminal is the step's.
+                Woken::Signal(Signals::INTERRUPT) => continue,
+                Woken::Signal(_) | Woken::Session(None) => true,
+                Woken::Session(Some(event)) => {
+                    matches!(**event, protocol::Event::Returned | protocol::Event::TurnEnded { .. })
+                }
+                _ => false,
+            };
+            self.woken(woken);
+            if over {
+                break;
+            }
+        }
+        if !self.screen.is_ours() && self.screen.take_back().is_err() {
+            self.next = Next::End(Cause::TerminalGone);
         }
     }
 

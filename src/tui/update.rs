@@ -400,6 +400,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             state.modals.open(Modal::asked(*ask, at));
             return ring::asks(state);
         }
+        protocol::Event::Lend { ask } => return vec![Effect::Lend(ask)],
         protocol::Event::Answered { ask } => state.modals.answered(ask, at),
         protocol::Event::Judged { ask, work, risk, change } => {
             state.modals.judged(ask, work, risk, change.map(|change| *change));
@@ -440,6 +441,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::Observed(_)
         | protocol::Event::Plan { .. }
         | protocol::Event::Undone { .. }
+        | protocol::Event::Returned
         | protocol::Event::Page(_)
         | protocol::Event::Compacting
         | protocol::Event::Compacted(_)

@@ -15,6 +15,9 @@ words! { "commands":
     ABOUT_COMPRESS: "Sum up earlier turns, keeping what the focus names", "总结较早的对话，保留重点内容";
     ABOUT_RECALL: "Bring a part back that is no longer sent", "取回不再发送的内容";
     ABOUT_RETRY: "Ask the last message again, without its answer", "去掉上一条回答，重新提问";
+    ABOUT_UNDO: "Put files back as they were before the last turn that changed any, or the last n", "把文件还原到最近一轮（或最近 n 轮）修改之前";
+    ABOUT_PLUGINS: "List the plugins of slothtool", "列出 slothtool 的插件";
+    NO_TURNS: "`{found}` is no number of turns: 1 takes back the last one that changed files.", "`{found}` 不是轮数：1 表示撤销最近一轮的文件修改。";
     ABOUT_INIT: "Let the model propose an AGENTS.md for this folder", "让模型为此目录起草 AGENTS.md";
     ABOUT_DIFF: "Show what changed in this folder", "查看此目录的改动";
     ABOUT_CONTEXT: "Show how the next request divides", "查看下一次请求的构成";

@@ -51,4 +51,14 @@ words! { "session":
     TRUST_FIRST: "`{line}` was not run: say first whether this folder is trusted.", "`{line}` 没有运行：请先决定是否信任此目录。";
     RENDER_BUSY: "A turn is running: render it again when it is over.", "当前一轮还在进行，请在结束后再试。";
     NO_TOOL: "There is no tool `{tool}`.", "没有名为 `{tool}` 的工具。";
+    NOTHING_TO_UNDO: "No step of this session changed a file that could be put back. What programs changed is not known here.", "本次会话没有可以还原的文件修改。程序所做的改动不在此列。";
+    UNDO_BUSY: "A turn is running: stop it with Esc, then undo.", "当前一轮还在进行：请先按 Esc 停止，再撤销。";
+    UNDO_LOST: "The old content of `{path}` is not kept any more, so it stays as it is.", "`{path}` 的旧内容已不再保留，因此维持现状。";
+    UNDONE_ONE: "One file is as it was. The model is told with your next message.", "已还原 1 个文件，下次发送消息时会告知模型。";
+    UNDONE_MANY: "{n} files are as they were. The model is told with your next message.", "已还原 {n} 个文件，下次发送消息时会告知模型。";
+    CHANGED_FILES: "Files this session changed", "本次会话更改的文件";
+    CHANGED_NOTHING: "None, but for what programs did.", "没有（程序所做的改动除外）。";
+    PLUGINS: "Plugins of slothtool", "slothtool 的插件";
+    PLUGINS_NONE: "None is installed. `slothtool install <package>` installs one.", "尚未安装。可用 `slothtool install <包名>` 安装。";
+    PLUGIN_ROW: "{name} {version}", "{name} {version}";
 }

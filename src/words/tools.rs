@@ -11,6 +11,8 @@ words! { "tools":
     ABOUT_ASK: "Lets the model ask you something", "让模型向您提问";
     ABOUT_PLAN: "Shows what the model is going to do", "显示模型打算做什么";
     ABOUT_PLUGIN: "Runs a plugin of slothtool", "运行 slothtool 的插件";
+    PLUGIN_SIGNAL: "The plugin `{alias}` was ended by a signal.", "插件 `{alias}` 被信号终止。";
+    PLUGIN_TALKED: "It talked with the user in the terminal; nothing of that was captured.", "它在终端中直接与用户对话，内容没有被记录。";
     NOBODY_HERE: "Nobody is here to talk with.", "此处没有可对话的人。";
     NO_TERMINAL: "This plugin talks with the user in a terminal of its own, which is not to be had here.", "此插件需要独占终端与用户对话，而这里没有可用的终端。";
     NOT_AS_JUDGED: "What would be done is not what was judged, so nothing was.", "将要执行的内容与判定时不符，因此未执行。";

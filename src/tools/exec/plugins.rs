@@ -1,7 +1,11 @@
 //! The tool `plugin.run`: a script of slothtool, given to `node`, run like any program a
 //! person approved. One that talks by itself gets no terminal from here.
 
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -51,7 +55,68 @@ impl Tool for Plugins {
         }
         .boxed()
     }
+
+    fn run_in_terminal(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+        async move { talk(&step, &watch).await }.boxed()
+    }
 }
+
+/// A plugin that talks with the person, until it ends or the turn does.
+async fn talk(step: &Cleared, watch: &Watch) -> Observation {
+    let judged = step.judged();
+    let (Some(Task::Plugin(plugin)), Some(node)) = (&judged.task, &judged.program) else {
+        return not_run(judged, Outcome::Ran, words::NO_TERMINAL.into());
+    };
+    if !step.holds() {
+        return not_run(judged, Outcome::Refused, words::NOT_AS_JUDGED.into());
+    }
+    let began = Instant::now();
+    let mut child = match foreground(&node.path, &plugin.command(), &judged.cwd).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            let say = words::FILE_FAILED.with("path", node.path.display().to_string());
+            return not_run(judged, Outcome::Ran, say.with("why", error.to_string()));
+        }
+    };
+    let status = tokio::select! {
+        status = child.wait() => status.ok(),
+        () = watch.cancel.cancelled() => {
+            // It may have ended by itself.
+            let _ = child.kill().await;
+            None
+        }
+    };
+    let outcome = if watch.cancel.is_cancelled() { Outcome::Cancelled } else { Outcome::Ran };
+    let mut seen = not_run(judged, outcome, words::PLUGIN_TALKED.into());
+    seen.exit_code = status.and_then(|status| status.code());
+    seen.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+    if seen.exit_code.is_none() && outcome == Outcome::Ran {
+        seen.note = Some(words::PLUGIN_SIGNAL.with("alias", plugin.alias.as_str()));
+    }
+    seen
+}
+
+/// With our own ends of the terminal, in our own group of processes.
+#[expect(clippy::disallowed_methods, reason = "a door to other programs, beside `start`")]
+fn foreground(program: &Path, args: &[String], folder: &Path) -> tokio::process::Command {
+    let mut command = tokio::process::Command::new(program);
+    command.args(args).current_dir(folder).env_remove(OWN_KEY).kill_on_drop(true);
+    command
+}
+
+/// Lets a program have this terminal until it ends.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+#[expect(clippy::disallowed_methods, reason = "a door to other programs, beside `start`")]
+pub fn in_terminal(program: &Path, args: &[String], folder: &Path) -> io::Result<ExitStatus> {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(folder).env_remove(OWN_KEY);
+    command.status()
+}
+
+/// Ours, and no concern of a plugin.
+const OWN_KEY: &str = "AVOCET_API_KEY";
 
 /// What a plugin printed: its fields where it is JSON, else only how much it is.
 pub(super) fn output(stdout: &Text) -> Option<Parsed> {

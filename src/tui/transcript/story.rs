@@ -71,6 +71,8 @@ impl Story {
             Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Plan { items } => self.plan(items),
             Event::Undone { .. }
+            | Event::Lend { .. }
+            | Event::Returned
             | Event::Judged { .. }
             | Event::Answered { .. }
             | Event::Queued { .. }

@@ -1,0 +1,62 @@
+//! `plugin list` and `plugin run`: what a person does with plugins of slothtool from the
+//! command line. What they typed is their own word, so nobody is asked.
+
+use super::answers::answer_rows;
+use super::ground::Ground;
+use crate::cli::Exit;
+use crate::cli::args::Plugin;
+use crate::protocol::{Notice, Requires, Step, Work};
+use crate::safety::{Place, Scene, Task, assess};
+use crate::session::plugins_page;
+use crate::tools::exec::in_terminal;
+use crate::tools::world::System;
+use crate::words::{cli as words, tools as tool_words};
+
+pub fn answer(ground: &Ground, asked: Plugin, json: bool) -> Exit {
+    let world = System::new(&ground.folder, &ground.paths.home, &[]);
+    match asked {
+        Plugin::List => answer_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json),
+        Plugin::Run { alias, args } => run(ground, &world, &alias, &args),
+    }
+}
+
+/// Found and resolved as the model's `plugin.run` would be; then it has the terminal.
+fn run(ground: &Ground, world: &System, alias: &str, args: &[String]) -> Exit {
+    let policy = ground.loaded.settings.policy();
+    let place = Place {
+        workspace: ground.folder.clone(),
+        home: ground.paths.home.clone(),
+        cwd: ground.folder.clone(),
+        trusted: ground.trusted,
+    };
+    let input = serde_json::json!({ "alias": alias, "args": args });
+    let work = Work::Tool { name: "plugin.run".to_owned(), input };
+    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+    let verdict = assess(step, Scene { policy: &policy, place: &place, world });
+    let judged = verdict.judged();
+    let plugin = match (&judged.task, &judged.program) {
+        (Some(Task::Fault(fault)), _) => {
+            return ground.fail(&Notice::error(fault.say.clone()), Exit::Failed);
+        }
+        (Some(Task::Plugin(plugin)), Some(node))
+            if judged.risk.tier < crate::protocol::Tier::L2 =>
+        {
+            (node.path.clone(), plugin.command())
+        }
+        _ => {
+            let why = judged.risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
+            return ground.fail(&Notice::error(why), Exit::Blocked);
+        }
+    };
+    match in_terminal(&plugin.0, &plugin.1, &ground.folder) {
+        Ok(status) => match status.code() {
+            Some(0) => Exit::Done,
+            Some(_) => Exit::Failed,
+            None => {
+                let say = tool_words::PLUGIN_SIGNAL.with("alias", alias);
+                ground.fail(&Notice::error(say), Exit::Failed)
+            }
+        },
+        Err(error) => ground.broken(&error),
+    }
+}
