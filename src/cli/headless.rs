@@ -154,6 +154,9 @@ impl<'a> Headless<'a> {
             | Event::Page(_)
             | Event::Compacting
             | Event::Models { .. }
+            | Event::Earlier { .. }
+            | Event::Rewound { .. }
+            | Event::Sessions { .. }
             | Event::Catalogue(_)
             | Event::Cleared => vec![],
         }
@@ -242,7 +245,11 @@ impl<'a> Headless<'a> {
             Outcome::Ran | Outcome::Edited if observation.succeeded() => {
                 self.blocked.filter(|blocked| *blocked < Tier::L2 && risk.tier < *blocked)
             }
-            Outcome::Ran | Outcome::Edited | Outcome::TimedOut | Outcome::Cancelled => self.blocked,
+            Outcome::Ran
+            | Outcome::Edited
+            | Outcome::TimedOut
+            | Outcome::Cancelled
+            | Outcome::Interrupted => self.blocked,
         };
         let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let about = |word: crate::words::Word| {
@@ -257,7 +264,7 @@ impl<'a> Headless<'a> {
             Outcome::Declined => notice(about(w::STEP_DECLINED).hint(w::STEP_DECLINED_HINT)),
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
-            Outcome::Cancelled => told(w::STEP_CANCELLED),
+            Outcome::Cancelled | Outcome::Interrupted => told(w::STEP_CANCELLED),
         }
     }
 
