@@ -614,6 +614,7 @@ impl Talk {
                 trust: Trust::silent(),
             },
             tools: Toolbox::new(vec![]),
+            keep: avocet::session::saved::Keeping::nothing(),
             persona: Persona::default(),
             kept: Kept::new(places),
             bounds: avocet::context::window::Bounds::default(),
