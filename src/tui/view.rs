@@ -70,11 +70,8 @@ fn draw_main(
     let areas = divide(state, screen);
     draw_transcript(state, areas.transcript, frame, pen);
     let buf = frame.buffer_mut();
-    state.queue.draw(areas.queue, buf, pen);
-    let blank = areas.chips.height.saturating_sub(state.chips.rows(screen.width));
-    let chips =
-        Rect { y: areas.chips.y + blank, height: areas.chips.height - blank, ..areas.chips };
-    state.chips.draw(chips, buf, pen);
+    state.queue.draw(lowest(areas.queue, state.queue.rows()), buf, pen);
+    state.chips.draw(lowest(areas.chips, state.chips.rows(screen.width)), buf, pen);
     let right = below(state, pen);
     if areas.activity.height > 0 {
         state.activity.draw(areas.activity, buf, pen, &right);
@@ -94,6 +91,12 @@ fn draw_main(
     caret
 }
 
+/// The last rows of an area.
+fn lowest(area: Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    Rect { y: area.bottom() - rows, height: rows, ..area }
+}
+
 fn divide(state: &mut State, screen: Rect) -> Areas {
     let low = screen.height < LOW;
     let rules = if low { 0 } else { 2 };
@@ -110,7 +113,11 @@ fn divide(state: &mut State, screen: Rect) -> Areas {
         room -= given;
         given
     };
-    let queue = take(state.queue.rows());
+    // A blank parts it from what was said.
+    let queue = take(match state.queue.rows() {
+        rows if rows == 0 || low => rows,
+        rows => rows + 1,
+    });
     let idle = !state.activity.is_busy();
     let rows_of_chips = match state.chips.rows(screen.width) {
         rows if rows == 0 || low => rows,

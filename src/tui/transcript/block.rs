@@ -21,6 +21,8 @@ use crate::words::{Say, screen};
 pub(super) const GUTTER: usize = 2;
 /// Rows of a running thought.
 const THOUGHT: usize = 3;
+/// A turn that is over sooner, without a token, does not say how long it took.
+const CHEAP_MS: u64 = 1_000;
 /// Bytes of a running thought that are looked at for them.
 const THOUGHT_TAIL: usize = 2048;
 
@@ -56,9 +58,11 @@ pub(super) struct Height {
 
 #[derive(Debug)]
 pub(super) enum Body {
+    /// `turn`: the one these words began.
     Said {
         text: Text,
         origin: Origin,
+        turn: Option<u64>,
     },
     /// What goes with the words above.
     Attached(Vec<Attached>),
@@ -398,7 +402,10 @@ fn set_end(ending: &Ending, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -
             .with("input", time::grouped(usage.input_tokens))
             .with("output", time::grouped(usage.output_tokens));
     }
-    rows.extend(sentence(&cost, theme.dim, paper));
+    // What cost nothing says nothing.
+    if elapsed_ms >= CHEAP_MS || usage.input_tokens + usage.output_tokens > 0 {
+        rows.extend(sentence(&cost, theme.dim, paper));
+    }
     rows
 }
 
