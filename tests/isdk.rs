@@ -805,6 +805,16 @@ fn isdk_122_a_name_that_is_there_stays() {
 }
 
 #[test]
+fn isdk_130_an_initialiser_hears_who_calls() {
+    let js = "let seen = ''\nexport function $initializeExec(data, caller) { seen = data.w + caller.id }\nexport const state = () => seen";
+    let ran = case("---\nimport: ./m.mjs\n---\n$state\n")
+        .file("m.mjs", js)
+        .args(json!({"w": "fig "}))
+        .run();
+    assert_eq!(ran.value(), json!("fig script"));
+}
+
+#[test]
 fn isdk_124_a_package_is_started_unless_it_says_no() {
     let entry = "---\nexport: [\"$hi\"]\n---\n$print: started\n!fn |-\n  hi() { return 'hi' }\n";
     let with = |import: &str, entry: &str| {

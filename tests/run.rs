@@ -35,18 +35,16 @@ impl Place {
         self
     }
 
-    /// Runs the script with replies from a file outside the folder.
-    fn run(&self, args: &[&str], replies: &[&str]) -> Output {
+    fn command(&self, args: &[&str], model: Option<&str>) -> Command {
         let root: &Path = self.bench.root.path();
-        let file = root.join("replies.txt");
-        fs::write(&file, replies.join("\n---\n")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
         if self.trusts {
             command.arg("--trust").arg(self.bench.work());
         }
+        if let Some(model) = model {
+            command.arg("--model").arg(model);
+        }
         command
-            .arg("--model")
-            .arg(format!("scripted:{}", file.display()))
             .arg("run")
             .args(args)
             .current_dir(self.bench.work())
@@ -56,7 +54,15 @@ impl Place {
             .env("AVOCET_HOME", root.join("avocet"))
             .env("LANG", "en_US.UTF-8")
             .stdin(Stdio::null());
-        command.output().unwrap()
+        command
+    }
+
+    /// Runs the script with replies from a file outside the folder.
+    fn run(&self, args: &[&str], replies: &[&str]) -> Output {
+        let file = self.bench.root.path().join("replies.txt");
+        fs::write(&file, replies.join("\n---\n")).unwrap();
+        let model = format!("scripted:{}", file.display());
+        self.command(args, Some(&model)).output().unwrap()
     }
 }
 
@@ -199,4 +205,20 @@ fn files_are_read_as_judged_steps() {
     let ran = place.run(&["out"], &["never"]);
     assert_eq!(ran.status.code(), Some(1));
     assert!(err(&ran).contains("-y"), "{}", err(&ran));
+}
+
+#[test]
+fn a_script_may_do_without_a_model_and_says_when_it_needs_one() {
+    let place = place().file("a.ai.yaml", "$echo: 1\n").file("q.ai.yaml", "user: q\n");
+    let run = |name: &str| place.command(&[name], None).output().unwrap();
+    assert_eq!(out(&run("a")), "1\n");
+    let ran = run("q");
+    assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""));
+    assert!(err(&ran).contains("--base-url"), "{}", err(&ran));
+}
+
+#[test]
+fn an_option_that_is_none_is_wrong_use() {
+    let ran = place().file("a.ai.yaml", "$echo: 1\n").run(&["a", "--nostream"], &[]);
+    assert_eq!(ran.status.code(), Some(2));
 }

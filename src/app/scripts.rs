@@ -48,8 +48,10 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
     let (told, hear) = mpsc::unbounded_channel();
-    let host =
-        ScriptHost::new(built.reach.first.model, built.tools, built.guard, told, asking(yes));
+    // The guide plays a part of its own and cannot take another.
+    let first = built.reach.first;
+    let model = (first.provider != "guide").then_some(first.model);
+    let host = ScriptHost::new(model, built.tools, built.guard, told, asking(yes));
     let look = look(&ground, json, asked.no_stream);
     let (host, seen): (Box<dyn Host>, _) = match asked.dry_run {
         false => (Box::new(host), None),

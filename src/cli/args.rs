@@ -176,7 +176,7 @@ pub struct RunScript {
     #[arg(value_name = "SCRIPT")]
     pub script: String,
     /// JSON, its relaxed form `{content: "x"}`, or text; `-` reads them from standard input.
-    #[arg(value_name = "ARGS", allow_hyphen_values = true)]
+    #[arg(value_name = "ARGS")]
     pub args: Option<String>,
     /// Show answers when they are whole.
     #[arg(long)]

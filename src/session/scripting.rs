@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,8 @@ pub type Asking = Arc<dyn Fn(Asked) -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// The world of one run.
 pub struct ScriptHost {
-    pub model: Arc<dyn Model>,
+    /// `None` where no model is set: a script may do without.
+    pub model: Option<Arc<dyn Model>>,
     pub tools: Toolbox,
     policy: Policy,
     place: Place,
@@ -55,7 +56,7 @@ pub struct ScriptHost {
 
 impl ScriptHost {
     pub fn new(
-        model: Arc<dyn Model>,
+        model: Option<Arc<dyn Model>>,
         tools: Toolbox,
         guard: Guard,
         told: UnboundedSender<Told>,
@@ -144,9 +145,12 @@ impl Drop for ScriptHost {
 
 impl Host for ScriptHost {
     fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>> {
+        let Some(model) = self.model.clone() else {
+            return stream::iter([Err(crate::words::cli::NO_CONNECTION.into())]).boxed();
+        };
         let messages = call.messages.into_iter().map(|message| self.masked(message)).collect();
         let request = Request { messages, params: call.params, schema: call.schema };
-        let stream = self.model.stream(request);
+        let stream = model.stream(request);
         let parts = stream.filter_map(async |item| match item {
             Ok(Chunk::Text(text)) => Some(Ok(Part::Text(text))),
             Ok(Chunk::Thought(text)) => Some(Ok(Part::Thought(text))),

@@ -197,7 +197,8 @@ impl Run {
         let init = names.iter().find(|name| bare(name) == INIT).filter(|_| !import.quiet);
         if let Some(init) = init {
             let data = init_data(frame);
-            self.js(frame, &inside(init), vec![data]).await?;
+            let caller = json!({ "id": frame.shape.id() });
+            self.js(frame, &inside(init), vec![data, caller]).await?;
         }
         Ok(())
     }
