@@ -287,6 +287,34 @@ fn a_line_for_the_shell_runs_and_goes_to_the_model() {
 }
 
 #[test]
+fn a_template_asks_about_its_shell_pieces_and_is_one_message() {
+    let bench = Bench::new();
+    let commands = bench.root.path().join("avocet/commands");
+    fs::create_dir_all(&commands).unwrap();
+    let template =
+        "prompt = \"\"\"\nReport on {{args}}: !{echo one | tr a-z A-Z} !{touch marked}\n\"\"\"\n";
+    fs::write(commands.join("report.toml"), template).unwrap();
+    fs::write(bench.work().join("notes.md"), "remember the milk\n").unwrap();
+    let server = Server::start(vec![Reply::chat("All is fine."), Reply::chat("I read it.")]);
+    let mut screen = bench.against(&server);
+    screen.press("/report this !{id} week\r");
+    screen.wait_for("Run the shell commands of /report?");
+    screen.wait_for("[x] 2 L1");
+    // The second is left out; the rest runs.
+    press_until(&mut screen, "2", "[ ] 2 L1");
+    screen.press("y");
+    screen.wait_for("All is fine.");
+    let sent = last_sent(&server);
+    assert!(sent.contains("Report on this !{id} week: ONE [the user did not allow"), "{sent}");
+    assert!(!bench.work().join("marked").exists());
+    screen.press("see @notes.md please\r");
+    screen.wait_for("@notes.md  1 line");
+    screen.wait_for("I read it.");
+    assert!(last_sent(&server).contains("remember the milk"), "{}", last_sent(&server));
+    leave(&mut screen);
+}
+
+#[test]
 fn without_a_model_the_guide_answers_and_says_what_it_is() {
     let bench = Bench::new();
     let mut screen = bench.start(&[]);

@@ -483,6 +483,58 @@ fn enter_runs_no_piece_and_nothing_marked_is_no_answer() {
     ));
 }
 
+const CLOSED: Word = Word {
+    key: "test.closed",
+    en: "is not to be entered without a person's word",
+    zh: "规定须经人同意才能进入",
+};
+
+fn skill(id: &str, name: &str) -> Step {
+    let input = serde_json::json!({ "name": name, "args": "" });
+    step(id, Work::Tool { name: "skill".into(), input })
+}
+
+#[test]
+fn the_screen_says_which_skill_was_chosen_and_why() {
+    for (lang, name, words, why, what) in [
+        (Lang::En, "en", "Please run the test suite", "`run-tests` is for this.", "Which one?"),
+        (Lang::Zh, "zh", "请运行测试", "`run-tests` 适合这个请求。", "用哪一个？"),
+    ] {
+        for (size, at) in [((80, 24), ""), ((120, 40), "_wide")] {
+            let mut screen = Screen::new(lang, size);
+            let entered = skill("cmd_001", "run-tests");
+            let mut seen = Observation::not_run(entered.clone(), "/w", reads(), Outcome::Ran);
+            (seen.exit_code, seen.stdout) = (Some(0), "Skill run-tests.\n\nRun them.\n".into());
+            let suggestions = vec!["run-tests".to_owned(), "bench".to_owned()];
+            screen.hears([
+                started(words),
+                Event::ReplyStarted,
+                says(why),
+                Event::StepStarted { step: entered, risk: reads() },
+                Event::Observed(Box::new(seen)),
+                Event::ReplyStarted,
+                Event::Replied(Replied { message: what.into(), suggestions, ..Replied::default() }),
+                ended(),
+            ]);
+            shows!(format!("skill_{name}{at}"), screen);
+        }
+    }
+}
+
+#[test]
+fn a_sensitive_skill_asks_before_it_is_entered() {
+    for (lang, name) in [(Lang::En, "en"), (Lang::Zh, "zh")] {
+        for (size, at) in [((80, 24), ""), ((120, 40), "_wide")] {
+            let mut screen = Screen::new(lang, size);
+            let closed =
+                risk(Tier::L1, vec![reason(Tier::L1, "skill.closed", CLOSED, None)], &[May::Read]);
+            let work = skill("cmd_002", "deploy").work;
+            screen.hears(conversation()).hears([ask(work, closed, None, vec![])]);
+            shows!(format!("skill_asks_{name}{at}"), screen);
+        }
+    }
+}
+
 #[test]
 fn attachments_stand_below_the_words_as_units() {
     for (lang, name) in [(Lang::En, "en"), (Lang::Zh, "zh")] {

@@ -9,7 +9,7 @@ use super::print::Options;
 use super::{Exit, shown};
 use crate::protocol::{
     Ask, AskId, Attached, Decision, Ending, Event, Notice, Observation, Op, Outcome, Question,
-    Replied, Risk, ShellPiece, Step, Tier,
+    Replied, Risk, ShellPiece, Step, Tier, Work,
 };
 use crate::words::{Say, cli as w, prompt};
 
@@ -128,16 +128,14 @@ impl<'a> Headless<'a> {
                 effects.extend(self.asked(ask));
                 effects
             }
+            Event::Notice(notice) if notice.say.word() == prompt::PIECES_DECLINED => vec![],
             // There is no terminal to give over.
             Event::Lend { ask } => vec![decide(*ask, Decision::Reject { word: None })],
             Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
             Event::Compacted(receipt) => told(receipt.say()),
             Event::TurnEnded { ending, .. } => self.ended(ending),
             Event::Closed => self.lost(),
-            Event::Rendered { text } => {
-                self.reply = Some(Replied { message: text.clone(), ..Replied::default() });
-                vec![]
-            }
+            Event::Rendered { text } => self.rendered(text),
             Event::Attached { items } => items.iter().map(attached).collect(),
             Event::TurnStarted { .. }
             | Event::Steered { .. }
@@ -160,6 +158,12 @@ impl<'a> Headless<'a> {
             | Event::Catalogue(_)
             | Event::Cleared => vec![],
         }
+    }
+
+    /// The text of a prompt is the answer.
+    fn rendered(&mut self, text: &str) -> Vec<Effect> {
+        self.reply = Some(Replied { message: text.to_owned(), ..Replied::default() });
+        vec![]
     }
 
     /// The reply was not the answer: more follows.
@@ -261,6 +265,8 @@ impl<'a> Headless<'a> {
                 Some(code) => told(w::STEP_EXIT.with("code", code)),
                 None => told(w::STEP_NO_EXIT),
             },
+            // Why no piece of a template runs was said with the question.
+            Outcome::Declined if matches!(step.work, Work::Shell { .. }) => vec![],
             Outcome::Declined => notice(about(w::STEP_DECLINED).hint(w::STEP_DECLINED_HINT)),
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),

@@ -27,6 +27,12 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
         Intent::Empty => Vec::new(),
         Intent::Message { parts } => vec![Effect::Send(line::submit(parts, whole))],
         Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
+        // What people keep is not read yet: the session knows it first.
+        Intent::Command { name, args, mentions }
+            if !state.known.looked && commands::find(&name).is_none() =>
+        {
+            vec![Effect::Send(Op::Invoke { name, args: whole(&args), mentions })]
+        }
         Intent::Command { name, args, mentions } => {
             let effects = command(state, &format!("/{name} {}", whole(&args)), at);
             effects.into_iter().map(|effect| named(effect, &mentions)).collect()

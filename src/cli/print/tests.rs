@@ -154,7 +154,10 @@ fn r9s_differs_yes_prints_nothing_there_here_each_piece_is_told_before_it_runs()
 
 #[test]
 fn pieces_are_refused_where_nobody_can_allow_them_and_it_is_said() {
-    let ran = play(&options(), vec![pieces(&[risk(Tier::L0)]), ended(Ending::Stopped)]);
+    let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED);
+    let events = vec![pieces(&[risk(Tier::L0)]), Event::Notice(declined), ended(Ending::Stopped)];
+    let ran = play(&options(), events);
+    assert_eq!(ran.err.matches("Nothing was sent").count(), 1, "{}", ran.err);
     assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
     assert_eq!((ran.exit, ran.exit.code()), (Exit::Blocked, 3));
     assert!(ran.err.contains("line 1") && ran.err.contains("`-y`"), "{}", ran.err);

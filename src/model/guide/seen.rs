@@ -76,11 +76,13 @@ impl Finding {
 pub(super) fn talk(messages: &[Message]) -> Talk {
     let mut talk = Talk::default();
     for message in messages.iter().filter(|message| message.role != Role::Assistant) {
-        let events = events(&message.content);
+        // What was attached is no wish, and no result of a step either.
+        let content = message.content.split("\n\n[Attached @").next().unwrap_or_default();
+        let events = events(content);
         if !events.is_empty() {
             talk.findings.extend(events.iter().filter_map(finding));
         } else if message.role == Role::User {
-            talk = Talk { wish: message.content.clone(), findings: Vec::new() };
+            talk = Talk { wish: content.to_owned(), findings: Vec::new() };
         }
     }
     talk

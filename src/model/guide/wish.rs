@@ -94,7 +94,10 @@ impl<'a> Line<'a> {
         let quote = |c: char| QUOTES.iter().any(|(open, close)| c == *open || c == *close);
         let part = move |c: char| c.is_whitespace() || (!c.is_ascii() && !c.is_alphanumeric());
         let words = self.text.split(part);
-        words.map(move |word| word.trim_matches(ends).trim_matches(quote)).filter(|w| !w.is_empty())
+        // `@src/main.rs` is how a file is named in the input.
+        words
+            .map(move |word| word.trim_matches(ends).trim_start_matches('@').trim_matches(quote))
+            .filter(|word| !word.is_empty())
     }
 
     /// The first word that looks like a file.

@@ -9,7 +9,7 @@ use super::super::js::Got;
 use super::super::syntax::{Node, Tree};
 use super::super::text::args::{self, Arg};
 use super::super::text::lead::{self, Lead, Place};
-use super::super::text::{Draft, relaxed};
+use super::super::text::{Draft, gaps, relaxed};
 use super::calls::{Called, Passed};
 use super::{Frame, Halt, Run};
 use crate::words::script_run as words;
@@ -102,11 +102,19 @@ impl Run {
         Ok(super::values::truthy(&value))
     }
 
+    /// An expression with its `{{gaps}}` filled: what they give is data, never code.
     async fn rendered_gap(&mut self, frame: &mut Frame, text: &str) -> Result<String, Halt> {
-        match text.contains("{{") {
-            true => self.render(frame, text).await,
-            false => Ok(text.to_owned()),
+        let mut out = String::new();
+        for part in gaps::split(text) {
+            match part {
+                gaps::Part::Code(code) => out.push_str(code),
+                gaps::Part::Gap { template, quote } => {
+                    let value = self.render(frame, template).await?;
+                    out.push_str(&gaps::literal(&value, quote));
+                }
+            }
         }
+        Ok(out)
     }
 
     /// The value of an argument: every text in it is run first.
@@ -253,9 +261,14 @@ impl Run {
         {
             return Ok(value);
         }
+        // Where it is no expression, the gaps are filled as in any text.
+        let plain = match text.contains("{{") {
+            true => self.render(frame, text).await?,
+            false => text.to_owned(),
+        };
         let text = self.rendered_gap(frame, text).await?;
         let text = text.strip_prefix("?=").unwrap_or(&text);
-        let as_text = || Value::String(text.to_owned());
+        let as_text = || Value::String(plain.strip_prefix("?=").unwrap_or(&plain).to_owned());
         match self.known(frame, text) {
             Known::Value(value) => Ok(value),
             Known::Nothing => Ok(as_text()),

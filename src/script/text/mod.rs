@@ -10,6 +10,7 @@ pub mod args;
 mod ask;
 pub mod bias;
 mod draft;
+pub mod gaps;
 pub mod lead;
 mod marks;
 pub mod relaxed;

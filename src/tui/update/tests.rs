@@ -355,6 +355,9 @@ fn a_command_that_must_wait_runs_when_the_turn_is_over() {
 #[test]
 fn an_unknown_command_is_never_sent() {
     let mut state = screen();
+    let early = Op::Invoke { name: "nope-nope".into(), args: String::new(), mentions: vec![] };
+    assert_eq!(press(&mut state, "/nope-nope\n"), [Effect::Send(early)], "nothing is read yet");
+    hear(&mut state, protocol::Event::Catalogue(Box::default()));
     assert_eq!(press(&mut state, "/nope-nope\n"), []);
     assert!(!state.transcript.is_empty(), "it is said");
 }
