@@ -74,8 +74,14 @@ fn serve(client: &TcpStream, log: &Mutex<Vec<Exchange>>) -> Option<()> {
     loop {
         let body = request(&mut reader)?;
         let asked = Instant::now();
+        let asked_for: Value = serde_json::from_slice(&body).ok()?;
+        if let Some(summary) = summary(&asked_for) {
+            // No turn of its own: what is measured counts turns.
+            answer(client, &summary).ok()?;
+            continue;
+        }
         let number = log.lock().unwrap().len() + 1;
-        let reply = Reply::to(&serde_json::from_slice(&body).ok()?, number);
+        let reply = Reply::to(&asked_for, number);
         let answered = Instant::now();
         log.lock().unwrap().push(Exchange { asked, bytes: body.len(), answered });
         answer(client, &reply).ok()?;
@@ -99,6 +105,14 @@ fn request(reader: &mut BufReader<&TcpStream>) -> Option<Vec<u8>> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     Some(body)
+}
+
+/// What answers a request to sum up earlier turns.
+fn summary(body: &Value) -> Option<Reply> {
+    let prompt = body["messages"][0]["content"].as_str()?;
+    let text = json!({ "summary": "They talked.", "keyFacts": [], "openTasks": [] }).to_string();
+    let wanted = prompt.starts_with("You sum up");
+    wanted.then(|| Reply { pieces: vec![text], pause: Duration::ZERO })
 }
 
 struct Reply {
