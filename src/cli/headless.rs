@@ -106,27 +106,20 @@ impl<'a> Headless<'a> {
                 self.reply = None;
                 told(w::REPAIRING.with("fault", fault.clone()))
             }
-            Event::Retrying { attempt, of, wait_ms, why } => told(
-                w::RETRYING
-                    .with("attempt", *attempt)
-                    .with("of", *of)
-                    .with("wait", *wait_ms)
-                    .with("why", why.clone()),
-            ),
+            Event::Retrying { attempt, of, wait_ms, why } => {
+                let say = w::RETRYING.with("attempt", *attempt).with("of", *of);
+                told(say.with("wait", *wait_ms).with("why", why.clone()))
+            }
             Event::StepStarted { step, .. } => {
-                let mut effects = self.on_the_way();
-                effects.extend(told(w::STEP.with("step", shown::work(&step.work))));
-                effects
+                self.behind_words(told(w::STEP.with("step", shown::work(&step.work))))
             }
             Event::Observed(observation) => {
-                let mut effects = self.on_the_way();
-                effects.extend(self.observed(observation));
-                effects
+                let told = self.observed(observation);
+                self.behind_words(told)
             }
             Event::Asked(ask) => {
-                let mut effects = self.on_the_way();
-                effects.extend(self.asked(ask));
-                effects
+                let told = self.asked(ask);
+                self.behind_words(told)
             }
             // There is no terminal to give over.
             Event::Lend { ask } => vec![decide(*ask, Decision::Reject { word: None })],
@@ -166,6 +159,13 @@ impl<'a> Headless<'a> {
     }
 
     /// The reply was not the answer: more follows.
+    /// What the model said on the way comes first.
+    fn behind_words(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        let mut all = self.on_the_way();
+        all.extend(effects);
+        all
+    }
+
     fn on_the_way(&mut self) -> Vec<Effect> {
         match self.reply.take() {
             Some(reply) if !reply.message.is_empty() => {
