@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
+use avocet::script::syntax;
 use avocet::script::js::{Engine, Got, Limits, Scope, Task};
 use avocet::script::template::{Format, render};
 use avocet::script::text::Draft;
@@ -49,6 +50,13 @@ fn marks_of_a_thousand_lines(bencher: Bencher<'_, '_>) {
     let text =
         "Say [[JOKE:temperature=0.1]] and [[@file(a.txt)]] then [[/a(.)/:JOKE]]\n".repeat(330);
     bencher.bench(|| Draft::read(&text).pieces().len());
+}
+
+#[divan::bench]
+fn parse_of_a_thousand_lines(bencher: Bencher<'_, '_>) {
+    let part = "system: \"You are {{name}}.\"\n---\nuser: |-\n  one\n  two\nassistant: \"[[A]]\"\n- $if: \"A == 'x'\"\n  then:\n    - $set: {n: \"?=n+1\"}\n-> translator(target=\"en\") -> $print\n";
+    let text = part.repeat(100);
+    bencher.bench(|| syntax::parse("bench.ai.yaml", &text).unwrap().body.len());
 }
 
 fn waiting() -> Runtime {

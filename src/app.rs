@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::cli::args::{Ends, Way};
+use crate::cli::args::{Ends, Take, Way};
 use crate::cli::linear::Linear;
 use crate::cli::linear::run::{lines as typed_lines, run as talk};
 use crate::cli::print::{self, Wires};
@@ -26,6 +26,7 @@ use crate::cli::{Cli, Exit};
 use crate::config::draft;
 use crate::config::history::History;
 use crate::protocol::Notice;
+use crate::session::saved::{Replay, Which};
 use crate::words::{Spoken, cli as words};
 use crate::{session, tui};
 
@@ -57,21 +58,26 @@ pub fn entry() -> ExitCode {
 fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
     let linear = cli.look.linear;
+    let take = match cli.take() {
+        Ok(take) => take,
+        Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
+    };
     let way = match cli.way(ends) {
         Ok(way) => way,
         Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
     };
     match way {
-        Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref()),
-        Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref()),
+        Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref(), take),
+        Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref(), take),
         Way::Print { prompt, bot, piped } => {
             let what = What::Message { prompt, piped };
-            Headless { what, bot, json, yes, schema }.run(ground)
+            Headless { what, bot, json, yes, schema, take }.run(ground)
         }
         Way::Template { name, args, then, bot, piped } => {
             let what = What::Command { name, args, then, piped };
-            Headless { what, bot, json, yes, schema }.run(ground)
+            Headless { what, bot, json, yes, schema, take }.run(ground)
         }
+        Way::Session(session) => answers::session(&ground, &session, json),
         Way::Script(script) => scripts::script(ground, &script, json, yes),
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
@@ -91,14 +97,23 @@ fn runtime() -> io::Result<Runtime> {
 }
 
 /// The full screen. The first frame is drawn before anything is looked for.
-fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
+fn screen(
+    ground: Ground,
+    mut prompt: Option<String>,
+    bot: Option<&str>,
+    take: Option<Take>,
+) -> Exit {
     if !ground.terminal_can_draw() {
         return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
     }
-    let built = match parts::build(&ground, bot, parts::For::Screen) {
+    let mut built = match parts::build(&ground, bot, parts::For::Screen) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
+    match take {
+        Some(Take::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
+        take => built.keep.resume = take.and_then(which),
+    }
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => return ground.broken(&error),
@@ -137,12 +152,22 @@ fn screen(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
 }
 
 /// The conversation as plain lines.
-fn lines(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
+fn lines(
+    ground: Ground,
+    prompt: Option<String>,
+    bot: Option<&str>,
+    take: Option<Take>,
+) -> Exit {
     ground.say_problems();
-    let built = match parts::build(&ground, bot, parts::For::Screen) {
+    if take == Some(Take::Choose) {
+        return ground.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
+    }
+    let mut built = match parts::build(&ground, bot, parts::For::Screen) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
+    built.keep.replay = Replay::End;
+    built.keep.resume = take.and_then(which);
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => return ground.broken(&error),
@@ -163,6 +188,15 @@ fn lines(ground: Ground, prompt: Option<String>, bot: Option<&str>) -> Exit {
     });
     runtime.shutdown_background();
     exit
+}
+
+/// What the session is told to take up; choosing is the surface's.
+fn which(take: Take) -> Option<Which> {
+    match take {
+        Take::Last => Some(Which::Last),
+        Take::Id(id) => Some(Which::Id(id)),
+        Take::Choose => None,
+    }
 }
 
 /// Lets a session end what it started: a child that heeds no signal takes four seconds.

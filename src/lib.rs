@@ -34,6 +34,7 @@ pub mod library;
 // Edges: network, processes, files.
 pub mod config;
 pub mod model;
+pub mod store;
 pub mod tools;
 
 // Rules: pure decisions.

@@ -234,7 +234,10 @@ fn every_word_of_the_catalogue_is_spoken() {
     let sources = sources();
     let speakers: Vec<(&Source, BTreeSet<&str>)> = sources
         .iter()
-        .filter(|source| !source.path.starts_with("src/words/") && !source.is_unit_test())
+        .filter(|source| {
+            let area = source.path.starts_with("src/words/") && source.path != "src/words/mod.rs";
+            !area && !source.is_unit_test()
+        })
         .map(|source| (source, names(&source.text)))
         .collect();
     let silent = |key: &str| {

@@ -266,6 +266,7 @@ fn parts(folder: &Path, model: Recorder, bounds: Bounds) -> Parts {
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
+        keep: avocet::session::saved::Keeping::nothing(),
         kept: avocet::session::library::Kept::nothing(),
         bounds,
         greeting: vec![],

@@ -381,6 +381,14 @@ fn isdk_052_the_output_is_described_by_itself() {
 // ---- templates ----
 
 #[test]
+fn isdk_050_json_can_be_forced_by_the_call() {
+    let ran = case("user: q\n$AI: {forceJson: true}\n").replies(&["{\"a\": 1}"]).run();
+    assert_eq!(ran.value(), json!({"a": 1}));
+    let ran = case("---\nautoRunLLMIfPromptAvailable: false\n---\nuser: q\n$AI: {shouldAppendResponse: false}\n$AI: {pushMessage: false}\n").replies(&["1", "2"]).run();
+    assert_eq!((ran.visible(), ran.value()), (vec!["user: q1".to_owned()], json!("2")));
+}
+
+#[test]
 fn isdk_055_templates_have_conditions_and_loops() {
     let ran = case("---\nlist: [a, b]\nflag: true\n---\nuser: \"{% for x in list %}{{loop.index}}{{x}} {% endfor %}{{list}} {{flag}} {{'x'|upper}}{{nothing}}\"\n").replies(&["r"]).run();
     assert_eq!(ran.sent(0), ["user: 1a 2b a,b true X"]);
@@ -699,6 +707,20 @@ fn isdk_102_a_toolset_brings_its_tools() {
 }
 
 // ---- permissions ----
+
+#[test]
+fn isdk_109_a_tool_that_is_denied_ends_the_script() {
+    let ran = case("---\ntools: [weather]\npermissions: {ai: {call: [\"!weather\"]}, defaultAction: allow}\n---\nuser: q\n")
+        .file("weather.ai.yaml", WEATHER)
+        .replies(&["@weather(location=\"X\")", "never"])
+        .run();
+    assert!(
+        ran.error().contains("MethodNotAllowed") && ran.error().contains("weather"),
+        "{}",
+        ran.error()
+    );
+    assert_eq!(ran.seen.calls.len(), 1);
+}
 
 #[test]
 fn isdk_107_what_no_rule_names_is_asked() {

@@ -614,6 +614,7 @@ impl Talk {
                 trust: Trust::silent(),
             },
             tools: Toolbox::new(vec![]),
+            keep: avocet::session::saved::Keeping::nothing(),
             persona: Persona::default(),
             kept: Kept::new(places),
             bounds: avocet::context::window::Bounds::default(),
@@ -703,6 +704,18 @@ async fn a_command_is_sent_as_its_file_is_when_it_is_typed() {
     assert_eq!(late.await.name, "late");
     talk.send(Op::Invoke { name: "sumarize".into(), args: String::new(), mentions: vec![] }).await;
     assert!(talk.notice().await.contains("`summarize`"));
+}
+
+#[tokio::test]
+async fn the_first_message_already_goes_with_what_is_kept() {
+    let bench = seed();
+    let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
+    bench.write("avocet/skills/find-bug/SKILL.md", text);
+    let mut talk = Talk::start(bench);
+    talk.send(Op::Submit { text: "hello".into() }).await;
+    talk.ended().await;
+    let told = talk.last().messages[0].content.clone();
+    assert!(told.contains("- find-bug: This skill should be used when it fails."), "{told}");
 }
 
 #[tokio::test]

@@ -247,6 +247,7 @@ fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts
         },
         tools: Toolbox::new(vec![Arc::new(exec)]),
         persona: Persona::default(),
+        keep: avocet::session::saved::Keeping::nothing(),
         kept: Kept::new(Arc::new(move |_| Places::of(&paths, None, &[]))),
         bounds: avocet::context::window::Bounds::default(),
         greeting: vec![],

@@ -159,6 +159,7 @@ fn parts(folder: &Path, replies: &[&str]) -> Parts {
         trusted: true,
     };
     Parts {
+        keep: avocet::session::saved::Keeping::nothing(),
         facts: Facts { cwd: folder.display().to_string(), max_steps: 25, ..Facts::default() },
         reach: Reach {
             first: scripted(replies),
@@ -384,6 +385,7 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
         })
         .await;
     assert_eq!((seen.stdout.as_str(), seen.step.id.is_empty()), ("ONETWO", false));
+    talk.ending().await;
     talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
     let (ask, question) = talk.asked().await;
     let Question::Step { risk, pieces, .. } = question else { panic!("a step") };

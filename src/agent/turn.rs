@@ -489,9 +489,14 @@ impl Turn {
             (Outcome::Ran | Outcome::Edited, Some(_)) => seen.risk.tier == Tier::L0,
             // It did not start, or a signal ended it.
             (Outcome::Ran | Outcome::Edited, None) => false,
-            (Outcome::Declined | Outcome::Refused | Outcome::TimedOut | Outcome::Cancelled, _) => {
-                false
-            }
+            (
+                Outcome::Declined
+                | Outcome::Refused
+                | Outcome::TimedOut
+                | Outcome::Cancelled
+                | Outcome::Interrupted,
+                _,
+            ) => false,
         };
         self.see(seen);
         goes_on

@@ -12,13 +12,14 @@ use crate::cli::args::{self, Config, Shell};
 use crate::cli::doctor::{self, Findings, Terminal};
 use crate::cli::model::Offer;
 use crate::cli::report::{self, Voice};
-use crate::cli::{Exit, config, model, page, policy};
+use crate::cli::{Exit, config, model, page, policy, session};
 use crate::config::{Connection, Environment, Provider};
 use crate::library::Library;
 use crate::model::list_models;
 use crate::protocol::{NoteFact, Notice, Page, Row};
 use crate::safety::Scene;
 use crate::session::Doctor;
+use crate::store::{Disk, StoreError};
 use crate::tools::sandbox::Sandbox;
 use crate::tools::world::System;
 use crate::words::{Spoken, cli as words};
@@ -99,6 +100,55 @@ async fn offer(connection: Option<Connection>) -> Offer {
             }
         }
         Some(_) | None => Offer::NoServer,
+    }
+}
+
+/// `session …`.
+pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
+    let redactor = super::parts::redactor(ground);
+    let (store, lang) = (ground.store(), ground.lang());
+    let desk =
+        session::Desk { store: &store, folder: &ground.folder, redactor: &redactor, json, lang };
+    match session::run(asked, &desk) {
+        Ok((answered, fault)) => {
+            if let Some(fault) = fault {
+                ground.fail(&Notice::warning(fault), Exit::Done);
+            }
+            match answered {
+                session::Answer::Page(page) => answer_rows(ground, &page.rows, false),
+                session::Answer::Out(text) => answer(ground, &text),
+                session::Answer::Told(said) => {
+                    said.into_iter().for_each(|say| {
+                        ground.fail(&Notice::info(say), Exit::Done);
+                    });
+                    Exit::Done
+                }
+            }
+        }
+        Err(say) => ground.fail(&Notice::error(say), Exit::Failed),
+    }
+}
+
+/// The session a run without a screen goes on with. Nobody is there to see that it could
+/// not be had, so that is known before the start.
+pub fn session_to_take(ground: &Ground, take: &args::Take) -> Result<String, (Notice, Exit)> {
+    let failed = |error: StoreError| (Notice::error(error.say()), Exit::Failed);
+    let store = ground.store();
+    let folder = ground.folder.display().to_string();
+    let (disk, _) = Disk::open(&store).map_err(failed)?;
+    let known = match take {
+        args::Take::Choose => {
+            return Err((Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse));
+        }
+        args::Take::Id(id) => disk.find(id).map_err(failed)?,
+        args::Take::Last => disk.last(&folder).map_err(failed)?.ok_or_else(|| {
+            let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
+            (notice.hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse)
+        })?,
+    };
+    match store.lock(&known.id).map_err(StoreError::from).map_err(failed)? {
+        Some(_free) => Ok(known.id),
+        None => Err(failed(StoreError::Held { id: known.id })),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::library::Places;
 use crate::protocol::Notice;
 use crate::safety;
 use crate::session::library::FindPlaces;
+use crate::store::Store;
 use crate::tui::ring::Ring;
 use crate::tui::surroundings::knows_links;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
@@ -30,6 +31,8 @@ pub struct Ground {
     /// The folder of the session, absolute with links resolved.
     pub folder: PathBuf,
     pub trusted: bool,
+    /// False for `--no-save`.
+    pub saves: bool,
     pub trust: Known,
 }
 
@@ -66,7 +69,8 @@ impl Ground {
         if let Some(level) = &loaded.settings.log {
             crate::config::log::start(level, paths.log());
         }
-        Ok(Ground { environment, paths, loaded, folder, trusted, trust })
+        let saves = !cli.run.no_save;
+        Ok(Ground { environment, paths, loaded, folder, trusted, saves, trust })
     }
 
     pub fn lang(&self) -> Lang {
@@ -104,6 +108,14 @@ impl Ground {
             &Notice::error(words::PROGRAM_BROKEN.with("why", error.to_string())),
             Exit::Failed,
         )
+    }
+
+    /// Where sessions are kept.
+    pub fn store(&self) -> Store {
+        match self.saves {
+            true => Store::under(self.paths.data.clone()),
+            false => Store::in_memory(),
+        }
     }
 
     /// What the background seems to be, before the terminal says so itself.

@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use super::ground::{self, Ground};
-use super::{farewell, parts, runtime};
+use super::{answers, farewell, parts, runtime};
+use crate::cli::args::Take;
 use crate::cli::kept::args::Then;
 use crate::cli::print::{self, Options, Wires};
 use crate::cli::schema::Schema;
@@ -14,6 +15,7 @@ use crate::library::{Kind, Library, fill};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{Mention, Notice, Op, Part, Prompt};
 use crate::session;
+use crate::session::saved::Which;
 use crate::words::{Say, Spoken, cli as words, library as w};
 
 /// The turn, and how it was asked for.
@@ -23,6 +25,8 @@ pub struct Headless {
     pub json: bool,
     pub yes: bool,
     pub schema: Option<PathBuf>,
+    /// A saved conversation that it goes on with.
+    pub take: Option<Take>,
 }
 
 /// What is asked.
@@ -49,10 +53,16 @@ impl Headless {
             Op::Render { .. } => parts::For::Render,
             _ => parts::For::Print,
         };
-        let built = match parts::build(&ground, self.bot.as_deref(), surface) {
+        let mut built = match parts::build(&ground, self.bot.as_deref(), surface) {
             Ok(built) => built,
             Err(failure) => return ground.fail(&failure.notice, failure.exit),
         };
+        if let Some(take) = &self.take {
+            match answers::session_to_take(&ground, take) {
+                Ok(id) => built.keep.resume = Some(Which::Id(id)),
+                Err((notice, exit)) => return ground.fail(&notice, exit),
+            }
+        }
         let out_is_terminal = io::stdout().is_terminal();
         let options = Options {
             json: self.json,

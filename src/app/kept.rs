@@ -52,7 +52,7 @@ pub fn run(ground: &Ground, kind: Kind, asked: Asked, how: How) -> Exit {
 /// `init-home`.
 pub fn init_home(ground: &Ground, json: bool) -> Exit {
     match examples::copy(&ground.paths) {
-        Ok(done) => answer_rows(ground, &kept::copied(&done), json),
+        Ok(done) => answer_rows(ground, &kept::copied(&done, &ground.paths.config), json),
         Err(why) => failed(ground, why),
     }
 }

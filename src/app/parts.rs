@@ -17,6 +17,7 @@ use crate::protocol::{Facts, Notice, ToolFact};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
 use crate::session::library::Kept;
+use crate::session::saved::{Keeping, Replay};
 use crate::session::trust::Trust;
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
@@ -79,17 +80,16 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let discover =
         (no_model && surface == For::Screen).then(|| reach::search(ground.environment.clone()));
     let ways = Ways { connect: knowledge.connect(), doctor: super::answers::doctor_page(ground) };
+    let keep = match surface {
+        For::Screen => Keeping { store: ground.store(), resume: None, replay: Replay::All },
+        For::Print => Keeping { store: ground.store(), resume: None, replay: Replay::Nothing },
+        // A text that is filled and not sent, or a script, is no conversation.
+        For::Render | For::Script => Keeping::nothing(),
+    };
     let kept = Kept::new(ground.find_places());
-    Ok(Parts {
-        facts,
-        reach: Reach { first, discover, ways },
-        guard,
-        tools,
-        persona,
-        kept,
-        bounds: Bounds::default(),
-        greeting,
-    })
+    let reach = Reach { first, discover, ways };
+    let bounds = Bounds::default();
+    Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting })
 }
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
@@ -99,7 +99,7 @@ fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
 }
 
 /// Everything of the environment that looks like a secret, and our own keys.
-fn redactor(ground: &Ground) -> Redactor {
+pub fn redactor(ground: &Ground) -> Redactor {
     let named = ground.environment.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
         is_secret_name(name).then(|| (name.to_owned(), value.to_owned()))

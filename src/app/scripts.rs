@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use super::ground::{self, Ground};
 use super::parts;
 use crate::cli::args::RunScript;
+use crate::cli::report::{self, Voice};
 use crate::cli::script::{self as surface, Look, Writer};
 use crate::cli::{Exit, print};
 use crate::protocol::{Message, Notice, Tier, Work};
@@ -66,7 +67,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
         Ok(Ok(Ok(Ended::Failed(say)))) => {
             if !json {
                 let notice = Notice::error(say);
-                crate::cli::report::notice(&mut io::stderr().lock(), &notice, voice);
+                report::notice(&mut io::stderr().lock(), &notice, voice);
             }
             Exit::Failed
         }
@@ -84,6 +85,16 @@ enum Ended {
 }
 
 type Caught = Arc<Mutex<Option<Vec<Message>>>>;
+
+/// What went wrong on the way and did not end the run.
+fn noted(told: &Told, look: Look) {
+    if let Told::Note(say) = told
+        && !look.json
+    {
+        let voice = Voice { lang: look.lang, clean: ground::clean };
+        report::notice(&mut io::stderr().lock(), &Notice::warning(say.clone()), voice);
+    }
+}
 
 fn perform(
     order: Order,
@@ -103,7 +114,10 @@ fn perform(
             tokio::select! {
                 biased;
                 told = hear.recv(), if listening => match told {
-                    Some(told) => writer.told(&told)?,
+                    Some(told) => {
+                        noted(&told, look);
+                        writer.told(&told)?;
+                    }
                     None => listening = false,
                 },
                 came = &mut running => break Some(came),
@@ -111,6 +125,7 @@ fn perform(
             }
         };
         while let Ok(told) = hear.try_recv() {
+            noted(&told, look);
             writer.told(&told)?;
         }
         io::Result::Ok(came)

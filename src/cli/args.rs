@@ -8,6 +8,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use super::kept::args::{Asked, BotSub, CommandSub, SkillSub, Then};
 use crate::library::Kind;
+pub use super::session::Session;
+pub use super::take::Take;
 use crate::words::{self, Say, Spoken};
 
 /// A coding agent for the terminal: it proposes, you decide, nothing else runs.
@@ -25,6 +27,10 @@ pub struct Cli {
     /// Answer once on standard output, without the screen; piped text is added to PROMPT.
     #[arg(short, long, value_name = "PROMPT", num_args = 0..=1)]
     pub print: Option<Option<String>>,
+
+    /// Go on with the last conversation of this folder.
+    #[arg(short = 'c', long = "continue")]
+    pub go_on: bool,
 
     #[command(flatten)]
     pub model: ModelOptions,
@@ -74,6 +80,9 @@ pub struct RunOptions {
     /// Write JSON: the events of a run, one object a line.
     #[arg(long, global = true)]
     pub json: bool,
+    /// Save nothing of this conversation.
+    #[arg(long, global = true)]
+    pub no_save: bool,
     /// Check the final answer against a JSON Schema.
     #[arg(long, global = true, value_name = "FILE")]
     pub output_schema: Option<PathBuf>,
@@ -107,6 +116,18 @@ pub enum Sub {
         #[arg(id = "named_bot", value_name = "BOT")]
         bot: Option<String>,
     },
+    /// Take up a saved conversation; without an id, choose one.
+    #[command(after_help = "Examples:
+  avocet resume
+  avocet resume k7m2
+  avocet -p \"go on\" resume k7m2")]
+    Resume {
+        /// Its id, or the start of it; `avocet session list` shows them.
+        id: Option<String>,
+    },
+    /// List, search, export and delete saved conversations.
+    #[command(subcommand, after_help = "Example:\n  avocet session search 登录")]
+    Session(Session),
     /// Run an `.ai.yaml` script.
     #[command(after_help = "Examples:
   avocet run joke.ai.yaml
@@ -277,6 +298,7 @@ pub enum Way {
         /// True when standard input is not a terminal and is added to the prompt.
         piped: bool,
     },
+    Session(Session),
     Script(RunScript),
     Policy(Policy),
     Model(Model),
@@ -313,10 +335,18 @@ pub struct Ends {
 pub enum WrongUse {
     TwoPrompts,
     TwoBots,
+    /// `-c` and an id, or a new conversation that is not saved and an old one.
+    TwoSessions,
+    /// Nobody is there to choose one.
+    NoSessionNamed,
     /// A prompt before a command that takes none.
     PromptAndCommand,
     /// The screen was wanted where there is no terminal.
     NoTerminal,
+    /// An option of conversations with something else.
+    OnlyChat {
+        option: &'static str,
+    },
     /// An option of headless runs with something else.
     OnlyHeadless {
         option: &'static str,
@@ -329,8 +359,11 @@ impl Spoken for WrongUse {
         match self {
             WrongUse::TwoPrompts => w::TWO_PROMPTS.into(),
             WrongUse::TwoBots => w::TWO_BOTS.into(),
+            WrongUse::TwoSessions => w::TWO_SESSIONS.into(),
+            WrongUse::NoSessionNamed => w::NO_SESSION_NAMED.into(),
             WrongUse::PromptAndCommand => w::PROMPT_AND_COMMAND.into(),
             WrongUse::NoTerminal => w::NO_TERMINAL.into(),
+            WrongUse::OnlyChat { option } => w::ONLY_CHAT.with("option", *option),
             WrongUse::OnlyHeadless { option } => w::ONLY_HEADLESS.with("option", *option),
         }
     }
@@ -384,12 +417,13 @@ impl Cli {
         let given_bot = self.model.bot;
         let prompted = self.prompt.is_some() || self.print.is_some();
         let bot = match self.command {
-            None => given_bot,
+            None | Some(Sub::Resume { .. }) => given_bot,
             Some(Sub::Chat { bot: named }) => match (named, given_bot) {
                 (Some(named), Some(given)) if named != given => return Err(WrongUse::TwoBots),
                 (named, given) => named.or(given),
             },
             Some(_) if prompted => return Err(WrongUse::PromptAndCommand),
+            Some(Sub::Session(session)) => return Ok(Way::Session(session)),
             Some(Sub::Run(script)) => {
                 return Ok(Way::Script(RunScript { bot: given_bot, ..script }));
             }

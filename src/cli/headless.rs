@@ -131,13 +131,7 @@ impl<'a> Headless<'a> {
                 self.reply = Some(Replied { message: text.clone(), ..Replied::default() });
                 vec![]
             }
-            Event::Attached { items } => {
-                let told = |item: &Attached| {
-                    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
-                    Effect::Tell(Said::Line(line.with("size", item.said())))
-                };
-                items.iter().map(told).collect()
-            }
+            Event::Attached { items } => items.iter().map(attached).collect(),
             Event::TurnStarted { .. }
             | Event::Steered { .. }
             | Event::Delta { .. }
@@ -153,6 +147,9 @@ impl<'a> Headless<'a> {
             | Event::Page(_)
             | Event::Compacting
             | Event::Models { .. }
+            | Event::Earlier { .. }
+            | Event::Rewound { .. }
+            | Event::Sessions { .. }
             | Event::Catalogue(_)
             | Event::Cleared => vec![],
         }
@@ -248,7 +245,11 @@ impl<'a> Headless<'a> {
             Outcome::Ran | Outcome::Edited if observation.succeeded() => {
                 self.blocked.filter(|blocked| *blocked < Tier::L2 && risk.tier < *blocked)
             }
-            Outcome::Ran | Outcome::Edited | Outcome::TimedOut | Outcome::Cancelled => self.blocked,
+            Outcome::Ran
+            | Outcome::Edited
+            | Outcome::TimedOut
+            | Outcome::Cancelled
+            | Outcome::Interrupted => self.blocked,
         };
         let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let about = |word: crate::words::Word| {
@@ -263,7 +264,7 @@ impl<'a> Headless<'a> {
             Outcome::Declined => notice(about(w::STEP_DECLINED).hint(w::STEP_DECLINED_HINT)),
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
-            Outcome::Cancelled => told(w::STEP_CANCELLED),
+            Outcome::Cancelled | Outcome::Interrupted => told(w::STEP_CANCELLED),
         }
     }
 
@@ -330,6 +331,11 @@ impl<'a> Headless<'a> {
 
 fn decide(ask: AskId, decision: Decision) -> Effect {
     Effect::Send(Op::Decide { ask, decision })
+}
+
+fn attached(item: &Attached) -> Effect {
+    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
+    Effect::Tell(Said::Line(line.with("size", item.said())))
 }
 
 fn told(say: impl Into<Say>) -> Vec<Effect> {

@@ -198,6 +198,8 @@ impl Linear {
                 Vec::new()
             }
             Act::Models => vec![Effect::Send(Op::Report { report: Report::Models })],
+            Act::Sessions => vec![Effect::Send(Op::Find { words: String::new() })],
+            Act::Rewind => vec![Effect::Notice(Notice::warning(w::REWIND_HOW))],
             Act::Bots => {
                 let page = commands::bots_page(&self.kept, self.facts.bot.as_deref());
                 self.follow(page)
@@ -245,6 +247,12 @@ impl Linear {
             Event::Queued { texts } if texts.is_empty() => Vec::new(),
             Event::Queued { texts } => vec![self.say(w::QUEUED.with("n", texts.len()))],
             Event::TurnEnded { ending, .. } => self.ended(&ending),
+            Event::Earlier { events, .. } => self.earlier(&events),
+            Event::Rewound { text, .. } => {
+                let said = self.say(w::REWOUND.with("text", text));
+                self.and_prompt(said)
+            }
+            Event::Sessions { .. } => Vec::new(),
             Event::Facts(facts) => {
                 self.facts = *facts;
                 if !matches!(self.doing, Doing::Starting) {
@@ -283,6 +291,23 @@ impl Linear {
     fn and_prompt(&self, effect: Effect) -> Vec<Effect> {
         let mut effects = vec![effect];
         effects.extend(self.prompt());
+        effects
+    }
+
+    /// The last exchange of a session that goes on; all of it would be read out loud.
+    fn earlier(&mut self, events: &[Event]) -> Vec<Effect> {
+        let started = events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
+        let mut effects = Vec::new();
+        for event in events.iter().skip(started.unwrap_or(0)) {
+            match event {
+                Event::TurnStarted { text, .. } => effects.extend(
+                    text.lines().map(|line| self.line(&format!("> {line}"))),
+                ),
+                Event::Replied(replied) => effects.extend(self.replied(replied)),
+                Event::Observed(seen) => effects.extend(self.observed(seen)),
+                _ => {}
+            }
+        }
         effects
     }
 
@@ -338,6 +363,7 @@ impl Linear {
             (Came::Declined, _) => self.step(w::DECLINED, &seen.step, seen.risk.tier),
             (Came::Refused, _) => self.refused(seen),
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
+            (Came::Interrupted, _) => self.say(w::INTERRUPTED),
             (Came::Cancelled, _) => self.step(w::CANCELLED, &seen.step, seen.risk.tier),
         });
         effects

@@ -19,7 +19,9 @@ pub mod print;
 pub mod report;
 pub mod schema;
 pub mod script;
+pub mod session;
 mod shown;
+pub mod take;
 
 pub use args::{Cli, Way};
 pub use exit::Exit;

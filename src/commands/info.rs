@@ -35,6 +35,7 @@ pub(super) fn keys(_: &Call<'_>, _: &str) -> Outcome {
 pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
     let Facts { model, provider, base_url, profile, mode, lang, bot, .. } = call.facts;
     let Facts { cwd, branch, turns, steps, usage, .. } = call.facts;
+    let session = format!("{}  {}", call.facts.session, call.facts.title);
     let tokens = match usage.estimated {
         true => w::TOKENS_ESTIMATED,
         false => w::TOKENS,
@@ -49,6 +50,7 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
         (w::STATUS_BOT, bot.as_deref().unwrap_or_default().into()),
         (w::STATUS_FOLDER, cwd.as_str().into()),
         (w::STATUS_BRANCH, branch.as_deref().unwrap_or_default().into()),
+        (w::STATUS_SESSION, session.trim().into()),
         (w::STATUS_TURNS, (*turns).into()),
         (w::STATUS_STEPS, (*steps).into()),
         (

@@ -237,6 +237,10 @@ pub enum Act {
     Search(String),
     /// Offer the models.
     Models,
+    /// Offer the saved sessions.
+    Sessions,
+    /// Offer the turns to go back to.
+    Rewind,
     /// Offer the bots.
     Bots,
     /// Dispatch this line again when the turn is over.

@@ -1,7 +1,7 @@
 //! Commands about the conversation itself.
 
 use super::{Act, Call, Outcome};
-use crate::protocol::{ExportFormat, Notice, Op, Report};
+use crate::protocol::{ExportFormat, Notice, Op, Report, Rewind};
 use crate::words::commands as w;
 
 pub(super) fn new(_: &Call<'_>, _: &str) -> Outcome {
@@ -103,6 +103,42 @@ fn format(name: &str) -> Option<ExportFormat> {
         "json" => Some(ExportFormat::Json),
         "html" => Some(ExportFormat::Html),
         _ => None,
+    }
+}
+
+pub(super) fn resume(_: &Call<'_>, session: &str) -> Outcome {
+    match session {
+        "" => Outcome::Do(Act::Sessions),
+        session => Outcome::Send(Op::Resume { session: session.to_owned() }),
+    }
+}
+
+pub(super) fn sessions(_: &Call<'_>, words: &str) -> Outcome {
+    Outcome::Send(Op::Find { words: words.to_owned() })
+}
+
+pub(super) fn fork(_: &Call<'_>, name: &str) -> Outcome {
+    Outcome::Send(Op::Fork { name: (!name.is_empty()).then(|| name.to_owned()) })
+}
+
+pub(super) fn rename(_: &Call<'_>, name: &str) -> Outcome {
+    Outcome::Send(Op::Rename { name: name.to_owned() })
+}
+
+/// So many turns back; without a number, one chooses.
+pub(super) fn rewind(call: &Call<'_>, back: &str) -> Outcome {
+    if back.is_empty() {
+        return Outcome::Do(Act::Rewind);
+    }
+    match back.parse::<u64>() {
+        Ok(back) if (1..=call.facts.turns).contains(&back) => {
+            let turn = call.facts.turns + 1 - back;
+            Outcome::Send(Op::Rewind { turn, what: Rewind::Chat })
+        }
+        _ => {
+            let say = w::NO_TURN.with("found", super::short(back)).with("turns", call.facts.turns);
+            Outcome::Say(Notice::error(say))
+        }
     }
 }
 

@@ -118,6 +118,13 @@ pub struct Kept {
     steps: Vec<Observation>,
 }
 
+/// What one turn left, to be kept apart and put back in its place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    messages: Vec<Line>,
+    digests: Vec<Digest>,
+}
+
 /// A place between two turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(u64);
@@ -175,12 +182,20 @@ impl Kept {
 
     /// The person stopped it here.
     pub fn cancelled(&mut self) {
-        const SAID: &str = "(cancelled by the user)";
+        self.broke_off("(cancelled by the user)");
+    }
+
+    /// The program ended here, and nobody knows what came of it.
+    pub fn interrupted(&mut self) {
+        self.broke_off("(interrupted here, outcome unknown)");
+    }
+
+    fn broke_off(&mut self, said: &str) {
         match self.lines.last_mut() {
-            Some(Line::Assistant { ran, .. }) => ran.push(SAID.to_owned()),
+            Some(Line::Assistant { ran, .. }) => ran.push(said.to_owned()),
             Some(Line::User { content }) => {
                 content.push('\n');
-                content.push_str(SAID);
+                content.push_str(said);
             }
             None => {}
         }
@@ -293,6 +308,29 @@ impl History {
         while self.tool_digest.len() > DIGESTS {
             self.tool_digest.pop_front();
         }
+    }
+
+    /// What a turn left, as it is kept.
+    pub fn trace(&self, turn: u64) -> Trace {
+        let of_turn = self.recent.iter().rev().find(|exchange| exchange.turn == turn);
+        Trace {
+            messages: of_turn.map(|exchange| exchange.messages.clone()).unwrap_or_default(),
+            digests: self.tool_digest.iter().filter(|one| one.turn == turn).cloned().collect(),
+        }
+    }
+
+    /// Adds a turn that was kept. It was masked and cut when it was new.
+    pub fn retrace(&mut self, turn: u64, trace: Trace) {
+        let Trace { messages, digests } = trace;
+        self.last = self.last.max(turn);
+        if !messages.is_empty() {
+            self.recent.push_back(Exchange { turn, messages });
+        }
+        self.tool_digest.extend(digests);
+        let over = self.tool_digest.len().saturating_sub(DIGESTS);
+        self.tool_digest.drain(..over);
+        let over = self.recent.len().saturating_sub(TURNS);
+        self.recent.drain(..over);
     }
 
     /// Lets a part go along again; the oldest of too many gives way. False when it is

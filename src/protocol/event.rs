@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Ask, AskId, Attached, Catalogue, Change, Facts, Observation, Page, PlanItem, Receipt, Risk,
-    Step, Work,
+    Ask, AskId, Attached, Catalogue, Change, Facts, Observation, Page, PlanItem, Receipt, Rewind,
+    Risk, SessionRow, Step, Work,
 };
 use crate::words::Say;
 
@@ -108,6 +108,24 @@ pub enum Event {
     /// The models that can be named to `/model`, best first.
     Models {
         names: Vec<String>,
+    },
+    /// What happened before all that was told so far: a session was taken up again.
+    /// Pieces of a long one follow, each before the last.
+    Earlier {
+        events: Vec<Event>,
+        /// There is more, and it is on its way.
+        more: bool,
+    },
+    /// Turns were taken back, from `turn` on.
+    Rewound {
+        turn: u64,
+        /// What that turn began with.
+        text: String,
+        what: Rewind,
+    },
+    /// The saved sessions, the latest first.
+    Sessions {
+        rows: Vec<SessionRow>,
     },
     /// Commands, skills and bots as they were read, and the answer to `Op::Look`.
     Catalogue(Box<Catalogue>),

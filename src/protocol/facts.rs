@@ -34,6 +34,15 @@ pub struct Facts {
     pub turns: u64,
     pub steps: u64,
     pub usage: Usage,
+    /// The id the session is saved under; empty when it is not saved.
+    #[serde(default)]
+    pub session: String,
+    /// What it is called; empty before its first words.
+    #[serde(default)]
+    pub title: String,
+    /// Another window writes to it.
+    #[serde(default)]
+    pub read_only: bool,
     /// Filled in once it has been tried out, after the session opened.
     #[serde(default)]
     pub shelter: Shelter,

@@ -39,7 +39,7 @@ pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
 pub use facts::{Facts, NoteFact, Sandboxing, Shelter, ToolFact};
 pub use message::{Message, Params, Role};
 pub use observation::{Observation, Outcome, Parsed};
-pub use op::{ExportFormat, Op, Report};
+pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
 pub use page::{Page, Row};
 pub use prompt::{Attached, Lines, Mention, Part, Prompt, Size, Source, SourceKind};
 pub use receipt::{Dropped, Receipt, Summed, shown};

@@ -19,6 +19,8 @@ pub enum Outcome {
     Cancelled,
     /// It ran as a person rewrote it; the observation shows what ran.
     Edited,
+    /// The program ended while it ran: nobody knows what came of it.
+    Interrupted,
 }
 
 impl Outcome {
@@ -30,6 +32,7 @@ impl Outcome {
             Outcome::TimedOut => "timed_out",
             Outcome::Cancelled => "cancelled",
             Outcome::Edited => "edited",
+            Outcome::Interrupted => "interrupted",
         }
     }
 }

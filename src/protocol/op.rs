@@ -101,6 +101,29 @@ pub enum Op {
         format: ExportFormat,
         path: Option<String>,
     },
+    /// Takes up a saved session, by its id or the start of one.
+    Resume {
+        session: String,
+    },
+    /// Lists the saved sessions, to choose from.
+    Sessions,
+    /// Lists the saved sessions as a page; with words, those in which they stand.
+    Find {
+        words: String,
+    },
+    /// Goes on in a copy of the session; the one it was stays as it is.
+    Fork {
+        name: Option<String>,
+    },
+    /// Gives the session a name.
+    Rename {
+        name: String,
+    },
+    /// Takes turns back, from the one of this number on.
+    Rewind {
+        turn: u64,
+        what: Rewind,
+    },
     /// Sums up earlier turns now; the focus is what must be kept above all.
     Compress {
         focus: Option<String>,
@@ -115,6 +138,27 @@ pub enum Op {
     },
     /// Ends the session after the running turn was cancelled.
     Shutdown,
+}
+
+/// What is taken back with a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rewind {
+    /// What was said; files stay as they are.
+    Chat,
+}
+
+/// A saved session, as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRow {
+    pub id: String,
+    pub title: String,
+    pub folder: String,
+    /// When it was last worked in, as a person reads it.
+    pub when: String,
+    /// The start of what was said last.
+    pub preview: String,
+    pub turns: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@
 //! code adds beside them is listed here, and a test holds the list to the code.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use crate::protocol::Tier;
 use crate::words::{Say, Word, prompt, safety as words};
@@ -156,8 +157,12 @@ pub fn is_rule(id: &str) -> bool {
     let any = id.rsplit_once('.').is_some_and(|(row, last)| {
         OF_ANY_ROW.iter().any(|(suffix, ..)| *suffix == last) && is_row(row)
     });
-    any || rules().iter().any(|rule| rule.id == id)
+    any || IDS.contains(id)
 }
+
+/// A fact of the program, made once.
+static IDS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| rules().into_iter().map(|rule| rule.id).collect());
 
 fn is_row(id: &str) -> bool {
     let (program, rest) = id.split_once('.').unwrap_or((id, ""));

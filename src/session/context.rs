@@ -281,6 +281,12 @@ impl Session {
         }
     }
 
+    /// The past is smaller from now on. It came before the turn that runs.
+    pub(super) async fn compacted(&mut self, history: Arc<History>) {
+        self.saved.remember_whole(self.facts.turns.saturating_sub(1), &history).await;
+        self.past.history = history;
+    }
+
     /// `/recall ID`.
     pub(super) async fn recall(&mut self, id: &str) {
         let record = self.past.record();
@@ -300,6 +306,7 @@ impl Session {
             true => words::RECALLED.with("id", id).with("size", size),
             false => words::RECALLED_ALREADY.with("id", id),
         };
+        self.saved.remember_whole(self.facts.turns, &self.past.history).await;
         self.say(Notice::info(notice)).await;
     }
 }

@@ -22,6 +22,18 @@ pub fn ending(format: ExportFormat) -> &'static str {
     }
 }
 
+/// Whether an event is part of what is written.
+pub fn is_told(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::TurnStarted { .. }
+            | Event::Steered { .. }
+            | Event::Replied(_)
+            | Event::Observed(_)
+            | Event::TurnEnded { .. }
+    )
+}
+
 fn markdown(record: &[Event], lang: Lang) -> String {
     let mut out = format!("# {}\n", words::EXPORT_TITLE.text(lang));
     for event in record {

@@ -66,7 +66,10 @@ impl Session {
 
     /// Looks and waits: what is sent now is sent with what is kept now.
     pub(super) async fn look_first(&mut self) {
-        self.look();
+        // One that is on its way, as when the session has just opened, is fresh enough.
+        if self.voice.kept.looking.is_none() {
+            self.look();
+        }
         let looked = match self.voice.kept.looking.take() {
             Some(looking) => looking.await.ok(),
             None => None,
@@ -81,13 +84,14 @@ impl Session {
         if number != self.voice.kept.number {
             return;
         }
-        let asked = std::mem::take(&mut self.voice.kept.asked);
-        if asked || !Arc::ptr_eq(&library, &self.voice.kept.library) {
+        self.voice.kept.looking = None;
+        if self.voice.kept.asked || !Arc::ptr_eq(&library, &self.voice.kept.library) {
             self.take_library(library).await;
         }
     }
 
     async fn take_library(&mut self, library: Arc<Library>) {
+        self.voice.kept.asked = false;
         let catalogue = Box::new(library.catalogue());
         self.voice.kept.library = library;
         self.outbox.send(Event::Catalogue(catalogue)).await;

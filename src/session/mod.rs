@@ -26,11 +26,13 @@ pub mod export;
 mod files;
 mod host;
 pub mod library;
+mod mend;
 mod outbox;
 mod prompting;
 mod report;
 mod rules;
 mod run;
+pub mod saved;
 pub mod scripting;
 mod shell;
 mod skills;
@@ -61,6 +63,8 @@ pub struct Parts {
     pub guard: Guard,
     pub tools: Toolbox,
     pub persona: Persona,
+    /// Where it is kept.
+    pub keep: saved::Keeping,
     /// Commands, skills and bots; read once the session is open.
     pub kept: library::Kept,
     /// How much a request may hold.
@@ -151,9 +155,13 @@ pub struct Persona {
 }
 
 /// Starts a session on the current runtime.
-pub fn start(parts: Parts) -> Handle {
+pub fn start(mut parts: Parts) -> Handle {
     let (ops, op_receiver) = mpsc::channel(ROOM);
     let (events, event_receiver) = mpsc::channel(outbox::ROOM);
-    let task = tokio::spawn(run::run(parts, op_receiver, outbox::Outbox::new(events)));
+    let keep = std::mem::replace(&mut parts.keep, saved::Keeping::nothing());
+    let redactor = Arc::clone(&parts.guard.redactor);
+    let saved = saved::Saved::start(keep, &mut parts.facts, redactor);
+    let outbox = outbox::Outbox::new(events, Some(saved.recorder()));
+    let task = tokio::spawn(run::run(parts, saved, op_receiver, outbox));
     Handle { ops, events: event_receiver, task }
 }

@@ -3,10 +3,14 @@
 //! Text of a growing answer merges while the channel is full, so a slow terminal
 //! costs no memory and the model is never slowed by it; everything else waits for
 //! room, so nothing else is ever lost.
+//!
+//! What is shown is written down first: the recorder has each event in its file before
+//! a surface gets it. Growing text is handed over and not waited for.
 
 use tokio::sync::mpsc::Sender;
 
 use crate::protocol::Event;
+use crate::store::{Recorder, is_kept};
 
 /// How many events may wait for a surface.
 pub const ROOM: usize = 256;
@@ -16,22 +20,29 @@ pub struct Outbox {
     events: Sender<Event>,
     /// Text that found no room yet.
     waiting: Option<Event>,
+    recorder: Option<Recorder>,
+    /// Text the recorder had no room for yet.
+    unwritten: Option<Event>,
 }
 
 impl Outbox {
-    pub fn new(events: Sender<Event>) -> Outbox {
-        Outbox { events, waiting: None }
+    pub fn new(events: Sender<Event>, recorder: Option<Recorder>) -> Outbox {
+        Outbox { events, waiting: None, recorder, unwritten: None }
     }
 
     /// Sends, waiting for room. A surface that is gone is no fault: what it would
     /// have been told is dropped.
     pub async fn send(&mut self, event: Event) {
+        if is_kept(&event) {
+            self.write(&event).await;
+        }
         self.flush().await;
         let _ = self.events.send(event).await;
     }
 
     /// Sends text now if there is room, else keeps it and lets more of it join.
     pub fn stream(&mut self, event: Event) {
+        self.write_later(event.clone());
         let event = match self.waiting.take() {
             None => event,
             Some(mut earlier) => match joined(&mut earlier, event) {
@@ -48,6 +59,30 @@ impl Outbox {
         if let Err(error) = self.events.try_send(event) {
             self.waiting = Some(error.into_inner());
         }
+    }
+
+    async fn write(&mut self, event: &Event) {
+        if let Some(recorder) = &self.recorder {
+            if let Some(text) = self.unwritten.take() {
+                recorder.append(&text).await;
+            }
+            recorder.append(event).await;
+        }
+    }
+
+    fn write_later(&mut self, event: Event) {
+        let Some(recorder) = &self.recorder else { return };
+        let event = match self.unwritten.take() {
+            None => event,
+            Some(mut earlier) => match joined(&mut earlier, event) {
+                None => earlier,
+                Some(later) => match recorder.grow(earlier) {
+                    None => later,
+                    Some(earlier) => graver(earlier, later),
+                },
+            },
+        };
+        self.unwritten = recorder.grow(event);
     }
 
     /// True when text waits for room.
@@ -99,7 +134,7 @@ mod tests {
     #[tokio::test]
     async fn text_merges_while_nobody_reads_and_none_is_lost() {
         let (sender, mut receiver) = mpsc::channel(1);
-        let mut outbox = Outbox::new(sender);
+        let mut outbox = Outbox::new(sender, None);
         for text in ["a", "b", "c"] {
             outbox.stream(delta(text));
         }
@@ -112,7 +147,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_is_never_lost_to_a_thought() {
         let (sender, mut receiver) = mpsc::channel(1);
-        let mut outbox = Outbox::new(sender);
+        let mut outbox = Outbox::new(sender, None);
         outbox.stream(Event::Thought { text: "hm".into() });
         outbox.stream(delta("a"));
         outbox.stream(Event::Thought { text: "so".into() });
@@ -125,7 +160,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_sent_comes_after_the_text_before_it() {
         let (sender, mut receiver) = mpsc::channel(1);
-        let mut outbox = Outbox::new(sender);
+        let mut outbox = Outbox::new(sender, None);
         outbox.stream(delta("a"));
         outbox.stream(delta("b"));
         let reader = tokio::spawn(async move {
@@ -144,7 +179,7 @@ mod tests {
     async fn a_surface_that_is_gone_stops_nobody() {
         let (sender, receiver) = mpsc::channel(1);
         drop(receiver);
-        let mut outbox = Outbox::new(sender);
+        let mut outbox = Outbox::new(sender, None);
         outbox.stream(delta("a"));
         outbox.send(Event::Closed).await;
     }

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::context::Summarizer;
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
 use super::outbox::Outbox;
+use super::saved::Saved;
 use super::skills::{self, WithSkills};
 use super::state::{self, After, Past, Running, Voice};
 use super::turns::Words;
@@ -36,6 +37,7 @@ pub(super) struct Session {
     pub past: Past,
     pub guard: Guard,
     pub outbox: Outbox,
+    pub saved: Saved,
     /// Messages that wait for the running turn to end.
     pub(super) queue: VecDeque<Words>,
     running: Option<Running>,
@@ -49,12 +51,12 @@ pub(super) struct Session {
 }
 
 /// Runs until `Op::Shutdown`, or until no surface is left.
-pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) {
+pub async fn run(mut parts: Parts, saved: Saved, mut ops: mpsc::Receiver<Op>, outbox: Outbox) {
     let (note_sender, mut notes) = mpsc::unbounded_channel();
     let greeting = std::mem::take(&mut parts.greeting);
     let mut discover = search(parts.reach.discover.take()).boxed().fuse();
     let mut shelter = sheltered(&parts.tools).boxed().fuse();
-    let mut session = Session::new(parts, outbox, note_sender);
+    let mut session = Session::new(parts, saved, outbox, note_sender);
     session.open(greeting).await;
     loop {
         tokio::select! {
@@ -63,6 +65,7 @@ pub async fn run(mut parts: Parts, mut ops: mpsc::Receiver<Op>, outbox: Outbox) 
                 Some(op) => if session.op(op).await == trust::After::Leave { break },
             },
             Some(note) = notes.recv() => session.note(note).await,
+            came = session.saved.next() => session.saved_came(came).await,
             ended = ended(&mut session.running), if session.running.is_some() => {
                 while let Ok(note) = notes.try_recv() {
                     session.note(note).await;
@@ -116,7 +119,12 @@ pub(super) fn wires() -> (Wires, Ends) {
 }
 
 impl Session {
-    fn new(parts: Parts, outbox: Outbox, notes: mpsc::UnboundedSender<Note>) -> Session {
+    fn new(
+        parts: Parts,
+        saved: Saved,
+        outbox: Outbox,
+        notes: mpsc::UnboundedSender<Note>,
+    ) -> Session {
         let (policy, _) = watch::channel(parts.guard.policy.clone());
         Session {
             facts: parts.facts,
@@ -129,6 +137,7 @@ impl Session {
             past: Past::default(),
             guard: parts.guard,
             outbox,
+            saved,
             queue: VecDeque::new(),
             running: None,
             policy,
@@ -146,12 +155,14 @@ impl Session {
         for notice in greeting {
             self.say(notice).await;
         }
+        self.resume_first().await;
         self.ask_trust_first().await;
         self.read_notes();
     }
 
     async fn op(&mut self, op: Op) -> trust::After {
         match op {
+            op if self.refuses(&op) => self.say_read_only().await,
             Op::Submit { text } => self.submit(Words::Text(text)).await,
             Op::Prompt { prompt } => self.submit(Words::Prompt(prompt)).await,
             Op::Render { prompt } => self.render(*prompt).await,
@@ -181,6 +192,8 @@ impl Session {
             Op::Compress { focus } => self.compress(focus).await,
             Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.report(report),
+            Op::Resume { .. } | Op::Sessions | Op::Find { .. } => self.saved_op(op).await,
+            Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => self.saved_op(op).await,
             Op::Trust => self.ask_trust_again().await,
             Op::Look | Op::SetBot { .. } | Op::Invoke { .. } => self.of_library(op).await,
             // The loop ends before it comes here.
@@ -195,7 +208,7 @@ impl Session {
             Note::Answered => self.of_turn(|running| running.asking = None),
             Note::Heard => self.of_turn(|running| drop(running.unheard.pop_front())),
             Note::Sent(ledger) => self.of_turn(|running| running.sent = Some(ledger)),
-            Note::Compacted(history) => self.past.history = history,
+            Note::Compacted(history) => self.compacted(history).await,
             Note::Notes(found) => self.noted(found).await,
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
@@ -320,7 +333,9 @@ impl Session {
         let failed = match ended {
             Ok(ended) => {
                 self.past.cost(running.turn, ended.usage);
-                self.remember(running.turn, ended)
+                let failed = self.remember(running.turn, ended);
+                self.saved.remember(running.turn, &self.past.history).await;
+                failed
             }
             Err(why) => {
                 self.crashed(running.turn, why).await;
@@ -396,6 +411,7 @@ impl Session {
         self.facts.turns = 0;
         self.facts.steps = 0;
         self.facts.usage = Usage::default();
+        self.saved.leave(&mut self.facts).await;
         self.outbox.send(Event::Cleared).await;
         // What waits is no part of the conversation: it stays.
         if !self.queue.is_empty() {
@@ -522,6 +538,7 @@ impl Session {
             running.cancel.cancel();
             let _ = (&mut running.task).await;
         }
+        self.saved.close().await;
         self.outbox.send(Event::Closed).await;
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn not_run(judged: &safety::Judged, outcome: Outcome) -> Observation 
 }
 
 /// What the model reads of it with the next question.
-fn kept(line: &str, seen: &Observation) -> Kept {
+pub fn kept(line: &str, seen: &Observation) -> Kept {
     let mut kept = Kept::default();
     kept.user(&format!("(The user ran `{line}`: {}.)", digest::ran(seen)));
     kept.steps(std::slice::from_ref(seen));

@@ -76,6 +76,41 @@ impl Past {
         }
     }
 
+    /// What happened before all that is noted, as far as there is room.
+    pub fn note_before(&mut self, events: &[Event]) {
+        for event in events.iter().rev() {
+            let weight = weight(event);
+            if self.bytes + weight > RECORD {
+                return;
+            }
+            self.bytes += weight;
+            self.record.push_front(event.clone());
+        }
+    }
+
+    /// True when nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.record.is_empty() && self.history.is_empty()
+    }
+
+    /// The words a turn began with.
+    pub fn words_of(&self, turn: u64) -> Option<String> {
+        self.record.iter().rev().find_map(|event| match event {
+            Event::TurnStarted { turn: number, text, .. } if *number == turn => Some(text.clone()),
+            _ => None,
+        })
+    }
+
+    /// Forgets what was shown from a turn on. The history is the caller's to set.
+    pub fn take_back(&mut self, turn: u64) {
+        let starts = |event: &Event| matches!(event, Event::TurnStarted { turn: number, .. } if *number == turn);
+        if let Some(from) = self.record.iter().rposition(starts) {
+            self.record.truncate(from);
+            self.bytes = self.record.iter().map(weight).sum();
+        }
+        self.asked = None;
+    }
+
     /// Keeps what a turn cost.
     pub fn cost(&mut self, turn: u64, usage: Usage) {
         self.usage.push_back((turn, usage));

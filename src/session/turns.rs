@@ -56,6 +56,7 @@ impl Session {
             None => self.say(Notice::info(words::NOTHING_TO_RETRY)).await,
             Some((words, mark)) => {
                 Arc::make_mut(&mut self.past.history).back_to(mark);
+                self.saved.retried(self.facts.turns).await;
                 self.look_first().await;
                 self.start(words, Origin::Typed);
             }
@@ -101,6 +102,7 @@ impl Session {
     }
 
     fn start(&mut self, words: Words, origin: Origin) {
+        self.entitle(words.shown(), origin);
         self.past.asked = Some((words.clone(), self.past.history.mark()));
         let text = match words {
             Words::Prompt(prompt) => return self.fill(*prompt, origin, Then::Send),

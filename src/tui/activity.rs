@@ -108,6 +108,9 @@ impl Activity {
             | Event::Notice(_)
             | Event::Page(_)
             | Event::Models { .. }
+            | Event::Earlier { .. }
+            | Event::Rewound { .. }
+            | Event::Sessions { .. }
             | Event::Catalogue(_)
             | Event::Cleared => return,
         };

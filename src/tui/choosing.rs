@@ -1,5 +1,5 @@
 //! What can be chosen from a list, and what a choice does: themes are tried on while
-//! the mark moves, a model is set when it is taken.
+//! the mark moves, a model is set when it is taken, a saved session is taken up.
 
 use super::event::{Effect, Millis};
 use super::modal::{Choice, Choose, Modal, Row, Topic};
@@ -7,7 +7,7 @@ use super::state::State;
 use super::submit;
 use super::theme::{AUTO, Theme};
 use crate::commands::NO_BOT;
-use crate::protocol::{Op, Report};
+use crate::protocol::{Op, Report, Rewind, SessionRow};
 use crate::words::{Say, Word, screen as words};
 
 /// What the built-in themes are for.
@@ -30,7 +30,7 @@ pub fn themes(state: &mut State) {
         })
     };
     let names = state.dress.wardrobe.names().iter();
-    let rows = names.map(|name| Row { value: name.clone(), about: about(name) }).collect();
+    let rows = names.map(|name| Row { value: name.clone(), about: about(name), ..Row::default() }).collect();
     let choose = Choose::new(Topic::Theme, rows, &state.dress.worn);
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
@@ -47,7 +47,9 @@ pub fn models(state: &mut State) -> Vec<Effect> {
 
 fn model_rows(state: &State) -> Vec<Row> {
     let about = |name: &String| (*name == state.facts.model).then(|| words::CHOOSE_NOW.into());
-    state.known.models.iter().map(|name| Row { value: name.clone(), about: about(name) }).collect()
+    let row =
+        |name: &String| Row { value: name.clone(), about: about(name), ..Row::default() };
+    state.known.models.iter().map(row).collect()
 }
 
 /// The server said which models it has.
@@ -67,13 +69,51 @@ pub fn bots(state: &mut State) {
         true => words::CHOOSE_BOT_NOW.with("about", about),
         false => about,
     };
-    let none = Row { value: NO_BOT.to_owned(), about: Some(about(NO_BOT, words::BOT_NONE.into())) };
-    let bots = state.known.kept.bots.iter().map(|(name, text)| {
-        let text = words::CHOOSE_BOT.with("about", text.as_str());
-        Row { value: name.clone(), about: Some(about(name, text)) }
-    });
+    let row = |name: &str, said: Say| Row {
+        value: name.to_owned(),
+        about: Some(about(name, said)),
+        ..Row::default()
+    };
+    let none = row(NO_BOT, words::BOT_NONE.into());
+    let bots = state.known.kept.bots.iter();
+    let bots = bots.map(|(name, text)| row(name, words::CHOOSE_BOT.with("about", text.as_str())));
     let rows: Vec<Row> = bots.chain([none]).collect();
     let choose = Choose::new(Topic::Bot, rows, now);
+    state.modals.open(Modal::Choose(Box::new(choose)));
+}
+
+/// Saved sessions; they come when they are read.
+pub fn sessions(state: &mut State) -> Vec<Effect> {
+    let choose = Choose::new(Topic::Session, Vec::new(), "");
+    state.modals.open(Modal::Choose(Box::new(choose)));
+    vec![Effect::Send(Op::Sessions)]
+}
+
+pub fn sessions_came(state: &mut State, rows: Vec<SessionRow>) {
+    let here = state.facts.cwd.clone();
+    let row = |one: SessionRow| {
+        let about = match one.folder == here {
+            true => words::SESSION_HERE.with("when", one.when),
+            false => words::SESSION_THERE.with("when", one.when).with("folder", one.folder),
+        };
+        Row { value: one.id, label: one.title, about: Some(about), more: one.preview }
+    };
+    if let Some(choose) = state.modals.choosing()
+        && choose.topic() == Topic::Session
+    {
+        choose.fill(rows.into_iter().map(row).collect());
+    }
+}
+
+/// The turns one can go back to, the last first.
+pub fn turns(state: &mut State) {
+    let row = |(turn, text): (u64, &str)| Row {
+        value: turn.to_string(),
+        label: text.split_whitespace().collect::<Vec<_>>().join(" "),
+        ..Row::default()
+    };
+    let rows: Vec<Row> = state.transcript.turns().map(row).collect();
+    let choose = Choose::new(Topic::Turn, rows, "");
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
@@ -101,7 +141,14 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
         }
         (Topic::Bot, Choice::Marked(_) | Choice::Left) => {}
         (Topic::Model, Choice::Taken(name)) => return vec![Effect::Send(Op::SetModel { name })],
-        (Topic::Model, Choice::Marked(_) | Choice::Left) => {}
+        (Topic::Session, Choice::Taken(session)) => {
+            return vec![Effect::Send(Op::Resume { session })];
+        }
+        (Topic::Turn, Choice::Taken(turn)) => {
+            let op = turn.parse().ok().map(|turn| Op::Rewind { turn, what: Rewind::Chat });
+            return op.map(Effect::Send).into_iter().collect();
+        }
+        (Topic::Model | Topic::Session | Topic::Turn, Choice::Marked(_) | Choice::Left) => {}
     }
     Vec::new()
 }

@@ -114,6 +114,8 @@ pub struct Person {
     pub attention: Attention,
     /// Set when leaving was asked for once, until this time.
     pub leaving_until: Option<Millis>,
+    /// When Esc was pressed last.
+    pub escaped: Option<Millis>,
     /// What is said for a moment, until this time.
     pub told: Option<(Say, Millis)>,
     /// How they are called back.

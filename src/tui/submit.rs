@@ -111,6 +111,8 @@ fn perform(state: &mut State, act: Act) -> Vec<Effect> {
         Act::Theme(Some(name)) => return set_theme(state, &name),
         Act::Theme(None) => choosing::themes(state),
         Act::Models => return choosing::models(state),
+        Act::Sessions => return choosing::sessions(state),
+        Act::Rewind => choosing::turns(state),
         Act::Bots => choosing::bots(state),
         Act::Dump => return dump(state),
         Act::Search(words) if words.is_empty() => state.transcript.search(),

@@ -16,6 +16,7 @@ use super::{choosing, ring, start, title};
 use crate::protocol::{self, Notice, Op};
 use crate::words::{Say, screen as words};
 
+mod past;
 mod writing;
 
 /// A second Ctrl-C counts for this long.
@@ -249,6 +250,10 @@ fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Effe
 }
 
 fn stop(state: &mut State, at: Millis) -> Vec<Effect> {
+    if past::twice(state, at) {
+        choosing::turns(state);
+        return Vec::new();
+    }
     state.transcript.deselect();
     if !state.activity.is_busy() {
         return Vec::new();
@@ -420,6 +425,9 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             state.facts = *facts;
             submit::set_lang(state, state.facts.lang);
         }
+        protocol::Event::Earlier { events, .. } => past::earlier(state, &events),
+        protocol::Event::Rewound { text, .. } => past::rewound(state, &text),
+        protocol::Event::Sessions { rows } => choosing::sessions_came(state, rows),
         protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
         protocol::Event::Models { names } => {
             state.known.models = names;

@@ -100,6 +100,15 @@ words! { "cli":
     NO_FOLDER_HERE: "The folder this was started in is gone. Name another with `--cwd`.", "启动时所在的文件夹已不存在。请用 `--cwd` 另外指定。";
     PROGRAM_BROKEN: "Avocet could not go on: {why}.", "Avocet 无法继续：{why}。";
     NO_CONNECTION: "No server is named. Start with `avocet --base-url URL --model NAME`, or write a profile into `config.toml`.", "没有指定服务器。请用 `avocet --base-url 网址 --model 名称` 启动，或在 `config.toml` 中写一个 profile。";
+    TWO_SESSIONS: "One conversation at a time: `--continue`, an id, or `--no-save`.", "一次只能选一段对话：`--continue`、编号或 `--no-save`。";
+    NO_SESSION_NAMED: "Name the conversation: `avocet session list` shows the ids.", "请写明是哪段对话：`avocet session list` 会列出编号。";
+    ONLY_CHAT: "`{option}` is for conversations only.", "`{option}` 只能用于对话。";
+    NONE_TO_CONTINUE: "No conversation was saved in `{folder}` yet.", "`{folder}` 里还没有保存过对话。";
+    NONE_TO_CONTINUE_HINT: "Leave `--continue` out to begin one.", "去掉 `--continue` 即可开始新的对话。";
+    SESSION_DELETED: "Deleted: {id}  {title}", "已删除：{id}  {title}";
+    SESSION_EXPORTED: "The conversation is in `{file}`.", "对话已写入 `{file}`。";
+    SESSION_EXISTS: "`{file}` is there already and was left as it is. Name another file.", "`{file}` 已经存在，没有改动。请换一个文件名。";
+    SESSION_UNWRITTEN: "`{file}` could not be written: {why}.", "无法写入 `{file}`：{why}。";
     MODEL_ASKED: "The model asks: {text}", "模型提问：{text}";
     NOBODY_ANSWERS: "Nobody is there to answer; it goes on without.", "没有人可以回答，将在没有答案的情况下继续。";
 

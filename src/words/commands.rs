@@ -12,6 +12,12 @@ words! { "commands":
     ABOUT_STOP: "Stop the running turn", "停止当前回合";
     ABOUT_QUEUE: "Send a message when the running turn is over", "当前回合结束后再发送一条消息";
     ABOUT_STEER: "Say something to the running turn", "对正在进行的回合说句话";
+    ABOUT_REWIND: "Go back to an earlier turn; what followed is taken back", "回到较早的一轮，撤回其后的对话";
+    ABOUT_RESUME: "Take up a saved conversation", "继续已保存的对话";
+    ABOUT_SESSIONS: "List saved conversations, or search them", "列出或搜索已保存的对话";
+    ABOUT_FORK: "Go on in a copy of this conversation", "在这段对话的副本中继续";
+    ABOUT_RENAME: "Give this conversation a name", "为这段对话命名";
+    NO_TURN: "There is no way {found} turns back: this conversation has {turns}.", "无法后退 {found} 轮：这段对话共有 {turns} 轮。";
     ABOUT_COMPRESS: "Sum up earlier turns, keeping what the focus names", "总结较早的对话，保留重点内容";
     ABOUT_RECALL: "Bring a part back that is no longer sent", "取回不再发送的内容";
     ABOUT_RETRY: "Ask the last message again, without its answer", "去掉上一条回答，重新提问";
@@ -99,6 +105,7 @@ words! { "commands":
     STATUS_MODE: "mode", "模式";
     STATUS_LANG: "language", "语言";
     STATUS_BOT: "bot", "机器人";
+    STATUS_SESSION: "conversation", "对话";
     STATUS_FOLDER: "folder", "目录";
     STATUS_NOTES: "project notes", "项目说明";
     STATUS_BRANCH: "branch", "分支";

@@ -53,6 +53,9 @@ words! { "linear":
     PICK_PROJECT: "run, and don't ask again in this project", "运行，本项目不再询问";
     PICK_HALT: "stop here", "到此为止";
     PICK_GO_ON: "go on", "继续";
+    INTERRUPTED: "Interrupted: what came of it is unknown.", "被中断，结果未知。";
+    REWIND_HOW: "Say how many turns: `/rewind 1` takes the last one back.", "请写明轮数：`/rewind 1` 撤回最后一轮。";
+    REWOUND: "Taken back: {text}", "已撤回：{text}";
     PLAN_PENDING: "Plan, to do: {text}", "计划，待办：{text}";
     PLAN_DOING: "Plan, under way: {text}", "计划，进行中：{text}";
     PLAN_DONE: "Plan, done: {text}", "计划，已完成：{text}";

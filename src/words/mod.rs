@@ -41,6 +41,7 @@ pub mod screen;
 pub mod script;
 pub mod script_run;
 pub mod session;
+pub mod store;
 pub mod tools;
 
 /// Every area of the catalogue.
@@ -64,6 +65,7 @@ const AREAS: &[&[Word]] = &[
     script::ALL,
     script_run::ALL,
     session::ALL,
+    store::ALL,
     tools::ALL,
 ];
 
@@ -267,10 +269,11 @@ impl<'de> Deserialize<'de> for Say {
             values: Vec<(String, Value)>,
         }
         let wire = Wire::deserialize(deserializer)?;
-        let word = all()
-            .find(|word| word.key == wire.key)
-            .ok_or_else(|| serde::de::Error::custom(format!("no word `{}`", wire.key)))?;
-        Ok(Say { word, values: wire.values })
+        // What was kept may have been said by another version.
+        match all().find(|word| word.key == wire.key) {
+            Some(word) => Ok(Say { word, values: wire.values }),
+            None => Ok(protocol::UNKNOWN_WORD.with("key", wire.key)),
+        }
     }
 }
 
@@ -323,6 +326,12 @@ mod tests {
         let say = word.with("a", "x").with("b", Say::from(word));
         let json = serde_json::to_string(&say).expect("plain data");
         assert_eq!(serde_json::from_str::<Say>(&json).expect("plain data"), say);
+    }
+
+    #[test]
+    fn a_sentence_of_another_version_is_read_all_the_same() {
+        let say: Say = serde_json::from_str(r#"{"key":"a.GONE","values":[]}"#).expect("read");
+        assert!(say.text(Lang::En).contains("a.GONE"), "{say}");
     }
 
     #[test]

@@ -29,4 +29,5 @@ words! { "protocol":
     IS_STRING: "a string", "字符串";
     IS_LIST: "a list", "列表";
     IS_OBJECT: "an object", "对象";
+    UNKNOWN_WORD: "(a sentence of another version: {key})", "（来自其他版本的语句：{key}）";
 }

@@ -15,6 +15,7 @@ words! { "screen":
     STEP_WORD: "you said: {word}", "你说：{word}";
     STEP_INSTEAD: "in place of `{step}`", "代替 `{step}`";
     STEP_EDITED: "edited by you", "经你修改";
+    STEP_INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
     STEP_EXIT: "exit {code}", "退出码 {code}";
     STEP_KILLED: "ended without an exit code", "没有退出码";
     STEP_FOLDER: "folder", "目录";
@@ -117,6 +118,11 @@ words! { "screen":
     PALETTE_TITLE: "commands", "命令";
     CHOOSE_THEME: "Theme", "主题";
     CHOOSE_MODEL: "Model", "模型";
+    CHOOSE_SESSION: "Saved conversations", "已保存的对话";
+    CHOOSE_TURN: "Go back to before", "回到这句话之前";
+    SESSIONS_NONE: "Nothing is here yet.", "这里还没有内容。";
+    SESSION_HERE: "{when}", "{when}";
+    SESSION_THERE: "{when}  {folder}", "{when}  {folder}";
     CHOOSE_BOT_TITLE: "Bot", "机器人";
     CHOOSE_BOT: "{about}", "{about}";
     CHOOSE_BOT_NOW: "{about} (answers now)", "{about}（当前使用）";
@@ -295,7 +301,7 @@ words! { "screen":
     KEY_LEAVE: "Leave", "退出";
     KEY_HELP: "Show this help", "显示本帮助";
     KEY_INTERRUPT: "Clear the input, then stop the turn, then leave", "清空输入，再按停止本轮，再按退出";
-    KEY_STOP: "Stop the turn at once", "立即停止本轮";
+    KEY_STOP: "Stop the turn at once; twice: go back to an earlier one", "立即停止本轮；连按两次回到较早的一轮";
     KEY_PALETTE: "Open the list of commands", "打开命令列表";
     KEY_STEPS: "Unfold or fold the steps", "展开或折叠步骤";
     KEY_SEARCH: "Search the conversation", "在对话中查找";

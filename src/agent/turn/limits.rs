@@ -96,9 +96,11 @@ fn failure(seen: &Observation) -> Option<Failure> {
             None
         }
         Outcome::Ran | Outcome::Edited if seen.succeeded() => None,
-        Outcome::Ran | Outcome::Edited | Outcome::TimedOut | Outcome::Cancelled => {
-            Some(Failure::Failed(name.clone()))
-        }
+        Outcome::Ran
+        | Outcome::Edited
+        | Outcome::TimedOut
+        | Outcome::Cancelled
+        | Outcome::Interrupted => Some(Failure::Failed(name.clone())),
     }
 }
 

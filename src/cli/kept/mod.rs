@@ -4,6 +4,8 @@
 
 pub mod args;
 
+use std::path::Path;
+
 use serde_json::{Value as Json, json};
 use toml_edit::Value as Toml;
 
@@ -220,13 +222,15 @@ fn prompt_key(kind: Kind) -> &'static str {
     }
 }
 
-/// What `init-home` did, one row an example.
-pub fn copied(done: &[Copied]) -> Vec<Row> {
+/// What `init-home` did in this folder, one row an example.
+pub fn copied(done: &[Copied], folder: &Path) -> Vec<Row> {
+    let name = |file: &Path| file.strip_prefix(folder).unwrap_or(file).display().to_string();
     let row = |copied: &Copied| match copied {
-        Copied::Written(file) => Row::pair(file.display().to_string(), w::WRITTEN),
-        Copied::Kept(file) => Row::pair(file.display().to_string(), w::KEPT),
+        Copied::Written(file) => Row::pair(name(file), w::WRITTEN),
+        Copied::Kept(file) => Row::pair(name(file), w::KEPT),
     };
-    done.iter().map(row).collect()
+    let heading = Row::heading(folder.display().to_string());
+    [heading].into_iter().chain(done.iter().map(row)).collect()
 }
 
 /// What `skill check` found.
@@ -253,7 +257,6 @@ mod tests {
     use crate::config::Paths;
     use crate::library::{Maker, command};
     use crate::library::{Places, bot};
-    use std::path::Path;
 
     const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 

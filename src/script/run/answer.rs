@@ -45,6 +45,18 @@ impl Run {
             line.locals.push(call.clone());
         }
         self.flush(frame).await?;
+        // What the call says counts before what the script says, for as long as it lasts.
+        frame.values.locals.push(call.clone());
+        let came = self.answered(frame, call).await;
+        frame.values.locals.pop();
+        came
+    }
+
+    async fn answered(
+        &mut self,
+        frame: &mut Frame,
+        call: &Map<String, Value>,
+    ) -> Result<Value, Halt> {
         let continues = frame.values.flag("add_generation_prompt") == Some(false)
             && frame.talk.lines.last().is_some_and(|line| line.role == "assistant");
         let reply = match self.with_tools(frame, frame.talk.lines.len()).await? {
@@ -55,24 +67,9 @@ impl Run {
                 self.complete(frame, sent, wish).await?
             }
         };
-        let append = call.get("shouldAppendResponse").cloned();
-        let append = append.or_else(|| frame.values.option("shouldAppendResponse"));
-        let pushes = call.get("pushMessage").and_then(Value::as_bool).unwrap_or(true);
-        let new_line = append.as_ref().and_then(Value::as_bool).unwrap_or(!continues);
-        let last = frame.talk.lines.last().map(|line| (line.role.clone(), line.text()));
-        let whole = match (pushes, new_line, last) {
-            (false, ..) => reply.text.clone(),
-            (true, false, Some((role, text))) => {
-                let whole = format!("{text}{}", reply.text);
-                frame.talk.lines.pop();
-                frame.talk.push(Line::settled(role, whole.clone()));
-                whole
-            }
-            (true, ..) => {
-                frame.talk.push(Line::settled("assistant", reply.text.clone()));
-                reply.text.clone()
-            }
-        };
+        let append = frame.values.flag("shouldAppendResponse");
+        let pushes = frame.values.flag("pushMessage").unwrap_or(true);
+        let whole = put(frame, &reply.text, pushes, append.unwrap_or(!continues));
         self.keep(frame, None, &whole, &reply)
     }
 
@@ -244,6 +241,25 @@ impl Run {
         frame.values.latest = value.clone();
         frame.values.hidden = hidden;
         Ok(value)
+    }
+}
+
+/// Puts an answer into the dialogue: as a new message, or behind the last one. Gives the
+/// message it stands in.
+fn put(frame: &mut Frame, text: &str, pushes: bool, is_new: bool) -> String {
+    match frame.talk.lines.pop() {
+        Some(last) if pushes && !is_new => {
+            let whole = format!("{}{text}", last.text());
+            frame.talk.push(Line::settled(last.role, whole.clone()));
+            whole
+        }
+        last => {
+            frame.talk.lines.extend(last);
+            if pushes {
+                frame.talk.push(Line::settled("assistant", text));
+            }
+            text.to_owned()
+        }
     }
 }
 

@@ -19,7 +19,11 @@ impl Run {
             let Body::Settled(settled) = &line.body else { return Ok(()) };
             let Some((shard, ask)) = settled.next_ask() else { return Ok(()) };
             let (ask, before) = (ask.clone(), settled.before(shard));
-            let reply = self.one(frame, at, &ask, before).await?;
+            let params = self.passed(frame, &ask.params).await?.map();
+            frame.values.locals.push(params.clone());
+            let came = self.one(frame, at, &ask, before, params).await;
+            frame.values.locals.pop();
+            let reply = came?;
             let (whole, is_last) = match frame.talk.lines.get_mut(at).map(|line| &mut line.body) {
                 Some(Body::Settled(settled)) => {
                     settled.fill(shard, reply.text.clone());
@@ -53,11 +57,11 @@ impl Run {
         at: usize,
         ask: &Ask,
         before: String,
+        params: Map<String, Value>,
     ) -> Result<Reply, Halt> {
         if ask.pick.random && !ask.choices.is_empty() {
             return Ok(Reply { text: by_chance(ask), ..Reply::default() });
         }
-        let params = self.passed(frame, &ask.params).await?.map();
         let role = frame.talk.lines.get(at).map(|line| line.role.clone()).unwrap_or_default();
         let is_other = role != frame.shape.name();
         if let Some(script) = frame.role_script(&role).filter(|_| is_other) {

@@ -67,10 +67,6 @@ impl Reach {
         self.names.get(name).cloned()
     }
 
-    pub fn names(&self) -> impl Iterator<Item = (&String, &Callee)> {
-        self.names.iter()
-    }
-
     pub fn template_names(&self) -> Vec<String> {
         self.templates.keys().cloned().collect()
     }

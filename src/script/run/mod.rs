@@ -142,7 +142,11 @@ pub async fn run(order: Order, library: Library, host: Box<dyn Host>) -> Result<
         Err(Halt::Failed(failure)) => return Err(*failure),
         Err(Halt::Break | Halt::Continue) => Value::Null,
     };
-    let visible = frame.talk.visible().map(|line| (line.role.clone(), line.text())).collect();
+    let mut visible = Vec::new();
+    for line in frame.talk.visible() {
+        visible.push((line.role.clone(), line.text()));
+        visible.extend(line.replies.iter().cloned());
+    }
     Ok(Done { value, visible })
 }
 

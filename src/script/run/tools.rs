@@ -148,12 +148,10 @@ impl Run {
         let shown = shown.map(|(name, value)| (Some(name.clone()), value.clone()));
         calls.push(Call { id: tool.id.clone(), args: shown.collect() }.text());
         let given = args.clone();
-        let came = async {
-            self.permit(frame, &tool.id, &args).await?;
-            let args = Args { by_place: Vec::new(), named: args };
-            self.shape(frame, tool.shape.clone(), args).await
-        };
-        let result = match Box::pin(came).await {
+        // What is forbidden is not tried in another way: the script is over.
+        self.permit(frame, &tool.id, &args).await?;
+        let args = Args { by_place: Vec::new(), named: args };
+        let result = match Box::pin(self.shape(frame, tool.shape.clone(), args)).await {
             Ok(value) => value,
             // The model hears what went wrong, and answers with that.
             Err(Halt::Failed(failure)) => {

@@ -141,7 +141,9 @@ impl Values {
     pub fn option(&self, name: &str) -> Option<Value> {
         let of = |map: &Map<String, Value>| map.get(name).filter(|value| !value.is_null()).cloned();
         let format = self.response_format();
-        of(&self.args)
+        let local = self.locals.iter().rev().find_map(of);
+        local
+            .or_else(|| of(&self.args))
             .or_else(|| of(&self.prompt))
             .or_else(|| format.as_ref().and_then(of))
             .or_else(|| of(&self.parameters))
@@ -154,7 +156,9 @@ impl Values {
     }
 
     pub fn response_format(&self) -> Option<Map<String, Value>> {
-        let found = self.prompt.get("response_format").or(self.parameters.get("response_format"));
+        let local = self.locals.iter().rev().find_map(|local| local.get("response_format"));
+        let found = local.or(self.prompt.get("response_format"));
+        let found = found.or(self.parameters.get("response_format"));
         match found.or(self.config.get("response_format"))? {
             Value::Object(format) => Some(format.clone()),
             Value::String(kind) => {

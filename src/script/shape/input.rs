@@ -19,22 +19,6 @@ pub struct Input {
     pub about: Map<String, Value>,
 }
 
-impl Input {
-    pub fn flag(&self, key: &str) -> bool {
-        self.about.get(key).is_some_and(|value| value.as_bool() == Some(true))
-    }
-
-    /// Not shown to a model that may call the script. A required input is always shown.
-    pub fn is_hidden(&self) -> bool {
-        self.flag("hidden") && !self.required
-    }
-
-    /// Not shown in the result of a call.
-    pub fn is_hidden_in_result(&self) -> bool {
-        self.is_hidden() || (self.flag("hiddenInResult") && !self.required)
-    }
-}
-
 /// Reads the `input` list.
 pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<Input>, Failure> {
     let items = match input {

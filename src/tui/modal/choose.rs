@@ -1,4 +1,4 @@
-//! A list to choose from: a theme, a model. Typing filters it, the arrows walk it, and
+//! A list to choose from: a theme, a model, a saved session. Typing filters it, the arrows walk it, and
 //! whoever opened it hears at once what is marked, so that it can be tried on.
 //!
 //! It stands at the bottom edge; what it changes is seen above it.
@@ -29,6 +29,10 @@ const FRAME: u16 = 3;
 pub enum Topic {
     Theme,
     Model,
+    /// A saved session.
+    Session,
+    /// A turn to go back to.
+    Turn,
     Bot,
 }
 
@@ -43,11 +47,28 @@ pub enum Choice {
 }
 
 /// One row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub value: String,
+    /// What is shown in place of the value; empty: the value itself.
+    pub label: String,
     /// What it is, beside it.
     pub about: Option<Say>,
+    /// More of it, shown while it is marked.
+    pub more: String,
+}
+
+impl Row {
+    fn shown(&self) -> &str {
+        if self.label.is_empty() { &self.value } else { &self.label }
+    }
+
+    /// Whether each of these words stands anywhere in it.
+    fn holds(&self, words: &str) -> bool {
+        let about = self.about.as_ref().map(ToString::to_string).unwrap_or_default();
+        let all = [self.value.as_str(), &self.label, &self.more, &about].join("\n").to_lowercase();
+        words.to_lowercase().split_whitespace().all(|word| all.contains(word))
+    }
 }
 
 #[derive(Debug)]
@@ -142,11 +163,15 @@ impl Choose {
         let pattern = Pattern::new(&self.typed, case, Normalization::Smart, kind);
         let mut matcher = Matcher::new(Config::DEFAULT);
         let mut found: Vec<(u32, Found)> = Vec::new();
-        for (row, Row { value, .. }) in self.rows.iter().enumerate() {
+        for (row, one) in self.rows.iter().enumerate() {
             let (mut chars, mut letters) = (Vec::new(), Vec::new());
-            let text = Utf32Str::new(value, &mut chars);
-            if let Some(score) = pattern.indices(text, &mut matcher, &mut letters) {
-                found.push((score, Found { row, letters }));
+            let text = Utf32Str::new(one.shown(), &mut chars);
+            match pattern.indices(text, &mut matcher, &mut letters) {
+                Some(score) => found.push((score, Found { row, letters })),
+                None if self.is_long() && one.holds(&self.typed) => {
+                    found.push((0, Found { row, letters: Vec::new() }));
+                }
+                None => {}
             }
         }
         if !self.typed.is_empty() {
@@ -156,9 +181,14 @@ impl Choose {
         self.marked = 0;
     }
 
+    /// Rows whose words count as well, and which have more to show.
+    fn is_long(&self) -> bool {
+        matches!(self.topic, Topic::Session | Topic::Turn)
+    }
+
     pub fn height(&self, screen: Rect) -> u16 {
         let rows = u16::try_from(self.rows.len().clamp(1, ROWS)).unwrap_or(1);
-        let sample = u16::from(self.topic == Topic::Theme);
+        let sample = u16::from(matches!(self.topic, Topic::Theme | Topic::Session));
         (rows + FRAME + sample).min(screen.height)
     }
 
@@ -170,15 +200,19 @@ impl Choose {
         let caret = self.draw_filter(Rect { y: area.y + 1, ..area }, buf, pen);
         let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(FRAME), ..area };
         let (rows, sample) = match self.topic {
-            Topic::Theme if rows.height > 3 => {
+            Topic::Theme | Topic::Session if rows.height > 3 => {
                 let height = rows.height - 1;
                 (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
             }
-            Topic::Theme | Topic::Model | Topic::Bot => (rows, None),
+            Topic::Theme | Topic::Model | Topic::Bot | Topic::Session | Topic::Turn => (rows, None),
         };
         self.draw_rows(rows, buf, pen);
         if let Some(sample) = sample {
-            paint::line(sample, buf, 2, sample.width.into(), &swatch(pen));
+            let line = match self.topic {
+                Topic::Theme => swatch(pen),
+                _ => self.preview(sample, pen),
+            };
+            paint::line(sample, buf, 2, sample.width.into(), &line);
         }
         let foot = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
         match &self.said {
@@ -191,6 +225,14 @@ impl Choose {
             None => status::draw_hints(foot, buf, pen, HINTS),
         }
         caret
+    }
+
+    /// More of the marked row.
+    fn preview(&self, area: Rect, pen: &Pen<'_>) -> Line<'static> {
+        let row = self.found.get(self.marked).and_then(|found| self.rows.get(found.row));
+        let more = row.map(|row| clean::flat(&row.more)).unwrap_or_default();
+        let room = usize::from(area.width).saturating_sub(3);
+        Line::styled(clean::elide_end(&more, room), pen.theme.dim)
     }
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
@@ -220,13 +262,17 @@ impl Choose {
     fn draw_rows(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
         let room = usize::from(area.height);
         if self.found.is_empty() {
-            let say = if self.rows.is_empty() { words::MODELS_ASKED } else { words::CHOOSE_NONE };
+            let say = if self.rows.is_empty() { self.topic.waits() } else { words::CHOOSE_NONE };
             let line = Line::styled(say.text(pen.lang), pen.theme.dim);
             paint::line(area, buf, 2, area.width.into(), &line);
             return;
         }
-        let widest = self.rows.iter().map(|row| clean::width(&row.value)).max().unwrap_or(0);
-        let column = (widest + 4).min(usize::from(area.width / 2).max(12));
+        let widest = self.rows.iter().map(|row| clean::width(row.shown())).max().unwrap_or(0);
+        let most = match self.topic {
+            Topic::Turn => area.width,
+            _ => area.width / 2,
+        };
+        let column = (widest + 4).min(usize::from(most).max(12));
         let first = (self.marked + 1).saturating_sub(room);
         for (at, found) in self.found.iter().enumerate().skip(first).take(room) {
             let y = area.y + u16::try_from(at - first).unwrap_or(0);
@@ -255,13 +301,14 @@ impl Choose {
         let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
         let mut name = vec![Span::styled(sigil, base)];
         // A name that had to be made safe has other letters than those that were found.
-        if clean::flat(&row.value) == row.value {
-            name.extend((0_u32..).zip(row.value.chars()).map(|(at, c)| {
+        let shown = row.shown();
+        if clean::flat(shown) == shown {
+            name.extend((0_u32..).zip(shown.chars()).map(|(at, c)| {
                 let style = if found.letters.contains(&at) { hit } else { base };
                 Span::styled(c.to_string(), style)
             }));
         } else {
-            name.push(Span::styled(clean::flat(&row.value), base));
+            name.push(Span::styled(clean::flat(shown), base));
         }
         paint::line(area, buf, 0, column.saturating_sub(1), &Line::from(name));
         if let Some(about) = &row.about {
@@ -278,6 +325,16 @@ impl Topic {
             Topic::Theme => words::CHOOSE_THEME,
             Topic::Model => words::CHOOSE_MODEL,
             Topic::Bot => words::CHOOSE_BOT_TITLE,
+            Topic::Session => words::CHOOSE_SESSION,
+            Topic::Turn => words::CHOOSE_TURN,
+        }
+    }
+
+    /// What is said while there are no rows.
+    fn waits(self) -> Word {
+        match self {
+            Topic::Theme | Topic::Model | Topic::Bot => words::MODELS_ASKED,
+            Topic::Session | Topic::Turn => words::SESSIONS_NONE,
         }
     }
 }

@@ -56,9 +56,11 @@ pub(super) struct Height {
 
 #[derive(Debug)]
 pub(super) enum Body {
+    /// `turn`: the one these words began.
     Said {
         text: Text,
         origin: Origin,
+        turn: Option<u64>,
     },
     /// What goes with the words above.
     Attached(Vec<Attached>),

@@ -116,6 +116,29 @@ impl Transcript {
         }
     }
 
+    /// Puts what happened earlier before all there is; what is in view stays there.
+    pub fn before(&mut self, events: &[Event]) {
+        let mut older = Story::default();
+        events.iter().for_each(|event| older.apply(event));
+        let fold = self.steps;
+        if fold == Fold::Open {
+            older.blocks.iter_mut().for_each(|block| unfold(block, fold));
+        }
+        let count = self.story.before(older);
+        self.deselect();
+        self.sheets.forget(0);
+        let places = self.top.iter_mut().chain([&mut self.mark]).chain(&mut self.shown.1);
+        places.for_each(|place| place.block += count);
+        if let Some(search) = &mut self.search {
+            search.moved_down(count);
+        }
+    }
+
+    /// The turns there are and the words they began with, the last first.
+    pub fn turns(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.story.turns()
+    }
+
     /// A sentence of the surface itself, such as what a command answered.
     pub fn notice(&mut self, notice: Notice) {
         self.story.notice(notice);
@@ -508,7 +531,7 @@ fn touched(blocks: &[block::Block], event: &Event) -> (usize, usize) {
             Some(last) => (blocks.len() - 1, last.opened_parts().saturating_sub(1)),
             None => (0, 0),
         },
-        Event::Cleared => (0, 0),
+        Event::Cleared | Event::Rewound { .. } => (0, 0),
         _ => (turn().unwrap_or_default(), 0),
     }
 }

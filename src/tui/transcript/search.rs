@@ -92,6 +92,15 @@ impl Search {
         };
     }
 
+    /// So many blocks came before all there is.
+    pub fn moved_down(&mut self, blocks: usize) {
+        self.origin.0 += blocks;
+        if let Some(now) = &mut self.now {
+            now.part.0 += blocks;
+        }
+        self.again();
+    }
+
     /// What stands from `part` on is others, or more, than it was.
     pub fn changed(&mut self, part: Part) {
         if self.words.is_empty() {

@@ -39,7 +39,7 @@ struct Stream {
 impl Story {
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::TurnStarted { text, origin, .. } => self.turn(text, *origin),
+            Event::TurnStarted { turn, text, origin } => self.turn(*turn, text, *origin),
             Event::Attached { items } => drop(self.push(Body::Attached(items.clone()))),
             Event::Rendered { text } => {
                 self.replied(&Replied { message: text.clone(), ..Replied::default() });
@@ -70,7 +70,11 @@ impl Story {
             }
             Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Plan { items } => self.plan(items),
-            Event::Undone { .. }
+            Event::Rewound { turn, .. } => self.rewound(*turn),
+            // What was before is not behind: see `before`.
+            Event::Earlier { .. }
+            | Event::Sessions { .. }
+            | Event::Undone { .. }
             | Event::Lend { .. }
             | Event::Returned
             | Event::Judged { .. }
@@ -82,6 +86,40 @@ impl Story {
             | Event::Compacting
             | Event::Closed => {}
         }
+    }
+
+    /// Puts what happened before in front of all there is; the answer is how many blocks.
+    pub fn before(&mut self, mut older: Story) -> usize {
+        older.close(None);
+        let count = older.blocks.len();
+        if !self.blocks.iter().any(|block| matches!(block.body, Body::Said { .. })) {
+            self.suggestions = older.suggestions;
+        }
+        for stream in [&mut self.answer, &mut self.thought].into_iter().flatten() {
+            stream.block += count;
+        }
+        self.blocks.splice(0..0, older.blocks);
+        count
+    }
+
+    /// The turns there are and the words they began with, the last first.
+    pub fn turns(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.blocks.iter().rev().filter_map(|block| match &block.body {
+            Body::Said { text, turn, .. } => Some(((*turn)?, text.source())),
+            _ => None,
+        })
+    }
+
+    fn rewound(&mut self, from: u64) {
+        self.close(None);
+        let begins = |block: &Block| match &block.body {
+            Body::Said { turn: Some(turn), .. } => *turn >= from,
+            _ => false,
+        };
+        if let Some(first) = self.blocks.iter().position(begins) {
+            self.cut_to(first);
+        }
+        self.suggestions.clear();
     }
 
     /// Freezes what is over in the texts that grow.
@@ -131,7 +169,7 @@ impl Story {
         self.cut_to(self.blocks.len().saturating_sub(1));
     }
 
-    fn turn(&mut self, text: &str, origin: Origin) {
+    fn turn(&mut self, turn: u64, text: &str, origin: Origin) {
         self.close(None);
         self.suggestions.clear();
         self.origin = Some(origin);
@@ -140,12 +178,12 @@ impl Story {
             Origin::Typed | Origin::Queue | Origin::Command => text,
         };
         let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
-        self.push(Body::Said { text, origin });
+        self.push(Body::Said { text, origin, turn: Some(turn) });
     }
 
     fn steered(&mut self, text: &str) {
         let text = Text::whole(clean::text(text.trim_end()), Form::Plain);
-        self.push(Body::Said { text, origin: Origin::Typed });
+        self.push(Body::Said { text, origin: Origin::Typed, turn: None });
     }
 
     fn reply(&mut self) {

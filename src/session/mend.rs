@@ -1,0 +1,377 @@
+//! What a turn that broke off leaves behind: how it ends on the screen, and what of it
+//! the model is told. Pure; the events come from the store.
+//!
+//! A step is written down before it starts, so of one that was begun and not finished
+//! nobody knows what came of it, and one that was only asked about never ran.
+
+use crate::context::history::{History, Kept, Kind};
+use crate::protocol::{
+    Cut, Ending, Event, Observation, Origin, Outcome, Question, Replied, Risk, Step, Usage,
+};
+use crate::store::{Piece, Remembered};
+use crate::words::session as words;
+
+/// Bytes of a step's last output that are kept of one that broke off.
+const TAIL: usize = 16 * 1024;
+
+/// What is missing behind the last turn of these; empty when it came to its end.
+pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
+    let begun = events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
+    let Some(begun) = begun else { return Vec::new() };
+    let Some((Event::TurnStarted { turn, .. }, rest)) =
+        events.get(begun..).and_then(<[Event]>::split_first)
+    else {
+        return Vec::new();
+    };
+    if rest.iter().any(|event| matches!(event, Event::TurnEnded { .. })) {
+        return Vec::new();
+    }
+    let mut open = Open::default();
+    rest.iter().for_each(|event| open.take(event));
+    let mut out = Vec::new();
+    if !open.reply.is_empty() {
+        let cut = Some(Cut::Broken);
+        out.push(Event::Replied(Replied {
+            message: open.reply,
+            markdown: true,
+            cut,
+            ..Replied::default()
+        }));
+    }
+    out.extend(open.steps.into_iter().map(|step| Event::Observed(Box::new(step.seen(cwd)))));
+    let ending = Ending::Failed { why: words::INTERRUPTED.into() };
+    out.push(Event::TurnEnded { turn: *turn, ending, usage: Usage::default(), elapsed_ms: 0 });
+    out
+}
+
+/// What is not finished yet.
+#[derive(Default)]
+struct Open {
+    /// The reply as far as it grew.
+    reply: String,
+    steps: Vec<OpenStep>,
+}
+
+struct OpenStep {
+    step: Step,
+    risk: Risk,
+    began: bool,
+    output: String,
+}
+
+impl Open {
+    fn take(&mut self, event: &Event) {
+        match event {
+            Event::ReplyStarted
+            | Event::Retrying { .. }
+            | Event::Repairing { .. }
+            | Event::Replied(_) => self.reply.clear(),
+            Event::Delta { text } => self.reply.push_str(text),
+            Event::Asked(ask) => {
+                if let Question::Step { step, risk, .. } = &ask.question {
+                    self.step(step, risk, false);
+                }
+            }
+            Event::StepStarted { step, risk } => self.step(step, risk, true),
+            Event::StepOutput { id, text } => {
+                if let Some(open) = self.steps.iter_mut().find(|open| open.step.id == *id) {
+                    open.output.push_str(text);
+                }
+            }
+            Event::Observed(seen) => self.steps.retain(|open| open.step.id != seen.step.id),
+            _ => {}
+        }
+    }
+
+    fn step(&mut self, step: &Step, risk: &Risk, began: bool) {
+        self.steps.retain(|open| open.step.id != step.id);
+        let (step, risk) = (step.clone(), risk.clone());
+        self.steps.push(OpenStep { step, risk, began, output: String::new() });
+    }
+}
+
+impl OpenStep {
+    fn seen(self, cwd: &str) -> Observation {
+        let cwd = self.step.cwd.clone().unwrap_or_else(|| cwd.to_owned());
+        let (outcome, note) = match self.began {
+            true => (Outcome::Interrupted, words::STEP_INTERRUPTED),
+            false => (Outcome::Cancelled, words::STEP_NOT_BEGUN),
+        };
+        let start = self.output.floor_char_boundary(self.output.len().saturating_sub(TAIL));
+        let stdout = self.output.split_at(start).1.to_owned();
+        let seen = Observation::not_run(self.step, cwd, self.risk, outcome);
+        Observation { truncated: start > 0, stdout, note: Some(note.into()), ..seen }
+    }
+}
+
+/// What stays of a turn, made from what happened in it. That of a turn that came to its
+/// end is kept as it was; this is for one that did not.
+pub fn kept(events: &[Event]) -> Kept {
+    let Some(Event::TurnStarted { text, origin, .. }) = events.first() else {
+        return Kept::default();
+    };
+    if *origin == Origin::Shell {
+        return shell(text, events);
+    }
+    let mut kept = Kept::default();
+    kept.user(text);
+    let mut reply: Option<(bool, String)> = None;
+    let mut seen: Vec<Observation> = Vec::new();
+    for event in events.iter().skip(1) {
+        match event {
+            Event::Replied(replied) => {
+                settle(&mut kept, &mut reply, &mut seen);
+                reply = Some((replied.error, replied.message.clone()));
+            }
+            Event::Observed(one) => seen.push((**one).clone()),
+            Event::Steered { text } => {
+                settle(&mut kept, &mut reply, &mut seen);
+                kept.user(text);
+            }
+            _ => {}
+        }
+    }
+    settle(&mut kept, &mut reply, &mut seen);
+    kept.interrupted();
+    kept
+}
+
+/// Puts a reply down with what came of it.
+fn settle(kept: &mut Kept, reply: &mut Option<(bool, String)>, seen: &mut Vec<Observation>) {
+    match reply.take() {
+        Some((_, message)) if !seen.is_empty() => kept.reply(Kind::Cmd, &message),
+        Some((true, message)) => kept.reply(Kind::Error, &message),
+        Some((false, message)) => kept.reply(Kind::Chat, &message),
+        None => {}
+    }
+    kept.steps(&std::mem::take(seen));
+}
+
+fn shell(text: &str, events: &[Event]) -> Kept {
+    let line = text.trim_start_matches('!');
+    let seen = events.iter().find_map(|event| match event {
+        Event::Observed(seen) => Some(super::shell::kept(line, seen)),
+        _ => None,
+    });
+    seen.filter(|_| !text.starts_with("!!")).unwrap_or_default()
+}
+
+/// The history as it goes to the model, from what was kept of it.
+pub fn history(remembered: &[Remembered], broken: &[(u64, Piece)], cwd: &str) -> History {
+    let mut history = History::default();
+    for one in remembered {
+        match one {
+            Remembered::Whole { history: json, .. } => {
+                // What cannot be read any more leaves what came before it.
+                if let Ok(whole) = serde_json::from_str(json) {
+                    history = whole;
+                }
+            }
+            Remembered::Turn { turn, left: Some(json) } => {
+                history.retrace(*turn, serde_json::from_str(json).unwrap_or_default());
+            }
+            Remembered::Turn { turn, left: None } => {
+                let events = broken.iter().find(|(broken, _)| broken == turn);
+                let events = events.map(|(_, piece)| events_of(piece)).unwrap_or_default();
+                let closing = closing(&events, cwd);
+                let all: Vec<Event> = events.into_iter().chain(closing).collect();
+                // It was masked when it was written down.
+                history.push(*turn, kept(&all), |_| {});
+            }
+        }
+    }
+    history
+}
+
+pub fn events_of(piece: &Piece) -> Vec<Event> {
+    piece.events.iter().map(|kept| kept.event.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::window::{self, Bounds};
+    use crate::protocol::{Ask, AskId, Message, Role, Tier, Work};
+
+    fn started(text: &str, origin: Origin) -> Event {
+        Event::TurnStarted { turn: 3, text: text.into(), origin }
+    }
+
+    fn step(id: &str) -> Step {
+        let work = Work::exec("cargo", &["test"]);
+        Step { id: id.into(), work, requires: Default::default(), cwd: None }
+    }
+
+    fn risk() -> Risk {
+        let (reasons, effects) = (Vec::new(), Vec::new());
+        Risk { tier: Tier::L1, rule: "x".into(), reasons, effects, lifted: false }
+    }
+
+    fn begun(id: &str) -> Event {
+        Event::StepStarted { step: step(id), risk: risk() }
+    }
+
+    fn replied(message: &str) -> Event {
+        Event::Replied(Replied { message: message.into(), ..Replied::default() })
+    }
+
+    fn seen(id: &str) -> Event {
+        let seen = Observation::not_run(step(id), "/w", risk(), Outcome::Ran);
+        Event::Observed(Box::new(Observation { exit_code: Some(0), ..seen }))
+    }
+
+    fn outcomes(events: &[Event]) -> Vec<Outcome> {
+        let outcome = |event: &Event| match event {
+            Event::Observed(seen) => Some(seen.outcome),
+            _ => None,
+        };
+        events.iter().filter_map(outcome).collect()
+    }
+
+    #[test]
+    fn a_turn_that_came_to_its_end_needs_nothing() {
+        let ended = Event::TurnEnded {
+            turn: 3,
+            ending: Ending::Done,
+            usage: Usage::default(),
+            elapsed_ms: 0,
+        };
+        assert_eq!(closing(&[started("x", Origin::Typed), replied("y"), ended], "/w"), []);
+        assert_eq!(closing(&[], "/w"), []);
+    }
+
+    #[test]
+    fn a_reply_that_was_growing_is_kept_as_cut_off() {
+        let delta = |text: &str| Event::Delta { text: text.into() };
+        let events =
+            [started("x", Origin::Typed), Event::ReplyStarted, delta("half an "), delta("answer")];
+        let closing = closing(&events, "/w");
+        let Some(Event::Replied(reply)) = closing.first() else { panic!("{closing:?}") };
+        assert_eq!((reply.message.as_str(), reply.cut), ("half an answer", Some(Cut::Broken)));
+        assert!(matches!(closing.last(), Some(Event::TurnEnded { turn: 3, .. })));
+    }
+
+    #[test]
+    fn a_step_that_ran_has_an_unknown_outcome_and_one_that_was_asked_about_never_ran() {
+        let ask = Question::Pause { why: words::INTERRUPTED.into() };
+        let output = Event::StepOutput { id: "cmd_002".into(), text: "line\n".into() };
+        let asked = Question::Step {
+            step: step("cmd_003"),
+            risk: risk(),
+            resolved: None,
+            cwd: "/w".into(),
+            why: String::new(),
+            expected: String::new(),
+            number: 1,
+            of: 1,
+            pieces: Vec::new(),
+            rule: None,
+            rest: Vec::new(),
+            change: None,
+        };
+        let events = [
+            started("x", Origin::Typed),
+            replied("steps"),
+            begun("cmd_001"),
+            seen("cmd_001"),
+            Event::Asked(Box::new(Ask { id: AskId(1), question: ask })),
+            begun("cmd_002"),
+            output,
+            Event::Asked(Box::new(Ask { id: AskId(2), question: asked })),
+        ];
+        let closing = closing(&events, "/w");
+        assert_eq!(outcomes(&closing), [Outcome::Interrupted, Outcome::Cancelled]);
+        let Some(Event::Observed(seen)) = closing.first() else { panic!("{closing:?}") };
+        assert_eq!((seen.stdout.as_str(), seen.cwd.as_str()), ("line\n", "/w"));
+        assert!(seen.tool_result()["note"].as_str().is_some_and(|n| n.contains("outcome unknown")));
+    }
+
+    /// What the model is sent next, behind the system's part.
+    fn sent(history: &History) -> Vec<Message> {
+        let turn = [Message::user("go on")];
+        let parts = window::Parts { system: "s", notes: "", history, turn: &turn };
+        let messages = window::request(parts, Bounds::default()).0;
+        messages.into_iter().filter(|message| message.role != Role::System).collect()
+    }
+
+    fn after(events: &[Event]) -> History {
+        let mut events = events.to_vec();
+        events.extend(closing(&events, "/w"));
+        let mut history = History::default();
+        history.push(3, kept(&events), |_| {});
+        history
+    }
+
+    #[test]
+    fn the_model_hears_what_happened_in_the_words_it_knows() {
+        let history = after(&[
+            started("fix it", Origin::Typed),
+            Event::ReplyStarted,
+            replied("First a look."),
+            begun("cmd_001"),
+            seen("cmd_001"),
+            Event::Steered { text: "quickly".into() },
+            replied("Now the change."),
+            begun("cmd_002"),
+        ]);
+        let sent = sent(&history);
+        let roles: Vec<Role> = sent.iter().map(|message| message.role).collect();
+        assert_eq!(roles, [Role::User, Role::Assistant, Role::User, Role::Assistant, Role::User]);
+        assert!(sent[1].content.contains("cargo test"), "{}", sent[1].content);
+        assert_eq!(sent[2].content, "quickly");
+        let last = &sent[3].content;
+        assert!(last.contains("Now the change.") && last.contains("interrupted"), "{last}");
+    }
+
+    #[test]
+    fn the_next_request_is_valid_wherever_a_turn_broke_off() {
+        let all = [
+            started("fix it", Origin::Typed),
+            Event::ReplyStarted,
+            Event::Delta { text: "First".into() },
+            replied("First a look."),
+            begun("cmd_001"),
+            seen("cmd_001"),
+            Event::ReplyStarted,
+            replied("Done."),
+        ];
+        for len in 1..=all.len() {
+            let sent = sent(&after(&all[..len]));
+            assert!(sent.windows(2).all(|pair| pair[0].role != pair[1].role), "{len}: {sent:?}");
+            assert_eq!(sent.last().map(|last| last.role), Some(Role::User));
+            assert!(sent[0].content.starts_with("fix it"), "{len}: {sent:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_was_kept_from_the_model_stays_so() {
+        let line = |text| [started(text, Origin::Shell), begun("cmd_001"), seen("cmd_001")];
+        assert!(kept(&line("!!ls")).is_empty());
+        assert!(!kept(&line("!ls")).is_empty());
+        assert!(kept(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_history_is_what_was_kept_and_what_can_be_made() {
+        let mut whole = History::default();
+        whole.push(1, kept(&[started("all before", Origin::Typed)]), |_| {});
+        let mut second = History::default();
+        second.push(2, kept(&[started("second", Origin::Typed), replied("yes")]), |_| {});
+        let remembered = [
+            Remembered::Turn { turn: 1, left: Some("{}".into()) },
+            Remembered::Whole { turn: 1, history: serde_json::to_string(&whole).expect("plain data") },
+            Remembered::Turn { turn: 2, left: Some(serde_json::to_string(&second.trace(2)).expect("plain data")) },
+            Remembered::Turn { turn: 3, left: None },
+        ];
+        let event = started("third", Origin::Typed);
+        let piece = Piece {
+            events: vec![crate::store::Kept { seq: 1, at: 0, event }],
+            ..Piece::default()
+        };
+        let history = history(&remembered, &[(3, piece)], "/w");
+        assert_eq!(history.turns(), 3);
+        let text = sent(&history).iter().map(|one| one.content.as_str()).collect::<String>();
+        let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+        assert!(at("all before") < at("second") && at("second") < at("third"), "{text}");
+    }
+}

@@ -1,0 +1,466 @@
+//! A session that is kept: taking one up again, forking, renaming, taking turns back,
+//! and what is told about the disk. What is written stands in `store`; every event
+//! reaches it through the outbox before it is shown.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinHandle;
+
+use super::{export, mend};
+use super::run::Session;
+use super::turns::Words;
+use crate::context::history::{History, Mark};
+use crate::protocol::{
+    Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow,
+};
+use crate::safety::redact::Redactor;
+use crate::store::{
+    Desk, Fault, Head, Hit, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
+};
+use crate::words::{Say, Spoken, counted, session as words};
+
+/// Events that are shown at once when a session is taken up.
+const TAIL: usize = 200;
+/// Events of each piece that follows.
+const PIECE: usize = 1_000;
+/// Sessions that are listed, and hits.
+const LISTED: usize = 300;
+const HITS: usize = 50;
+
+/// Where a session is kept, and which one is taken up.
+#[derive(Clone, Debug)]
+pub struct Keeping {
+    pub store: Store,
+    pub resume: Option<Which>,
+    pub replay: Replay,
+}
+
+/// How much of what happened before is told again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replay {
+    All,
+    /// The end of it.
+    End,
+    Nothing,
+}
+
+/// A saved session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The last one of this folder.
+    Last,
+    /// By its id, or the start of one.
+    Id(String),
+}
+
+impl Keeping {
+    /// A new session that ends with the program.
+    pub fn nothing() -> Keeping {
+        Keeping { store: Store::in_memory(), resume: None, replay: Replay::Nothing }
+    }
+}
+
+type Earlier = JoinHandle<Option<Result<Piece, StoreError>>>;
+
+/// The session's side of its store.
+pub(super) struct Saved {
+    recorder: Recorder,
+    faults: UnboundedReceiver<Fault>,
+    resume: Option<Which>,
+    replay: Replay,
+    earlier: Option<Earlier>,
+    is_kept: bool,
+}
+
+/// What comes by itself.
+pub(super) enum Came {
+    Fault(Fault),
+    Earlier(Option<Result<Piece, StoreError>>),
+}
+
+impl Saved {
+    /// Starts what writes; nothing is opened yet.
+    pub fn start(keeping: Keeping, facts: &mut Facts, redactor: Arc<Redactor>) -> Saved {
+        let head = Head::new(&facts.cwd, facts.bot.as_deref());
+        let is_kept = keeping.store.is_kept();
+        facts.session = if is_kept { head.id.clone() } else { String::new() };
+        let (told, faults) = unbounded_channel();
+        let recorder = Recorder::start(keeping.store, head, redactor, told);
+        let Keeping { resume, replay, .. } = keeping;
+        Saved { recorder, faults, resume, replay, earlier: None, is_kept }
+    }
+
+    pub fn recorder(&self) -> Recorder {
+        self.recorder.clone()
+    }
+
+    /// The next thing that comes by itself.
+    pub async fn next(&mut self) -> Came {
+        let Saved { faults, earlier, .. } = self;
+        let piece = async {
+            match earlier {
+                Some(piece) => piece.await.unwrap_or(None),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            Some(fault) = faults.recv() => Came::Fault(fault),
+            piece = piece => {
+                *earlier = None;
+                Came::Earlier(piece)
+            }
+            else => std::future::pending().await,
+        }
+    }
+
+    /// Keeps what a turn left in the history.
+    pub async fn remember(&self, turn: u64, history: &History) {
+        let Ok(json) = serde_json::to_string(&history.trace(turn)) else { return };
+        self.recorder.ask(move |desk| desk.remember(turn, &json)).await;
+    }
+
+    /// Keeps the whole history as it is behind a turn: earlier ones were summed up.
+    pub async fn remember_whole(&self, turn: u64, history: &History) {
+        let Ok(json) = serde_json::to_string(history) else { return };
+        self.recorder.ask(move |desk| desk.remember_whole(turn, &json)).await;
+    }
+
+    pub async fn retried(&self, turn: u64) {
+        self.recorder.ask(move |desk| desk.retried(turn)).await;
+    }
+
+    /// A new session begins with the next turn.
+    pub async fn leave(&mut self, facts: &mut Facts) {
+        let head = Head::new(&facts.cwd, facts.bot.as_deref());
+        self.earlier = None;
+        (facts.title, facts.read_only) = (String::new(), false);
+        if self.is_kept {
+            facts.session.clone_from(&head.id);
+        }
+        self.recorder.ask(move |desk| desk.leave(head)).await;
+    }
+
+    /// Waits until everything is written.
+    pub async fn close(&self) {
+        self.recorder.close().await;
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&mut Desk) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Say> {
+        let gone = Err(StoreError::NothingThere);
+        self.recorder.ask(ask).await.unwrap_or(gone).map_err(|error| error.say())
+    }
+
+    fn read_before(&mut self, seq: i64) {
+        let recorder = self.recorder.clone();
+        let read = async move { recorder.ask(move |desk| desk.before(seq, PIECE)).await };
+        self.earlier = Some(tokio::spawn(read));
+    }
+}
+
+impl Session {
+    /// Takes up what was asked for at the start.
+    pub(super) async fn resume_first(&mut self) {
+        match self.saved.resume.take() {
+            None => {}
+            Some(Which::Last) => self.take_up(None).await,
+            Some(Which::Id(id)) => self.take_up(Some(id)).await,
+        }
+    }
+
+    pub(super) async fn saved_came(&mut self, came: Came) {
+        match came {
+            Came::Fault(fault @ Fault::SavedAgain) => self.say(Notice::info(fault.say())).await,
+            Came::Fault(fault) => self.say(Notice::warning(fault.say())).await,
+            Came::Earlier(Some(Ok(piece))) => self.earlier(piece).await,
+            Came::Earlier(Some(Err(error))) => {
+                let notice = words::EARLIER_LOST.with("why", error.say());
+                self.say(Notice::warning(notice)).await;
+            }
+            Came::Earlier(None) => {}
+        }
+    }
+
+    /// A session that has no name yet is called after its first words.
+    pub(super) fn entitle(&mut self, text: &str, origin: Origin) {
+        if self.facts.title.is_empty() {
+            self.facts.title = self.guard.redactor.mask(&title_of(text, origin)).into_owned();
+        }
+    }
+
+    /// True for what a window that only reads cannot do.
+    pub(super) fn refuses(&self, op: &Op) -> bool {
+        self.facts.read_only
+            && matches!(
+                op,
+                Op::Submit { .. }
+                    | Op::Shell { .. }
+                    | Op::Prompt { .. }
+                    | Op::Render { .. }
+                    | Op::Compress { .. }
+                    | Op::Recall { .. }
+                    | Op::Steer { .. }
+                    | Op::Retry
+                    | Op::Rename { .. }
+                    | Op::Rewind { .. }
+            )
+    }
+
+    pub(super) async fn say_read_only(&mut self) {
+        let notice = Notice::warning(words::READ_ONLY).hint(words::READ_ONLY_HINT);
+        self.say(notice).await;
+    }
+
+    /// What a person wants of saved sessions.
+    pub(super) async fn saved_op(&mut self, op: Op) {
+        let must_wait = matches!(op, Op::Resume { .. } | Op::Fork { .. } | Op::Rewind { .. });
+        if must_wait && !self.is_idle() {
+            return self.say(Notice::warning(words::SAVED_BUSY)).await;
+        }
+        let done = match op {
+            Op::Resume { session } => {
+                self.take_up(Some(session)).await;
+                Ok(())
+            }
+            Op::Sessions => self.list().await,
+            Op::Find { words } => self.find(words).await,
+            Op::Fork { name } => self.fork(name).await,
+            Op::Rename { name } => self.rename(name).await,
+            Op::Rewind { turn, what } => self.rewind(turn, what).await,
+            _ => Ok(()),
+        };
+        if let Err(why) = done {
+            self.say(Notice::error(why)).await;
+        }
+    }
+
+    async fn take_up(&mut self, id: Option<String>) {
+        let last = id.is_none();
+        let asked = self.saved.recorder.ask(move |desk| desk.resume(id.as_deref(), TAIL)).await;
+        match asked.unwrap_or(Err(StoreError::NothingThere)) {
+            Ok(resumed) => self.resumed(resumed).await,
+            Err(StoreError::NoSession { .. }) if last => {
+                self.say(Notice::info(words::NONE_HERE).hint(words::NONE_HERE_HINT)).await;
+            }
+            Err(error) => self.say(Notice::error(error.say())).await,
+        }
+    }
+
+    async fn resumed(&mut self, resumed: Resumed) {
+        let Resumed { known, tail, history, broken, read_only } = resumed;
+        if !self.past.is_empty() {
+            self.outbox.send(Event::Cleared).await;
+        }
+        let elsewhere = (known.folder != self.facts.cwd).then(|| known.folder.clone());
+        self.past.clear();
+        self.past.history = Arc::new(mend::history(&history, &broken, &known.folder));
+        self.past.next_step = self.past.next_step.max(known.next_step);
+        self.past.next_ask = self.past.next_ask.max(known.next_ask);
+        let mut events = mend::events_of(&tail);
+        self.past.asked = last_asked(&events, &self.past.history, known.turn);
+        let closing = mend::closing(&events, &known.folder);
+        if !read_only {
+            for event in &closing {
+                self.saved.recorder.append(event).await;
+            }
+            self.mend_history(known.turn, &closing).await;
+        }
+        let interrupted = !closing.is_empty();
+        events.extend(closing);
+        let told = events.iter().filter(|event| export::is_told(event));
+        told.for_each(|event| self.past.note(event.clone()));
+        if self.saved.is_kept {
+            self.facts.session.clone_from(&known.id);
+        }
+        (self.facts.title, self.facts.read_only) = (known.title.clone(), read_only);
+        (self.facts.turns, self.facts.steps) = (known.turn, known.steps);
+        self.facts.usage = known.usage;
+        let before = tail.events.first().filter(|_| tail.more).map(|first| first.seq);
+        if self.saved.replay != Replay::Nothing {
+            self.outbox.send(Event::Earlier { events, more: before.is_some() }).await;
+        }
+        self.tell_facts().await;
+        self.tell_resumed(&known.title, interrupted, tail.unreadable, elsewhere).await;
+        if let Some(seq) = before {
+            self.saved.read_before(seq);
+        }
+    }
+
+    /// What a turn that broke off said is from now on kept like that of any other.
+    async fn mend_history(&mut self, turn: u64, closing: &[Event]) {
+        if closing.is_empty() {
+            return;
+        }
+        self.saved.remember(turn, &self.past.history).await;
+    }
+
+    async fn tell_resumed(
+        &mut self,
+        title: &str,
+        interrupted: bool,
+        unreadable: usize,
+        elsewhere: Option<String>,
+    ) {
+        if self.facts.read_only {
+            self.say_read_only().await;
+        } else if self.saved.replay != Replay::Nothing {
+            self.say(Notice::info(words::RESUMED.with("title", title))).await;
+        }
+        if interrupted && self.saved.replay == Replay::Nothing {
+            self.say(Notice::info(words::INTERRUPTED)).await;
+        }
+        if unreadable > 0 {
+            let say = counted(unreadable, words::UNREADABLE_ONE, words::UNREADABLE);
+            self.say(Notice::warning(say)).await;
+        }
+        if let Some(folder) = elsewhere {
+            let say = words::ELSEWHERE.with("folder", folder).with("here", self.facts.cwd.as_str());
+            self.say(Notice::warning(say)).await;
+        }
+    }
+
+    async fn earlier(&mut self, piece: Piece) {
+        let events = mend::events_of(&piece);
+        let told: Vec<Event> = events.iter().filter(|event| export::is_told(event)).cloned().collect();
+        self.past.note_before(&told);
+        let before = piece.events.first().filter(|_| piece.more).map(|first| first.seq);
+        if self.saved.replay == Replay::All {
+            self.outbox.send(Event::Earlier { events, more: before.is_some() }).await;
+        }
+        if let Some(seq) = before {
+            self.saved.read_before(seq);
+        }
+    }
+
+    async fn list(&mut self) -> Result<(), Say> {
+        let listed = self.saved.ask(|desk| desk.list(None, LISTED)).await?;
+        let here = self.facts.cwd.clone();
+        // Those of this folder first, each as they were worked in.
+        let (near, far): (Vec<Listed>, Vec<Listed>) =
+            listed.into_iter().partition(|one| one.folder == here);
+        let rows = near.into_iter().chain(far).map(row).collect();
+        self.outbox.send(Event::Sessions { rows }).await;
+        Ok(())
+    }
+
+    async fn find(&mut self, asked: String) -> Result<(), Say> {
+        let page = match asked.trim() {
+            "" => {
+                let listed = self.saved.ask(|desk| desk.list(None, LISTED)).await?;
+                list_page(listed)
+            }
+            _ => {
+                let looked_for = asked.clone();
+                let hits = self.saved.ask(move |desk| desk.search(&looked_for, HITS)).await?;
+                hits_page(&asked, hits)
+            }
+        };
+        self.outbox.send(Event::Page(Box::new(page))).await;
+        Ok(())
+    }
+
+    async fn fork(&mut self, name: Option<String>) -> Result<(), Say> {
+        let mut head = Head::new(&self.facts.cwd, self.facts.bot.as_deref());
+        head.title = name.map(|name| title_of(&name, Origin::Typed));
+        if self.facts.turns == 0 {
+            return Err(words::NOTHING_TO_FORK.into());
+        }
+        let known = self.saved.ask(move |desk| desk.fork(head)).await?;
+        if self.saved.is_kept {
+            self.facts.session.clone_from(&known.id);
+        }
+        (self.facts.title, self.facts.read_only) = (known.title.clone(), false);
+        self.tell_facts().await;
+        self.say(Notice::info(words::FORKED.with("title", known.title).with("id", known.id))).await;
+        Ok(())
+    }
+
+    async fn rename(&mut self, name: String) -> Result<(), Say> {
+        let title = self.saved.ask(move |desk| desk.rename(&name)).await?;
+        self.facts.title.clone_from(&title);
+        self.tell_facts().await;
+        self.say(Notice::info(words::RENAMED.with("title", title))).await;
+        Ok(())
+    }
+
+    async fn rewind(&mut self, turn: u64, what: Rewind) -> Result<(), Say> {
+        let event = Event::Rewound { turn, text: String::new(), what };
+        let (text, history) = self.saved.ask(move |desk| desk.take_back(turn, &event)).await?;
+        // The words as they were typed, if they are still known.
+        let typed = self.past.words_of(turn);
+        self.past.history = Arc::new(mend::history(&history, &[], &self.facts.cwd));
+        self.past.take_back(turn);
+        self.facts.turns = turn.saturating_sub(1);
+        let text = typed.unwrap_or(text);
+        self.outbox.send(Event::Rewound { turn, text, what }).await;
+        self.tell_facts().await;
+        Ok(())
+    }
+}
+
+/// The last message, to be asked again.
+fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, Mark)> {
+    let (text, origin) = events.iter().rev().find_map(|event| match event {
+        Event::TurnStarted { text, origin, .. } => Some((text.clone(), *origin)),
+        _ => None,
+    })?;
+    // The parts of a prompt that was filled are not known any more.
+    let plain = origin != Origin::Shell && !text.starts_with('/');
+    plain.then(|| {
+        let mut before = history.clone();
+        before.rewind(turn);
+        (Words::Text(text), before.mark())
+    })
+}
+
+/// A time as a person reads it, in the time zone of this machine.
+pub fn when(milliseconds: i64) -> String {
+    let Ok(at) = jiff::Timestamp::from_millisecond(milliseconds) else { return String::new() };
+    at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+fn row(listed: Listed) -> SessionRow {
+    let Listed { id, folder, title, updated, turns, preview, .. } = listed;
+    SessionRow { id, title, folder, when: when(updated), preview, turns }
+}
+
+/// Saved sessions as a page.
+pub fn list_page(listed: Vec<Listed>) -> Page {
+    let mut rows: Vec<Row> = listed
+        .into_iter()
+        .map(|one| {
+            let turns = counted(one.turns as usize, words::TURNS_ONE, words::TURNS);
+            let about = words::LISTED
+                .with("when", when(one.updated))
+                .with("title", one.title)
+                .with("turns", turns)
+                .with("folder", one.folder);
+            Row::pair(one.id, about)
+        })
+        .collect();
+    if rows.is_empty() {
+        rows.push(Row::line(words::NO_SESSIONS));
+    }
+    Page { title: words::SESSIONS.into(), rows }
+}
+
+/// What was found in saved sessions, as a page.
+pub fn hits_page(looked_for: &str, hits: Vec<Hit>) -> Page {
+    let mut rows: Vec<Row> = hits
+        .into_iter()
+        .map(|hit| {
+            let about = words::HIT
+                .with("when", when(hit.at))
+                .with("title", hit.title)
+                .with("around", hit.around);
+            Row::pair(hit.id, about)
+        })
+        .collect();
+    if rows.is_empty() {
+        rows.push(Row::line(words::NO_HITS));
+    }
+    Page { title: words::HITS.with("words", looked_for.trim()), rows }
+}

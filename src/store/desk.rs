@@ -1,0 +1,518 @@
+//! What the writing thread holds: the file, the session that is written to, and what
+//! could not be written yet.
+//!
+//! A file that cannot be written loses nothing: rows wait in memory, it is said once,
+//! and they are tried again before each next one. Not in here: the thread (`recorder`).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::read::Known;
+use super::rows::{self, Row, grows, is_kept};
+use super::write::Parts;
+use super::{Disk, Fault, Listed, Lock, Piece, Remembered, Store, StoreError};
+use crate::protocol::Event;
+use crate::safety::redact::Redactor;
+use crate::words::Spoken;
+
+/// Bytes of rows that wait for a disk; past it the oldest are lost.
+const WAITING: usize = 32 << 20;
+/// How long a disk is left alone after a fault.
+const AGAIN: Duration = Duration::from_secs(2);
+/// How long text that grows may wait to be written.
+const GROWING: Duration = Duration::from_millis(100);
+/// Characters of a word that is still growing that may be written: the start of a
+/// secret, but not enough of one.
+const BEGUN: usize = 12;
+/// A word longer than this is no secret.
+const LONGEST: usize = 4096;
+/// Bytes of history that a session goes on with.
+const HISTORY: usize = 1 << 20;
+
+/// What a session begins with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    pub id: String,
+    /// Absolute, with links resolved.
+    pub folder: String,
+    pub bot: Option<String>,
+    /// A name a person gave it before it began.
+    pub title: Option<String>,
+}
+
+impl Head {
+    /// A new session in a folder. Ids are short enough to be typed.
+    pub fn new(folder: &str, bot: Option<&str>) -> Head {
+        // Without letters that are taken for digits or for each other.
+        const LETTERS: &[u8] = b"abcdefghjkmnpqrstvwxyz23456789";
+        let letter = |_| char::from(*fastrand::choice(LETTERS).unwrap_or(&b'a'));
+        let id = (0..8).map(letter).collect();
+        Head { id, folder: folder.to_owned(), bot: bot.map(str::to_owned), title: None }
+    }
+}
+
+/// Whether anything is written.
+#[derive(Debug)]
+enum Hold {
+    /// It is not begun, or nobody else has it.
+    Ours(Option<Lock>),
+    /// Another window writes to it.
+    ReadOnly,
+}
+
+/// A session as it is taken up again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resumed {
+    pub known: Known,
+    /// The end of it.
+    pub tail: Piece,
+    pub history: Vec<Remembered>,
+    /// Turns without messages that are to be made from what happened in them.
+    pub broken: Vec<(u64, Piece)>,
+    /// Another window writes to it.
+    pub read_only: bool,
+}
+
+/// The state of the writing thread.
+#[derive(Debug)]
+pub struct Desk {
+    store: Store,
+    redactor: Arc<Redactor>,
+    faults: UnboundedSender<Fault>,
+    disk: Option<Disk>,
+    head: Head,
+    /// Set once the session is in the file.
+    key: Option<i64>,
+    begun: bool,
+    hold: Hold,
+    growing: Option<(Event, Instant)>,
+    waiting: Waiting,
+    parts: Parts,
+}
+
+/// Rows that are not in the file yet.
+#[derive(Debug, Default)]
+struct Waiting {
+    rows: VecDeque<Row>,
+    weight: usize,
+    /// When the disk failed last.
+    failed: Option<Instant>,
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+impl Desk {
+    pub fn new(
+        store: Store,
+        head: Head,
+        redactor: Arc<Redactor>,
+        faults: UnboundedSender<Fault>,
+    ) -> Desk {
+        Desk {
+            store,
+            redactor,
+            faults,
+            disk: None,
+            head,
+            key: None,
+            begun: false,
+            hold: Hold::Ours(None),
+            growing: None,
+            waiting: Waiting::default(),
+            parts: Parts::default(),
+        }
+    }
+
+    pub fn id(&self) -> &str {
+        &self.head.id
+    }
+
+    // What happens
+
+    /// Takes an event in; it is in the file after the next [`Desk::flush`].
+    pub fn note(&mut self, event: Event) {
+        let starts = matches!(event, Event::TurnStarted { .. });
+        if !is_kept(&event) || matches!(self.hold, Hold::ReadOnly) || !(self.begun || starts) {
+            return;
+        }
+        self.begun = true;
+        if grows(&event) {
+            return self.grow(event);
+        }
+        self.ripen(None);
+        self.push(&event);
+    }
+
+    /// Writes what waits. The answer is true when something grave is among it.
+    pub fn flush(&mut self) -> bool {
+        let grave = self.waiting.rows.iter().any(|row| row.kind.is_grave());
+        if self.waiting.rows.is_empty() || self.is_resting() {
+            return false;
+        }
+        match self.write() {
+            Ok(()) => {
+                self.waiting.rows.clear();
+                self.waiting.weight = 0;
+                if self.waiting.failed.take().is_some() {
+                    self.tell(Fault::SavedAgain);
+                }
+            }
+            Err(error) => self.failed(&error),
+        }
+        grave
+    }
+
+    /// What was written lies on the disk itself after this, where it can be helped.
+    pub fn settle(&self) {
+        if let Some(disk) = &self.disk {
+            disk.settle();
+        }
+    }
+
+    /// When text that grows is to be written at the latest.
+    pub fn due(&self) -> Option<Instant> {
+        self.growing.as_ref().map(|(_, since)| *since + GROWING)
+    }
+
+    /// Takes in text that has grown for long enough.
+    pub fn tick(&mut self) {
+        self.ripen(Some(LONGEST));
+        self.flush();
+    }
+
+    /// The end: one more try, whenever the last one was.
+    pub fn close(&mut self) {
+        self.ripen(None);
+        if let Some(failed) = &mut self.waiting.failed {
+            *failed = failed.checked_sub(AGAIN).unwrap_or(*failed);
+        }
+        self.flush();
+        self.settle();
+    }
+
+    fn grow(&mut self, event: Event) {
+        let event = match self.growing.take() {
+            None => (event, Instant::now()),
+            Some((mut earlier, since)) => match joined(&mut earlier, event) {
+                None => (earlier, since),
+                Some(later) => {
+                    self.push(&earlier);
+                    (later, Instant::now())
+                }
+            },
+        };
+        self.growing = Some(event);
+    }
+
+    /// Makes a row of what has grown. With `held`, a word at its end that might be the
+    /// start of a secret stays behind until it is whole.
+    fn ripen(&mut self, held: Option<usize>) {
+        let Some((mut event, _)) = self.growing.take() else { return };
+        if let Some(most) = held
+            && let Some(text) = growing_text(&mut event)
+        {
+            let word = text.len() - unfinished(text);
+            if text.len() - word > BEGUN && text.len() - word < most {
+                let rest = text.split_off(word);
+                let mut later = event.clone();
+                if let Some(text) = growing_text(&mut later) {
+                    *text = rest;
+                }
+                self.growing = Some((later, Instant::now()));
+            }
+        }
+        if growing_text(&mut event).is_some_and(|text| !text.is_empty()) {
+            self.push(&event);
+        }
+    }
+
+    fn push(&mut self, event: &Event) {
+        let Some(row) = Row::new(event, now(), &self.redactor) else { return };
+        self.waiting.weight += row.weight();
+        self.waiting.rows.push_back(row);
+        while self.waiting.weight > WAITING
+            && let Some(lost) = self.waiting.rows.pop_front()
+        {
+            self.waiting.weight -= lost.weight();
+        }
+    }
+
+    fn write(&mut self) -> Result<(), StoreError> {
+        let done = self.try_write();
+        match done {
+            Err(error) if error.is_damage() => {
+                self.mend()?;
+                self.try_write()
+            }
+            done => done,
+        }
+    }
+
+    fn try_write(&mut self) -> Result<(), StoreError> {
+        self.open()?;
+        if matches!(self.hold, Hold::Ours(None)) {
+            match self.store.lock(&self.head.id)? {
+                Some(lock) => self.hold = Hold::Ours(Some(lock)),
+                None => return Err(StoreError::Held { id: self.head.id.clone() }),
+            }
+        }
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        let rows = self.waiting.rows.make_contiguous();
+        self.key = Some(disk.add(self.key, &self.head, rows, &mut self.parts)?);
+        Ok(())
+    }
+
+    fn open(&mut self) -> Result<(), StoreError> {
+        if self.disk.is_none() {
+            let (disk, fault) = Disk::open(&self.store)?;
+            self.disk = Some(disk);
+            fault.into_iter().for_each(|fault| self.tell(fault));
+        }
+        Ok(())
+    }
+
+    /// Sets a damaged file aside. The session goes on under its own id.
+    fn mend(&mut self) -> Result<(), StoreError> {
+        let Some(disk) = self.disk.take() else { return Ok(()) };
+        let (disk, fault) = disk.mend(&self.store)?;
+        self.parts = Parts::default();
+        self.key = disk.find(&self.head.id).ok().map(|known| known.key);
+        self.disk = Some(disk);
+        fault.into_iter().for_each(|fault| self.tell(fault));
+        Ok(())
+    }
+
+    fn is_resting(&self) -> bool {
+        self.waiting.failed.is_some_and(|failed| failed.elapsed() < AGAIN)
+    }
+
+    fn failed(&mut self, error: &StoreError) {
+        if self.waiting.failed.is_none() {
+            self.tell(Fault::NotSaved(error.say()));
+        }
+        self.waiting.failed = Some(Instant::now());
+        tracing::warn!(%error, "the session is not saved");
+    }
+
+    fn tell(&self, fault: Fault) {
+        // Nobody listens any more when the session is gone.
+        let _ = self.faults.send(fault);
+    }
+
+    /// A disk with so much room and no more.
+    #[cfg(test)]
+    pub fn limit_pages(&self, pages: Option<u32>) {
+        if let Some(disk) = &self.disk {
+            let most = pages.unwrap_or(1 << 30);
+            let _ = disk.db.pragma_update(None, "max_page_count", most);
+        }
+    }
+
+    // What is asked of it
+
+    /// The file, with all written that waits; damage is mended and asked once more.
+    fn with<T>(
+        &mut self,
+        ask: impl Fn(&mut Disk) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.open()?;
+        self.ripen(None);
+        self.flush();
+        let Some(disk) = &mut self.disk else { return Err(StoreError::NothingThere) };
+        match ask(disk) {
+            Err(error) if error.is_damage() => {
+                self.mend()?;
+                self.disk.as_mut().map_or(Err(StoreError::NothingThere), ask)
+            }
+            done => done,
+        }
+    }
+
+    pub fn list(&mut self, folder: Option<&str>, most: usize) -> Result<Vec<Listed>, StoreError> {
+        self.with(|disk| disk.list(folder, most))
+    }
+
+    pub fn search(&mut self, words: &str, most: usize) -> Result<Vec<super::Hit>, StoreError> {
+        self.with(|disk| disk.search(words, most))
+    }
+
+    /// Takes up a session: the one of an id, or the last one in the folder. The end of
+    /// it comes with the answer, at most about so many events.
+    pub fn resume(&mut self, id: Option<&str>, most: usize) -> Result<Resumed, StoreError> {
+        let folder = self.head.folder.clone();
+        let known = self.with(|disk| match id {
+            Some(id) => disk.find(id),
+            None => disk
+                .last(&folder)?
+                .ok_or_else(|| StoreError::NoSession { id: String::new() }),
+        })?;
+        let held = matches!(self.hold, Hold::Ours(Some(_)));
+        let ours = held && self.key == Some(known.key);
+        let lock = if ours { None } else { Some(self.store.lock(&known.id)?) };
+        let key = known.key;
+        let tail = self.with(|disk| disk.piece(key, None, most))?;
+        let history = self.with(|disk| disk.remembered(key, HISTORY))?;
+        let broken = history.iter().filter_map(|one| match one {
+            Remembered::Turn { turn, left: None } => Some(*turn),
+            _ => None,
+        });
+        let broken = broken.collect::<Vec<_>>();
+        let broken = broken
+            .into_iter()
+            .map(|turn| Ok((turn, self.with(|disk| disk.turn(key, turn))?)))
+            .collect::<Result<_, StoreError>>()?;
+        // From here on nothing can fail: what was written to before is let go of.
+        match lock {
+            None => {}
+            Some(Some(lock)) => self.hold = Hold::Ours(Some(lock)),
+            Some(None) => self.hold = Hold::ReadOnly,
+        }
+        self.head = Head {
+            id: known.id.clone(),
+            folder: known.folder.clone(),
+            bot: self.head.bot.clone(),
+            title: None,
+        };
+        self.key = Some(key);
+        self.begun = true;
+        self.parts = Parts::default();
+        let read_only = matches!(self.hold, Hold::ReadOnly);
+        Ok(Resumed { known, tail, history, broken, read_only })
+    }
+
+    /// Events before those that were read already.
+    pub fn before(&mut self, seq: i64, most: usize) -> Result<Piece, StoreError> {
+        let Some(key) = self.key else { return Ok(Piece::default()) };
+        self.with(|disk| disk.piece(key, Some(seq), most))
+    }
+
+    /// The next events belong to a session that has not begun.
+    pub fn leave(&mut self, head: Head) {
+        self.ripen(None);
+        self.flush();
+        self.head = head;
+        self.key = None;
+        self.begun = false;
+        self.hold = Hold::Ours(None);
+        self.parts = Parts::default();
+    }
+
+    /// Keeps what a turn added to the history.
+    pub fn remember(&mut self, turn: u64, messages: &str) {
+        self.keep(messages, |disk, key, body| disk.remember(key, turn, body));
+    }
+
+    /// Keeps the whole history behind a turn.
+    pub fn remember_whole(&mut self, turn: u64, history: &str) {
+        self.keep(history, |disk, key, body| disk.remember_whole(key, turn, body));
+    }
+
+    fn keep(&mut self, json: &str, put: impl Fn(&mut Disk, i64, &str) -> Result<(), StoreError>) {
+        let Some(key) = self.key.filter(|_| !matches!(self.hold, Hold::ReadOnly)) else { return };
+        let masked = serde_json::from_str(json).map(|mut value| {
+            self.redactor.mask_value(&mut value);
+            value.to_string()
+        });
+        // It was made of our own data a moment ago.
+        let Ok(masked) = masked else { return };
+        if let Err(error) = self.with(|disk| put(disk, key, &masked)) {
+            self.failed(&error);
+        }
+    }
+
+    /// A turn is asked again: what it added to the history counts no more.
+    pub fn retried(&mut self, turn: u64) {
+        let Some(key) = self.key else { return };
+        if let Err(error) = self.with(|disk| disk.take_back(key, turn, None)) {
+            tracing::warn!(%error, "a turn that is asked again was not found");
+        }
+    }
+
+    /// Takes turns back from `turn` on. `event` says so in the session. The answer is
+    /// what that turn began with, and the history as it is now.
+    pub fn take_back(
+        &mut self,
+        turn: u64,
+        event: &Event,
+    ) -> Result<(String, Vec<Remembered>), StoreError> {
+        let key = self.writable()?;
+        let text = self.with(|disk| disk.take_back(key, turn, Some(event)))?;
+        let history = self.with(|disk| disk.remembered(key, HISTORY))?;
+        Ok((text.unwrap_or_default(), history))
+    }
+
+    /// Goes on in a copy of the session. The answer is what is known of the copy.
+    pub fn fork(&mut self, head: Head) -> Result<Known, StoreError> {
+        let Some(key) = self.key else { return Err(StoreError::NothingThere) };
+        let title = head.title.clone();
+        let known = self.with(|disk| {
+            let new = disk.fork(key, &head, title.as_deref())?;
+            disk.known(new)
+        })?;
+        let lock = self.store.lock(&head.id)?;
+        self.hold = Hold::Ours(lock);
+        self.head = head;
+        self.key = Some(known.key);
+        Ok(known)
+    }
+
+    /// Gives the session a name; before it has begun, the name waits for that.
+    pub fn rename(&mut self, title: &str) -> Result<String, StoreError> {
+        let title = rows::one_line(&self.redactor.mask(title), 120);
+        match self.key {
+            Some(_) => {
+                let key = self.writable()?;
+                self.with(|disk| disk.rename(key, &title))?;
+            }
+            None => self.head.title = Some(title.clone()),
+        }
+        Ok(title)
+    }
+
+    fn writable(&self) -> Result<i64, StoreError> {
+        match (&self.hold, self.key) {
+            (Hold::ReadOnly, _) => Err(StoreError::Held { id: self.head.id.clone() }),
+            (Hold::Ours(_), Some(key)) => Ok(key),
+            (Hold::Ours(_), None) => Err(StoreError::NothingThere),
+        }
+    }
+}
+
+/// Joins text of one kind; gives back what is of another.
+pub(super) fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
+    match (earlier, later) {
+        (Event::Delta { text }, Event::Delta { text: more })
+        | (Event::Thought { text }, Event::Thought { text: more }) => {
+            text.push_str(&more);
+            None
+        }
+        (Event::StepOutput { id, text }, Event::StepOutput { id: same, text: more })
+            if *id == same =>
+        {
+            text.push_str(&more);
+            None
+        }
+        (_, later) => Some(later),
+    }
+}
+
+fn growing_text(event: &mut Event) -> Option<&mut String> {
+    match event {
+        Event::Delta { text } | Event::Thought { text } | Event::StepOutput { text, .. } => {
+            Some(text)
+        }
+        _ => None,
+    }
+}
+
+/// Bytes at the end of a text that may go on as one token.
+fn unfinished(text: &str) -> usize {
+    let token = |c: char| c.is_ascii_alphanumeric() || "_-./+=:~@%".contains(c);
+    text.chars().rev().take_while(|c| token(*c)).count()
+}

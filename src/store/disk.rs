@@ -1,0 +1,143 @@
+//! The file itself: made, opened, and set aside when it is damaged.
+//!
+//! Every window holds a shared lock beside the file. Only who has that lock alone may
+//! set the file aside, so no window ever writes to one that another has moved away.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::schema::{self, MIGRATIONS};
+use super::{Fault, Store, StoreError, make_folder, own_file, recover};
+
+/// How long one window waits for another to have written.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// An open file of sessions. Used from one thread at a time.
+#[derive(Debug)]
+pub struct Disk {
+    pub(super) db: Connection,
+    file: Option<PathBuf>,
+    /// Held as long as the file is open.
+    _shared: Option<File>,
+}
+
+impl Disk {
+    /// Opens the file, making or mending it where that is needed; beside it what is to
+    /// be said about that.
+    ///
+    /// # Errors
+    /// When it cannot be had: no folder, no room, a later version, damage that another
+    /// window holds on to.
+    pub fn open(store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
+        let (Some(folder), Some(file)) = (&store.folder, store.file()) else {
+            return Ok((Disk { db: ready(Connection::open_in_memory()?)?, file: None, _shared: None }, None));
+        };
+        make_folder(folder)?;
+        let gate = own_file(&folder.join("sessions.lock"))?;
+        gate.lock_shared()?;
+        match connect(&file) {
+            Ok(db) => Ok((Disk { db, file: Some(file), _shared: Some(gate) }, None)),
+            Err(error) if error.is_damage() => set_aside(&file, gate),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sets this file aside and starts a new one with what can be read of it.
+    ///
+    /// # Errors
+    /// When another window has it open as well, or the new one cannot be had.
+    pub fn mend(self, store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
+        let Disk { db, file, _shared } = self;
+        // Closing a damaged file may fail; it is left behind either way.
+        drop(db);
+        drop(_shared);
+        let (Some(folder), Some(file)) = (&store.folder, file) else {
+            return Disk::open(store);
+        };
+        let gate = own_file(&folder.join("sessions.lock"))?;
+        set_aside(&file, gate)
+    }
+
+    /// Waits until what was written so far is on the disk itself, for a machine that
+    /// loses its power. Nothing that is shown waits for this.
+    pub fn settle(&self) {
+        if let Some(file) = &self.file {
+            // A file system without this is as good as it gets.
+            let _ = File::open(beside(file, "-wal")).and_then(|log| log.sync_data());
+        }
+    }
+}
+
+/// A name beside the file: SQLite puts its own endings behind the whole name.
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Opens one file and brings it up to date.
+pub(super) fn connect(file: &Path) -> Result<Connection, StoreError> {
+    if !file.exists() {
+        // SQLite gives its own files the same owner and rights.
+        own_file(file)?;
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(file, flags)?;
+    db.busy_timeout(PATIENCE)?;
+    let newer = || StoreError::Newer { file: file.to_owned() };
+    if schema::version(&db)? > schema::newest() {
+        return Err(newer());
+    }
+    // Where shared memory cannot be had, SQLite stays with its journal, which is slower.
+    let _: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    let db = ready(db)?;
+    // The roots of the two tables that count: damage there shows at once.
+    db.query_row("SELECT max(id) FROM events", [], |row| row.get::<_, Option<i64>>(0))?;
+    db.query_row("SELECT max(touched) FROM sessions", [], |row| row.get::<_, Option<i64>>(0))?;
+    Ok(db)
+}
+
+fn ready(mut db: Connection) -> Result<Connection, StoreError> {
+    db.execute_batch(
+        "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
+         PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
+         PRAGMA journal_size_limit = 8388608;",
+    )?;
+    schema::migrate(&mut db, MIGRATIONS)?;
+    Ok(db)
+}
+
+/// Moves a damaged file away and pours what can be read of it into a new one.
+fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreError> {
+    gate.unlock()?;
+    match gate.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => {
+            return Err(StoreError::Damaged { file: file.to_owned() });
+        }
+        Err(fs::TryLockError::Error(error)) => return Err(error.into()),
+    }
+    let aside = free_name(file);
+    for ending in ["", "-wal", "-shm"] {
+        let from = beside(file, ending);
+        if from.exists() {
+            fs::rename(&from, beside(&aside, ending))?;
+        }
+    }
+    let mut disk = Disk { db: connect(file)?, file: Some(file.to_owned()), _shared: None };
+    let found = recover::pour(&aside, &mut disk)?;
+    gate.unlock()?;
+    gate.lock_shared()?;
+    disk._shared = Some(gate);
+    let (sessions, events) = (found.sessions, found.events);
+    Ok((disk, Some(Fault::Recovered { aside, sessions, events })))
+}
+
+/// `sessions.damaged-1.db`, or the next number that is free.
+fn free_name(file: &Path) -> PathBuf {
+    let name = |n: usize| file.with_file_name(format!("sessions.damaged-{n}.db"));
+    (1..10_000).map(name).find(|name| !name.exists()).unwrap_or_else(|| name(10_000))
+}

@@ -1,0 +1,267 @@
+//! Sessions on disk: one SQLite file that every event is added to as it happens, so
+//! that a killed program loses nothing that was shown.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | `disk` | opens the file: folder, locks, damage, version |
+//! | `schema` | the tables, one migration a version |
+//! | `write`, `read` | what is added, and what is looked up |
+//! | `rows` | what of an event is kept, found again, and called a title |
+//! | `desk`, `recorder` | the one thread that writes, and the way to it |
+//! | `recover` | what can be read of a damaged file |
+//! | `pairs` | named values, for scripts |
+//!
+//! Nothing is opened before something is to be kept or looked up. Secrets are masked
+//! before a byte reaches the file. Not in here: what a resumed session does with what
+//! it reads (`session`).
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::protocol::Event;
+use crate::words::{Say, Spoken, store as words};
+
+mod desk;
+mod disk;
+mod pairs;
+mod read;
+mod recorder;
+mod recover;
+mod rows;
+mod schema;
+mod write;
+
+pub use desk::{Desk, Head, Resumed};
+pub use read::Known;
+pub use disk::Disk;
+pub use pairs::Pairs;
+pub use recorder::Recorder;
+pub use rows::{is_kept, title_of};
+
+/// Where sessions are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// `None`: nowhere; all of it ends with the program.
+    folder: Option<PathBuf>,
+}
+
+impl Store {
+    /// In the data folder of the person. Nothing is made or opened yet.
+    pub fn under(folder: PathBuf) -> Store {
+        Store { folder: Some(folder) }
+    }
+
+    /// Everything works, nothing stays.
+    pub fn in_memory() -> Store {
+        Store { folder: None }
+    }
+
+    pub fn is_kept(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// The database.
+    pub fn file(&self) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join("sessions.db"))
+    }
+
+    /// Named values that outlive a session, apart by `namespace`.
+    pub fn pairs(&self, namespace: &str) -> Pairs {
+        Pairs::new(self.clone(), namespace)
+    }
+
+    /// Takes a session for writing; `None` when another window has it. The lock goes
+    /// with the process, however that ends.
+    ///
+    /// # Errors
+    /// When the lock's file cannot be made.
+    pub fn lock(&self, id: &str) -> io::Result<Option<Lock>> {
+        let Some(folder) = &self.folder else { return Ok(Some(Lock(None))) };
+        let folder = folder.join("locks");
+        make_folder(&folder)?;
+        let file = own_file(&folder.join(format!("{id}.lock")))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock(Some(file)))),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Takes the lock's file away with its session.
+    fn forget_lock(&self, id: &str) {
+        if let Some(folder) = &self.folder {
+            // A file that stays is empty and means nothing.
+            let _ = fs::remove_file(folder.join("locks").join(format!("{id}.lock")));
+        }
+    }
+}
+
+/// One window's hold on a session.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "held, not read")] Option<File>);
+
+/// Opens a file that is its owner's alone, and makes it where it is not.
+fn own_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// A folder that is made is its owner's alone.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// A session as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub id: String,
+    pub folder: String,
+    pub title: String,
+    /// Milliseconds since 1970, by the clock at that time.
+    pub created: i64,
+    pub updated: i64,
+    pub turns: u64,
+    /// The session it was forked from.
+    pub parent: Option<String>,
+    /// The start of what was said last.
+    pub preview: String,
+}
+
+/// Words that were found in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    pub id: String,
+    pub title: String,
+    pub folder: String,
+    pub at: i64,
+    /// What stands around the words, on one line.
+    pub around: String,
+}
+
+/// An event with its place in the order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    pub seq: i64,
+    pub at: i64,
+    pub event: Event,
+}
+
+/// A piece of a session, oldest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Piece {
+    pub events: Vec<Kept>,
+    /// Rows that could not be read.
+    pub unreadable: usize,
+    /// There is more before this.
+    pub more: bool,
+}
+
+/// One turn as it goes to the model, or the whole history at that point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remembered {
+    /// What a turn left, as JSON; `None`: it never came to its end.
+    Turn { turn: u64, left: Option<String> },
+    /// All that was kept up to here, as JSON, in place of what came before.
+    Whole { turn: u64, history: String },
+}
+
+/// What a person is told about keeping sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing is saved at the moment; it is tried again.
+    NotSaved(Say),
+    /// What could not be saved for a while is saved now.
+    SavedAgain,
+    /// The file was damaged: where it lies now, and what of it could be read.
+    Recovered { aside: PathBuf, sessions: usize, events: usize },
+}
+
+impl Spoken for Fault {
+    fn say(&self) -> Say {
+        match self {
+            Fault::NotSaved(why) => words::NOT_SAVED.with("why", why.clone()),
+            Fault::SavedAgain => words::SAVED_AGAIN.into(),
+            Fault::Recovered { aside, sessions, events } => words::RECOVERED
+                .with("aside", aside.display().to_string())
+                .with("sessions", *sessions)
+                .with("events", *events),
+        }
+    }
+}
+
+/// Why something could not be kept or looked up.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.say())]
+pub enum StoreError {
+    /// The file is of a later version.
+    Newer { file: PathBuf },
+    /// It is damaged, and another window has it open.
+    Damaged { file: PathBuf },
+    NoSession { id: String },
+    /// The start of an id that several have.
+    Several { id: String },
+    /// Another window writes to it.
+    Held { id: String },
+    /// Such as a turn that is not there.
+    NothingThere,
+    TooLong,
+    Io(#[from] io::Error),
+    Sql(#[from] rusqlite::Error),
+}
+
+impl StoreError {
+    /// True when the file itself is broken.
+    fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            StoreError::Sql(error) => {
+                matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Spoken for StoreError {
+    fn say(&self) -> Say {
+        match self {
+            StoreError::Newer { file } => {
+                words::NEWER.with("file", file.display().to_string())
+            }
+            StoreError::Damaged { file } => {
+                words::DAMAGED.with("file", file.display().to_string())
+            }
+            StoreError::NoSession { id } => words::NO_SESSION.with("id", id.as_str()),
+            StoreError::Several { id } => words::SEVERAL.with("id", id.as_str()),
+            StoreError::Held { id } => words::HELD.with("id", id.as_str()),
+            StoreError::NothingThere => words::NOTHING_THERE.into(),
+            StoreError::TooLong => words::TOO_LONG.into(),
+            StoreError::Io(error) => words::DISK.with("why", error.to_string()),
+            StoreError::Sql(error) => sql(error),
+        }
+    }
+}
+
+fn sql(error: &rusqlite::Error) -> Say {
+    use rusqlite::ErrorCode::{
+        CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly,
+    };
+    match error.sqlite_error_code() {
+        Some(DiskFull) => words::FULL.into(),
+        Some(ReadOnly | PermissionDenied) => words::READ_ONLY.into(),
+        Some(CannotOpen) => words::CANNOT_OPEN.into(),
+        Some(DatabaseBusy | DatabaseLocked) => words::BUSY.into(),
+        _ => words::DISK.with("why", error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Named values that outlive a session: what a script keeps. Each namespace is apart
+//! from all others.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{Disk, Store, StoreError};
+
+/// Bytes of a name, and of a value.
+const NAME: usize = 512;
+const VALUE: usize = 1 << 20;
+/// Bytes of all values of a namespace.
+const ALL: i64 = 64 << 20;
+
+/// The values of one namespace. The file is opened with the first of them. Use it where
+/// waiting for a disk is allowed.
+#[derive(Debug)]
+pub struct Pairs {
+    store: Store,
+    namespace: String,
+    disk: Option<Disk>,
+}
+
+impl Pairs {
+    pub(super) fn new(store: Store, namespace: &str) -> Pairs {
+        Pairs { store, namespace: namespace.to_owned(), disk: None }
+    }
+
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn get(&mut self, name: &str) -> Result<Option<String>, StoreError> {
+        let namespace = self.namespace.clone();
+        let mut read = self
+            .disk()?
+            .db
+            .prepare_cached("SELECT value FROM pairs WHERE namespace = ?1 AND name = ?2")?;
+        Ok(read.query_row(params![namespace, name], |row| row.get(0)).optional()?)
+    }
+
+    /// Keeps a value in place of the one before it.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or a name or a value is too long.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), StoreError> {
+        if name.len() > NAME || value.len() > VALUE {
+            return Err(StoreError::TooLong);
+        }
+        let namespace = self.namespace.clone();
+        let disk = self.disk()?;
+        let size: i64 = disk.db.query_row(
+            "SELECT coalesce(sum(length(CAST(value AS BLOB))), 0) FROM pairs
+             WHERE namespace = ?1 AND name <> ?2",
+            params![namespace, name],
+            |row| row.get(0),
+        )?;
+        if size.saturating_add(i64::try_from(value.len()).unwrap_or(i64::MAX)) > ALL {
+            return Err(StoreError::TooLong);
+        }
+        disk.db.execute(
+            "INSERT INTO pairs(namespace, name, value) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO UPDATE SET value = excluded.value",
+            params![namespace, name, value],
+        )?;
+        Ok(())
+    }
+
+    /// Forgets a value; true when there was one.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn remove(&mut self, name: &str) -> Result<bool, StoreError> {
+        let namespace = self.namespace.clone();
+        let gone = self.disk()?.db.execute(
+            "DELETE FROM pairs WHERE namespace = ?1 AND name = ?2",
+            params![namespace, name],
+        )?;
+        Ok(gone > 0)
+    }
+
+    /// The names there are, in their order.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn names(&mut self) -> Result<Vec<String>, StoreError> {
+        let namespace = self.namespace.clone();
+        let mut read = self
+            .disk()?
+            .db
+            .prepare_cached("SELECT name FROM pairs WHERE namespace = ?1 ORDER BY name")?;
+        let names = read.query_map([namespace], |row| row.get(0))?;
+        Ok(names.collect::<Result<_, _>>()?)
+    }
+
+    fn disk(&mut self) -> Result<&mut Disk, StoreError> {
+        match &mut self.disk {
+            Some(disk) => Ok(disk),
+            none => Ok(none.insert(Disk::open(&self.store)?.0)),
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! What is looked up. Nothing in here changes the file.
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+
+use super::write::num;
+use super::{Disk, Hit, Kept, Listed, Piece, Remembered, StoreError, rows};
+use crate::protocol::Usage;
+
+/// Characters of a preview, and of what stands around a hit.
+const PREVIEW: usize = 120;
+/// Characters before a hit that are shown with it.
+const BEFORE: usize = 24;
+/// The trigram index knows nothing shorter, in characters.
+const INDEXED: usize = 3;
+
+/// What a session is, beside what happened in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    pub key: i64,
+    pub id: String,
+    pub folder: String,
+    pub title: String,
+    pub updated: i64,
+    /// The numbers to go on with.
+    pub next_step: u64,
+    pub next_ask: u64,
+    pub turn: u64,
+    pub steps: u64,
+    pub usage: Usage,
+}
+
+impl Disk {
+    /// The latest sessions first; those of one folder only, where one is given.
+    pub fn list(&self, folder: Option<&str>, most: usize) -> Result<Vec<Listed>, StoreError> {
+        let mut found = self.db.prepare_cached(
+            "SELECT id, folder, title, created, updated,
+                 (SELECT count(DISTINCT turn) FROM events
+                  WHERE session = key AND turn IS NOT NULL AND undone IS NULL),
+                 parent,
+                 (SELECT substr(text, 1, 400) FROM said WHERE session = key ORDER BY said.id DESC LIMIT 1)
+             FROM sessions WHERE ?1 IS NULL OR folder = ?1 ORDER BY touched DESC LIMIT ?2",
+        )?;
+        let rows = found.query_map(params![folder, num(most as u64)], |row| {
+            let preview: Option<String> = row.get(7)?;
+            Ok(Listed {
+                id: row.get(0)?,
+                folder: row.get(1)?,
+                title: row.get(2)?,
+                created: row.get(3)?,
+                updated: row.get(4)?,
+                turns: count(row, 5)?,
+                parent: row.get(6)?,
+                preview: rows::one_line(&preview.unwrap_or_default(), PREVIEW),
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The session of an id, or of the start of one.
+    pub fn find(&self, id: &str) -> Result<Known, StoreError> {
+        let id = id.trim().to_lowercase();
+        let none = || StoreError::NoSession { id: id.clone() };
+        if id.is_empty() || !id.chars().all(|c| c.is_ascii_alphanumeric()) {
+            return Err(none());
+        }
+        let mut found = self.db.prepare_cached(
+            "SELECT key, id = ?1 FROM sessions WHERE substr(id, 1, length(?1)) = ?1
+             ORDER BY id = ?1 DESC LIMIT 2",
+        )?;
+        let keys: Vec<(i64, bool)> = found
+            .query_map([&id], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        match keys.as_slice() {
+            [] => Err(none()),
+            [(key, _)] | [(key, true), _] => self.known(*key),
+            _ => Err(StoreError::Several { id }),
+        }
+    }
+
+    /// The session that was worked in last in a folder.
+    pub fn last(&self, folder: &str) -> Result<Option<Known>, StoreError> {
+        let key: Option<i64> = self
+            .db
+            .query_row(
+                "SELECT key FROM sessions WHERE folder = ?1 ORDER BY touched DESC LIMIT 1",
+                [folder],
+                |row| row.get(0),
+            )
+            .optional()?;
+        key.map(|key| self.known(key)).transpose()
+    }
+
+    pub fn known(&self, key: i64) -> Result<Known, StoreError> {
+        let known = self.db.query_row(
+            "SELECT key, id, folder, title, updated, next_step, next_ask, steps, input, output,
+                 estimated,
+                 (SELECT coalesce(max(turn), 0) FROM events
+                  WHERE session = key AND turn IS NOT NULL AND undone IS NULL)
+             FROM sessions WHERE key = ?1",
+            [key],
+            |row| {
+                Ok(Known {
+                    key: row.get(0)?,
+                    id: row.get(1)?,
+                    folder: row.get(2)?,
+                    title: row.get(3)?,
+                    updated: row.get(4)?,
+                    next_step: count(row, 5)?.max(1),
+                    next_ask: count(row, 6)?.max(1),
+                    steps: count(row, 7)?,
+                    usage: Usage {
+                        input_tokens: count(row, 8)?,
+                        output_tokens: count(row, 9)?,
+                        estimated: row.get(10)?,
+                    },
+                    turn: count(row, 11)?,
+                })
+            },
+        )?;
+        Ok(known)
+    }
+
+    /// About `most` events before `before`, or the last ones, from the start of a turn.
+    pub fn piece(&self, key: i64, before: Option<i64>, most: usize) -> Result<Piece, StoreError> {
+        let before = before.unwrap_or(i64::MAX);
+        let edge: Option<i64> = self
+            .db
+            .prepare_cached(
+                "SELECT id FROM events WHERE session = ?1 AND id < ?2 AND undone IS NULL
+                 ORDER BY id DESC LIMIT 1 OFFSET ?3",
+            )?
+            .query_row(params![key, before, num(most.max(1) as u64 - 1)], |row| row.get(0))
+            .optional()?;
+        // Never half a turn: what a block begins with must be there.
+        let from: i64 = match edge {
+            None => 0,
+            Some(edge) => self
+                .db
+                .prepare_cached(
+                    "SELECT id FROM events
+                     WHERE session = ?1 AND id <= ?2 AND turn IS NOT NULL AND undone IS NULL
+                     ORDER BY id DESC LIMIT 1",
+                )?
+                .query_row(params![key, edge], |row| row.get(0))
+                .optional()?
+                .unwrap_or(0),
+        };
+        let mut piece = self.events(key, from, before)?;
+        piece.more = from > 0
+            && self
+                .db
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM events
+                     WHERE session = ?1 AND id < ?2 AND undone IS NULL)",
+                )?
+                .query_row(params![key, from], |row| row.get(0))?;
+        Ok(piece)
+    }
+
+    /// All events from one to before another.
+    pub fn events(&self, key: i64, from: i64, before: i64) -> Result<Piece, StoreError> {
+        let mut read = self.db.prepare_cached(
+            "SELECT id, at, body FROM events
+             WHERE session = ?1 AND id >= ?2 AND id < ?3 AND undone IS NULL ORDER BY id",
+        )?;
+        let mut found = read.query(params![key, from, before])?;
+        let mut piece = Piece::default();
+        while let Some(row) = found.next()? {
+            let (seq, at) = (row.get(0)?, row.get(1)?);
+            let text = row.get_ref(2)?.as_str().ok();
+            match text.and_then(|text| serde_json::from_str(text).ok()) {
+                Some(event) => piece.events.push(Kept { seq, at, event }),
+                None => piece.unreadable += 1,
+            }
+        }
+        Ok(piece)
+    }
+
+    /// The events of the turn of this number.
+    pub fn turn(&self, key: i64, turn: u64) -> Result<Piece, StoreError> {
+        let start = |number: &str| {
+            self.db
+                .prepare_cached(&format!(
+                    "SELECT min(id) FROM events WHERE session = ?1 AND turn {number} ?2
+                     AND undone IS NULL"
+                ))?
+                .query_row(params![key, num(turn)], |row| row.get::<_, Option<i64>>(0))
+        };
+        match start("=")? {
+            None => Ok(Piece::default()),
+            Some(from) => self.events(key, from, start(">")?.unwrap_or(i64::MAX)),
+        }
+    }
+
+    /// What goes to the model, oldest first: at most so many bytes, from the last place
+    /// where the whole was kept.
+    pub fn remembered(&self, key: i64, most: usize) -> Result<Vec<Remembered>, StoreError> {
+        let mut read = self.db.prepare_cached(
+            "SELECT turn, whole, body FROM history WHERE session = ?1 AND undone IS NULL
+             ORDER BY turn DESC, whole DESC, id DESC",
+        )?;
+        let mut rows = read.query([key])?;
+        let (mut found, mut size) = (Vec::new(), 0);
+        while let Some(row) = rows.next()? {
+            let (turn, whole): (u64, bool) = (count(row, 0)?, row.get(1)?);
+            let body: Option<String> = row.get(2)?;
+            size += body.as_ref().map_or(0, String::len);
+            match (whole, body) {
+                (true, Some(history)) => {
+                    found.push(Remembered::Whole { turn, history });
+                    break;
+                }
+                (_, left) => found.push(Remembered::Turn { turn, left }),
+            }
+            if size > most {
+                break;
+            }
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    /// Sessions in which all of these words stand, the latest first. Words of one and
+    /// two characters are found as well, which the index alone could not.
+    pub fn search(&self, words: &str, most: usize) -> Result<Vec<Hit>, StoreError> {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let Some(first) = words.first() else { return Ok(Vec::new()) };
+        let (long, short): (Vec<&str>, Vec<&str>) =
+            words.iter().partition(|word| word.chars().count() >= INDEXED);
+        let mut values: Vec<Value> = Vec::new();
+        let mut wanted = String::from("undone IS NULL");
+        if !long.is_empty() {
+            let quoted = |word: &&str| format!("\"{}\"", word.replace('"', "\"\""));
+            values.push(long.iter().map(quoted).collect::<Vec<_>>().join(" ").into());
+            wanted += " AND said.id IN (SELECT rowid FROM found WHERE found MATCH ?)";
+        }
+        for word in &short {
+            values.push(like(word).into());
+            wanted += " AND said.text LIKE ? ESCAPE '\\'";
+        }
+        values.push(num(most as u64).into());
+        let mut read = self.db.prepare(&format!(
+            "SELECT sessions.id, title, folder, events.at, said.text FROM said
+             JOIN events ON events.id = said.id JOIN sessions ON sessions.key = said.session
+             WHERE {wanted} ORDER BY said.id DESC LIMIT ?"
+        ))?;
+        let hits = read.query_map(params_from_iter(values), |row| {
+            let text: String = row.get(4)?;
+            Ok(Hit {
+                id: row.get(0)?,
+                title: row.get(1)?,
+                folder: row.get(2)?,
+                at: row.get(3)?,
+                around: around(&text, first),
+            })
+        })?;
+        Ok(hits.collect::<Result<_, _>>()?)
+    }
+}
+
+fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    Ok(u64::try_from(row.get::<_, i64>(at)?).unwrap_or(0))
+}
+
+/// A word for LIKE, in which nothing else means anything.
+fn like(word: &str) -> String {
+    let mut pattern = String::from("%");
+    for c in word.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    pattern
+}
+
+/// The line in which a word stands first, from a little before it.
+fn around(text: &str, word: &str) -> String {
+    let lower = |text: &str| text.to_ascii_lowercase();
+    let wanted = lower(word);
+    let line = text.lines().find(|line| lower(line).contains(&wanted)).unwrap_or(text);
+    let at = lower(line).find(&wanted).unwrap_or(0);
+    let before = line.get(..at).unwrap_or_default().chars().count().saturating_sub(BEFORE);
+    let cut: String = line.chars().skip(before).collect();
+    let shown = rows::one_line(&cut, PREVIEW);
+    if before > 0 { format!("…{shown}") } else { shown }
+}

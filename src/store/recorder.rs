@@ -1,0 +1,136 @@
+//! The way to the thread that writes. Whoever shows an event hands it over first and
+//! waits until it is in the file, so nothing was ever shown that a killed program
+//! loses; text that grows is not waited for and is written within a moment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedSender, error::TrySendError};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::desk::{Desk, Head};
+use super::{Fault, Store};
+use crate::protocol::Event;
+use crate::safety::redact::Redactor;
+
+/// Jobs that may wait.
+const ROOM: usize = 1024;
+/// Jobs that are one group.
+const GROUP: usize = 64;
+/// A disk slower than this is not waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+enum Job {
+    /// To be in the file before the answer comes.
+    Event(Box<Event>, oneshot::Sender<()>),
+    Grow(Box<Event>),
+    Do(Box<dyn FnOnce(&mut Desk) + Send>),
+}
+
+/// Hands events to the thread that writes. The thread ends when no copy is left.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    jobs: Sender<Job>,
+}
+
+impl Recorder {
+    /// Starts the thread. It opens nothing before there is something to do.
+    pub fn start(
+        store: Store,
+        head: Head,
+        redactor: Arc<Redactor>,
+        faults: UnboundedSender<Fault>,
+    ) -> Recorder {
+        let (jobs, waiting) = mpsc::channel(ROOM);
+        let desk = Desk::new(store, head, redactor, faults);
+        let started =
+            std::thread::Builder::new().name("store".into()).spawn(move || work(desk, waiting));
+        if let Err(error) = started {
+            // Every job is dropped then, and dropping one answers it.
+            tracing::warn!(%error, "no thread for the store");
+        }
+        Recorder { jobs }
+    }
+
+    /// Waits until the event is in the file, or until it is clear that it cannot be.
+    pub async fn append(&self, event: &Event) {
+        let (done, written) = oneshot::channel();
+        if self.jobs.send(Job::Event(Box::new(event.clone()), done)).await.is_ok() {
+            let _ = timeout(PATIENCE, written).await;
+        }
+    }
+
+    /// Takes text that grows, without waiting; gives it back when there is no room.
+    pub fn grow(&self, event: Event) -> Option<Event> {
+        match self.jobs.try_send(Job::Grow(Box::new(event))) {
+            Err(TrySendError::Full(Job::Grow(event))) => Some(*event),
+            Ok(()) | Err(_) => None,
+        }
+    }
+
+    /// Has something done in order; `None` when the thread is gone.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&mut Desk) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        let job = Job::Do(Box::new(move |desk| drop(answer.send(ask(desk)))));
+        self.jobs.send(job).await.ok()?;
+        answered.await.ok()
+    }
+
+    /// Waits until all is written that was handed over.
+    pub async fn close(&self) {
+        let _ = timeout(PATIENCE, self.ask(Desk::close)).await;
+    }
+}
+
+fn work(mut desk: Desk, mut jobs: Receiver<Job>) {
+    // Only to wait with a deadline; the thread itself may block as it likes.
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
+        return;
+    };
+    runtime.block_on(async {
+        loop {
+            let next = match desk.due() {
+                Some(due) => timeout_at(Instant::from_std(due), jobs.recv()).await,
+                None => Ok(jobs.recv().await),
+            };
+            match next {
+                Ok(Some(job)) => group(&mut desk, job, &mut jobs),
+                Ok(None) => break,
+                Err(_) => desk.tick(),
+            }
+        }
+    });
+    desk.close();
+}
+
+/// Takes in what waits already, writes it as one, then answers.
+fn group(desk: &mut Desk, first: Job, jobs: &mut Receiver<Job>) {
+    let mut answers = Vec::new();
+    let mut next = Some(first);
+    for _ in 0..GROUP {
+        match next.take().or_else(|| jobs.try_recv().ok()) {
+            Some(Job::Event(event, done)) => {
+                desk.note(*event);
+                answers.push(done);
+            }
+            Some(Job::Grow(event)) => desk.note(*event),
+            Some(Job::Do(ask)) => {
+                desk.flush();
+                ask(desk);
+            }
+            None => break,
+        }
+    }
+    let grave = desk.flush();
+    for done in answers {
+        // Who asked may have given up.
+        let _ = done.send(());
+    }
+    if grave {
+        desk.settle();
+    }
+}

@@ -1,0 +1,224 @@
+//! What of an event is kept: its JSON with secrets masked, the words in it that can be
+//! searched, and what a session is called after.
+
+use crate::protocol::{Event, Observation, Origin, Question, Work};
+use crate::safety::clean::{self, Source};
+use crate::safety::redact::Redactor;
+
+/// Bytes of one event that can be searched.
+const SEARCHED: usize = 64 * 1024;
+/// Bytes of a step's output that can be searched.
+const OUTPUT: usize = 2 * 1024;
+/// Characters of a title.
+const TITLE: usize = 60;
+
+/// One event on its way to the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub at: i64,
+    pub kind: Kind,
+    /// Set for the start of a turn.
+    pub turn: Option<u64>,
+    pub body: String,
+    /// The words in it that can be searched; empty for none.
+    pub said: String,
+    /// Numbers that the next step and question must stay above.
+    pub step: u64,
+    pub ask: u64,
+    /// Tokens of a turn that ended: in, out, estimated.
+    pub usage: Option<(u64, u64, bool)>,
+}
+
+/// What the writer does beside adding a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    TurnStarted,
+    TurnEnded,
+    /// Begins a new growing reply.
+    Begins,
+    Delta,
+    /// Takes the place of the growing reply before it.
+    Whole,
+    StepStarted,
+    Output,
+    Observed,
+    Other,
+}
+
+impl Kind {
+    pub fn of(event: &Event) -> Kind {
+        match event {
+            Event::TurnStarted { .. } => Kind::TurnStarted,
+            Event::TurnEnded { .. } => Kind::TurnEnded,
+            Event::ReplyStarted | Event::Retrying { .. } => Kind::Begins,
+            Event::Delta { .. } => Kind::Delta,
+            Event::Replied(_) | Event::Repairing { .. } => Kind::Whole,
+            Event::StepStarted { .. } => Kind::StepStarted,
+            Event::StepOutput { .. } => Kind::Output,
+            Event::Observed(_) => Kind::Observed,
+            _ => Kind::Other,
+        }
+    }
+
+    /// The name in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::TurnStarted => "turn",
+            Kind::TurnEnded => "end",
+            Kind::Begins => "begins",
+            Kind::Delta => "delta",
+            Kind::Whole => "whole",
+            Kind::StepStarted => "step",
+            Kind::Output => "output",
+            Kind::Observed => "seen",
+            Kind::Other => "other",
+        }
+    }
+
+    /// What must outlive a loss of power, as far as a disk can promise.
+    pub fn is_grave(self) -> bool {
+        match self {
+            Kind::TurnStarted
+            | Kind::TurnEnded
+            | Kind::Whole
+            | Kind::StepStarted
+            | Kind::Observed => true,
+            Kind::Begins | Kind::Delta | Kind::Output | Kind::Other => false,
+        }
+    }
+}
+
+/// Whether an event is part of what a session shows again later.
+pub fn is_kept(event: &Event) -> bool {
+    match event {
+        Event::TurnStarted { .. }
+        | Event::Attached { .. }
+        | Event::Rendered { .. }
+        | Event::Compacted(_)
+        | Event::Plan { .. }
+        | Event::Steered { .. }
+        | Event::ReplyStarted
+        | Event::Delta { .. }
+        | Event::Thought { .. }
+        | Event::Retrying { .. }
+        | Event::Repairing { .. }
+        | Event::Replied(_)
+        | Event::StepStarted { .. }
+        | Event::StepOutput { .. }
+        | Event::Observed(_)
+        | Event::TurnEnded { .. }
+        | Event::Notice(_)
+        | Event::Page(_) => true,
+        Event::Asked(ask) => matches!(ask.question, Question::Step { .. }),
+        _ => false,
+    }
+}
+
+/// True for what comes in many small pieces and may wait a moment.
+pub fn grows(event: &Event) -> bool {
+    matches!(event, Event::Delta { .. } | Event::Thought { .. } | Event::StepOutput { .. })
+}
+
+impl Row {
+    pub fn new(event: &Event, at: i64, redactor: &Redactor) -> Option<Row> {
+        let mut value = serde_json::to_value(event).ok()?;
+        redactor.mask_value(&mut value);
+        let turn = match event {
+            Event::TurnStarted { turn, .. } => Some(*turn),
+            _ => None,
+        };
+        let (step, ask) = numbers(event);
+        let usage = match event {
+            Event::TurnEnded { usage, .. } => {
+                Some((usage.input_tokens, usage.output_tokens, usage.estimated))
+            }
+            _ => None,
+        };
+        Some(Row {
+            at,
+            kind: Kind::of(event),
+            turn,
+            body: value.to_string(),
+            said: redactor.mask(&said(event)).into_owned(),
+            step,
+            ask,
+            usage,
+        })
+    }
+
+    pub fn weight(&self) -> usize {
+        self.body.len() + self.said.len() + 64
+    }
+}
+
+fn numbers(event: &Event) -> (u64, u64) {
+    let number = |id: &str| {
+        let digits = id.rsplit('_').next().unwrap_or_default();
+        digits.parse::<u64>().map_or(0, |number| number.saturating_add(1))
+    };
+    match event {
+        Event::StepStarted { step, .. } => (number(&step.id), 0),
+        Event::Observed(seen) => (number(&seen.step.id), 0),
+        Event::Asked(ask) => {
+            let step = match &ask.question {
+                Question::Step { step, .. } => number(&step.id),
+                Question::Pause { .. }
+                | Question::Trust { .. }
+                | Question::Pieces { .. }
+                | Question::Choice { .. } => 0,
+            };
+            (step, ask.id.0.saturating_add(1))
+        }
+        _ => (0, 0),
+    }
+}
+
+/// The words of an event that a person may look for later.
+pub fn said(event: &Event) -> String {
+    let text = match event {
+        Event::TurnStarted { text, .. } | Event::Steered { text } => text.clone(),
+        Event::Replied(replied) => replied.message.clone(),
+        Event::Observed(seen) => step_words(seen),
+        _ => String::new(),
+    };
+    head(&clean::clean(text.trim(), Source::Text), SEARCHED).to_owned()
+}
+
+fn step_words(seen: &Observation) -> String {
+    let line = match &seen.step.work {
+        Work::Exec { program, args } => {
+            let words = std::iter::once(program).chain(args);
+            words.map(String::as_str).collect::<Vec<_>>().join(" ")
+        }
+        Work::Tool { name, input } => format!("{name} {input}"),
+        Work::Shell { line } => line.clone(),
+    };
+    let output = [seen.stdout.as_str(), seen.stderr.as_str()];
+    let output = output.map(|text| head(text, OUTPUT)).join("\n");
+    format!("{line}\n{output}")
+}
+
+/// What a session is called after the first words in it.
+pub fn title_of(text: &str, origin: Origin) -> String {
+    let text = match origin {
+        Origin::Shell => text.trim_start_matches('!'),
+        Origin::Typed | Origin::Queue | Origin::Command => text,
+    };
+    one_line(text, TITLE)
+}
+
+/// The first line with something in it, safe to show and at most so many characters.
+pub fn one_line(text: &str, most: usize) -> String {
+    let safe = clean::clean(head(text, SEARCHED), Source::Text);
+    let line = safe.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", words.split_at(end).0.trim_end()),
+        None => words,
+    }
+}
+
+/// The start of a text, at most so many bytes.
+pub fn head(text: &str, most: usize) -> &str {
+    text.split_at(text.floor_char_boundary(most)).0
+}

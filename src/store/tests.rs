@@ -1,0 +1,594 @@
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::desk::joined;
+use super::*;
+use crate::protocol::{
+    Ending, Notice, Observation, Origin, Outcome, Replied, Risk, Step, Tier, Usage, Work,
+};
+use crate::safety::redact::Redactor;
+use crate::words::store as words;
+
+struct Bench {
+    folder: tempfile::TempDir,
+    faults: Vec<UnboundedReceiver<Fault>>,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        Bench { folder: tempfile::tempdir().unwrap(), faults: Vec::new() }
+    }
+
+    fn store(&self) -> Store {
+        Store::under(self.folder.path().join("data"))
+    }
+
+    fn desk(&mut self) -> Desk {
+        self.desk_in("/work")
+    }
+
+    fn desk_in(&mut self, folder: &str) -> Desk {
+        let (faults, told) = unbounded_channel();
+        self.faults.push(told);
+        let secrets = [("API_KEY", "hunter2hunter2")];
+        let redactor = Arc::new(Redactor::new(secrets, [7; 16]));
+        Desk::new(self.store(), Head::new(folder, None), redactor, faults)
+    }
+
+    /// What the desks were told, oldest desk first.
+    fn told(&mut self) -> Vec<Fault> {
+        self.faults.iter_mut().flat_map(|told| std::iter::from_fn(|| told.try_recv().ok())).collect()
+    }
+
+    fn file(&self) -> PathBuf {
+        self.store().file().unwrap()
+    }
+}
+
+fn started(turn: u64, text: &str) -> Event {
+    Event::TurnStarted { turn, text: text.into(), origin: Origin::Typed }
+}
+
+fn replied(text: &str) -> Event {
+    Event::Replied(Replied { message: text.into(), ..Replied::default() })
+}
+
+fn ended(turn: u64) -> Event {
+    let usage = Usage { input_tokens: 10, output_tokens: 5, estimated: false };
+    Event::TurnEnded { turn, ending: Ending::Done, usage, elapsed_ms: 1 }
+}
+
+fn delta(text: &str) -> Event {
+    Event::Delta { text: text.into() }
+}
+
+fn risk() -> Risk {
+    Risk { tier: Tier::L0, rule: "ok".into(), reasons: Vec::new(), effects: Vec::new(), lifted: false }
+}
+
+fn seen(id: &str, stdout: &str) -> Observation {
+    let step = Step {
+        id: id.into(),
+        work: Work::exec("cargo", &["test"]),
+        requires: Default::default(),
+        cwd: None,
+    };
+    let seen = Observation::not_run(step, "/work", risk(), Outcome::Ran);
+    Observation { stdout: stdout.into(), exit_code: Some(0), ..seen }
+}
+
+fn tell(desk: &mut Desk, events: impl IntoIterator<Item = Event>) {
+    events.into_iter().for_each(|event| desk.note(event));
+    desk.flush();
+}
+
+fn turn(desk: &mut Desk, number: u64, text: &str, answer: &str) {
+    tell(desk, [started(number, text), Event::ReplyStarted, replied(answer), ended(number)]);
+    let messages = serde_json::json!([{"role":"user","content":text}]);
+    desk.remember(number, &messages.to_string());
+}
+
+fn events(piece: &Piece) -> Vec<Event> {
+    piece.events.iter().map(|kept| kept.event.clone()).collect()
+}
+
+fn shown(desk: &mut Desk, id: &str) -> Vec<Event> {
+    events(&desk.resume(Some(id), 1_000).unwrap().tail)
+}
+
+#[test]
+fn nothing_is_made_before_the_first_turn() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    tell(&mut desk, [Event::Notice(Notice::info(words::BUSY)), Event::Cleared]);
+    assert!(!bench.folder.path().join("data").exists());
+}
+
+#[test]
+fn what_was_shown_comes_back_and_the_pieces_of_a_whole_reply_do_not() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    tell(&mut desk, [started(1, "看看"), Event::ReplyStarted, delta("He"), delta("llo")]);
+    assert_eq!(desk.due().map(|_| ()), Some(()));
+    desk.tick();
+    let id = desk.id().to_owned();
+    drop(desk);
+    let mut desk = bench.desk();
+    assert_eq!(shown(&mut desk, &id), [started(1, "看看"), Event::ReplyStarted, delta("Hello")]);
+    tell(&mut desk, [delta(" there"), Event::ReplyStarted, delta("x"), replied("Hi."), ended(1)]);
+    let expected = [
+        started(1, "看看"),
+        Event::ReplyStarted,
+        delta("Hello"),
+        delta(" there"),
+        Event::ReplyStarted,
+        replied("Hi."),
+        ended(1),
+    ];
+    assert_eq!(shown(&mut desk, &id), expected);
+}
+
+#[test]
+fn output_gives_way_to_what_came_of_the_step() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    let step = seen("cmd_007", "").step;
+    let output = |text: &str| Event::StepOutput { id: "cmd_007".into(), text: text.into() };
+    let begun = Event::StepStarted { step, risk: risk() };
+    tell(&mut desk, [started(1, "go"), begun.clone(), output("a "), output("b ")]);
+    desk.tick();
+    let id = desk.id().to_owned();
+    assert_eq!(shown(&mut desk, &id), [started(1, "go"), begun.clone(), output("a b ")]);
+    let whole = Event::Observed(Box::new(seen("cmd_007", "a b c")));
+    // The desk that took the session up has forgotten which rows those were; a session
+    // mends that when it resumes. The desk that wrote them has not.
+    tell(&mut desk, [started(2, "again"), begun, output("x "), whole.clone()]);
+    let all = shown(&mut desk, &id);
+    assert_eq!(all.last(), Some(&whole));
+    assert!(!all.contains(&output("x ")));
+    assert_eq!(desk.resume(Some(&id), 9).unwrap().known.next_step, 8);
+}
+
+#[test]
+fn secrets_never_reach_the_file() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    tell(&mut desk, [started(1, "the key is hunter2hunter2"), Event::ReplyStarted]);
+    tell(&mut desk, [delta(&format!("it is {}", &token.split_at(20).0))]);
+    desk.tick();
+    tell(&mut desk, [delta(token.split_at(20).1), delta(" and so on")]);
+    desk.tick();
+    tell(&mut desk, [Event::Observed(Box::new(seen("cmd_001", &token)))]);
+    desk.remember(1, &serde_json::json!([{"role":"user","content":token}]).to_string());
+    desk.close();
+    for ending in ["", "-wal"] {
+        let bytes = fs::read(format!("{}{ending}", bench.file().display())).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("hunter2hunter2") && !text.contains("a1B2a1B2a1B2"), "{ending}");
+    }
+    let id = desk.id().to_owned();
+    let text = format!("{:?}", shown(&mut desk, &id));
+    assert!(text.contains("‹redacted:API_KEY") && text.contains("‹redacted:github-token"), "{text}");
+}
+
+#[test]
+fn chinese_is_found_from_one_character_on() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "请修复登录页面的错误", "好的，已经修复。");
+    turn(&mut desk, 2, "run cargo test", "100% done_ok");
+    let mut found = |words: &str| {
+        desk.search(words, 10).unwrap().into_iter().map(|hit| hit.around).collect::<Vec<_>>()
+    };
+    assert_eq!(found("修"), ["好的，已经修复。", "请修复登录页面的错误"]);
+    assert_eq!(found("登录"), ["请修复登录页面的错误"]);
+    assert_eq!(found("登录页面"), ["请修复登录页面的错误"]);
+    assert_eq!(found("页面 错误"), ["请修复登录页面的错误"]);
+    assert_eq!(found("CARGO"), ["run cargo test"]);
+    assert_eq!(found("0%"), ["100% done_ok"], "a sign that means something to SQL");
+    assert_eq!(found("\" OR \""), [""; 0]);
+    assert_eq!(found("没有"), [""; 0]);
+    assert_eq!(found("  "), [""; 0]);
+}
+
+#[test]
+fn the_last_session_of_a_folder_is_the_one_worked_in_last_whatever_the_clock_says() {
+    let mut bench = Bench::new();
+    let mut one = bench.desk();
+    turn(&mut one, 1, "first", "a");
+    let mut two = bench.desk();
+    turn(&mut two, 1, "second", "b");
+    let mut other = bench.desk_in("/elsewhere");
+    turn(&mut other, 1, "third", "c");
+    turn(&mut one, 2, "more", "d");
+    let db = rusqlite::Connection::open(bench.file()).unwrap();
+    // The clock was years ahead while the second was written.
+    db.execute("UPDATE sessions SET updated = updated * 2 WHERE id = ?1", [two.id()]).unwrap();
+    let (one_id, two_id) = (one.id().to_owned(), two.id().to_owned());
+    drop((one, two));
+    let mut desk = bench.desk();
+    let resumed = desk.resume(None, 10).unwrap();
+    assert_eq!((resumed.known.id.as_str(), resumed.known.turn), (one_id.as_str(), 2));
+    assert_eq!(resumed.known.usage.input_tokens, 20);
+    let listed = desk.list(Some("/work"), 10).unwrap();
+    assert_eq!(listed.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), [&one_id, &two_id]);
+    assert_eq!((listed[0].title.as_str(), listed[0].preview.as_str()), ("first", "d"));
+    assert_eq!(desk.list(None, 10).unwrap().len(), 3);
+}
+
+#[test]
+fn a_second_window_only_reads_and_the_lock_goes_with_its_holder() {
+    let mut bench = Bench::new();
+    let mut one = bench.desk();
+    turn(&mut one, 1, "hello", "hi");
+    let id = one.id().to_owned();
+    let mut two = bench.desk();
+    assert!(two.resume(Some(&id), 10).unwrap().read_only);
+    turn(&mut two, 2, "not kept", "no");
+    assert!(matches!(two.rename("x"), Err(StoreError::Held { .. })));
+    assert_eq!(shown(&mut two, &id).len(), 4);
+    let mut disk = Disk::open(&bench.store()).unwrap().0;
+    assert!(matches!(disk.delete(&bench.store(), &id), Err(StoreError::Held { .. })));
+    drop(one);
+    assert!(!two.resume(Some(&id), 10).unwrap().read_only);
+    drop(two);
+    disk.delete(&bench.store(), &id).unwrap();
+    assert!(matches!(disk.find(&id), Err(StoreError::NoSession { .. })));
+    assert_eq!(disk.search("hello", 9).unwrap(), []);
+}
+
+#[test]
+fn a_fork_is_a_copy_and_the_first_stays_as_it_was() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "plan it", "ok");
+    let first = desk.id().to_owned();
+    let head = Head { title: Some("另一种做法".into()), ..Head::new("/work", None) };
+    let known = desk.fork(head).unwrap();
+    assert_eq!((known.title.as_str(), known.turn), ("另一种做法", 1));
+    turn(&mut desk, 2, "differently", "fine");
+    let second = desk.id().to_owned();
+    assert_ne!(first, second);
+    assert_eq!(desk.search("plan", 9).unwrap().len(), 2);
+    let listed = desk.list(None, 9).unwrap();
+    assert_eq!(listed[0].parent.as_deref(), Some(first.as_str()));
+    assert_eq!(shown(&mut desk, &first).len(), 4);
+    assert_eq!(shown(&mut desk, &second).len(), 8);
+    assert_eq!(desk.resume(Some(&second), 9).unwrap().history.len(), 2);
+}
+
+#[test]
+fn turns_that_are_taken_back_are_not_deleted() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    for (number, text) in [(1, "one"), (2, "two"), (3, "three")] {
+        turn(&mut desk, number, text, "ok");
+    }
+    let undone = Event::Notice(Notice::info(words::NOTHING_THERE));
+    let (text, history) = desk.take_back(2, &undone).unwrap();
+    assert_eq!((text.as_str(), history.len()), ("two", 1));
+    let id = desk.id().to_owned();
+    assert_eq!(shown(&mut desk, &id).len(), 4);
+    assert_eq!(desk.search("three", 9).unwrap(), []);
+    turn(&mut desk, 2, "another two", "ok");
+    let resumed = desk.resume(Some(&id), 99).unwrap();
+    assert_eq!((resumed.known.turn, resumed.history.len()), (2, 2));
+    let db = rusqlite::Connection::open(bench.file()).unwrap();
+    let all: i64 = db.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+    assert_eq!(all, 17, "sixteen, and what says that they were taken back");
+    assert!(matches!(desk.take_back(9, &undone), Err(StoreError::NothingThere)));
+}
+
+#[test]
+fn a_turn_that_is_asked_again_is_heard_once_and_shown_twice() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "ok");
+    desk.retried(1);
+    turn(&mut desk, 2, "one", "better");
+    let id = desk.id().to_owned();
+    let resumed = desk.resume(Some(&id), 99).unwrap();
+    assert_eq!((resumed.tail.events.len(), resumed.history.len()), (8, 1));
+}
+
+#[test]
+fn a_history_that_was_kept_whole_stands_for_all_before_it() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "ok");
+    desk.remember_whole(1, r#"{"summary":"x"}"#);
+    turn(&mut desk, 2, "two", "ok");
+    let id = desk.id().to_owned();
+    let history = desk.resume(Some(&id), 9).unwrap().history;
+    assert_eq!(history.len(), 2);
+    assert_eq!(history[0], Remembered::Whole { turn: 1, history: r#"{"summary":"x"}"#.into() });
+    // Taken back with the turn it stands behind.
+    let (_, history) = desk.take_back(1, &ended(1)).unwrap();
+    assert_eq!(history, []);
+}
+
+#[test]
+fn a_long_session_comes_in_pieces_of_whole_turns() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    for number in 1..=20 {
+        turn(&mut desk, number, &format!("turn {number}"), "ok");
+    }
+    let id = desk.id().to_owned();
+    let mut piece = desk.resume(Some(&id), 10).unwrap().tail;
+    let (mut all, mut pieces) = (events(&piece), 1);
+    assert_eq!(all.len(), 12, "ten, from the start of a turn");
+    while piece.more {
+        piece = desk.before(piece.events[0].seq, 10).unwrap();
+        all.splice(0..0, events(&piece));
+        pieces += 1;
+    }
+    assert_eq!((all.len(), pieces), (80, 7));
+    assert_eq!(all[0], started(1, "turn 1"));
+    assert_eq!(all[79], ended(20));
+}
+
+#[test]
+fn a_row_that_cannot_be_read_costs_that_row() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "ok");
+    turn(&mut desk, 2, "two", "ok");
+    let db = rusqlite::Connection::open(bench.file()).unwrap();
+    db.execute("UPDATE events SET body = '{\"event\":\"from_later\"}' WHERE id = 3", []).unwrap();
+    db.execute("UPDATE events SET body = x'ff00' WHERE id = 2", []).unwrap();
+    let id = desk.id().to_owned();
+    let tail = desk.resume(Some(&id), 99).unwrap().tail;
+    assert_eq!((tail.events.len(), tail.unreadable), (6, 2));
+}
+
+#[test]
+fn a_file_of_a_later_version_is_left_alone() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "ok");
+    drop(desk);
+    let db = rusqlite::Connection::open(bench.file()).unwrap();
+    db.pragma_update(None, "user_version", schema::newest() + 1).unwrap();
+    drop(db);
+    let before = fs::read(bench.file()).unwrap();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "two", "ok");
+    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
+    assert_eq!(fs::read(bench.file()).unwrap(), before);
+}
+
+#[test]
+fn a_migration_runs_once_and_is_whole_or_not_at_all() {
+    let mut db = rusqlite::Connection::open_in_memory().unwrap();
+    let one = "CREATE TABLE a(x); INSERT INTO a VALUES (1);";
+    let two = "INSERT INTO a VALUES (2);";
+    assert!(schema::migrate(&mut db, &[one]).unwrap());
+    assert!(schema::migrate(&mut db, &[one, two]).unwrap());
+    assert!(schema::migrate(&mut db, &[one, two]).unwrap());
+    assert!(schema::migrate(&mut db, &[one, two, "INSERT INTO a VALUES (3); NONSENSE"]).is_err());
+    let rows: i64 = db.query_row("SELECT count(*) FROM a", [], |row| row.get(0)).unwrap();
+    assert_eq!((rows, schema::version(&db).unwrap()), (2, 2));
+    assert!(!schema::migrate(&mut db, &[one]).unwrap(), "it is of a later version");
+}
+
+fn damaged(bench: &mut Bench, damage: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut desk = bench.desk();
+    for number in 1..=200 {
+        turn(&mut desk, number, &format!("turn {number} {}", "word ".repeat(40)), "answer");
+    }
+    desk.rename("the name").unwrap();
+    let id = desk.id().to_owned();
+    drop(desk);
+    let mut bytes = fs::read(bench.file()).unwrap();
+    damage(&mut bytes);
+    fs::write(bench.file(), bytes).unwrap();
+    id
+}
+
+#[test]
+fn a_file_whose_head_is_gone_is_set_aside_and_read_all_the_same() {
+    let mut bench = Bench::new();
+    let id = damaged(&mut bench, |bytes| bytes[..100].fill(0));
+    let mut desk = bench.desk();
+    let resumed = desk.resume(Some(&id), 9_999).unwrap();
+    assert_eq!((resumed.known.title.as_str(), resumed.tail.events.len()), ("the name", 800));
+    assert_eq!(desk.search("turn 17", 9_999).unwrap().len(), 12);
+    let told = bench.told();
+    let [Fault::Recovered { aside, sessions: 1, events: 800 }] = told.as_slice() else {
+        panic!("{told:?}")
+    };
+    assert!(aside.exists());
+    let left = fs::read_dir(bench.folder.path().join("data")).unwrap();
+    let names: Vec<String> =
+        left.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    assert!(!names.iter().any(|name| name.contains("mend") || name.contains("fresh")), "{names:?}");
+}
+
+#[test]
+fn pages_that_are_gone_cost_what_stood_on_them() {
+    let mut bench = Bench::new();
+    let id = damaged(&mut bench, |bytes| {
+        // Every ninth page behind the first ones, which hold the roots.
+        let pages = bytes.len() / 4096;
+        for page in (30..pages).step_by(9) {
+            bytes[page * 4096..page * 4096 + 2048].fill(0xA5);
+        }
+    });
+    let mut desk = bench.desk();
+    let found = desk.resume(Some(&id), 9_999).unwrap().tail.events.len();
+    assert!((200..800).contains(&found), "{found}");
+    turn(&mut desk, 201, "on we go", "yes");
+    assert_eq!(shown(&mut desk, &id).last(), Some(&ended(201)));
+    let told = bench.told();
+    assert!(matches!(told.as_slice(), [Fault::Recovered { .. }]), "{told:?}");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_set_aside() {
+    let mut bench = Bench::new();
+    fs::create_dir_all(bench.folder.path().join("data")).unwrap();
+    fs::write(bench.file(), "this is not a database at all\n".repeat(400)).unwrap();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "hello", "hi");
+    let id = desk.id().to_owned();
+    assert_eq!(shown(&mut desk, &id).len(), 4);
+    let told = bench.told();
+    assert!(matches!(told.as_slice(), [Fault::Recovered { sessions: 0, .. }]), "{told:?}");
+}
+
+#[test]
+fn a_damaged_file_that_another_window_has_open_is_left_where_it_is() {
+    let mut bench = Bench::new();
+    let mut one = bench.desk();
+    turn(&mut one, 1, "hello", "hi");
+    let db = rusqlite::Connection::open(bench.file()).unwrap();
+    let _: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    drop(db);
+    let mut file = fs::OpenOptions::new().write(true).open(bench.file()).unwrap();
+    file.seek(SeekFrom::Start(0)).unwrap();
+    file.write_all(&[0; 4096]).unwrap();
+    let mut two = bench.desk();
+    turn(&mut two, 1, "x", "y");
+    let told = bench.told();
+    let damaged = StoreError::Damaged { file: bench.file() }.say();
+    assert!(told.contains(&Fault::NotSaved(damaged)), "{told:?}");
+}
+
+#[test]
+fn a_disk_that_fails_is_said_once_and_nothing_is_lost_when_it_works_again() {
+    let mut bench = Bench::new();
+    // A folder stands where the file belongs.
+    fs::create_dir_all(bench.file()).unwrap();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "a");
+    turn(&mut desk, 2, "two", "b");
+    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
+    fs::remove_dir(bench.file()).unwrap();
+    desk.close();
+    assert_eq!(bench.told(), [Fault::SavedAgain]);
+    let id = desk.id().to_owned();
+    assert_eq!(shown(&mut desk, &id).len(), 8);
+}
+
+#[test]
+fn a_data_folder_that_is_a_file_is_said_and_the_conversation_goes_on() {
+    let mut bench = Bench::new();
+    fs::write(bench.folder.path().join("data"), "").unwrap();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "a");
+    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
+    assert!(desk.list(None, 9).is_err());
+}
+
+#[test]
+fn a_full_disk_is_said_once_and_caught_up_with() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "a");
+    desk.limit_pages(Some(20));
+    for number in 2..=30 {
+        turn(&mut desk, number, &"many words ".repeat(300), "b");
+    }
+    let told = bench.told();
+    assert_eq!(told, [Fault::NotSaved(words::FULL.into())]);
+    desk.limit_pages(None);
+    desk.close();
+    assert_eq!(bench.told(), [Fault::SavedAgain]);
+    let id = desk.id().to_owned();
+    assert_eq!(shown(&mut desk, &id).len(), 120);
+}
+
+#[test]
+fn ids_can_be_typed_short() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "a");
+    let id = desk.id().to_owned();
+    let (short, _) = id.split_at(3);
+    assert_eq!(desk.resume(Some(&short.to_uppercase()), 9).unwrap().known.id, id);
+    for wrong in ["", "zzzzzzzzz", "%", "' OR 1=1", "../x"] {
+        assert!(matches!(desk.resume(Some(wrong), 9), Err(StoreError::NoSession { .. })), "{wrong}");
+    }
+    let db = rusqlite::Connection::open(bench.file()).unwrap();
+    let twin = format!("{short}twin");
+    db.execute(
+        "INSERT INTO sessions(id, folder, title, created, updated, touched) VALUES (?1,'','',0,0,0)",
+        [twin],
+    )
+    .unwrap();
+    assert!(matches!(desk.resume(Some(short), 9), Err(StoreError::Several { .. })));
+}
+
+#[test]
+fn a_session_is_called_after_its_first_words_until_it_has_a_name() {
+    assert_eq!(title_of("\n  fix   the\tbuild \nmore", Origin::Typed), "fix the build");
+    assert_eq!(title_of("!!git status", Origin::Shell), "git status");
+    assert_eq!(title_of(&"长".repeat(100), Origin::Typed), format!("{}…", "长".repeat(60)));
+    assert_eq!(title_of("\u{1b}[2Jred", Origin::Typed), "red");
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    desk.rename("named before").unwrap();
+    turn(&mut desk, 1, "one", "a");
+    assert_eq!(desk.list(None, 1).unwrap()[0].title, "named before");
+    desk.rename(" 新名字 ").unwrap();
+    assert_eq!(desk.list(None, 1).unwrap()[0].title, "新名字");
+}
+
+#[test]
+fn text_of_one_kind_joins_and_of_two_does_not() {
+    let mut text = delta("a");
+    assert_eq!(joined(&mut text, delta("b")), None);
+    assert_eq!(text, delta("ab"));
+    let thought = Event::Thought { text: "c".into() };
+    assert_eq!(joined(&mut text, thought.clone()), Some(thought));
+}
+
+#[test]
+fn named_values_are_kept_apart_and_have_their_limits() {
+    let bench = Bench::new();
+    let (mut one, mut two) = (bench.store().pairs("a"), bench.store().pairs("b"));
+    assert_eq!(one.get("k").unwrap(), None);
+    one.set("k", "1").unwrap();
+    one.set("k", "2").unwrap();
+    two.set("k", "另一个").unwrap();
+    assert_eq!(one.get("k").unwrap().as_deref(), Some("2"));
+    assert_eq!(bench.store().pairs("b").get("k").unwrap().as_deref(), Some("另一个"));
+    assert_eq!(one.names().unwrap(), ["k"]);
+    assert!(one.remove("k").unwrap() && !one.remove("k").unwrap());
+    assert!(matches!(one.set("k", &"x".repeat((1 << 20) + 1)), Err(StoreError::TooLong)));
+    assert!(matches!(one.set(&"x".repeat(600), ""), Err(StoreError::TooLong)));
+}
+
+#[tokio::test]
+async fn what_was_appended_is_there_for_another_reader_at_once() {
+    let bench = Bench::new();
+    let (faults, _told) = unbounded_channel();
+    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
+    let head = Head::new("/work", None);
+    let id = head.id.clone();
+    let recorder = Recorder::start(bench.store(), head, redactor, faults);
+    recorder.append(&started(1, "hello")).await;
+    assert_eq!(recorder.grow(delta("text that grows")), None);
+    recorder.append(&Event::ReplyStarted).await;
+    let disk = Disk::open(&bench.store()).unwrap().0;
+    let known = disk.find(&id).unwrap();
+    let kept = events(&disk.piece(known.key, None, 99).unwrap());
+    assert_eq!(kept, [started(1, "hello"), delta("text that grows"), Event::ReplyStarted]);
+    recorder.close().await;
+}
+
+#[tokio::test]
+async fn in_memory_everything_works_and_nothing_stays() {
+    let (faults, _told) = unbounded_channel();
+    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
+    let recorder =
+        Recorder::start(Store::in_memory(), Head::new("/work", None), redactor, faults);
+    recorder.append(&started(1, "hello")).await;
+    let listed = recorder.ask(|desk| desk.list(None, 9)).await.unwrap().unwrap();
+    assert_eq!(listed.len(), 1);
+}

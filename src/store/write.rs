@@ -1,0 +1,305 @@
+//! What is added to the file. Each call is one transaction: whole or not at all.
+
+use std::collections::VecDeque;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::desk::Head;
+use super::rows::{self, Kind, Row};
+use super::{Disk, Store, StoreError};
+use crate::protocol::Event;
+
+/// Bytes of a running step's output that are kept; older ones give way.
+const OUTPUT: usize = 128 * 1024;
+
+/// Rows that will be taken away once what they are parts of is whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts {
+    reply: Vec<i64>,
+    output: VecDeque<(i64, usize)>,
+}
+
+impl Disk {
+    /// Adds rows to a session, and makes the session with the first of them. The answer
+    /// is its key.
+    pub fn add(
+        &mut self,
+        key: Option<i64>,
+        head: &Head,
+        rows: &[Row],
+        parts: &mut Parts,
+    ) -> Result<i64, StoreError> {
+        let mut now = parts.clone();
+        let change = self.change()?;
+        let key = match key {
+            Some(key) => key,
+            None => begin(&change, head, rows.first())?,
+        };
+        for row in rows {
+            add_one(&change, key, row, &mut now)?;
+        }
+        change.commit()?;
+        *parts = now;
+        Ok(key)
+    }
+
+    /// Keeps the messages of a turn that is over.
+    pub fn remember(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
+        let done = self.db.execute(
+            "UPDATE history SET body = ?3
+             WHERE session = ?1 AND turn = ?2 AND undone IS NULL AND whole = 0",
+            params![key, num(turn), body],
+        )?;
+        if done == 0 {
+            self.db.execute(
+                "INSERT INTO history(session, turn, body) VALUES (?1, ?2, ?3)",
+                params![key, num(turn), body],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the whole history as it is behind a turn, in place of what came before.
+    pub fn remember_whole(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
+        self.db.execute(
+            "INSERT INTO history(session, turn, whole, body) VALUES (?1, ?2, 1, ?3)",
+            params![key, num(turn), body],
+        )?;
+        Ok(())
+    }
+
+    /// Takes turns back from `turn` on: from the history, and where `shown` is set also
+    /// from what is shown. The rows stay, and `event` says what happened. The answer is
+    /// what that turn began with.
+    pub fn take_back(
+        &mut self,
+        key: i64,
+        turn: u64,
+        shown: Option<&Event>,
+    ) -> Result<Option<String>, StoreError> {
+        let change = self.change()?;
+        let began: Option<(i64, String)> = change
+            .query_row(
+                "SELECT id, body FROM events
+                 WHERE session = ?1 AND turn = ?2 AND undone IS NULL ORDER BY id DESC LIMIT 1",
+                params![key, num(turn)],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .optional()?;
+        let Some((id, body)) = began else { return Err(StoreError::NothingThere) };
+        let by = match shown {
+            Some(event) => {
+                let body = serde_json::to_string(event).unwrap_or_default();
+                change.execute(
+                    "INSERT INTO events(session, at, kind, body, undone) VALUES (?1, ?2, 'undo', ?3, 0)",
+                    params![key, super::desk::now(), body],
+                )?;
+                change.last_insert_rowid()
+            }
+            None => id,
+        };
+        if shown.is_some() {
+            change.execute(
+                "UPDATE events SET undone = ?3 WHERE session = ?1 AND id >= ?2 AND undone IS NULL",
+                params![key, id, by],
+            )?;
+        }
+        change.execute(
+            "UPDATE history SET undone = ?3 WHERE session = ?1 AND turn >= ?2 AND undone IS NULL",
+            params![key, num(turn), by],
+        )?;
+        change.commit()?;
+        Ok(match serde_json::from_str(&body) {
+            Ok(Event::TurnStarted { text, .. }) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// Copies a session, without what was taken back, into a new one. The old one stays
+    /// as it is. The answer is the key of the new one.
+    pub fn fork(&mut self, key: i64, head: &Head, title: Option<&str>) -> Result<i64, StoreError> {
+        let change = self.change()?;
+        let touched = next_touch(&change)?;
+        change.execute(
+            "INSERT INTO sessions(id, folder, title, named, created, updated, touched, parent,
+                 branch, bot, next_step, next_ask, steps, input, output, estimated)
+             SELECT ?2, ?3, coalesce(?4, title), ?4 IS NOT NULL OR named, ?5, max(?5, updated), ?6,
+                 id, (SELECT max(id) FROM events WHERE session = ?1), bot, next_step, next_ask,
+                 steps, input, output, estimated
+             FROM sessions WHERE key = ?1",
+            params![key, head.id, head.folder, title, super::desk::now(), touched],
+        )?;
+        let new = change.last_insert_rowid();
+        copy_events(&change, key, new)?;
+        change.execute(
+            "INSERT INTO history(session, turn, whole, body)
+             SELECT ?2, turn, whole, body FROM history
+             WHERE session = ?1 AND undone IS NULL ORDER BY id",
+            params![key, new],
+        )?;
+        change.commit()?;
+        Ok(new)
+    }
+
+    pub fn rename(&mut self, key: i64, title: &str) -> Result<(), StoreError> {
+        self.db.execute(
+            "UPDATE sessions SET title = ?2, named = 1 WHERE key = ?1",
+            params![key, title],
+        )?;
+        Ok(())
+    }
+
+    /// Deletes a session and all that was kept of it.
+    ///
+    /// # Errors
+    /// When a window has it open.
+    pub fn delete(&mut self, store: &Store, id: &str) -> Result<(), StoreError> {
+        let known = self.find(id)?;
+        let Some(_ours) = store.lock(&known.id)? else {
+            return Err(StoreError::Held { id: known.id });
+        };
+        let key = known.key;
+        let change = self.change()?;
+        // One by one, so that the words are taken out of the index too.
+        change.execute("DELETE FROM said WHERE session = ?1", [key])?;
+        change.execute("DELETE FROM sessions WHERE key = ?1", [key])?;
+        change.commit()?;
+        store.forget_lock(&known.id);
+        Ok(())
+    }
+
+    fn change(&mut self) -> Result<Transaction<'_>, StoreError> {
+        Ok(self.db.transaction_with_behavior(TransactionBehavior::Immediate)?)
+    }
+}
+
+/// A number of ours as SQLite has it.
+pub(super) fn num(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Sessions are ordered by this and never by a clock, which may jump.
+fn next_touch(db: &Connection) -> Result<i64, StoreError> {
+    Ok(db.query_row("SELECT coalesce(max(touched), 0) + 1 FROM sessions", [], |row| row.get(0))?)
+}
+
+fn begin(db: &Connection, head: &Head, first: Option<&Row>) -> Result<i64, StoreError> {
+    let title = first.and_then(|row| match serde_json::from_str(&row.body) {
+        Ok(Event::TurnStarted { text, origin, .. }) => Some(rows::title_of(&text, origin)),
+        _ => None,
+    });
+    let title = match (&head.title, title) {
+        (Some(named), _) => named.clone(),
+        (None, title) => title.unwrap_or_default(),
+    };
+    let at = first.map_or_else(super::desk::now, |row| row.at);
+    db.prepare_cached(
+        "INSERT INTO sessions(id, folder, title, named, created, updated, touched, bot)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)",
+    )?
+    .execute(params![
+        head.id,
+        head.folder,
+        title,
+        head.title.is_some(),
+        at,
+        next_touch(db)?,
+        head.bot
+    ])?;
+    Ok(db.last_insert_rowid())
+}
+
+fn add_one(db: &Connection, key: i64, row: &Row, parts: &mut Parts) -> Result<(), StoreError> {
+    db.prepare_cached("INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![key, row.at, row.kind.name(), row.turn.map(num), row.body])?;
+    let id = db.last_insert_rowid();
+    if !row.said.is_empty() {
+        db.prepare_cached("INSERT INTO said(id, session, text) VALUES (?1, ?2, ?3)")?
+            .execute(params![id, key, row.said])?;
+    }
+    supersede(db, id, row, parts)?;
+    note(db, key, row)
+}
+
+/// Takes away the pieces of what is whole now.
+fn supersede(db: &Connection, id: i64, row: &Row, parts: &mut Parts) -> Result<(), StoreError> {
+    let mut forget = db.prepare_cached("DELETE FROM events WHERE id = ?1")?;
+    match row.kind {
+        Kind::Delta => parts.reply.push(id),
+        Kind::Begins | Kind::TurnEnded => parts.reply.clear(),
+        Kind::Whole => {
+            for id in parts.reply.drain(..) {
+                forget.execute([id])?;
+            }
+        }
+        Kind::Output => {
+            parts.output.push_back((id, row.body.len()));
+            let mut size: usize = parts.output.iter().map(|(_, size)| size).sum();
+            while size > OUTPUT
+                && let Some((id, less)) = parts.output.pop_front()
+            {
+                forget.execute([id])?;
+                size -= less;
+            }
+        }
+        Kind::StepStarted => parts.output.clear(),
+        Kind::Observed => {
+            for (id, _) in parts.output.drain(..) {
+                forget.execute([id])?;
+            }
+        }
+        Kind::TurnStarted | Kind::Other => {}
+    }
+    Ok(())
+}
+
+/// What a row changes about its session.
+fn note(db: &Connection, key: i64, row: &Row) -> Result<(), StoreError> {
+    if let Some(turn) = row.turn {
+        let touched = next_touch(db)?;
+        db.prepare_cached(
+            "UPDATE sessions SET updated = max(updated, ?2), touched = ?3 WHERE key = ?1",
+        )?
+        .execute(params![key, row.at, touched])?;
+        db.prepare_cached("INSERT INTO history(session, turn) VALUES (?1, ?2)")?
+            .execute(params![key, num(turn)])?;
+    }
+    if row.step > 0 || row.ask > 0 {
+        db.prepare_cached(
+            "UPDATE sessions SET next_step = max(next_step, ?2), next_ask = max(next_ask, ?3),
+                 steps = steps + ?4 WHERE key = ?1",
+        )?
+        .execute(params![key, num(row.step), num(row.ask), row.kind == Kind::StepStarted])?;
+    }
+    if let Some((input, output, estimated)) = row.usage {
+        db.prepare_cached(
+            "UPDATE sessions SET updated = max(updated, ?2), input = input + ?3,
+                 output = output + ?4, estimated = estimated OR ?5 WHERE key = ?1",
+        )?
+        .execute(params![key, row.at, num(input), num(output), estimated])?;
+    }
+    Ok(())
+}
+
+fn copy_events(db: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
+    let mut read = db.prepare(
+        "SELECT events.at, kind, turn, body, said.text FROM events
+         LEFT JOIN said ON said.id = events.id
+         WHERE events.session = ?1 AND undone IS NULL ORDER BY events.id",
+    )?;
+    let mut add =
+        db.prepare("INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let mut say = db.prepare("INSERT INTO said(id, session, text) VALUES (?1, ?2, ?3)")?;
+    // What is added has another session, so the reading never meets it.
+    let mut rows = read.query([from])?;
+    while let Some(row) = rows.next()? {
+        let (at, kind, turn): (i64, String, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (body, text): (String, Option<String>) = (row.get(3)?, row.get(4)?);
+        add.execute(params![to, at, kind, turn, body])?;
+        if let Some(text) = text {
+            say.execute(params![db.last_insert_rowid(), to, text])?;
+        }
+    }
+    Ok(())
+}
+

@@ -1,0 +1,19 @@
+//! Words about keeping sessions.
+
+words! { "store":
+    NOT_SAVED: "This conversation is not saved at the moment: {why} It goes on in memory and is tried again; `/export` writes it elsewhere.", "目前无法保存这段对话：{why} 对话会留在内存中继续，并会再次尝试保存；也可以用 `/export` 写到别处。";
+    SAVED_AGAIN: "The conversation is saved again, with all that was said meanwhile.", "对话已恢复保存，期间的内容也一并保存了。";
+    RECOVERED: "The file of saved conversations was damaged. It now lies at `{aside}`; from it {sessions} conversations with {events} entries were recovered.", "保存对话的文件已损坏，现移到 `{aside}`；从中恢复了 {sessions} 段对话，共 {events} 条记录。";
+    NEWER: "`{file}` was written by a newer Avocet. Update this one to use it.", "`{file}` 由更新版本的 Avocet 写成。请先升级再使用。";
+    DAMAGED: "`{file}` is damaged, and another window has it open. Close that window and start again.", "`{file}` 已损坏，且正被另一个窗口打开。请关闭那个窗口后重新启动。";
+    NO_SESSION: "There is no saved conversation `{id}`.", "没有保存过编号为 `{id}` 的对话。";
+    SEVERAL: "Several saved conversations begin with `{id}`. Type more of it.", "有多段对话的编号以 `{id}` 开头，请多输入几位。";
+    HELD: "The conversation `{id}` is open in another window.", "对话 `{id}` 正在另一个窗口中打开。";
+    NOTHING_THERE: "That is not there any more.", "该内容已经不在了。";
+    TOO_LONG: "That is too long to be kept.", "内容过长，无法保存。";
+    DISK: "The disk says: {why}.", "磁盘报告：{why}。";
+    FULL: "The disk is full.", "磁盘已满。";
+    READ_ONLY: "The disk cannot be written to.", "磁盘不可写。";
+    CANNOT_OPEN: "The file cannot be opened.", "无法打开该文件。";
+    BUSY: "Another window is writing for too long.", "另一个窗口写入时间过长。";
+}

@@ -1,0 +1,228 @@
+//! Hostile bytes and replies, by every way they come, through the real program in a real
+//! terminal: nothing of them reaches it, and what is text can be read.
+//!
+//! `tests/inject/expect.json` names the ways of each file. There is no MCP yet, so that
+//! way is not taken.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use pty::Screen;
+use server::{Reply, Server};
+
+/// Longer ones scroll out of the screen; what they show is looked at in `tests/clean.rs`.
+const SHORT: usize = 2_000;
+
+struct Payload {
+    file: String,
+    bytes: Vec<u8>,
+    channels: Vec<String>,
+    never: Vec<Vec<u8>>,
+    shows: Vec<String>,
+}
+
+impl Payload {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// What tells that it is there, when it fits on the screen.
+    fn mark(&self) -> Option<&str> {
+        let fits = self.bytes.len() <= SHORT && self.text().lines().count() < 20;
+        self.shows.first().map(String::as_str).filter(|_| fits)
+    }
+}
+
+fn payloads(channel: &str) -> Vec<Payload> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/inject");
+    let expect = fs::read_to_string(folder.join("expect.json")).unwrap();
+    let expect: Value = serde_json::from_str(&expect).unwrap();
+    let strings = |value: &Value| -> Vec<String> {
+        let list = value.as_array().cloned().unwrap_or_default();
+        list.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    };
+    let bytes = |hex: &String| -> Vec<u8> {
+        let pairs = hex.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
+        pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
+    };
+    let payload = |entry: &Value| {
+        let file = entry["file"].as_str().unwrap().to_owned();
+        Payload {
+            bytes: fs::read(folder.join(&file)).unwrap(),
+            channels: strings(&entry["channels"]),
+            // A terminal is told nothing by a NUL that stands by itself.
+            never: strings(&entry["raw_never"]).iter().map(bytes).collect(),
+            shows: strings(&entry["must_show"]),
+            file,
+        }
+    };
+    let all = expect["payloads"].as_array().unwrap().iter().map(payload);
+    let some: Vec<Payload> =
+        all.filter(|payload| payload.channels.iter().any(|own| own == channel)).collect();
+    assert!(!some.is_empty(), "{channel}");
+    some
+}
+
+fn start(bench: &Bench, server: &Server) -> Screen {
+    let (work, root) = (bench.work(), bench.root.path());
+    let (home, avocet) = (root.join("home"), root.join("avocet"));
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    let url = server.base_url();
+    let args = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
+    let screen = Screen::start(&args, &envs, &work, (100, 50));
+    screen.wait_for("loop-1");
+    screen
+}
+
+#[track_caller]
+fn nothing_reached(screen: &Screen, payload: &Payload) {
+    let raw = screen.raw();
+    for never in payload.never.iter().filter(|never| never.len() > 1) {
+        let there = raw.windows(never.len()).any(|window| window == never);
+        assert!(!there, "{}: {:?} reached the terminal", payload.file, never);
+    }
+}
+
+#[track_caller]
+fn is_seen(screen: &Screen, payload: &Payload, by: &str) {
+    let Some(mark) = payload.mark() else { return };
+    let seen = screen.shows_within(mark, Duration::from_secs(15));
+    assert!(seen, "{} by {by}: no {mark:?}\n{}", payload.file, screen.text());
+}
+
+fn say(screen: &mut Screen, words: &str) {
+    screen.paste(words);
+    screen.press("\r");
+}
+
+#[test]
+fn what_a_model_says_controls_nothing_and_is_read() {
+    // Few enough that the context is not compressed in between.
+    let mut payloads = payloads("model_text");
+    payloads.sort_by_key(|payload| payload.bytes.len());
+    for payloads in payloads.chunks(12) {
+        let bench = Bench::new();
+        let replies = payloads.iter().map(|payload| {
+            let data = json!({ "format": "plain" });
+            let reply = json!({ "type": "chat", "message": payload.text(), "data": data });
+            Reply::text(&reply.to_string(), 5)
+        });
+        let server = Server::start(replies.collect());
+        let mut screen = start(&bench, &server);
+        for (at, payload) in payloads.iter().enumerate() {
+            say(&mut screen, &format!("question {at}"));
+            server.wait_for_requests(at + 1);
+            is_seen(&screen, payload, "the model");
+            nothing_reached(&screen, payload);
+        }
+    }
+}
+
+#[test]
+fn what_a_command_prints_controls_nothing_and_is_read() {
+    let bench = Bench::new();
+    let payloads = payloads("cmd_stdout");
+    let server = Server::start(Vec::<Reply>::new());
+    let mut screen = start(&bench, &server);
+    for (at, payload) in payloads.iter().enumerate() {
+        fs::write(bench.work().join("payload"), &payload.bytes).unwrap();
+        let to = if at % 2 == 0 { "" } else { " >&2" };
+        // A line that comes before the last one has ended is not run, and said again.
+        for _ in 0..40 {
+            say(&mut screen, &format!("!cat payload{to}; echo; echo ov''er {at}"));
+            if screen.shows_within(&format!("over {at}"), Duration::from_millis(1_500)) {
+                break;
+            }
+        }
+        screen.wait_for(&format!("over {at}"));
+        is_seen(&screen, payload, "a command");
+        nothing_reached(&screen, payload);
+    }
+}
+
+#[test]
+fn what_a_file_holds_controls_nothing() {
+    let bench = Bench::new();
+    let payloads = payloads("file_content");
+    let done = |at: usize| Reply::chat(&format!("read {at}"));
+    // Few enough that the context is not compressed in between.
+    let payloads: Vec<Payload> = payloads.into_iter().take(18).collect();
+    let replies: Vec<Reply> = (0..payloads.len())
+        .flat_map(|at| [Reply::cmd("I look.", "cat", &["payload"]), done(at)])
+        .collect();
+    let server = Server::start(replies);
+    let mut screen = start(&bench, &server);
+    for (at, payload) in payloads.iter().enumerate() {
+        fs::write(bench.work().join("payload"), &payload.bytes).unwrap();
+        say(&mut screen, "what does it say?");
+        screen.wait_for(&format!("read {at}"));
+        nothing_reached(&screen, payload);
+    }
+}
+
+#[test]
+fn what_a_server_complains_of_controls_nothing() {
+    let bench = Bench::new();
+    let mut payloads = payloads("provider_error");
+    payloads.retain(|payload| payload.mark().is_some());
+    let replies = payloads.iter().map(|payload| {
+        let body = json!({ "error": { "message": payload.text() } });
+        Reply::json(400, &body)
+    });
+    let server = Server::start(replies.collect());
+    let mut screen = start(&bench, &server);
+    for (at, payload) in payloads.iter().enumerate() {
+        say(&mut screen, &format!("question {at}"));
+        is_seen(&screen, payload, "a server");
+        nothing_reached(&screen, payload);
+    }
+}
+
+#[test]
+fn what_a_model_proposes_shows_what_it_hides() {
+    for payload in payloads("proposal") {
+        let bench = Bench::new();
+        let server = Server::start(vec![
+            Reply::text(&payload.text(), 5),
+            Reply::chat("all over"),
+            Reply::chat("all over"),
+            Reply::chat("all over"),
+        ]);
+        let mut screen = start(&bench, &server);
+        say(&mut screen, "go on");
+        server.wait_for_requests(1);
+        let Some(mark) = payload.shows.last().map(String::as_str) else {
+            screen.shows_within("all over", Duration::from_secs(2));
+            nothing_reached(&screen, &payload);
+            continue;
+        };
+        let answered = |screen: &Screen| {
+            let text = screen.text().replace("\\x00", "\\0").replace("\\u{0}", "\\0");
+            text.contains(mark) || text.contains("all over")
+        };
+        for _ in 0..75 {
+            if answered(&screen) {
+                break;
+            }
+            // A long list is read to its end before it can be answered.
+            screen.press(" ");
+            screen.shows_within(mark, Duration::from_millis(200));
+        }
+        assert!(answered(&screen), "{}: no {mark:?}\n{}", payload.file, screen.text());
+        nothing_reached(&screen, &payload);
+    }
+}

@@ -1,0 +1,249 @@
+//! Kills the program at random moments, and looks at what is left: everything that was
+//! shown is there, a step that was running says that nobody knows what came of it, and
+//! the next request is valid. `KILLS` says how often; 25 by itself.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use avocet::protocol::{Event, Outcome};
+use avocet::store::{Disk, Store, is_kept};
+use serde_json::{Value, json};
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use server::{Reply, Server};
+
+impl Bench {
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        command
+            .arg("--trust")
+            .arg(self.work())
+            .args(["--json", "--yes"])
+            .args(args)
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.root.path().join("home"))
+            .env("AVOCET_HOME", self.root.path().join("avocet"))
+            .env("LANG", "en_US.UTF-8")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        command
+    }
+
+    fn script(&self, name: &str, replies: &[String]) -> String {
+        let file = self.root.path().join(name);
+        fs::write(&file, replies.join("\n---\n")).unwrap();
+        format!("scripted:{}", file.display())
+    }
+
+    fn store(&self) -> Store {
+        Store::under(self.root.path().join("avocet/data"))
+    }
+
+    /// Everything that is kept of the last conversation.
+    fn kept(&self) -> Vec<Event> {
+        let (disk, fault) = Disk::open(&self.store()).unwrap();
+        assert_eq!(fault, None, "the file is whole");
+        let folder: PathBuf = self.work().canonicalize().unwrap();
+        let Some(known) = disk.last(folder.to_str().unwrap()).unwrap() else { return Vec::new() };
+        let piece = disk.events(known.key, 0, i64::MAX).unwrap();
+        assert_eq!(piece.unreadable, 0);
+        piece.events.into_iter().map(|kept| kept.event).collect()
+    }
+}
+
+fn cmd(steps: &[&[&str]]) -> String {
+    let commands: Vec<Value> = steps
+        .iter()
+        .map(|words| json!({ "program": words[0], "args": words[1..], "requires": {} }))
+        .collect();
+    let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
+    json!({ "type": "cmd", "message": "Three steps.", "data": data }).to_string()
+}
+
+fn slowly(text: &str) -> String {
+    let reply = json!({ "type": "chat", "message": text, "data": {} });
+    format!("#! {{\"delay_ms\": 4, \"chunk\": 9}}\n{reply}")
+}
+
+/// A turn of steps and streaming; the first reply of `long` is a summary.
+fn replies(long: bool) -> Vec<String> {
+    let summary = json!({ "summary": "We counted.", "keyFacts": ["a"], "openTasks": [] });
+    let mut replies = Vec::new();
+    if long {
+        replies.push(format!("#! {{\"delay_ms\": 8, \"chunk\": 12}}\n{summary}"));
+    }
+    replies.extend([
+        cmd(&[&["ls", "-a"], &["sleep", "0.15"], &["touch", "made"]]),
+        slowly(&"An answer that takes a while, 一句一句地说。".repeat(8)),
+    ]);
+    replies
+}
+
+/// Lines of the child as they come, and the first event that began a turn.
+fn listen(child: &mut Child) -> (Arc<Mutex<Vec<Event>>>, std::thread::JoinHandle<()>) {
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let (out, to) = (child.stdout.take().unwrap(), Arc::clone(&shown));
+    let reader = std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            // The last line may be cut by the kill.
+            if let Ok(event) = serde_json::from_str::<Event>(&line) {
+                to.lock().unwrap().push(event);
+            }
+        }
+    });
+    (shown, reader)
+}
+
+fn grown(events: &[Event]) -> String {
+    let text = |event: &Event| match event {
+        Event::Delta { text } => Some(text.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(text).collect()
+}
+
+/// What was shown and is kept as it was: text that grows is compared apart, since it is
+/// joined, and gives way to the whole.
+fn firm(events: &[Event]) -> Vec<Event> {
+    let grows = |event: &Event| {
+        matches!(event, Event::Delta { .. } | Event::StepOutput { .. } | Event::Thought { .. })
+    };
+    events.iter().filter(|event| is_kept(event) && !grows(event)).cloned().collect()
+}
+
+/// One kill; what it hit.
+fn once(seed: u64) -> &'static str {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let bench = Bench::new();
+    let long = random.bool();
+    if long {
+        let words = "A long answer that fills the window. ".repeat(900);
+        let model = bench.script("before.txt", &[json!({ "type": "chat", "message": words, "data": {} }).to_string()]);
+        let done = bench.command(&["--model", &model, "-p", "the first turn"]).output().unwrap();
+        assert_eq!(done.status.code(), Some(0));
+    }
+    let before = bench.kept();
+    let model = bench.script("replies.txt", &replies(long));
+    let more: &[&str] = if long { &["-c"] } else { &[] };
+    let mut child = bench
+        .command(&[&["--model", &model, "-p", "do three things"], more].concat())
+        .spawn()
+        .unwrap();
+    let (shown, reader) = listen(&mut child);
+    let started = |shown: &Mutex<Vec<Event>>| {
+        shown.lock().unwrap().iter().any(|event| matches!(event, Event::TurnStarted { .. }))
+    };
+    // Now and then before anything happened at all.
+    if random.u8(..10) > 0 {
+        for _ in 0..4_000 {
+            if started(&shown) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    std::thread::sleep(Duration::from_millis(random.u64(0..900)));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reader.join().unwrap();
+    let shown = shown.lock().unwrap().clone();
+    check(&bench, seed, &before, &shown);
+    hit(&shown)
+}
+
+/// The three promises.
+fn check(bench: &Bench, seed: u64, before: &[Event], shown: &[Event]) {
+    let kept = bench.kept();
+    let (had, now) = kept.split_at(before.len());
+    assert_eq!(had, before, "seed {seed}: what was there stays");
+    let firm = firm(shown);
+    // The greeting is shown before the conversation begins, and is no part of it.
+    let begins = |event: &Event| matches!(event, Event::TurnStarted { .. });
+    let from = firm.iter().position(begins).unwrap_or(firm.len());
+    for event in &firm[from..] {
+        assert!(now.contains(event), "seed {seed}: shown and gone: {event:?}\n{now:?}");
+    }
+    let whole = shown.iter().rposition(|event| matches!(event, Event::ReplyStarted));
+    let growing = grown(&shown[whole.unwrap_or(0)..]);
+    let replied = now.iter().rev().find_map(|event| match event {
+        Event::Replied(replied) => Some(replied.message.clone()),
+        _ => None,
+    });
+    let stored = grown(now);
+    let fits = growing.starts_with(&stored)
+        || stored.starts_with(&growing)
+        || replied.is_some_and(|whole| whole.starts_with(&growing));
+    assert!(fits, "seed {seed}: {growing:?} grew to {stored:?}");
+
+    let server = Server::start(vec![Reply::chat("On we go."), Reply::chat("On we go.")]);
+    let url = server.base_url();
+    let args = ["--base-url", &url, "--model", "loop-1", "-c", "-p", "go on"];
+    let done = bench.command(&args).output().unwrap();
+    let nothing_yet = kept.is_empty();
+    assert_eq!(done.status.code(), Some(if nothing_yet { 2 } else { 0 }), "seed {seed}");
+    if nothing_yet {
+        assert!(!shown.iter().any(begins), "seed {seed}: it was shown and is gone");
+        return;
+    }
+    let request = server.requests().last().unwrap().json();
+    let messages = request["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages.iter().map(|one| one["role"].as_str().unwrap()).collect();
+    let talk: Vec<&&str> = roles.iter().filter(|role| **role != "system").collect();
+    assert!(talk.windows(2).all(|pair| pair[0] != pair[1]), "seed {seed}: {roles:?}");
+    assert_eq!(roles.last(), Some(&"user"), "seed {seed}");
+    if now.iter().any(begins) {
+        assert!(request.to_string().contains("do three things"), "seed {seed}: {request}");
+    }
+    let after = bench.kept();
+    for event in now {
+        let Event::StepStarted { step, .. } = event else { continue };
+        let seen = after.iter().find_map(|event| match event {
+            Event::Observed(seen) if seen.step.id == step.id => Some(seen.outcome),
+            _ => None,
+        });
+        let known = now.iter().any(
+            |event| matches!(event, Event::Observed(seen) if seen.step.id == step.id),
+        );
+        let expected = if known { Outcome::Ran } else { Outcome::Interrupted };
+        assert_eq!(seen, Some(expected), "seed {seed}: {}", step.id);
+    }
+}
+
+/// What was going on when it was killed.
+fn hit(shown: &[Event]) -> &'static str {
+    let last = shown.iter().rev().find(|event| !matches!(event, Event::Facts(_)));
+    match last {
+        None => "start",
+        Some(Event::Compacting) => "compaction",
+        Some(Event::Delta { .. } | Event::ReplyStarted) => "streaming",
+        Some(Event::StepStarted { .. } | Event::StepOutput { .. }) => "step",
+        Some(Event::TurnEnded { .. }) => "end",
+        Some(_) => "between",
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_loses_nothing_that_was_shown() {
+    let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(25);
+    let base = fastrand::u64(..1 << 40);
+    let mut hits = std::collections::BTreeMap::new();
+    for n in 0..count {
+        *hits.entry(once(base + n)).or_insert(0_u32) += 1;
+    }
+    println!("{count} kills from seed {base}: {hits:?}");
+}

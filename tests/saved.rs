@@ -1,0 +1,353 @@
+//! Conversations that are kept: taken up again, listed, searched, exported, forked and
+//! taken back, by the real program.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use avocet::store::Store;
+use bench::Bench;
+use pty::Screen;
+use server::{Reply, Server};
+
+impl Bench {
+    fn store(&self) -> Store {
+        Store::under(self.root.path().join("avocet/data"))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.store().file().unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_avocet"))
+            .arg("--trust")
+            .arg(self.work())
+            .args(args)
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.root.path().join("home"))
+            .env("AVOCET_HOME", self.root.path().join("avocet"))
+            .env("LANG", "en_US.UTF-8")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    fn ask(&self, server: &Server, args: &[&str]) -> Output {
+        let url = server.base_url();
+        self.run(&[&["--base-url", &url, "--model", "loop-1"], args].concat())
+    }
+
+    fn screen(&self, server: &Server, args: &[&str]) -> Screen {
+        let url = server.base_url();
+        let work = self.work();
+        let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
+        let home = self.root.path().join("home");
+        let avocet = self.root.path().join("avocet");
+        let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+        Screen::start(&[&fixed, args].concat(), &envs, &work, (100, 30))
+    }
+
+    fn listed(&self) -> Vec<Value> {
+        let out = self.run(&["session", "list", "--json"]);
+        out_of(&out).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn first_id(&self) -> String {
+        self.listed()[0]["id"].as_str().unwrap().to_owned()
+    }
+}
+
+fn out_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn exits(output: &Output, code: i32) {
+    let (out, err) = (out_of(output), err_of(output));
+    assert_eq!(output.status.code(), Some(code), "stdout: {out}\nstderr: {err}");
+}
+
+fn last_sent(server: &Server) -> String {
+    server.requests().last().unwrap().json()["messages"].to_string()
+}
+
+#[track_caller]
+fn leave(screen: &mut Screen) {
+    screen.wait_gone("Esc stops");
+    screen.press("\x03");
+    screen.wait_for("Press Ctrl-C again");
+    screen.press("\x03");
+    screen.wait_for_exit();
+}
+
+#[test]
+fn a_run_without_a_screen_goes_on_where_the_last_one_ended() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Noted: 42."), Reply::chat("It was 42.")]);
+    let none = bench.ask(&server, &["-c", "-p", "go on"]);
+    exits(&none, 2);
+    assert!(err_of(&none).contains("No conversation was saved"), "{}", err_of(&none));
+    exits(&bench.ask(&server, &["-p", "remember the number 42"]), 0);
+    let second = bench.ask(&server, &["-c", "-p", "which number?"]);
+    exits(&second, 0);
+    assert_eq!(out_of(&second), "It was 42.\n");
+    let sent = last_sent(&server);
+    for words in ["remember the number 42", "Noted: 42.", "which number?"] {
+        assert!(sent.contains(words), "{words}: {sent}");
+    }
+    let listed = bench.listed();
+    assert_eq!(listed.len(), 1);
+    assert_eq!((listed[0]["title"].as_str(), listed[0]["turns"].as_u64()), (
+        Some("remember the number 42"),
+        Some(2)
+    ));
+}
+
+#[test]
+fn what_is_not_to_be_saved_is_not() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Hi.")]);
+    exits(&bench.ask(&server, &["--no-save", "-p", "hello"]), 0);
+    assert!(!bench.file().exists());
+    exits(&bench.ask(&server, &["--no-save", "-c", "-p", "hello"]), 2);
+}
+
+#[test]
+fn saved_conversations_are_listed_searched_shown_exported_and_deleted() {
+    let bench = Bench::new();
+    let token = format!("ghp_{}", "aB3d".repeat(9));
+    let server = Server::start(vec![
+        Reply::chat("登录页面已经修好了。"),
+        Reply::chat(&format!("The token {token} is in the file.")),
+    ]);
+    exits(&bench.ask(&server, &["-p", "请修复登录页面"]), 0);
+    exits(&bench.ask(&server, &["-p", "what is in <the> file?"]), 0);
+    for words in ["修", "登录", "登录页面"] {
+        let found = out_of(&bench.run(&["session", "search", words]));
+        assert!(found.contains("请修复登录页面"), "{words}: {found}");
+    }
+    let nothing = bench.run(&["session", "search", "狗"]);
+    assert!(out_of(&nothing).contains("no saved conversation"), "{}", out_of(&nothing));
+    let ids: Vec<String> =
+        bench.listed().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
+    let shown = out_of(&bench.run(&["session", "show", &ids[1]]));
+    assert!(shown.contains("请修复登录页面") && shown.contains("已经修好了"), "{shown}");
+    for (ending, holds) in [("md", "## You"), ("json", "turn_started"), ("html", "&lt;the&gt;")] {
+        let file = format!("talk.{ending}");
+        exits(&bench.run(&["session", "export", &ids[0], &file]), 0);
+        let text = fs::read_to_string(bench.work().join(&file)).unwrap();
+        assert!(text.contains(holds), "{text}");
+        assert!(!text.contains(&token) && text.contains("redacted:github-token"), "{text}");
+    }
+    let again = bench.run(&["session", "export", &ids[0], "talk.md"]);
+    exits(&again, 1);
+    assert!(err_of(&again).contains("there already"), "{}", err_of(&again));
+    let bytes = fs::read(bench.file()).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains(&token));
+    exits(&bench.run(&["session", "delete", &ids[0], "zzzz"]), 1);
+    assert_eq!(bench.listed().len(), 2, "all or none");
+    exits(&bench.run(&["session", "delete", &ids[0]]), 0);
+    assert_eq!(bench.listed().len(), 1);
+    exits(&bench.run(&["session", "show", &ids[0]]), 1);
+}
+
+#[test]
+fn a_conversation_that_is_open_elsewhere_is_not_written_to() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("One."), Reply::chat("Copy.")]);
+    exits(&bench.ask(&server, &["-p", "hello there"]), 0);
+    let id = bench.first_id();
+    let _held = bench.store().lock(&id).unwrap().unwrap();
+    for args in [&["-c", "-p", "go on"][..], &["-p", "go on", "resume", &id]] {
+        let refused = bench.ask(&server, args);
+        exits(&refused, 1);
+        assert!(err_of(&refused).contains("another window"), "{}", err_of(&refused));
+    }
+    exits(&bench.run(&["session", "delete", &id]), 1);
+    // A window may read it, and go on in a copy.
+    let mut screen = bench.screen(&server, &["-c"]);
+    screen.wait_for("hello there");
+    screen.wait_for("here it can only be read");
+    screen.press("more\r");
+    screen.wait_for("/fork");
+    screen.press("/fork 另一份\r");
+    screen.wait_for("From here on this is a copy");
+    screen.press("more\r");
+    screen.wait_for("Copy.");
+    leave(&mut screen);
+    let turns: Vec<u64> = bench.listed().iter().map(|one| one["turns"].as_u64().unwrap()).collect();
+    assert_eq!(turns, [2, 1]);
+    assert_eq!(bench.listed()[0]["title"], "另一份");
+}
+
+#[test]
+fn a_killed_window_comes_back_as_it_was() {
+    let bench = Bench::new();
+    let half = Reply::text(r#"{"type":"chat","message":"A long answer begins and then "#, 4);
+    let server = Server::start(vec![
+        Reply::chat("First answer."),
+        Reply::cmd("I run it.", "ls", &["-a"]),
+        Reply::chat("Listed."),
+        half.hang_after(4),
+        Reply::chat("Going on."),
+    ]);
+    let mut screen = bench.screen(&server, &[]);
+    screen.wait_for("loop-1");
+    screen.press("first question\r");
+    screen.wait_for("First answer.");
+    screen.press("list the files\r");
+    screen.wait_for("Listed.");
+    screen.wait_gone("Esc stops");
+    screen.press("tell me more\r");
+    screen.wait_for("and then");
+    // What grows is written within a tenth of a second.
+    std::thread::sleep(Duration::from_millis(600));
+    screen.signal("KILL");
+    screen.wait_for_exit();
+
+    let mut again = bench.screen(&server, &["-c"]);
+    for text in ["first question", "First answer.", "ls -a", "Listed.", "and then"] {
+        again.wait_for(text);
+    }
+    again.wait_for("Avocet ended before this turn did.");
+    again.wait_for("Here goes on: first question");
+    again.press("go on\r");
+    again.wait_for("Going on.");
+    let sent = last_sent(&server);
+    for words in ["first question", "First answer.", "list the files", "and then", "interrupted"] {
+        assert!(sent.contains(words), "{words}: {sent}");
+    }
+    leave(&mut again);
+    // It was mended once, and is not broken any more.
+    let mut third = bench.screen(&server, &["-c"]);
+    third.wait_for("Going on.");
+    third.wait_for("Avocet ended before this turn did.");
+    leave(&mut third);
+}
+
+#[test]
+fn turns_are_taken_back_and_the_words_can_be_sent_again() {
+    let bench = Bench::new();
+    let server = Server::start(vec![
+        Reply::chat("Alpha."),
+        Reply::chat("Beta."),
+        Reply::chat("Gamma."),
+        Reply::chat("Delta."),
+    ]);
+    let mut screen = bench.screen(&server, &[]);
+    screen.wait_for("loop-1");
+    for (words, answer) in [("one\r", "Alpha."), ("two\r", "Beta."), ("three\r", "Gamma.")] {
+        screen.press(words);
+        screen.wait_for(answer);
+        screen.wait_gone("Esc stops");
+    }
+    screen.press("\x1b");
+    // Two bytes of Esc at once would be another key.
+    std::thread::sleep(Duration::from_millis(150));
+    screen.press("\x1b");
+    screen.wait_for("Go back to before");
+    screen.press("tw");
+    screen.wait_for("1/1");
+    screen.press("\r");
+    screen.wait_gone("Beta.");
+    screen.wait_gone("Gamma.");
+    screen.wait_for("two");
+    screen.press(" again\r");
+    screen.wait_for("Delta.");
+    let sent = last_sent(&server);
+    assert!(sent.contains("Alpha.") && sent.contains("two again"), "{sent}");
+    assert!(!sent.contains("Beta.") && !sent.contains("three"), "{sent}");
+    leave(&mut screen);
+    let shown = out_of(&bench.run(&["session", "show", &bench.first_id()]));
+    assert!(shown.contains("Delta.") && !shown.contains("Gamma."), "{shown}");
+}
+
+#[test]
+fn a_saved_conversation_is_chosen_from_a_list_that_can_be_searched() {
+    let bench = Bench::new();
+    let server = Server::start(vec![
+        Reply::chat("数据库迁移完成。"),
+        Reply::chat("Built."),
+        Reply::chat("Renamed fine."),
+    ]);
+    exits(&bench.ask(&server, &["-p", "迁移数据库"]), 0);
+    exits(&bench.ask(&server, &["-p", "build it"]), 0);
+    let mut screen = bench.screen(&server, &["resume"]);
+    screen.wait_for("Saved conversations");
+    screen.wait_for("build it");
+    screen.press("完成");
+    screen.wait_for("1/1");
+    screen.wait_gone("build it");
+    screen.press("\r");
+    screen.wait_for("数据库迁移完成。");
+    screen.press("/rename 数据库的工作\r");
+    screen.wait_for("The conversation is called: 数据库的工作");
+    screen.press("/new\r");
+    screen.wait_gone("数据库迁移完成。");
+    screen.press("another one\r");
+    screen.wait_for("Renamed fine.");
+    leave(&mut screen);
+    let titles: Vec<String> =
+        bench.listed().iter().map(|one| one["title"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(titles, ["another one", "build it", "数据库的工作"]);
+}
+
+#[test]
+fn a_disk_that_fails_is_said_and_the_conversation_goes_on() {
+    let bench = Bench::new();
+    // A folder stands where the file belongs.
+    fs::create_dir_all(bench.file()).unwrap();
+    let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Still here.")]);
+    let mut screen = bench.screen(&server, &[]);
+    screen.wait_for("loop-1");
+    screen.press("hi\r");
+    screen.wait_for("Hello.");
+    screen.wait_for("not saved at the moment");
+    screen.press("and now?\r");
+    screen.wait_for("Still here.");
+    assert_eq!(screen.text().matches("not saved at the moment").count(), 1, "{}", screen.text());
+    leave(&mut screen);
+    let headless = bench.ask(&server, &["-c", "-p", "go on"]);
+    exits(&headless, 1);
+}
+
+#[test]
+fn a_damaged_file_is_set_aside_and_what_can_be_read_is_there() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Kept safe."), Reply::chat("Yes.")]);
+    exits(&bench.ask(&server, &["-p", "keep this"]), 0);
+    // All of it into the one file, which is then damaged.
+    let db = rusqlite::Connection::open(bench.file()).unwrap();
+    let _: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    drop(db);
+    let mut bytes = fs::read(bench.file()).unwrap();
+    bytes[..64].fill(0);
+    fs::write(bench.file(), bytes).unwrap();
+    let mut screen = bench.screen(&server, &["-c"]);
+    screen.wait_for("was damaged");
+    screen.wait_for("Kept safe.");
+    screen.press("still there?\r");
+    screen.wait_for("Yes.");
+    leave(&mut screen);
+    assert!(bench.root.path().join("avocet/data/sessions.damaged-1.db").exists());
+}
