@@ -155,7 +155,6 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// The reply was not the answer: more follows.
     /// What the model said on the way comes first.
     fn behind_words(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
         let mut all = self.on_the_way();
@@ -163,6 +162,7 @@ impl<'a> Headless<'a> {
         all
     }
 
+    /// The reply was not the answer: more follows.
     fn on_the_way(&mut self) -> Vec<Effect> {
         match self.reply.take() {
             Some(reply) if !reply.message.is_empty() => {
