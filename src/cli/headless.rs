@@ -106,27 +106,20 @@ impl<'a> Headless<'a> {
                 self.reply = None;
                 told(w::REPAIRING.with("fault", fault.clone()))
             }
-            Event::Retrying { attempt, of, wait_ms, why } => told(
-                w::RETRYING
-                    .with("attempt", *attempt)
-                    .with("of", *of)
-                    .with("wait", *wait_ms)
-                    .with("why", why.clone()),
-            ),
+            Event::Retrying { attempt, of, wait_ms, why } => {
+                let say = w::RETRYING.with("attempt", *attempt).with("of", *of);
+                told(say.with("wait", *wait_ms).with("why", why.clone()))
+            }
             Event::StepStarted { step, .. } => {
-                let mut effects = self.on_the_way();
-                effects.extend(told(w::STEP.with("step", shown::work(&step.work))));
-                effects
+                self.behind_words(told(w::STEP.with("step", shown::work(&step.work))))
             }
             Event::Observed(observation) => {
-                let mut effects = self.on_the_way();
-                effects.extend(self.observed(observation));
-                effects
+                let told = self.observed(observation);
+                self.behind_words(told)
             }
             Event::Asked(ask) => {
-                let mut effects = self.on_the_way();
-                effects.extend(self.asked(ask));
-                effects
+                let told = self.asked(ask);
+                self.behind_words(told)
             }
             Event::Notice(notice) if notice.say.word() == prompt::PIECES_DECLINED => vec![],
             // There is no terminal to give over.
@@ -164,6 +157,13 @@ impl<'a> Headless<'a> {
     fn rendered(&mut self, text: &str) -> Vec<Effect> {
         self.reply = Some(Replied { message: text.to_owned(), ..Replied::default() });
         vec![]
+    }
+
+    /// What the model said on the way comes first.
+    fn behind_words(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        let mut all = self.on_the_way();
+        all.extend(effects);
+        all
     }
 
     /// The reply was not the answer: more follows.

@@ -95,7 +95,8 @@ pub fn since(changes: &[Changed], turn: u64) -> Vec<Changed> {
 /// The turn from which on the last `n` turns that changed files are taken back.
 fn first_of_last(changes: &[Changed], n: usize) -> Option<u64> {
     let turns: BTreeSet<u64> = changes.iter().map(|change| change.turn).collect();
-    turns.into_iter().rev().take(n.max(1)).last()
+    let back = n.max(1).min(turns.len());
+    turns.into_iter().rev().nth(back.checked_sub(1)?)
 }
 
 impl Session {
