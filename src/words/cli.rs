@@ -114,7 +114,7 @@ words! { "cli":
 
 
     // Scripts.
-    ARGS_UNREADABLE: "The arguments begin like an object and are none. Write JSON, or `{content: \"text\"}`; quote the whole for the shell.", "参数开头像对象但无法解析。请写 JSON 或 `{content: \"文本\"}`，并为 shell 整体加引号。";
+    ARGS_UNREADABLE: "The arguments begin like an object and are none. Write JSON, or `{content: \"text\"}`; quote the whole for the shell.", "参数开头像对象但无法解析。请写 JSON 或 `{content: \"text\"}`，并为 shell 整体加引号。";
     ARGS_NO_INPUT: "The arguments cannot be read from standard input: {why}.", "无法从标准输入读取参数：{why}。";
     SCRIPT_SOUND: "{file} is sound.", "{file} 没有问题。";
     DRY_RUN: "A dry run asks no model.", "试运行不会调用模型。";
