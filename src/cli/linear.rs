@@ -300,9 +300,9 @@ impl Linear {
         let mut effects = Vec::new();
         for event in events.iter().skip(started.unwrap_or(0)) {
             match event {
-                Event::TurnStarted { text, .. } => effects.extend(
-                    text.lines().map(|line| self.line(&format!("> {line}"))),
-                ),
+                Event::TurnStarted { text, .. } => {
+                    effects.extend(text.lines().map(|line| self.line(&format!("> {line}"))))
+                }
                 Event::Replied(replied) => effects.extend(self.replied(replied)),
                 Event::Observed(seen) => effects.extend(self.observed(seen)),
                 _ => {}

@@ -40,7 +40,10 @@ impl Bench {
 
     /// What the desks were told, oldest desk first.
     fn told(&mut self) -> Vec<Fault> {
-        self.faults.iter_mut().flat_map(|told| std::iter::from_fn(|| told.try_recv().ok())).collect()
+        self.faults
+            .iter_mut()
+            .flat_map(|told| std::iter::from_fn(|| told.try_recv().ok()))
+            .collect()
     }
 
     fn file(&self) -> PathBuf {
@@ -66,7 +69,13 @@ fn delta(text: &str) -> Event {
 }
 
 fn risk() -> Risk {
-    Risk { tier: Tier::L0, rule: "ok".into(), reasons: Vec::new(), effects: Vec::new(), lifted: false }
+    Risk {
+        tier: Tier::L0,
+        rule: "ok".into(),
+        reasons: Vec::new(),
+        effects: Vec::new(),
+        lifted: false,
+    }
 }
 
 fn seen(id: &str, stdout: &str) -> Observation {
@@ -172,7 +181,10 @@ fn secrets_never_reach_the_file() {
     }
     let id = desk.id().to_owned();
     let text = format!("{:?}", shown(&mut desk, &id));
-    assert!(text.contains("‹redacted:API_KEY") && text.contains("‹redacted:github-token"), "{text}");
+    assert!(
+        text.contains("‹redacted:API_KEY") && text.contains("‹redacted:github-token"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -512,7 +524,10 @@ fn ids_can_be_typed_short() {
     let (short, _) = id.split_at(3);
     assert_eq!(desk.resume(Some(&short.to_uppercase()), 9).unwrap().known.id, id);
     for wrong in ["", "zzzzzzzzz", "%", "' OR 1=1", "../x"] {
-        assert!(matches!(desk.resume(Some(wrong), 9), Err(StoreError::NoSession { .. })), "{wrong}");
+        assert!(
+            matches!(desk.resume(Some(wrong), 9), Err(StoreError::NoSession { .. })),
+            "{wrong}"
+        );
     }
     let db = rusqlite::Connection::open(bench.file()).unwrap();
     let twin = format!("{short}twin");
@@ -586,8 +601,7 @@ async fn what_was_appended_is_there_for_another_reader_at_once() {
 async fn in_memory_everything_works_and_nothing_stays() {
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let recorder =
-        Recorder::start(Store::in_memory(), Head::new("/work", None), redactor, faults);
+    let recorder = Recorder::start(Store::in_memory(), Head::new("/work", None), redactor, faults);
     recorder.append(&started(1, "hello")).await;
     let listed = recorder.ask(|desk| desk.list(None, 9)).await.unwrap().unwrap();
     assert_eq!(listed.len(), 1);
