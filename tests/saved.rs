@@ -283,6 +283,62 @@ fn turns_are_taken_back_and_the_words_can_be_sent_again() {
 }
 
 #[test]
+fn going_back_asks_what_to_take_back_and_the_model_is_told_of_the_files() {
+    for (key, file, told) in [
+        ("1", "one\n", "these files are as they were before them"),
+        ("\x1b[B\r", "1\n", "Files that you changed in it stay changed"),
+        ("files\r", "one\n", "these files are as they were before them"),
+    ] {
+        let bench = Bench::new();
+        let path = bench.work().join("a.txt");
+        fs::write(&path, "one\n").unwrap();
+        let data = serde_json::json!({ "commands": [
+            { "tool": "file.edit", "input": { "path": "a.txt", "old": "one", "new": "1" } }
+        ] });
+        let edit = serde_json::json!({ "type": "cmd", "message": "I mend it.", "data": data });
+        let server = Server::start(vec![
+            Reply::chat("Alpha."),
+            Reply::text(&edit.to_string(), 1),
+            Reply::chat("Beta."),
+            Reply::chat("Gamma."),
+        ]);
+        let mut screen = bench.screen(&server, &[]);
+        screen.wait_for("loop-1");
+        screen.press("hello\r");
+        screen.wait_for("Alpha.");
+        screen.wait_gone("Esc stops");
+        screen.press("change it\r");
+        screen.wait_for("Make this change?");
+        // A question takes no key in its first moment.
+        for _ in 0..40 {
+            screen.press("y");
+            if screen.shows_within("Beta.", Duration::from_millis(200)) {
+                break;
+            }
+        }
+        screen.wait_gone("Esc stops");
+        // What was pressed too often stands in the input.
+        screen.press("\x15/rewind 1\r");
+        screen.wait_for("What to take back");
+        screen.press(key);
+        screen.wait_gone("What to take back");
+        screen.wait_for(if file == "1\n" {
+            "Files stay as they are"
+        } else {
+            "One file is as it was."
+        });
+        screen.wait_gone("Esc stops");
+        assert_eq!(fs::read_to_string(&path).unwrap(), file);
+        screen.press("\x15and now\r");
+        screen.wait_for("Gamma.");
+        let sent = last_sent(&server);
+        assert!(sent.contains(told) && sent.contains("a.txt"), "{sent}");
+        assert_eq!(sent.contains("Beta."), key.starts_with("files"), "{sent}");
+        leave(&mut screen);
+    }
+}
+
+#[test]
 fn a_saved_conversation_is_chosen_from_a_list_that_can_be_searched() {
     let bench = Bench::new();
     let server = Server::start(vec![

@@ -146,6 +146,7 @@ impl<'a> Headless<'a> {
             | Event::Compacting
             | Event::Models { .. }
             | Event::Earlier { .. }
+            | Event::RewindAsked { .. }
             | Event::Rewound { .. }
             | Event::Sessions { .. }
             | Event::Catalogue(_)

@@ -252,6 +252,11 @@ impl Linear {
                 let said = self.say(w::REWOUND.with("text", text));
                 self.and_prompt(said)
             }
+            Event::RewindAsked { turn, files } => {
+                let back = (self.facts.turns + 1).saturating_sub(turn);
+                let say = w::REWIND_WHAT.with("files", files).with("n", back);
+                self.and_prompt(Effect::Notice(Notice::warning(say)))
+            }
             Event::Sessions { .. } => Vec::new(),
             Event::Facts(facts) => {
                 self.facts = *facts;

@@ -125,15 +125,27 @@ pub(super) fn rename(_: &Call<'_>, name: &str) -> Outcome {
     Outcome::Send(Op::Rename { name: name.to_owned() })
 }
 
-/// So many turns back; without a number, one chooses.
-pub(super) fn rewind(call: &Call<'_>, back: &str) -> Outcome {
-    if back.is_empty() {
+/// So many turns back; without a number, one chooses. What is taken back is asked where
+/// it is not named.
+pub(super) fn rewind(call: &Call<'_>, words: &str) -> Outcome {
+    if words.is_empty() {
         return Outcome::Do(Act::Rewind);
     }
+    let (back, what) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let what = match what.trim() {
+        "" => None,
+        name => match Rewind::named(name) {
+            Some(what) => Some(what),
+            None => {
+                let say = w::NO_REWIND.with("found", super::short(name));
+                return Outcome::Say(Notice::error(say));
+            }
+        },
+    };
     match back.parse::<u64>() {
         Ok(back) if (1..=call.facts.turns).contains(&back) => {
             let turn = call.facts.turns + 1 - back;
-            Outcome::Send(Op::Rewind { turn, what: Rewind::Chat })
+            Outcome::Send(Op::Rewind { turn, what })
         }
         _ => {
             let say = w::NO_TURN.with("found", super::short(back)).with("turns", call.facts.turns);

@@ -95,6 +95,7 @@ fn each_command_does_what_its_row_says() {
                 Outcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false }),
             ]),
         ),
+        ("/rewind", Outcome::Do(Act::Rewind)),
         ("/undo", Outcome::Send(Op::Undo { turns: 1 })),
         ("/undo 3", Outcome::Send(Op::Undo { turns: 3 })),
         ("/plugins", Outcome::Send(Op::Report { report: Report::Plugins })),
@@ -155,6 +156,7 @@ fn what_is_typed_wrong_is_said_with_what_to_type() {
         ("/mode fast", "`/mode` takes one of low, high, not `fast`. Usage: /mode low|high"),
         ("/theme lihgt", "There is no theme `lihgt`. Did you mean `light`?"),
         ("/theme neon", "There is no theme `neon`. There are: dark, light."),
+        ("/rewind 1 all", "`all` cannot be taken back. Say `chat`, `files` or `both`."),
         ("/copy 0", "`0` is not the number of an answer: 1 is the last one."),
         ("/copy last", "`last` is not the number of an answer: 1 is the last one."),
         (

@@ -310,6 +310,16 @@ impl History {
         }
     }
 
+    /// Adds lines to what a turn left; they go with that turn.
+    pub fn append(&mut self, turn: u64, kept: Kept, mask: impl Fn(&mut String)) {
+        self.push(turn, kept, mask);
+        let Some(added) = self.recent.pop_back() else { return };
+        match self.recent.back_mut() {
+            Some(last) if last.turn == added.turn => last.messages.extend(added.messages),
+            _ => self.recent.push_back(added),
+        }
+    }
+
     /// What a turn left, as it is kept.
     pub fn trace(&self, turn: u64) -> Trace {
         let of_turn = self.recent.iter().rev().find(|exchange| exchange.turn == turn);

@@ -116,6 +116,12 @@ pub enum Event {
         /// There is more, and it is on its way.
         more: bool,
     },
+    /// Files were changed since that turn began: which part is to be taken back?
+    RewindAsked {
+        turn: u64,
+        /// How many files.
+        files: usize,
+    },
     /// Turns were taken back, from `turn` on.
     Rewound {
         turn: u64,

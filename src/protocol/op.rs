@@ -119,10 +119,11 @@ pub enum Op {
     Rename {
         name: String,
     },
-    /// Takes turns back, from the one of this number on.
+    /// Takes back what happened from the turn of this number on. Without `what`, the
+    /// chat where no file was changed since; else `Event::RewindAsked` is the answer.
     Rewind {
         turn: u64,
-        what: Rewind,
+        what: Option<Rewind>,
     },
     /// Sums up earlier turns now; the focus is what must be kept above all.
     Compress {
@@ -144,8 +145,31 @@ pub enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rewind {
+    /// All is as it was before the turn. It is offered first: who goes back means the
+    /// moment, and a model that has forgotten its changes is misled by files that still
+    /// hold them. What a person wrote since is asked about, file by file.
+    Both,
     /// What was said; files stay as they are.
     Chat,
+    /// What the model changed; what was said stays.
+    Files,
+}
+
+impl Rewind {
+    /// In the order they are offered.
+    pub const ALL: [Rewind; 3] = [Rewind::Both, Rewind::Chat, Rewind::Files];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Rewind::Both => "both",
+            Rewind::Chat => "chat",
+            Rewind::Files => "files",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Rewind> {
+        Rewind::ALL.into_iter().find(|what| what.name().eq_ignore_ascii_case(name))
+    }
 }
 
 /// A saved session, as it is listed.

@@ -30,6 +30,7 @@ mod mend;
 mod outbox;
 mod prompting;
 mod report;
+mod rewind;
 mod rules;
 mod run;
 pub mod saved;

@@ -385,7 +385,8 @@ impl Session {
         Ok(())
     }
 
-    async fn rewind(&mut self, turn: u64, what: Rewind) -> Result<(), Say> {
+    /// Takes the chat back; files are `rewind`'s.
+    pub(super) async fn forget_from(&mut self, turn: u64, what: Rewind) -> Result<(), Say> {
         let event = Event::Rewound { turn, text: String::new(), what };
         let (text, history) = self.saved.ask(move |desk| desk.take_back(turn, &event)).await?;
         // The words as they were typed, if they are still known.

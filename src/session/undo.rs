@@ -38,25 +38,18 @@ pub struct Changed {
 
 /// The changes that stand, oldest first: those that were taken back are left out.
 pub fn changes(record: &[Event]) -> Vec<Changed> {
-    let undone: BTreeSet<u64> = record
-        .iter()
-        .filter_map(|event| match event {
-            Event::Undone { turns } => Some(turns),
-            _ => None,
-        })
-        .flatten()
-        .copied()
-        .collect();
     let (mut now, mut by_model) = (0, true);
-    let mut out = Vec::new();
+    let mut out: Vec<Changed> = Vec::new();
     for event in record {
         match event {
             Event::TurnStarted { turn, origin, .. } => {
                 (now, by_model) = (*turn, *origin != Origin::Command);
             }
-            Event::Observed(seen) if by_model && seen.succeeded() && !undone.contains(&now) => {
+            Event::Observed(seen) if by_model && seen.succeeded() => {
                 out.extend(seen.change.as_ref().map(|change| changed(now, change)));
             }
+            // Only what was before it: a number comes again after turns were taken back.
+            Event::Undone { turns } => out.retain(|change| !turns.contains(&change.turn)),
             _ => {}
         }
     }
@@ -103,16 +96,31 @@ impl Session {
     /// Takes back what the last `n` turns that changed files did to them.
     pub(super) async fn undo(&mut self, n: usize) {
         match first_of_last(&changes(self.past.record()), n) {
-            Some(turn) => self.undo_since(turn).await,
+            Some(turn) => self.put_back_since(turn, "/undo").await,
             None => self.say(Notice::info(words::NOTHING_TO_UNDO)).await,
         }
     }
 
-    /// Takes back what was done to files since a turn began.
-    pub(super) async fn undo_since(&mut self, turn: u64) {
-        if !self.is_idle() || self.guard.trust.asking.is_some() {
+    /// Takes back what was done to files since a turn began. `text` is what that is
+    /// called in the conversation.
+    pub(super) async fn put_back_since(&mut self, turn: u64, text: &'static str) {
+        if self.cannot_undo() {
             return self.say(Notice::warning(words::UNDO_BUSY)).await;
         }
+        let (turns, back) = self.restores(turn).await;
+        if back.is_empty() {
+            return self.say(Notice::info(words::NOTHING_TO_UNDO)).await;
+        }
+        self.put_back(turns, back, text);
+    }
+
+    pub(super) fn cannot_undo(&self) -> bool {
+        !self.is_idle() || self.guard.trust.asking.is_some()
+    }
+
+    /// The turns that changed files from this one on, and what puts those back. What is
+    /// lost is said.
+    pub(super) async fn restores(&mut self, turn: u64) -> (Vec<u64>, Vec<Restore>) {
         let all = changes(self.past.record());
         let turns: BTreeSet<u64> =
             all.iter().map(|change| change.turn).filter(|known| *known >= turn).collect();
@@ -131,13 +139,16 @@ impl Session {
             };
             back.push(Restore { path: change.path, before, after: change.after });
         }
-        if back.is_empty() {
-            return self.say(Notice::info(words::NOTHING_TO_UNDO)).await;
-        }
+        (turns.into_iter().collect(), back)
+    }
+
+    /// Starts the turn that does it.
+    pub(super) fn put_back(&mut self, turns: Vec<u64>, back: Vec<Restore>, text: &'static str) {
         self.facts.turns += 1;
         let job = Job {
             turn: self.facts.turns,
-            turns: turns.into_iter().collect(),
+            text,
+            turns,
             back,
             step: self.past.next_step,
             ask: self.past.next_ask,
@@ -167,6 +178,8 @@ impl Session {
 
 struct Job {
     turn: u64,
+    /// What was asked for.
+    text: &'static str,
     /// The turns that are taken back.
     turns: Vec<u64>,
     back: Vec<Restore>,
@@ -176,7 +189,8 @@ struct Job {
 
 async fn run(job: Job, mut host: TurnHost) -> Ended {
     let started = Instant::now();
-    let text = "/undo".to_owned();
+    let text = job.text.to_owned();
+    let all: Vec<String> = job.back.iter().map(|restore| restore.path.clone()).collect();
     host.tell(Event::TurnStarted { turn: job.turn, text, origin: Origin::Command }).await;
     let (mut step, mut ask) = (job.step, job.ask);
     let (mut ending, mut done) = (Ending::Done, Vec::new());
@@ -210,21 +224,27 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let usage = Usage::default();
     host.tell(Event::TurnEnded { turn: job.turn, ending: ending.clone(), usage, elapsed_ms }).await;
-    Ended { ending, kept: told(&back), usage, next_step: step, next_ask: ask }
+    Ended { ending, kept: told(&all, &back), usage, next_step: step, next_ask: ask }
 }
 
-/// What the model is told of it with the next message.
-fn told(back: &[Observation]) -> Kept {
+/// What the model is told of it with the next message: also which files were to be put
+/// back and are not.
+fn told(all: &[String], back: &[Observation]) -> Kept {
     let mut kept = Kept::default();
-    let paths: Vec<&str> = back
-        .iter()
-        .filter_map(|seen| seen.change.as_ref())
-        .map(|change| change.path.as_str())
-        .collect();
-    if !paths.is_empty() {
+    let changes = back.iter().filter_map(|seen| seen.change.as_ref());
+    let done: Vec<&str> = changes.map(|change| change.path.as_str()).collect();
+    let left: Vec<&str> =
+        all.iter().map(String::as_str).filter(|path| !done.contains(path)).collect();
+    if !done.is_empty() {
         kept.user(&format!(
             "(The user took back your changes: these files are as they were before them: {}.)",
-            paths.join(", ")
+            done.join(", ")
+        ));
+    }
+    if !left.is_empty() {
+        kept.user(&format!(
+            "(The user wanted to take back your changes, but these files stay as they are now: {}.)",
+            left.join(", ")
         ));
     }
     kept

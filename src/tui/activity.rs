@@ -109,6 +109,7 @@ impl Activity {
             | Event::Page(_)
             | Event::Models { .. }
             | Event::Earlier { .. }
+            | Event::RewindAsked { .. }
             | Event::Rewound { .. }
             | Event::Sessions { .. }
             | Event::Catalogue(_)

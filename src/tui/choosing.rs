@@ -118,6 +118,22 @@ pub fn turns(state: &mut State) {
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
+/// What is taken back with a turn, since files were changed in it or after it.
+pub fn what(state: &mut State, turn: u64, files: usize) {
+    let lang = state.dress.lang;
+    let rows = (1..).zip(Rewind::ALL).map(|(number, what)| {
+        let (label, about) = match what {
+            Rewind::Both => (words::REWIND_BOTH, words::REWIND_BOTH_ABOUT.with("n", files)),
+            Rewind::Chat => (words::REWIND_CHAT, words::REWIND_CHAT_ABOUT.into()),
+            Rewind::Files => (words::REWIND_FILES, words::REWIND_FILES_ABOUT.into()),
+        };
+        let label = format!("{number}  {}", label.text(lang));
+        Row { value: what.name().to_owned(), label, about: Some(about), ..Row::default() }
+    });
+    let choose = Choose::new(Topic::What { turn }, rows.collect(), "");
+    state.modals.open(Modal::Choose(Box::new(choose)));
+}
+
 pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec<Effect> {
     let is_over = !matches!(choice, Choice::Marked(_));
     if is_over {
@@ -146,10 +162,18 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
             return vec![Effect::Send(Op::Resume { session })];
         }
         (Topic::Turn, Choice::Taken(turn)) => {
-            let op = turn.parse().ok().map(|turn| Op::Rewind { turn, what: Rewind::Chat });
+            let op = turn.parse().ok().map(|turn| Op::Rewind { turn, what: None });
             return op.map(Effect::Send).into_iter().collect();
         }
-        (Topic::Model | Topic::Session | Topic::Turn, Choice::Marked(_) | Choice::Left) => {}
+        (Topic::What { turn }, Choice::Taken(what)) => {
+            let what = Rewind::named(&what);
+            let op = what.map(|what| Op::Rewind { turn, what: Some(what) });
+            return op.map(Effect::Send).into_iter().collect();
+        }
+        (
+            Topic::Model | Topic::Session | Topic::Turn | Topic::What { .. },
+            Choice::Marked(_) | Choice::Left,
+        ) => {}
     }
     Vec::new()
 }

@@ -427,6 +427,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         }
         protocol::Event::Earlier { events, .. } => past::earlier(state, &events),
         protocol::Event::Rewound { text, .. } => past::rewound(state, &text),
+        protocol::Event::RewindAsked { turn, files } => choosing::what(state, turn, files),
         protocol::Event::Sessions { rows } => choosing::sessions_came(state, rows),
         protocol::Event::Cleared => state.chips.set(&start::suggestions(state.dress.lang)),
         protocol::Event::Models { names } => {

@@ -12,7 +12,8 @@ words! { "commands":
     ABOUT_STOP: "Stop the running turn", "停止当前回合";
     ABOUT_QUEUE: "Send a message when the running turn is over", "当前回合结束后再发送一条消息";
     ABOUT_STEER: "Say something to the running turn", "对正在进行的回合说句话";
-    ABOUT_REWIND: "Go back to an earlier turn; what followed is taken back", "回到较早的一轮，撤回其后的对话";
+    ABOUT_REWIND: "Go back to an earlier turn; what followed is taken back: the chat, the files or both", "回到较早的一轮，撤回其后的对话、文件修改或两者";
+    NO_REWIND: "`{found}` cannot be taken back. Say `chat`, `files` or `both`.", "无法撤回 `{found}`。请写 `chat`（对话）、`files`（文件）或 `both`（两者）。";
     ABOUT_RESUME: "Take up a saved conversation", "继续已保存的对话";
     ABOUT_SESSIONS: "List saved conversations, or search them", "列出或搜索已保存的对话";
     ABOUT_FORK: "Go on in a copy of this conversation", "在这段对话的副本中继续";

@@ -55,6 +55,7 @@ words! { "linear":
     PICK_GO_ON: "go on", "继续";
     INTERRUPTED: "Interrupted: what came of it is unknown.", "被中断，结果未知。";
     REWIND_HOW: "Say how many turns: `/rewind 1` takes the last one back.", "请写明轮数：`/rewind 1` 撤回最后一轮。";
+    REWIND_WHAT: "Files changed since: {files}. Say `/rewind {n} both`, `/rewind {n} chat` or `/rewind {n} files`.", "此后改动过 {files} 个文件。请写 `/rewind {n} both`（对话和文件）、`/rewind {n} chat`（仅对话）或 `/rewind {n} files`（仅文件）。";
     REWOUND: "Taken back: {text}", "已撤回：{text}";
     PLAN_PENDING: "Plan, to do: {text}", "计划，待办：{text}";
     PLAN_DOING: "Plan, under way: {text}", "计划，进行中：{text}";

@@ -120,6 +120,14 @@ words! { "screen":
     CHOOSE_MODEL: "Model", "模型";
     CHOOSE_SESSION: "Saved conversations", "已保存的对话";
     CHOOSE_TURN: "Go back to before", "回到这句话之前";
+    CHOOSE_REWIND: "What to take back", "撤回什么";
+    REWIND_KEYS: "1, 2, 3 take one; b, c, f mark it", "按 1、2、3 选定；按 b、c、f 标记";
+    REWIND_BOTH: "Chat and files", "对话和文件";
+    REWIND_CHAT: "Only the chat", "仅对话";
+    REWIND_FILES: "Only the files", "仅文件";
+    REWIND_BOTH_ABOUT: "all as it was; files changed since: {n}", "一切恢复原状；此后改动的文件：{n} 个";
+    REWIND_CHAT_ABOUT: "files stay as they are", "文件保持现状";
+    REWIND_FILES_ABOUT: "what was said stays", "对话保留";
     SESSIONS_NONE: "Nothing is here yet.", "这里还没有内容。";
     SESSION_HERE: "{when}", "{when}";
     SESSION_THERE: "{when}  {folder}", "{when}  {folder}";

@@ -33,6 +33,10 @@ pub enum Topic {
     Session,
     /// A turn to go back to.
     Turn,
+    /// What to take back with that turn.
+    What {
+        turn: u64,
+    },
     Bot,
 }
 
@@ -127,6 +131,9 @@ impl Choose {
 
     fn filter(&mut self, key: &KeyEvent) -> Answer {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        if let (Topic::What { .. }, KeyCode::Char(c), false) = (self.topic, key.code, held) {
+            return self.named(c);
+        }
         match key.code {
             KeyCode::Backspace => {
                 self.typed.pop();
@@ -140,6 +147,24 @@ impl Choose {
         match self.value() {
             Some(now) if before.as_ref() != Some(&now) => self.chose(Choice::Marked(now)),
             _ => Answer::Stay,
+        }
+    }
+
+    /// One of few rows, which are not filtered: a digit takes one, the first letter of
+    /// its value marks it. A word that is typed out so means the same as its letter.
+    fn named(&mut self, c: char) -> Answer {
+        if let Some(number) = c.to_digit(10) {
+            let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+            let row = at.and_then(|at| self.rows.get(at)).map(|row| row.value.clone());
+            return row.map_or(Answer::Stay, |value| self.chose(Choice::Taken(value)));
+        }
+        let c = c.to_ascii_lowercase();
+        match self.rows.iter().position(|row| row.value.starts_with(c)) {
+            Some(at) => {
+                self.marked = at;
+                self.step(0)
+            }
+            None => Answer::Stay,
         }
     }
 
@@ -204,7 +229,7 @@ impl Choose {
                 let height = rows.height - 1;
                 (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
             }
-            Topic::Theme | Topic::Model | Topic::Bot | Topic::Session | Topic::Turn => (rows, None),
+            _ => (rows, None),
         };
         self.draw_rows(rows, buf, pen);
         if let Some(sample) = sample {
@@ -251,7 +276,7 @@ impl Choose {
         let typed = clean::elide_middle(&self.typed, room);
         let caret = 4 + u16::try_from(clean::width(&typed)).unwrap_or(0);
         let shown = match typed.is_empty() {
-            true => Span::styled(words::CHOOSE_FILTER.text(pen.lang).to_owned(), pen.theme.dim),
+            true => Span::styled(self.topic.how().text(pen.lang).to_owned(), pen.theme.dim),
             false => Span::styled(typed, pen.theme.text),
         };
         let line = Line::from(vec![Span::styled("> ", pen.theme.accent), shown]);
@@ -327,6 +352,15 @@ impl Topic {
             Topic::Bot => words::CHOOSE_BOT_TITLE,
             Topic::Session => words::CHOOSE_SESSION,
             Topic::Turn => words::CHOOSE_TURN,
+            Topic::What { .. } => words::CHOOSE_REWIND,
+        }
+    }
+
+    /// What typing does.
+    fn how(self) -> Word {
+        match self {
+            Topic::What { .. } => words::REWIND_KEYS,
+            _ => words::CHOOSE_FILTER,
         }
     }
 
@@ -334,7 +368,7 @@ impl Topic {
     fn waits(self) -> Word {
         match self {
             Topic::Theme | Topic::Model | Topic::Bot => words::MODELS_ASKED,
-            Topic::Session | Topic::Turn => words::SESSIONS_NONE,
+            Topic::Session | Topic::Turn | Topic::What { .. } => words::SESSIONS_NONE,
         }
     }
 }

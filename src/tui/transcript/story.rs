@@ -75,6 +75,7 @@ impl Story {
             Event::Earlier { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }
+            | Event::RewindAsked { .. }
             | Event::Lend { .. }
             | Event::Returned
             | Event::Judged { .. }
