@@ -230,7 +230,7 @@ fn a_killed_window_comes_back_as_it_was() {
         again.wait_for(text);
     }
     again.wait_for("Avocet ended before this turn did.");
-    again.wait_for("Here goes on: first question");
+    again.wait_for("Continued: first question");
     again.press("go on\r");
     again.wait_for("Going on.");
     let sent = last_sent(&server);
