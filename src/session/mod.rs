@@ -33,6 +33,7 @@ mod report;
 mod rules;
 mod run;
 pub mod saved;
+pub mod script;
 pub mod scripting;
 mod shell;
 mod skills;

@@ -7,13 +7,11 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 
-use super::{export, mend};
 use super::run::Session;
 use super::turns::Words;
+use super::{export, mend};
 use crate::context::history::{History, Mark};
-use crate::protocol::{
-    Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow,
-};
+use crate::protocol::{Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow};
 use crate::safety::redact::Redactor;
 use crate::store::{
     Desk, Fault, Head, Hit, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
@@ -198,6 +196,7 @@ impl Session {
                 op,
                 Op::Submit { .. }
                     | Op::Shell { .. }
+                    | Op::RunScript { .. }
                     | Op::Prompt { .. }
                     | Op::Render { .. }
                     | Op::Compress { .. }
@@ -324,7 +323,8 @@ impl Session {
 
     async fn earlier(&mut self, piece: Piece) {
         let events = mend::events_of(&piece);
-        let told: Vec<Event> = events.iter().filter(|event| export::is_told(event)).cloned().collect();
+        let told: Vec<Event> =
+            events.iter().filter(|event| export::is_told(event)).cloned().collect();
         self.past.note_before(&told);
         let before = piece.events.first().filter(|_| piece.more).map(|first| first.seq);
         if self.saved.replay == Replay::All {
