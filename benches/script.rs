@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
-use avocet::script::syntax;
 use avocet::script::js::{Engine, Got, Limits, Scope, Task};
+use avocet::script::syntax;
 use avocet::script::template::{Format, render};
 use avocet::script::text::Draft;
 use divan::Bencher;

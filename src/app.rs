@@ -152,12 +152,7 @@ fn screen(
 }
 
 /// The conversation as plain lines.
-fn lines(
-    ground: Ground,
-    prompt: Option<String>,
-    bot: Option<&str>,
-    take: Option<Take>,
-) -> Exit {
+fn lines(ground: Ground, prompt: Option<String>, bot: Option<&str>, take: Option<Take>) -> Exit {
     ground.say_problems();
     if take == Some(Take::Choose) {
         return ground.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);

@@ -153,10 +153,10 @@ impl Talk {
     /// One turn, to its end; what was told on the way.
     async fn turn(&mut self, text: &str) -> Vec<Event> {
         self.send(Op::Submit { text: text.to_owned() }).await;
-        self.to_the_end().await
+        self.until_it_ends().await
     }
 
-    async fn to_the_end(&mut self) -> Vec<Event> {
+    async fn until_it_ends(&mut self) -> Vec<Event> {
         let mut told = Vec::new();
         self.next(|event| {
             let over = matches!(event, Event::TurnEnded { .. });
@@ -353,7 +353,7 @@ async fn a_stop_while_earlier_turns_are_summed_up_is_heard_at_once() {
     talk.send(Op::Submit { text: "next".into() }).await;
     talk.next(|event| matches!(event, Event::Compacting).then_some(())).await;
     talk.send(Op::Stop).await;
-    let told = talk.to_the_end().await;
+    let told = talk.until_it_ends().await;
     assert!(matches!(told.last(), Some(Event::TurnEnded { ending: Ending::Cancelled, .. })));
     talk.turn("and now").await;
     assert_eq!(talk.model.summaries(), 2, "nothing came of the first");
@@ -365,7 +365,7 @@ async fn a_person_compresses_with_a_focus_and_not_twice_in_a_row() {
     let mut talk = Talk::start();
     talk.fill(3, 50).await;
     talk.send(Op::Compress { focus: Some(format!("the lexer and {SECRET}")) }).await;
-    let told = talk.to_the_end().await;
+    let told = talk.until_it_ends().await;
     let receipt = receipt(&told).unwrap();
     assert_eq!((receipt.summed.len(), receipt.turns), (2, 1));
     assert!(receipt.focus.as_deref().unwrap().starts_with("the lexer"));
@@ -391,7 +391,7 @@ async fn a_dropped_part_comes_back_by_its_id() {
     talk.turn("find it").await;
     talk.fill(4, 10).await;
     talk.send(Op::Compress { focus: None }).await;
-    talk.to_the_end().await;
+    talk.until_it_ends().await;
     talk.send(Op::Recall { id: "turn_1".into() }).await;
     assert_eq!(talk.notice().await.say.word(), words::RECALLED);
     talk.send(Op::Recall { id: "turn_1".into() }).await;
@@ -416,7 +416,7 @@ async fn no_secret_leaves_in_a_turn_or_in_a_summary() {
     talk.turn(&format!("my key is {SECRET}")).await;
     talk.fill(3, 10).await;
     talk.send(Op::Compress { focus: None }).await;
-    talk.to_the_end().await;
+    talk.until_it_ends().await;
     talk.turn("next").await;
     for sent in talk.model.requests() {
         assert!(!all(&sent).contains(SECRET), "{}", all(&sent));

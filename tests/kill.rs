@@ -133,7 +133,10 @@ fn once(seed: u64) -> &'static str {
     let long = random.bool();
     if long {
         let words = "A long answer that fills the window. ".repeat(900);
-        let model = bench.script("before.txt", &[json!({ "type": "chat", "message": words, "data": {} }).to_string()]);
+        let model = bench.script(
+            "before.txt",
+            &[json!({ "type": "chat", "message": words, "data": {} }).to_string()],
+        );
         let done = bench.command(&["--model", &model, "-p", "the first turn"]).output().unwrap();
         assert_eq!(done.status.code(), Some(0));
     }
@@ -216,9 +219,9 @@ fn check(bench: &Bench, seed: u64, before: &[Event], shown: &[Event]) {
             Event::Observed(seen) if seen.step.id == step.id => Some(seen.outcome),
             _ => None,
         });
-        let known = now.iter().any(
-            |event| matches!(event, Event::Observed(seen) if seen.step.id == step.id),
-        );
+        let known = now
+            .iter()
+            .any(|event| matches!(event, Event::Observed(seen) if seen.step.id == step.id));
         let expected = if known { Outcome::Ran } else { Outcome::Interrupted };
         assert_eq!(seen, Some(expected), "seed {seed}: {}", step.id);
     }

@@ -368,6 +368,7 @@ fn what_the_mouse_selects_goes_to_the_clipboard() {
     let mut screen = bench.against(&server);
     screen.press("hello\r");
     screen.wait_for("Steady as she goes.");
+    screen.wait_gone("Esc stops");
     let row = screen.text().lines().position(|line| line.contains("Steady")).unwrap() + 1;
     screen.press(&format!("\x1b[<0;3;{row}M\x1b[<32;5;{row}M\x1b[<32;8;{row}M\x1b[<0;8;{row}m"));
     // "Steady", in the form that OSC 52 wants.
@@ -445,6 +446,7 @@ fn the_conversation_can_be_read_on_the_normal_screen() {
     let mut screen = bench.against(&server);
     screen.press("hello\r");
     screen.wait_for("line 40 of many");
+    screen.wait_gone("Esc stops");
     screen.press("a draft");
     screen.wait_for("a draft");
     let before = screen.text();

@@ -117,10 +117,10 @@ fn a_run_without_a_screen_goes_on_where_the_last_one_ended() {
     }
     let listed = bench.listed();
     assert_eq!(listed.len(), 1);
-    assert_eq!((listed[0]["title"].as_str(), listed[0]["turns"].as_u64()), (
-        Some("remember the number 42"),
-        Some(2)
-    ));
+    assert_eq!(
+        (listed[0]["title"].as_str(), listed[0]["turns"].as_u64()),
+        (Some("remember the number 42"), Some(2))
+    );
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_killed_window_comes_back_as_it_was() {
         again.wait_for(text);
     }
     again.wait_for("Avocet ended before this turn did.");
-    again.wait_for("Here goes on: first question");
+    again.wait_for("Continued: first question");
     again.press("go on\r");
     again.wait_for("Going on.");
     let sent = last_sent(&server);

@@ -131,19 +131,19 @@ pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
 
 /// The session a run without a screen goes on with. Nobody is there to see that it could
 /// not be had, so that is known before the start.
-pub fn session_to_take(ground: &Ground, take: &args::Take) -> Result<String, (Notice, Exit)> {
-    let failed = |error: StoreError| (Notice::error(error.say()), Exit::Failed);
+pub fn session_to_take(ground: &Ground, take: &args::Take) -> Result<String, Box<(Notice, Exit)>> {
+    let failed = |error: StoreError| Box::new((Notice::error(error.say()), Exit::Failed));
     let store = ground.store();
     let folder = ground.folder.display().to_string();
     let (disk, _) = Disk::open(&store).map_err(failed)?;
     let known = match take {
         args::Take::Choose => {
-            return Err((Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse));
+            return Err(Box::new((Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse)));
         }
         args::Take::Id(id) => disk.find(id).map_err(failed)?,
         args::Take::Last => disk.last(&folder).map_err(failed)?.ok_or_else(|| {
             let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
-            (notice.hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse)
+            Box::new((notice.hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
         })?,
     };
     match store.lock(&known.id).map_err(StoreError::from).map_err(failed)? {

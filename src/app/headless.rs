@@ -60,7 +60,7 @@ impl Headless {
         if let Some(take) = &self.take {
             match answers::session_to_take(&ground, take) {
                 Ok(id) => built.keep.resume = Some(Which::Id(id)),
-                Err((notice, exit)) => return ground.fail(&notice, exit),
+                Err(why) => return ground.fail(&why.0, why.1),
             }
         }
         let out_is_terminal = io::stdout().is_terminal();

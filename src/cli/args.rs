@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use super::kept::args::{Asked, BotSub, CommandSub, SkillSub, Then};
-use crate::library::Kind;
 pub use super::session::Session;
 pub use super::take::Take;
+use crate::library::Kind;
 use crate::words::{self, Say, Spoken};
 
 /// A coding agent for the terminal: it proposes, you decide, nothing else runs.

@@ -223,7 +223,7 @@ impl Linear {
     /// An event of the session.
     pub fn heard(&mut self, event: Event) -> Vec<Effect> {
         match event {
-            Event::TurnStarted { .. } => {
+            Event::TurnStarted { .. } | Event::Answered { .. } => {
                 self.doing = Doing::Working;
                 Vec::new()
             }
@@ -240,10 +240,6 @@ impl Linear {
             Event::StepStarted { step, risk } => vec![self.step(w::RUNS, &step, risk.tier)],
             Event::Observed(seen) => self.observed(&seen),
             Event::Asked(ask) => self.asked(*ask),
-            Event::Answered { .. } => {
-                self.doing = Doing::Working;
-                Vec::new()
-            }
             Event::Queued { texts } if texts.is_empty() => Vec::new(),
             Event::Queued { texts } => vec![self.say(w::QUEUED.with("n", texts.len()))],
             Event::TurnEnded { ending, .. } => self.ended(&ending),
@@ -300,9 +296,9 @@ impl Linear {
         let mut effects = Vec::new();
         for event in events.iter().skip(started.unwrap_or(0)) {
             match event {
-                Event::TurnStarted { text, .. } => effects.extend(
-                    text.lines().map(|line| self.line(&format!("> {line}"))),
-                ),
+                Event::TurnStarted { text, .. } => {
+                    effects.extend(text.lines().map(|line| self.line(&format!("> {line}"))))
+                }
                 Event::Replied(replied) => effects.extend(self.replied(replied)),
                 Event::Observed(seen) => effects.extend(self.observed(seen)),
                 _ => {}

@@ -161,7 +161,12 @@ fn time(milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
-fn text(disk: &Disk, id: &str, format: ExportFormat, desk: &Desk<'_>) -> Result<String, StoreError> {
+fn text(
+    disk: &Disk,
+    id: &str,
+    format: ExportFormat,
+    desk: &Desk<'_>,
+) -> Result<String, StoreError> {
     let known = disk.find(id)?;
     let Piece { events, .. } = disk.events(known.key, 0, i64::MAX)?;
     let events: Vec<Event> =
@@ -189,7 +194,8 @@ fn format_of(named: Option<&str>, file: Option<&Path>, json: bool) -> ExportForm
 fn create(file: &Path, text: &str) -> Result<(), Say> {
     let shown = file.display().to_string();
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
-    match opened.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all())) {
+    match opened.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+    {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(words::SESSION_EXISTS.with("file", shown))

@@ -390,7 +390,7 @@ fn unlike_r9s_an_unknown_name_is_answered_with_the_nearest_of_all() {
 #[test]
 fn what_people_keep_is_completed_and_explained_like_the_rest() {
     let keeper = keeper();
-    assert_eq!(keeper.offers("/sum"), ["/summarize"]);
+    assert_eq!(keeper.offers("/summ"), ["/summarize"]);
     assert_eq!(keeper.offers("/commit"), ["/git:commit"]);
     assert_eq!(keeper.offers("/pdf"), ["/pdf"], "once");
     assert_eq!(keeper.offers("/torn"), [""; 0]);

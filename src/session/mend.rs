@@ -359,15 +359,19 @@ mod tests {
         second.push(2, kept(&[started("second", Origin::Typed), replied("yes")]), |_| {});
         let remembered = [
             Remembered::Turn { turn: 1, left: Some("{}".into()) },
-            Remembered::Whole { turn: 1, history: serde_json::to_string(&whole).expect("plain data") },
-            Remembered::Turn { turn: 2, left: Some(serde_json::to_string(&second.trace(2)).expect("plain data")) },
+            Remembered::Whole {
+                turn: 1,
+                history: serde_json::to_string(&whole).expect("plain data"),
+            },
+            Remembered::Turn {
+                turn: 2,
+                left: Some(serde_json::to_string(&second.trace(2)).expect("plain data")),
+            },
             Remembered::Turn { turn: 3, left: None },
         ];
         let event = started("third", Origin::Typed);
-        let piece = Piece {
-            events: vec![crate::store::Kept { seq: 1, at: 0, event }],
-            ..Piece::default()
-        };
+        let piece =
+            Piece { events: vec![crate::store::Kept { seq: 1, at: 0, event }], ..Piece::default() };
         let history = history(&remembered, &[(3, piece)], "/w");
         assert_eq!(history.turns(), 3);
         let text = sent(&history).iter().map(|one| one.content.as_str()).collect::<String>();

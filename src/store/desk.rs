@@ -348,9 +348,7 @@ impl Desk {
         let folder = self.head.folder.clone();
         let known = self.with(|disk| match id {
             Some(id) => disk.find(id),
-            None => disk
-                .last(&folder)?
-                .ok_or_else(|| StoreError::NoSession { id: String::new() }),
+            None => disk.last(&folder)?.ok_or_else(|| StoreError::NoSession { id: String::new() }),
         })?;
         let held = matches!(self.hold, Hold::Ours(Some(_)));
         let ours = held && self.key == Some(known.key);

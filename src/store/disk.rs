@@ -33,7 +33,10 @@ impl Disk {
     /// window holds on to.
     pub fn open(store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, store.file()) else {
-            return Ok((Disk { db: ready(Connection::open_in_memory()?)?, file: None, _shared: None }, None));
+            return Ok((
+                Disk { db: ready(Connection::open_in_memory()?)?, file: None, _shared: None },
+                None,
+            ));
         };
         make_folder(folder)?;
         let gate = own_file(&folder.join("sessions.lock"))?;

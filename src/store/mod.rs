@@ -33,9 +33,9 @@ mod schema;
 mod write;
 
 pub use desk::{Desk, Head, Resumed};
-pub use read::Known;
 pub use disk::Disk;
 pub use pairs::Pairs;
+pub use read::Known;
 pub use recorder::Recorder;
 pub use rows::{is_kept, title_of};
 
@@ -202,14 +202,24 @@ impl Spoken for Fault {
 #[error("{}", self.say())]
 pub enum StoreError {
     /// The file is of a later version.
-    Newer { file: PathBuf },
+    Newer {
+        file: PathBuf,
+    },
     /// It is damaged, and another window has it open.
-    Damaged { file: PathBuf },
-    NoSession { id: String },
+    Damaged {
+        file: PathBuf,
+    },
+    NoSession {
+        id: String,
+    },
     /// The start of an id that several have.
-    Several { id: String },
+    Several {
+        id: String,
+    },
     /// Another window writes to it.
-    Held { id: String },
+    Held {
+        id: String,
+    },
     /// Such as a turn that is not there.
     NothingThere,
     TooLong,
@@ -233,12 +243,8 @@ impl StoreError {
 impl Spoken for StoreError {
     fn say(&self) -> Say {
         match self {
-            StoreError::Newer { file } => {
-                words::NEWER.with("file", file.display().to_string())
-            }
-            StoreError::Damaged { file } => {
-                words::DAMAGED.with("file", file.display().to_string())
-            }
+            StoreError::Newer { file } => words::NEWER.with("file", file.display().to_string()),
+            StoreError::Damaged { file } => words::DAMAGED.with("file", file.display().to_string()),
             StoreError::NoSession { id } => words::NO_SESSION.with("id", id.as_str()),
             StoreError::Several { id } => words::SEVERAL.with("id", id.as_str()),
             StoreError::Held { id } => words::HELD.with("id", id.as_str()),

@@ -141,7 +141,8 @@ fn owned(value: ValueRef<'_>) -> Value {
 fn orphans(old: &Connection, new: &Connection, found: &mut Found) -> Result<(), StoreError> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
     each(old, &EVENTS, 7, |values| {
-        if let (Some(Value::Integer(key)), Some(Value::Integer(at))) = (values.get(1), values.get(2))
+        if let (Some(Value::Integer(key)), Some(Value::Integer(at))) =
+            (values.get(1), values.get(2))
             && keys.last().is_none_or(|(last, _)| last != key)
             && !keys.iter().any(|(known, _)| known == key)
         {

@@ -10,8 +10,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::StoreError;
 
 /// Version n is what the first n of these make.
-pub const MIGRATIONS: &[&str] = &[
-    "CREATE TABLE sessions(
+pub const MIGRATIONS: &[&str] = &["CREATE TABLE sessions(
         key INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
         folder TEXT NOT NULL,
@@ -73,8 +72,7 @@ pub const MIGRATIONS: &[&str] = &[
         name TEXT NOT NULL,
         value TEXT NOT NULL,
         PRIMARY KEY (namespace, name)
-    );",
-];
+    );"];
 
 /// The version of a file that this program writes.
 pub fn newest() -> i64 {

@@ -12,6 +12,8 @@ use crate::protocol::{
 use crate::safety::redact::Redactor;
 use crate::words::store as words;
 
+mod damage;
+
 struct Bench {
     folder: tempfile::TempDir,
     faults: Vec<UnboundedReceiver<Fault>>,
@@ -40,7 +42,10 @@ impl Bench {
 
     /// What the desks were told, oldest desk first.
     fn told(&mut self) -> Vec<Fault> {
-        self.faults.iter_mut().flat_map(|told| std::iter::from_fn(|| told.try_recv().ok())).collect()
+        self.faults
+            .iter_mut()
+            .flat_map(|told| std::iter::from_fn(|| told.try_recv().ok()))
+            .collect()
     }
 
     fn file(&self) -> PathBuf {
@@ -66,7 +71,13 @@ fn delta(text: &str) -> Event {
 }
 
 fn risk() -> Risk {
-    Risk { tier: Tier::L0, rule: "ok".into(), reasons: Vec::new(), effects: Vec::new(), lifted: false }
+    Risk {
+        tier: Tier::L0,
+        rule: "ok".into(),
+        reasons: Vec::new(),
+        effects: Vec::new(),
+        lifted: false,
+    }
 }
 
 fn seen(id: &str, stdout: &str) -> Observation {
@@ -172,7 +183,10 @@ fn secrets_never_reach_the_file() {
     }
     let id = desk.id().to_owned();
     let text = format!("{:?}", shown(&mut desk, &id));
-    assert!(text.contains("‹redacted:API_KEY") && text.contains("‹redacted:github-token"), "{text}");
+    assert!(
+        text.contains("‹redacted:API_KEY") && text.contains("‹redacted:github-token"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -376,133 +390,6 @@ fn a_migration_runs_once_and_is_whole_or_not_at_all() {
     assert!(!schema::migrate(&mut db, &[one]).unwrap(), "it is of a later version");
 }
 
-fn damaged(bench: &mut Bench, damage: impl FnOnce(&mut Vec<u8>)) -> String {
-    let mut desk = bench.desk();
-    for number in 1..=200 {
-        turn(&mut desk, number, &format!("turn {number} {}", "word ".repeat(40)), "answer");
-    }
-    desk.rename("the name").unwrap();
-    let id = desk.id().to_owned();
-    drop(desk);
-    let mut bytes = fs::read(bench.file()).unwrap();
-    damage(&mut bytes);
-    fs::write(bench.file(), bytes).unwrap();
-    id
-}
-
-#[test]
-fn a_file_whose_head_is_gone_is_set_aside_and_read_all_the_same() {
-    let mut bench = Bench::new();
-    let id = damaged(&mut bench, |bytes| bytes[..100].fill(0));
-    let mut desk = bench.desk();
-    let resumed = desk.resume(Some(&id), 9_999).unwrap();
-    assert_eq!((resumed.known.title.as_str(), resumed.tail.events.len()), ("the name", 800));
-    assert_eq!(desk.search("turn 17", 9_999).unwrap().len(), 12);
-    let told = bench.told();
-    let [Fault::Recovered { aside, sessions: 1, events: 800 }] = told.as_slice() else {
-        panic!("{told:?}")
-    };
-    assert!(aside.exists());
-    let left = fs::read_dir(bench.folder.path().join("data")).unwrap();
-    let names: Vec<String> =
-        left.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    assert!(!names.iter().any(|name| name.contains("mend") || name.contains("fresh")), "{names:?}");
-}
-
-#[test]
-fn pages_that_are_gone_cost_what_stood_on_them() {
-    let mut bench = Bench::new();
-    let id = damaged(&mut bench, |bytes| {
-        // Every ninth page behind the first ones, which hold the roots.
-        let pages = bytes.len() / 4096;
-        for page in (30..pages).step_by(9) {
-            bytes[page * 4096..page * 4096 + 2048].fill(0xA5);
-        }
-    });
-    let mut desk = bench.desk();
-    let found = desk.resume(Some(&id), 9_999).unwrap().tail.events.len();
-    assert!((200..800).contains(&found), "{found}");
-    turn(&mut desk, 201, "on we go", "yes");
-    assert_eq!(shown(&mut desk, &id).last(), Some(&ended(201)));
-    let told = bench.told();
-    assert!(matches!(told.as_slice(), [Fault::Recovered { .. }]), "{told:?}");
-}
-
-#[test]
-fn a_file_that_is_no_database_is_set_aside() {
-    let mut bench = Bench::new();
-    fs::create_dir_all(bench.folder.path().join("data")).unwrap();
-    fs::write(bench.file(), "this is not a database at all\n".repeat(400)).unwrap();
-    let mut desk = bench.desk();
-    turn(&mut desk, 1, "hello", "hi");
-    let id = desk.id().to_owned();
-    assert_eq!(shown(&mut desk, &id).len(), 4);
-    let told = bench.told();
-    assert!(matches!(told.as_slice(), [Fault::Recovered { sessions: 0, .. }]), "{told:?}");
-}
-
-#[test]
-fn a_damaged_file_that_another_window_has_open_is_left_where_it_is() {
-    let mut bench = Bench::new();
-    let mut one = bench.desk();
-    turn(&mut one, 1, "hello", "hi");
-    let db = rusqlite::Connection::open(bench.file()).unwrap();
-    let _: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
-    drop(db);
-    let mut file = fs::OpenOptions::new().write(true).open(bench.file()).unwrap();
-    file.seek(SeekFrom::Start(0)).unwrap();
-    file.write_all(&[0; 4096]).unwrap();
-    let mut two = bench.desk();
-    turn(&mut two, 1, "x", "y");
-    let told = bench.told();
-    let damaged = StoreError::Damaged { file: bench.file() }.say();
-    assert!(told.contains(&Fault::NotSaved(damaged)), "{told:?}");
-}
-
-#[test]
-fn a_disk_that_fails_is_said_once_and_nothing_is_lost_when_it_works_again() {
-    let mut bench = Bench::new();
-    // A folder stands where the file belongs.
-    fs::create_dir_all(bench.file()).unwrap();
-    let mut desk = bench.desk();
-    turn(&mut desk, 1, "one", "a");
-    turn(&mut desk, 2, "two", "b");
-    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
-    fs::remove_dir(bench.file()).unwrap();
-    desk.close();
-    assert_eq!(bench.told(), [Fault::SavedAgain]);
-    let id = desk.id().to_owned();
-    assert_eq!(shown(&mut desk, &id).len(), 8);
-}
-
-#[test]
-fn a_data_folder_that_is_a_file_is_said_and_the_conversation_goes_on() {
-    let mut bench = Bench::new();
-    fs::write(bench.folder.path().join("data"), "").unwrap();
-    let mut desk = bench.desk();
-    turn(&mut desk, 1, "one", "a");
-    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
-    assert!(desk.list(None, 9).is_err());
-}
-
-#[test]
-fn a_full_disk_is_said_once_and_caught_up_with() {
-    let mut bench = Bench::new();
-    let mut desk = bench.desk();
-    turn(&mut desk, 1, "one", "a");
-    desk.limit_pages(Some(20));
-    for number in 2..=30 {
-        turn(&mut desk, number, &"many words ".repeat(300), "b");
-    }
-    let told = bench.told();
-    assert_eq!(told, [Fault::NotSaved(words::FULL.into())]);
-    desk.limit_pages(None);
-    desk.close();
-    assert_eq!(bench.told(), [Fault::SavedAgain]);
-    let id = desk.id().to_owned();
-    assert_eq!(shown(&mut desk, &id).len(), 120);
-}
-
 #[test]
 fn ids_can_be_typed_short() {
     let mut bench = Bench::new();
@@ -512,7 +399,10 @@ fn ids_can_be_typed_short() {
     let (short, _) = id.split_at(3);
     assert_eq!(desk.resume(Some(&short.to_uppercase()), 9).unwrap().known.id, id);
     for wrong in ["", "zzzzzzzzz", "%", "' OR 1=1", "../x"] {
-        assert!(matches!(desk.resume(Some(wrong), 9), Err(StoreError::NoSession { .. })), "{wrong}");
+        assert!(
+            matches!(desk.resume(Some(wrong), 9), Err(StoreError::NoSession { .. })),
+            "{wrong}"
+        );
     }
     let db = rusqlite::Connection::open(bench.file()).unwrap();
     let twin = format!("{short}twin");
@@ -586,8 +476,7 @@ async fn what_was_appended_is_there_for_another_reader_at_once() {
 async fn in_memory_everything_works_and_nothing_stays() {
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let recorder =
-        Recorder::start(Store::in_memory(), Head::new("/work", None), redactor, faults);
+    let recorder = Recorder::start(Store::in_memory(), Head::new("/work", None), redactor, faults);
     recorder.append(&started(1, "hello")).await;
     let listed = recorder.ask(|desk| desk.list(None, 9)).await.unwrap().unwrap();
     assert_eq!(listed.len(), 1);

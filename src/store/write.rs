@@ -210,8 +210,10 @@ fn begin(db: &Connection, head: &Head, first: Option<&Row>) -> Result<i64, Store
 }
 
 fn add_one(db: &Connection, key: i64, row: &Row, parts: &mut Parts) -> Result<(), StoreError> {
-    db.prepare_cached("INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![key, row.at, row.kind.name(), row.turn.map(num), row.body])?;
+    db.prepare_cached(
+        "INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute(params![key, row.at, row.kind.name(), row.turn.map(num), row.body])?;
     let id = db.last_insert_rowid();
     if !row.said.is_empty() {
         db.prepare_cached("INSERT INTO said(id, session, text) VALUES (?1, ?2, ?3)")?
@@ -269,7 +271,12 @@ fn note(db: &Connection, key: i64, row: &Row) -> Result<(), StoreError> {
             "UPDATE sessions SET next_step = max(next_step, ?2), next_ask = max(next_ask, ?3),
                  steps = steps + ?4 WHERE key = ?1",
         )?
-        .execute(params![key, num(row.step), num(row.ask), row.kind == Kind::StepStarted])?;
+        .execute(params![
+            key,
+            num(row.step),
+            num(row.ask),
+            row.kind == Kind::StepStarted
+        ])?;
     }
     if let Some((input, output, estimated)) = row.usage {
         db.prepare_cached(
@@ -287,8 +294,8 @@ fn copy_events(db: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
          LEFT JOIN said ON said.id = events.id
          WHERE events.session = ?1 AND undone IS NULL ORDER BY events.id",
     )?;
-    let mut add =
-        db.prepare("INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let mut add = db
+        .prepare("INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     let mut say = db.prepare("INSERT INTO said(id, session, text) VALUES (?1, ?2, ?3)")?;
     // What is added has another session, so the reading never meets it.
     let mut rows = read.query([from])?;
@@ -302,4 +309,3 @@ fn copy_events(db: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
     }
     Ok(())
 }
-

@@ -30,7 +30,9 @@ pub fn themes(state: &mut State) {
         })
     };
     let names = state.dress.wardrobe.names().iter();
-    let rows = names.map(|name| Row { value: name.clone(), about: about(name), ..Row::default() }).collect();
+    let rows = names
+        .map(|name| Row { value: name.clone(), about: about(name), ..Row::default() })
+        .collect();
     let choose = Choose::new(Topic::Theme, rows, &state.dress.worn);
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
@@ -47,8 +49,7 @@ pub fn models(state: &mut State) -> Vec<Effect> {
 
 fn model_rows(state: &State) -> Vec<Row> {
     let about = |name: &String| (*name == state.facts.model).then(|| words::CHOOSE_NOW.into());
-    let row =
-        |name: &String| Row { value: name.clone(), about: about(name), ..Row::default() };
+    let row = |name: &String| Row { value: name.clone(), about: about(name), ..Row::default() };
     state.known.models.iter().map(row).collect()
 }
 

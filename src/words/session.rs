@@ -59,7 +59,7 @@ words! { "session":
     INTERRUPTED: "Avocet ended before this turn did.", "Avocet 在这一轮结束之前就退出了。";
     STEP_INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
     STEP_NOT_BEGUN: "not run: Avocet ended before it was answered", "没有运行：在得到答复之前 Avocet 就退出了";
-    RESUMED: "Here goes on: {title}", "继续对话：{title}";
+    RESUMED: "Continued: {title}", "继续对话：{title}";
     NONE_HERE: "No conversation was saved in this folder yet: this is a new one.", "这个文件夹里还没有保存过对话，现在开始一段新的。";
     NONE_HERE_HINT: "`/resume` lists those of other folders.", "输入 `/resume` 可以查看其他文件夹的对话。";
     EARLIER_LOST: "The earlier part of this conversation could not be read: {why}", "无法读取这段对话较早的部分：{why}";

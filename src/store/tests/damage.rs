@@ -1,0 +1,130 @@
+//! Files that were damaged, disks that fail: what is said, and what is still there.
+
+use super::*;
+
+fn damaged(bench: &mut Bench, damage: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut desk = bench.desk();
+    for number in 1..=200 {
+        turn(&mut desk, number, &format!("turn {number} {}", "word ".repeat(40)), "answer");
+    }
+    desk.rename("the name").unwrap();
+    let id = desk.id().to_owned();
+    drop(desk);
+    let mut bytes = fs::read(bench.file()).unwrap();
+    damage(&mut bytes);
+    fs::write(bench.file(), bytes).unwrap();
+    id
+}
+
+#[test]
+fn a_file_whose_head_is_gone_is_set_aside_and_read_all_the_same() {
+    let mut bench = Bench::new();
+    let id = damaged(&mut bench, |bytes| bytes[..100].fill(0));
+    let mut desk = bench.desk();
+    let resumed = desk.resume(Some(&id), 9_999).unwrap();
+    assert_eq!((resumed.known.title.as_str(), resumed.tail.events.len()), ("the name", 800));
+    assert_eq!(desk.search("turn 17", 9_999).unwrap().len(), 12);
+    let told = bench.told();
+    let [Fault::Recovered { aside, sessions: 1, events: 800 }] = told.as_slice() else {
+        panic!("{told:?}")
+    };
+    assert!(aside.exists());
+    let left = fs::read_dir(bench.folder.path().join("data")).unwrap();
+    let names: Vec<String> =
+        left.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    assert!(!names.iter().any(|name| name.contains("mend") || name.contains("fresh")), "{names:?}");
+}
+
+#[test]
+fn pages_that_are_gone_cost_what_stood_on_them() {
+    let mut bench = Bench::new();
+    let id = damaged(&mut bench, |bytes| {
+        // Every ninth page behind the first ones, which hold the roots.
+        let pages = bytes.len() / 4096;
+        for page in (30..pages).step_by(9) {
+            bytes[page * 4096..page * 4096 + 2048].fill(0xA5);
+        }
+    });
+    let mut desk = bench.desk();
+    let found = desk.resume(Some(&id), 9_999).unwrap().tail.events.len();
+    assert!((200..800).contains(&found), "{found}");
+    turn(&mut desk, 201, "on we go", "yes");
+    assert_eq!(shown(&mut desk, &id).last(), Some(&ended(201)));
+    let told = bench.told();
+    assert!(matches!(told.as_slice(), [Fault::Recovered { .. }]), "{told:?}");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_set_aside() {
+    let mut bench = Bench::new();
+    fs::create_dir_all(bench.folder.path().join("data")).unwrap();
+    fs::write(bench.file(), "this is not a database at all\n".repeat(400)).unwrap();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "hello", "hi");
+    let id = desk.id().to_owned();
+    assert_eq!(shown(&mut desk, &id).len(), 4);
+    let told = bench.told();
+    assert!(matches!(told.as_slice(), [Fault::Recovered { sessions: 0, .. }]), "{told:?}");
+}
+
+#[test]
+fn a_damaged_file_that_another_window_has_open_is_left_where_it_is() {
+    let mut bench = Bench::new();
+    let mut one = bench.desk();
+    turn(&mut one, 1, "hello", "hi");
+    let db = rusqlite::Connection::open(bench.file()).unwrap();
+    let _: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    drop(db);
+    let mut file = fs::OpenOptions::new().write(true).open(bench.file()).unwrap();
+    file.seek(SeekFrom::Start(0)).unwrap();
+    file.write_all(&[0; 4096]).unwrap();
+    let mut two = bench.desk();
+    turn(&mut two, 1, "x", "y");
+    let told = bench.told();
+    let damaged = StoreError::Damaged { file: bench.file() }.say();
+    assert!(told.contains(&Fault::NotSaved(damaged)), "{told:?}");
+}
+
+#[test]
+fn a_disk_that_fails_is_said_once_and_nothing_is_lost_when_it_works_again() {
+    let mut bench = Bench::new();
+    // A folder stands where the file belongs.
+    fs::create_dir_all(bench.file()).unwrap();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "a");
+    turn(&mut desk, 2, "two", "b");
+    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
+    fs::remove_dir(bench.file()).unwrap();
+    desk.close();
+    assert_eq!(bench.told(), [Fault::SavedAgain]);
+    let id = desk.id().to_owned();
+    assert_eq!(shown(&mut desk, &id).len(), 8);
+}
+
+#[test]
+fn a_data_folder_that_is_a_file_is_said_and_the_conversation_goes_on() {
+    let mut bench = Bench::new();
+    fs::write(bench.folder.path().join("data"), "").unwrap();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "a");
+    assert!(matches!(bench.told().as_slice(), [Fault::NotSaved(_)]));
+    assert!(desk.list(None, 9).is_err());
+}
+
+#[test]
+fn a_full_disk_is_said_once_and_caught_up_with() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "a");
+    desk.limit_pages(Some(20));
+    for number in 2..=30 {
+        turn(&mut desk, number, &"many words ".repeat(300), "b");
+    }
+    let told = bench.told();
+    assert_eq!(told, [Fault::NotSaved(words::FULL.into())]);
+    desk.limit_pages(None);
+    desk.close();
+    assert_eq!(bench.told(), [Fault::SavedAgain]);
+    let id = desk.id().to_owned();
+    assert_eq!(shown(&mut desk, &id).len(), 120);
+}
