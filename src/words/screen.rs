@@ -174,7 +174,7 @@ words! { "screen":
     HINT_RUN: "run", "执行";
     HINT_COMPLETE: "complete", "补全";
     HINT_MOVE: "move", "移动";
-    HINT_CHOOSE: "choose", "选用";
+    HINT_PICK: "choose", "选用";
     HINT_CLOSE: "close", "关闭";
     HINT_SCROLL: "scroll", "滚动";
     HINT_CHOOSE: "take the marked one", "选定标记项";

@@ -357,7 +357,7 @@ fn swatch(pen: &Pen<'_>) -> Line<'static> {
 }
 
 const HINTS: &[status::Hint] = &[
-    status::Hint { key: "Enter", does: words::HINT_CHOOSE },
+    status::Hint { key: "Enter", does: words::HINT_PICK },
     status::Hint { key: "Esc", does: words::HINT_BACK },
     status::Hint { key: "Up/Down", does: words::HINT_MOVE },
 ];
