@@ -59,7 +59,7 @@ fn every_row_checks_exactly_what_its_usage_line_promises() {
         assert!(command.usage().starts_with(&bare));
         match command.args {
             Args::None => assert!(!is_wrong(&bare) && is_wrong(&more), "{bare}"),
-            Args::Required(_) | Args::RequiredOf(..) => {
+            Args::Required(_) | Args::RequiredOf(..) | Args::RequiredOfThen(..) => {
                 assert!(is_wrong(&bare) && !is_wrong(&more), "{bare}")
             }
             Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..) => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use avocet::context::window::Bounds;
-use avocet::model::{ModelError, Scripted};
+use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
     AskId, Decision, Ending, Event, ExportFormat, Facts, Mode, Notice, Op, Origin, Outcome, Page,
     Question, Report, Rewind, Row, Tier, Work,
@@ -15,6 +15,7 @@ use avocet::protocol::{
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
 use avocet::session::library::Kept;
+use avocet::session::script::ScriptPlaces;
 use avocet::session::trust::Trust;
 use avocet::session::{self, Connected, Found, Guard, Handle, Parts, Persona, Reach, Wanted, Ways};
 use avocet::tools::exec::{Environment, Exec, Limits, Setup};
@@ -23,6 +24,7 @@ use avocet::tools::world::System;
 use avocet::tools::{Toolbox, file};
 use avocet::words::{Lang, Say, Value, session as words};
 use futures_util::FutureExt;
+use futures_util::stream::BoxStream;
 
 const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
 
@@ -802,10 +804,118 @@ async fn a_rewind_of_both_asks_where_a_file_was_changed_by_hand_since() {
         assert_eq!((std::fs::read_to_string(&a).unwrap(), b.exists()), (left.to_owned(), false));
         let told = exported(&mut talk).await;
         assert!(told.contains("first") && !told.contains("second"), "{told}");
+
+/// Hears what the model is asked.
+struct Hearing(Scripted, Arc<Mutex<Vec<String>>>);
+
+impl Model for Hearing {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let said = request.messages.iter().map(|message| message.content.as_str());
+        self.1.lock().unwrap().push(said.collect::<Vec<_>>().join("\n"));
+        self.0.stream(request)
+    }
+}
+
+/// A session in a folder that has these scripts.
+fn scripts(
+    files: &[(&str, &str)],
+    replies: &[&str],
+    trusted: bool,
+) -> (Talk, Arc<Mutex<Vec<String>>>) {
+    let heard = Arc::<Mutex<Vec<String>>>::default();
+    let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
+    let model = Arc::new(Hearing(model, Arc::clone(&heard)));
+    let talk = Talk::with(&[], |parts| {
+        let folder = parts.guard.place.cwd.clone();
+        for (name, text) in files {
+            std::fs::write(folder.join(name), text).unwrap();
+        }
+        parts.reach.first.model = model;
+        let trusted: Vec<PathBuf> = trusted.then_some(folder).into_iter().collect();
+        parts.kept = Kept::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+            folders: vec![],
+            trusted: trusted.clone(),
+        }));
+    });
+    (talk, heard)
+}
+
+impl Talk {
+    async fn runs(&self, script: &str, args: &str) {
+        self.send(Op::RunScript { script: script.into(), args: args.into() }).await;
+    }
+
+    /// The replies up to the end of the turn, and how it ended.
+    async fn played(&mut self) -> (Vec<String>, Ending) {
+        let mut said = Vec::new();
+        let ending = self
+            .next(|event| match event {
+                Event::Replied(reply) => {
+                    said.push(reply.message);
+                    None
+                }
+                Event::TurnEnded { ending, .. } => Some(ending),
+                _ => None,
+            })
+            .await;
+        (said, ending)
+    }
+}
+
+const GREETS: &str = "---\ninput: [who]\n---\n$print: \"to {{who}}\"\nuser: \"Greet {{who}}\"\nassistant: \"[[GREETING]]\"\n$print: done\n";
+
+#[tokio::test]
+async fn a_script_prints_and_answers_and_the_model_reads_of_it_once() {
+    let (mut talk, heard) = scripts(&[("greets.ai.yaml", GREETS)], &["Hello Ann!", DONE], true);
+    let scripts = talk
+        .next(|event| match event {
+            Event::Catalogue(kept) => Some(kept.scripts),
+            _ => None,
+        })
+        .await;
+    assert!(scripts.contains(&"greets".into()) && scripts.contains(&"summary".into()));
+    talk.runs("greets", "{who: 'Ann'}").await;
+    assert_eq!(talk.started().await, "/run greets {who: 'Ann'}");
+    let (said, ending) = talk.played().await;
+    assert_eq!(ending, Ending::Done);
+    assert_eq!(said.get(1).map(String::as_str), Some("Hello Ann!"), "{said:?}");
+    assert!(said.iter().any(|said| said == "done"), "{said:?}");
+    talk.says("what came of it?").await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    let heard = heard.lock().unwrap().clone();
+    assert!(heard[0].contains("Greet Ann"), "{heard:?}");
+    assert_eq!(heard[1].matches("The user ran the script `greets`").count(), 1, "{heard:?}");
+    assert!(heard[1].contains("Hello Ann!"), "{heard:?}");
+}
+
+#[tokio::test]
+async fn a_script_asks_the_person_before_a_call_it_may_not_make_by_itself() {
+    let files = [
+        (
+            "asks.ai.yaml",
+            "---\npermissions: {ai: {call: [{name: weather, action: confirm}]}}\n---\n$exec: {id: weather}\n",
+        ),
+        ("weather.ai.yaml", "---\ntitle: w\n---\n$echo: rain\n"),
+    ];
+    let (mut talk, _) = scripts(&files, &[DONE], true);
+    for (answer, expected) in [("Allow", true), ("Refuse", false)] {
+        talk.runs("asks", "").await;
+        let (ask, question) = talk.asked().await;
+        let Question::Choice { text, .. } = question else { panic!("{question:?}") };
+        assert!(text.contains("weather"), "{text}");
+        talk.send(Op::Decide { ask, decision: Decision::Answer { text: answer.into() } }).await;
+        let (said, ending) = talk.played().await;
+        assert_eq!(ending == Ending::Done, expected, "{ending:?}");
+        assert_eq!(said == ["rain"], expected, "{said:?}");
     }
 }
 
 #[tokio::test]
+<<<<<<< HEAD
 async fn what_is_changed_after_a_rewind_of_both_can_be_undone() {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
     let again = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "2"}));
@@ -834,4 +944,28 @@ async fn what_is_changed_after_a_rewind_of_both_can_be_undone() {
     assert_eq!(talk.started().await, "/undo");
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n");
+=======
+async fn a_stop_ends_a_script_while_the_model_answers() {
+    let files = [("greets.ai.yaml", GREETS)];
+    let (mut talk, _) = scripts(&files, &["#! {\"wait\":\"after\"}\nHello", DONE], true);
+    talk.runs("greets", "{who: 'Ann'}").await;
+    talk.next(|event| matches!(event, Event::Delta { .. }).then_some(())).await;
+    talk.send(Op::Stop).await;
+    assert_eq!(talk.ending().await, Ending::Cancelled);
+    talk.says("go on").await;
+    assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
+async fn of_a_script_in_an_untrusted_folder_only_the_messages_run() {
+    let files = [("greets.ai.yaml", GREETS), ("plain.ai.yaml", "user: Hi\nassistant: \"[[A]]\"\n")];
+    let (mut talk, _) = scripts(&files, &["Hello."], false);
+    talk.runs("greets", "{who: 'Ann'}").await;
+    let (said, ending) = talk.played().await;
+    assert!(matches!(ending, Ending::Failed { .. }) && said.is_empty(), "{ending:?} {said:?}");
+    talk.runs("plain", "").await;
+    assert_eq!(talk.played().await, (vec!["Hello.".to_owned()], Ending::Done));
+    talk.runs("plain", "{broken: [").await;
+    assert!(matches!(talk.ending().await, Ending::Failed { .. }));
+>>>>>>> main
 }

@@ -111,6 +111,9 @@ impl Headless {
 /// well; what is piped is never read for one.
 fn message(ground: &Ground, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
     if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::read) {
+        if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
+            return Ok(commands::run_op(&args));
+        }
         if commands::find(&name).is_some() {
             let notice = Notice::error(words::COMMAND_ON_SCREEN.with("name", name));
             return Err(ground.fail(&notice.hint(words::COMMAND_ESCAPED), Exit::WrongUse));

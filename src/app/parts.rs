@@ -86,7 +86,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         // A text that is filled and not sent, or a script, is no conversation.
         For::Render | For::Script => Keeping::nothing(),
     };
-    let kept = Kept::new(ground.find_places());
+    let kept = Kept::new(ground.find_places()).with_scripts(super::scripts::find(ground));
     let reach = Reach { first, discover, ways };
     let bounds = Bounds::default();
     Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting })

@@ -20,11 +20,9 @@ use crate::protocol::{Message, Notice, Tier, Work};
 use crate::script::shape::Shape;
 use crate::script::source::Library;
 use crate::script::{Done, Failure, Host, ModelCall, Order, Part, Told, built_in, run};
-use crate::session::scripting::{Asked, Asking, Disk, ScriptHost};
+use crate::session::script::{FindScripts, ScriptPlaces};
+use crate::session::scripting::{Asked, Asking, Disk, STACK, Said, ScriptHost};
 use crate::words::{Say, Spoken, cli as words};
-
-/// Scripts inside scripts take stack, most of all in a build for tests.
-const STACK: usize = 64 << 20;
 
 /// Runs a script from the command line.
 pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit {
@@ -164,16 +162,31 @@ fn typed(asked: &RunScript) -> Result<Option<String>, Say> {
     }
 }
 
+/// The scripts of a project.
+const FOLDER: &str = ".avocet/scripts";
+
 const MOST_TYPED: u64 = 16 << 20;
 
 fn library(ground: &Ground, asked: &RunScript) -> Library {
-    let own = ground.paths.scripts();
+    let ScriptPlaces { folders, trusted } = find(ground)(ground.trusted);
     let named = asked.search.iter().map(|folder| ground.folder.join(folder));
-    let folders: Vec<PathBuf> = named.chain([own.clone()]).collect();
-    let workspace = ground.trusted.then(|| ground.folder.clone());
-    let trusted = workspace.into_iter().chain(ground.trust.given.clone()).chain([own]);
-    let trusted = trusted.filter_map(|folder| folder.canonicalize().ok()).collect();
+    let folders: Vec<PathBuf> = named.chain(folders).collect();
     Library::new(Arc::new(Disk { trusted }), folders, built_in::SCRIPTS)
+}
+
+/// Where scripts lie, for whoever learns later whether the folder is trusted.
+pub fn find(ground: &Ground) -> FindScripts {
+    let (own, folder) = (ground.paths.scripts(), ground.folder.clone());
+    let given = ground.trust.given.clone();
+    Arc::new(move |trusted| {
+        let workspace = trusted.then(|| folder.clone());
+        let folders = workspace.iter().map(|folder| folder.join(FOLDER)).chain([own.clone()]);
+        let trusted = workspace.iter().chain(&given).chain([&own]);
+        ScriptPlaces {
+            folders: folders.collect(),
+            trusted: trusted.filter_map(|folder| folder.canonicalize().ok()).collect(),
+        }
+    })
 }
 
 fn look(ground: &Ground, json: bool, no_stream: bool) -> Look {
@@ -193,7 +206,8 @@ fn asking(yes: bool) -> Asking {
             Asked::Call(_) => yes,
             Asked::Step { risk, .. } => yes && risk.tier <= Tier::L1 && !risk.lifted,
         };
-        async move { may }.boxed()
+        let said = if may { Said::Yes } else { Said::No };
+        async move { said }.boxed()
     })
 }
 

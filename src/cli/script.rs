@@ -15,22 +15,13 @@ use serde_json::{Value, json};
 
 use super::Clean;
 use crate::script::shape::input::Args;
-use crate::script::text::relaxed;
 use crate::script::{Done, Failure, Told};
-use crate::words::{Lang, Say, Spoken, cli as words};
+use crate::session::script::shown;
+use crate::words::{Lang, Say, Spoken};
 
-/// What was typed behind the script: JSON, the relaxed form of it, or plain text.
+/// What was typed behind the script, if anything was.
 pub fn args(text: Option<&str>) -> Result<Args, Say> {
-    let Some(text) = text else { return Ok(Args::default()) };
-    let trimmed = text.trim();
-    if !trimmed.starts_with(['{', '[']) {
-        return Ok(Args::of(Value::String(text.to_owned())));
-    }
-    let value = serde_json::from_str(trimmed).ok().or_else(|| relaxed::read(trimmed));
-    match value {
-        Some(value) => Ok(Args::of(value)),
-        None => Err(words::ARGS_UNREADABLE.into()),
-    }
+    text.map_or(Ok(Args::default()), Args::typed)
 }
 
 /// How a run is written.
@@ -74,7 +65,13 @@ impl<W: Write> Writer<W> {
                 write!(self.out, "{}", (self.look.clean)(text))?;
                 self.out.flush()
             }
-            Told::Delta(_) | Told::Thought(_) | Told::Calling(_) | Told::Note(_) => Ok(()),
+            Told::Delta(_)
+            | Told::Thought(_)
+            | Told::Answering
+            | Told::Used(_)
+            | Told::Ran(_)
+            | Told::Calling(_)
+            | Told::Note(_) => Ok(()),
         }
     }
 
@@ -139,15 +136,6 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// A value for a person: text as it is, anything else as JSON.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
-    }
-}
-
 fn compact(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -159,6 +147,7 @@ fn compact(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::cli as words;
 
     fn look(json: bool, live: bool) -> Look {
         Look { json, live, lang: Lang::En, clean: |text| text.replace('\x1b', "␛") }

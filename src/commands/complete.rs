@@ -64,7 +64,9 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
         Args::Choice(choices) | Args::ChoiceThen(choices, _) => {
             choices.iter().map(|choice| (*choice).to_owned()).collect()
         }
-        Args::OptionalOf(_, source) | Args::RequiredOf(_, source) => known(call, source),
+        Args::OptionalOf(_, source)
+        | Args::RequiredOf(_, source)
+        | Args::RequiredOfThen(_, source, _) => known(call, source),
     };
     let used = used(call, command);
     let typed = typed.to_lowercase();
@@ -108,6 +110,7 @@ fn known(call: &Call<'_>, source: Source) -> Vec<String> {
             let none = call.facts.bot.as_ref().map(|_| kept::NO_BOT);
             names.chain(none).map(str::to_owned).collect()
         }
+        Source::Scripts => call.kept.scripts.clone(),
         Source::Allowed => call.facts.allowed.clone(),
         Source::Switch => vec!["on".to_owned(), "off".to_owned()],
         Source::Denied => call.facts.denied.clone(),

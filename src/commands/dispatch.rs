@@ -68,10 +68,12 @@ fn check(command: &Command, args: &str) -> Option<Outcome> {
     let say = match command.args {
         Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..) => return None,
         Args::None if args.is_empty() => return None,
-        Args::Required(_) | Args::RequiredOf(..) if !args.is_empty() => return None,
+        Args::Required(_) | Args::RequiredOf(..) | Args::RequiredOfThen(..) if !args.is_empty() => {
+            return None;
+        }
         Args::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => return None,
         Args::None => w::NO_ARGS.with("name", command.name),
-        Args::Required(what) | Args::RequiredOf(what, _) => {
+        Args::Required(what) | Args::RequiredOf(what, _) | Args::RequiredOfThen(what, ..) => {
             w::MISSING.with("name", command.name).with("what", format!("<{what}>"))
         }
         Args::Choice(choices) if args.is_empty() => {

@@ -132,6 +132,24 @@ pub(super) fn bot(call: &Call<'_>, name: &str) -> Outcome {
     }
 }
 
+/// `/run`: which scripts there are is the session's to say, which reads the files.
+pub(super) fn script(_: &Call<'_>, args: &str) -> Outcome {
+    Outcome::Send(run_op(args))
+}
+
+/// The script and what follows it. A path with blanks stands in quotes.
+pub fn run_op(typed: &str) -> Op {
+    let typed = typed.trim();
+    let quoted =
+        typed.chars().next().filter(|first| matches!(first, '"' | '\'')).and_then(|quote| {
+            let (script, rest) = typed.strip_prefix(quote)?.split_once(quote)?;
+            (!script.is_empty()).then_some((script, rest))
+        });
+    let (script, args) =
+        quoted.or_else(|| typed.split_once(char::is_whitespace)).unwrap_or((typed, ""));
+    Op::RunScript { script: script.to_owned(), args: args.trim().to_owned() }
+}
+
 /// What is typed to go on without a bot.
 pub const NO_BOT: &str = "none";
 

@@ -25,7 +25,7 @@ mod tests;
 pub use complete::{Candidate, complete};
 pub use dispatch::{dispatch, find};
 pub use help::{by_category, page as help_page, readme_table};
-pub use kept::{NO_BOT, bots_page, sections as kept_sections};
+pub use kept::{NO_BOT, bots_page, run_op, sections as kept_sections};
 
 /// Every name and alias of the table.
 pub fn built_in_names() -> Vec<&'static str> {
@@ -103,6 +103,8 @@ pub enum Args {
     Required(&'static str),
     /// Required, and completed from such a list.
     RequiredOf(&'static str, Source),
+    /// Required, completed from such a list; then anything or nothing.
+    RequiredOfThen(&'static str, Source, &'static str),
     /// Exactly one of these.
     Choice(&'static [&'static str]),
     /// One of these or none, then anything or nothing.
@@ -116,6 +118,7 @@ impl Args {
             Args::None => String::new(),
             Args::Optional(what) | Args::OptionalOf(what, _) => format!("[{what}]"),
             Args::Required(what) | Args::RequiredOf(what, _) => format!("<{what}>"),
+            Args::RequiredOfThen(what, _, then) => format!("<{what}> [{then}]"),
             Args::Choice(choices) => choices.join("|"),
             Args::ChoiceThen(choices, what) => format!("[{}] [{what}]", choices.join("|")),
         }
@@ -129,6 +132,7 @@ pub enum Source {
     Models,
     Themes,
     Bots,
+    Scripts,
     /// Rules that are remembered as allowed.
     Allowed,
     /// Rules that are remembered as denied.

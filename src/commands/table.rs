@@ -1,6 +1,6 @@
 //! The table of slash commands: one row a command, and nothing about it elsewhere.
 
-use super::Args::{self, Choice, ChoiceThen, Optional, OptionalOf, Required};
+use super::Args::{self, Choice, ChoiceThen, Optional, OptionalOf, Required, RequiredOfThen};
 use super::Busy::{Now, Refuse, Wait};
 use super::Category::{Configuration, Exit, Info, Session, Tools};
 use super::Reach::{Everywhere, LocalOnly};
@@ -44,6 +44,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "tools",       aliases: &[],                 about: w::ABOUT_TOOLS,       category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::tools },
     Command { name: "plugins",     aliases: &[],                 about: w::ABOUT_PLUGINS,     category: Tools,         args: Args::None,                              reach: Everywhere, busy: Now,    run: info::plugins },
     Command { name: "skills",      aliases: &[],                 about: w::ABOUT_SKILLS,      category: Tools,         args: Args::None,                                    reach: Everywhere, busy: Now,    run: kept::skills },
+    Command { name: "run",         aliases: &[],                 about: w::ABOUT_RUN,         category: Tools,         args: RequiredOfThen("script", Source::Scripts, "json"), reach: LocalOnly, busy: Refuse, run: kept::script },
     Command { name: "commands",    aliases: &[],                 about: w::ABOUT_COMMANDS,    category: Tools,         args: Args::None,                                    reach: Everywhere, busy: Now,    run: kept::commands },
 
     Command { name: "help",        aliases: &[],                 about: w::ABOUT_HELP,        category: Info,          args: OptionalOf("topic", Source::Commands),   reach: Everywhere, busy: Now,    run: info::help },

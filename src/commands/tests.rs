@@ -76,6 +76,21 @@ fn shown(outcome: Outcome) -> Vec<String> {
         .collect()
 }
 
+fn runs(script: &str, args: &str) -> Outcome {
+    Outcome::Send(Op::RunScript { script: script.into(), args: args.into() })
+}
+
+#[test]
+fn scripts_are_completed_by_their_names() {
+    let desk = Desk {
+        kept: Catalogue { scripts: vec!["summary".into()], ..Catalogue::default() },
+        ..desk()
+    };
+    let found: Vec<String> =
+        complete(&desk.call(), "/run su").into_iter().map(|found| found.text).collect();
+    assert_eq!(found, ["/run summary"]);
+}
+
 #[test]
 fn each_command_does_what_its_row_says() {
     let cases = [
@@ -88,6 +103,9 @@ fn each_command_does_what_its_row_says() {
         ),
         ("/steer  this\nway ", Outcome::Send(Op::Steer { text: "this\nway".into() })),
         ("/retry", Outcome::Send(Op::Retry)),
+        ("/run summary", runs("summary", "")),
+        ("/run  a/b.ai.yaml  {who: Ann} ", runs("a/b.ai.yaml", "{who: Ann}")),
+        ("/run 'my own.ai.yaml' two words", runs("my own.ai.yaml", "two words")),
         (
             "/diff",
             Outcome::Many(vec![
@@ -342,7 +360,7 @@ fn keeper() -> Desk {
         entry(Command, "torn", "/x/torn.toml", broken),
     ];
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    Desk { kept: Catalogue { entries, bots }, ..desk() }
+    Desk { kept: Catalogue { entries, bots, scripts: vec![] }, ..desk() }
 }
 
 fn invoked(name: &str, args: &str) -> Outcome {

@@ -11,6 +11,9 @@ pub struct Catalogue {
     pub entries: Vec<Entry>,
     /// Names of bots, and what they are for.
     pub bots: Vec<(String, String)>,
+    /// Names of scripts that can be run.
+    #[serde(default)]
+    pub scripts: Vec<String>,
 }
 
 /// One command or skill.

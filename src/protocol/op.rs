@@ -67,6 +67,12 @@ pub enum Op {
         #[serde(default)]
         mentions: Vec<Mention>,
     },
+    /// Runs a script as a turn of its own: its ID or path, and its arguments as they were
+    /// typed.
+    RunScript {
+        script: String,
+        args: String,
+    },
     /// Another bot answers from the next turn on; `None`: none does.
     SetBot {
         name: Option<String>,

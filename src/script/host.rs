@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-use crate::protocol::{Cut, Message, Params, Work};
+use crate::protocol::{Cut, Message, Observation, Params, Usage, Work};
 use crate::words::Say;
 
 /// What a running script asks of the world.
@@ -54,6 +54,12 @@ pub enum Told {
     Delta(String),
     /// More of the model's thinking, where the script wants it shown.
     Thought(String),
+    /// A call of the model begins.
+    Answering,
+    /// What a call of the model cost.
+    Used(Usage),
+    /// A step that was cleared has run.
+    Ran(Box<Observation>),
     /// A script is called: its ID.
     Calling(String),
     /// Something a person should know.

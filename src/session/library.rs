@@ -10,9 +10,10 @@ use tokio::task::JoinHandle;
 use super::Persona;
 use super::host::Note;
 use super::run::Session;
+use super::script::{FindScripts, ScriptPlaces};
 use super::turns::Words;
 use crate::library::{Library, Places, fill};
-use crate::protocol::{Event, Mention, Notice, Op};
+use crate::protocol::{Catalogue, Event, Mention, Notice, Op};
 use crate::words::{Spoken, session as words};
 
 /// The folders to look into; true: those of the project as well.
@@ -22,6 +23,8 @@ pub type FindPlaces = Arc<dyn Fn(bool) -> Places + Send + Sync>;
 pub struct Kept {
     pub library: Arc<Library>,
     places: FindPlaces,
+    /// Where scripts lie.
+    pub(super) scripts: FindScripts,
     /// Somebody waits for the answer, also if it is the same; at first everybody does.
     asked: bool,
     /// Counts the looks: one that was overtaken brings nothing.
@@ -33,7 +36,14 @@ pub struct Kept {
 impl Kept {
     /// Nothing is read yet.
     pub fn new(places: FindPlaces) -> Kept {
-        Kept { library: Arc::default(), places, asked: true, number: 0, looking: None }
+        let scripts: FindScripts = Arc::new(|_| ScriptPlaces::default());
+        Kept { library: Arc::default(), places, scripts, asked: true, number: 0, looking: None }
+    }
+
+    /// Scripts are looked for here; else there are only the built-in ones.
+    #[must_use]
+    pub fn with_scripts(self, scripts: FindScripts) -> Kept {
+        Kept { scripts, ..self }
     }
 
     /// Nothing is kept anywhere.
@@ -92,7 +102,10 @@ impl Session {
 
     async fn take_library(&mut self, library: Arc<Library>) {
         self.voice.kept.asked = false;
-        let catalogue = Box::new(library.catalogue());
+        let (places, cwd) = (self.script_places(), self.guard.place.cwd.clone());
+        let scripts = tokio::task::spawn_blocking(move || places.names(&cwd)).await;
+        let scripts = scripts.unwrap_or_default();
+        let catalogue = Box::new(Catalogue { scripts, ..library.catalogue() });
         self.voice.kept.library = library;
         self.outbox.send(Event::Catalogue(catalogue)).await;
     }

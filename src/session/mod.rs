@@ -34,6 +34,7 @@ mod rewind;
 mod rules;
 mod run;
 pub mod saved;
+pub mod script;
 pub mod scripting;
 mod shell;
 mod skills;

@@ -196,6 +196,7 @@ impl Session {
                 op,
                 Op::Submit { .. }
                     | Op::Shell { .. }
+                    | Op::RunScript { .. }
                     | Op::Prompt { .. }
                     | Op::Render { .. }
                     | Op::Compress { .. }

@@ -6,15 +6,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{self, BoxFuture};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio_util::sync::CancellationToken;
 
-use super::Guard;
+use super::{Guard, shell};
 use crate::model::{Chunk, Model, Request};
-use crate::protocol::{Mention, Message, Observation, Requires, Risk, Step, Work};
+use crate::protocol::{Mention, Message, Observation, Question, Requires, Risk, Step, Work};
 use crate::safety::redact::Redactor;
 use crate::safety::{self, Cleared, Held, Place, Policy, Scene, Verdict, World};
 use crate::script::source::{Entry, Files};
@@ -33,25 +33,42 @@ pub enum Asked {
     /// A call that the script's permissions leave to them.
     Call(Say),
     /// A step that the policy does not run by itself.
-    Step { step: Step, risk: Risk },
+    Step {
+        risk: Risk,
+        /// The same as a question to a person.
+        question: Box<Question>,
+    },
 }
 
-/// Puts a question to a person; `false` where nobody is there.
-pub type Asking = Arc<dyn Fn(Asked) -> BoxFuture<'static, bool> + Send + Sync>;
+/// What a person said to it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    Yes,
+    No,
+    /// This step instead.
+    Instead(Work),
+}
+
+/// Scripts inside scripts take stack, most of all in a build for tests.
+pub const STACK: usize = 64 << 20;
+
+/// Puts a question to a person; `Said::No` where nobody is there.
+pub type Asking = Arc<dyn Fn(Asked) -> BoxFuture<'static, Said> + Send + Sync>;
 
 /// The world of one run.
 pub struct ScriptHost {
     /// `None` where no model is set: a script may do without.
     pub model: Option<Arc<dyn Model>>,
     pub tools: Toolbox,
-    policy: Policy,
-    place: Place,
-    world: Arc<dyn World>,
-    redactor: Arc<Redactor>,
+    pub(super) policy: Policy,
+    pub(super) place: Place,
+    pub(super) world: Arc<dyn World>,
+    pub(super) redactor: Arc<Redactor>,
     pub told: UnboundedSender<Told>,
     pub asking: Asking,
     pub cancel: CancellationToken,
-    steps: usize,
+    /// The number of the last step.
+    pub(super) steps: u64,
 }
 
 impl ScriptHost {
@@ -81,11 +98,22 @@ impl ScriptHost {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
             Verdict::Ask(held) => self.held(held).await,
-            Verdict::Refuse(refused) => {
-                let risk = &refused.judged().risk;
-                let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
-                Err(words::STEP_REFUSED.with("why", why))
+            Verdict::Refuse(refused) => Err(refusal(&refused.judged().risk)),
+        }
+    }
+
+    /// What was rewritten was seen with its tier before the yes.
+    fn instead(&self, before: &Step, work: Work) -> Result<Cleared, Say> {
+        let verdict = match &work {
+            Work::Shell { line } => safety::assess_shell(&before.id, line, self.scene()),
+            Work::Exec { .. } | Work::Tool { .. } => {
+                safety::assess(Step { work, ..before.clone() }, self.scene())
             }
+        };
+        match verdict {
+            Verdict::Run(cleared) => Ok(cleared),
+            Verdict::Ask(held) => Ok(held.approve()),
+            Verdict::Refuse(refused) => Err(refusal(&refused.judged().risk)),
         }
     }
 
@@ -93,9 +121,13 @@ impl ScriptHost {
         let judged = held.judged();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
-        match (self.asking)(Asked::Step { step, risk }).await {
-            true => Ok(held.approve()),
-            false => Err(words::STEP_DECLINED.with("why", why)),
+        let question = Box::new(shell::question(&held));
+        match (self.asking)(Asked::Step { risk, question }).await {
+            Said::Yes => Ok(held.approve()),
+            Said::Instead(work) if work == step.work => Ok(held.approve()),
+            // A file that is read into the script is read as it was named, or not.
+            Said::Instead(work) if step.work.tool() != "file.read" => self.instead(&step, work),
+            Said::Instead(_) | Said::No => Err(words::STEP_DECLINED.with("why", why)),
         }
     }
 
@@ -126,6 +158,7 @@ impl ScriptHost {
             }
         };
         self.redactor.mask_output(&mut seen);
+        self.tell(Told::Ran(Box::new(seen.clone())));
         match seen.succeeded() {
             true => Ok(seen.stdout),
             false => {
@@ -135,6 +168,11 @@ impl ScriptHost {
             }
         }
     }
+}
+
+fn refusal(risk: &Risk) -> Say {
+    let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
+    words::STEP_REFUSED.with("why", why)
 }
 
 impl Drop for ScriptHost {
@@ -150,13 +188,22 @@ impl Host for ScriptHost {
         };
         let messages = call.messages.into_iter().map(|message| self.masked(message)).collect();
         let request = Request { messages, params: call.params, schema: call.schema };
+        self.tell(Told::Answering);
+        let told = self.told.clone();
         let stream = model.stream(request);
-        let parts = stream.filter_map(async |item| match item {
-            Ok(Chunk::Text(text)) => Some(Ok(Part::Text(text))),
-            Ok(Chunk::Thought(text)) => Some(Ok(Part::Thought(text))),
-            Ok(Chunk::Finished(cut)) => Some(Ok(Part::Finished(cut))),
-            Ok(Chunk::Retrying { .. } | Chunk::Usage(_)) => None,
-            Err(error) => Some(Err(error.say())),
+        let parts = stream.filter_map(move |item| {
+            future::ready(match item {
+                Ok(Chunk::Text(text)) => Some(Ok(Part::Text(text))),
+                Ok(Chunk::Thought(text)) => Some(Ok(Part::Thought(text))),
+                Ok(Chunk::Finished(cut)) => Some(Ok(Part::Finished(cut))),
+                Ok(Chunk::Usage(usage)) => {
+                    // Nobody listens any more: the run is being dropped.
+                    let _ = told.send(Told::Used(usage));
+                    None
+                }
+                Ok(Chunk::Retrying { .. }) => None,
+                Err(error) => Some(Err(error.say())),
+            })
         });
         parts.boxed()
     }
@@ -167,7 +214,7 @@ impl Host for ScriptHost {
     }
 
     fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
-        (self.asking)(Asked::Call(question))
+        (self.asking)(Asked::Call(question)).map(|said| said == Said::Yes).boxed()
     }
 
     fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {

@@ -102,7 +102,7 @@ fn declined(held: &Held) -> (Ending, Option<Observation>) {
     (Ending::Done, Some(not_run(held.judged(), Outcome::Declined)))
 }
 
-fn question(held: &Held) -> Question {
+pub(super) fn question(held: &Held) -> Question {
     let judged = held.judged();
     Question::Step {
         step: judged.step.clone(),

@@ -274,7 +274,9 @@ fn row(name: &str) -> Option<&'static Command> {
 fn needs_argument(line: &str) -> bool {
     let name = line.trim().trim_start_matches('/');
     match row(name).map(|row| row.args) {
-        Some(Args::Required(_) | Args::RequiredOf(..) | Args::Choice(_)) => true,
+        Some(
+            Args::Required(_) | Args::RequiredOf(..) | Args::RequiredOfThen(..) | Args::Choice(_),
+        ) => true,
         Some(Args::None | Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..))
         | None => false,
     }

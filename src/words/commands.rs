@@ -46,6 +46,7 @@ words! { "commands":
     ABOUT_PERMISSIONS: "Show what runs, what asks and what is refused", "查看哪些会运行、哪些会询问、哪些会拒绝";
     ABOUT_TOOLS: "List what the model can work with", "列出模型可用的工具";
     ABOUT_SKILLS: "List the skills", "列出技能";
+    ABOUT_RUN: "Run an AI script, with JSON or text as its arguments", "运行 AI 脚本，参数可为 JSON 或文本";
     ABOUT_COMMANDS: "List the commands of your own", "列出自定义命令";
     ABOUT_HELP: "List the commands, or explain one", "列出命令，或说明其中一个";
     ABOUT_KEYS: "Every key, searched by typing", "列出所有按键，输入可查找";

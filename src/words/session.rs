@@ -33,6 +33,11 @@ words! { "session":
     MODELS: "Models at {url}", "{url} 上的模型";
     DOCTOR: "Doctor", "体检";
     TURN_CRASHED: "The turn broke off because of a fault in Avocet: {why}. The conversation goes on.", "这一轮因 Avocet 内部错误中断：{why}。对话可以继续。";
+    SCRIPT_CALLS: "The script calls `{name}`.", "脚本调用 `{name}`。";
+    SCRIPT_MORE_CALLS: "The script calls more; that is no longer told one by one.", "脚本还有更多调用，不再逐一提示。";
+    SCRIPT_BROKE: "The run of the script ended without a result because of a fault in Avocet.", "Avocet 内部错误，脚本运行结束但没有结果。";
+    SCRIPT_MAY: "Allow", "允许";
+    SCRIPT_MAY_NOT: "Refuse", "拒绝";
     SHELL_BUSY: "`{line}` was not run: a turn is running. Stop it with Esc, then try again.", "`{line}` 没有运行：当前一轮还在进行。请先按 Esc 停止，再试一次。";
     REVOKED: "The rule `{rule}` counts no more.", "规则 `{rule}` 已撤销。";
     REVOKED_SETTINGS: "If it stands in the settings file, it counts again at the next start.", "若它写在设置文件中，下次启动时会重新生效。";

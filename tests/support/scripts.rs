@@ -93,7 +93,12 @@ impl Host for Canned {
         match told {
             Told::Print(value) => seen.printed.push(value),
             Told::Delta(text) => seen.deltas.push_str(&text),
-            Told::Thought(_) | Told::Calling(_) | Told::Note(_) => {}
+            Told::Thought(_)
+            | Told::Answering
+            | Told::Used(_)
+            | Told::Ran(_)
+            | Told::Calling(_)
+            | Told::Note(_) => {}
         }
     }
 

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::super::failure::Failure;
 use super::super::fault::quoted;
-use crate::words::script_run as words;
+use super::super::text::relaxed;
+use crate::words::{Say, cli, script_run as words};
 
 /// One declared input.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,6 +86,19 @@ impl Args {
             Value::Null => Args::default(),
             value => Args { by_place: vec![value], named: Map::new() },
         }
+    }
+
+    /// What was typed behind a script: JSON, the relaxed form of it, or plain text.
+    ///
+    /// # Errors
+    /// It begins like an object or a list and is none.
+    pub fn typed(text: &str) -> Result<Args, Say> {
+        let trimmed = text.trim();
+        if !trimmed.starts_with(['{', '[']) {
+            return Ok(Args::of(Value::String(text.to_owned())));
+        }
+        let value = serde_json::from_str(trimmed).ok().or_else(|| relaxed::read(trimmed));
+        value.map(Args::of).ok_or_else(|| cli::ARGS_UNREADABLE.into())
     }
 }
 

@@ -284,7 +284,7 @@ fn a_command_that_was_just_made_joins_the_open_list() {
         from: crate::words::library::OF_USER.into(),
         state: protocol::EntryState::Usable,
     };
-    let kept = protocol::Catalogue { entries: vec![entry], bots: vec![] };
+    let kept = protocol::Catalogue { entries: vec![entry], ..protocol::Catalogue::default() };
     hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     assert!(state.palette.is_open());
     let invoked = Op::Invoke { name: "summarize".into(), args: String::new(), mentions: vec![] };
@@ -304,6 +304,7 @@ fn files_named_behind_a_command_go_with_it() {
             state: protocol::EntryState::Usable,
         }],
         bots: vec![],
+        scripts: vec![],
     };
     hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     let sent = press(&mut state, "/explain @src/router.ts \n");

@@ -1,0 +1,436 @@
+//! `/run`: a script as a turn of its own. It runs on a thread with room for scripts in
+//! scripts; what it tells becomes events, what it asks is put to the person, and a stop
+//! ends it at once. What came of it is kept for the model as one entry.
+//!
+//! Not in here: what a script may ask of the world (`scripting`), and what it means
+//! (`crate::script`).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::host::TurnHost;
+use super::run::{Session, wires};
+use super::scripting::{Asked, Asking, Disk, STACK, Said, ScriptHost};
+use crate::agent::Host as _;
+use crate::agent::drive::Ended;
+use crate::context::digest;
+use crate::context::history::Kept;
+use crate::protocol::{
+    Ask, AskId, Decision, Ending, Event, Notice, Observation, Origin, Question, Replied, Usage,
+};
+use crate::script::shape::input::Args;
+use crate::script::source::{Files, Library, is_script, stem};
+use crate::script::{Done, Failure, Order, Told, built_in, run as run_order};
+use crate::words::{Lang, Say, Spoken, session as words};
+
+/// Most names that are offered.
+const MOST_NAMES: usize = 200;
+/// Most calls of other scripts that are told one by one.
+const MOST_CALLS: usize = 32;
+/// What a model reads of a run, in bytes.
+const MOST_KEPT: usize = 8 * 1024;
+/// How long a stopped script has to let go of what it holds.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Where scripts lie; true: those of the project as well.
+pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
+
+/// The folders of scripts, and those that are trusted, links resolved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptPlaces {
+    pub folders: Vec<PathBuf>,
+    pub trusted: Vec<PathBuf>,
+}
+
+impl ScriptPlaces {
+    fn library(self) -> Library {
+        let disk = Disk { trusted: self.trusted };
+        Library::new(Arc::new(disk), self.folders, built_in::SCRIPTS)
+    }
+
+    /// What can be typed: scripts of the working folder, of these, and the built-in ones.
+    /// Blocks; reads names only.
+    pub fn names(&self, cwd: &Path) -> Vec<String> {
+        let disk = Disk { trusted: Vec::new() };
+        let folders = std::iter::once(cwd).chain(self.folders.iter().map(PathBuf::as_path));
+        let files = folders.flat_map(|folder| disk.list(folder));
+        let found = files.filter(|entry| !entry.is_folder && is_script(&entry.name));
+        let found = found.map(|entry| stem(&entry.name).to_owned());
+        let built_in = built_in::SCRIPTS.iter().map(|(id, _)| (*id).to_owned());
+        let mut names: Vec<String> = Vec::new();
+        for name in found.take(MOST_NAMES).chain(built_in) {
+            let is_plain = !name.is_empty()
+                && !name.contains(|sign: char| sign.is_whitespace() || sign.is_control());
+            if is_plain && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// A value for a person: text as it is, anything else as JSON.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}
+
+/// One run, and what it is called.
+struct Job {
+    turn: u64,
+    /// As it was typed.
+    text: String,
+    script: String,
+    order: Result<Order, Say>,
+    library: Library,
+    world: ScriptHost,
+    wires: Ears,
+    next: (u64, u64),
+    lang: Lang,
+}
+
+/// What comes out of a running script.
+struct Ears {
+    told: mpsc::UnboundedReceiver<Told>,
+    asked: mpsc::UnboundedReceiver<(Asked, oneshot::Sender<Said>)>,
+}
+
+impl Session {
+    pub(super) fn script_places(&self) -> ScriptPlaces {
+        (self.voice.kept.scripts)(self.guard.place.trusted)
+    }
+
+    pub(super) async fn run_script(&mut self, script: String, args: String) {
+        let text = match args.is_empty() {
+            true => format!("/run {script}"),
+            false => format!("/run {script} {args}"),
+        };
+        if !self.is_idle() {
+            return self.say(Notice::warning(words::SHELL_BUSY.with("line", text))).await;
+        }
+        if self.guard.trust.asking.is_some() {
+            return self.say(Notice::warning(words::TRUST_FIRST.with("line", text))).await;
+        }
+        self.facts.turns += 1;
+        let parsed = if args.is_empty() { Ok(Args::default()) } else { Args::typed(&args) };
+        let from = self.guard.place.cwd.clone();
+        let order = parsed.map(|args| Order { script: script.clone(), from, args, streams: true });
+        let cancel = CancellationToken::new();
+        let (wires, ends) = wires();
+        let host = self.host(&cancel, wires);
+        let (world, ears) = self.script_world(&host);
+        let job = Job {
+            turn: self.facts.turns,
+            text,
+            script,
+            order,
+            library: self.script_places().library(),
+            world,
+            wires: ears,
+            next: (self.past.next_step, self.past.next_ask),
+            lang: self.facts.lang,
+        };
+        let task = tokio::spawn(run(job, host));
+        self.set_running(cancel, ends, task);
+    }
+
+    fn script_world(&self, host: &TurnHost) -> (ScriptHost, Ears) {
+        let (told, hear) = mpsc::unbounded_channel();
+        let (ask, asked) = mpsc::unbounded_channel();
+        let asking: Asking = Arc::new(move |question| {
+            let (answer, answered) = oneshot::channel();
+            // Where the turn is over nobody answers, and that is a no.
+            let _ = ask.send((question, answer));
+            async move { answered.await.unwrap_or(Said::No) }.boxed()
+        });
+        // The guide plays a part of its own and cannot take another.
+        let is_guide = self.voice.connected.provider == "guide";
+        let world = ScriptHost {
+            model: (!is_guide).then(|| Arc::clone(&host.desk.model)),
+            tools: host.desk.tools.clone(),
+            policy: self.guard.policy.clone(),
+            place: self.guard.place.clone(),
+            world: Arc::clone(&self.guard.world),
+            redactor: Arc::clone(&self.guard.redactor),
+            told,
+            asking,
+            cancel: host.desk.cancel.child_token(),
+            steps: self.past.next_step.saturating_sub(1),
+        };
+        (world, Ears { told: hear, asked })
+    }
+}
+
+/// Starts the script on a thread of its own. What it waits for is driven by this runtime.
+fn begin(
+    order: Order,
+    library: Library,
+    world: ScriptHost,
+) -> oneshot::Receiver<Result<Done, Failure>> {
+    let (done, came) = oneshot::channel();
+    let runtime = tokio::runtime::Handle::current();
+    let cancel = world.cancel.clone();
+    let work = move || {
+        runtime.block_on(async move {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => {}
+                came = run_order(order, library, Box::new(world)) => drop(done.send(came)),
+            }
+        });
+    };
+    // A thread that cannot start drops the sender, which is heard.
+    drop(std::thread::Builder::new().stack_size(STACK).spawn(work));
+    came
+}
+
+async fn run(job: Job, mut host: TurnHost) -> Ended {
+    let started = Instant::now();
+    let Job { turn, text, script, order, library, world, wires, next, lang } = job;
+    let opened = Event::TurnStarted { turn, text: text.clone(), origin: Origin::Typed };
+    host.tell(opened).await;
+    let mut stage = Stage::new(&mut host, next, lang);
+    let came = match order {
+        Ok(order) => stage.play(begin(order, library, world), wires).await,
+        Err(why) => Came::Ended(Err(why)),
+    };
+    let (ending, result) = stage.finish(came).await;
+    let (kept, usage) = (stage.kept(&script, &text, &result), stage.usage);
+    let (next_step, next_ask) = stage.next;
+    let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    host.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
+    Ended { ending, kept, usage, next_step, next_ask }
+}
+
+enum Came {
+    Ended(Result<Done, Say>),
+    Cancelled,
+    /// The person stopped at a question.
+    Stopped,
+}
+
+/// The turn of a script as it is shown.
+struct Stage<'h> {
+    host: &'h mut TurnHost,
+    /// The answer that is growing; `None`: none is.
+    growing: Option<String>,
+    /// What was said last, and all of it for the model.
+    last: String,
+    said: Vec<String>,
+    seen: Vec<Observation>,
+    calls: usize,
+    usage: Usage,
+    /// The numbers the next step and the next question get.
+    next: (u64, u64),
+    lang: Lang,
+}
+
+impl<'h> Stage<'h> {
+    fn new(host: &'h mut TurnHost, next: (u64, u64), lang: Lang) -> Stage<'h> {
+        Stage {
+            host,
+            growing: None,
+            last: String::new(),
+            said: Vec::new(),
+            seen: Vec::new(),
+            calls: 0,
+            usage: Usage::default(),
+            next,
+            lang,
+        }
+    }
+
+    async fn play(
+        &mut self,
+        mut running: oneshot::Receiver<Result<Done, Failure>>,
+        mut ears: Ears,
+    ) -> Came {
+        let cancel = self.host.desk.cancel.clone();
+        let came = loop {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => break Came::Cancelled,
+                Some(told) = ears.told.recv() => self.told(told).await,
+                Some((asked, answer)) = ears.asked.recv() => match self.asked(asked).await {
+                    // A script that is gone needs no answer.
+                    Ok(said) => drop(answer.send(said)),
+                    Err(stop) => break stop,
+                },
+                came = &mut running => break Came::Ended(match came {
+                    Ok(came) => came.map_err(|failure| failure.say()),
+                    Err(_) => Err(words::SCRIPT_BROKE.into()),
+                }),
+                () = self.host.outbox.flush(), if self.host.outbox.is_waiting() => {}
+            }
+        };
+        if !matches!(came, Came::Ended(_)) {
+            cancel.cancel();
+            // What it holds is let go of; a calculation that goes on has no way out.
+            let _ = tokio::time::timeout(GRACE, running).await;
+        }
+        while let Ok(told) = ears.told.try_recv() {
+            self.told(told).await;
+        }
+        came
+    }
+
+    async fn told(&mut self, told: Told) {
+        match told {
+            Told::Answering => {
+                self.close().await;
+                self.open().await;
+            }
+            Told::Delta(text) => {
+                self.open().await;
+                if let Some(growing) = &mut self.growing {
+                    growing.push_str(&text);
+                }
+                self.host.outbox.stream(Event::Delta { text });
+            }
+            Told::Thought(text) => self.host.outbox.stream(Event::Thought { text }),
+            Told::Print(value) => {
+                self.close().await;
+                self.reply(shown(&value), false).await;
+            }
+            Told::Used(usage) => self.usage = self.usage.plus(usage),
+            Told::Ran(seen) => {
+                self.close().await;
+                self.counted(&seen.step.id);
+                self.seen.push((*seen).clone());
+                self.host.tell(Event::Observed(seen)).await;
+            }
+            Told::Calling(name) => {
+                self.calls += 1;
+                let say = match self.calls.cmp(&MOST_CALLS) {
+                    std::cmp::Ordering::Less => words::SCRIPT_CALLS.with("name", name),
+                    std::cmp::Ordering::Equal => words::SCRIPT_MORE_CALLS.into(),
+                    std::cmp::Ordering::Greater => return,
+                };
+                self.host.tell(Event::Notice(Notice::info(say))).await;
+            }
+            Told::Note(say) => self.host.tell(Event::Notice(Notice::warning(say))).await,
+        }
+    }
+
+    async fn open(&mut self) {
+        if self.growing.is_none() {
+            self.growing = Some(String::new());
+            self.host.tell(Event::ReplyStarted).await;
+        }
+    }
+
+    /// The answer that grew is whole.
+    async fn close(&mut self) {
+        let Some(text) = self.growing.take() else { return };
+        if !text.is_empty() {
+            self.said(text, true).await;
+        }
+    }
+
+    async fn reply(&mut self, text: String, markdown: bool) {
+        if !text.is_empty() {
+            self.host.tell(Event::ReplyStarted).await;
+            self.said(text, markdown).await;
+        }
+    }
+
+    async fn said(&mut self, message: String, markdown: bool) {
+        self.last.clone_from(&message);
+        if self.said.iter().map(String::len).sum::<usize>() < MOST_KEPT {
+            self.said.push(digest::cut_middle(&message, MOST_KEPT));
+        }
+        let replied = Replied { message, markdown, ..Replied::default() };
+        self.host.tell(Event::Replied(replied)).await;
+    }
+
+    /// Steps are numbered by the script's host.
+    fn counted(&mut self, id: &str) {
+        let number = id.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok());
+        self.next.0 = self.next.0.max(number.map_or(0, |number| number.saturating_add(1)));
+    }
+
+    /// Puts a question to the person; a cancel takes it back.
+    async fn asked(&mut self, asked: Asked) -> Result<Said, Came> {
+        self.close().await;
+        let question = self.question(asked);
+        let id = AskId(self.next.1);
+        self.next.1 += 1;
+        let cancel = self.host.desk.cancel.clone();
+        let decision = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            decision = self.host.ask(Ask { id, question }) => Some(decision),
+        };
+        let Some(decision) = decision else {
+            self.host.tell(Event::Answered { ask: id }).await;
+            return Err(Came::Cancelled);
+        };
+        match decision {
+            Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
+                Ok(Said::Yes)
+            }
+            Decision::Edit(work) => Ok(Said::Instead(work)),
+            Decision::Answer { text } if text == words::SCRIPT_MAY.text(self.lang) => Ok(Said::Yes),
+            Decision::Answer { .. } | Decision::Reject { .. } => Ok(Said::No),
+            Decision::Stop => Err(Came::Stopped),
+        }
+    }
+
+    fn question(&mut self, asked: Asked) -> Question {
+        match asked {
+            Asked::Step { question, .. } => {
+                if let Question::Step { step, .. } = question.as_ref() {
+                    self.counted(&step.id);
+                }
+                *question
+            }
+            Asked::Call(say) => Question::Choice {
+                step: String::new(),
+                text: self.host.desk.redactor.mask(&say.text(self.lang)).into_owned(),
+                choices: [words::SCRIPT_MAY, words::SCRIPT_MAY_NOT]
+                    .map(|word| word.text(self.lang).to_owned())
+                    .to_vec(),
+                free: false,
+            },
+        }
+    }
+
+    /// Shows the result, and says what the model will read of it.
+    async fn finish(&mut self, came: Came) -> (Ending, String) {
+        self.close().await;
+        match came {
+            Came::Ended(Ok(done)) => {
+                let text = shown(&done.value);
+                if text.trim() != self.last.trim() {
+                    self.reply(text, true).await;
+                }
+                (Ending::Done, self.said.join("\n\n"))
+            }
+            Came::Ended(Err(why)) => {
+                let read = format!("It failed: {}", why.text(Lang::En));
+                (Ending::Failed { why }, read)
+            }
+            Came::Cancelled => (Ending::Cancelled, "(cancelled by the user)".to_owned()),
+            Came::Stopped => (Ending::Stopped, "(stopped by the user)".to_owned()),
+        }
+    }
+
+    fn kept(&mut self, script: &str, text: &str, result: &str) -> Kept {
+        let mut kept = Kept::default();
+        let typed = digest::cut_middle(text, MOST_KEPT / 8);
+        let result = digest::cut_middle(result, MOST_KEPT);
+        let script = digest::cut_middle(script, MOST_KEPT / 8);
+        kept.user(&format!("(The user ran the script `{script}`: {typed})\n{result}"));
+        kept.steps(&std::mem::take(&mut self.seen));
+        kept
+    }
+}
