@@ -697,114 +697,6 @@ async fn undo_asks_where_the_file_was_changed_since_and_a_no_leaves_it() {
     }
 }
 
-/// Two turns, of which the second changed one file and made another.
-async fn changed_in_the_second_turn(talk: &mut Talk) -> (PathBuf, PathBuf) {
-    let (a, b) = (talk.folder().join("a.txt"), talk.folder().join("b.txt"));
-    std::fs::write(&a, "one\r\n").unwrap();
-    talk.says("first").await;
-    talk.ending().await;
-    talk.says("second").await;
-    for _ in 0..2 {
-        let (ask, _) = talk.asked().await;
-        talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
-    }
-    assert_eq!(talk.ending().await, Ending::Done);
-    assert_eq!(std::fs::read(&a).unwrap(), b"1\r\n");
-    assert!(b.exists());
-    (a, b)
-}
-
-/// Enough replies for the two turns, and for one behind them.
-fn rewinding() -> Talk {
-    let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
-    let new = tool("file.write", serde_json::json!({"path": "b.txt", "content": "b\n"}));
-    Talk::with(&[DONE, &edit, &new, DONE, DONE, DONE], with_files)
-}
-
-/// What is still part of the conversation.
-async fn exported(talk: &mut Talk) -> String {
-    let path = talk.folder().join("talk.json");
-    let name = path.to_str().unwrap().to_owned();
-    talk.send(Op::Export { format: ExportFormat::Json, path: Some(name) }).await;
-    talk.notice().await;
-    std::fs::read_to_string(&path).unwrap()
-}
-
-#[tokio::test]
-async fn a_rewind_asks_what_to_take_back_only_where_files_were_changed() {
-    let mut talk = rewinding();
-    changed_in_the_second_turn(&mut talk).await;
-    talk.send(Op::Rewind { turn: 2, what: None }).await;
-    let asked = talk
-        .next(|event| match event {
-            Event::RewindAsked { turn, files } => Some((turn, files)),
-            Event::Rewound { .. } => panic!("it was to be asked"),
-            _ => None,
-        })
-        .await;
-    assert_eq!(asked, (2, 2));
-    talk.says("third").await;
-    talk.ending().await;
-    talk.send(Op::Rewind { turn: 3, what: None }).await;
-    let text = talk
-        .next(|event| match event {
-            Event::Rewound { text, what: Rewind::Chat, .. } => Some(text),
-            Event::RewindAsked { .. } => panic!("nothing was changed since"),
-            _ => None,
-        })
-        .await;
-    assert_eq!(text, "third");
-}
-
-#[tokio::test]
-async fn a_rewind_of_the_chat_leaves_the_files() {
-    let mut talk = rewinding();
-    let (a, b) = changed_in_the_second_turn(&mut talk).await;
-    talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
-    let text = talk
-        .next(|event| match event {
-            Event::Rewound { text, .. } => Some(text),
-            _ => None,
-        })
-        .await;
-    assert_eq!(text, "second");
-    assert_eq!(talk.notice().await.say.word(), words::REWIND_LEFT, "so that it is known");
-    assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"1\r\n".to_vec(), true));
-    let told = exported(&mut talk).await;
-    assert!(told.contains("first") && !told.contains("second"), "{told}");
-}
-
-#[tokio::test]
-async fn a_rewind_of_the_files_leaves_the_chat() {
-    let mut talk = rewinding();
-    let (a, b) = changed_in_the_second_turn(&mut talk).await;
-    talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Files) }).await;
-    assert_eq!(talk.started().await, "/rewind");
-    assert_eq!(talk.ending().await, Ending::Done);
-    assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"one\r\n".to_vec(), false));
-    let told = exported(&mut talk).await;
-    assert!(told.contains("first") && told.contains("second"), "{told}");
-}
-
-#[tokio::test]
-async fn a_rewind_of_both_asks_where_a_file_was_changed_by_hand_since() {
-    for (decision, left) in
-        [(Decision::Approve, "one\r\n"), (Decision::Reject { word: None }, "mine\n")]
-    {
-        let mut talk = rewinding();
-        let (a, b) = changed_in_the_second_turn(&mut talk).await;
-        std::fs::write(&a, "mine\n").unwrap();
-        talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Both) }).await;
-        talk.next(|event| matches!(event, Event::Rewound { turn: 2, .. }).then_some(())).await;
-        let (ask, question) = talk.asked().await;
-        let Question::Step { risk, .. } = question else { panic!("a step") };
-        assert!(risk.reasons.iter().any(|reason| reason.rule == "file.changed"));
-        talk.send(Op::Decide { ask, decision }).await;
-        talk.ending().await;
-        assert_eq!((std::fs::read_to_string(&a).unwrap(), b.exists()), (left.to_owned(), false));
-        let told = exported(&mut talk).await;
-        assert!(told.contains("first") && !told.contains("second"), "{told}");
-
 /// Hears what the model is asked.
 struct Hearing(Scripted, Arc<Mutex<Vec<String>>>);
 
@@ -915,7 +807,141 @@ async fn a_script_asks_the_person_before_a_call_it_may_not_make_by_itself() {
 }
 
 #[tokio::test]
-<<<<<<< HEAD
+async fn a_stop_ends_a_script_while_the_model_answers() {
+    let files = [("greets.ai.yaml", GREETS)];
+    let (mut talk, _) = scripts(&files, &["#! {\"wait\":\"after\"}\nHello", DONE], true);
+    talk.runs("greets", "{who: 'Ann'}").await;
+    talk.next(|event| matches!(event, Event::Delta { .. }).then_some(())).await;
+    talk.send(Op::Stop).await;
+    assert_eq!(talk.ending().await, Ending::Cancelled);
+    talk.says("go on").await;
+    assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
+async fn of_a_script_in_an_untrusted_folder_only_the_messages_run() {
+    let files = [("greets.ai.yaml", GREETS), ("plain.ai.yaml", "user: Hi\nassistant: \"[[A]]\"\n")];
+    let (mut talk, _) = scripts(&files, &["Hello."], false);
+    talk.runs("greets", "{who: 'Ann'}").await;
+    let (said, ending) = talk.played().await;
+    assert!(matches!(ending, Ending::Failed { .. }) && said.is_empty(), "{ending:?} {said:?}");
+    talk.runs("plain", "").await;
+    assert_eq!(talk.played().await, (vec!["Hello.".to_owned()], Ending::Done));
+    talk.runs("plain", "{broken: [").await;
+    assert!(matches!(talk.ending().await, Ending::Failed { .. }));
+}
+
+/// Two turns, of which the second changed one file and made another.
+async fn changed_in_the_second_turn(talk: &mut Talk) -> (PathBuf, PathBuf) {
+    let (a, b) = (talk.folder().join("a.txt"), talk.folder().join("b.txt"));
+    std::fs::write(&a, "one\r\n").unwrap();
+    talk.says("first").await;
+    talk.ending().await;
+    talk.says("second").await;
+    for _ in 0..2 {
+        let (ask, _) = talk.asked().await;
+        talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    }
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(std::fs::read(&a).unwrap(), b"1\r\n");
+    assert!(b.exists());
+    (a, b)
+}
+
+/// Enough replies for the two turns, and for one behind them.
+fn rewinding() -> Talk {
+    let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
+    let new = tool("file.write", serde_json::json!({"path": "b.txt", "content": "b\n"}));
+    Talk::with(&[DONE, &edit, &new, DONE, DONE, DONE], with_files)
+}
+
+/// What is still part of the conversation.
+async fn exported(talk: &mut Talk) -> String {
+    let path = talk.folder().join("talk.json");
+    let name = path.to_str().unwrap().to_owned();
+    talk.send(Op::Export { format: ExportFormat::Json, path: Some(name) }).await;
+    talk.notice().await;
+    std::fs::read_to_string(&path).unwrap()
+}
+
+#[tokio::test]
+async fn a_rewind_asks_what_to_take_back_only_where_files_were_changed() {
+    let mut talk = rewinding();
+    changed_in_the_second_turn(&mut talk).await;
+    talk.send(Op::Rewind { turn: 2, what: None }).await;
+    let asked = talk
+        .next(|event| match event {
+            Event::RewindAsked { turn, files } => Some((turn, files)),
+            Event::Rewound { .. } => panic!("it was to be asked"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(asked, (2, 2));
+    talk.says("third").await;
+    talk.ending().await;
+    talk.send(Op::Rewind { turn: 3, what: None }).await;
+    let text = talk
+        .next(|event| match event {
+            Event::Rewound { text, what: Rewind::Chat, .. } => Some(text),
+            Event::RewindAsked { .. } => panic!("nothing was changed since"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(text, "third");
+}
+
+#[tokio::test]
+async fn a_rewind_of_the_chat_leaves_the_files() {
+    let mut talk = rewinding();
+    let (a, b) = changed_in_the_second_turn(&mut talk).await;
+    talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
+    let text = talk
+        .next(|event| match event {
+            Event::Rewound { text, .. } => Some(text),
+            _ => None,
+        })
+        .await;
+    assert_eq!(text, "second");
+    assert_eq!(talk.notice().await.say.word(), words::REWIND_LEFT, "so that it is known");
+    assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"1\r\n".to_vec(), true));
+    let told = exported(&mut talk).await;
+    assert!(told.contains("first") && !told.contains("second"), "{told}");
+}
+
+#[tokio::test]
+async fn a_rewind_of_the_files_leaves_the_chat() {
+    let mut talk = rewinding();
+    let (a, b) = changed_in_the_second_turn(&mut talk).await;
+    talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Files) }).await;
+    assert_eq!(talk.started().await, "/rewind");
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"one\r\n".to_vec(), false));
+    let told = exported(&mut talk).await;
+    assert!(told.contains("first") && told.contains("second"), "{told}");
+}
+
+#[tokio::test]
+async fn a_rewind_of_both_asks_where_a_file_was_changed_by_hand_since() {
+    for (decision, left) in
+        [(Decision::Approve, "one\r\n"), (Decision::Reject { word: None }, "mine\n")]
+    {
+        let mut talk = rewinding();
+        let (a, b) = changed_in_the_second_turn(&mut talk).await;
+        std::fs::write(&a, "mine\n").unwrap();
+        talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Both) }).await;
+        talk.next(|event| matches!(event, Event::Rewound { turn: 2, .. }).then_some(())).await;
+        let (ask, question) = talk.asked().await;
+        let Question::Step { risk, .. } = question else { panic!("a step") };
+        assert!(risk.reasons.iter().any(|reason| reason.rule == "file.changed"));
+        talk.send(Op::Decide { ask, decision }).await;
+        talk.ending().await;
+        assert_eq!((std::fs::read_to_string(&a).unwrap(), b.exists()), (left.to_owned(), false));
+        let told = exported(&mut talk).await;
+        assert!(told.contains("first") && !told.contains("second"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_changed_after_a_rewind_of_both_can_be_undone() {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
     let again = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "2"}));
@@ -944,28 +970,4 @@ async fn what_is_changed_after_a_rewind_of_both_can_be_undone() {
     assert_eq!(talk.started().await, "/undo");
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n");
-=======
-async fn a_stop_ends_a_script_while_the_model_answers() {
-    let files = [("greets.ai.yaml", GREETS)];
-    let (mut talk, _) = scripts(&files, &["#! {\"wait\":\"after\"}\nHello", DONE], true);
-    talk.runs("greets", "{who: 'Ann'}").await;
-    talk.next(|event| matches!(event, Event::Delta { .. }).then_some(())).await;
-    talk.send(Op::Stop).await;
-    assert_eq!(talk.ending().await, Ending::Cancelled);
-    talk.says("go on").await;
-    assert_eq!(talk.ending().await, Ending::Done);
-}
-
-#[tokio::test]
-async fn of_a_script_in_an_untrusted_folder_only_the_messages_run() {
-    let files = [("greets.ai.yaml", GREETS), ("plain.ai.yaml", "user: Hi\nassistant: \"[[A]]\"\n")];
-    let (mut talk, _) = scripts(&files, &["Hello."], false);
-    talk.runs("greets", "{who: 'Ann'}").await;
-    let (said, ending) = talk.played().await;
-    assert!(matches!(ending, Ending::Failed { .. }) && said.is_empty(), "{ending:?} {said:?}");
-    talk.runs("plain", "").await;
-    assert_eq!(talk.played().await, (vec!["Hello.".to_owned()], Ending::Done));
-    talk.runs("plain", "{broken: [").await;
-    assert!(matches!(talk.ending().await, Ending::Failed { .. }));
->>>>>>> main
 }
