@@ -49,7 +49,7 @@ fn event(number: usize) -> Event {
     let turn = (number / 10 + 1) as u64;
     match number % 10 {
         0 => {
-            let rare = if number % 1_000 == 0 { " Is there a heron?" } else { "" };
+            let rare = if number.is_multiple_of(1_000) { " Is there a heron?" } else { "" };
             let text = format!("Where is the lexer, and what does it do with tabs?{rare}");
             Event::TurnStarted { turn, text, origin: Origin::Typed }
         }

@@ -248,20 +248,8 @@ impl Linear {
                 let said = self.say(w::REWOUND.with("text", text));
                 self.and_prompt(said)
             }
-            Event::RewindAsked { turn, files } => {
-                let back = (self.facts.turns + 1).saturating_sub(turn);
-                let say = w::REWIND_WHAT.with("files", files).with("n", back);
-                self.and_prompt(Effect::Notice(Notice::warning(say)))
-            }
-            Event::Sessions { .. } => Vec::new(),
-            Event::Facts(facts) => {
-                self.facts = *facts;
-                if !matches!(self.doing, Doing::Starting) {
-                    return Vec::new();
-                }
-                self.doing = Doing::Idle;
-                self.greet()
-            }
+            Event::RewindAsked { turn, files } => self.rewind_asked(turn, files),
+            Event::Facts(facts) => self.facts_came(*facts),
             Event::Notice(notice) => self.and_prompt(Effect::Notice(notice)),
             Event::Page(page) => self.and_prompt(Effect::Page(*page)),
             Event::Compacting => vec![self.say(context::COMPACTING)],
@@ -282,11 +270,28 @@ impl Linear {
                 vec![Effect::Send(Op::Decide { ask, decision: Decision::Reject { word: None } })]
             }
             Event::Returned
+            | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::Thought { .. }
             | Event::StepOutput { .. }
             | Event::Judged { .. } => Vec::new(),
         }
+    }
+
+    /// The first facts open the conversation.
+    fn facts_came(&mut self, facts: Facts) -> Vec<Effect> {
+        self.facts = facts;
+        if !matches!(self.doing, Doing::Starting) {
+            return Vec::new();
+        }
+        self.doing = Doing::Idle;
+        self.greet()
+    }
+
+    fn rewind_asked(&self, turn: u64, files: usize) -> Vec<Effect> {
+        let back = (self.facts.turns + 1).saturating_sub(turn);
+        let say = w::REWIND_WHAT.with("files", files).with("n", back);
+        self.and_prompt(Effect::Notice(Notice::warning(say)))
     }
 
     fn and_prompt(&self, effect: Effect) -> Vec<Effect> {
