@@ -53,7 +53,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file that is not there yet, as [`write`] does; one that is there stays.
+/// Writes a file that is not there yet, as [`write()`] does; one that is there stays.
 pub fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = parent(path);
     make_folder(&folder)?;

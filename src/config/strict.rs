@@ -2,7 +2,7 @@
 //! and what is wrong is said with line and column. What is right is kept, so one wrong
 //! key does not cost the rest.
 //!
-//! Not in here: which keys there are ([`keys`](super::keys), [`bot`](super::bot)).
+//! Not in here: which keys there are ([`keys`](super::keys), `bot`).
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! The text of a script as a tree: the settings at its head, and the body as a list of
 //! instructions. Every node knows where it stands.
 //!
-//! A script is not YAML as a whole: [`lines`] turns its lines into one YAML sequence, and
-//! [`tree`] reads that. What the nodes mean is said in `shape` and `run`.
+//! A script is not YAML as a whole: `lines` turns its lines into one YAML sequence, and
+//! `tree` reads that. What the nodes mean is said in `shape` and `run`.
 
 use serde_json::Value;
 
