@@ -672,6 +672,29 @@ async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
 }
 
 #[tokio::test]
+async fn a_file_that_changed_since_the_model_read_it_is_said_to_have_changed() {
+    let read = tool("file.read", serde_json::json!({"path": "a.txt"}));
+    let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "two", "new": "2"}));
+    for (by_hand, is_said) in [(None, false), (Some("two\nmine\n"), true)] {
+        let mut talk = Talk::with(&[&read, DONE, &edit, DONE], with_files);
+        let a = talk.folder().join("a.txt");
+        std::fs::write(&a, "one\ntwo\n").unwrap();
+        talk.says("read it").await;
+        assert_eq!(talk.ending().await, Ending::Done);
+        if let Some(text) = by_hand {
+            std::fs::write(&a, text).unwrap();
+        }
+        talk.says("change it").await;
+        let (ask, question) = talk.asked().await;
+        let Question::Step { risk, .. } = question else { panic!("a step") };
+        let said = risk.reasons.iter().any(|reason| reason.rule == "file.changed");
+        assert_eq!(said, is_said);
+        talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+        talk.ending().await;
+    }
+}
+
+#[tokio::test]
 async fn undo_asks_where_the_file_was_changed_since_and_a_no_leaves_it() {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
     let mut talk = Talk::with(&[&edit, DONE], with_files);
