@@ -658,7 +658,7 @@ async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
     talk.send(Op::Undo { turns: 1 }).await;
     let turns = talk
         .next(|event| match event {
-            Event::Undone { turns } => Some(turns),
+            Event::Undone { turns, .. } => Some(turns),
             _ => None,
         })
         .await;

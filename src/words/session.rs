@@ -2,6 +2,8 @@
 
 words! { "session":
     EXPORT_TITLE: "Avocet conversation", "Avocet 对话";
+    EXPORT_UNDONE: "The files were put back as they were before.", "文件已恢复为之前的样子。";
+    EXPORT_LEFT: "Turns were taken back here; files that stay changed: {n}.", "此处撤回了若干轮；仍保持改动的文件：{n} 个。";
     EXPORT_YOU: "You", "你";
     EXPORTED: "The conversation is in `{path}`.", "对话已写入 `{path}`。";
     EXPORT_EXISTS: "`{path}` is there already and was left as it is. Name another file.", "`{path}` 已经存在，没有改动。请换一个文件名。";
