@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::run::Session;
-use super::undo::{Changed, From, changes, since};
+use super::undo::{Changed, From, Whose, changes, since};
 use crate::context::history::Kept;
 use crate::protocol::{Event, Notice, Rewind};
 use crate::words::{Say, session as words};
@@ -34,7 +34,9 @@ impl Session {
     }
 
     async fn rewind_chat(&mut self, turn: u64, changed: &[Changed]) -> Result<(), Say> {
+        let stood = changes(self.past.record());
         self.forget_from(turn, Rewind::Chat).await?;
+        self.still_undone(&stood).await;
         if changed.is_empty() {
             return Ok(());
         }
@@ -57,9 +59,11 @@ impl Session {
             return Err(words::UNDO_BUSY.into());
         }
         let from = From::turn(turn);
-        let changed = since(&changes(self.past.record()), from);
+        let stood = changes(self.past.record());
+        let changed = since(&stood, from);
         let (mut whose, back) = self.restores(from).await;
         self.forget_from(turn, Rewind::Both).await?;
+        self.still_undone(&stood).await;
         if !back.is_empty() {
             whose.stays = self.stayed(turn);
             self.still_changed(turn, &whose.stays, &changed).await;
@@ -67,6 +71,23 @@ impl Session {
             self.put_back(whose, back, REWIND);
         }
         Ok(())
+    }
+
+    /// Files that were put back in a turn that is forgotten now are no less put back.
+    async fn still_undone(&mut self, stood: &[Changed]) {
+        let mut whose = Whose::default();
+        for change in changes(self.past.record()) {
+            let numbers = if change.left { &mut whose.left } else { &mut whose.turns };
+            let stands = |one: &Changed| one.left == change.left && one.turn == change.turn;
+            if !stood.iter().any(stands) && !numbers.contains(&change.turn) {
+                numbers.push(change.turn);
+            }
+        }
+        if whose != Whose::default() {
+            let event = Event::Undone { turns: whose.turns, left: whose.left };
+            self.past.note(event.clone());
+            self.outbox.send(event).await;
+        }
     }
 
     /// What stayed already when the chat was taken back to this turn before.

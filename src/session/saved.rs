@@ -12,7 +12,7 @@ use super::turns::Words;
 use super::{export, mend};
 use crate::context::history::{History, Mark};
 use crate::protocol::{Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow};
-use crate::safety::redact::Redactor;
+use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
     Desk, Fault, Head, Hit, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
 };
@@ -422,8 +422,13 @@ impl Session {
         self.past.take_back(turn);
         self.facts.turns = turn.saturating_sub(1);
         let text = typed.unwrap_or(text);
+        // A secret is in no file: what was typed before this program began has lost it.
+        let masked = is_masked(&text);
         self.outbox.send(Event::Rewound { turn, text, what }).await;
         self.tell_facts().await;
+        if masked {
+            self.say(Notice::warning(words::REWIND_MASKED)).await;
+        }
         Ok(())
     }
 }

@@ -196,6 +196,13 @@ impl Desk {
         }
         self.flush();
         self.settle();
+        // Whoever opens the session next may write at once.
+        if self.waiting.rows.is_empty() {
+            self.disk = None;
+            if let Hold::Ours(lock) = &mut self.hold {
+                *lock = None;
+            }
+        }
     }
 
     fn grow(&mut self, event: Event) {

@@ -84,6 +84,7 @@ words! { "session":
     NO_HITS: "It stands in no saved conversation.", "没有对话包含这些内容。";
     NOTHING_TO_UNDO: "No step of this session changed a file that could be put back. What programs changed is not known here.", "本次会话没有可以还原的文件修改。程序所做的改动不在此列。";
     UNDO_BUSY: "A turn is running: stop it with Esc, then undo.", "当前一轮还在进行：请先按 Esc 停止，再撤销。";
+    REWIND_MASKED: "These words held a secret. Secrets are never written down, so a mark stands in its place: put it in again before you send them.", "这些文字里原有一处机密内容。机密从不写入磁盘，因此显示为标记：发送前请重新填入。";
     REWIND_LEFT: "Files stay as they are: {n} changed since. The model is told.", "文件保持现状：此后改动过 {n} 个，已告知模型。";
     UNDO_LOST: "The old content of `{path}` is not kept any more, so it stays as it is.", "`{path}` 的旧内容已不再保留，因此维持现状。";
     UNDONE_ONE: "One file is as it was. The model is told with your next message.", "已还原 1 个文件，下次发送消息时会告知模型。";
