@@ -16,7 +16,7 @@ use crate::cli::{Exit, config, model, page, policy, session};
 use crate::config::{Connection, Environment, Provider};
 use crate::library::Library;
 use crate::model::list_models;
-use crate::protocol::{NoteFact, Notice, Page, Row};
+use crate::protocol::{NoteFact, Notice, Page, Row, Work};
 use crate::safety::Scene;
 use crate::session::Doctor;
 use crate::store::{Disk, StoreError};
@@ -47,6 +47,12 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
             };
             ended(ground, done)
         }
+        args::Policy::Explain { tool: Some(name), args, .. } => {
+            match policy::tool(name, args.as_deref()) {
+                Ok(work) => explained(ground, &work, scene, json),
+                Err(why) => ground.fail(&Notice::error(why), Exit::WrongUse),
+            }
+        }
         args::Policy::Explain { words, .. } => {
             let Some((program, args)) = words.split_first() else {
                 return ground.fail(&Notice::error(words::NO_PROGRAM), Exit::WrongUse);
@@ -54,14 +60,18 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
             if !ground.trusted {
                 ground.fail(&Notice::info(words::EXPLAIN_UNTRUSTED), Exit::Done);
             }
-            let text = if json {
-                policy::explain_json(program, args, scene, lang).to_string()
-            } else {
-                policy::explain_one(program, args, scene, lang)
-            };
-            answer(ground, &format!("{text}\n"))
+            explained(ground, &policy::command(program, args), scene, json)
         }
     }
+}
+
+fn explained(ground: &Ground, work: &Work, scene: Scene<'_>, json: bool) -> Exit {
+    let lang = ground.lang();
+    let text = match json {
+        true => policy::explain_json(work, scene, lang).to_string(),
+        false => policy::explain_one(work, scene, lang),
+    };
+    answer(ground, &format!("{text}\n"))
 }
 
 /// `model list`.

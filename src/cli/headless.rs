@@ -138,6 +138,7 @@ impl<'a> Headless<'a> {
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
+            | Event::StillChanged { .. }
             | Event::Returned
             | Event::Answered { .. }
             | Event::Queued { .. }

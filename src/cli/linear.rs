@@ -272,6 +272,7 @@ impl Linear {
             Event::Returned
             | Event::Sessions { .. }
             | Event::Undone { .. }
+            | Event::StillChanged { .. }
             | Event::Thought { .. }
             | Event::StepOutput { .. }
             | Event::Judged { .. } => Vec::new(),
