@@ -204,10 +204,11 @@ fn isdk_009_a_name_with_a_dollar_is_no_role() {
 #[test]
 fn isdk_019_roles_lead_to_scripts() {
     for head in ["roles: {bob: char_bob}", "character: {roles: {bob: char_bob}}"] {
-        let ran = case(&format!("---\nname: g\n{head}\n---\n---\nuser: \"@bob, hi\"\n$echo: \"\"\n"))
-            .file("char_bob.ai.yaml", BOB)
-            .replies(&["hello"])
-            .run();
+        let ran =
+            case(&format!("---\nname: g\n{head}\n---\n---\nuser: \"@bob, hi\"\n$echo: \"\"\n"))
+                .file("char_bob.ai.yaml", BOB)
+                .replies(&["hello"])
+                .run();
         assert_eq!(ran.visible(), ["user: hi", "bob: hello"], "{head}");
     }
     let gone = case("---\nroles: {bob: nosuch}\n---\n---\nuser: \"@bob, hi\"\n").run();
@@ -309,9 +310,10 @@ fn isdk_032_an_input_is_a_name_or_a_name_with_settings() {
 #[test]
 fn isdk_039_what_a_caller_gives_replaces_the_default() {
     let asked = "---\ninput: [{a: {default: own}}]\n---\n$echo: \"?=a\"\n";
-    let ran = case("---\nimport: ./e.ai.yaml\n---\n$set: {x: $e, y: {$e: {a: given}}}\n$get: [x, y]\n")
-        .file("e.ai.yaml", asked)
-        .run();
+    let ran =
+        case("---\nimport: ./e.ai.yaml\n---\n$set: {x: $e, y: {$e: {a: given}}}\n$get: [x, y]\n")
+            .file("e.ai.yaml", asked)
+            .run();
     assert_eq!(ran.value(), json!({"x": "own", "y": "given"}));
     assert_eq!(case(asked).args(json!({"a": "line"})).run().value(), json!("line"));
 }
@@ -610,12 +612,16 @@ fn a_regular_expression_that_explodes_is_stopped() {
 
 #[test]
 fn isdk_110_biases_go_out_by_text() {
-    let ran = case("user: \"Write ((!bad:false)) a ((happy:20%)) or ((sad:-1.5)) line\"\n").replies(&["r"]).run();
+    let ran = case("user: \"Write ((!bad:false)) a ((happy:20%)) or ((sad:-1.5)) line\"\n")
+        .replies(&["r"])
+        .run();
     assert_eq!(ran.sent(0), ["user: Write a happy or sad line"]);
     let sent = ran.seen.calls[0].params.more["logit_bias"].clone();
     assert_eq!((&sent[0], &sent[2]), (&json!(["bad", false]), &json!(["sad", -1.5])));
     assert!((sent[1][1].as_f64().unwrap() - 1.2_f64.ln()).abs() < 1e-9);
-    let own = case("---\nparameters: {logit_bias: {\"15\": 1}}\n---\nuser: \"((a:1)) b\"\n").replies(&["r"]).run();
+    let own = case("---\nparameters: {logit_bias: {\"15\": 1}}\n---\nuser: \"((a:1)) b\"\n")
+        .replies(&["r"])
+        .run();
     assert_eq!(own.seen.calls[0].params.more["logit_bias"], json!({"15": 1}));
     let none = case("user: plain\n").replies(&["r"]).run();
     assert!(!none.seen.calls[0].params.more.contains_key("logit_bias"));
@@ -767,10 +773,11 @@ fn isdk_097_a_trigger_hears_every_answer() {
 
 #[test]
 fn isdk_097_a_trigger_runs_at_the_start_and_at_the_end() {
-    let ran = case("---\ntools:\n  log: {trigger: [AtStartup, BeforeShutdown]}\n---\n$print: body\n")
-        .file("log.ai.yaml", LOG)
-        .args(json!({"message": "m"}))
-        .run();
+    let ran =
+        case("---\ntools:\n  log: {trigger: [AtStartup, BeforeShutdown]}\n---\n$print: body\n")
+            .file("log.ai.yaml", LOG)
+            .args(json!({"message": "m"}))
+            .run();
     assert_eq!(ran.seen.printed, [json!("said m"), json!("body"), json!("said m")]);
 }
 
@@ -813,9 +820,11 @@ fn isdk_098_calls_run_one_by_one_or_together() {
     assert_eq!(one.value(), json!("end"));
     assert!(one.system(0).contains("one call only"), "{}", one.system(0));
     assert!(one.sent(2).join("\n").contains("r1") && !one.sent(5).join("\n").contains("n\":3"));
-    let rounds = modes("run_mode: cascaded", &["@slow(n=1)", "r1", "@slow(n=2)", "r2", "none", "end"]);
+    let rounds =
+        modes("run_mode: cascaded", &["@slow(n=1)", "r1", "@slow(n=2)", "r2", "none", "end"]);
     assert_eq!((rounds.value(), rounds.calls()), (json!("end"), 6));
-    let planned = modes("run_mode: planer\nconcurrency_level: 99", &[CALLS, "r1", "r2", "r3", "none", "end"]);
+    let planned =
+        modes("run_mode: planer\nconcurrency_level: 99", &[CALLS, "r1", "r2", "r3", "none", "end"]);
     assert_eq!(planned.value(), json!("end"));
     assert!(modes("run_mode: magic", &[]).error().contains("magic"));
     let waits = modes("concurrent_answer: true", &["none", "end"]);
@@ -839,9 +848,14 @@ fn isdk_093_the_programs_own_tools_are_tools_of_a_script() {
     let script = "---\ntools: [exec, file.read]\n---\nuser: q\n";
     let ran = case(script)
         .file("notes.txt", "remember the fig")
-        .replies(&["@exec(program=\"git\", args=[\"status\", \"-s\"])\n@file.read(path=\"{P}\")", "end"])
+        .replies(&[
+            "@exec(program=\"git\", args=[\"status\", \"-s\"])\n@file.read(path=\"{P}\")",
+            "end",
+        ])
         .run();
-    assert!(ran.system(0).contains("@exec(program=\"git\"") && ran.system(0).contains("@file.read"));
+    assert!(
+        ran.system(0).contains("@exec(program=\"git\"") && ran.system(0).contains("@file.read")
+    );
     assert_eq!(ran.seen.steps[0], avocet::protocol::Work::exec("git", &["status", "-s"]));
     assert!(ran.sent(1).join("\n").contains("ran git status -s"), "{:?}", ran.sent(1));
     assert_eq!(ran.seen.steps[1].tool(), "file.read");
@@ -852,7 +866,10 @@ fn isdk_093_the_programs_own_tools_are_tools_of_a_script() {
     assert_eq!(denied.seen.steps.len(), 0);
     let asked = case("---\ntools: [exec]\npermissions: {ai: {call: [\"w*\"]}}\n---\nuser: q\n");
     let asked = asked.replies(&["@exec(program=\"git\")", "end"]).says_yes().run();
-    assert_eq!((asked.seen.asked.len(), asked.seen.steps.len(), asked.value()), (1, 1, json!("end")));
+    assert_eq!(
+        (asked.seen.asked.len(), asked.seen.steps.len(), asked.value()),
+        (1, 1, json!("end"))
+    );
     let direct = case("$exec: {id: exec, args: {program: ls, args: [-l]}}\n").run();
     assert_eq!(direct.value(), json!("ran ls -l"));
     let own = case("---\ntools: [exec]\n---\nuser: q\n")
@@ -1069,7 +1086,8 @@ fn isdk_113_a_package_exports_what_its_entry_says() {
             .file("pkg/dobby.ai.yaml", "---\ninput: [content]\n---\n$echo: \"?='d' + content\"\n")
             .run()
     };
-    let both = "---\nimport: ai:pkg\n---\n$set: {a: $hi, b: {$dobby: {content: x}}}\n$echo: \"?=a + b\"\n";
+    let both =
+        "---\nimport: ai:pkg\n---\n$set: {a: $hi, b: {$dobby: {content: x}}}\n$echo: \"?=a + b\"\n";
     assert_eq!(pack(both).value(), json!("hidx"));
     assert!(pack("---\nimport: ai:pkg\n---\n$own\n").error().contains("$own"));
 }
@@ -1121,7 +1139,8 @@ fn isdk_118_a_file_of_javascript_imports_nothing_from_outside_its_folder() {
 #[test]
 fn isdk_116_a_model_the_script_is_not_for_is_named() {
     let noted = |pattern: &str| {
-        let ran = case(&format!("---\nmodelPattern: {pattern}\n---\nuser: q\n")).replies(&["r"]).run();
+        let ran =
+            case(&format!("---\nmodelPattern: {pattern}\n---\nuser: q\n")).replies(&["r"]).run();
         ran.value();
         ran.seen.noted.join(" ")
     };
@@ -1133,7 +1152,8 @@ fn isdk_116_a_model_the_script_is_not_for_is_named() {
 
 #[test]
 fn isdk_138_a_model_that_never_answers_is_given_up() {
-    let ran = case("---\nparameters: {timeout: 20}\n---\nuser: q\n").raw(json!([{"hangs": true}])).run();
+    let ran =
+        case("---\nparameters: {timeout: 20}\n---\nuser: q\n").raw(json!([{"hangs": true}])).run();
     assert!(ran.error().contains("parameters.timeout"), "{}", ran.error());
 }
 
@@ -1414,8 +1434,11 @@ fn isdk_170_a_fault_in_a_message_names_the_message() {
     assert!(place("user: ok\n\nuser: \"{% if %}\"\n").contains("script.ai.yaml:3:7"));
     let block = place("user: ok\nuser: |-\n  [[@nothing]]\n$AI\n");
     assert!(block.contains("script.ai.yaml:3:3"), "{block}");
-    assert!(place("---\nv: x\n---\nuser: \"[[/(/:v]]\"\n$print: x\n").contains("script.ai.yaml:4:7"));
-    let base = case("---\nextends: base\n---\nuser: q\n").file("base.ai.yaml", "\nsystem: \"{% x %}\"\n");
+    assert!(
+        place("---\nv: x\n---\nuser: \"[[/(/:v]]\"\n$print: x\n").contains("script.ai.yaml:4:7")
+    );
+    let base =
+        case("---\nextends: base\n---\nuser: q\n").file("base.ai.yaml", "\nsystem: \"{% x %}\"\n");
     assert!(base.replies(&["r"]).run().error().contains("base.ai.yaml:2:9"));
     let list = place("- $for: 1\n  do:\n    - user: \"{% if %}\"\n");
     assert!(list.contains("script.ai.yaml:3:13"), "{list}");

@@ -275,7 +275,7 @@ impl Library {
         }
         entries.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), shown(&bot.description)));
-        Catalogue { entries, bots: bots.collect(), scripts: Vec::new() }
+        Catalogue { entries, bots: bots.collect(), scripts: Vec::new(), inputs: Vec::new() }
     }
 
     fn about(&self, description: &str, file: &Path) -> String {

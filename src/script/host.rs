@@ -5,7 +5,7 @@ use futures_util::future::{self, BoxFuture};
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-use crate::protocol::{Cut, Message, Observation, Params, Usage, Work};
+use crate::protocol::{Cut, Message, Observation, Params, Risk, Step, Usage, Work};
 use crate::words::{Say, script_run as words};
 
 /// What a running script asks of the world.
@@ -72,6 +72,10 @@ pub enum Told {
     Answering,
     /// What a call of the model cost.
     Used(Usage),
+    /// A step that was cleared begins.
+    Began(Box<(Step, Risk)>),
+    /// More output of the step that runs: its ID, and the text.
+    Output(String, String),
     /// A step that was cleared has run.
     Ran(Box<Observation>),
     /// A script is called: its ID.

@@ -14,8 +14,10 @@ words! { "script_run":
 
     // Finding and checking.
     NO_SCRIPT: "There is no script `{name}`: no such file beside the script, in the folders named with `-s`, or among the built-in ones.", "找不到脚本 `{name}`：脚本所在目录、`-s` 指定的目录和内置脚本中都没有。";
+    NO_SCRIPT_HERE: "There is no script `{name}`: no such file in the working folder, beside the script that calls it, in `.avocet/scripts` of a trusted folder, among your own scripts, or among the built-in ones.", "找不到脚本 `{name}`：工作目录、调用它的脚本所在目录、受信任目录的 `.avocet/scripts`、你自己的脚本和内置脚本中都没有。";
     NO_FILE: "There is no file `{name}` beside the script.", "脚本所在目录中没有文件 `{name}`。";
     NO_TYPE: "`type: {name}` names no script. Write the type script, or add its folder with `-s`.", "`type: {name}` 没有对应的脚本。请编写该类型脚本，或用 `-s` 加上它所在的目录。";
+    NO_TYPE_HERE: "`type: {name}` names no script. Write the type script beside this one, or into a folder of scripts.", "`type: {name}` 没有对应的脚本。请在该脚本旁边或脚本目录中编写此类型脚本。";
     NOT_A_TYPE: "`{name}` is no type: its settings do not say `type: type`.", "`{name}` 不是类型脚本：其配置中没有 `type: type`。";
     CIRCLE: "`{name}` leads back to itself through `type` or `extends`.", "`{name}` 经 `type` 或 `extends` 又回到了自身。";
     UNKNOWN_TAG: "`!{tag}` is not known; functions are written with `!fn` or `!fn#`.", "无法识别 `!{tag}`；函数用 `!fn` 或 `!fn#` 编写。";
@@ -32,6 +34,8 @@ words! { "script_run":
     FUNCTION_NO_NAME: "This function has no name, so nothing can call it.", "该函数没有名称，无法被调用。";
     BAD_FUNCTION: "This function is not JavaScript: {why}.", "该函数不是有效的 JavaScript：{why}。";
     UNTRUSTED: "{file} lies in a folder you do not trust, so only its messages may be used, not {what}. Look at the script, then trust the folder with `--trust`.", "{file} 所在的文件夹未被信任，只能使用其中的消息，不能使用 {what}。请先检查脚本，再用 `--trust` 信任该文件夹。";
+
+    UNTRUSTED_HERE: "{file} lies in a folder you do not trust, so only its messages may be used, not {what}. Look at the script, then trust the folder with `/trust`.", "{file} 所在的文件夹未被信任，只能使用其中的消息，不能使用 {what}。请先检查脚本，再用 `/trust` 信任该文件夹。";
 
     // Instructions.
     LIST_ITEM: "A list is no instruction. A text that begins with `[` must be quoted, as in `\"[[VAR]]\"`.", "列表不是指令。以 `[` 开头的文本必须加引号，例如 `\"[[VAR]]\"`。";
@@ -92,6 +96,8 @@ words! { "script_run":
     NO_REASON: "no reason is known", "原因未知";
     STEP_REFUSED: "The safety policy refuses this step of the script: {why}", "安全策略拒绝了脚本的这一步：{why}";
     STEP_DECLINED: "This step of the script needs a yes that it did not get: {why} Pass `-y` to say yes to such steps.", "脚本的这一步需要确认但未获同意：{why} 可用 `-y` 同意此类步骤。";
+    FILE_CUT: "{name} is longer than {most} KiB: its middle is left out of the message.", "{name} 超过 {most} KiB：消息中省略了它的中间部分。";
+    STEP_DECLINED_HERE: "You did not let this step of the script run: {why}", "你没有允许脚本执行这一步：{why}";
     STEP_BROKEN: "The step ended without a result.", "该步骤没有返回结果就结束了。";
     STEP_NO_TOOL: "There is no tool `{name}` for this step.", "没有可执行该步骤的工具 `{name}`。";
     STEP_FAILED: "`{name}` failed: {why}", "`{name}` 执行失败：{why}";

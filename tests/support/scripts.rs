@@ -109,7 +109,12 @@ impl Host for Canned {
             Told::Delta(text) => seen.deltas.push_str(&text),
             Told::Calling(id) => seen.called.push(id),
             Told::Note(say) => seen.noted.push(say.to_string()),
-            Told::Thought(_) | Told::Answering | Told::Used(_) | Told::Ran(_) => {}
+            Told::Thought(_)
+            | Told::Answering
+            | Told::Used(_)
+            | Told::Began(_)
+            | Told::Output(..)
+            | Told::Ran(_) => {}
         }
     }
 
@@ -128,7 +133,11 @@ impl Host for Canned {
         async move { Ok(found) }.boxed()
     }
 
-    fn keep(&mut self, key: Key, value: Option<Value>) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+    fn keep(
+        &mut self,
+        key: Key,
+        value: Option<Value>,
+    ) -> BoxFuture<'_, Result<Option<Value>, Say>> {
         let before = match value {
             Some(value) => self.kept.insert(named(&key), value),
             None => self.kept.remove(&named(&key)),

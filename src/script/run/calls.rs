@@ -294,7 +294,9 @@ impl Run {
                 return Ok(self.function(frame, name, passed).await?.unwrap_or(Value::Null));
             }
             let shape = match (self.find(frame, name), own::find(name)) {
-                (Err(halt), Some(own)) if is_missing(&halt) => return self.own_tool(own, &args.named).await,
+                (Err(halt), Some(own)) if is_missing(&halt) => {
+                    return self.own_tool(own, &args.named).await;
+                }
                 (found, _) => found?,
             };
             self.shape(frame, shape, args).await

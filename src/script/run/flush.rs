@@ -59,9 +59,7 @@ impl Run {
             }
             let spot = frame.talk.lines.get(at).and_then(|line| line.spot.clone());
             self.flush_line(frame, at).await.map_err(|halt| match (halt, &spot) {
-                (Halt::Failed(failure), Some(spot)) => {
-                    failure.or_at(&spot.file, spot.place).into()
-                }
+                (Halt::Failed(failure), Some(spot)) => failure.or_at(&spot.file, spot.place).into(),
                 (halt, _) => halt,
             })?;
         }

@@ -41,7 +41,8 @@ impl Run {
             // A package of another folder has that for its own.
             false => path.parent().unwrap_or(Path::new("")).to_owned(),
         };
-        let mut gathered = Gathered { folder, open: Vec::new(), seen: BTreeSet::new(), files: Vec::new() };
+        let mut gathered =
+            Gathered { folder, open: Vec::new(), seen: BTreeSet::new(), files: Vec::new() };
         self.gather(&mut gathered, path)?;
         Ok(gathered.files)
     }
@@ -113,7 +114,8 @@ impl Gathered {
 
 /// The relative files a module names, in their order.
 fn named(source: &str) -> Vec<String> {
-    let is_code = |line: &&str| !line.trim_start().starts_with("//") && !line.trim_start().starts_with('*');
+    let is_code =
+        |line: &&str| !line.trim_start().starts_with("//") && !line.trim_start().starts_with('*');
     let code: Vec<&str> = source.lines().filter(is_code).collect();
     let code = code.join("\n");
     let all = NAMED.captures_iter(&code);
@@ -127,9 +129,6 @@ mod tests {
     #[test]
     fn the_files_a_module_names_are_found() {
         let source = "import a from './a.mjs'\nimport {\n  b,\n} from \"../b.mjs\";\nimport './c.mjs'\nexport * from './d.mjs'\nconst e = require('./e')\n// import x from './x.mjs'\n * from './y.mjs'\nimport path from 'path'\nconst s = 'from here'\nawait import('./f.mjs')\n";
-        assert_eq!(
-            named(source),
-            ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "./f.mjs"]
-        );
+        assert_eq!(named(source), ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "./f.mjs"]);
     }
 }

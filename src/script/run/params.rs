@@ -90,7 +90,8 @@ pub fn matches(pattern: &str, model: &str) -> bool {
     let regex = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/'));
     if let Some((source, flags)) = regex {
         let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
-        let source = if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
+        let source =
+            if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
         let regex = fancy_regex::RegexBuilder::new(&source).backtrack_limit(100_000).build();
         return regex.is_ok_and(|regex| regex.is_match(model).unwrap_or(false));
     }

@@ -52,7 +52,10 @@ impl Relay {
 impl Host for Relay {
     fn model(&mut self, call: ModelCall) -> Parts {
         let answer = self.ask(|give| Asked::Model(Box::new(call), give));
-        answer.map(|parts| parts.unwrap_or_else(|| stream::empty().boxed())).flatten_stream().boxed()
+        answer
+            .map(|parts| parts.unwrap_or_else(|| stream::empty().boxed()))
+            .flatten_stream()
+            .boxed()
     }
 
     fn tell(&mut self, told: Told) {

@@ -305,6 +305,7 @@ fn files_named_behind_a_command_go_with_it() {
         }],
         bots: vec![],
         scripts: vec![],
+        inputs: vec![],
     };
     hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     let sent = press(&mut state, "/explain @src/router.ts \n");
