@@ -213,7 +213,7 @@ impl Session {
             Note::Compacted(history) => self.compacted(history).await,
             Note::Notes(found) => self.noted(found).await,
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
-            Note::Record(event) => self.past.note(*event),
+            Note::Record(event) => self.recorded(*event),
             Note::Entered { name, text } => self.past.active.enter(&name, &text),
             Note::Stepped => self.facts.steps += 1,
             Note::Library { number, library } => self.library_came(number, library).await,
@@ -292,6 +292,7 @@ impl Session {
             offered: self.offered(),
         };
         TurnHost {
+            turn: self.facts.turns,
             desk: Desk {
                 model: Arc::clone(&self.voice.connected.model),
                 params: self.voice.persona.params.clone(),
@@ -450,6 +451,10 @@ impl Session {
 
     pub fn is_idle(&self) -> bool {
         self.running.is_none()
+    }
+
+    pub(super) fn running_turn(&self) -> Option<u64> {
+        self.running.as_ref().map(|running| running.turn)
     }
 
     async fn judge(&mut self, ask: AskId, work: Work) {
