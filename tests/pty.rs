@@ -615,3 +615,47 @@ fn plugins_are_listed_and_run_from_the_command_line() {
     screen.wait_for("There is no plugin `nothing`");
     assert_ne!(screen.wait_for_exit(), 0);
 }
+
+/// A command of two shell pieces, of which one makes a file.
+fn two_pieces(bench: &Bench) {
+    let commands = bench.root.path().join("avocet/commands");
+    fs::create_dir_all(&commands).unwrap();
+    let prompt = "prompt = \"one: !{pwd} two: !{touch made; echo done}\"\n";
+    fs::write(commands.join("two.toml"), prompt).unwrap();
+}
+
+#[test]
+fn shell_pieces_of_a_command_are_asked_about_at_the_terminal() {
+    let bench = Bench::new();
+    two_pieces(&bench);
+    let render = ["command", "render", "two"];
+    let mut screen = bench.start_with(&render, &[]);
+    screen.wait_for("/two wants to run shell commands: 2.");
+    screen.wait_for("touch made");
+    screen.wait_for("pwd? [y/n]");
+    screen.press("y\r");
+    screen.wait_for("echo done? [y/n]");
+    screen.press("what\r");
+    screen.wait_for("Type y to run it, n to leave it out.");
+    screen.press("n\r");
+    screen.wait_for("did not allow this command");
+    assert_eq!(screen.wait_for_exit(), 0);
+    assert!(!bench.work().join("made").exists());
+
+    let mut screen = bench.start_with(&render, &[("LANG", "zh_CN.UTF-8")]);
+    screen.wait_for("/two 要运行 shell 命令");
+    screen.press("\r");
+    screen.wait_for("touch made; echo done [y/n]");
+    screen.press("否\r");
+    screen.wait_for("没有发送");
+    assert_eq!(screen.wait_for_exit(), 3);
+
+    let mut screen = bench.start_with(&render, &[]);
+    screen.wait_for("[y/n]");
+    screen.press("\x03");
+    assert_eq!(screen.wait_for_exit(), 130);
+
+    let mut screen = bench.start_with(&["command", "render", "two", "-y"], &[]);
+    screen.wait_for("two: done");
+    assert_eq!(screen.wait_for_exit(), 0);
+}

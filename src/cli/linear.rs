@@ -5,6 +5,7 @@
 //! A pure machine: what the session tells and what the person types go in, what is to be
 //! written or sent comes out. [`run`] writes and waits.
 
+use super::pieces::tier_word;
 use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
@@ -433,11 +434,3 @@ fn exact(work: &Work) -> String {
 
 /// Lines of a step's output that are read out.
 const OUTPUT: usize = 40;
-
-fn tier_word(tier: Tier) -> Word {
-    match tier {
-        Tier::L0 => crate::words::screen::TIER_L0,
-        Tier::L1 => crate::words::screen::TIER_L1,
-        Tier::L2 => crate::words::screen::TIER_L2,
-    }
-}

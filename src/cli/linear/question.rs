@@ -1,13 +1,9 @@
 //! A question as numbered lines, and what a typed line answers to it.
 
-use crate::protocol::{
-    Ask, AskId, Change, Decision, Lying, Question, Risk, Scope, ShellPiece, Tier,
-};
+use crate::cli::pieces::{self, GRAVE, narrow, tier_word};
+use crate::protocol::{Ask, AskId, Change, Decision, Lying, Question, Risk, Scope, ShellPiece, Tier};
 use crate::safety::clean::escape;
 use crate::words::{Say, Word, linear as w, prompt as p};
-
-/// What is typed for a step that is grave, so that no habit answers it.
-const GRAVE: &str = "YES";
 
 #[derive(Debug)]
 pub struct Asked {
@@ -66,7 +62,7 @@ impl Asked {
         let mut says = match &self.ask.question {
             Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
             Question::Step { .. } => step(&self.ask.question),
-            Question::Pieces { of, cwd, pieces } => pieces_of(of, cwd, pieces),
+            Question::Pieces { of, cwd, pieces } => pieces::says(of, cwd, pieces),
             Question::Trust { folder, because, found } => trust(folder, because, found),
             Question::Choice { text, choices, free, .. } => return asks(text, choices, *free),
         };
@@ -127,7 +123,7 @@ impl Asked {
             });
         };
         let word = if piece.is_grave() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };
-        let say = piece_line(word, at, piece);
+        let say = pieces::line(word, at, piece);
         self.doing = Doing::Piece { at, run };
         Heard::Again(say)
     }
@@ -187,37 +183,7 @@ impl Asked {
 
 /// A number; digits of any width count.
 fn number(typed: &str) -> Option<usize> {
-    let narrow = |c: char| match u32::from(c) {
-        wide @ 0xFF10..=0xFF19 => char::from_u32(wide - 0xFEE0).unwrap_or(c),
-        _ => c,
-    };
-    typed.chars().map(narrow).collect::<String>().parse().ok()
-}
-
-/// The shell pieces of a template, each with its commands and why it is more than reading.
-fn pieces_of(of: &str, cwd: &str, pieces: &[ShellPiece]) -> Vec<Say> {
-    let mut says = vec![p::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
-    for (at, piece) in pieces.iter().enumerate() {
-        says.push(piece_line(p::LINE_PIECE, at, piece));
-        if piece.commands.len() > 1 {
-            for command in &piece.commands {
-                let tier = Say::from(super::tier_word(command.risk.tier));
-                says.push(w::PIECE.with("tier", tier).with("text", escape(&command.text).text));
-            }
-        }
-        let reasons = piece.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
-        says.extend(reasons.map(|reason| {
-            let because = w::BECAUSE.with("why", reason.say.clone());
-            because.with("rule", reason.rule.as_str())
-        }));
-    }
-    says.push(w::FOLDER.with("folder", escape(cwd).text));
-    says
-}
-
-fn piece_line(word: Word, at: usize, piece: &ShellPiece) -> Say {
-    let tier = Say::from(super::tier_word(piece.risk.tier));
-    word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
+    narrow(typed).parse().ok()
 }
 
 fn is_grave(risk: &Risk) -> bool {
@@ -295,7 +261,7 @@ fn step(question: &Question) -> Vec<Say> {
     else {
         return Vec::new();
     };
-    let tier = Say::from(super::tier_word(risk.tier));
+    let tier = Say::from(tier_word(risk.tier));
     let ask = w::ASKS.with("n", *number).with("of", *of).with("tier", tier);
     let mut says = vec![ask];
     match change {
@@ -309,11 +275,11 @@ fn step(question: &Question) -> Vec<Say> {
         says.push(because.with("rule", reason.rule.as_str()));
     }
     for piece in pieces {
-        let tier = Say::from(super::tier_word(piece.risk.tier));
+        let tier = Say::from(tier_word(piece.risk.tier));
         says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
     }
     for ahead in rest {
-        let tier = Say::from(super::tier_word(ahead.risk.tier));
+        let tier = Say::from(tier_word(ahead.risk.tier));
         says.push(w::BEHIND.with("tier", tier).with("step", super::exact(&ahead.work)));
         if let Some(change) = &ahead.change {
             says.extend(diff(ahead.work.tool(), change));
