@@ -109,6 +109,9 @@ fn trust_is_asked_for_once() {
     screen.wait_for("Do you trust this folder?");
     screen.wait_for("AGENTS.md (5 bytes)");
     press_until(&mut screen, "t", "This folder is trusted from now on.");
+    screen.press("/doctor\r");
+    screen.wait_for("this folder is trusted");
+    press_until(&mut screen, "\x1b", "Ctrl-P");
     leave(&mut screen);
     let mut again = bench.stranger(&[]);
     again.wait_for("guide");

@@ -260,7 +260,8 @@ impl<'a> Headless<'a> {
             let told = says.map(|say| Effect::Tell(Said::Asked(say)));
             return told.chain([Effect::Ask(question)]).collect();
         }
-        let mut effects: Vec<Effect> = pieces.iter().flat_map(|piece| told_piece(of, piece)).collect();
+        let mut effects: Vec<Effect> =
+            pieces.iter().flat_map(|piece| told_piece(of, piece)).collect();
         let grave = pieces.iter().find(|piece| piece.is_grave());
         match (self.options.yes, grave) {
             (true, None) => {
@@ -285,6 +286,10 @@ impl<'a> Headless<'a> {
     fn observed(&mut self, observation: &Observation) -> Vec<Effect> {
         let Observation { step, risk, outcome, .. } = observation;
         self.blocked = match outcome {
+            // A person left this piece of the message out, and the message is what they want.
+            Outcome::Declined if self.options.asks && matches!(step.work, Work::Shell { .. }) => {
+                self.blocked
+            }
             Outcome::Declined | Outcome::Refused => Some(risk.tier),
             // A later step makes up for one that did not run when it was no lesser one;
             // for a refused step there is no equal, so any that worked does.

@@ -112,7 +112,10 @@ impl Asking {
             return Heard::Next(self.question());
         }
         let steps = std::mem::take(&mut self.run);
-        Heard::Decided(self.ask, if steps.is_empty() { reject } else { Decision::ApproveAll { steps } })
+        Heard::Decided(
+            self.ask,
+            if steps.is_empty() { reject } else { Decision::ApproveAll { steps } },
+        )
     }
 }
 

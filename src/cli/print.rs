@@ -127,7 +127,8 @@ const LONGEST: u64 = 4096;
 #[cfg(unix)]
 fn forget_typed() {
     // Where it fails there is no terminal, and nothing was typed.
-    let _ = rustix::termios::tcflush(rustix::stdio::stdin(), rustix::termios::QueueSelector::IFlush);
+    let _ =
+        rustix::termios::tcflush(rustix::stdio::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
 #[cfg(not(unix))]
@@ -210,7 +211,9 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
         let voice = self.options.voice;
         let _ = match said {
             Said::Text(text) => writeln!(self.err, "{}", (voice.clean)(text)),
-            Said::Line(say) | Said::Asked(say) => writeln!(self.err, "{}", (voice.clean)(&say.text(voice.lang))),
+            Said::Line(say) | Said::Asked(say) => {
+                writeln!(self.err, "{}", (voice.clean)(&say.text(voice.lang)))
+            }
             Said::Notice(notice) => {
                 report::notice(&mut self.err, notice, voice);
                 Ok(())

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::foreign::{claude, gemini};
 use super::{
     Bot, Command, Form, Kind, Maker, Owner, Place, Places, Skill, SkillsContext, bot, command,
-    name, scan, skill, wrong,
+    name, scan, skill, skills, wrong,
 };
 use crate::config::{Fault, near, saved};
 use crate::protocol::{Catalogue, Entry, EntryKind, EntryState};
@@ -275,7 +275,8 @@ impl Library {
         }
         entries.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), shown(&bot.description)));
-        Catalogue { entries, bots: bots.collect(), scripts: Vec::new() }
+        let untold = self.skills.untold(skills::BUDGET);
+        Catalogue { entries, bots: bots.collect(), scripts: Vec::new(), untold }
     }
 
     fn about(&self, description: &str, file: &Path) -> String {

@@ -22,9 +22,9 @@ use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage, Work,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Usage,
 };
-use crate::safety::{self, Policy, Scene};
+use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
 use crate::words::session as words;
 
@@ -40,9 +40,9 @@ pub(super) struct Session {
     pub saved: Saved,
     /// Messages that wait for the running turn to end.
     pub(super) queue: VecDeque<Words>,
-    running: Option<Running>,
+    pub(super) running: Option<Running>,
     pub policy: watch::Sender<Policy>,
-    tools: Toolbox,
+    pub(super) tools: Toolbox,
     pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
     /// What the project says of itself.
@@ -214,6 +214,7 @@ impl Session {
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.past.note(*event),
             Note::Entered { name, text } => self.past.active.enter(&name, &text),
+            Note::Narrowed(narrowed) => self.of_turn(|running| running.narrowed = narrowed),
             Note::Stepped => self.facts.steps += 1,
             Note::Library { number, library } => self.library_came(number, library).await,
         }
@@ -278,6 +279,7 @@ impl Session {
             unheard: VecDeque::new(),
             sent: None,
             asking: None,
+            narrowed: None,
             task,
             after: After::GoOn,
         });
@@ -446,29 +448,6 @@ impl Session {
         self.running.is_none()
     }
 
-    async fn judge(&mut self, ask: AskId, work: Work) {
-        let Some(held) = self.running.as_ref().and_then(|running| running.held(ask)) else {
-            return;
-        };
-        let step = Step { work: work.clone(), ..held.clone() };
-        let scene = self.scene();
-        let verdict = match &work {
-            Work::Shell { line } => safety::assess_shell(&step.id, line, scene),
-            Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
-        };
-        let judged = verdict.judged();
-        let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));
-        self.outbox.send(Event::Judged { ask, work, risk, change }).await;
-    }
-
-    fn scene(&self) -> Scene<'_> {
-        Scene {
-            policy: &self.guard.policy,
-            place: &self.guard.place,
-            world: self.guard.world.as_ref(),
-        }
-    }
-
     /// `None`: the rule refuses.
     async fn add_rule(&mut self, rule: &str, scope: Option<Scope>) {
         let notice = match scope {
@@ -491,7 +470,7 @@ impl Session {
         let mut outbox = self.outbox.clone();
         match report {
             Report::Doctor => {
-                let page = (self.reach.doctor)(&state::facts(&self.facts, &self.voice));
+                let page = (self.reach.doctor)(self.guard.place.trusted);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
             }
             Report::Context => {

@@ -10,7 +10,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::schema::{self, MIGRATIONS};
-use super::{Fault, Store, StoreError, make_folder, own_file, recover};
+use super::{Fault, Store, StoreError, own_file, recover};
+use crate::disk::private_folder;
 
 /// How long one window waits for another to have written.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -38,7 +39,7 @@ impl Disk {
                 None,
             ));
         };
-        make_folder(folder)?;
+        private_folder(folder)?;
         let gate = own_file(&folder.join("sessions.lock"))?;
         gate.lock_shared()?;
         match connect(&file) {

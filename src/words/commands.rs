@@ -91,6 +91,9 @@ words! { "commands":
     SKILLS: "Skills", "技能";
     UNUSABLE: "Not usable", "无法使用";
     AND_MORE: "… and {n} more", "……另有 {n} 项";
+    SKILLS_UNTOLD: "The model's list of skills has room for {most} KiB: {count} of {of} are left out of it, the others stand there by name alone. Typing `/name` enters any of them.", "模型的技能列表上限为 {most} KiB：{of} 个技能中有 {count} 个未列入，其余只列出名称。输入 `/名称` 可使用任何一个。";
+    SKILLS_UNTOLD_NAMES: "Left out: {names}", "未列入：{names}";
+    SKILLS_CUT: "The model's list of skills has room for {most} KiB: all {of} stand in it, with their descriptions cut or without examples.", "模型的技能列表上限为 {most} KiB：{of} 个技能全部列入，但说明有删减或不含示例。";
     ONLY_TYPED: "The model never enters it by itself: it runs only when you type it.", "模型不会自行使用它：只有您输入时才会运行。";
     SENSITIVE: "{about} (only when you type it)", "{about}（仅在您输入时使用）";
     NO_OWN_COMMANDS: "There are none yet. `avocet command new NAME` makes one; `avocet init-home` copies examples.", "还没有。`avocet command new 名称` 可新建；`avocet init-home` 会复制示例。";

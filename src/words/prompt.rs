@@ -51,7 +51,6 @@ words! { "prompt":
     SIZE_ENTRIES: "{n} names", "{n} 项";
     SIZE_CUT: "{size}, its middle left out", "{size}，中间部分略去";
     // Attachments.
-    READS_NAMED: "`{path}` lies in the workspace and is only read.", "`{path}` 在工作区内，只会被读取。";
     ATTACH_UNREADABLE: "`{name}` could not be read: {why}.", "无法读取 `{name}`：{why}。";
     ATTACH_SPECIAL: "`{name}` is neither a file nor a folder.", "`{name}` 既不是文件也不是目录。";
     ATTACH_LONG: "`{name}` is too long to be searched for lines: {size}.", "`{name}` 太大（{size}），无法按行截取。";

@@ -1,7 +1,9 @@
 //! A question as numbered lines, and what a typed line answers to it.
 
 use crate::cli::pieces::{self, GRAVE, narrow, tier_word};
-use crate::protocol::{Ask, AskId, Change, Decision, Lying, Question, Risk, Scope, ShellPiece, Tier};
+use crate::protocol::{
+    Ask, AskId, Change, Decision, Lying, Question, Risk, Scope, ShellPiece, Tier,
+};
 use crate::safety::clean::escape;
 use crate::words::{Say, Word, linear as w, prompt as p};
 

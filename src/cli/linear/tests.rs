@@ -232,7 +232,7 @@ fn kept(names: &[&str]) -> Event {
     };
     let entries = names.iter().map(entry).collect();
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    Event::Catalogue(Box::new(Catalogue { entries, bots, scripts: vec![] }))
+    Event::Catalogue(Box::new(Catalogue { entries, bots, ..Catalogue::default() }))
 }
 
 #[test]
