@@ -110,8 +110,8 @@ fn trust_is_asked_for_once() {
     screen.wait_for("AGENTS.md (5 bytes)");
     press_until(&mut screen, "t", "This folder is trusted from now on.");
     screen.press("/doctor\r");
-    screen.wait_for("this folder is trusted");
-    press_until(&mut screen, "\x1b", "Ctrl-P");
+    screen.wait_for("LANG");
+    press_until(&mut screen, "\x1b[5~", "this folder is trusted");
     leave(&mut screen);
     let mut again = bench.stranger(&[]);
     again.wait_for("guide");
@@ -315,6 +315,46 @@ fn a_template_asks_about_its_shell_pieces_and_is_one_message() {
     screen.wait_for("I read it.");
     assert!(last_sent(&server).contains("remember the milk"), "{}", last_sent(&server));
     leave(&mut screen);
+}
+
+#[test]
+fn what_was_being_written_and_what_waited_outlive_a_kill_and_start_nothing() {
+    let bench = Bench::new();
+    let hanging = Reply::chat("It takes its time.").hang_after(3);
+    let server = Server::start(vec![hanging, Reply::chat("Now it came.")]);
+    let mut screen = bench.against(&server);
+    screen.press("go\r");
+    server.wait_for_requests(1);
+    screen.press("and then this\r");
+    screen.wait_for("queued");
+    screen.press("half a thought 一半");
+    screen.wait_for("half a thought 一半");
+    let drafts = bench.root.path().join("avocet/state/drafts");
+    becomes("both are kept", || {
+        let files = fs::read_dir(&drafts).into_iter().flatten().flatten();
+        files
+            .filter_map(|file| fs::read_to_string(file.path()).ok())
+            .any(|text| text.contains("and then this") && text.contains("half a thought 一半"))
+    });
+    screen.signal("KILL");
+    screen.wait_for_exit();
+
+    let mut screen = bench.against(&server);
+    screen.wait_for("half a thought 一半");
+    screen.wait_for("1 message that was still queued is kept.");
+    assert_eq!(server.requests().len(), 1, "nothing started by itself");
+    screen.press("\x15");
+    screen.wait_gone("half a thought");
+    screen.press("\r");
+    screen.wait_for("Now it came.");
+    assert!(last_sent(&server).contains("and then this"));
+    becomes("nothing is left to keep", || {
+        fs::read_dir(&drafts)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .all(|file| file.path().extension().is_some_and(|end| end == "lock"))
+    });
 }
 
 #[test]
@@ -646,7 +686,7 @@ fn shell_pieces_of_a_command_are_asked_about_at_the_terminal() {
     assert!(!bench.work().join("made").exists());
 
     let mut screen = bench.start_with(&render, &[("LANG", "zh_CN.UTF-8")]);
-    screen.wait_for("/two 要运行 shell 命令");
+    screen.wait_for("pwd [y/n]");
     screen.press("\r");
     screen.wait_for("touch made; echo done [y/n]");
     screen.press("否\r");

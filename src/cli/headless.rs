@@ -314,6 +314,11 @@ impl<'a> Headless<'a> {
             },
             // Why no piece of a template runs was said with the question.
             Outcome::Declined if matches!(step.work, Work::Shell { .. }) => vec![],
+            // It only reads, so nothing but the limit of steps asked about it.
+            Outcome::Declined if risk.tier == Tier::L0 => {
+                let say = w::STEP_EACH_ASKS.with("step", shown::work(&step.work));
+                notice(Notice::warning(say).hint(w::STEP_EACH_ASKS_HINT))
+            }
             Outcome::Declined => notice(about(w::STEP_DECLINED).hint(w::STEP_DECLINED_HINT)),
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),

@@ -16,7 +16,7 @@ use super::saved::Saved;
 use super::skills::{self, WithSkills};
 use super::state::{self, After, Past, Running, Voice};
 use super::turns::Words;
-use super::{Found, Guard, Parts, report, rules, shell, trust};
+use super::{Found, Guard, Parts, report, rules, trust};
 use crate::agent::Answer;
 use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
@@ -40,6 +40,8 @@ pub(super) struct Session {
     pub saved: Saved,
     /// Messages that wait for the running turn to end.
     pub(super) queue: VecDeque<Words>,
+    /// How many of them, at the end, were left by an earlier session: they start nothing.
+    pub(super) resting: usize,
     pub(super) running: Option<Running>,
     pub policy: watch::Sender<Policy>,
     pub(super) tools: Toolbox,
@@ -139,6 +141,7 @@ impl Session {
             outbox,
             saved,
             queue: VecDeque::new(),
+            resting: 0,
             running: None,
             policy,
             tools: parts.tools,
@@ -166,7 +169,8 @@ impl Session {
             Op::Submit { text } => self.submit(Words::Text(text)).await,
             Op::Prompt { prompt } => self.submit(Words::Prompt(prompt)).await,
             Op::Render { prompt } => self.render(*prompt).await,
-            Op::Shell { line, keep } => self.shell(line, keep).await,
+            Op::Shell { line, keep } => self.submit(Words::Shell { line, keep }).await,
+            Op::RunQueue => self.run_queue().await,
             Op::SetQueue { texts } => self.set_queue(texts).await,
             Op::Unqueue { at, text } => self.unqueue(at, &text).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
@@ -238,31 +242,6 @@ impl Session {
             }
             None => self.submit(Words::Text(text)).await,
         }
-    }
-
-    async fn shell(&mut self, line: String, keep: bool) {
-        if self.running.is_some() {
-            self.say(Notice::warning(words::SHELL_BUSY.with("line", line))).await;
-            return;
-        }
-        if self.guard.trust.asking.is_some() {
-            self.say(Notice::warning(words::TRUST_FIRST.with("line", line))).await;
-            return;
-        }
-        self.facts.turns += 1;
-        let line = shell::Line {
-            turn: self.facts.turns,
-            line,
-            keep,
-            step: self.past.next_step,
-            ask: AskId(self.past.next_ask),
-        };
-        self.past.next_step += 1;
-        self.past.next_ask += 1;
-        let cancel = CancellationToken::new();
-        let (wires, ends) = wires();
-        let task = tokio::spawn(shell::run(line, self.host(&cancel, wires)));
-        self.set_running(cancel, ends, task);
     }
 
     pub(super) fn set_running(
@@ -428,7 +407,7 @@ impl Session {
         if self.guard.trust.asking == Some(ask) {
             let after = self.trust_answered(ask, decision).await;
             if after == trust::After::GoOn {
-                self.next_of_queue().await;
+                self.next_of_now().await;
             }
             return after;
         }

@@ -10,7 +10,7 @@ words! { "commands":
     // What each command does, one line.
     ABOUT_NEW: "Start a fresh conversation", "开始新的对话";
     ABOUT_STOP: "Stop the running turn", "停止当前回合";
-    ABOUT_QUEUE: "Send a message when the running turn is over", "当前回合结束后再发送一条消息";
+    ABOUT_QUEUE: "Send a message when the running turn is over; without one, begin with what waits", "当前回合结束后再发送一条消息；不带消息则开始发送排队的消息";
     ABOUT_STEER: "Say something to the running turn", "对正在进行的回合说句话";
     ABOUT_REWIND: "Go back to an earlier turn; what followed is taken back: the chat, the files or both", "回到较早的一轮，撤回其后的对话、文件修改或两者";
     NO_REWIND: "`{found}` cannot be taken back. Say `chat`, `files` or `both`.", "无法撤回 `{found}`。请写 `chat`（对话）、`files`（文件）或 `both`（两者）。";

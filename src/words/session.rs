@@ -38,6 +38,8 @@ words! { "session":
     SCRIPT_BROKE: "The run of the script ended without a result because of a fault in Avocet.", "Avocet 内部错误，脚本运行结束但没有结果。";
     SCRIPT_MAY: "Allow", "允许";
     SCRIPT_MAY_NOT: "Refuse", "拒绝";
+    QUEUE_EMPTY: "Nothing waits.", "没有等待的消息。";
+    QUEUE_FOLLOWS: "What waits follows when this turn ends.", "等待的消息会在本轮结束后依次发送。";
     SHELL_BUSY: "`{line}` was not run: a turn is running. Stop it with Esc, then try again.", "`{line}` 没有运行：当前一轮还在进行。请先按 Esc 停止，再试一次。";
     REVOKED: "The rule `{rule}` counts no more.", "规则 `{rule}` 已撤销。";
     REVOKED_SETTINGS: "If it stands in the settings file, it counts again at the next start.", "若它写在设置文件中，下次启动时会重新生效。";

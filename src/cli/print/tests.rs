@@ -272,6 +272,15 @@ fn a_step_that_asks_is_declined_and_the_end_says_so() {
 }
 
 #[test]
+fn where_each_step_asks_it_is_said_that_the_limit_is_why() {
+    let events = || vec![observed(Tier::L0, Outcome::Declined), ended(Ending::Done)];
+    let ran = play(&options(), events());
+    assert!(ran.err.contains("`safety.max_auto_steps_per_turn` is 0"), "{}", ran.err);
+    assert!(!ran.err.contains("it pushes") && ran.err.contains("hint: "), "{}", ran.err);
+    assert_eq!((ran.exit, ran.exit.code()), (Exit::Blocked, 3));
+}
+
+#[test]
 fn yes_allows_what_asks_by_itself_and_nothing_graver() {
     let lifted = Risk { lifted: true, ..risk(Tier::L1) };
     let approve = Some(Decision::Approve);
