@@ -389,10 +389,14 @@ impl<'a> Headless<'a> {
 
 /// A piece that runs, or would, without a question.
 fn told_piece(of: &str, piece: &ShellPiece) -> Vec<Effect> {
-    let why = piece.risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
-    let line = prompt::TOLD_PIECE.with("of", of).with("tier", piece.risk.tier.name());
+    let why = piece.risk.why().filter(|_| piece.risk.tier > Tier::L0);
+    let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
+    let line = word.with("of", of).with("tier", piece.risk.tier.name());
     let line = line.with("line", crate::safety::clean::escape(&piece.line).text);
-    told(line.with("why", why))
+    told(match why {
+        Some(why) => line.with("why", why.clone()),
+        None => line,
+    })
 }
 
 fn decide(ask: AskId, decision: Decision) -> Effect {

@@ -171,7 +171,7 @@ fn what_is_typed_wrong_is_said_with_what_to_type() {
         ("/stauts", "There is no command `/stauts`. Did you mean `/status`?"),
         ("/weather Beijing", "There is no command `/weather`. `/help` lists the commands."),
         ("/status now", "`/status` takes nothing behind it. Usage: /status"),
-        ("/queue", "`/queue` needs <message> behind it. Usage: /queue <message>"),
+        ("/steer", "`/steer` needs <message> behind it. Usage: /steer <message>"),
         ("/mode", "`/mode` needs low|high behind it. Usage: /mode low|high"),
         ("/mode fast", "`/mode` takes one of low, high, not `fast`. Usage: /mode low|high"),
         ("/theme lihgt", "There is no theme `lihgt`. Did you mean `light`?"),

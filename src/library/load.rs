@@ -4,7 +4,7 @@
 //! A file that is broken keeps its name: what it should have been is not silently
 //! replaced by another one further down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::foreign::{claude, gemini};
@@ -254,8 +254,10 @@ impl Library {
                 state: EntryState::Usable,
             });
         }
+        // Thousands of skills may be there, and none has the name of another.
+        let commands: BTreeSet<&str> = self.commands.iter().map(|it| it.name.as_str()).collect();
         for skill in self.skills.iter() {
-            let taken = entries.iter().any(|entry| entry.name == skill.name);
+            let taken = commands.contains(skill.name.as_str());
             let state = match () {
                 () if self.places.is_built_in(&skill.name) => {
                     EntryState::Hidden(w::SHADOWED_BUILT_IN.into())

@@ -1,7 +1,7 @@
 //! A step as a text that a person changes, and what they made of it. Judging it again is
 //! the session's.
 
-use super::argv;
+use super::{argv, is_hidden};
 use crate::protocol::Work;
 use crate::words::{Say, screen as words};
 
@@ -55,16 +55,32 @@ pub fn text(work: &Work) -> String {
     }
 }
 
-/// The same on one line; `None`: it has line ends that mean something.
+/// The same on one line, of which every character can be seen; `None`: it cannot be
+/// written so, because it is a shell's own text.
 pub fn line(work: &Work) -> Option<String> {
     match work {
         Work::Exec { program, args } => {
             Some(argv::join(std::iter::once(program).chain(args).map(String::as_str)))
         }
-        Work::Shell { line } => Some(line.clone()),
-        Work::Tool { input, .. } => serde_json::to_string(input).ok(),
+        Work::Shell { line } => {
+            let unseen = |c: char| c.is_control() || is_hidden(c);
+            (!line.contains(unseen)).then(|| line.clone())
+        }
+        Work::Tool { input, .. } => Some(seen(&serde_json::to_string(input).ok()?)),
     }
-    .filter(|line| !line.contains(['\n', '\r']))
+}
+
+/// JSON whose unseen characters, which stand in strings only, are escaped.
+fn seen(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_hidden(c) {
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -78,13 +94,20 @@ mod tests {
         let works = [
             Work::exec("git", &["commit", "-m", "it's\nme \u{202e}", "", "中 文"]),
             Work::Shell { line: "ls | wc -l".into() },
-            Work::Tool { name: "file.read".into(), input: json!({ "path": "a\nb", "from": 2 }) },
+            Work::Tool {
+                name: "file.read".into(),
+                input: json!({ "path": "a\nb\u{202e}\u{e0041}", "from": 2 }),
+            },
         ];
         for work in works {
             let form = Form::of(&work);
             assert_eq!(form.read(&text(&work)), Ok(work.clone()));
-            assert_eq!(form.read(&line(&work).unwrap()), Ok(work.clone()));
+            let line = line(&work).unwrap();
+            assert!(!line.contains(|c: char| c.is_control() || is_hidden(c)), "{line:?}");
+            assert_eq!(form.read(&line), Ok(work.clone()));
         }
-        assert_eq!(line(&Work::Shell { line: "a\nb".into() }), None);
+        for text in ["a\nb", "a\u{202e}b"] {
+            assert_eq!(line(&Work::Shell { line: text.into() }), None);
+        }
     }
 }

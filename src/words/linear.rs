@@ -26,7 +26,7 @@ words! { "linear":
     STEP: "  It would run: {step}", "  将运行：{step}";
     PROGRAM: "  The program is {path}", "  程序：{path}";
     FOLDER: "  In the folder {folder}", "  目录：{folder}";
-    BECAUSE: "  It asks because it {why} ({rule})", "  原因：{why}（{rule}）";
+    BECAUSE: "  The reason: {why} ({rule})", "  原因：{why}（{rule}）";
     PIECE: "  It holds, {tier}: {text}", "  其中包含，{tier}：{text}";
     BEHIND: "  Behind it in the list, {tier}: {step}", "  列表中随后，{tier}：{step}";
     RULE: "  Its rule is {rule}", "  规则：{rule}";

@@ -46,12 +46,12 @@ words! { "session":
     RULE_NOT_THERE: "There is no rule `{rule}`.", "没有规则 `{rule}`。";
     RULE_NOT_FORGOTTEN: "The rule counts no more in this session; it could not be taken from the file: {why}.", "规则在本次会话不再生效，但无法从文件中移除：{why}。";
     TRUST_NEW: "Avocet has not worked here before.", "Avocet 还没有在这里工作过。";
-    TRUST_CHANGED: "You trusted this folder, but files in it that can steer programs are new or have changed.", "您曾信任此目录，但其中可影响程序行为的文件有新增或改动。";
+    TRUST_CHANGED: "You trusted this folder, but files in it that can steer programs are new or have changed.", "你曾信任此目录，但其中可影响程序行为的文件有新增或改动。";
     TRUST_IS: "This folder is trusted now.", "此目录目前受信任。";
     TRUST_IS_NOT: "This folder is not trusted now.", "此目录目前不受信任。";
     TRUST_GIVEN: "This folder is trusted from now on.", "从现在起信任此目录。";
     TRUST_SETTINGS: "The project's own settings count from the next start.", "项目自身的设置从下次启动起生效。";
-    TRUST_HELD_BACK: "This folder is not trusted: every program waits for your yes, and the project's settings do not count.", "此目录不受信任：每个程序都需您确认，项目设置不生效。";
+    TRUST_HELD_BACK: "This folder is not trusted: every program waits for your yes, and the project's settings do not count.", "此目录不受信任：每个程序都需你确认，项目设置不生效。";
     TRUST_HOW: "`/trust` asks again.", "输入 `/trust` 可重新选择。";
     TRUST_HOW_HEADLESS: "`--trust {folder}` trusts it for this run.", "用 `--trust {folder}` 可在本次运行中信任它。";
     TRUST_NOT_KEPT: "The answer holds for this session only; it could not be saved: {why}.", "此选择只在本次会话有效，保存失败：{why}。";

@@ -147,7 +147,7 @@ impl Asked {
             Work::Shell { .. } => w::EDIT_HOW_SHELL,
             Work::Tool { .. } => w::EDIT_HOW_TOOL,
         };
-        let line = w::EDIT_NOW.with("line", escape(&line).text);
+        let line = w::EDIT_NOW.with("line", line);
         self.doing = Doing::Changing;
         Heard::Lines(vec![line, how.into()])
     }

@@ -107,7 +107,7 @@ fn a_question_is_numbered_lines_with_all_one_needs_to_judge() {
         "A step asks, 1 of 1, L1 confirm.",
         "git push",
         "/usr/bin/git",
-        "because it pushes (git.push)",
+        "The reason: pushes (git.push)",
         "  1: reject",
         "  4: run once",
         "  5: run, and don't ask again in this session",

@@ -7,7 +7,7 @@ use crate::tui::clean;
 use crate::words::Say;
 
 /// Labels wider than this do not push the values of all others to the right.
-const LABEL: usize = 28;
+const LABEL: usize = 32;
 
 pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
