@@ -54,7 +54,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let redactor = Arc::new(redactor(ground));
     let desk =
         file::Desk { seen: Seen::default(), kept: Some(file::Kept::new(ground.paths.kept())) };
-    let world = System::new(&ground.folder, &ground.paths.home, &[]).seeing(desk.seen.clone());
+    let world = ground.world().seeing(desk.seen.clone());
     let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = guard(ground, world, redactor);
     let untrusted = match surface {

@@ -170,6 +170,7 @@ impl<'a> Headless<'a> {
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
+            | Event::StillChanged { .. }
             | Event::Returned
             | Event::Answered { .. }
             | Event::Queued { .. }
@@ -300,7 +301,8 @@ impl<'a> Headless<'a> {
             | Outcome::Edited
             | Outcome::TimedOut
             | Outcome::Cancelled
-            | Outcome::Interrupted => self.blocked,
+            | Outcome::Interrupted
+            | Outcome::NotStarted => self.blocked,
         };
         let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let about = |word: crate::words::Word| {
@@ -323,6 +325,10 @@ impl<'a> Headless<'a> {
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
             Outcome::Cancelled | Outcome::Interrupted => told(w::STEP_CANCELLED),
+            Outcome::NotStarted => {
+                let why = observation.note.clone().unwrap_or_else(|| w::NO_REASON.into());
+                told(w::STEP_NOT_STARTED.with("why", why))
+            }
         }
     }
 

@@ -298,6 +298,7 @@ impl Linear {
             Event::Returned
             | Event::Sessions { .. }
             | Event::Undone { .. }
+            | Event::StillChanged { .. }
             | Event::Thought { .. }
             | Event::StepOutput { .. } => Vec::new(),
             Event::Judged { ask, work, risk, change } => {
@@ -398,6 +399,10 @@ impl Linear {
             (Came::Refused, _) => self.refused(seen),
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
+            (Came::NotStarted, _) => {
+                let why = seen.note.clone().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
+                self.say(w::NOT_STARTED.with("step", exact(&seen.step.work)).with("why", why))
+            }
             (Came::Cancelled, _) => self.step(w::CANCELLED, &seen.step, seen.risk.tier),
         });
         effects

@@ -74,6 +74,11 @@ pub trait World: Send + Sync {
     fn kind(&self, path: &Path) -> Kind;
     /// The program a name stands for, looked up in trusted folders only.
     fn program(&self, name: &str) -> Option<Program>;
+    /// A folder of the user's own `PATH` that holds such a program, where no trusted one
+    /// does: it is named in a hint, nothing of it runs.
+    fn elsewhere(&self, _name: &str) -> Option<PathBuf> {
+        None
+    }
     /// The executable file at an absolute path, wherever it lies: what a step runs that
     /// names a file of the workspace.
     fn file(&self, _path: &Path) -> Option<Program> {

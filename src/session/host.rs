@@ -74,6 +74,7 @@ pub struct Desk {
 
 /// The host of one turn.
 pub struct TurnHost {
+    pub turn: u64,
     pub desk: Desk,
     pub outbox: Outbox,
     pub notes: mpsc::UnboundedSender<Note>,
@@ -215,9 +216,13 @@ impl Host for TurnHost {
                 | Event::Observed(_)
                 | Event::Plan { .. }
                 | Event::Undone { .. }
+                | Event::StillChanged { .. }
                 | Event::TurnEnded { .. }
         ) {
             self.note(Note::Record(Box::new(event.clone())));
+        }
+        if let Event::Plan { items } = &event {
+            self.planned(items);
         }
         if matches!(event, Event::Steered { .. }) {
             self.note(Note::Heard);

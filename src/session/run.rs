@@ -216,7 +216,7 @@ impl Session {
             Note::Compacted(history) => self.compacted(history).await,
             Note::Notes(found) => self.noted(found).await,
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
-            Note::Record(event) => self.past.note(*event),
+            Note::Record(event) => self.recorded(*event),
             Note::Entered { name, text } => self.past.active.enter(&name, &text),
             Note::Narrowed(narrowed) => self.of_turn(|running| running.narrowed = narrowed),
             Note::Stepped => self.facts.steps += 1,
@@ -269,6 +269,7 @@ impl Session {
         let world =
             WithSkills { world: Arc::clone(&self.guard.world), library: Arc::clone(library) };
         TurnHost {
+            turn: self.facts.turns,
             desk: Desk {
                 model: Arc::clone(&self.voice.connected.model),
                 params: self.voice.persona.params.clone(),
@@ -425,6 +426,10 @@ impl Session {
 
     pub fn is_idle(&self) -> bool {
         self.running.is_none()
+    }
+
+    pub(super) fn running_turn(&self) -> Option<u64> {
+        self.running.as_ref().map(|running| running.turn)
     }
 
     /// `None`: the rule refuses.

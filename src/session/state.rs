@@ -82,6 +82,8 @@ impl Past {
         for event in events.iter().rev() {
             let weight = weight(event);
             if self.bytes + weight > RECORD {
+                // What is older still finds no room either: a record has no gaps.
+                self.bytes = RECORD;
                 return;
             }
             self.bytes += weight;
@@ -139,6 +141,8 @@ fn weight(event: &Event) -> usize {
             let diff = seen.change.as_ref().map_or(0, |change| change.diff.len());
             seen.stdout.len() + seen.stderr.len() + diff + 512
         }
+        Event::Plan { items } => items.iter().map(|item| item.text.len() + 32).sum(),
+        Event::StillChanged { files, .. } => files.len() * 256,
         _ => 64,
     }
 }

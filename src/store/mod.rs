@@ -173,7 +173,10 @@ pub enum Fault {
     /// What could not be saved for a while is saved now.
     SavedAgain,
     /// The file was damaged: where it lies now, and what of it could be read.
-    Recovered { aside: PathBuf, sessions: usize, events: usize },
+    /// So many older damaged files were removed.
+    Recovered { aside: PathBuf, sessions: usize, events: usize, removed: usize },
+    /// The file was taken away while it was open, and all of it was written there again.
+    PutBack { file: PathBuf },
 }
 
 impl Spoken for Fault {
@@ -181,10 +184,14 @@ impl Spoken for Fault {
         match self {
             Fault::NotSaved(why) => words::NOT_SAVED.with("why", why.clone()),
             Fault::SavedAgain => words::SAVED_AGAIN.into(),
-            Fault::Recovered { aside, sessions, events } => words::RECOVERED
-                .with("aside", aside.display().to_string())
-                .with("sessions", *sessions)
-                .with("events", *events),
+            Fault::Recovered { aside, sessions, events, removed } => {
+                let word = if *removed == 0 { words::RECOVERED } else { words::RECOVERED_REMOVED };
+                word.with("aside", aside.display().to_string())
+                    .with("sessions", *sessions)
+                    .with("events", *events)
+                    .with("removed", *removed)
+            }
+            Fault::PutBack { file } => words::PUT_BACK.with("file", file.display().to_string()),
         }
     }
 }

@@ -429,7 +429,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             state.facts = *facts;
             submit::set_lang(state, state.facts.lang);
         }
-        protocol::Event::Earlier { events, .. } => past::earlier(state, &events),
+        protocol::Event::Earlier { events, at, .. } => past::earlier(state, &events, &at),
         protocol::Event::Rewound { text, .. } => past::rewound(state, &text),
         protocol::Event::RewindAsked { turn, files } => choosing::what(state, turn, files),
         protocol::Event::Sessions { rows } => choosing::sessions_came(state, rows),
@@ -454,6 +454,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::Observed(_)
         | protocol::Event::Plan { .. }
         | protocol::Event::Undone { .. }
+        | protocol::Event::StillChanged { .. }
         | protocol::Event::Returned
         | protocol::Event::Page(_)
         | protocol::Event::Compacting

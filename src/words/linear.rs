@@ -17,6 +17,7 @@ words! { "linear":
     WORKED: "It worked.", "运行成功。";
     EXITED: "It ended with exit code {code}.", "已结束，退出码 {code}。";
     KILLED: "It ended without an exit code.", "已结束，没有退出码。";
+    NOT_STARTED: "Not started: {step}. The reason: {why}", "未能启动：{step}。原因：{why}";
     TIMED_OUT: "It took too long and was stopped.", "用时过长，已停止。";
     DECLINED: "Not run, as you said, {tier}: {step}", "按你的决定未运行，{tier}：{step}";
     CANCELLED: "Not run, {tier}: {step}", "未运行，{tier}：{step}";

@@ -246,6 +246,11 @@ words! { "safety":
     EXPLAIN_ASKS: "asks first", "先询问";
     EXPLAIN_REFUSED: "refused", "拒绝";
     EXPLAIN_PROGRAM: "program", "程序";
+    EXPLAIN_TOOL: "tool", "工具";
+    EXPLAIN_FAULT: "nothing would be done with this input", "这样的输入什么也不会做";
+    EXPLAIN_CHANGE: "would change", "将修改";
+    EXPLAIN_NO_OBJECT: "`--args` takes the tool's input as a JSON object: {error}", "`--args` 应为工具输入的 JSON 对象：{error}";
+    EXPLAIN_SKILL: "What a skill may do is judged in the conversation that enters it; `avocet skill check NAME` looks at its file.", "技能的权限在进入它的对话中判定；`avocet skill check NAME` 可检查其文件。";
     EXPLAIN_NOT_FOUND: "not found in the folders of trusted programs", "在受信任的程序目录中未找到";
     EXPLAIN_FOLDER: "folder", "目录";
     EXPLAIN_EFFECTS: "may", "可能";

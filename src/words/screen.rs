@@ -17,6 +17,7 @@ words! { "screen":
     STEP_EDITED: "edited by you", "经你修改";
     STEP_INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
     STEP_EXIT: "exit {code}", "退出码 {code}";
+    STEP_NOT_STARTED: "not started", "未能启动";
     STEP_KILLED: "ended without an exit code", "没有退出码";
     STEP_FOLDER: "folder", "目录";
     STEP_REASON: "reason", "理由";

@@ -2,6 +2,8 @@
 
 words! { "session":
     EXPORT_TITLE: "Avocet conversation", "Avocet 对话";
+    EXPORT_UNDONE: "The files were put back as they were before.", "文件已恢复为之前的样子。";
+    EXPORT_LEFT: "Turns were taken back here; files that stay changed: {n}.", "此处撤回了若干轮；仍保持改动的文件：{n} 个。";
     EXPORT_YOU: "You", "你";
     EXPORTED: "The conversation is in `{path}`.", "对话已写入 `{path}`。";
     EXPORT_EXISTS: "`{path}` is there already and was left as it is. Name another file.", "`{path}` 已经存在，没有改动。请换一个文件名。";
@@ -84,6 +86,7 @@ words! { "session":
     NO_HITS: "It stands in no saved conversation.", "没有对话包含这些内容。";
     NOTHING_TO_UNDO: "No step of this session changed a file that could be put back. What programs changed is not known here.", "本次会话没有可以还原的文件修改。程序所做的改动不在此列。";
     UNDO_BUSY: "A turn is running: stop it with Esc, then undo.", "当前一轮还在进行：请先按 Esc 停止，再撤销。";
+    REWIND_MASKED: "These words held a secret. Secrets are never written down, so a mark stands in its place: put it in again before you send them.", "这些文字里原有一处机密内容。机密从不写入磁盘，因此显示为标记：发送前请重新填入。";
     REWIND_LEFT: "Files stay as they are: {n} changed since. The model is told.", "文件保持现状：此后改动过 {n} 个，已告知模型。";
     UNDO_LOST: "The old content of `{path}` is not kept any more, so it stays as it is.", "`{path}` 的旧内容已不再保留，因此维持现状。";
     UNDONE_ONE: "One file is as it was. The model is told with your next message.", "已还原 1 个文件，下次发送消息时会告知模型。";
