@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    Decision, Ending, Event, ExportFormat, Mode, Op, Origin, Outcome,
-    Question, Report, Rewind, Tier, Work,
+    Decision, Ending, Event, ExportFormat, Mode, Op, Origin, Outcome, Question, Report, Rewind,
+    Tier, Work,
 };
 use avocet::session::library::Kept;
 use avocet::session::script::ScriptPlaces;
@@ -294,6 +294,70 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
     assert_eq!((risk.tier, pieces.len()), (Tier::L2, 1));
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
+async fn a_line_for_the_shell_that_is_typed_while_a_turn_runs_follows_it() {
+    let mut talk = Talk::start(&[&cmd("mkdir", &["a"]), DONE]);
+    talk.says("go").await;
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Shell { line: "printf two".into(), keep: true }).await;
+    talk.send(Op::Shell { line: "printf three".into(), keep: false }).await;
+    let queued = talk
+        .next(|event| match event {
+            Event::Queued { texts } if texts.len() == 2 => Some(texts),
+            _ => None,
+        })
+        .await;
+    assert_eq!(queued, ["!printf two", "!!printf three"]);
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    for expected in ["two", "three"] {
+        let ran = talk
+            .next(|event| match event {
+                Event::Observed(seen) => Some(seen.stdout),
+                _ => None,
+            })
+            .await;
+        assert_eq!(ran, expected);
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+}
+
+#[tokio::test]
+async fn what_an_earlier_session_left_waiting_starts_only_when_it_is_wanted() {
+    let (mut talk, _) = stranger(&[DONE, DONE, DONE]);
+    let (ask, _) = talk.asked().await;
+    let kept = vec!["old one".to_owned(), "!printf old".to_owned()];
+    talk.send(Op::SetQueue { texts: kept }).await;
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Report { report: Report::Usage }).await;
+    talk.next(|event| match event {
+        Event::Page(_) => Some(()),
+        Event::TurnStarted { text, .. } => panic!("{text} started by itself"),
+        _ => None,
+    })
+    .await;
+    talk.send(Op::RunQueue).await;
+    for expected in ["old one", "!printf old"] {
+        assert_eq!(talk.started().await, expected);
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+    talk.send(Op::RunQueue).await;
+    assert_eq!(talk.notice().await.say.word(), words::QUEUE_EMPTY);
+}
+
+#[tokio::test]
+async fn what_is_said_before_the_trust_question_is_answered_goes_before_what_was_left() {
+    let (mut talk, _) = stranger(&[DONE, DONE]);
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::SetQueue { texts: vec!["old".to_owned()] }).await;
+    talk.says("new").await;
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    for expected in ["new", "old"] {
+        assert_eq!(talk.started().await, expected);
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use crate::protocol::{Change, Effect, Piece, Risk, Step, Tier};
 use crate::words::Word;
 
 mod args;
+pub mod argv;
 mod catalogue;
 mod checks;
 pub mod clean;
@@ -31,6 +32,7 @@ mod table;
 pub mod tools;
 mod warning;
 mod wrappers;
+pub mod written;
 
 #[cfg(test)]
 mod tests;

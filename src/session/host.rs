@@ -42,6 +42,8 @@ pub enum Note {
     Library { number: u64, library: Arc<Library> },
     /// Kept for an export.
     Record(Box<Event>),
+    /// An entered skill holds the turn to its tools, or none does any more.
+    Narrowed(Option<Narrowed>),
     /// A step came to its end.
     Stepped,
     /// The first of the words that were said to the turn has been heard.
@@ -115,8 +117,7 @@ impl Bench {
         Bench { changes, policy, place, world, narrowed: None }
     }
 
-    /// Holds what follows to the tools of a skill; the latest counts.
-    pub fn narrow(&mut self, narrowed: Option<Narrowed>) {
+    fn narrow(&mut self, narrowed: Option<Narrowed>) {
         self.policy.narrowed = narrowed.clone();
         self.narrowed = narrowed;
     }
@@ -213,7 +214,7 @@ impl Host for TurnHost {
             && observation.succeeded()
         {
             self.entered(name, &observation.stdout);
-            self.bench.narrow(skills::narrowed(&self.desk.library, name));
+            self.narrow(skills::narrowed(&self.desk.library, name));
         }
         observation
     }
@@ -278,6 +279,12 @@ impl TurnHost {
         let seen = watched(&self.desk, &mut self.outbox, step, run).await.seen;
         self.outbox.send(Event::Returned).await;
         seen
+    }
+
+    /// Holds what follows to the tools of a skill; the latest counts.
+    pub(super) fn narrow(&mut self, narrowed: Option<Narrowed>) {
+        self.note(Note::Narrowed(narrowed.clone()));
+        self.bench.narrow(narrowed);
     }
 
     /// A skill is in view from now on.

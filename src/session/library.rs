@@ -137,6 +137,11 @@ impl Session {
         self.voice.kept.offered = Arc::new(offered);
         let catalogue = Box::new(Catalogue { scripts, inputs, ..library.catalogue() });
         self.voice.kept.library = library;
+        let tools = self.toolbox().facts();
+        if tools != self.facts.tools {
+            self.facts.tools = tools;
+            self.tell_facts().await;
+        }
         self.outbox.send(Event::Catalogue(catalogue)).await;
     }
 

@@ -26,6 +26,8 @@ words! { "cli":
     STEP_CANCELLED: "  cancelled", "  已取消";
     STEP_DECLINED: "Not run, because it needs a yes: {step} ({why})", "未运行，因为需要同意：{step}（{why}）";
     STEP_DECLINED_HINT: "With `-y` steps like this one run without asking.", "加上 `-y`，这类步骤会直接运行。";
+    STEP_EACH_ASKS: "Not run, because `safety.max_auto_steps_per_turn` is 0 and so every step needs a yes: {step}", "未运行，因为 `safety.max_auto_steps_per_turn` 为 0，每一步都需要同意：{step}";
+    STEP_EACH_ASKS_HINT: "Raise that setting, or say yes to the steps with `-y`.", "请调高该设置，或加上 `-y` 表示同意。";
     STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
     SAID_YES: "Allowed by -y: {step} ({why})", "由 -y 允许：{step}（{why}）";
     SCRIPT_ASKS: "its permissions leave this to you", "其权限设置将此交由你决定";
