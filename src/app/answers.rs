@@ -198,12 +198,12 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
 /// What `/doctor` shows: the same findings, looked for while the session goes on.
 pub fn doctor_page(ground: &Ground) -> Doctor {
     let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
-    let (folder, trusted) = (ground.folder.clone(), ground.trusted);
+    let folder = ground.folder.clone();
     let (terminal, world) = (terminal(&ground.environment), ground.world());
-    let (setting, places) = (ground.loaded.settings.sandbox, ground.places());
-    std::sync::Arc::new(move |_| {
+    let (setting, places) = (ground.loaded.settings.sandbox, ground.find_places());
+    std::sync::Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
-        let (terminal, world, places) = (terminal.clone(), world.clone(), places.clone());
+        let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
         async move {
             let offer = offer(loaded.settings.connection.clone()).await;
             let held = super::parts::places(&folder, &paths.home, &world);

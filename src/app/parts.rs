@@ -13,7 +13,7 @@ use crate::config::trust::{Level, Standing};
 use crate::config::{problem, toolchain};
 use crate::context::window::Bounds;
 use crate::library::bot;
-use crate::protocol::{Facts, Notice, ToolFact};
+use crate::protocol::{Facts, Notice};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
 use crate::session::library::Kept;
@@ -86,7 +86,9 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         // A text that is filled and not sent, or a script, is no conversation.
         For::Render | For::Script => Keeping::nothing(),
     };
-    let kept = Kept::new(ground.find_places()).with_scripts(super::scripts::find(ground));
+    let kept = Kept::new(ground.find_places())
+        .with_scripts(super::scripts::find(ground))
+        .remembering(ground.store());
     let reach = Reach { first, discover, ways };
     let bounds = Bounds::default();
     Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting })
@@ -230,10 +232,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         cwd: ground.folder.display().to_string(),
         // Nothing of a folder is read that is not trusted.
         branch: ground.trusted.then(|| branch::of(&ground.folder)).flatten(),
-        tools: tools
-            .iter()
-            .map(|tool| ToolFact { name: tool.name().to_owned(), about: tool.about().into() })
-            .collect(),
+        tools: tools.facts(),
         allowed: shown(&policy.allowed),
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,

@@ -10,7 +10,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::schema::{self, MIGRATIONS};
-use super::{Fault, Store, StoreError, make_folder, own_file, recover};
+use super::{Fault, Store, StoreError, own_file, recover};
+use crate::disk::private_folder;
 
 /// Damaged files that are kept; the oldest give way.
 const SET_ASIDE: usize = 3;
@@ -41,7 +42,7 @@ impl Disk {
                 None,
             ));
         };
-        make_folder(folder)?;
+        private_folder(folder)?;
         let gate = own_file(&folder.join("sessions.lock"))?;
         gate.lock_shared()?;
         match connect(&file) {
@@ -80,7 +81,7 @@ impl Disk {
         let (Some(folder), Some(file)) = (&store.folder, &self.file) else {
             return Ok((self, None));
         };
-        make_folder(folder)?;
+        private_folder(folder)?;
         // Only its owner may read it, also while it grows.
         own_file(file)?;
         self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()])?;
@@ -171,7 +172,10 @@ fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreErro
 /// The numbers of damaged files that lie there, oldest first, and the highest of them.
 fn set_aside_before(file: &Path) -> (Vec<u64>, u64) {
     let entries = file.parent().and_then(|folder| fs::read_dir(folder).ok());
-    let names = entries.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = entries
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let number = |name: String| {
         name.strip_prefix("sessions.damaged-")?.strip_suffix(".db")?.parse::<u64>().ok()
     };
