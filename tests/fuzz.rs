@@ -46,3 +46,13 @@ fn the_seeds_of_the_cleaner_hold() {
 fn the_seeds_of_replies_hold() {
     replay("reply", holds::reply);
 }
+
+#[test]
+fn the_seeds_of_scripts_hold() {
+    replay("script", holds::script);
+}
+
+#[test]
+fn the_seeds_of_calls_hold() {
+    replay("calls", holds::calls);
+}

@@ -8,6 +8,9 @@ use avocet::protocol::reply::{self, Reading, Reply};
 use avocet::protocol::{Requires, Risk, Step, Tier, Work};
 use avocet::safety::clean::{Cleaner, Source, clean, escape};
 use avocet::safety::{self, Contents, Kind, Place, Policy, Program, Rule, Scene, World, is_rule};
+use avocet::script::syntax::{self, Node, Tree};
+use avocet::script::text::{Draft, args, relaxed};
+use avocet::script::tool_text;
 
 /// A machine that has every program and an empty folder.
 struct Machine;
@@ -120,5 +123,73 @@ pub fn reply(data: &[u8]) {
     assert_eq!(at_once.push(&text), shown, "cut at {half}");
     if let Reading::Valid { reply: Reply::Cmd { commands, .. }, .. } = reading {
         assert!(commands.len() <= reply::MOST_COMMANDS);
+    }
+}
+
+/// A script: read, or refused with a place that is in it. Line ends make no difference, and
+/// every node stands in the file.
+pub fn script(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let lines = u32::try_from(text.split('\n').count()).unwrap_or(u32::MAX);
+    let read = syntax::parse("f", &text);
+    match &read {
+        Ok(document) => {
+            within(&document.front, lines);
+            document.body.iter().for_each(|node| within(node, lines));
+        }
+        Err(failure) => {
+            let spot = failure.spot.as_ref().expect("a fault has a place");
+            assert!(spot.place.line >= 1 && spot.place.column >= 1, "{failure}");
+            assert!(spot.place.line <= lines + 1, "{failure} in {lines} lines");
+        }
+    }
+    if !text.contains('\r') {
+        let other = syntax::parse("f", &text.replace('\n', "\r\n"));
+        assert_eq!(other, read, "with the other line ends it is another script");
+    }
+}
+
+fn within(node: &Node, lines: u32) {
+    assert!(node.place.line >= 1 && node.place.line <= lines + 1, "{:?}", node.place);
+    match &node.tree {
+        Tree::List(items) => items.iter().for_each(|item| within(item, lines)),
+        Tree::Map(pairs) => pairs.iter().for_each(|(key, value)| {
+            within(key, lines);
+            within(value, lines);
+        }),
+        _ => {}
+    }
+}
+
+/// Calls and their arguments, as an author and as a model writes them: read without a
+/// panic, within the limits, and what is written back is read the same.
+pub fn calls(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let given = args::read(&text);
+    assert!(given.len() <= args::MOST);
+    for arg in &given {
+        assert_eq!(arg.expr, arg.expr.trim(), "an argument keeps the space around it");
+        assert!(arg.name.as_deref() != Some(""), "a name that is none");
+    }
+    for call in args::call(&text).into_iter().chain(args::chain(&text).into_iter().flatten()) {
+        assert!(!call.name.is_empty(), "a call of nothing");
+    }
+    if let Some(value) = relaxed::read(&text) {
+        assert_eq!(relaxed::read(&value.to_string()), Some(value), "{text:?}");
+    }
+    let is_tool = |id: &str| id.starts_with(char::is_alphanumeric);
+    for call in tool_text::calls(&text, is_tool) {
+        let is_plain = |name: &str| {
+            name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+        };
+        if call.args.iter().all(|(name, _)| name.as_deref().is_none_or(is_plain)) {
+            let again = tool_text::calls(&call.text(), is_tool);
+            assert_eq!(again.as_slice(), [call.clone()], "{} does not read back", call.text());
+        }
+    }
+    let draft = Draft::read(&text);
+    if draft.bias().is_empty() && !text.contains('\\') {
+        assert_eq!(draft.settle().text(), text, "a text lost something");
     }
 }
