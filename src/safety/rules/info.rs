@@ -55,7 +55,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("ldd", words::RUNS_PROGRAM_GIVEN, &[Exec]).keeps(&["ldd ./a.bin"]),
     Spec::ask("man info apropos whatis tldr less more most vim vi nvim nano emacs ed ex view pico micro hx helix code subl open xdg-open start top htop btop atop glances tig lazygit mc ranger nnn w3m lynx links elinks watchman dialog whiptail gdb lldb screenfetch neofetch fzf sensible-editor sensible-pager editor pager select-editor run-mailcap see mail mutt irssi weechat", words::OPENS_PAGER, &[Exec, Terminal])
         .check(super::super::wrappers::dash_c).keeps(&["man ls", "less a.txt", "vim a.txt", "nano a.txt"]),
-    Spec::ask("lsof netstat lspci lsusb last lastlog w who users timedatectl localectl hostnamectl ipcs dpkg-query getent lsns findmnt blkid hwinfo inxi xdpyinfo xrandr sw_vers system_profiler scutil ioreg vm_stat defaults", words::TELLS_MACHINE, &[Read])
+    Spec::ask("lsof netstat lspci lsusb last lastlog w who users timedatectl localectl hostnamectl ipcs dpkg-query getent lsns findmnt blkid hwinfo inxi xdpyinfo xrandr sw_vers lsb_release nvidia-smi sestatus getenforce system_profiler scutil ioreg vm_stat defaults", words::TELLS_MACHINE, &[Read])
         .check(checks::sets)
         .keeps(&["who", "lspci", "timedatectl"]).raised(&["timedatectl set-time 12:00", "hostnamectl set-hostname x"]),
     Spec::ask("dmesg journalctl", words::TELLS_MACHINE, &[Read])
