@@ -580,6 +580,7 @@ fn trust_is_asked_for_with_what_lies_in_the_folder() {
     for (lang, name) in [(Lang::En, "trust_en"), (Lang::Zh, "trust_zh")] {
         let question = Question::Trust {
             folder: "/home/ada/code/shop".into(),
+            above: Some("/home/ada/code".into()),
             because: session::TRUST_NEW.into(),
             found: found.to_vec(),
         };

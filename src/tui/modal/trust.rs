@@ -23,6 +23,7 @@ const NAMED: usize = 12;
 pub struct Trust {
     pub asking: Asking,
     folder: String,
+    above: Option<String>,
     because: Say,
     found: Vec<Lying>,
 }
@@ -30,13 +31,14 @@ pub struct Trust {
 impl Trust {
     pub fn new(
         id: AskId,
-        folder: String,
+        (folder, above): (String, Option<String>),
         because: Say,
         found: Vec<Lying>,
         opened: Millis,
     ) -> Trust {
-        let asking = Asking::new(id, Choices::for_trust(), Care::Plain, opened);
-        Trust { asking, folder, because, found }
+        let choices = Choices::for_trust(above.clone());
+        let asking = Asking::new(id, choices, Care::Plain, opened);
+        Trust { asking, folder, above, because, found }
     }
 
     pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
@@ -49,6 +51,10 @@ impl Trust {
         must.extend(rows(&self.because.text(pen.lang), width, pen.theme.text));
         must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
         must.extend(self.findings(width, pen));
+        if let Some(above) = &self.above {
+            let above = words::TRUST_ABOVE.with("folder", clean::flat(above));
+            must.extend(rows(&above.text(pen.lang), width, pen.theme.dim));
+        }
         let mut page = Page {
             title: words::TRUST_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
