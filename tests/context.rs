@@ -7,27 +7,22 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use avocet::context::history::size;
 use avocet::context::size::Size;
 use avocet::context::window::Bounds;
 use avocet::model::{Chunk, Model, ModelError, Request};
-use avocet::protocol::{
-    Ending, Event, Facts, Message, Notice, Op, Page, Receipt, Report, Role, Row,
-};
-use avocet::safety::redact::Redactor;
-use avocet::safety::{Place, Policy};
-use avocet::session::trust::Trust;
-use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Wanted, Ways};
-use avocet::tools::Toolbox;
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
-use avocet::tools::world::System;
-use avocet::words::{Lang, Say, context as words, session as said};
+use avocet::protocol::{Ending, Event, Message, Op, Page, Receipt, Report, Role};
+use avocet::session::{self, Parts};
+use avocet::words::{Lang, context as words};
+use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use futures_util::{FutureExt, StreamExt};
 
-const SECRET: &str = "sekret-value-1234";
+#[path = "support/talk.rs"]
+mod talk;
+
+use talk::{Line, SECRET, chat, cmd, tool};
+
 const SUMMARY: &str =
     r#"{"summary":"They look at files.","keyFacts":["it is Rust"],"openTasks":["write a test"]}"#;
 
@@ -96,24 +91,28 @@ impl Recorder {
     }
 }
 
-fn chat(text: &str) -> String {
-    serde_json::json!({ "type": "chat", "message": text, "data": {} }).to_string()
-}
-
-fn cmd(program: &str, args: &[&str]) -> String {
-    let command = serde_json::json!({ "program": program, "args": args });
-    serde_json::json!({ "type": "cmd", "message": "A step.", "data": { "commands": [command] } })
-        .to_string()
-}
-
 fn all(messages: &[Message]) -> String {
     messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n")
 }
 
 struct Talk {
-    handle: Handle,
+    line: Line,
     model: Recorder,
     folder: tempfile::TempDir,
+}
+
+impl std::ops::Deref for Talk {
+    type Target = Line;
+
+    fn deref(&self) -> &Line {
+        &self.line
+    }
+}
+
+impl std::ops::DerefMut for Talk {
+    fn deref_mut(&mut self) -> &mut Line {
+        &mut self.line
+    }
 }
 
 impl Talk {
@@ -122,76 +121,41 @@ impl Talk {
     }
 
     fn with(bounds: Bounds, change: impl FnOnce(&mut Parts, &Path)) -> Talk {
-        let folder = tempfile::tempdir().unwrap();
+        Talk::in_folder(tempfile::tempdir().unwrap(), bounds, change)
+    }
+
+    fn in_folder(
+        folder: tempfile::TempDir,
+        bounds: Bounds,
+        change: impl FnOnce(&mut Parts, &Path),
+    ) -> Talk {
         let real = folder.path().canonicalize().unwrap();
         let model = Recorder { name: "recorder", ..Recorder::default() };
-        let mut parts = parts(&real, model.clone(), bounds);
+        let mut parts = talk::parts(&real, Arc::new(model.clone()));
+        parts.bounds = bounds;
         change(&mut parts, &real);
-        Talk { handle: session::start(parts), model, folder }
+        Talk { line: Line::to(parts), model, folder }
+    }
+
+    /// One that is kept.
+    fn saved() -> Talk {
+        Talk::with(Bounds::default(), |parts, _| talk::saved(parts, false))
+    }
+
+    /// Ends it, and takes it up again.
+    async fn resumed(self) -> Talk {
+        let Talk { line, folder, .. } = self;
+        line.close().await;
+        Talk::in_folder(folder, Bounds::default(), |parts, _| talk::saved(parts, true))
     }
 
     fn folder(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
-    async fn send(&self, op: Op) {
-        self.handle.ops.send(op).await.unwrap();
-    }
-
-    async fn next<T>(&mut self, mut wanted: impl FnMut(Event) -> Option<T>) -> T {
-        let wait = async {
-            loop {
-                let event = self.handle.events.recv().await.expect("the session goes on");
-                if let Some(found) = wanted(event) {
-                    return found;
-                }
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(30), wait).await.expect("it comes")
-    }
-
-    /// One turn, to its end; what was told on the way.
-    async fn turn(&mut self, text: &str) -> Vec<Event> {
-        self.send(Op::Submit { text: text.to_owned() }).await;
-        self.until_it_ends().await
-    }
-
-    async fn until_it_ends(&mut self) -> Vec<Event> {
-        let mut told = Vec::new();
-        self.next(|event| {
-            let over = matches!(event, Event::TurnEnded { .. });
-            told.push(event);
-            over.then_some(())
-        })
-        .await;
-        told
-    }
-
-    async fn notice(&mut self) -> Notice {
-        self.next(|event| match event {
-            Event::Notice(notice) => Some(notice),
-            _ => None,
-        })
-        .await
-    }
-
-    async fn facts(&mut self, mut wanted: impl FnMut(&Facts) -> bool) -> Facts {
-        self.next(|event| match event {
-            Event::Facts(facts) if wanted(&facts) => Some(*facts),
-            _ => None,
-        })
-        .await
-    }
-
     async fn ledger(&mut self) -> String {
         self.send(Op::Report { report: Report::Context }).await;
-        let page = self
-            .next(|event| match event {
-                Event::Page(page) => Some(page),
-                _ => None,
-            })
-            .await;
-        shown(&page)
+        self.page().await.join("\n")
     }
 
     /// Fills the past with so many turns.
@@ -204,13 +168,7 @@ impl Talk {
 }
 
 fn shown(page: &Page) -> String {
-    let text = |row: &Row| match row {
-        Row::Heading(value) | Row::Line(value) => value.text(Lang::En),
-        Row::Pair { label, value } => {
-            format!("{}: {}", label.text(Lang::En), value.text(Lang::En))
-        }
-    };
-    page.rows.iter().map(text).collect::<Vec<_>>().join("\n")
+    page.rows.iter().map(talk::row).collect::<Vec<_>>().join("\n")
 }
 
 fn receipt(told: &[Event]) -> Option<&Receipt> {
@@ -218,59 +176,6 @@ fn receipt(told: &[Event]) -> Option<&Receipt> {
         Event::Compacted(receipt) => Some(&**receipt),
         _ => None,
     })
-}
-
-fn connected(model: Recorder) -> Connected {
-    Connected {
-        model: Arc::new(model),
-        provider: "scripted".into(),
-        base_url: String::new(),
-        list: Arc::new(|| async { Ok::<_, ModelError>(Vec::new()) }.boxed()),
-    }
-}
-
-fn parts(folder: &Path, model: Recorder, bounds: Bounds) -> Parts {
-    let world = System::new(folder, folder, &[]);
-    let environment = Environment { path: world.child_path(), ..Environment::default() };
-    let exec = Exec::new(Setup {
-        shell: "/bin/sh".into(),
-        environment,
-        limits: Limits::default(),
-        redactor: None,
-        lang: Lang::En,
-    });
-    Parts {
-        facts: Facts { cwd: folder.display().to_string(), max_steps: 25, ..Facts::default() },
-        reach: Reach {
-            first: connected(model),
-            discover: None,
-            ways: Ways {
-                connect: Arc::new(|_: &Wanted, _| Err(said::NO_MODELS.into())),
-                doctor: Arc::new(|_| {
-                    async { Page { title: Say::from(said::DOCTOR), rows: vec![] } }.boxed()
-                }),
-            },
-        },
-        guard: Guard {
-            policy: Policy::default(),
-            place: Place {
-                workspace: folder.to_owned(),
-                home: folder.join("home"),
-                cwd: folder.to_owned(),
-                trusted: true,
-            },
-            world: Arc::new(world),
-            redactor: Arc::new(Redactor::new([("key", SECRET)], [7; 16])),
-            keep_rule: Box::new(|_, _| Ok(())),
-            trust: Trust::silent(),
-        },
-        tools: Toolbox::new(vec![Arc::new(exec)]),
-        persona: Persona::default(),
-        keep: avocet::session::saved::Keeping::nothing(),
-        kept: avocet::session::library::Kept::nothing(),
-        bounds,
-        greeting: vec![],
-    }
 }
 
 #[tokio::test]
@@ -484,4 +389,141 @@ async fn the_guide_is_never_asked_for_a_summary() {
     assert_eq!(talk.model.summaries(), 0);
     talk.send(Op::Compress { focus: None }).await;
     assert_eq!(talk.notice().await.say.word(), words::SUM_NO_MODEL);
+}
+
+fn planned(items: &[(&str, &str)]) -> String {
+    let items: Vec<serde_json::Value> = items
+        .iter()
+        .map(|(text, state)| serde_json::json!({ "text": text, "state": state }))
+        .collect();
+    tool("plan", serde_json::json!({ "items": items }))
+}
+
+#[tokio::test]
+async fn what_is_open_of_the_plan_goes_with_every_request_until_it_is_done() {
+    let mut talk = Talk::saved();
+    let secret = format!("rotate {SECRET}");
+    talk.model.will(planned(&[("read it", "done"), ("mend it", "doing"), (&secret, "pending")]));
+    talk.turn("plan it").await;
+    let pinned = |sent: &[Message]| {
+        let system = sent.iter().filter(|message| message.role == Role::System);
+        let plan = system.filter_map(|message| message.content.split_once("Your plan, "));
+        plan.map(|(_, plan)| plan.to_owned()).collect::<String>()
+    };
+    // In the turn itself already, and long after it was summed up.
+    assert!(pinned(&talk.model.last()).contains("- mend it\n- rotate ‹redacted:key"));
+    talk.fill(30, 200).await;
+    assert!(talk.model.summaries() > 0);
+    let plan = pinned(&talk.model.last());
+    assert!(plan.contains("mend it") && !plan.contains("read it"), "{plan}");
+    let mut talk = talk.resumed().await;
+    talk.turn("and now?").await;
+    assert_eq!(pinned(&talk.model.last()), plan, "also after it was taken up again");
+    talk.model.will(planned(&[("mend it", "done")]));
+    talk.turn("do it").await;
+    talk.turn("next").await;
+    assert_eq!(pinned(&talk.model.last()), "");
+    // A turn that is taken back takes its plan with it.
+    talk.send(Op::Rewind { turn: 33, what: None }).await;
+    talk.next(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
+    talk.turn("again").await;
+    assert_eq!(pinned(&talk.model.last()), plan);
+}
+
+#[tokio::test]
+async fn the_longest_plan_is_cut_and_fits() {
+    let mut talk = Talk::start();
+    let long = "字".repeat(150);
+    talk.model.will(planned(&vec![(long.as_str(), "pending"); 40]));
+    talk.turn("plan it").await;
+    talk.turn("next").await;
+    let sent = talk.model.last();
+    assert!(size(&sent).fits(Bounds::default().room));
+    let system = sent.iter().find(|message| message.content.contains("Your plan, ")).unwrap();
+    assert!(system.content.len() < 4 * 1024, "{}", system.content.len());
+}
+
+#[tokio::test]
+async fn a_part_that_was_let_go_of_is_found_where_it_is_kept() {
+    let mut talk = Talk::saved();
+    talk.model.will(cmd("echo", &["a needle in the output"]));
+    talk.turn("find it").await;
+    // More than a session holds in memory.
+    for _ in 0..17 {
+        talk.model.will(chat(&"many words ".repeat(96 * 1024)));
+        talk.turn("on").await;
+    }
+    for id in ["turn_1", "cmd_001"] {
+        talk.send(Op::Recall { id: id.into() }).await;
+        let found = talk.next(|event| match event {
+            Event::Notice(notice) => Some(notice.say.word()),
+            _ => None,
+        });
+        assert_eq!(found.await, words::RECALLED, "{id}");
+    }
+    talk.turn("and?").await;
+    let sent = all(&talk.model.last());
+    assert!(sent.contains("[turn_1]\nperson: find it"), "{sent}");
+    assert!(sent.contains("[cmd_001]\nran: echo"), "{sent}");
+    talk.send(Op::Recall { id: "cmd_777".into() }).await;
+    let hint = talk.notice().await.hint.unwrap().text(Lang::En);
+    assert!(hint.contains("turn_1 … turn_19") && hint.contains("cmd_001"), "{hint}");
+}
+
+#[tokio::test]
+async fn behind_a_compaction_a_conversation_goes_on_with_the_summary_and_what_came_after() {
+    let mut talk = Talk::saved();
+    talk.fill(24, 200).await;
+    assert_eq!(talk.model.summaries(), 1);
+    talk.turn("the last question").await;
+    let before = talk.model.last();
+    let mut talk = talk.resumed().await;
+    talk.turn("one more").await;
+    let after = talk.model.last();
+    assert!(all(&after).contains("They look at files."), "{}", all(&after));
+    assert!(all(&after).contains("write a test") && all(&after).contains("the last question"));
+    assert!(!all(&after).contains("question 0\n"), "what was summed up is gone");
+    // The same but for the turn that came to its end meanwhile and the new words.
+    // Only the newest answer stands as the model wrote it.
+    assert_eq!(before[..before.len() - 2], after[..before.len() - 2]);
+    let rest: Vec<&str> = after[before.len() - 1..].iter().map(|it| it.content.as_str()).collect();
+    assert!(rest[0].ends_with("the last question") && rest[2] == "one more", "{rest:?}");
+}
+
+#[tokio::test]
+async fn what_is_recalled_while_a_turn_runs_costs_nothing_of_that_turn() {
+    let mut talk = Talk::saved();
+    talk.turn("the first").await;
+    talk.model.script.lock().unwrap().push_back(Next::Hangs);
+    talk.says("the second").await;
+    talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
+    talk.send(Op::Recall { id: "turn_1".into() }).await;
+    assert_eq!(talk.notice().await.say.word(), words::RECALLED);
+    talk.send(Op::Stop).await;
+    talk.until_it_ends().await;
+    let mut talk = talk.resumed().await;
+    talk.turn("one more").await;
+    let sent = all(&talk.model.last());
+    assert!(sent.contains("the second") && sent.contains("[turn_1]"), "{sent}");
+}
+
+#[tokio::test]
+async fn what_happened_before_comes_back_with_the_time_it_happened() {
+    let mut talk = Talk::saved();
+    talk.turn("the first").await;
+    let zone = jiff::tz::TimeZone::system();
+    let now = || session::saved::on_the_wall(jiff::Timestamp::now().as_millisecond(), &zone);
+    let then = now();
+    while now() < then + 30 {
+        tokio::task::yield_now().await;
+    }
+    let mut talk = talk.resumed().await;
+    let (events, at) = talk
+        .next(|event| match event {
+            Event::Earlier { events, at, .. } => Some((events, at)),
+            _ => None,
+        })
+        .await;
+    assert_eq!((events.len(), at.len()), (at.len(), events.len()));
+    assert!(at.iter().all(|at| *at <= then && *at > then - 60_000), "{at:?} {then}");
 }

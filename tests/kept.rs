@@ -13,16 +13,12 @@ use std::sync::{Arc, Mutex};
 use avocet::config::Paths;
 use avocet::library::Places;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
-use avocet::protocol::{Catalogue, Decision, Event, Facts, Op, Page, Params};
-use avocet::safety::redact::Redactor;
-use avocet::safety::{Place, Policy};
+use avocet::protocol::{Catalogue, Decision, Event, Op, Params};
+use avocet::safety::Place;
 use avocet::session::library::{FindPlaces, Kept};
-use avocet::session::trust::Trust;
-use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
 use avocet::tools::Toolbox;
 use avocet::tools::world::System;
-use avocet::words::{Lang, Say, session as words};
-use futures_util::FutureExt;
+use avocet::words::Lang;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
@@ -30,9 +26,12 @@ use serde_json::Value;
 mod bench;
 #[path = "support/server.rs"]
 mod server;
+#[path = "support/talk.rs"]
+mod talk;
 
 use bench::Bench;
 use server::{Reply, Server};
+use talk::{DONE, Line};
 
 impl Bench {
     fn path(&self, name: &str) -> PathBuf {
@@ -570,12 +569,24 @@ impl Model for Keeping {
     }
 }
 
-const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
-
 struct Talk {
     bench: Bench,
-    handle: Handle,
+    line: Line,
     asked: Arc<Mutex<Vec<Request>>>,
+}
+
+impl std::ops::Deref for Talk {
+    type Target = Line;
+
+    fn deref(&self) -> &Line {
+        &self.line
+    }
+}
+
+impl std::ops::DerefMut for Talk {
+    fn deref_mut(&mut self) -> &mut Line {
+        &mut self.line
+    }
 }
 
 impl Talk {
@@ -591,52 +602,12 @@ impl Talk {
         let asked: Arc<Mutex<Vec<Request>>> = Arc::default();
         let (ws, home) = (bench.work(), bench.path("home"));
         let world = System::new(&ws, &home, &[]);
-        let page = || Page { title: Say::from(words::DOCTOR), rows: vec![] };
-        let first = Connected {
-            model: Arc::new(Keeping(Arc::clone(&asked))),
-            provider: "scripted".into(),
-            base_url: String::new(),
-            list: Arc::new(|| async { Ok::<_, ModelError>(Vec::new()) }.boxed()),
-        };
-        let ways = Ways {
-            connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
-            doctor: Arc::new(move |_| async move { page() }.boxed()),
-        };
-        let parts = Parts {
-            facts: Facts { cwd: ws.display().to_string(), max_steps: 25, ..Facts::default() },
-            reach: Reach { first, discover: None, ways },
-            guard: Guard {
-                policy: Policy::default(),
-                place: Place { workspace: ws.clone(), home, cwd: ws, trusted },
-                world: Arc::new(world),
-                redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
-                keep_rule: Box::new(|_, _| Ok(())),
-                trust: Trust::silent(),
-            },
-            tools: Toolbox::new(vec![]),
-            keep: avocet::session::saved::Keeping::nothing(),
-            persona: Persona::default(),
-            kept: Kept::new(places),
-            bounds: avocet::context::window::Bounds::default(),
-            greeting: vec![],
-        };
-        Talk { bench, handle: session::start(parts), asked }
-    }
-
-    async fn send(&self, op: Op) {
-        self.handle.ops.send(op).await.unwrap();
-    }
-
-    async fn next<T>(&mut self, mut wanted: impl FnMut(Event) -> Option<T>) -> T {
-        let wait = async {
-            loop {
-                let event = self.handle.events.recv().await.expect("the session goes on");
-                if let Some(found) = wanted(event) {
-                    return found;
-                }
-            }
-        };
-        tokio::time::timeout(std::time::Duration::from_secs(30), wait).await.expect("it comes")
+        let mut parts = talk::parts(&ws, Arc::new(Keeping(Arc::clone(&asked))));
+        parts.guard.place = Place { workspace: ws.clone(), home, cwd: ws, trusted };
+        parts.guard.world = Arc::new(world);
+        parts.tools = Toolbox::new(vec![]);
+        parts.kept = Kept::new(places);
+        Talk { bench, line: Line::to(parts), asked }
     }
 
     async fn catalogue(&mut self) -> Catalogue {
@@ -648,11 +619,7 @@ impl Talk {
     }
 
     async fn notice(&mut self) -> String {
-        self.next(|event| match event {
-            Event::Notice(notice) => Some(notice.say.text(Lang::En)),
-            _ => None,
-        })
-        .await
+        self.line.notice().await.say.text(Lang::En)
     }
 
     async fn invokes(&mut self, name: &str, args: &str) -> String {
@@ -717,6 +684,21 @@ async fn the_first_message_already_goes_with_what_is_kept() {
     talk.ended().await;
     let told = talk.last().messages[0].content.clone();
     assert!(told.contains("- find-bug: This skill should be used when it fails."), "{told}");
+}
+
+#[tokio::test]
+async fn the_step_that_enters_skills_is_a_tool_once_there_are_some() {
+    let bench = Bench::new();
+    let mut talk = Talk::start(bench);
+    talk.catalogue().await;
+    let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
+    talk.bench.write("avocet/skills/find-bug/SKILL.md", text);
+    talk.send(Op::Look).await;
+    let tools = talk.next(|event| match event {
+        Event::Facts(facts) => facts.tools.first().map(|tool| tool.name.clone()),
+        _ => None,
+    });
+    assert_eq!(tools.await, "skill");
 }
 
 #[tokio::test]

@@ -700,7 +700,7 @@ fn kept() -> Event {
         ("reviewer".into(), "Reviews code strictly".into()),
         ("翻译".into(), "中英互译".into()),
     ];
-    Event::Catalogue(Box::new(Catalogue { entries, bots, scripts: vec![] }))
+    Event::Catalogue(Box::new(Catalogue { entries, bots, ..Catalogue::default() }))
 }
 
 #[test]

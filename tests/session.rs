@@ -6,36 +6,41 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use avocet::context::window::Bounds;
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    AskId, Decision, Ending, Event, ExportFormat, Facts, Mode, Notice, Op, Origin, Outcome, Page,
-    Question, Report, Rewind, Row, Tier, Work,
+    Decision, Ending, Event, ExportFormat, Mode, Op, Origin, Outcome, Question, Report, Rewind,
+    Tier, Work,
 };
-use avocet::safety::redact::Redactor;
-use avocet::safety::{Place, Policy};
 use avocet::session::library::Kept;
 use avocet::session::script::ScriptPlaces;
-use avocet::session::trust::{Given, Trust};
-use avocet::session::{self, Connected, Found, Guard, Handle, Parts, Persona, Reach, Wanted, Ways};
-use avocet::tools::exec::{Environment, Exec, Limits, Setup};
-use avocet::tools::seen::Seen;
-use avocet::tools::world::System;
-use avocet::tools::{Toolbox, file};
-use avocet::words::{Lang, Say, Value, session as words};
+use avocet::session::trust::Given;
+use avocet::session::{Found, Parts, Wanted};
+use avocet::words::{Lang, session as words};
 use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
 
-const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
+#[path = "support/talk.rs"]
+mod talk;
 
-fn cmd(program: &str, args: &[&str]) -> String {
-    serde_json::json!({"type":"cmd","message":"A step.","data":{"commands":[{"program":program,"args":args}]}})
-        .to_string()
-}
+use talk::{DONE, Line, cmd, tool, with_files};
 
 struct Talk {
-    handle: Handle,
+    line: Line,
     folder: tempfile::TempDir,
+}
+
+impl std::ops::Deref for Talk {
+    type Target = Line;
+
+    fn deref(&self) -> &Line {
+        &self.line
+    }
+}
+
+impl std::ops::DerefMut for Talk {
+    fn deref_mut(&mut self) -> &mut Line {
+        &mut self.line
+    }
 }
 
 impl Talk {
@@ -44,152 +49,48 @@ impl Talk {
     }
 
     fn with(replies: &[&str], change: impl FnOnce(&mut Parts)) -> Talk {
-        let folder = tempfile::tempdir().unwrap();
+        Talk::in_folder(tempfile::tempdir().unwrap(), replies, change)
+    }
+
+    fn in_folder(
+        folder: tempfile::TempDir,
+        replies: &[&str],
+        change: impl FnOnce(&mut Parts),
+    ) -> Talk {
         let real = folder.path().canonicalize().unwrap();
         let mut parts = parts(&real, replies);
         change(&mut parts);
-        Talk { handle: session::start(parts), folder }
+        Talk { line: Line::to(parts), folder }
+    }
+
+    /// Ends it, and goes on in another one in the same folder.
+    async fn again(self, replies: &[&str], change: impl FnOnce(&mut Parts)) -> Talk {
+        let Talk { line, folder } = self;
+        line.close().await;
+        Talk::in_folder(folder, replies, change)
     }
 
     fn folder(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
-    async fn send(&self, op: Op) {
-        self.handle.ops.send(op).await.unwrap();
-    }
-
-    async fn says(&self, text: &str) {
-        self.send(Op::Submit { text: text.to_owned() }).await;
-    }
-
-    /// The next event that the pattern takes; what comes before it is passed over.
-    async fn next<T>(&mut self, mut wanted: impl FnMut(Event) -> Option<T>) -> T {
-        let wait = async {
-            loop {
-                let event = self.handle.events.recv().await.expect("the session goes on");
-                if let Some(found) = wanted(event) {
-                    return found;
-                }
-            }
-        };
-        tokio::time::timeout(std::time::Duration::from_secs(20), wait).await.expect("it comes")
-    }
-
-    async fn ending(&mut self) -> Ending {
-        self.next(|event| match event {
-            Event::TurnEnded { ending, .. } => Some(ending),
-            _ => None,
-        })
-        .await
-    }
-
-    async fn asked(&mut self) -> (AskId, Question) {
-        self.next(|event| match event {
-            Event::Asked(ask) => Some((ask.id, ask.question)),
-            _ => None,
-        })
-        .await
-    }
-
-    /// The words of the next turn.
-    async fn started(&mut self) -> String {
-        self.next(|event| match event {
-            Event::TurnStarted { text, .. } => Some(text),
-            _ => None,
-        })
-        .await
-    }
-
-    /// The next page, a line a row, in English.
-    async fn page(&mut self) -> Vec<String> {
-        let page = self
-            .next(|event| match event {
-                Event::Page(page) => Some(page),
-                _ => None,
-            })
-            .await;
-        page.rows.iter().map(line).collect()
-    }
-
     async fn history_share(&mut self) -> Vec<String> {
         self.send(Op::Report { report: Report::Context }).await;
         self.page().await
     }
-
-    async fn notice(&mut self) -> Notice {
-        self.next(|event| match event {
-            Event::Notice(notice) => Some(notice),
-            _ => None,
-        })
-        .await
-    }
 }
 
-fn line(row: &Row) -> String {
-    let text = |value: &Value| value.text(Lang::En);
-    match row {
-        Row::Heading(value) | Row::Line(value) => text(value),
-        Row::Pair { label, value } => format!("{}: {}", text(label), text(value)),
-    }
-}
-
-fn scripted(replies: &[&str]) -> Connected {
-    let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
-    Connected {
-        model: Arc::new(model),
-        provider: "scripted".into(),
-        base_url: String::new(),
-        list: Arc::new(|| async { Ok::<_, ModelError>(vec!["a".to_owned()]) }.boxed()),
-    }
+fn model(replies: &[&str]) -> Arc<dyn Model> {
+    Arc::new(Scripted::parse("test", &replies.join("\n---\n")).unwrap())
 }
 
 fn parts(folder: &Path, replies: &[&str]) -> Parts {
-    let world = System::new(folder, folder, &[]);
-    let environment = Environment { path: world.child_path(), ..Environment::default() };
-    let exec = Exec::new(Setup {
-        shell: "/bin/sh".into(),
-        environment,
-        limits: Limits::default(),
-        redactor: None,
-        lang: Lang::En,
+    let mut parts = talk::parts(folder, model(replies));
+    parts.reach.ways.connect = Arc::new(|wanted, _| match wanted {
+        Wanted::Model { name, .. } if name == "other" => Ok(talk::connected(model(&[DONE]))),
+        _ => Err(words::NO_MODELS.into()),
     });
-    let place = Place {
-        workspace: folder.to_owned(),
-        home: folder.join("home"),
-        cwd: folder.to_owned(),
-        trusted: true,
-    };
-    Parts {
-        keep: avocet::session::saved::Keeping::nothing(),
-        facts: Facts { cwd: folder.display().to_string(), max_steps: 25, ..Facts::default() },
-        reach: Reach {
-            first: scripted(replies),
-            discover: None,
-            ways: Ways {
-                connect: Arc::new(|wanted, _| match wanted {
-                    Wanted::Model { name, .. } if name == "other" => Ok(scripted(&[DONE])),
-                    _ => Err(words::NO_MODELS.into()),
-                }),
-                doctor: Arc::new(|_| {
-                    async { Page { title: Say::from(words::DOCTOR), rows: vec![] } }.boxed()
-                }),
-            },
-        },
-        guard: Guard {
-            policy: Policy::default(),
-            place,
-            world: Arc::new(world),
-            redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
-            keep_rule: Box::new(|_, _| Ok(())),
-            trust: Trust::silent(),
-        },
-        tools: Toolbox::new(vec![Arc::new(exec)]),
-        persona: Persona::default(),
-        kept: Kept::nothing(),
-        bounds: Bounds::default(),
-        greeting: vec![],
-    }
+    parts
 }
 
 #[tokio::test]
@@ -418,6 +319,70 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
 }
 
 #[tokio::test]
+async fn a_line_for_the_shell_that_is_typed_while_a_turn_runs_follows_it() {
+    let mut talk = Talk::start(&[&cmd("mkdir", &["a"]), DONE]);
+    talk.says("go").await;
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Shell { line: "printf two".into(), keep: true }).await;
+    talk.send(Op::Shell { line: "printf three".into(), keep: false }).await;
+    let queued = talk
+        .next(|event| match event {
+            Event::Queued { texts } if texts.len() == 2 => Some(texts),
+            _ => None,
+        })
+        .await;
+    assert_eq!(queued, ["!printf two", "!!printf three"]);
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    for expected in ["two", "three"] {
+        let ran = talk
+            .next(|event| match event {
+                Event::Observed(seen) => Some(seen.stdout),
+                _ => None,
+            })
+            .await;
+        assert_eq!(ran, expected);
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+}
+
+#[tokio::test]
+async fn what_an_earlier_session_left_waiting_starts_only_when_it_is_wanted() {
+    let (mut talk, _) = stranger(&[DONE, DONE, DONE]);
+    let (ask, _) = talk.asked().await;
+    let kept = vec!["old one".to_owned(), "!printf old".to_owned()];
+    talk.send(Op::SetQueue { texts: kept }).await;
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Report { report: Report::Usage }).await;
+    talk.next(|event| match event {
+        Event::Page(_) => Some(()),
+        Event::TurnStarted { text, .. } => panic!("{text} started by itself"),
+        _ => None,
+    })
+    .await;
+    talk.send(Op::RunQueue).await;
+    for expected in ["old one", "!printf old"] {
+        assert_eq!(talk.started().await, expected);
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+    talk.send(Op::RunQueue).await;
+    assert_eq!(talk.notice().await.say.word(), words::QUEUE_EMPTY);
+}
+
+#[tokio::test]
+async fn what_is_said_before_the_trust_question_is_answered_goes_before_what_was_left() {
+    let (mut talk, _) = stranger(&[DONE, DONE]);
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::SetQueue { texts: vec!["old".to_owned()] }).await;
+    talk.says("new").await;
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    for expected in ["new", "old"] {
+        assert_eq!(talk.started().await, expected);
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+}
+
+#[tokio::test]
 async fn the_branch_that_is_shown_follows_what_a_step_did() {
     let mut talk = Talk::start(&[DONE]);
     let git = talk.folder().join(".git");
@@ -475,7 +440,7 @@ async fn a_mode_that_cannot_be_had_changes_nothing() {
 #[tokio::test]
 async fn a_mode_says_who_answers_now() {
     let mut talk = Talk::with(&[DONE], |parts| {
-        parts.reach.ways.connect = Arc::new(|_, _| Ok(scripted(&[DONE])));
+        parts.reach.ways.connect = Arc::new(|_, _| Ok(talk::connected(model(&[DONE]))));
     });
     talk.send(Op::SetMode { mode: Mode::Low }).await;
     assert_eq!(talk.notice().await.say.text(Lang::En), "Mode low: `scripted` answers from now on.");
@@ -641,21 +606,6 @@ async fn what_each_turn_cost_is_shown_with_the_sum() {
 
 // Files
 
-/// A model's reply with one tool.
-fn tool(name: &str, input: serde_json::Value) -> String {
-    serde_json::json!({"type":"cmd","message":"A step.","data":{"commands":[{"tool":name,"input":input}]}})
-        .to_string()
-}
-
-/// With the tools for files, and a place for old contents.
-fn with_files(parts: &mut Parts) {
-    let folder = parts.guard.place.workspace.clone();
-    let kept = file::Kept::new(folder.join(".kept"));
-    let desk = file::Desk { seen: Seen::default(), kept: Some(kept) };
-    parts.guard.world = Arc::new(System::new(&folder, &folder, &[]).seeing(desk.seen.clone()));
-    parts.tools = Toolbox::new(file::all(&desk)).keeping(desk.kept);
-}
-
 #[tokio::test]
 async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "two", "new": "2"}));
@@ -679,7 +629,7 @@ async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
     talk.send(Op::Undo { turns: 1 }).await;
     let turns = talk
         .next(|event| match event {
-            Event::Undone { turns } => Some(turns),
+            Event::Undone { turns, .. } => Some(turns),
             _ => None,
         })
         .await;
@@ -690,6 +640,29 @@ async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
     talk.send(Op::Undo { turns: 1 }).await;
     let said = talk.notice().await.say.text(Lang::En);
     assert!(said.starts_with("No step of this session"), "{said}");
+}
+
+#[tokio::test]
+async fn a_file_that_changed_since_the_model_read_it_is_said_to_have_changed() {
+    let read = tool("file.read", serde_json::json!({"path": "a.txt"}));
+    let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "two", "new": "2"}));
+    for (by_hand, is_said) in [(None, false), (Some("two\nmine\n"), true)] {
+        let mut talk = Talk::with(&[&read, DONE, &edit, DONE], with_files);
+        let a = talk.folder().join("a.txt");
+        std::fs::write(&a, "one\ntwo\n").unwrap();
+        talk.says("read it").await;
+        assert_eq!(talk.ending().await, Ending::Done);
+        if let Some(text) = by_hand {
+            std::fs::write(&a, text).unwrap();
+        }
+        talk.says("change it").await;
+        let (ask, question) = talk.asked().await;
+        let Question::Step { risk, .. } = question else { panic!("a step") };
+        let said = risk.reasons.iter().any(|reason| reason.rule == "file.changed");
+        assert_eq!(said, is_said);
+        talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+        talk.ending().await;
+    }
 }
 
 #[tokio::test]
@@ -991,4 +964,157 @@ async fn what_is_changed_after_a_rewind_of_both_can_be_undone() {
     assert_eq!(talk.started().await, "/undo");
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n");
+}
+
+/// The second of two turns changed files, and the chat of it was taken back.
+async fn left_behind(resume: bool) -> (Talk, PathBuf, PathBuf) {
+    let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
+    let new = tool("file.write", serde_json::json!({"path": "b.txt", "content": "b\n"}));
+    let kept = |parts: &mut Parts, resume| {
+        with_files(parts);
+        talk::saved(parts, resume);
+    };
+    let mut talk = Talk::with(&[DONE, &edit, &new, DONE], |parts| kept(parts, false));
+    let (a, b) = changed_in_the_second_turn(&mut talk).await;
+    talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }).await;
+    assert_eq!(talk.notice().await.say.word(), words::REWIND_LEFT);
+    if resume {
+        talk = talk.again(&[DONE, DONE], |parts| kept(parts, true)).await;
+        assert_eq!(talk.notice().await.say.word(), words::RESUMED);
+    }
+    (talk, a, b)
+}
+
+#[tokio::test]
+async fn files_that_stayed_when_the_chat_was_taken_back_can_be_undone() {
+    for resume in [false, true] {
+        let (mut talk, a, b) = left_behind(resume).await;
+        assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"1\r\n".to_vec(), true));
+        talk.send(Op::Undo { turns: 1 }).await;
+        assert_eq!(talk.started().await, "/undo", "resumed: {resume}");
+        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"one\r\n".to_vec(), false));
+        talk.send(Op::Undo { turns: 1 }).await;
+        let nothing = talk.next(|event| match event {
+            Event::Notice(notice) if notice.say.word() == words::NOTHING_TO_UNDO => Some(()),
+            Event::TurnStarted { text, .. } => panic!("{text} once more"),
+            _ => None,
+        });
+        nothing.await;
+    }
+}
+
+#[tokio::test]
+async fn an_undo_is_known_after_a_resume_and_in_an_export() {
+    let edit = |old: &str, new: &str| {
+        tool("file.edit", serde_json::json!({"path": "a.txt", "old": old, "new": new}))
+    };
+    let read = tool("file.read", serde_json::json!({"path": "a.txt"}));
+    let kept = |parts: &mut Parts, resume| {
+        with_files(parts);
+        talk::saved(parts, resume);
+    };
+    let replies = [&read, &edit("one", "two"), DONE, &edit("two", "three"), DONE];
+    let mut talk = Talk::with(&replies, |parts| kept(parts, false));
+    let a = talk.folder().join("a.txt");
+    std::fs::write(&a, "one\n").unwrap();
+    for words in ["first", "second"] {
+        talk.says(words).await;
+        talk.yes().await;
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+    talk.send(Op::Undo { turns: 1 }).await;
+    talk.ending().await;
+    assert_eq!(std::fs::read_to_string(&a).unwrap(), "two\n");
+    let mut talk = talk.again(&[], |parts| kept(parts, true)).await;
+    assert_eq!(talk.notice().await.say.word(), words::RESUMED);
+    assert!(exported(&mut talk).await.contains("\"undone\""));
+    // Not once more what is undone: the turn before it.
+    talk.send(Op::Undo { turns: 1 }).await;
+    talk.ending().await;
+    assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n");
+    // Taking back the chat of an undo does not take back the undo.
+    talk.send(Op::Rewind { turn: 3, what: Some(Rewind::Chat) }).await;
+    talk.next(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
+    talk.send(Op::Undo { turns: 1 }).await;
+    let nothing = talk.next(|event| match event {
+        Event::Notice(notice) if notice.say.word() == words::NOTHING_TO_UNDO => Some(()),
+        Event::TurnStarted { text, .. } => panic!("{text} once more"),
+        _ => None,
+    });
+    nothing.await;
+}
+
+#[tokio::test]
+async fn a_patched_configuration_is_put_back_also_after_a_resume() {
+    const BEFORE: &str = "{\n    \"theme\": \"dark\",\n    \"nested\": { \"a\": 1 }\n}\n";
+    for resume in [false, true] {
+        let kept = |parts: &mut Parts, resume| {
+            with_files(parts);
+            talk::saved(parts, resume);
+        };
+        let patch = serde_json::json!({
+            "path": "~/.slothtool/plugin-configs/loc.json",
+            "set": {"/theme": "light"}, "unset": ["/nested/a"],
+        });
+        let mut talk =
+            Talk::with(&[&tool("config.json_patch", patch), DONE], |parts| kept(parts, false));
+        let folder = talk.folder().join("home/.slothtool/plugin-configs");
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("loc.json");
+        std::fs::write(&file, BEFORE).unwrap();
+        talk.says("make it light").await;
+        let (ask, question) = talk.asked().await;
+        let Question::Step { change: Some(change), risk, .. } = question else { panic!("a step") };
+        assert!(change.diff.contains("+    \"theme\": \"light\""), "{}", change.diff);
+        assert_eq!(risk.tier, Tier::L1);
+        talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+        assert_eq!(talk.ending().await, Ending::Done);
+        let patched = std::fs::read_to_string(&file).unwrap();
+        assert!(patched.contains("light") && !patched.contains("\"a\""), "{patched}");
+        let names = || -> Vec<String> {
+            let entries = std::fs::read_dir(&folder).unwrap();
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        };
+        assert!(names().iter().any(|name| name.contains(".bak-")), "{:?}", names());
+        if resume {
+            talk = talk.again(&[], |parts| kept(parts, true)).await;
+            assert_eq!(talk.notice().await.say.word(), words::RESUMED);
+        }
+        talk.send(Op::Undo { turns: 1 }).await;
+        // It lies outside the folder: that is asked about.
+        let mut asked = 0;
+        loop {
+            let event = talk.next(Some).await;
+            match event {
+                Event::Asked(ask) => {
+                    asked += 1;
+                    talk.send(Op::Decide { ask: ask.id, decision: Decision::Approve }).await;
+                }
+                Event::TurnEnded { ending, .. } => break assert_eq!(ending, Ending::Done),
+                Event::Observed(seen) => assert_eq!(seen.outcome, Outcome::Ran, "{seen:?}"),
+                _ => {}
+            }
+        }
+        assert!(asked <= 1);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), BEFORE, "resumed: {resume}");
+    }
+}
+
+#[tokio::test]
+async fn words_that_held_a_secret_come_back_with_its_mark_and_that_is_said() {
+    let text = format!("the key is {}", talk::SECRET);
+    let mut talk = Talk::with(&[DONE], |parts| talk::saved(parts, false));
+    talk.says(&text).await;
+    talk.ending().await;
+    let mut talk = talk.again(&[DONE], |parts| talk::saved(parts, true)).await;
+    talk.send(Op::Rewind { turn: 1, what: None }).await;
+    let back = talk
+        .next(|event| match event {
+            Event::Rewound { text, .. } => Some(text),
+            _ => None,
+        })
+        .await;
+    assert!(back.starts_with("the key is ‹redacted:key"), "{back}");
+    assert_eq!(talk.notice().await.say.word(), words::REWIND_MASKED);
 }

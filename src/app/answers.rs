@@ -16,17 +16,16 @@ use crate::cli::{Exit, config, model, page, policy, session};
 use crate::config::{Connection, Environment, Provider};
 use crate::library::Library;
 use crate::model::list_models;
-use crate::protocol::{NoteFact, Notice, Page, Row};
+use crate::protocol::{NoteFact, Notice, Page, Row, Work};
 use crate::safety::Scene;
 use crate::session::Doctor;
 use crate::store::{Disk, StoreError};
 use crate::tools::sandbox::Sandbox;
-use crate::tools::world::System;
 use crate::words::{Spoken, cli as words};
 
 /// `policy explain` and `policy list`.
 pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
-    let world = System::new(&ground.folder, &ground.paths.home, &[]);
+    let world = ground.world();
     // What the policy says of a command, as the batch does; that this folder makes every
     // command ask is said beside it.
     let place = policy::place(&ground.folder, &ground.paths.home, true, &world);
@@ -48,6 +47,12 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
             };
             ended(ground, done)
         }
+        args::Policy::Explain { tool: Some(name), args, .. } => {
+            match policy::tool(name, args.as_deref()) {
+                Ok(work) => explained(ground, &work, scene, json),
+                Err(why) => ground.fail(&Notice::error(why), Exit::WrongUse),
+            }
+        }
         args::Policy::Explain { words, .. } => {
             let Some((program, args)) = words.split_first() else {
                 return ground.fail(&Notice::error(words::NO_PROGRAM), Exit::WrongUse);
@@ -55,14 +60,18 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
             if !ground.trusted {
                 ground.fail(&Notice::info(words::EXPLAIN_UNTRUSTED), Exit::Done);
             }
-            let text = if json {
-                policy::explain_json(program, args, scene, lang).to_string()
-            } else {
-                policy::explain_one(program, args, scene, lang)
-            };
-            answer(ground, &format!("{text}\n"))
+            explained(ground, &policy::command(program, args), scene, json)
         }
     }
+}
+
+fn explained(ground: &Ground, work: &Work, scene: Scene<'_>, json: bool) -> Exit {
+    let lang = ground.lang();
+    let text = match json {
+        true => policy::explain_json(work, scene, lang).to_string(),
+        false => policy::explain_one(work, scene, lang),
+    };
+    answer(ground, &format!("{text}\n"))
 }
 
 /// `model list`.
@@ -168,7 +177,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
         Ok(offer) => offer,
         Err(error) => return ground.broken(&error),
     };
-    let world = System::new(&ground.folder, &ground.paths.home, &[]);
+    let world = ground.world();
     let terminal = terminal(&ground.environment);
     let found = Findings {
         paths: &ground.paths,
@@ -189,15 +198,14 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
 /// What `/doctor` shows: the same findings, looked for while the session goes on.
 pub fn doctor_page(ground: &Ground) -> Doctor {
     let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
-    let (folder, trusted) = (ground.folder.clone(), ground.trusted);
-    let terminal = terminal(&ground.environment);
-    let (setting, places) = (ground.loaded.settings.sandbox, ground.places());
-    std::sync::Arc::new(move |_| {
+    let folder = ground.folder.clone();
+    let (terminal, world) = (terminal(&ground.environment), ground.world());
+    let (setting, places) = (ground.loaded.settings.sandbox, ground.find_places());
+    std::sync::Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
-        let (terminal, places) = (terminal.clone(), places.clone());
+        let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
         async move {
             let offer = offer(loaded.settings.connection.clone()).await;
-            let world = System::new(&folder, &paths.home, &[]);
             let held = super::parts::places(&folder, &paths.home, &world);
             let sandbox = Sandbox::new(setting, held);
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;

@@ -16,7 +16,9 @@ use crate::library::Places;
 use crate::protocol::Notice;
 use crate::safety;
 use crate::session::library::FindPlaces;
+use crate::session::saved;
 use crate::store::Store;
+use crate::tools::world::System;
 use crate::tui::ring::Ring;
 use crate::tui::surroundings::knows_links;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
@@ -71,6 +73,17 @@ impl Ground {
         }
         let saves = !cli.run.no_save;
         Ok(Ground { environment, paths, loaded, folder, trusted, saves, trust })
+    }
+
+    /// This machine, as the rules may ask about it.
+    pub fn world(&self) -> System {
+        let home = &self.paths.home;
+        let folder = |text: &String| match text.strip_prefix("~/") {
+            Some(rest) => home.join(rest),
+            None => PathBuf::from(text),
+        };
+        let more: Vec<PathBuf> = self.loaded.settings.program_folders.iter().map(folder).collect();
+        System::new(&self.folder, home, &more).knowing(self.environment.path("PATH"))
     }
 
     pub fn lang(&self) -> Lang {
@@ -188,7 +201,7 @@ impl Ground {
             ring: self.ring(),
             clipboard: self.clipboard(),
             links: depth != Depth::None && knows_links(variable),
-            clock: time_of_day(),
+            clock: wall(),
         }
     }
 
@@ -222,11 +235,10 @@ impl Known {
     }
 }
 
-/// Milliseconds since midnight, where one is.
-fn time_of_day() -> u64 {
-    let now = jiff::Zoned::now().time();
-    let seconds = (i64::from(now.hour()) * 60 + i64::from(now.minute())) * 60;
-    u64::try_from((seconds + i64::from(now.second())) * 1_000).unwrap_or(0)
+/// The clock on the wall, in milliseconds since 1970.
+fn wall() -> u64 {
+    let now = jiff::Timestamp::now().as_millisecond();
+    u64::try_from(saved::on_the_wall(now, &jiff::tz::TimeZone::system())).unwrap_or(0)
 }
 
 /// Foreign text made safe for a terminal.

@@ -13,7 +13,7 @@ use crate::config::trust::{Level, Standing};
 use crate::config::{problem, toolchain, trust};
 use crate::context::window::Bounds;
 use crate::library::bot;
-use crate::protocol::{Facts, Notice, ToolFact};
+use crate::protocol::{Facts, Notice};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
 use crate::session::library::Kept;
@@ -54,7 +54,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let redactor = Arc::new(redactor(ground));
     let desk =
         file::Desk { seen: Seen::default(), kept: Some(file::Kept::new(ground.paths.kept())) };
-    let world = System::new(&ground.folder, &ground.paths.home, &[]).seeing(desk.seen.clone());
+    let world = ground.world().seeing(desk.seen.clone());
     let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = guard(ground, world, redactor);
     let untrusted = match surface {
@@ -240,10 +240,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         cwd: ground.folder.display().to_string(),
         // Nothing of a folder is read that is not trusted.
         branch: ground.trusted.then(|| branch::of(&ground.folder)).flatten(),
-        tools: tools
-            .iter()
-            .map(|tool| ToolFact { name: tool.name().to_owned(), about: tool.about().into() })
-            .collect(),
+        tools: tools.facts(),
         allowed: shown(&policy.allowed),
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,

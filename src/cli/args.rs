@@ -195,28 +195,7 @@ pub struct RunScript {
     pub bot: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Policy {
-    /// Judge one command, or many as JSON lines.
-    #[command(after_help = "Examples:
-  avocet policy explain -- rm -rf build
-  avocet policy explain --json -- git status
-  avocet policy explain --batch - < steps.jsonl")]
-    Explain {
-        /// Read JSON lines from a file, or from standard input for `-`, and answer each.
-        #[arg(long, value_name = "FILE|-", conflicts_with = "words")]
-        batch: Option<PathBuf>,
-        /// The program and its arguments, behind `--`.
-        #[arg(last = true, value_name = "PROGRAM ARGS", required_unless_present = "batch")]
-        words: Vec<String>,
-    },
-    /// List every rule by its id, as `[safety] lift` names it, with its tier and reason.
-    #[command(after_help = "Example:\n  avocet policy rules --json")]
-    Rules,
-    /// List the programs the policy knows.
-    #[command(after_help = "Example:\n  avocet policy list")]
-    List,
-}
+pub use super::policy::Policy;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum Model {
@@ -562,6 +541,8 @@ mod tests {
         let explain = |batch: Option<&str>, words: &[&str]| {
             Ok(Way::Policy(Policy::Explain {
                 batch: batch.map(Into::into),
+                tool: None,
+                args: None,
                 words: words.iter().map(|word| (*word).to_owned()).collect(),
             }))
         };
@@ -569,11 +550,19 @@ mod tests {
         assert_eq!(way(&line, TERMINAL), explain(None, &["git", "log", "--json", "-p"]));
         assert!(parse(&line).unwrap().run.json);
         assert_eq!(way(&["policy", "explain", "--batch", "-"], PIPED), explain(Some("-"), &[]));
+        let tool = ["policy", "explain", "--tool", "plan", "--args", "{}"];
+        let Ok(Way::Policy(Policy::Explain { tool, args, .. })) = way(&tool, TERMINAL) else {
+            panic!("a tool is judged")
+        };
+        assert_eq!((tool.as_deref(), args.as_deref()), (Some("plan"), Some("{}")));
     }
 
     #[test]
     fn wrong_use_is_told_apart_from_a_wish_for_help() {
-        for line in [&["--nope"][..], &["--mode", "fast"], &["policy", "explain"], &["config"]] {
+        let args = ["policy", "explain", "--args", "{}"];
+        for line in
+            [&["--nope"][..], &["--mode", "fast"], &["policy", "explain"], &["config"], &args]
+        {
             assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line:?}");
         }
         for line in [["--help"], ["--version"]] {

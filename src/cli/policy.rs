@@ -1,33 +1,89 @@
-//! `avocet policy explain`: what the policy says about a command, without running it.
+//! `avocet policy explain`: what the policy says about a command or a step of another
+//! tool, without doing it.
 //!
 //! Functions over parts; reading arguments and printing is the caller's.
 
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
+use clap::Subcommand;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::prompt::template;
 use crate::protocol::{Requires, Risk, Row, Step, Tier, Work};
-use crate::safety::{self, Judged, Place, Policy, Scene, Verdict, World};
+use crate::safety::{self, Judged, Place, Scene, Task, Verdict, World};
 use crate::tools::world::System;
-use crate::words::{Lang, safety as words};
+use crate::words::{Lang, Say, safety as words};
 
-/// The verdict on one command, for people: several lines, no newline at the end.
-pub fn explain_one(program: &str, args: &[String], scene: Scene<'_>, lang: Lang) -> String {
-    let verdict = judge(program, args, scene);
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Policy {
+    /// Judge one command or one step of another tool, or many as JSON lines.
+    #[command(after_help = "Examples:
+  avocet policy explain -- rm -rf build
+  avocet policy explain --json -- git status
+  avocet policy explain --tool file.write --args '{\"path\":\"a.txt\",\"content\":\"hi\"}'
+  avocet policy explain --batch - < steps.jsonl")]
+    Explain {
+        /// Read JSON lines from a file, or from standard input for `-`, and answer each.
+        #[arg(long, value_name = "FILE|-", conflicts_with_all = ["words", "tool"])]
+        batch: Option<PathBuf>,
+        /// Judge this tool, such as `file.edit`, `plugin.run` or `config.json_patch`.
+        #[arg(long, value_name = "NAME", conflicts_with = "words")]
+        tool: Option<String>,
+        /// Its input, as a JSON object.
+        #[arg(long, value_name = "JSON", requires = "tool")]
+        args: Option<String>,
+        /// The program and its arguments, behind `--`.
+        #[arg(last = true, value_name = "PROGRAM ARGS", required_unless_present_any = ["batch", "tool"])]
+        words: Vec<String>,
+    },
+    /// List every rule by its id, as `[safety] lift` names it, with its tier and reason.
+    #[command(after_help = "Example:\n  avocet policy rules --json")]
+    Rules,
+    /// List the programs the policy knows.
+    #[command(after_help = "Example:\n  avocet policy list")]
+    List,
+}
+
+/// The step a command is.
+pub fn command(program: &str, args: &[String]) -> Work {
+    Work::Exec { program: program.to_owned(), args: args.to_vec() }
+}
+
+/// The step of a tool, from its input as JSON; nothing counts as `{}`.
+///
+/// # Errors
+/// When the input is no JSON object, or what it would do depends on a conversation.
+pub fn tool(name: &str, input: Option<&str>) -> Result<Work, Say> {
+    let bad = |error: String| words::EXPLAIN_NO_OBJECT.with("error", error);
+    let read = input.map_or(Ok(Value::Object(Map::new())), serde_json::from_str);
+    match read {
+        Err(error) => Err(bad(error.to_string())),
+        Ok(Value::Object(fields)) => tool_of(name, fields),
+        Ok(other) => Err(bad(other.to_string())),
+    }
+}
+
+fn tool_of(name: &str, input: Map<String, Value>) -> Result<Work, Say> {
+    if name == safety::SKILL_TOOL {
+        return Err(words::EXPLAIN_SKILL.into());
+    }
+    Ok(Work::Tool { name: name.to_owned(), input: Value::Object(input) })
+}
+
+/// The verdict on one step, for people: several lines, no newline at the end.
+pub fn explain_one(work: &Work, scene: Scene<'_>, lang: Lang) -> String {
+    let verdict = judge(work, scene);
     let judged = verdict.judged();
     let outcome = match &verdict {
         Verdict::Run(_) => words::EXPLAIN_RUNS,
         Verdict::Ask(_) => words::EXPLAIN_ASKS,
         Verdict::Refuse(_) => words::EXPLAIN_REFUSED,
     };
-    let found = judged.program.as_ref().map(|program| program.path.to_string_lossy());
-    let found = found.unwrap_or(words::EXPLAIN_NOT_FOUND.text(lang).into());
     let mut lines = vec![
         format!("{} · {} · {}", judged.risk.tier.name(), outcome.text(lang), judged.risk.rule),
-        format!("{}: {program} ({found})", words::EXPLAIN_PROGRAM.text(lang)),
+        what(work, judged, lang),
         format!("{}: {}", words::EXPLAIN_FOLDER.text(lang), judged.cwd.display()),
     ];
     lines.extend(judged.risk.reasons.iter().map(|reason| {
@@ -39,13 +95,47 @@ pub fn explain_one(program: &str, args: &[String], scene: Scene<'_>, lang: Lang)
     }));
     let effects = effects(&judged.risk);
     lines.push(format!("{}: {}", words::EXPLAIN_EFFECTS.text(lang), effects.join(", ")));
+    lines.extend(outcome_of(judged, lang));
     let lines: Vec<String> = lines.iter().map(|line| visible(line)).collect();
     lines.join("\n")
 }
 
-/// The verdict on one command, as an answer of the batch without its `id`.
-pub fn explain_json(program: &str, args: &[String], scene: Scene<'_>, lang: Lang) -> Value {
-    let verdict = judge(program, args, scene);
+/// What is judged: the program with where it was found, or the tool.
+fn what(work: &Work, judged: &Judged, lang: Lang) -> String {
+    let found = judged.program.as_ref().map(|program| program.path.to_string_lossy());
+    match work {
+        Work::Tool { name, .. } => {
+            let by = found.map_or(String::new(), |path| format!(" ({path})"));
+            format!("{}: {name}{by}", words::EXPLAIN_TOOL.text(lang))
+        }
+        Work::Exec { program, .. } | Work::Shell { line: program } => {
+            let found = found.unwrap_or(words::EXPLAIN_NOT_FOUND.text(lang).into());
+            format!("{}: {program} ({found})", words::EXPLAIN_PROGRAM.text(lang))
+        }
+    }
+}
+
+/// What would come of a step of a tool: what is wrong with its input, or what would become
+/// of the file.
+fn outcome_of(judged: &Judged, lang: Lang) -> Vec<String> {
+    match &judged.task {
+        Some(Task::Fault(fault)) => {
+            let say = fault.say.text(lang);
+            vec![format!("{}: {say}", words::EXPLAIN_FAULT.text(lang))]
+        }
+        Some(task) => {
+            let Some(change) = task.change() else { return Vec::new() };
+            let sum = format!("{} +{} -{}", change.path, change.added, change.removed);
+            let title = format!("{}: {sum}", words::EXPLAIN_CHANGE.text(lang));
+            std::iter::once(title).chain(change.diff.lines().map(str::to_owned)).collect()
+        }
+        None => Vec::new(),
+    }
+}
+
+/// The verdict on one step, as an answer of the batch without its `id`.
+pub fn explain_json(work: &Work, scene: Scene<'_>, lang: Lang) -> Value {
+    let verdict = judge(work, scene);
     let mut answer = described(verdict.judged(), lang);
     let path = verdict.judged().program.as_ref().map(|program| program.path.to_string_lossy());
     answer["program"] = json!(path);
@@ -57,14 +147,14 @@ pub fn explain_json(program: &str, args: &[String], scene: Scene<'_>, lang: Lang
 ///
 /// In: `{"id", "program", "args", "cwd", "workspace", "home", "trusted"?}`, or `"shell"`
 /// in place of `program`, with the text for its `{{args}}` in `args`; folders that are
-/// left out are those of `here`. Out: `{"id", "tier", "rule", "reasons": [{"rule",
+/// left out are those of `here`; or `"tool"` with its input, an object, in `args`. Out: `{"id", "tier", "rule", "reasons": [{"rule",
 /// "tier", "text", "arg"?}], …}`, for a shell line also `programs`, `warnings`, `opaque`
-/// and `pieces`, or `{"id", "error"}` for a line that is no such object; the next line is
+/// and `pieces`, for a tool also `tool` and what would come of it (`change` or `fault`), or `{"id", "error"}` for a line that is no such object; the next line is
 /// read all the same. Fails only when reading or writing does.
 pub fn explain_batch(
     mut reader: impl BufRead,
     mut writer: impl Write,
-    policy: &Policy,
+    policy: &safety::Policy,
     here: &Place,
     lang: Lang,
 ) -> io::Result<()> {
@@ -93,6 +183,7 @@ struct Asked {
     #[serde(default)]
     id: Value,
     program: Option<String>,
+    tool: Option<String>,
     args: Option<Args>,
     shell: Option<String>,
     cwd: Option<PathBuf>,
@@ -101,15 +192,17 @@ struct Asked {
     trusted: Option<bool>,
 }
 
-/// The arguments of a program, or those of the template a shell line comes from.
+/// The arguments of a program, those of the template a shell line comes from, or the input
+/// of a tool.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Args {
     Words(Vec<String>),
     Text(String),
+    Input(Map<String, Value>),
 }
 
-fn answer(line: &[u8], policy: &Policy, here: &Place, lang: Lang) -> Value {
+fn answer(line: &[u8], policy: &safety::Policy, here: &Place, lang: Lang) -> Value {
     let asked: Asked = match serde_json::from_slice(line) {
         Ok(asked) => asked,
         Err(error) => return failure(line, &error.to_string(), lang),
@@ -125,19 +218,28 @@ fn answer(line: &[u8], policy: &Policy, here: &Place, lang: Lang) -> Value {
         trusted: asked.trusted.unwrap_or(true),
     };
     let scene = Scene { policy, place: &place, world: &system };
-    let mut answer = match (&asked.program, &asked.shell, &asked.args) {
-        (Some(_), _, Some(Args::Text(_))) => return failure(line, "`args` is no list", lang),
-        (Some(program), _, Some(Args::Words(args))) => {
-            described(judge(program, args, scene).judged(), lang)
+    let judged = |work: &Work| Ok(described(judge(work, scene).judged(), lang));
+    let answered = match (&asked.program, &asked.tool, &asked.shell, &asked.args) {
+        (Some(program), None, _, Some(Args::Words(args))) => judged(&command(program, args)),
+        (Some(program), None, _, None) => judged(&command(program, &[])),
+        (Some(_), None, _, Some(_)) => Err("`args` is no list".to_owned()),
+        (None, Some(name), _, Some(Args::Input(input))) => tool_of(name, input.clone())
+            .map_err(|say| say.text(lang))
+            .and_then(|work| judged(&work)),
+        (None, Some(name), _, None) => {
+            tool(name, None).map_err(|say| say.text(lang)).and_then(|work| judged(&work))
         }
-        (Some(program), _, None) => described(judge(program, &[], scene).judged(), lang),
-        (None, Some(shell), Some(Args::Text(args))) => {
-            described_line(shell, Some(args), scene, lang)
+        (None, Some(_), _, Some(_)) => Err("`args` is no object".to_owned()),
+        (None, None, Some(shell), Some(Args::Text(args))) => {
+            Ok(described_line(shell, Some(args), scene, lang))
         }
-        (None, Some(shell), Some(Args::Words(_)) | None) => {
-            described_line(shell, None, scene, lang)
-        }
-        (None, None, _) => return failure(line, "missing field `program`", lang),
+        (None, None, Some(shell), _) => Ok(described_line(shell, None, scene, lang)),
+        (Some(_), Some(_), _, _) => Err("`program` and `tool` stand together".to_owned()),
+        (None, None, None, _) => Err("missing field `program`".to_owned()),
+    };
+    let mut answer = match answered {
+        Ok(answer) => answer,
+        Err(why) => return failure(line, &why, lang),
     };
     answer["id"] = asked.id;
     answer
@@ -148,10 +250,9 @@ fn failure(line: &[u8], error: &str, lang: Lang) -> Value {
     json!({ "id": id, "error": words::BATCH_NOT_JSON.with("error", error).text(lang) })
 }
 
-fn judge(program: &str, args: &[String], scene: Scene<'_>) -> Verdict {
-    let work = Work::Exec { program: program.to_owned(), args: args.to_vec() };
-    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-    safety::assess(step, scene)
+fn judge(work: &Work, scene: Scene<'_>) -> Verdict {
+    let (id, requires) = (String::new(), Requires::default());
+    safety::assess(Step { id, work: work.clone(), requires, cwd: None }, scene)
 }
 
 fn described(judged: &Judged, lang: Lang) -> Value {
@@ -171,13 +272,26 @@ fn described(judged: &Judged, lang: Lang) -> Value {
             out
         })
         .collect();
-    json!({
+    let mut out = json!({
         "id": null,
         "tier": judged.risk.tier,
         "rule": judged.risk.rule,
         "reasons": reasons,
         "effects": judged.risk.effects,
-    })
+    });
+    if let Work::Tool { name, .. } = &judged.step.work {
+        out["tool"] = json!(name);
+    }
+    match &judged.task {
+        Some(Task::Fault(fault)) => out["fault"] = json!(fault.say.text(lang)),
+        Some(task) => {
+            if let Some(change) = task.change() {
+                out["change"] = json!(change);
+            }
+        }
+        None => {}
+    }
+    out
 }
 
 /// The answer on a line. With `args` it is a piece of a template: judged with them in it
@@ -300,7 +414,7 @@ mod tests {
         let system = System::new(temp.path(), temp.path(), &[]);
         let here = place(temp.path(), temp.path(), true, &system);
         let mut out = Vec::new();
-        explain_batch(input, &mut out, &Policy::default(), &here, Lang::En).unwrap();
+        explain_batch(input, &mut out, &safety::Policy::default(), &here, Lang::En).unwrap();
         out.split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_slice(line).unwrap())
@@ -384,13 +498,75 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let system = System::new(temp.path(), temp.path(), &[]);
         let here = place(temp.path(), temp.path(), true, &system);
-        let policy = Policy::default();
+        let policy = safety::Policy::default();
         let scene = Scene { policy: &policy, place: &here, world: &system };
         let args = ["--output=\u{1b}[2J\u{202e}x".to_owned(), "a".to_owned()];
-        let text = explain_one("sort", &args, scene, Lang::En);
+        let text = explain_one(&command("sort", &args), scene, Lang::En);
         assert!(text.starts_with("L1 · asks first · "), "{text}");
         assert!(text.contains("sort.output") && text.contains("argument 1"), "{text}");
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
-        assert!(explain_one("pwd", &[], scene, Lang::Zh).contains("直接运行"));
+        assert!(explain_one(&command("pwd", &[]), scene, Lang::Zh).contains("直接运行"));
+    }
+
+    #[test]
+    fn a_step_of_a_tool_is_judged_by_its_input() {
+        let out = batch(
+            concat!(
+                r#"{"id":1,"tool":"file.write","args":{"path":"a.txt","content":"one\n"}}"#,
+                "\n",
+                r#"{"id":2,"tool":"file.read","args":{"path":"/etc/shadow"}}"#,
+                "\n",
+                r#"{"id":3,"tool":"config.json_patch","args":{"path":"a.json","set":{}}}"#,
+                "\n",
+                r#"{"id":4,"tool":"plan","args":{"items":["x"]}}"#,
+                "\n",
+                r#"{"id":5,"tool":"nope"}"#,
+                "\n",
+                r#"{"id":6,"tool":"skill","args":{"name":"x"}}"#,
+                "\n",
+                r#"{"id":7,"tool":"plan","args":["x"]}"#,
+                "\n",
+                r#"{"id":8,"tool":"file.edit","args":{"path":"none.txt","edits":[]}}"#,
+                "\n",
+                r#"{"id":9,"tool":"plan","program":"ls"}"#,
+                "\n",
+            )
+            .as_bytes(),
+        );
+        let tier = |at: usize| out[at]["tier"].as_str().unwrap_or("none").to_owned();
+        assert_eq!(
+            (tier(0), tier(1), tier(3), tier(4)),
+            ("L1".into(), "L1".into(), "L0".into(), "L2".into())
+        );
+        assert_eq!(
+            (&out[0]["tool"], &out[0]["change"]["added"]),
+            (&json!("file.write"), &json!(1))
+        );
+        assert!(out[0]["change"]["diff"].as_str().unwrap().contains("+one"), "{}", out[0]);
+        assert_ne!(tier(2), "L0", "{}", out[2]);
+        for (at, id) in [(5, 6), (6, 7), (8, 9)] {
+            assert!(out[at]["error"].is_string() && out[at]["id"] == id, "{}", out[at]);
+        }
+        assert!(out[7]["fault"].is_string(), "{}", out[7]);
+    }
+
+    #[test]
+    fn people_read_what_would_become_of_the_file() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("a.txt"), "one\n").unwrap();
+        let system = System::new(temp.path(), temp.path(), &[]);
+        let here = place(temp.path(), temp.path(), true, &system);
+        let policy = safety::Policy::default();
+        let scene = Scene { policy: &policy, place: &here, world: &system };
+        let input = r#"{"path":"a.txt","edits":[{"find":"one","replace":"two\u001b[2J"}]}"#;
+        let text = explain_one(&tool("file.edit", Some(input)).unwrap(), scene, Lang::En);
+        assert!(text.starts_with("L1 · asks first · ") && text.contains("file.edit"), "{text}");
+        assert!(
+            text.contains("-one") && text.contains("+two") && !text.contains('\u{1b}'),
+            "{text}"
+        );
+        let fault = tool("file.edit", Some("{}")).unwrap();
+        assert!(explain_one(&fault, scene, Lang::En).contains("with this input: "));
+        assert!(tool("file.edit", Some("[1]")).is_err() && tool("skill", None).is_err());
     }
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::digest::{self, Digest};
 use super::size::Size;
-use crate::protocol::{Message, Observation};
+use crate::protocol::{Message, Observation, PlanItem, PlanState};
 
 /// The version of the saved form.
 pub const VERSION: u32 = 1;
@@ -24,6 +24,11 @@ pub const DIGESTS: usize = 3;
 
 /// Bytes of one message of a turn that is over.
 const MESSAGE: usize = 12 * 1024;
+
+/// Lists of what is to be done that are kept, items of one, and bytes of an item.
+const PLANS: usize = 8;
+const ITEMS: usize = 20;
+const ITEM: usize = 160;
 
 /// Steps of a turn that are named, and parts brought back at once.
 const RAN: usize = 12;
@@ -40,6 +45,10 @@ pub struct History {
     /// What a person brought back, until the next compaction.
     #[serde(default)]
     pub(super) recalled: Vec<Recalled>,
+    /// What the model wrote down as to be done, the newest last. Only what is open of that
+    /// one counts; the others are there to go back to.
+    #[serde(default)]
+    plans: VecDeque<Plan>,
     /// The last turn that was added.
     #[serde(default)]
     last: u64,
@@ -58,6 +67,13 @@ pub struct Summary {
     pub summary: String,
     pub key_facts: Vec<String>,
     pub open_tasks: Vec<String>,
+}
+
+/// What is open of a list of what is to be done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    turn: u64,
+    open: Vec<String>,
 }
 
 /// A turn that is over.
@@ -116,6 +132,7 @@ pub struct Recalled {
 pub struct Kept {
     lines: Vec<Line>,
     steps: Vec<Observation>,
+    plan: Option<Vec<PlanItem>>,
 }
 
 /// What one turn left, to be kept apart and put back in its place.
@@ -123,6 +140,8 @@ pub struct Kept {
 pub struct Trace {
     messages: Vec<Line>,
     digests: Vec<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plan: Option<Plan>,
 }
 
 /// A place between two turns.
@@ -137,6 +156,7 @@ impl Default for History {
             recent: VecDeque::new(),
             tool_digest: VecDeque::new(),
             recalled: Vec::new(),
+            plans: VecDeque::new(),
             last: 0,
             summed_at: None,
             not_before: 0,
@@ -180,6 +200,11 @@ impl Kept {
         self.steps.extend(seen.iter().cloned());
     }
 
+    /// What is to be done from here on.
+    pub fn plan(&mut self, items: &[PlanItem]) {
+        self.plan = Some(items.to_vec());
+    }
+
     /// The person stopped it here.
     pub fn cancelled(&mut self) {
         self.broke_off("(cancelled by the user)");
@@ -202,7 +227,7 @@ impl Kept {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.steps.is_empty()
+        self.lines.is_empty() && self.steps.is_empty() && self.plan.is_none()
     }
 }
 
@@ -277,7 +302,10 @@ impl History {
     /// Adds a turn that is over, with every text masked by `mask`.
     pub fn push(&mut self, turn: u64, kept: Kept, mask: impl Fn(&mut String)) {
         self.last = self.last.max(turn);
-        let Kept { mut lines, steps } = kept;
+        let Kept { mut lines, steps, plan } = kept;
+        if let Some(items) = plan {
+            self.plan(turn, &items, &mask);
+        }
         for line in &mut lines {
             line.texts(|text| {
                 mask(text);
@@ -310,6 +338,40 @@ impl History {
         }
     }
 
+    /// Takes a list of what is to be done in place of the one before. What is open of it
+    /// goes with every request until it is done or another list comes.
+    pub fn plan(&mut self, turn: u64, items: &[PlanItem], mask: impl Fn(&mut String)) {
+        let open = items.iter().filter(|item| item.state != PlanState::Done);
+        let open = open.take(ITEMS).map(|item| {
+            let mut text = item.text.replace(['\n', '\r'], " ");
+            mask(&mut text);
+            digest::cut_end(&text, ITEM)
+        });
+        let open = open.collect();
+        self.planned(Plan { turn, open });
+    }
+
+    fn planned(&mut self, plan: Plan) {
+        self.plans.retain(|known| known.turn != plan.turn);
+        self.plans.push_back(plan);
+        let over = self.plans.len().saturating_sub(PLANS);
+        self.plans.drain(..over);
+    }
+
+    /// What is pinned: the summary, and what is open of the newest plan.
+    pub(super) fn pinned(&self) -> String {
+        let mut out = self.summary.text();
+        let open = self.plans.back().map(|plan| plan.open.as_slice()).unwrap_or_default();
+        if !open.is_empty() {
+            let before = if out.is_empty() { "" } else { "\n" };
+            out.push_str(&format!(
+                "{before}Your plan, what is open of it:\n- {}",
+                open.join("\n- ")
+            ));
+        }
+        out
+    }
+
     /// Adds lines to what a turn left; they go with that turn.
     pub fn append(&mut self, turn: u64, kept: Kept, mask: impl Fn(&mut String)) {
         self.push(turn, kept, mask);
@@ -326,13 +388,17 @@ impl History {
         Trace {
             messages: of_turn.map(|exchange| exchange.messages.clone()).unwrap_or_default(),
             digests: self.tool_digest.iter().filter(|one| one.turn == turn).cloned().collect(),
+            plan: self.plans.iter().find(|plan| plan.turn == turn).cloned(),
         }
     }
 
     /// Adds a turn that was kept. It was masked and cut when it was new.
     pub fn retrace(&mut self, turn: u64, trace: Trace) {
-        let Trace { messages, digests } = trace;
+        let Trace { messages, digests, plan } = trace;
         self.last = self.last.max(turn);
+        if let Some(plan) = plan {
+            self.planned(plan);
+        }
         if !messages.is_empty() {
             self.recent.push_back(Exchange { turn, messages });
         }
@@ -373,6 +439,7 @@ impl History {
     pub fn back_to(&mut self, mark: Mark) {
         self.recent.retain(|exchange| exchange.turn <= mark.0);
         self.tool_digest.retain(|digest| digest.turn <= mark.0);
+        self.plans.retain(|plan| plan.turn <= mark.0);
         self.last = self.last.min(mark.0);
     }
 

@@ -124,7 +124,7 @@ pub fn request(parts: Parts<'_>, bounds: Bounds) -> (Vec<Message>, Ledger) {
     (out, ledger)
 }
 
-/// The prompt with the notes behind it, and the summary.
+/// The prompt with the notes behind it, and the summary with what is open.
 fn system(parts: Parts<'_>, room: Size, left: &mut Size, ledger: &mut Ledger) -> Vec<Message> {
     let mut prompt = fit(parts.system, room.part(2).less(ENVELOPE), digest::cut_middle);
     let taken = weight(&prompt);
@@ -141,7 +141,7 @@ fn system(parts: Parts<'_>, room: Size, left: &mut Size, ledger: &mut Ledger) ->
         prompt.push_str(&notes);
     }
     let mut out = vec![Message::system(prompt)];
-    let whole = parts.history.summary.text();
+    let whole = parts.history.pinned();
     if !whole.is_empty() {
         let share = room.part(10).at_most(left.part(2)).less(ENVELOPE);
         let text = fit(&whole, share, digest::cut_middle);

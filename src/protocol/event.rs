@@ -90,6 +90,17 @@ pub enum Event {
     /// Files are as they were before these turns, beside what was told of each.
     Undone {
         turns: Vec<u64>,
+        /// What had stayed of turns that were taken back, as [`Event::StillChanged`]
+        /// numbers it.
+        #[serde(default)]
+        left: Vec<u64>,
+    },
+    /// The chat was taken back from a turn on, and these files hold still what was done to
+    /// them since. It stands for all that was said so of that turn and of later ones.
+    StillChanged {
+        turn: u64,
+        /// Without what the changes look like.
+        files: Vec<Change>,
     },
     /// What waits in the queue now.
     Queued {
@@ -113,6 +124,10 @@ pub enum Event {
     /// Pieces of a long one follow, each before the last.
     Earlier {
         events: Vec<Event>,
+        /// When each of them happened, by the clock on the wall here: milliseconds since
+        /// 1970. Empty where nobody knows.
+        #[serde(default)]
+        at: Vec<i64>,
         /// There is more, and it is on its way.
         more: bool,
     },

@@ -10,6 +10,7 @@ use crate::protocol::{Change, Effect, Piece, Risk, Step, Tier};
 use crate::words::Word;
 
 mod args;
+pub mod argv;
 mod catalogue;
 mod checks;
 pub mod clean;
@@ -30,6 +31,7 @@ mod table;
 pub mod tools;
 mod warning;
 mod wrappers;
+pub mod written;
 
 #[cfg(test)]
 mod tests;
@@ -72,6 +74,11 @@ pub trait World: Send + Sync {
     fn kind(&self, path: &Path) -> Kind;
     /// The program a name stands for, looked up in trusted folders only.
     fn program(&self, name: &str) -> Option<Program>;
+    /// A folder of the user's own `PATH` that holds such a program, where no trusted one
+    /// does: it is named in a hint, nothing of it runs.
+    fn elsewhere(&self, _name: &str) -> Option<PathBuf> {
+        None
+    }
     /// The executable file at an absolute path, wherever it lies: what a step runs that
     /// names a file of the workspace.
     fn file(&self, _path: &Path) -> Option<Program> {

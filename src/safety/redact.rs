@@ -185,8 +185,16 @@ impl Redactor {
         hash.update(self.salt);
         hash.update(secret.as_bytes());
         let hash = hash.finalize();
-        format!("‹redacted:{kind} #{:02x}{:02x}›", hash[0], hash[1])
+        format!("{MARK}{kind} #{:02x}{:02x}›", hash[0], hash[1])
     }
+}
+
+/// How what stands for a secret begins.
+const MARK: &str = "‹redacted:";
+
+/// True for a text in which something stands for a secret.
+pub fn is_masked(text: &str) -> bool {
+    text.contains(MARK)
 }
 
 impl std::fmt::Debug for Redactor {

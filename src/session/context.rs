@@ -20,7 +20,9 @@ use crate::context::compact::{self, Plan, Wish};
 use crate::context::digest::cut_middle;
 use crate::context::history::{History, Kept, Summary};
 use crate::model::{Chunk, Model, Request};
-use crate::protocol::{Ending, Event, Mode, Notice, Observation, Origin, Params, Receipt, shown};
+use crate::protocol::{
+    Ending, Event, Mode, Notice, Observation, Origin, Params, PlanItem, Receipt, shown,
+};
 use crate::safety::redact::Redactor;
 use crate::words::{Lang, Say, Spoken, context as words};
 
@@ -64,6 +66,13 @@ impl TurnHost {
         if compact::is_due(&self.desk.history, self.desk.bounds) {
             self.tidy().await;
         }
+    }
+
+    /// A plan counts from the next call on, however long the turn becomes.
+    pub(super) fn planned(&mut self, items: &[PlanItem]) {
+        let redactor = Arc::clone(&self.desk.redactor);
+        let history = Arc::make_mut(&mut self.desk.history);
+        history.plan(self.turn, items, |text| *text = redactor.mask(text).into_owned());
     }
 
     async fn look_for_notes(&mut self) {
@@ -287,15 +296,17 @@ impl Session {
         self.past.history = history;
     }
 
-    /// `/recall ID`.
+    /// `/recall ID`. What is not in memory any more is looked up where it is kept.
     pub(super) async fn recall(&mut self, id: &str) {
-        let record = self.past.record();
-        let Some(text) = recalled(record, id) else {
-            let ids = known(record);
+        let text = match recalled(self.past.record(), id) {
+            Some(text) => Some(text),
+            None => recalled(&self.saved.part(id).await, id),
+        };
+        let Some(text) = text else {
             let notice = Notice::error(words::NO_PART.with("id", id));
-            let notice = match ids.is_empty() {
-                true => notice.hint(words::NO_PART_YET),
-                false => notice.hint(words::NO_PART_HERE.with("ids", ids)),
+            let notice = match self.parts_there_are().await {
+                ids if ids.is_empty() => notice.hint(words::NO_PART_YET),
+                ids => notice.hint(words::NO_PART_HERE.with("ids", ids)),
             };
             return self.say(notice).await;
         };
@@ -306,8 +317,17 @@ impl Session {
             true => words::RECALLED.with("id", id).with("size", size),
             false => words::RECALLED_ALREADY.with("id", id),
         };
-        self.saved.remember_whole(self.facts.turns, &self.past.history).await;
+        // What a running turn leaves comes behind it.
+        let behind = self.facts.turns - u64::from(!self.is_idle());
+        self.saved.remember_whole(behind, &self.past.history).await;
         self.say(Notice::info(notice)).await;
+    }
+
+    /// The first and last ids of each kind, of all that is kept and of what is only here.
+    async fn parts_there_are(&mut self) -> String {
+        let mut ends = self.saved.ends().await;
+        ends.extend(self.past.record().iter().cloned());
+        known(&ends)
     }
 }
 

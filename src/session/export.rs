@@ -1,7 +1,7 @@
 //! A conversation as a file: Markdown to read, JSON to work with, HTML to show.
 //! Pure text; writing it is the session's.
 
-use crate::protocol::{Event, ExportFormat, Observation, Work};
+use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState, Work};
 use crate::words::{Lang, session as words};
 
 /// The whole conversation in one format. Secrets are masked by the caller.
@@ -30,6 +30,10 @@ pub fn is_told(event: &Event) -> bool {
             | Event::Steered { .. }
             | Event::Replied(_)
             | Event::Observed(_)
+            | Event::Plan { .. }
+            | Event::Undone { .. }
+            | Event::StillChanged { .. }
+            | Event::Compacted(_)
             | Event::TurnEnded { .. }
     )
 }
@@ -45,10 +49,34 @@ fn markdown(record: &[Event], lang: Lang) -> String {
                 out.push_str(&format!("\n{}\n", replied.message));
             }
             Event::Observed(seen) => out.push_str(&step_markdown(seen)),
-            _ => {}
+            Event::Plan { items } => {
+                out.push('\n');
+                items.iter().for_each(|item| out.push_str(&format!("- {}\n", planned(item))));
+            }
+            event => out.extend(aside(event, lang).map(|text| format!("\n*{text}*\n"))),
         }
     }
     out
+}
+
+fn planned(item: &PlanItem) -> String {
+    let mark = match item.state {
+        PlanState::Pending => "[ ]",
+        PlanState::Doing => "[>]",
+        PlanState::Done => "[x]",
+    };
+    format!("{mark} {}", item.text)
+}
+
+/// What happened to the conversation itself, in one sentence.
+fn aside(event: &Event, lang: Lang) -> Option<String> {
+    let say = match event {
+        Event::Undone { .. } => words::EXPORT_UNDONE.into(),
+        Event::StillChanged { files, .. } => words::EXPORT_LEFT.with("n", files.len()),
+        Event::Compacted(receipt) => receipt.say(),
+        _ => return None,
+    };
+    Some(say.text(lang))
 }
 
 fn step_markdown(seen: &Observation) -> String {
@@ -93,7 +121,14 @@ fn html(record: &[Event], lang: Lang) -> String {
                 seen.outcome.name(),
                 escape(&[seen.stdout.as_str(), seen.stderr.as_str()].join("\n")),
             )),
-            _ => {}
+            Event::Plan { items } => {
+                let lines: Vec<String> = items.iter().map(planned).collect();
+                let text = escape(&lines.join("\n"));
+                body.push_str(&format!("<pre class=\"plan\">{text}</pre>\n"));
+            }
+            event => body.extend(
+                aside(event, lang).map(|text| format!("<p><em>{}</em></p>\n", escape(&text))),
+            ),
         }
     }
     format!(
@@ -162,6 +197,22 @@ mod tests {
     fn json_can_be_read_back() {
         let text = render(&record(), ExportFormat::Json, Lang::En);
         assert_eq!(serde_json::from_str::<Vec<Event>>(&text).expect("valid JSON"), record());
+    }
+
+    #[test]
+    fn a_plan_and_what_was_taken_back_stand_in_what_is_read() {
+        let item = PlanItem { text: "write <it>".into(), state: PlanState::Doing };
+        let record = [
+            Event::Plan { items: vec![item] },
+            Event::Undone { turns: vec![1], left: vec![] },
+            Event::StillChanged { turn: 2, files: vec![Default::default()] },
+        ];
+        assert!(record.iter().all(is_told));
+        let text = render(&record, ExportFormat::Md, Lang::En);
+        assert!(text.contains("- [>] write <it>") && text.contains("put back"), "{text}");
+        assert!(text.contains("stay changed: 1"), "{text}");
+        let page = render(&record, ExportFormat::Html, Lang::En);
+        assert!(page.contains("[&gt;] write &lt;it&gt;") && page.contains("put back"), "{page}");
     }
 
     #[test]

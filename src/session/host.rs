@@ -41,6 +41,8 @@ pub enum Note {
     Library { number: u64, library: Arc<Library> },
     /// Kept for an export.
     Record(Box<Event>),
+    /// An entered skill holds the turn to its tools, or none does any more.
+    Narrowed(Option<Narrowed>),
     /// A step came to its end.
     Stepped,
     /// The first of the words that were said to the turn has been heard.
@@ -72,6 +74,7 @@ pub struct Desk {
 
 /// The host of one turn.
 pub struct TurnHost {
+    pub turn: u64,
     pub desk: Desk,
     pub outbox: Outbox,
     pub notes: mpsc::UnboundedSender<Note>,
@@ -111,8 +114,7 @@ impl Bench {
         Bench { changes, policy, place, world, narrowed: None }
     }
 
-    /// Holds what follows to the tools of a skill; the latest counts.
-    pub fn narrow(&mut self, narrowed: Option<Narrowed>) {
+    fn narrow(&mut self, narrowed: Option<Narrowed>) {
         self.policy.narrowed = narrowed.clone();
         self.narrowed = narrowed;
     }
@@ -200,7 +202,7 @@ impl Host for TurnHost {
             && observation.succeeded()
         {
             self.entered(name, &observation.stdout);
-            self.bench.narrow(skills::narrowed(&self.desk.library, name));
+            self.narrow(skills::narrowed(&self.desk.library, name));
         }
         observation
     }
@@ -214,9 +216,13 @@ impl Host for TurnHost {
                 | Event::Observed(_)
                 | Event::Plan { .. }
                 | Event::Undone { .. }
+                | Event::StillChanged { .. }
                 | Event::TurnEnded { .. }
         ) {
             self.note(Note::Record(Box::new(event.clone())));
+        }
+        if let Event::Plan { items } = &event {
+            self.planned(items);
         }
         if matches!(event, Event::Steered { .. }) {
             self.note(Note::Heard);
@@ -261,6 +267,12 @@ impl TurnHost {
         let seen = watched(&self.desk, &mut self.outbox, step, run).await.seen;
         self.outbox.send(Event::Returned).await;
         seen
+    }
+
+    /// Holds what follows to the tools of a skill; the latest counts.
+    pub(super) fn narrow(&mut self, narrowed: Option<Narrowed>) {
+        self.note(Note::Narrowed(narrowed.clone()));
+        self.bench.narrow(narrowed);
     }
 
     /// A skill is in view from now on.

@@ -11,6 +11,7 @@ use super::Persona;
 use super::host::Note;
 use super::run::Session;
 use super::script::{FindScripts, ScriptPlaces};
+use super::skills;
 use super::turns::Words;
 use crate::library::{Library, Places, fill};
 use crate::protocol::{Catalogue, Event, Mention, Notice, Op};
@@ -106,7 +107,12 @@ impl Session {
         let scripts = tokio::task::spawn_blocking(move || places.names(&cwd)).await;
         let scripts = scripts.unwrap_or_default();
         let catalogue = Box::new(Catalogue { scripts, ..library.catalogue() });
+        let tools = skills::toolbox(&self.tools, &library).facts();
         self.voice.kept.library = library;
+        if tools != self.facts.tools {
+            self.facts.tools = tools;
+            self.tell_facts().await;
+        }
         self.outbox.send(Event::Catalogue(catalogue)).await;
     }
 

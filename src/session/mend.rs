@@ -12,7 +12,7 @@ use crate::store::{Piece, Remembered};
 use crate::words::session as words;
 
 /// Bytes of a step's last output that are kept of one that broke off.
-const TAIL: usize = 16 * 1024;
+const TAIL: usize = 128 * 1024;
 
 /// What is missing behind the last turn of these; empty when it came to its end.
 pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
@@ -124,6 +124,7 @@ pub fn kept(events: &[Event]) -> Kept {
                 reply = Some((replied.error, replied.message.clone()));
             }
             Event::Observed(one) => seen.push((**one).clone()),
+            Event::Plan { items } => kept.plan(items),
             Event::Steered { text } => {
                 settle(&mut kept, &mut reply, &mut seen);
                 kept.user(text);

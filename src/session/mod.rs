@@ -22,6 +22,7 @@ use crate::words::{Lang, Say};
 
 mod answering;
 mod context;
+mod edited;
 pub mod export;
 mod files;
 mod host;
@@ -103,7 +104,8 @@ pub enum Memory {
     Forget,
 }
 
-pub type Doctor = Arc<dyn Fn(&Facts) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
+/// True: the folder is trusted now.
+pub type Doctor = Arc<dyn Fn(bool) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
 
 /// What a person wants to talk to.
 #[derive(Clone, Debug, PartialEq)]

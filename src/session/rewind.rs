@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::run::Session;
-use super::undo::{Changed, changes, since};
+use super::undo::{Changed, From, Whose, changes, since};
 use crate::context::history::Kept;
 use crate::protocol::{Event, Notice, Rewind};
 use crate::words::{Say, session as words};
@@ -16,7 +16,7 @@ const NAMED: usize = 50;
 
 impl Session {
     pub(super) async fn rewind(&mut self, turn: u64, what: Option<Rewind>) -> Result<(), Say> {
-        let changed = since(&changes(self.past.record()), turn);
+        let changed = since(&changes(self.past.record()), From::turn(turn));
         match what {
             None if changed.is_empty() => self.rewind_chat(turn, &changed).await,
             None => {
@@ -26,7 +26,7 @@ impl Session {
             }
             Some(Rewind::Chat) => self.rewind_chat(turn, &changed).await,
             Some(Rewind::Files) => {
-                self.put_back_since(turn, REWIND).await;
+                self.put_back_since(From::turn(turn), REWIND).await;
                 Ok(())
             }
             Some(Rewind::Both) => self.rewind_both(turn).await,
@@ -34,30 +34,77 @@ impl Session {
     }
 
     async fn rewind_chat(&mut self, turn: u64, changed: &[Changed]) -> Result<(), Say> {
+        let stood = changes(self.past.record());
         self.forget_from(turn, Rewind::Chat).await?;
+        self.still_undone(&stood).await;
         if changed.is_empty() {
             return Ok(());
         }
+        let stayed = self.stayed(turn);
+        self.still_changed(turn, &stayed, changed).await;
         let before = turn.saturating_sub(1);
         let redactor = &self.guard.redactor;
         Arc::make_mut(&mut self.past.history)
             .append(before, left(changed), |text| *text = redactor.mask(text).into_owned());
-        self.saved.remember(before, &self.past.history).await;
+        // All of it: the turn it stands behind may be long summed up.
+        self.saved.remember_whole(before, &self.past.history).await;
         self.say(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;
         Ok(())
     }
 
-    /// What changed is read before it is forgotten.
+    /// The chat goes first, and what its turns did to files can be taken back until it is:
+    /// also when the program ends in between.
     async fn rewind_both(&mut self, turn: u64) -> Result<(), Say> {
         if self.cannot_undo() {
             return Err(words::UNDO_BUSY.into());
         }
-        let (turns, back) = self.restores(turn).await;
+        let from = From::turn(turn);
+        let stood = changes(self.past.record());
+        let changed = since(&stood, from);
+        let (mut whose, back) = self.restores(from).await;
         self.forget_from(turn, Rewind::Both).await?;
+        self.still_undone(&stood).await;
         if !back.is_empty() {
-            self.put_back(turns, back, REWIND);
+            whose.stays = self.stayed(turn);
+            self.still_changed(turn, &whose.stays, &changed).await;
+            whose.left.push(turn);
+            self.put_back(whose, back, REWIND);
         }
         Ok(())
+    }
+
+    /// Files that were put back in a turn that is forgotten now are no less put back.
+    async fn still_undone(&mut self, stood: &[Changed]) {
+        let mut whose = Whose::default();
+        for change in changes(self.past.record()) {
+            let numbers = if change.left { &mut whose.left } else { &mut whose.turns };
+            let stands = |one: &Changed| one.left == change.left && one.turn == change.turn;
+            if !stood.iter().any(stands) && !numbers.contains(&change.turn) {
+                numbers.push(change.turn);
+            }
+        }
+        if whose != Whose::default() {
+            let event = Event::Undone { turns: whose.turns, left: whose.left };
+            self.past.note(event.clone());
+            self.outbox.send(event).await;
+        }
+    }
+
+    /// What stayed already when the chat was taken back to this turn before.
+    fn stayed(&mut self, turn: u64) -> Vec<Changed> {
+        let mut all = changes(self.past.record());
+        all.retain(|change| change.left && change.turn == turn);
+        all
+    }
+
+    /// Files outlive the chat that changed them, and so does the way back.
+    async fn still_changed(&mut self, turn: u64, stayed: &[Changed], changed: &[Changed]) {
+        let all: Vec<Changed> = stayed.iter().chain(changed).cloned().collect();
+        let all = since(&all, From { turn: 0, own: false });
+        let files = all.iter().map(Changed::told).collect();
+        let event = Event::StillChanged { turn, files };
+        self.past.note(event.clone());
+        self.outbox.send(event).await;
     }
 }
 

@@ -12,7 +12,7 @@ use super::turns::Words;
 use super::{export, mend};
 use crate::context::history::{History, Mark};
 use crate::protocol::{Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow};
-use crate::safety::redact::Redactor;
+use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
     Desk, Fault, Head, Hit, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
 };
@@ -144,6 +144,19 @@ impl Saved {
         self.recorder.close().await;
     }
 
+    /// What happened in a part that `/recall` names; empty when there is none.
+    pub async fn part(&self, id: &str) -> Vec<Event> {
+        let id = id.to_owned();
+        let piece = self.recorder.ask(move |desk| desk.part(&id)).await;
+        piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
+    }
+
+    /// The first and the last turn and step that are kept.
+    pub async fn ends(&self) -> Vec<Event> {
+        let piece = self.recorder.ask(Desk::ends).await;
+        piece.and_then(Result::ok).map(|piece| mend::events_of(&piece)).unwrap_or_default()
+    }
+
     async fn ask<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&mut Desk) -> Result<T, StoreError> + Send + 'static,
@@ -182,6 +195,16 @@ impl Session {
         }
     }
 
+    /// Something that an export holds, and a plan also the next request.
+    pub(super) fn recorded(&mut self, event: Event) {
+        if let (Event::Plan { items }, Some(turn)) = (&event, self.running_turn()) {
+            let redactor = Arc::clone(&self.guard.redactor);
+            Arc::make_mut(&mut self.past.history)
+                .plan(turn, items, |text| *text = redactor.mask(text).into_owned());
+        }
+        self.past.note(event);
+    }
+
     /// A session that has no name yet is called after its first words.
     pub(super) fn entitle(&mut self, text: &str, origin: Origin) {
         if self.facts.title.is_empty() {
@@ -196,6 +219,7 @@ impl Session {
                 op,
                 Op::Submit { .. }
                     | Op::Shell { .. }
+                    | Op::RunQueue
                     | Op::RunScript { .. }
                     | Op::Prompt { .. }
                     | Op::Render { .. }
@@ -279,7 +303,9 @@ impl Session {
         self.facts.usage = known.usage;
         let before = tail.events.first().filter(|_| tail.more).map(|first| first.seq);
         if self.saved.replay != Replay::Nothing {
-            self.outbox.send(Event::Earlier { events, more: before.is_some() }).await;
+            // What closes a turn that broke off goes by the time of the last thing in it.
+            let at = times_of(&tail);
+            self.outbox.send(Event::Earlier { events, at, more: before.is_some() }).await;
         }
         self.tell_facts().await;
         self.tell_resumed(&known.title, interrupted, tail.unreadable, elsewhere).await;
@@ -328,7 +354,8 @@ impl Session {
         self.past.note_before(&told);
         let before = piece.events.first().filter(|_| piece.more).map(|first| first.seq);
         if self.saved.replay == Replay::All {
-            self.outbox.send(Event::Earlier { events, more: before.is_some() }).await;
+            let at = times_of(&piece);
+            self.outbox.send(Event::Earlier { events, at, more: before.is_some() }).await;
         }
         if let Some(seq) = before {
             self.saved.read_before(seq);
@@ -396,8 +423,13 @@ impl Session {
         self.past.take_back(turn);
         self.facts.turns = turn.saturating_sub(1);
         let text = typed.unwrap_or(text);
+        // A secret is in no file: what was typed before this program began has lost it.
+        let masked = is_masked(&text);
         self.outbox.send(Event::Rewound { turn, text, what }).await;
         self.tell_facts().await;
+        if masked {
+            self.say(Notice::warning(words::REWIND_MASKED)).await;
+        }
         Ok(())
     }
 }
@@ -415,6 +447,17 @@ fn last_asked(events: &[Event], history: &History, turn: u64) -> Option<(Words, 
         before.rewind(turn);
         (Words::Text(text), before.mark())
     })
+}
+
+/// A time in milliseconds since 1970 as a clock on the wall counts it in that zone.
+pub fn on_the_wall(milliseconds: i64, zone: &jiff::tz::TimeZone) -> i64 {
+    let Ok(at) = jiff::Timestamp::from_millisecond(milliseconds) else { return milliseconds };
+    milliseconds + i64::from(zone.to_offset(at).seconds()) * 1_000
+}
+
+fn times_of(piece: &Piece) -> Vec<i64> {
+    let zone = jiff::tz::TimeZone::system();
+    piece.events.iter().map(|kept| on_the_wall(kept.at, &zone)).collect()
 }
 
 /// A time as a person reads it, in the time zone of this machine.

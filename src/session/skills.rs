@@ -146,6 +146,14 @@ impl World for WithSkills {
         self.world.read(path, most)
     }
 
+    fn elsewhere(&self, name: &str) -> Option<PathBuf> {
+        self.world.elsewhere(name)
+    }
+
+    fn last_seen(&self, path: &Path) -> Option<String> {
+        self.world.last_seen(path)
+    }
+
     fn skill(&self, name: &str) -> Option<Skilled> {
         let skill = self.library.skill(name).ok()?;
         // One that cannot be read is entered by nobody; the tool says why.

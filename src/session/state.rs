@@ -14,6 +14,7 @@ use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
 use crate::context::window::{History, Ledger, Mark};
 use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage, Work};
+use crate::safety::Narrowed;
 
 /// The most that is kept for an export, in bytes of output and answers.
 const RECORD: usize = 16 * 1024 * 1024;
@@ -81,6 +82,8 @@ impl Past {
         for event in events.iter().rev() {
             let weight = weight(event);
             if self.bytes + weight > RECORD {
+                // What is older still finds no room either: a record has no gaps.
+                self.bytes = RECORD;
                 return;
             }
             self.bytes += weight;
@@ -138,6 +141,8 @@ fn weight(event: &Event) -> usize {
             let diff = seen.change.as_ref().map_or(0, |change| change.diff.len());
             seen.stdout.len() + seen.stderr.len() + diff + 512
         }
+        Event::Plan { items } => items.iter().map(|item| item.text.len() + 32).sum(),
+        Event::StillChanged { files, .. } => files.len() * 256,
         _ => 64,
     }
 }
@@ -154,6 +159,8 @@ pub struct Running {
     /// How its last request divided.
     pub sent: Option<Box<Ledger>>,
     pub asking: Option<Box<Ask>>,
+    /// What an entered skill leaves it.
+    pub narrowed: Option<Narrowed>,
     pub task: JoinHandle<Ended>,
     pub after: After,
 }

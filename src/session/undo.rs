@@ -28,6 +28,8 @@ use crate::words::{counted, session as words};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     pub turn: u64,
+    /// It stayed when the chat of its turn was taken back.
+    pub left: bool,
     /// Absolute.
     pub path: String,
     pub before: Option<String>,
@@ -49,7 +51,15 @@ pub fn changes(record: &[Event]) -> Vec<Changed> {
                 out.extend(seen.change.as_ref().map(|change| changed(now, change)));
             }
             // Only what was before it: a number comes again after turns were taken back.
-            Event::Undone { turns } => out.retain(|change| !turns.contains(&change.turn)),
+            Event::Undone { turns, left } => out.retain(|change| {
+                let gone = if change.left { left } else { turns };
+                !gone.contains(&change.turn)
+            }),
+            Event::StillChanged { turn, files } => {
+                out.retain(|change| change.turn < *turn);
+                let left = |file| Changed { left: true, ..changed(*turn, file) };
+                out.extend(files.iter().map(left));
+            }
             _ => {}
         }
     }
@@ -59,6 +69,7 @@ pub fn changes(record: &[Event]) -> Vec<Changed> {
 fn changed(turn: u64, change: &Change) -> Changed {
     Changed {
         turn,
+        left: false,
         path: change.path.clone(),
         before: change.before.clone(),
         after: change.after.clone(),
@@ -67,11 +78,55 @@ fn changed(turn: u64, change: &Change) -> Changed {
     }
 }
 
-/// What takes back the changes from a turn on: each file once, from what it is now to
+impl Changed {
+    /// Where it stands: what stayed of a turn that was taken back comes before the turn
+    /// that got its number.
+    fn place(&self) -> From {
+        From { turn: self.turn, own: !self.left }
+    }
+
+    /// As it is told.
+    pub fn told(&self) -> Change {
+        Change {
+            path: self.path.clone(),
+            before: self.before.clone(),
+            after: self.after.clone(),
+            added: self.added,
+            removed: self.removed,
+            ..Change::default()
+        }
+    }
+}
+
+/// From where on changes are taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct From {
+    pub turn: u64,
+    /// False: with what stayed when the chat of that number was taken back.
+    pub own: bool,
+}
+
+impl From {
+    /// From the words of a turn on.
+    pub fn turn(turn: u64) -> From {
+        From { turn, own: true }
+    }
+}
+
+/// Whose changes are taken back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whose {
+    pub turns: Vec<u64>,
+    pub left: Vec<u64>,
+    /// Of the same numbers, but not taken back: it is told again behind the rest.
+    pub stays: Vec<Changed>,
+}
+
+/// What takes back the changes from a place on: each file once, from what it is now to
 /// what it was before the first of them.
-pub fn since(changes: &[Changed], turn: u64) -> Vec<Changed> {
+pub fn since(changes: &[Changed], from: From) -> Vec<Changed> {
     let mut out: Vec<Changed> = Vec::new();
-    for change in changes.iter().filter(|change| change.turn >= turn) {
+    for change in changes.iter().filter(|change| change.place() >= from) {
         match out.iter_mut().find(|known| known.path == change.path) {
             Some(known) => {
                 known.after.clone_from(&change.after);
@@ -85,47 +140,59 @@ pub fn since(changes: &[Changed], turn: u64) -> Vec<Changed> {
     out
 }
 
-/// The turn from which on the last `n` turns that changed files are taken back.
-fn first_of_last(changes: &[Changed], n: usize) -> Option<u64> {
-    let turns: BTreeSet<u64> = changes.iter().map(|change| change.turn).collect();
-    let back = n.max(1).min(turns.len());
-    turns.into_iter().rev().nth(back.checked_sub(1)?)
+/// From where on the last `n` turns that changed files are taken back.
+fn first_of_last(changes: &[Changed], n: usize) -> Option<From> {
+    let places: BTreeSet<From> = changes.iter().map(Changed::place).collect();
+    let back = n.max(1).min(places.len());
+    places.into_iter().rev().nth(back.checked_sub(1)?)
+}
+
+/// Says of changes of one turn that they stay.
+pub fn still_changed(stays: &[Changed]) -> Option<Event> {
+    let turn = stays.first()?.turn;
+    Some(Event::StillChanged { turn, files: stays.iter().map(Changed::told).collect() })
+}
+
+fn whose(changes: &[Changed], from: From) -> Whose {
+    let places: BTreeSet<From> =
+        changes.iter().map(Changed::place).filter(|place| *place >= from).collect();
+    let (own, left): (Vec<From>, Vec<From>) = places.into_iter().partition(|place| place.own);
+    let numbers = |places: Vec<From>| places.into_iter().map(|place| place.turn).collect();
+    Whose { turns: numbers(own), left: numbers(left), stays: Vec::new() }
 }
 
 impl Session {
     /// Takes back what the last `n` turns that changed files did to them.
     pub(super) async fn undo(&mut self, n: usize) {
         match first_of_last(&changes(self.past.record()), n) {
-            Some(turn) => self.put_back_since(turn, "/undo").await,
+            Some(from) => self.put_back_since(from, "/undo").await,
             None => self.say(Notice::info(words::NOTHING_TO_UNDO)).await,
         }
     }
 
-    /// Takes back what was done to files since a turn began. `text` is what that is
-    /// called in the conversation.
-    pub(super) async fn put_back_since(&mut self, turn: u64, text: &'static str) {
+    /// Takes back what was done to files from a place on. `text` is what that is called in
+    /// the conversation.
+    pub(super) async fn put_back_since(&mut self, from: From, text: &'static str) {
         if self.cannot_undo() {
             return self.say(Notice::warning(words::UNDO_BUSY)).await;
         }
-        let (turns, back) = self.restores(turn).await;
+        let (whose, back) = self.restores(from).await;
         if back.is_empty() {
             return self.say(Notice::info(words::NOTHING_TO_UNDO)).await;
         }
-        self.put_back(turns, back, text);
+        self.put_back(whose, back, text);
     }
 
     pub(super) fn cannot_undo(&self) -> bool {
         !self.is_idle() || self.guard.trust.asking.is_some()
     }
 
-    /// The turns that changed files from this one on, and what puts those back. What is
-    /// lost is said.
-    pub(super) async fn restores(&mut self, turn: u64) -> (Vec<u64>, Vec<Restore>) {
+    /// Whose changes of files there are from this place on, and what puts those back.
+    /// What is lost is said.
+    pub(super) async fn restores(&mut self, from: From) -> (Whose, Vec<Restore>) {
         let all = changes(self.past.record());
-        let turns: BTreeSet<u64> =
-            all.iter().map(|change| change.turn).filter(|known| *known >= turn).collect();
         let mut back = Vec::new();
-        for change in since(&all, turn) {
+        for change in since(&all, from) {
             let before = match &change.before {
                 None => None,
                 Some(digest) => match self.kept().and_then(|kept| kept.get(digest)) {
@@ -139,16 +206,16 @@ impl Session {
             };
             back.push(Restore { path: change.path, before, after: change.after });
         }
-        (turns.into_iter().collect(), back)
+        (whose(&all, from), back)
     }
 
     /// Starts the turn that does it.
-    pub(super) fn put_back(&mut self, turns: Vec<u64>, back: Vec<Restore>, text: &'static str) {
+    pub(super) fn put_back(&mut self, whose: Whose, back: Vec<Restore>, text: &'static str) {
         self.facts.turns += 1;
         let job = Job {
             turn: self.facts.turns,
             text,
-            turns,
+            whose,
             back,
             step: self.past.next_step,
             ask: self.past.next_ask,
@@ -162,7 +229,7 @@ impl Session {
     /// The files this session changed, as a page.
     pub(super) fn changes_page(&mut self) -> Page {
         let all = changes(self.past.record());
-        let mut rows: Vec<Row> = since(&all, 0)
+        let mut rows: Vec<Row> = since(&all, From { turn: 0, own: false })
             .into_iter()
             .map(|change| {
                 let sum = format!("+{} -{}", change.added, change.removed);
@@ -180,8 +247,7 @@ struct Job {
     turn: u64,
     /// What was asked for.
     text: &'static str,
-    /// The turns that are taken back.
-    turns: Vec<u64>,
+    whose: Whose,
     back: Vec<Restore>,
     step: u64,
     ask: u64,
@@ -217,7 +283,11 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
     }
     let back: Vec<Observation> = done.into_iter().filter(Observation::succeeded).collect();
     if !back.is_empty() {
-        host.tell(Event::Undone { turns: job.turns }).await;
+        let Whose { turns, left, stays } = job.whose;
+        host.tell(Event::Undone { turns, left }).await;
+        if let Some(event) = still_changed(&stays) {
+            host.tell(event).await;
+        }
         let say = counted(back.len(), words::UNDONE_ONE, words::UNDONE_MANY);
         host.tell(Event::Notice(Notice::info(say))).await;
     }
@@ -257,7 +327,7 @@ mod tests {
     fn change(turn: u64, path: &str, before: Option<&str>, after: Option<&str>) -> Changed {
         let own = |text: Option<&str>| text.map(str::to_owned);
         let (before, after) = (own(before), own(after));
-        Changed { turn, path: path.into(), before, after, added: 1, removed: 1 }
+        Changed { turn, left: false, path: path.into(), before, after, added: 1, removed: 1 }
     }
 
     #[test]
@@ -270,15 +340,51 @@ mod tests {
             change(3, "c", None, Some("y")),
             change(3, "c", Some("y"), None),
         ];
-        assert_eq!(first_of_last(&all, 1), Some(3));
-        assert_eq!(first_of_last(&all, 2), Some(2));
-        assert_eq!(first_of_last(&all, 9), Some(1));
+        assert_eq!(first_of_last(&all, 1), Some(From::turn(3)));
+        assert_eq!(first_of_last(&all, 2), Some(From::turn(2)));
+        assert_eq!(first_of_last(&all, 9), Some(From::turn(1)));
         assert_eq!(first_of_last(&[], 1), None);
-        let back = since(&all, 2);
+        let back = since(&all, From::turn(2));
         let shown: Vec<_> = back
             .iter()
             .map(|c| (c.path.as_str(), c.before.as_deref(), c.after.as_deref()))
             .collect();
         assert_eq!(shown, [("a", Some("1"), Some("3")), ("b", None, Some("x"))]);
+    }
+
+    fn started(turn: u64) -> Event {
+        Event::TurnStarted { turn, text: "x".into(), origin: Origin::Typed }
+    }
+
+    fn stays(turn: u64, all: &[Changed]) -> Event {
+        Event::StillChanged { turn, files: all.iter().map(Changed::told).collect() }
+    }
+
+    #[test]
+    fn what_stayed_of_a_turn_that_was_taken_back_is_undone_apart_from_the_turn_with_its_number() {
+        let left = [change(2, "a", Some("0"), Some("1"))];
+        let record = [started(1), stays(2, &left), started(2)];
+        let all = changes(&record);
+        assert_eq!(first_of_last(&all, 1), Some(From { turn: 2, own: false }));
+        let own = change(2, "b", None, Some("x"));
+        let both = [all, vec![own.clone()]].concat();
+        assert_eq!(first_of_last(&both, 1), Some(From::turn(2)));
+        assert_eq!(since(&both, From::turn(2)), [own]);
+        assert_eq!(
+            whose(&both, From { turn: 2, own: false }),
+            Whose { turns: vec![2], left: vec![2], stays: vec![] }
+        );
+        // The turn of that number is taken back, and what stayed still stays.
+        let undone = |turns: &[u64], left: &[u64]| {
+            let (turns, left) = (turns.to_vec(), left.to_vec());
+            changes(&[&record[..], &[Event::Undone { turns, left }]].concat()).len()
+        };
+        assert_eq!((undone(&[2], &[]), undone(&[], &[2]), undone(&[], &[1])), (1, 0, 1));
+        // A second one stands for both.
+        let again = changes(
+            &[&record[..], &[stays(1, &[left[0].clone(), change(1, "c", None, Some("y"))])]]
+                .concat(),
+        );
+        assert!(again.len() == 2 && again.iter().all(|change| change.left && change.turn == 1));
     }
 }

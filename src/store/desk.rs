@@ -29,6 +29,8 @@ const GROWING: Duration = Duration::from_millis(100);
 const BEGUN: usize = 12;
 /// A word longer than this is no secret.
 const LONGEST: usize = 4096;
+/// Bytes of a turn that is looked up.
+const PART: usize = 4 << 20;
 /// Bytes of history that a session goes on with.
 const HISTORY: usize = 1 << 20;
 
@@ -194,6 +196,13 @@ impl Desk {
         }
         self.flush();
         self.settle();
+        // Whoever opens the session next may write at once.
+        if self.waiting.rows.is_empty() {
+            self.disk = None;
+            if let Hold::Ours(lock) = &mut self.hold {
+                *lock = None;
+            }
+        }
     }
 
     fn grow(&mut self, event: Event) {
@@ -269,11 +278,27 @@ impl Desk {
     }
 
     fn open(&mut self) -> Result<(), StoreError> {
+        if let Some(gone) = self.disk.take_if(|disk| !disk.is_there()) {
+            return self.put_back(gone);
+        }
         if self.disk.is_none() {
             let (disk, fault) = Disk::open(&self.store)?;
             self.disk = Some(disk);
             fault.into_iter().for_each(|fault| self.tell(fault));
         }
+        Ok(())
+    }
+
+    /// Somebody took the file away. While it is open, nothing of it is lost.
+    fn put_back(&mut self, gone: Disk) -> Result<(), StoreError> {
+        let (disk, fault) = gone.put_back(&self.store)?;
+        self.key = disk.find(&self.head.id).ok().map(|known| known.key);
+        self.disk = Some(disk);
+        // The locks went with it.
+        if matches!(self.hold, Hold::Ours(Some(_))) {
+            self.hold = Hold::Ours(None);
+        }
+        fault.into_iter().for_each(|fault| self.tell(fault));
         Ok(())
     }
 
@@ -311,6 +336,14 @@ impl Desk {
         if let Some(disk) = &self.disk {
             let most = pages.unwrap_or(1 << 30);
             let _ = disk.db.pragma_update(None, "max_page_count", most);
+        }
+    }
+
+    /// A disk that is only read.
+    #[cfg(test)]
+    pub fn only_read(&self, only: bool) {
+        if let Some(disk) = &self.disk {
+            let _ = disk.db.pragma_update(None, "query_only", only);
         }
     }
 
@@ -365,6 +398,8 @@ impl Desk {
             .into_iter()
             .map(|turn| Ok((turn, self.with(|disk| disk.turn(key, turn))?)))
             .collect::<Result<_, StoreError>>()?;
+        // What closes a turn that broke off takes the place of its pieces.
+        let parts = self.with(|disk| disk.parts(key))?;
         // From here on nothing can fail: what was written to before is let go of.
         match lock {
             None => {}
@@ -379,7 +414,7 @@ impl Desk {
         };
         self.key = Some(key);
         self.begun = true;
-        self.parts = Parts::default();
+        self.parts = parts;
         let read_only = matches!(self.hold, Hold::ReadOnly);
         Ok(Resumed { known, tail, history, broken, read_only })
     }
@@ -388,6 +423,22 @@ impl Desk {
     pub fn before(&mut self, seq: i64, most: usize) -> Result<Piece, StoreError> {
         let Some(key) = self.key else { return Ok(Piece::default()) };
         self.with(|disk| disk.piece(key, Some(seq), most))
+    }
+
+    /// The turn (`turn_3`) or the step (`cmd_012`) of an id; empty when it is not there.
+    pub fn part(&mut self, id: &str) -> Result<Piece, StoreError> {
+        let Some(key) = self.key else { return Ok(Piece::default()) };
+        match id.strip_prefix("turn_").map(str::parse) {
+            Some(Ok(turn)) => self.with(|disk| disk.turn_within(key, turn, PART)),
+            Some(Err(_)) => Ok(Piece::default()),
+            None => self.with(|disk| disk.step(key, id)),
+        }
+    }
+
+    /// The first and the last turn and step there are.
+    pub fn ends(&mut self) -> Result<Piece, StoreError> {
+        let Some(key) = self.key else { return Ok(Piece::default()) };
+        self.with(|disk| disk.ends(key))
     }
 
     /// The next events belong to a session that has not begun.

@@ -10,7 +10,11 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::schema::{self, MIGRATIONS};
-use super::{Fault, Store, StoreError, make_folder, own_file, recover};
+use super::{Fault, Store, StoreError, own_file, recover};
+use crate::disk::private_folder;
+
+/// Damaged files that are kept; the oldest give way.
+const SET_ASIDE: usize = 3;
 
 /// How long one window waits for another to have written.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -38,7 +42,7 @@ impl Disk {
                 None,
             ));
         };
-        make_folder(folder)?;
+        private_folder(folder)?;
         let gate = own_file(&folder.join("sessions.lock"))?;
         gate.lock_shared()?;
         match connect(&file) {
@@ -62,6 +66,28 @@ impl Disk {
         };
         let gate = own_file(&folder.join("sessions.lock"))?;
         set_aside(&file, gate)
+    }
+
+    /// True as long as the file is where it was opened.
+    pub fn is_there(&self) -> bool {
+        self.file.as_ref().is_none_or(|file| file.exists())
+    }
+
+    /// The file was taken away while it was open: writes all of it again at its place.
+    ///
+    /// # Errors
+    /// When it cannot be written there.
+    pub fn put_back(self, store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
+        let (Some(folder), Some(file)) = (&store.folder, &self.file) else {
+            return Ok((self, None));
+        };
+        private_folder(folder)?;
+        // Only its owner may read it, also while it grows.
+        own_file(file)?;
+        self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()])?;
+        let back = Fault::PutBack { file: file.clone() };
+        let (disk, fault) = Disk::open(store)?;
+        Ok((disk, Some(fault.unwrap_or(back))))
     }
 
     /// Waits until what was written so far is on the disk itself, for a machine that
@@ -123,7 +149,8 @@ fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreErro
         }
         Err(fs::TryLockError::Error(error)) => return Err(error.into()),
     }
-    let aside = free_name(file);
+    let (mut older, newest) = set_aside_before(file);
+    let aside = damaged_name(file, newest + 1);
     for ending in ["", "-wal", "-shm"] {
         let from = beside(file, ending);
         if from.exists() {
@@ -135,12 +162,38 @@ fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreErro
     gate.unlock()?;
     gate.lock_shared()?;
     disk._shared = Some(gate);
+    let over = (older.len() + 1).saturating_sub(SET_ASIDE);
+    older.truncate(over);
+    let removed = older.iter().filter(|number| forget(&damaged_name(file, **number))).count();
     let (sessions, events) = (found.sessions, found.events);
-    Ok((disk, Some(Fault::Recovered { aside, sessions, events })))
+    Ok((disk, Some(Fault::Recovered { aside, sessions, events, removed })))
 }
 
-/// `sessions.damaged-1.db`, or the next number that is free.
-fn free_name(file: &Path) -> PathBuf {
-    let name = |n: usize| file.with_file_name(format!("sessions.damaged-{n}.db"));
-    (1..10_000).map(name).find(|name| !name.exists()).unwrap_or_else(|| name(10_000))
+/// The numbers of damaged files that lie there, oldest first, and the highest of them.
+fn set_aside_before(file: &Path) -> (Vec<u64>, u64) {
+    let entries = file.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let names = entries
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let number = |name: String| {
+        name.strip_prefix("sessions.damaged-")?.strip_suffix(".db")?.parse::<u64>().ok()
+    };
+    let mut numbers: Vec<u64> = names.filter_map(number).collect();
+    numbers.sort_unstable();
+    let newest = numbers.last().copied().unwrap_or(0);
+    (numbers, newest)
+}
+
+fn damaged_name(file: &Path, number: u64) -> PathBuf {
+    file.with_file_name(format!("sessions.damaged-{number}.db"))
+}
+
+/// Takes a damaged file away; false when it stays.
+fn forget(file: &Path) -> bool {
+    for ending in ["-wal", "-shm"] {
+        // Most have neither.
+        let _ = fs::remove_file(beside(file, ending));
+    }
+    fs::remove_file(file).is_ok()
 }

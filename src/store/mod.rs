@@ -19,6 +19,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::disk::private_folder;
 use crate::protocol::Event;
 use crate::words::{Say, Spoken, store as words};
 
@@ -79,7 +80,7 @@ impl Store {
     pub fn lock(&self, id: &str) -> io::Result<Option<Lock>> {
         let Some(folder) = &self.folder else { return Ok(Some(Lock(None))) };
         let folder = folder.join("locks");
-        make_folder(&folder)?;
+        private_folder(&folder)?;
         let file = own_file(&folder.join(format!("{id}.lock")))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock(Some(file)))),
@@ -108,15 +109,6 @@ fn own_file(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
-}
-
-/// A folder that is made is its owner's alone.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// A session as a list shows it.
@@ -181,7 +173,10 @@ pub enum Fault {
     /// What could not be saved for a while is saved now.
     SavedAgain,
     /// The file was damaged: where it lies now, and what of it could be read.
-    Recovered { aside: PathBuf, sessions: usize, events: usize },
+    /// So many older damaged files were removed.
+    Recovered { aside: PathBuf, sessions: usize, events: usize, removed: usize },
+    /// The file was taken away while it was open, and all of it was written there again.
+    PutBack { file: PathBuf },
 }
 
 impl Spoken for Fault {
@@ -189,10 +184,14 @@ impl Spoken for Fault {
         match self {
             Fault::NotSaved(why) => words::NOT_SAVED.with("why", why.clone()),
             Fault::SavedAgain => words::SAVED_AGAIN.into(),
-            Fault::Recovered { aside, sessions, events } => words::RECOVERED
-                .with("aside", aside.display().to_string())
-                .with("sessions", *sessions)
-                .with("events", *events),
+            Fault::Recovered { aside, sessions, events, removed } => {
+                let word = if *removed == 0 { words::RECOVERED } else { words::RECOVERED_REMOVED };
+                word.with("aside", aside.display().to_string())
+                    .with("sessions", *sessions)
+                    .with("events", *events)
+                    .with("removed", *removed)
+            }
+            Fault::PutBack { file } => words::PUT_BACK.with("file", file.display().to_string()),
         }
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use super::write::num;
 use super::{Disk, Hit, Kept, Listed, Piece, Remembered, StoreError, rows};
-use crate::protocol::Usage;
+use crate::protocol::{Event, Usage};
 
 /// Characters of a preview, and of what stands around a hit.
 const PREVIEW: usize = 120;
@@ -160,25 +160,32 @@ impl Disk {
 
     /// All events from one to before another.
     pub fn events(&self, key: i64, from: i64, before: i64) -> Result<Piece, StoreError> {
+        self.within(key, from, before, usize::MAX)
+    }
+
+    /// The first events of those, up to so many bytes.
+    fn within(&self, key: i64, from: i64, before: i64, most: usize) -> Result<Piece, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, at, body FROM events
              WHERE session = ?1 AND id >= ?2 AND id < ?3 AND undone IS NULL ORDER BY id",
         )?;
         let mut found = read.query(params![key, from, before])?;
-        let mut piece = Piece::default();
-        while let Some(row) = found.next()? {
-            let (seq, at) = (row.get(0)?, row.get(1)?);
-            let text = row.get_ref(2)?.as_str().ok();
-            match text.and_then(|text| serde_json::from_str(text).ok()) {
-                Some(event) => piece.events.push(Kept { seq, at, event }),
-                None => piece.unreadable += 1,
-            }
+        let (mut piece, mut size) = (Piece::default(), 0);
+        while size < most
+            && let Some(row) = found.next()?
+        {
+            size += take(row, &mut piece)?;
         }
         Ok(piece)
     }
 
     /// The events of the turn of this number.
     pub fn turn(&self, key: i64, turn: u64) -> Result<Piece, StoreError> {
+        self.turn_within(key, turn, usize::MAX)
+    }
+
+    /// Its first events, up to so many bytes.
+    pub fn turn_within(&self, key: i64, turn: u64, most: usize) -> Result<Piece, StoreError> {
         let start = |number: &str| {
             self.db
                 .prepare_cached(&format!(
@@ -189,8 +196,49 @@ impl Disk {
         };
         match start("=")? {
             None => Ok(Piece::default()),
-            Some(from) => self.events(key, from, start(">")?.unwrap_or(i64::MAX)),
+            Some(from) => self.within(key, from, start(">")?.unwrap_or(i64::MAX), most),
         }
+    }
+
+    /// What came of the step of this id, the last one where several have it.
+    pub fn step(&self, key: i64, id: &str) -> Result<Piece, StoreError> {
+        // Steps have no index of their own: this looks at each, which a person waits for.
+        let mut read = self.db.prepare_cached(
+            "SELECT id, at, body FROM events
+             WHERE session = ?1 AND kind = 'seen' AND undone IS NULL
+                 AND instr(substr(body, 1, 512), ?2) > 0
+             ORDER BY id DESC",
+        )?;
+        let named = format!("\"id\":{}", serde_json::Value::from(id));
+        let mut found = read.query(params![key, named])?;
+        while let Some(row) = found.next()? {
+            let mut piece = Piece::default();
+            take(row, &mut piece)?;
+            // The words may stand elsewhere in it.
+            let is_it =
+                |kept: &Kept| matches!(&kept.event, Event::Observed(seen) if seen.step.id == id);
+            if piece.events.iter().any(is_it) {
+                return Ok(piece);
+            }
+        }
+        Ok(Piece::default())
+    }
+
+    /// The first and the last turn, and the first and the last step that came to its end.
+    pub fn ends(&self, key: i64) -> Result<Piece, StoreError> {
+        let mut piece = Piece::default();
+        for (kind, order) in [("turn", "ASC"), ("turn", "DESC"), ("seen", "ASC"), ("seen", "DESC")]
+        {
+            let mut read = self.db.prepare_cached(&format!(
+                "SELECT id, at, body FROM events
+                 WHERE session = ?1 AND kind = ?2 AND undone IS NULL ORDER BY id {order} LIMIT 1"
+            ))?;
+            let mut found = read.query(params![key, kind])?;
+            if let Some(row) = found.next()? {
+                take(row, &mut piece)?;
+            }
+        }
+        Ok(piece)
     }
 
     /// What goes to the model, oldest first: at most so many bytes, from the last place
@@ -257,6 +305,17 @@ impl Disk {
         })?;
         Ok(hits.collect::<Result<_, _>>()?)
     }
+}
+
+/// Puts a row of number, time and body into a piece; the answer is its size.
+fn take(row: &Row<'_>, piece: &mut Piece) -> Result<usize, StoreError> {
+    let (seq, at) = (row.get(0)?, row.get(1)?);
+    let text = row.get_ref(2)?.as_str().ok();
+    match text.and_then(|text| serde_json::from_str(text).ok()) {
+        Some(event) => piece.events.push(Kept { seq, at, event }),
+        None => piece.unreadable += 1,
+    }
+    Ok(text.map_or(0, str::len))
 }
 
 fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {

@@ -96,6 +96,8 @@ pub fn is_kept(event: &Event) -> bool {
         | Event::Rendered { .. }
         | Event::Compacted(_)
         | Event::Plan { .. }
+        | Event::Undone { .. }
+        | Event::StillChanged { .. }
         | Event::Steered { .. }
         | Event::ReplyStarted
         | Event::Delta { .. }

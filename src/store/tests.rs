@@ -164,6 +164,54 @@ fn output_gives_way_to_what_came_of_the_step() {
 }
 
 #[test]
+fn output_of_a_step_that_broke_off_gives_way_when_the_step_is_closed_later() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    let output = Event::StepOutput { id: "cmd_001".into(), text: "line\n".into() };
+    let step = seen("cmd_001", "").step;
+    let begun = Event::StepStarted { step, risk: risk() };
+    tell(&mut desk, [started(1, "go"), Event::ReplyStarted, delta("Ha"), replied("Half"), begun]);
+    desk.note(output);
+    desk.tick();
+    let id = desk.id().to_owned();
+    drop(desk);
+    let mut desk = bench.desk();
+    let tail = events(&desk.resume(Some(&id), 99).unwrap().tail);
+    assert!(matches!(tail.last(), Some(Event::StepOutput { .. })), "{tail:?}");
+    tell(&mut desk, [Event::Observed(Box::new(seen("cmd_001", "line\n"))), ended(1)]);
+    let after = shown(&mut desk, &id);
+    assert!(!after.iter().any(|event| matches!(event, Event::StepOutput { .. })), "{after:?}");
+    assert_eq!(after.len(), 6, "{after:?}");
+}
+
+#[test]
+fn a_part_is_looked_up_by_its_id_however_far_back_it_lies() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    for number in 1..=300 {
+        let id = format!("cmd_{number:03}");
+        let one =
+            Event::Observed(Box::new(seen(&id, &format!("says \"id\":\"cmd_007\" {number}"))));
+        tell(&mut desk, [started(number, "x"), one, ended(number)]);
+    }
+    let of = |events: &[Event]| match events {
+        [Event::Observed(seen)] => seen.step.id.clone(),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(of(&events(&desk.part("cmd_007").unwrap())), "cmd_007");
+    assert_eq!(events(&desk.part("turn_2").unwrap()).first(), Some(&started(2, "x")));
+    for none in ["cmd_999", "turn_999", "turn_x", "", "%"] {
+        assert_eq!(desk.part(none).unwrap(), Piece::default(), "{none}");
+    }
+    desk.take_back(300, &Event::Cleared).unwrap();
+    assert_eq!(desk.part("cmd_300").unwrap(), Piece::default(), "it was taken back");
+    let ends = events(&desk.ends().unwrap());
+    assert_eq!((&ends[0], &ends[1]), (&started(1, "x"), &started(299, "x")));
+    let (first, last) = (of(&ends[2..3]), of(&ends[3..4]));
+    assert_eq!((first.as_str(), last.as_str()), ("cmd_001", "cmd_299"));
+}
+
+#[test]
 fn secrets_never_reach_the_file() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();

@@ -43,6 +43,30 @@ impl Disk {
         Ok(key)
     }
 
+    /// What of the last turn of a session are parts of something that is not whole yet.
+    pub fn parts(&self, key: i64) -> Result<Parts, StoreError> {
+        let mut read = self.db.prepare_cached(
+            "SELECT id, kind, length(CAST(body AS BLOB)) FROM events
+             WHERE session = ?1 AND undone IS NULL AND id > (SELECT coalesce(max(id), 0) FROM events
+                 WHERE session = ?1 AND turn IS NOT NULL AND undone IS NULL)
+             ORDER BY id",
+        )?;
+        let mut parts = Parts::default();
+        let mut rows = read.query([key])?;
+        while let Some(row) = rows.next()? {
+            let (id, kind, size): (i64, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let size = usize::try_from(size).unwrap_or(0);
+            match kind.as_str() {
+                "delta" => parts.reply.push(id),
+                "begins" | "end" | "whole" => parts.reply.clear(),
+                "output" => parts.output.push_back((id, size)),
+                "step" | "seen" => parts.output.clear(),
+                _ => {}
+            }
+        }
+        Ok(parts)
+    }
+
     /// Keeps the messages of a turn that is over.
     pub fn remember(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
         let done = self.db.execute(

@@ -1,5 +1,6 @@
 //! Reads what a message names: a text file, a part of one, or the names in a folder.
-//! Bounded, and never anything but what was judged: the path is the one of the step.
+//! Bounded, and never anything but what was judged: the path is the one of the judgement,
+//! links resolved, and no link that came since is followed.
 //!
 //! For what a person or a template attaches. What a model wants to read is a tool's.
 
@@ -7,8 +8,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::protocol::{Attached, Lines, Mention, Size, Work};
-use crate::safety::Cleared;
+use super::file::place::{Missing, Slot};
+use crate::protocol::{Attached, Lines, Mention, Size};
+use crate::safety::{Cleared, Task};
 use crate::words::{Say, prompt as words};
 
 /// What one attachment may hold, in bytes; the middle of a longer one is left out.
@@ -33,15 +35,15 @@ pub struct Attachment {
 /// # Errors
 /// One sentence: it is no text, cannot be read, or has not the lines.
 pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, Say> {
-    let path = match &step.judged().step.work {
-        Work::Tool { input, .. } => input.get("path").and_then(serde_json::Value::as_str),
-        Work::Exec { .. } | Work::Shell { .. } => None,
+    let path = match &step.judged().task {
+        Some(Task::Read(read)) if step.holds() => Some(read.spot.path.as_path()),
+        _ => None,
     };
     let name = mention.written();
     let unreadable =
         |why: String| words::ATTACH_UNREADABLE.with("name", name.as_str()).with("why", why);
     let path = path.ok_or_else(|| unreadable("no path".into()))?;
-    let (text, size, cut) = content(Path::new(path), mention, &name)
+    let (text, size, cut) = content(path, mention, &name)
         .map_err(|fault| fault.unwrap_or_else(|error| unreadable(error.to_string())))?;
     Ok(Attachment { attached: Attached { name, size, cut }, text })
 }
@@ -57,7 +59,9 @@ fn content(path: &Path, mention: &Mention, name: &str) -> Result<(String, Size, 
     if !meta.is_file() {
         return Err(Ok(words::ATTACH_SPECIAL.with("name", name)));
     }
-    let mut file = File::open(path).map_err(Err)?;
+    let there = Slot::of(path, Missing::Fails).and_then(|slot| slot.file()).map_err(Err)?;
+    let there = there.ok_or_else(|| Err(io::ErrorKind::NotFound.into()))?;
+    let mut file = there.into_file();
     let long = meta.len() > LONGEST;
     if long && mention.lines.is_some() {
         return Err(Ok(words::ATTACH_LONG.with("name", name).with("size", size(meta.len()))));

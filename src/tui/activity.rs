@@ -101,6 +101,7 @@ impl Activity {
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
+            | Event::StillChanged { .. }
             | Event::Lend { .. }
             | Event::Returned
             | Event::Queued { .. }

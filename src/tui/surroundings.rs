@@ -16,7 +16,7 @@ pub struct Surroundings {
     pub clipboard: Clipboard,
     /// Whether the terminal may be told where links lead.
     pub links: bool,
-    /// The local time when the screen starts, in milliseconds since midnight.
+    /// The clock on the wall when the screen starts, in milliseconds since 1970.
     pub clock: Millis,
 }
 

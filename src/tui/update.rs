@@ -266,6 +266,10 @@ fn enter(state: &mut State, at: Millis) -> Vec<Effect> {
     if state.composer.break_at_backslash() {
         return Vec::new();
     }
+    let waits = !state.queue.waiting().0.is_empty();
+    if waits && state.composer.is_empty() && !state.activity.is_busy() {
+        return vec![Effect::Send(Op::RunQueue)];
+    }
     submit::send(state, at)
 }
 
@@ -425,7 +429,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             state.facts = *facts;
             submit::set_lang(state, state.facts.lang);
         }
-        protocol::Event::Earlier { events, .. } => past::earlier(state, &events),
+        protocol::Event::Earlier { events, at, .. } => past::earlier(state, &events, &at),
         protocol::Event::Rewound { text, .. } => past::rewound(state, &text),
         protocol::Event::RewindAsked { turn, files } => choosing::what(state, turn, files),
         protocol::Event::Sessions { rows } => choosing::sessions_came(state, rows),
@@ -450,6 +454,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::Observed(_)
         | protocol::Event::Plan { .. }
         | protocol::Event::Undone { .. }
+        | protocol::Event::StillChanged { .. }
         | protocol::Event::Returned
         | protocol::Event::Page(_)
         | protocol::Event::Compacting

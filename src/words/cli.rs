@@ -20,11 +20,14 @@ words! { "cli":
     // On the way to an answer.
     STEP: "$ {step}", "$ {step}";
     STEP_EXIT: "  exit code {code}", "  退出码 {code}";
+    STEP_NOT_STARTED: "  not started: {why}", "  未能启动：{why}";
     STEP_NO_EXIT: "  ended without an exit code", "  结束时没有退出码";
     STEP_TIMED_OUT: "  stopped after {ms} ms: it took too long", "  运行 {ms} 毫秒后停止：用时过长";
     STEP_CANCELLED: "  cancelled", "  已取消";
     STEP_DECLINED: "Not run, because it needs a yes: {step} ({why})", "未运行，因为需要同意：{step}（{why}）";
     STEP_DECLINED_HINT: "With `-y` steps like this one run without asking.", "加上 `-y`，这类步骤会直接运行。";
+    STEP_EACH_ASKS: "Not run, because `safety.max_auto_steps_per_turn` is 0 and so every step needs a yes: {step}", "未运行，因为 `safety.max_auto_steps_per_turn` 为 0，每一步都需要同意：{step}";
+    STEP_EACH_ASKS_HINT: "Raise that setting, or say yes to the steps with `-y`.", "请调高该设置，或加上 `-y` 表示同意。";
     STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
     SAID_YES: "Allowed by -y: {step} ({why})", "由 -y 允许：{step}（{why}）";
     NO_REASON: "no reason is given", "没有给出原因";

@@ -17,6 +17,7 @@ words! { "screen":
     STEP_EDITED: "edited by you", "经你修改";
     STEP_INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
     STEP_EXIT: "exit {code}", "退出码 {code}";
+    STEP_NOT_STARTED: "not started", "未能启动";
     STEP_KILLED: "ended without an exit code", "没有退出码";
     STEP_FOLDER: "folder", "目录";
     STEP_REASON: "reason", "理由";
@@ -86,8 +87,8 @@ words! { "screen":
     COPIED: "Copied {n} characters with {program}.", "已用 {program} 复制 {n} 个字符。";
     DUMP_BACK: "Press any key to go back to Avocet.", "按任意键返回 Avocet。";
     COPIED_TMUX: "Copied {n} characters into tmux, which asks the terminal to take them too.", "已复制 {n} 个字符到 tmux，并请终端一并收下。";
-    COPIED_TMUX_ONLY: "Copied {n} characters into tmux: its prefix and ] paste them. Its `set-clipboard` is off, so the terminal may not have them.", "已复制 {n} 个字符到 tmux，可用前缀键加 ] 粘贴。tmux 的 `set-clipboard` 为 off，终端的剪贴板可能没有收到。";
-    COPIED_SENT: "Sent {n} characters to the terminal (OSC 52); only it knows whether it took them.", "已将 {n} 个字符送往终端（OSC 52）；是否收下只有终端知道。";
+    COPIED_TMUX_ONLY: "Copied {n} characters, only into tmux: its `set-clipboard` is off.", "已复制 {n} 个字符，但只在 tmux 内：其 `set-clipboard` 为 off。";
+    COPIED_SENT: "Sent {n} characters by OSC 52; only the terminal knows if it took them.", "已用 OSC 52 发送 {n} 个字符；是否收下只有终端知道。";
     MODELS_ASKED: "Asking the server for its models.", "正在向服务器查询可用模型。";
     // screen: what runs
     DOING_THINKING: "Thinking", "思考中";

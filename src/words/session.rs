@@ -2,6 +2,8 @@
 
 words! { "session":
     EXPORT_TITLE: "Avocet conversation", "Avocet 对话";
+    EXPORT_UNDONE: "The files were put back as they were before.", "文件已恢复为之前的样子。";
+    EXPORT_LEFT: "Turns were taken back here; files that stay changed: {n}.", "此处撤回了若干轮；仍保持改动的文件：{n} 个。";
     EXPORT_YOU: "You", "你";
     EXPORTED: "The conversation is in `{path}`.", "对话已写入 `{path}`。";
     EXPORT_EXISTS: "`{path}` is there already and was left as it is. Name another file.", "`{path}` 已经存在，没有改动。请换一个文件名。";
@@ -38,18 +40,20 @@ words! { "session":
     SCRIPT_BROKE: "The run of the script ended without a result because of a fault in Avocet.", "Avocet 内部错误，脚本运行结束但没有结果。";
     SCRIPT_MAY: "Allow", "允许";
     SCRIPT_MAY_NOT: "Refuse", "拒绝";
+    QUEUE_EMPTY: "Nothing waits.", "没有等待的消息。";
+    QUEUE_FOLLOWS: "What waits follows when this turn ends.", "等待的消息会在本轮结束后依次发送。";
     SHELL_BUSY: "`{line}` was not run: a turn is running. Stop it with Esc, then try again.", "`{line}` 没有运行：当前一轮还在进行。请先按 Esc 停止，再试一次。";
     REVOKED: "The rule `{rule}` counts no more.", "规则 `{rule}` 已撤销。";
     REVOKED_SETTINGS: "If it stands in the settings file, it counts again at the next start.", "若它写在设置文件中，下次启动时会重新生效。";
     RULE_NOT_THERE: "There is no rule `{rule}`.", "没有规则 `{rule}`。";
     RULE_NOT_FORGOTTEN: "The rule counts no more in this session; it could not be taken from the file: {why}.", "规则在本次会话不再生效，但无法从文件中移除：{why}。";
     TRUST_NEW: "Avocet has not worked here before.", "Avocet 还没有在这里工作过。";
-    TRUST_CHANGED: "You trusted this folder, but files in it that can steer programs are new or have changed.", "您曾信任此目录，但其中可影响程序行为的文件有新增或改动。";
+    TRUST_CHANGED: "You trusted this folder, but files in it that can steer programs are new or have changed.", "你曾信任此目录，但其中可影响程序行为的文件有新增或改动。";
     TRUST_IS: "This folder is trusted now.", "此目录目前受信任。";
     TRUST_IS_NOT: "This folder is not trusted now.", "此目录目前不受信任。";
     TRUST_GIVEN: "This folder is trusted from now on.", "从现在起信任此目录。";
     TRUST_SETTINGS: "The project's own settings count from the next start.", "项目自身的设置从下次启动起生效。";
-    TRUST_HELD_BACK: "This folder is not trusted: every program waits for your yes, and the project's settings do not count.", "此目录不受信任：每个程序都需您确认，项目设置不生效。";
+    TRUST_HELD_BACK: "This folder is not trusted: every program waits for your yes, and the project's settings do not count.", "此目录不受信任：每个程序都需你确认，项目设置不生效。";
     TRUST_HOW: "`/trust` asks again.", "输入 `/trust` 可重新选择。";
     TRUST_HOW_HEADLESS: "`--trust {folder}` trusts it for this run.", "用 `--trust {folder}` 可在本次运行中信任它。";
     TRUST_NOT_KEPT: "The answer holds for this session only; it could not be saved: {why}.", "此选择只在本次会话有效，保存失败：{why}。";
@@ -82,6 +86,7 @@ words! { "session":
     NO_HITS: "It stands in no saved conversation.", "没有对话包含这些内容。";
     NOTHING_TO_UNDO: "No step of this session changed a file that could be put back. What programs changed is not known here.", "本次会话没有可以还原的文件修改。程序所做的改动不在此列。";
     UNDO_BUSY: "A turn is running: stop it with Esc, then undo.", "当前一轮还在进行：请先按 Esc 停止，再撤销。";
+    REWIND_MASKED: "These words held a secret. Secrets are never written down, so a mark stands in its place: put it in again before you send them.", "这些文字里原有一处机密内容。机密从不写入磁盘，因此显示为标记：发送前请重新填入。";
     REWIND_LEFT: "Files stay as they are: {n} changed since. The model is told.", "文件保持现状：此后改动过 {n} 个，已告知模型。";
     UNDO_LOST: "The old content of `{path}` is not kept any more, so it stays as it is.", "`{path}` 的旧内容已不再保留，因此维持现状。";
     UNDONE_ONE: "One file is as it was. The model is told with your next message.", "已还原 1 个文件，下次发送消息时会告知模型。";

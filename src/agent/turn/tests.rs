@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::model::ModelError;
 use crate::protocol::{Level, Message, Risk, Role};
-use crate::safety::{Contents, Kind, Place, Policy, Program, Rule, World};
+use crate::safety::{Contents, Kind, Place, Policy, Program, Rule, Unknown, World};
 use crate::words::Lang;
 
 mod ahead;
@@ -15,7 +15,7 @@ mod limits;
 mod replies;
 mod steers;
 
-/// A machine that has every program and an empty folder.
+/// A machine that has every program but `absent` and `own`, and an empty folder.
 struct Machine;
 
 impl World for Machine {
@@ -29,7 +29,12 @@ impl World for Machine {
 
     fn program(&self, name: &str) -> Option<Program> {
         let path = Path::new("/usr/bin").join(name);
-        Some(Program { path, device: 1, inode: 1, modified: 0 })
+        let is_there = !["absent", "own"].contains(&name);
+        is_there.then_some(Program { path, device: 1, inode: 1, modified: 0 })
+    }
+
+    fn elsewhere(&self, name: &str) -> Option<PathBuf> {
+        (name == "own").then(|| PathBuf::from("/home/u/bin"))
     }
 
     fn read(&self, _: &Path, _: usize) -> Contents {
@@ -353,6 +358,21 @@ fn a_refused_step_ends_the_list_before_it_and_that_is_said_ahead() {
     assert_eq!(line(&action), "run ls");
     assert_eq!(line(&bench.exits(action, 0)), "call");
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 refused", "cmd_003 cancelled"]);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_told_to_the_model_and_no_question_to_a_person() {
+    for (program, hint) in
+        [("absent", "trusted folders."), ("own", "program_folders = [\"/home/u/bin\"]")]
+    {
+        let mut bench = begun();
+        bench.policy.unknown_program = Unknown::Confirm;
+        let action = bench.proposes(&[&format!("{program} --now"), "ls"]);
+        assert_eq!(line(&action), "call");
+        assert_eq!(bench.outcomes(), ["cmd_001 not_started", "cmd_002 cancelled"]);
+        let note = bench.observations().next().and_then(|seen| seen.note.clone()).unwrap();
+        assert!(note.text(Lang::En).contains(hint), "{}", note.text(Lang::En));
+    }
 }
 
 #[test]

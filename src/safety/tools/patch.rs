@@ -51,7 +51,7 @@ pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
 }
 
 /// Whether it is one of the files that may be patched, links resolved.
-fn is_listed(spot: &Spot, ground: &Ground<'_>) -> bool {
+pub fn is_listed(spot: &Spot, ground: &Ground<'_>) -> bool {
     let scene = ground.scene;
     let home = scene.world.real(&scene.place.home.join(".slothtool"));
     let of_plugin = spot.path.parent() == Some(&home.join("plugin-configs"))

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::change::{change, writes};
-use super::{Spot, Task, Write, content, digest, quoted, spot};
-use crate::protocol::{Requires, Step, Tier, Work};
+use super::{Spot, Task, Write, content, digest, patch, quoted, spot};
+use crate::protocol::{Effect, Requires, Step, Tier, Work};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
 use crate::safety::{Judged, Scene};
@@ -54,7 +54,13 @@ fn task(
     out: &mut Findings,
 ) -> Result<(Spot, Task), super::Fault> {
     let (spot, class) = spot(&restore.path, ground, out)?;
-    writes(&spot, class, out);
+    // Where only a patch may write, only what a patch left is put back.
+    if patch::is_listed(&spot, ground) {
+        let say = words::TOOL_PATCHES.with("path", quoted(&spot.shown));
+        out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
+    } else {
+        writes(&spot, class, out);
+    }
     let now = content(&spot, ground, MOST)?;
     if now.as_deref().map(digest) != restore.after && now != restore.before {
         let say = words::FILE_CHANGED_SINCE.with("path", quoted(&spot.shown));

@@ -25,7 +25,7 @@ fn a_file_whose_head_is_gone_is_set_aside_and_read_all_the_same() {
     assert_eq!((resumed.known.title.as_str(), resumed.tail.events.len()), ("the name", 800));
     assert_eq!(desk.search("turn 17", 9_999).unwrap().len(), 12);
     let told = bench.told();
-    let [Fault::Recovered { aside, sessions: 1, events: 800 }] = told.as_slice() else {
+    let [Fault::Recovered { aside, sessions: 1, events: 800, removed: 0 }] = told.as_slice() else {
         panic!("{told:?}")
     };
     assert!(aside.exists());
@@ -127,4 +127,71 @@ fn a_full_disk_is_said_once_and_caught_up_with() {
     assert_eq!(bench.told(), [Fault::SavedAgain]);
     let id = desk.id().to_owned();
     assert_eq!(shown(&mut desk, &id).len(), 120);
+}
+
+#[test]
+fn a_file_that_is_taken_away_while_it_is_open_is_written_again_with_all_of_it() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "a");
+    fs::remove_dir_all(bench.folder.path().join("data")).unwrap();
+    turn(&mut desk, 2, "two", "b");
+    assert_eq!(bench.told(), [Fault::PutBack { file: bench.file() }]);
+    let id = desk.id().to_owned();
+    assert_eq!(bench.store().lock(&id).unwrap().map(|_| ()), None, "it is locked again");
+    drop(desk);
+    let mut other = bench.desk();
+    assert_eq!(shown(&mut other, &id).len(), 8);
+}
+
+#[test]
+fn of_damaged_files_the_newest_are_kept_and_the_rest_is_said() {
+    let mut bench = Bench::new();
+    let data = bench.folder.path().join("data");
+    fs::create_dir_all(&data).unwrap();
+    for number in [2, 9, 10] {
+        fs::write(data.join(format!("sessions.damaged-{number}.db")), "old").unwrap();
+    }
+    fs::write(bench.file(), "this is not a database at all\n".repeat(400)).unwrap();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "hello", "hi");
+    let told = bench.told();
+    let [Fault::Recovered { aside, removed: 1, .. }] = told.as_slice() else { panic!("{told:?}") };
+    assert!(aside.ends_with("sessions.damaged-11.db"), "{aside:?}");
+    let there = |n: u32| data.join(format!("sessions.damaged-{n}.db")).exists();
+    assert_eq!([2, 9, 10, 11].map(there), [false, true, true, true]);
+}
+
+/// What a folder that cannot be written to says; nobody is above that but the root.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_only_read_is_said_and_what_waits_is_written_when_it_can_be() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "one", "a");
+    let id = desk.id().to_owned();
+    desk.only_read(true);
+    turn(&mut desk, 2, "two", "b");
+    turn(&mut desk, 3, "three", "c");
+    assert_eq!(bench.told(), [Fault::NotSaved(words::READ_ONLY.into())]);
+    desk.only_read(false);
+    desk.close();
+    assert_eq!(bench.told(), [Fault::SavedAgain]);
+    assert_eq!(shown(&mut desk, &id).len(), 12);
+    drop(desk);
+    // The same of a folder, where the one who tests is not above its rights.
+    let data = bench.folder.path().join("data");
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o500)).unwrap();
+    if fs::write(data.join("probe"), "").is_ok() {
+        println!("skipped: whoever runs this may write anywhere");
+        return;
+    }
+    fs::remove_file(bench.file()).ok();
+    let mut other = bench.desk();
+    turn(&mut other, 1, "x", "y");
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+    other.close();
+    let told = bench.told();
+    assert!(matches!(told.as_slice(), [] | [Fault::NotSaved(_), Fault::SavedAgain]), "{told:?}");
 }

@@ -11,10 +11,10 @@ use super::markdown::{self, Code};
 use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::step::Step;
 use super::text::{Part, Text};
-use super::time;
+use super::time::{self, When};
 use super::{page, plan};
 use crate::protocol::{Attached, Cut, Ending, Level, Notice, Origin, PlanItem, Row, Usage};
-use crate::tui::{Millis, clean, glyph};
+use crate::tui::{clean, glyph};
 use crate::words::{Say, screen};
 
 /// Columns before the text of every block; its mark stands there.
@@ -30,7 +30,7 @@ const THOUGHT_TAIL: usize = 2048;
 pub(super) struct Block {
     pub body: Body,
     /// When it came.
-    pub at: Millis,
+    pub at: When,
     /// Unfolded by the person, or folded against its nature.
     pub fold: Fold,
     /// Counts what changed it, beside the growth of a text.
@@ -111,7 +111,7 @@ pub(super) enum AnswerState {
 }
 
 impl Block {
-    pub fn new(body: Body, at: Millis) -> Block {
+    pub fn new(body: Body, at: When) -> Block {
         Block { body, at, fold: Fold::Natural, changes: 0, heights: Vec::new() }
     }
 

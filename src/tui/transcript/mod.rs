@@ -37,7 +37,7 @@ mod story;
 mod text;
 mod time;
 
-pub use diff::{rows as diff_rows, unified};
+pub use diff::rows as diff_rows;
 pub use highlight::{Highlighter, Painted, Snippet};
 pub use scroll::Scroll;
 pub use search::{Found, Stage};
@@ -49,6 +49,7 @@ use scroll::{Place, STAMP, Setting, Sheets, end, gap, gutter};
 use search::{Hit, Search};
 use select::Pointer;
 use story::Story;
+use time::When;
 
 /// More unseen rows than this are not counted.
 const UNSEEN: usize = 999;
@@ -98,7 +99,7 @@ pub struct Anchor {
 impl Transcript {
     /// The time of what is taken from now on.
     pub fn at(&mut self, now: Millis) {
-        self.story.now = now;
+        self.story.now = When::Here(now);
     }
 
     /// Takes what a session tells; what it does not show is ignored.
@@ -116,10 +117,17 @@ impl Transcript {
         }
     }
 
-    /// Puts what happened earlier before all there is; what is in view stays there.
-    pub fn before(&mut self, events: &[Event]) {
+    /// Puts what happened earlier before all there is; what is in view stays there. `at`:
+    /// when each of it happened, by the clock on the wall, in milliseconds since 1970.
+    pub fn before(&mut self, events: &[Event], at: &[i64]) {
         let mut older = Story::default();
-        events.iter().for_each(|event| older.apply(event));
+        older.now = When::Unknown;
+        for (index, event) in events.iter().enumerate() {
+            if let Some(at) = at.get(index) {
+                older.now = When::Wall(u64::try_from(*at).unwrap_or(0));
+            }
+            older.apply(event);
+        }
         let fold = self.steps;
         if fold == Fold::Open {
             older.blocks.iter_mut().for_each(|block| unfold(block, fold));
@@ -514,12 +522,23 @@ fn stamp(
     setting: &Setting,
 ) {
     let (Some(clock), Some(line)) = (setting.clock(), line) else { return };
-    let time = time::of_day(clock + block.at);
-    let text = usize::from(area.width) - time.len() - 1;
-    let near = gutter(area.width.into()) + MEASURE + STAMP - time.len();
+    let Some(wall) = block.at.wall(clock) else { return };
     let taken = gutter(area.width.into()) + line.width() + 1;
-    let x = if taken < near { near.min(text) } else { text };
-    buf.set_string(area.x + x as u16, y, time, setting.theme.dim);
+    let put = |time: String, buf: &mut Buffer| {
+        let text = usize::from(area.width).saturating_sub(time.len() + 1);
+        let near = gutter(area.width.into()) + MEASURE + STAMP - time.len();
+        let x = if taken < near { near.min(text) } else { text };
+        let fits = taken <= x;
+        if fits || time.len() < STAMP {
+            buf.set_string(area.x + x as u16, y, time, setting.theme.dim);
+        }
+        fits
+    };
+    // The day stands there too where it was another one and there is room.
+    if !time::same_day(wall, clock) && put(time::of_day_and_day(wall), buf) {
+        return;
+    }
+    put(time::of_day(wall), buf);
 }
 
 /// The first part that an event may change.

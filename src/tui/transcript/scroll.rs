@@ -46,7 +46,8 @@ pub(super) struct Setting {
     pub height: u16,
     pub lang: Lang,
     pub theme: Theme,
-    /// Set while times are shown: what the clock said when it began to count.
+    /// Set while times are shown: what the clock on the wall said when the screen began, in
+    /// milliseconds since 1970.
     pub clock: Option<Millis>,
 }
 

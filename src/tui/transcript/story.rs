@@ -3,12 +3,13 @@
 use super::block::{Answer, AnswerState, Block, Body};
 use super::step::{Done, State, Step};
 use super::text::{Form, Text};
+use super::time::When;
 use crate::protocol::{
     Ask, Cut, Ending, Event, Level, Notice, Observation, Origin, PlanItem, Question, Replied,
     Requires, Risk, Row, Step as Proposed, Usage, Work,
 };
 use crate::safety::clean::{Cleaner, Source};
-use crate::tui::{Millis, clean};
+use crate::tui::clean;
 use crate::words::Say;
 
 /// Turns shorter than this end without a line of their own.
@@ -26,7 +27,7 @@ pub(super) struct Story {
     /// Blocks from here on are gone or others than they were.
     cut: Option<usize>,
     /// The time of what happens now.
-    pub now: Millis,
+    pub now: When,
 }
 
 /// A block that grows.
@@ -75,6 +76,7 @@ impl Story {
             Event::Earlier { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }
+            | Event::StillChanged { .. }
             | Event::RewindAsked { .. }
             | Event::Lend { .. }
             | Event::Returned

@@ -1,5 +1,6 @@
 //! Durations and counts as people read them.
 
+use crate::tui::Millis;
 use crate::words::{Say, screen};
 
 /// `0.4 s`, `12 s`, `3 m 5 s`, `2 h 1 m`.
@@ -18,6 +19,65 @@ pub(super) fn say(ms: u64) -> Say {
         60..3600 => screen::TIME_MINUTES.with("m", seconds / 60).with("s", seconds % 60),
         _ => screen::TIME_HOURS.with("h", seconds / 3600).with("m", seconds / 60 % 60),
     }
+}
+
+/// When something came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// While the screen was there.
+    Here(Millis),
+    /// Before, by the clock on the wall, in milliseconds since 1970.
+    Wall(u64),
+    Unknown,
+}
+
+impl Default for When {
+    fn default() -> When {
+        When::Here(0)
+    }
+}
+
+impl When {
+    /// By the clock on the wall, which said `began` when the screen began.
+    pub fn wall(self, began: Millis) -> Option<u64> {
+        match self {
+            When::Here(at) => Some(began + at),
+            When::Wall(at) => Some(at),
+            When::Unknown => None,
+        }
+    }
+}
+
+const DAY: u64 = 24 * 3_600_000;
+
+pub(super) fn same_day(one: u64, other: u64) -> bool {
+    one / DAY == other / DAY
+}
+
+/// `11-22 14:03`, of milliseconds since 1970.
+pub(super) fn of_day_and_day(ms: u64) -> String {
+    let (month, day) = month_and_day(ms / DAY);
+    format!("{month:02}-{day:02} {}", of_day(ms))
+}
+
+/// The month and the day of it, of days since 1970.
+fn month_and_day(mut days: u64) -> (usize, u64) {
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    for (month, length) in lengths.into_iter().enumerate() {
+        if days < length {
+            return (month + 1, days + 1);
+        }
+        days -= length;
+    }
+    (12, 31)
 }
 
 /// `14:03`, of milliseconds since a midnight.
@@ -67,6 +127,20 @@ mod tests {
         let cases = [(0, "00:00"), (50_639_999, "14:03"), (day - 1, "23:59"), (day, "00:00")];
         for (ms, expected) in cases {
             assert_eq!(of_day(ms), expected);
+        }
+    }
+
+    #[test]
+    fn a_day_is_named_by_its_month_and_its_number() {
+        let cases = [
+            (0, "01-01 00:00"),
+            (951_782_400_000, "02-29 00:00"),
+            (951_868_800_000, "03-01 00:00"),
+            (1_795_314_180_000, "11-22 02:23"),
+            (1_798_761_599_000, "12-31 23:59"),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(of_day_and_day(ms), expected);
         }
     }
 

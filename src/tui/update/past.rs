@@ -9,8 +9,9 @@ use crate::tui::state::State;
 /// A second Esc counts for this long.
 const TWICE: Millis = 1_000;
 
-pub fn earlier(state: &mut State, events: &[Event]) {
-    state.transcript.before(events);
+/// `at`: when each happened, where that is known.
+pub fn earlier(state: &mut State, events: &[Event], at: &[i64]) {
+    state.transcript.before(events, at);
     if !state.activity.is_busy() {
         state.chips.set(state.transcript.suggestions());
     }

@@ -1,0 +1,237 @@
+//! A session from outside: ops in, events out. The programs are real, the policy is the
+//! real one; the model is what a test says.
+
+#![allow(dead_code, clippy::unwrap_used, reason = "tests use what they need")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use avocet::context::window::Bounds;
+use avocet::model::{Model, ModelError};
+use avocet::protocol::{AskId, Decision, Ending, Event, Facts, Notice, Op, Page, Question, Row};
+use avocet::safety::redact::Redactor;
+use avocet::safety::{Place, Policy};
+use avocet::session::library::Kept;
+use avocet::session::saved::{Keeping, Replay, Which};
+use avocet::session::trust::Trust;
+use avocet::session::{self, Connected, Guard, Handle, Parts, Persona, Reach, Ways};
+use avocet::store::Store;
+use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::seen::Seen;
+use avocet::tools::world::System;
+use avocet::tools::{Toolbox, file};
+use avocet::words::{Lang, Say, Value, session as words};
+use futures_util::FutureExt;
+
+/// What the redactor of [`parts`] knows.
+pub const SECRET: &str = "sekret-value-1234";
+pub const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
+
+pub fn chat(text: &str) -> String {
+    serde_json::json!({ "type": "chat", "message": text, "data": {} }).to_string()
+}
+
+/// A model's reply with one command.
+pub fn cmd(program: &str, args: &[&str]) -> String {
+    let command = serde_json::json!({ "program": program, "args": args });
+    serde_json::json!({ "type": "cmd", "message": "A step.", "data": { "commands": [command] } })
+        .to_string()
+}
+
+/// A model's reply with one tool.
+pub fn tool(name: &str, input: serde_json::Value) -> String {
+    let command = serde_json::json!({ "tool": name, "input": input });
+    serde_json::json!({ "type": "cmd", "message": "A step.", "data": { "commands": [command] } })
+        .to_string()
+}
+
+/// The way to a session.
+pub struct Line {
+    pub handle: Handle,
+}
+
+impl Line {
+    pub fn to(parts: Parts) -> Line {
+        Line { handle: session::start(parts) }
+    }
+
+    pub async fn send(&self, op: Op) {
+        self.handle.ops.send(op).await.unwrap();
+    }
+
+    pub async fn says(&self, text: &str) {
+        self.send(Op::Submit { text: text.to_owned() }).await;
+    }
+
+    /// The next event that the pattern takes; what comes before it is passed over.
+    pub async fn next<T>(&mut self, mut wanted: impl FnMut(Event) -> Option<T>) -> T {
+        let wait = async {
+            loop {
+                let event = self.handle.events.recv().await.expect("the session goes on");
+                if let Some(found) = wanted(event) {
+                    return found;
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), wait).await.expect("it comes")
+    }
+
+    pub async fn ending(&mut self) -> Ending {
+        self.next(|event| match event {
+            Event::TurnEnded { ending, .. } => Some(ending),
+            _ => None,
+        })
+        .await
+    }
+
+    pub async fn asked(&mut self) -> (AskId, Question) {
+        self.next(|event| match event {
+            Event::Asked(ask) => Some((ask.id, ask.question)),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Says yes to the next question.
+    pub async fn yes(&mut self) {
+        let (ask, _) = self.asked().await;
+        self.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    }
+
+    /// The words of the next turn.
+    pub async fn started(&mut self) -> String {
+        self.next(|event| match event {
+            Event::TurnStarted { text, .. } => Some(text),
+            _ => None,
+        })
+        .await
+    }
+
+    /// One turn, to its end; what was told on the way.
+    pub async fn turn(&mut self, text: &str) -> Vec<Event> {
+        self.says(text).await;
+        self.until_it_ends().await
+    }
+
+    pub async fn until_it_ends(&mut self) -> Vec<Event> {
+        let mut told = Vec::new();
+        self.next(|event| {
+            let over = matches!(event, Event::TurnEnded { .. });
+            told.push(event);
+            over.then_some(())
+        })
+        .await;
+        told
+    }
+
+    pub async fn notice(&mut self) -> Notice {
+        self.next(|event| match event {
+            Event::Notice(notice) => Some(notice),
+            _ => None,
+        })
+        .await
+    }
+
+    pub async fn facts(&mut self, mut wanted: impl FnMut(&Facts) -> bool) -> Facts {
+        self.next(|event| match event {
+            Event::Facts(facts) if wanted(&facts) => Some(*facts),
+            _ => None,
+        })
+        .await
+    }
+
+    /// The next page, a line a row, in English.
+    pub async fn page(&mut self) -> Vec<String> {
+        let page = self
+            .next(|event| match event {
+                Event::Page(page) => Some(page),
+                _ => None,
+            })
+            .await;
+        page.rows.iter().map(row).collect()
+    }
+
+    /// Ends it, once everything is written.
+    pub async fn close(mut self) {
+        self.send(Op::Shutdown).await;
+        self.next(|event| matches!(event, Event::Closed).then_some(())).await;
+        self.handle.task.await.unwrap();
+    }
+}
+
+pub fn row(row: &Row) -> String {
+    let text = |value: &Value| value.text(Lang::En);
+    match row {
+        Row::Heading(value) | Row::Line(value) => text(value),
+        Row::Pair { label, value } => format!("{}: {}", text(label), text(value)),
+    }
+}
+
+pub fn connected(model: Arc<dyn Model>) -> Connected {
+    Connected {
+        model,
+        provider: "scripted".into(),
+        base_url: String::new(),
+        list: Arc::new(|| async { Ok::<_, ModelError>(vec!["a".to_owned()]) }.boxed()),
+    }
+}
+
+/// A session in a folder that is trusted, kept nowhere.
+pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
+    let world = System::new(folder, folder, &[]);
+    let environment = Environment { path: world.child_path(), ..Environment::default() };
+    let exec = Exec::new(Setup {
+        shell: "/bin/sh".into(),
+        environment,
+        limits: Limits::default(),
+        redactor: None,
+        lang: Lang::En,
+    });
+    let place = Place {
+        workspace: folder.to_owned(),
+        home: folder.join("home"),
+        cwd: folder.to_owned(),
+        trusted: true,
+    };
+    let page = || Page { title: Say::from(words::DOCTOR), rows: vec![] };
+    let ways = Ways {
+        connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
+        doctor: Arc::new(move |_| async move { page() }.boxed()),
+    };
+    Parts {
+        keep: Keeping::nothing(),
+        facts: Facts { cwd: folder.display().to_string(), max_steps: 25, ..Facts::default() },
+        reach: Reach { first: connected(model), discover: None, ways },
+        guard: Guard {
+            policy: Policy::default(),
+            place,
+            world: Arc::new(world),
+            redactor: Arc::new(Redactor::new([("key", SECRET)], [7; 16])),
+            keep_rule: Box::new(|_, _| Ok(())),
+            trust: Trust::silent(),
+        },
+        tools: Toolbox::new(vec![Arc::new(exec)]),
+        persona: Persona::default(),
+        kept: Kept::nothing(),
+        bounds: Bounds::default(),
+        greeting: vec![],
+    }
+}
+
+/// With the tools for files, and a place for old contents.
+pub fn with_files(parts: &mut Parts) {
+    let folder = parts.guard.place.workspace.clone();
+    let home = parts.guard.place.home.clone();
+    let kept = file::Kept::new(folder.join(".kept"));
+    let desk = file::Desk { seen: Seen::default(), kept: Some(kept) };
+    parts.guard.world = Arc::new(System::new(&folder, &home, &[]).seeing(desk.seen.clone()));
+    parts.tools = Toolbox::new(file::all(&desk)).keeping(desk.kept);
+}
+
+/// Kept in a folder of the folder; the last conversation goes on where there is one.
+pub fn saved(parts: &mut Parts, resume: bool) {
+    let store = Store::under(parts.guard.place.workspace.join(".data"));
+    let resume = resume.then_some(Which::Last);
+    parts.keep = Keeping { store, resume, replay: Replay::All };
+}
