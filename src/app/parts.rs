@@ -86,7 +86,9 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         // A text that is filled and not sent, or a script, is no conversation.
         For::Render | For::Script => Keeping::nothing(),
     };
-    let kept = Kept::new(ground.find_places()).with_scripts(super::scripts::find(ground));
+    let kept = Kept::new(ground.find_places())
+        .with_scripts(super::scripts::find(ground))
+        .remembering(ground.store());
     let reach = Reach { first, discover, ways };
     let bounds = Bounds::default();
     Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting })
