@@ -213,6 +213,12 @@ impl<'a> Headless<'a> {
     fn asked(&mut self, ask: &Ask) -> Vec<Effect> {
         match &ask.question {
             Question::Step { step, risk, .. } => self.asked_for_step(ask.id, step, risk),
+            // A question of no step is a script's: may it make this call?
+            Question::Choice { step, text, choices, .. } if self.options.yes && step.is_empty() => {
+                let line = w::SAID_YES.with("step", text.as_str()).with("why", w::SCRIPT_ASKS);
+                let text = choices.first().cloned().unwrap_or_default();
+                vec![Effect::Tell(Said::Line(line)), decide(ask.id, Decision::Answer { text })]
+            }
             Question::Choice { text, .. } => {
                 let word = Some(w::NOBODY_ANSWERS.text(crate::words::Lang::En).to_owned());
                 let notice = Notice::info(w::MODEL_ASKED.with("text", text.as_str()));

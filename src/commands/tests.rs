@@ -94,6 +94,34 @@ fn scripts_are_completed_by_their_names() {
 }
 
 #[test]
+fn what_a_script_takes_is_completed_behind_its_name() {
+    let desk = Desk {
+        kept: Catalogue {
+            scripts: vec!["tr".into()],
+            inputs: vec![("tr".into(), vec!["content".into(), "target".into()])],
+            ..Catalogue::default()
+        },
+        ..desk()
+    };
+    let after = |typed: &str| -> Vec<String> {
+        complete(&desk.call(), typed).into_iter().map(|found| found.text).collect()
+    };
+    assert_eq!(after("/run tr "), ["/run tr {content: ", "/run tr {target: "]);
+    assert_eq!(after("/run tr {ta"), ["/run tr {target: "]);
+    assert_eq!(after("/run tr {content: \"x\","), ["/run tr {content: \"x\", target: "]);
+    assert_eq!(after("/run tr {content: \"x\", t"), ["/run tr {content: \"x\", target: "]);
+    for none in [
+        "/run tr plain text",
+        "/run tr {content: ",
+        "/run tr {content: \"a, t",
+        "/run tr {content: 1, target: 2}",
+        "/run other ",
+    ] {
+        assert_eq!(after(none), [] as [&str; 0], "{none}");
+    }
+}
+
+#[test]
 fn each_command_does_what_its_row_says() {
     let cases = [
         ("/new", Outcome::Send(Op::New)),

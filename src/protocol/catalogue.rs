@@ -14,6 +14,9 @@ pub struct Catalogue {
     /// Names of scripts that can be run.
     #[serde(default)]
     pub scripts: Vec<String>,
+    /// What those of them take that say so.
+    #[serde(default)]
+    pub inputs: Vec<(String, Vec<String>)>,
     /// What the model's list of skills has no room for.
     #[serde(default)]
     pub untold: Untold,

@@ -23,6 +23,7 @@ pub mod policy;
 pub mod redact;
 pub mod repository;
 mod rules;
+mod scripted;
 mod seal;
 mod shell;
 mod skill;
@@ -42,6 +43,7 @@ pub use malformed::is_hidden;
 pub use paths::{absolute, is_sensitive_name, secret_places};
 pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};
+pub use scripted::TOOL as SCRIPT_TOOL;
 pub use seal::{Seal, Start};
 pub use skill::{Narrowed, Skilled, TOOL as SKILL_TOOL};
 pub use tools::Task;
@@ -83,6 +85,10 @@ pub trait World: Send + Sync {
     /// names a file of the workspace.
     fn file(&self, _path: &Path) -> Option<Program> {
         None
+    }
+    /// Whether there is a script of this name that a model may run.
+    fn runs(&self, _script: &str) -> bool {
+        false
     }
     /// What the skill of this name says of itself; `None`: there is none.
     fn skill(&self, _name: &str) -> Option<Skilled> {

@@ -16,6 +16,7 @@ impl Session {
         let world = WithSkills {
             world: std::sync::Arc::clone(&self.guard.world),
             library: std::sync::Arc::clone(&self.voice.kept.library),
+            offered: self.offered(),
         };
         let scene = Scene { policy: &policy, place: &self.guard.place, world: &world };
         let verdict = match &work {

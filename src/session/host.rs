@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
+use super::offered;
 use super::outbox::Outbox;
 use super::skills;
 use crate::agent::{Answer, Call, Host};
@@ -88,8 +89,10 @@ pub struct TurnHost {
     pub bench: Bench,
     /// What happens once before the first call has happened.
     pub prepared: bool,
-    /// What summing up has cost.
+    /// What summing up, and scripts, have cost.
     pub summing: Usage,
+    /// Scripts that run as steps.
+    pub scripts: offered::Scripts,
 }
 
 /// What reaches a turn from its session.
@@ -123,6 +126,12 @@ impl Bench {
 
     pub fn is_trusted(&self) -> bool {
         self.place.trusted
+    }
+
+    /// What the steps of a script are judged by.
+    pub fn parts(&mut self) -> (Policy, Place, Arc<dyn World>) {
+        let policy = self.scene().policy.clone();
+        (policy, self.place.clone(), Arc::clone(&self.world))
     }
 
     pub fn folder(&self) -> &std::path::Path {
@@ -197,6 +206,9 @@ impl Host for TurnHost {
         let wants = matches!(&step.judged().task, Some(Task::Plugin(plugin)) if plugin.interactive);
         let observation = match wants {
             true => self.run_in_terminal(step).await,
+            false if offered::asked(&step.judged().step.work).is_some() => {
+                self.run_script(step).await
+            }
             false => run_step(&self.desk, &mut self.outbox, step).await,
         };
         self.note(Note::Stepped);

@@ -28,6 +28,7 @@ mod files;
 mod host;
 pub mod library;
 mod mend;
+mod offered;
 mod outbox;
 mod prompting;
 mod report;

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
+use super::offered;
 use super::outbox::Outbox;
 use super::saved::Saved;
 use super::skills::{self, WithSkills};
@@ -267,8 +268,11 @@ impl Session {
 
     pub(super) fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
         let library = &self.voice.kept.library;
-        let world =
-            WithSkills { world: Arc::clone(&self.guard.world), library: Arc::clone(library) };
+        let world = WithSkills {
+            world: Arc::clone(&self.guard.world),
+            library: Arc::clone(library),
+            offered: self.offered(),
+        };
         TurnHost {
             turn: self.facts.turns,
             desk: Desk {
@@ -279,7 +283,7 @@ impl Session {
                 notes: Arc::clone(&self.found),
                 low: self.summarizer(),
                 bounds: self.bounds,
-                tools: skills::toolbox(&self.tools, library),
+                tools: self.toolbox(),
                 library: Arc::clone(library),
                 redactor: Arc::clone(&self.guard.redactor),
                 cancel: cancel.clone(),
@@ -292,6 +296,7 @@ impl Session {
             bench: Bench::new(self.policy.subscribe(), self.guard.place.clone(), Arc::new(world)),
             prepared: false,
             summing: Usage::default(),
+            scripts: self.scripts(),
         }
     }
 
@@ -302,14 +307,15 @@ impl Session {
     pub fn system(&self) -> String {
         let library = &self.voice.kept.library;
         let prompt = system::prompt(&Setting {
-            tools: skills::toolbox(&self.tools, library).iter().map(Tool::prompt).collect(),
+            tools: self.toolbox().iter().map(Tool::prompt).collect(),
             cwd: &self.facts.cwd,
             os: std::env::consts::OS,
             lang: self.facts.lang,
             max_commands: MAX_COMMANDS,
             bot: self.voice.persona.prompt.as_deref(),
         });
-        skills::beside(prompt, library, &self.past.active)
+        let prompt = skills::beside(prompt, library, &self.past.active);
+        offered::beside(prompt, &self.offered())
     }
 
     async fn turn_ended(&mut self, ended: Result<Ended, String>) {

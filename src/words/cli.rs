@@ -30,6 +30,7 @@ words! { "cli":
     STEP_EACH_ASKS_HINT: "Raise that setting, or say yes to the steps with `-y`.", "请调高该设置，或加上 `-y` 表示同意。";
     STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
     SAID_YES: "Allowed by -y: {step} ({why})", "由 -y 允许：{step}（{why}）";
+    SCRIPT_ASKS: "its permissions leave this to you", "其权限设置将此交由你决定";
     NO_REASON: "no reason is given", "没有给出原因";
     REPAIRING: "The reply could not be understood and is asked for again: {fault}", "回复无法理解，正在重新请求：{fault}";
     RETRYING: "Trying again in {wait} ms, attempt {attempt} of {of}: {why}", "{wait} 毫秒后重试，第 {attempt} 次，共 {of} 次：{why}";
@@ -120,5 +121,8 @@ words! { "cli":
     ARGS_UNREADABLE: "The arguments begin like an object and are none. Write JSON, or `{content: \"text\"}`; quote the whole for the shell.", "参数开头像对象但无法解析。请写 JSON 或 `{content: \"text\"}`，并为 shell 整体加引号。";
     ARGS_NO_INPUT: "The arguments cannot be read from standard input: {why}.", "无法从标准输入读取参数：{why}。";
     SCRIPT_SOUND: "{file} is sound.", "{file} 没有问题。";
+    DRY_CALL: "Call {n}:", "第 {n} 次调用：";
+    DRY_STANDS: "`<reply n>` stands for what the model says to call n. Where the script decides by its words, other calls may follow.", "`<reply n>` 代表模型对第 n 次调用的回答。脚本若依据回答作判断，后续调用可能不同。";
+    DRY_REST: "What follows hangs on the words of the model and cannot be known: {why}", "后续调用取决于模型的回答，无法预知：{why}";
     DRY_RUN: "A dry run asks no model.", "试运行不会调用模型。";
 }

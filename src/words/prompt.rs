@@ -17,6 +17,11 @@ words! { "prompt":
     SKILL_TOOLS: "`{name}` works with `{tool}`, which does more than read.", "`{name}` 会用到 `{tool}`，它不只是读取。";
     SKILL_SHELL: "`{name}` holds a shell command that does more than read: `{line}`.", "`{name}` 含有不只是读取的 shell 命令：`{line}`。";
     SKILL_NARROWS: "The skill `{name}` that was entered does not work with this.", "已进入的技能 `{name}` 不使用它。";
+    // Scripts as steps.
+    SCRIPT_ABOUT: "Runs a script; each step of it is judged by itself", "运行脚本；脚本的每一步都单独判断";
+    SCRIPT_MALFORMED: "A script is run by `script`, with `args` as a map or a text.", "运行脚本需要 `script`，`args` 应为映射或文本。";
+    SCRIPT_UNKNOWN: "There is no script `{name}` that may be run as a step.", "没有可作为步骤运行的脚本 `{name}`。";
+    SCRIPT_RUNS: "To run the script `{name}` is to have its messages answered; each step of it is judged by itself.", "运行脚本 `{name}` 只是让模型回答其中的消息；它的每一步都单独判断。";
     // The sheet of the shell pieces.
     PIECES_TITLE: "Run the shell commands of {of}?", "运行 {of} 中的 shell 命令？";
     PIECE_GRAVE: "High risk: only a capital Y on its row marks it.", "高风险：只有在这一行按大写 Y 才会标记。";
