@@ -13,6 +13,7 @@ use avocet::protocol::{
 };
 use avocet::session::library::Kept;
 use avocet::session::script::ScriptPlaces;
+use avocet::session::trust::Given;
 use avocet::session::{Found, Parts, Wanted};
 use avocet::words::{Lang, session as words};
 use futures_util::FutureExt;
@@ -117,14 +118,15 @@ async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
 }
 
 /// A session in a folder nobody answered for yet, and what was kept of the answer.
-fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<bool>>>) {
+fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<Given>>>) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let answers = Arc::clone(&kept);
     let talk = Talk::with(replies, |parts| {
         parts.guard.place.trusted = false;
         parts.guard.trust.ask = Some(words::TRUST_NEW.into());
-        parts.guard.trust.keep = Box::new(move |trusted| {
-            answers.lock().unwrap().push(trusted);
+        parts.guard.trust.above = Some("/home/ada/code".to_owned());
+        parts.guard.trust.keep = Box::new(move |given| {
+            answers.lock().unwrap().push(given);
             Ok(())
         });
     });
@@ -155,7 +157,7 @@ async fn nothing_starts_before_it_is_said_whether_the_folder_is_trusted() {
         .await;
     assert_eq!(ran, Outcome::Ran);
     assert_eq!(talk.ending().await, Ending::Done);
-    assert_eq!(*kept.lock().unwrap(), [true]);
+    assert_eq!(*kept.lock().unwrap(), [Given::Folder]);
 }
 
 #[tokio::test]
@@ -174,7 +176,27 @@ async fn in_a_folder_that_is_only_read_every_step_asks_until_trust_is_given() {
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.says("again").await;
     assert_eq!(talk.ending().await, Ending::Done);
-    assert_eq!(*kept.lock().unwrap(), [false, true]);
+    assert_eq!(*kept.lock().unwrap(), [Given::Nothing, Given::Folder]);
+}
+
+#[tokio::test]
+async fn the_folder_above_is_trusted_only_when_the_answer_names_it() {
+    for (named, expected) in [
+        (vec!["/home/ada/code"], Given::Above),
+        (vec!["/home/ada"], Given::Nothing),
+        (vec!["/home/ada/code", "/"], Given::Nothing),
+        (vec![], Given::Nothing),
+    ] {
+        let (mut talk, kept) = stranger(&[DONE]);
+        let (ask, question) = talk.asked().await;
+        let Question::Trust { above, .. } = question else { panic!("{question:?}") };
+        assert_eq!(above.as_deref(), Some("/home/ada/code"));
+        let steps = named.iter().map(|name| (*name).to_owned()).collect();
+        talk.send(Op::Decide { ask, decision: Decision::ApproveAll { steps } }).await;
+        talk.says("go").await;
+        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(*kept.lock().unwrap(), [expected], "{named:?}");
+    }
 }
 
 #[tokio::test]
@@ -183,7 +205,7 @@ async fn whoever_does_not_want_to_be_there_leaves() {
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
-    assert_eq!(*kept.lock().unwrap(), [false; 0]);
+    assert_eq!(*kept.lock().unwrap(), [Given::Folder; 0]);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
 use crate::config::trust::{Level, Standing};
-use crate::config::{problem, toolchain};
+use crate::config::{problem, toolchain, trust};
 use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice};
@@ -18,7 +18,7 @@ use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
 use crate::session::library::Kept;
 use crate::session::saved::{Keeping, Replay};
-use crate::session::trust::Trust;
+use crate::session::trust::{Given, Trust};
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
 use crate::tools::sandbox::{Places, Sandbox};
@@ -199,17 +199,27 @@ fn trust(ground: &Ground) -> Trust {
         _ if known.named => None,
         Standing::Unknown => Some(words::TRUST_NEW.into()),
         Standing::Changed => Some(words::TRUST_CHANGED.into()),
-        Standing::Known(Level::Trusted | Level::ReadOnly) => None,
+        Standing::Known(Level::Trusted | Level::Below | Level::ReadOnly) => None,
     };
     let (mut kept, survey) = (known.kept.clone(), known.survey.clone());
     let folder = ground.folder.clone();
+    let above = trust::above(&folder, &ground.paths.home).map(Path::to_owned);
     Trust {
         found: survey.files.clone(),
         ask: because,
         settings: !ground.trusted && !project_files(&ground.folder).is_empty(),
-        keep: Box::new(move |trusted| {
-            let level = if trusted { Level::Trusted } else { Level::ReadOnly };
-            kept.set(&folder, &survey, level).map_err(|error| problem::io_reason(&error))
+        above: above.as_ref().map(|above| above.display().to_string()),
+        keep: Box::new(move |given| {
+            let level = match given {
+                Given::Folder | Given::Above => Level::Trusted,
+                Given::Nothing => Level::ReadOnly,
+            };
+            let below = above.as_ref().filter(|_| given == Given::Above);
+            let done = below.map_or(Ok(()), |above| {
+                kept.set(above, &trust::survey(above), Level::Below)
+            });
+            let done = done.and_then(|()| kept.set(&folder, &survey, level));
+            done.map_err(|error| problem::io_reason(&error))
         }),
         asking: None,
     }

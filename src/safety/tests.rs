@@ -8,6 +8,7 @@ use super::policy::Rule;
 use super::*;
 use crate::protocol::{Requires, Work};
 
+mod closed;
 mod reading;
 
 /// A machine of the imagination: `/w` is the workspace, `/h` the home.

@@ -38,6 +38,8 @@ pub enum Note {
     Remember { rule: String, scope: Scope },
     /// A skill was entered, by its name, with this text.
     Entered { name: String, text: String },
+    /// The start is over, and what people keep can be looked at.
+    LookNow,
     /// What people keep was looked at.
     Library { number: u64, library: Arc<Library> },
     /// Kept for an export.

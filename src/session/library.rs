@@ -3,6 +3,7 @@
 //! that no question and no stop waits for it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
@@ -88,7 +89,28 @@ impl Kept {
     }
 }
 
+/// How long a session leaves the machine to the first frame and the first keys before it
+/// reads what people keep, unless that is wanted sooner.
+const AFTER: Duration = Duration::from_millis(60);
+
 impl Session {
+    /// Has the first look begin when the start is over.
+    pub(super) fn look_soon(&self) {
+        let notes = self.notes.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(AFTER).await;
+            // A session that is gone needs no library.
+            let _ = notes.send(Note::LookNow);
+        });
+    }
+
+    /// The start is over: looks, unless somebody wanted that before.
+    pub(super) fn look_now(&mut self) {
+        if self.voice.kept.number == 0 {
+            self.look();
+        }
+    }
+
     /// Looks whether anything changed; the answer comes as a note.
     pub(super) fn look(&mut self) {
         let trusted = self.guard.place.trusted;

@@ -155,7 +155,7 @@ impl Session {
 
     async fn open(&mut self, greeting: Vec<Notice>) {
         self.tell_facts().await;
-        self.look();
+        self.look_soon();
         for notice in greeting {
             self.say(notice).await;
         }
@@ -221,6 +221,7 @@ impl Session {
             Note::Entered { name, text } => self.past.active.enter(&name, &text),
             Note::Narrowed(narrowed) => self.of_turn(|running| running.narrowed = narrowed),
             Note::Stepped => self.facts.steps += 1,
+            Note::LookNow => self.look_now(),
             Note::Library { number, library } => self.library_came(number, library).await,
         }
     }

@@ -37,6 +37,8 @@ words! { "linear":
     LYING_MORE: "  and {n} more files of the kind", "  另有 {n} 个同类文件";
     PICK_READ_ONLY: "only read it: every step asks", "只读：每一步都询问";
     PICK_TRUST: "trust it", "信任";
+    TRUST_ABOVE: "The folder above is {folder}. Trust in it also holds for what lies in it, as long as nothing there steers programs.", "上级目录是 {folder}。信任它时，其中没有可影响程序行为的文件的目录也受信任。";
+    PICK_TRUST_ABOVE: "trust the folder above too", "同时信任上级目录";
     PICK_LEAVE: "leave", "离开";
     PAUSE: "Shall it go on?", "继续吗？";
     CHOICE: "  {n}: {choice}", "  {n}：{choice}";

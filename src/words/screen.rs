@@ -247,9 +247,8 @@ words! { "screen":
     REFUSED_CAPITAL: "This is high risk: only a capital Y runs it.", "这是高风险操作：只有大写 Y 才会运行。";
     REFUSED_UNJUDGED: "This cannot be run: it is not judged yet, not readable, or refused.", "无法运行：尚未判定、无法解析或已被拒绝。";
     QUESTION_TOO_SMALL: "A step waits. Enlarge the window to judge it; n rejects.", "有步骤等待决定。请放大窗口查看；n 拒绝。";
-    QUESTION_ONE_BELOW: "1 more line: Space shows it", "还有 1 行：按空格查看";
-    QUESTION_MORE_BELOW: "{n} more lines: Space shows them", "还有 {n} 行：按空格查看";
-    QUESTION_BACK_TO_TOP: "That was all: Space goes back to the top", "已到末尾：按空格回到开头";
+    QUESTION_MORE_BELOW: "Lines {from}–{to} of {all}: Space shows more", "第 {from}–{to} 行，共 {all} 行：按空格查看更多";
+    QUESTION_BACK_TO_TOP: "Lines {from}–{to} of {all}: Space goes back to the top", "第 {from}–{to} 行，共 {all} 行：按空格回到开头";
     QUESTION_SENT: "Sent.", "已发送。";
     SHELL_TITLE: "Run this in your shell?", "在你的 shell 中运行？";
     SHELL_PIECES: "It holds these commands:", "其中包含这些命令：";
@@ -262,6 +261,9 @@ words! { "screen":
     PICK_READ_ONLY: "Only read", "仅读取";
     PICK_READ_ONLY_SHORT: "Only read", "仅读取";
     PICK_TRUST: "Trust this folder", "信任此目录";
+    TRUST_ABOVE: "The folder above is {folder}. Trust in it also holds for what lies in it, as long as nothing there steers programs.", "上级目录是 {folder}。信任它时，其中没有可影响程序行为的文件的目录也受信任。";
+    PICK_TRUST_ABOVE: "Trust the folder above too", "同时信任上级目录";
+    PICK_TRUST_ABOVE_SHORT: "Above too", "含上级";
     PICK_TRUST_SHORT: "Trust", "信任";
     PICK_LEAVE: "Leave Avocet", "退出 Avocet";
     PICK_LEAVE_SHORT: "Leave", "退出";

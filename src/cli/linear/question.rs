@@ -78,7 +78,9 @@ impl Asked {
             Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
             Question::Step { .. } => step(&self.ask.question),
             Question::Pieces { of, cwd, pieces } => pieces::says(of, cwd, pieces),
-            Question::Trust { folder, because, found } => trust(folder, because, found),
+            Question::Trust { folder, above, because, found } => {
+                trust(folder, above.as_deref(), because, found)
+            }
             Question::Choice { text, choices, free, .. } => return asks(text, choices, *free),
         };
         for (at, (_, word)) in self.choices.iter().enumerate() {
@@ -266,10 +268,10 @@ impl Asked {
     fn rest(&self) -> Vec<String> {
         match &self.ask.question {
             Question::Step { rest, .. } => rest.iter().map(|step| step.id.clone()).collect(),
-            Question::Choice { .. }
-            | Question::Pieces { .. }
-            | Question::Pause { .. }
-            | Question::Trust { .. } => Vec::new(),
+            Question::Trust { above, .. } => above.iter().cloned().collect(),
+            Question::Choice { .. } | Question::Pieces { .. } | Question::Pause { .. } => {
+                Vec::new()
+            }
         }
     }
 
@@ -308,12 +310,11 @@ fn choices(question: &Question) -> Vec<(Pick, Word)> {
         Question::Pause { .. } => {
             return vec![(Pick::Stop, w::PICK_HALT), (Pick::GoOn, w::PICK_GO_ON)];
         }
-        Question::Trust { .. } => {
-            return vec![
-                (Pick::Reject, w::PICK_READ_ONLY),
-                (Pick::GoOn, w::PICK_TRUST),
-                (Pick::Stop, w::PICK_LEAVE),
-            ];
+        Question::Trust { above, .. } => {
+            let mut choices = vec![(Pick::Reject, w::PICK_READ_ONLY), (Pick::GoOn, w::PICK_TRUST)];
+            choices.extend(above.is_some().then_some((Pick::All, w::PICK_TRUST_ABOVE)));
+            choices.push((Pick::Stop, w::PICK_LEAVE));
+            return choices;
         }
     };
     let mut choices = vec![(Pick::Reject, w::PICK_REJECT), (Pick::Word, w::PICK_WORD)];
@@ -333,7 +334,7 @@ fn choices(question: &Question) -> Vec<(Pick, Word)> {
 }
 
 /// What lies in a folder nobody trusts yet: named and measured, not shown.
-fn trust(folder: &str, because: &Say, found: &[Lying]) -> Vec<Say> {
+fn trust(folder: &str, above: Option<&str>, because: &Say, found: &[Lying]) -> Vec<Say> {
     let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
     for lying in found.iter().take(LYING) {
         let name = escape(&lying.name).text;
@@ -342,6 +343,7 @@ fn trust(folder: &str, because: &Say, found: &[Lying]) -> Vec<Say> {
     if found.len() > LYING {
         says.push(w::LYING_MORE.with("n", found.len() - LYING));
     }
+    says.extend(above.map(|above| w::TRUST_ABOVE.with("folder", escape(above).text)));
     says
 }
 

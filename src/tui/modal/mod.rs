@@ -77,8 +77,8 @@ impl Modal {
             Question::Pieces { of, cwd, pieces } => {
                 Modal::Pieces(Box::new(Pieces::new(id, of, cwd, pieces, now)))
             }
-            Question::Trust { folder, because, found } => {
-                Modal::Trust(Box::new(Trust::new(id, folder, because, found, now)))
+            Question::Trust { folder, above, because, found } => {
+                Modal::Trust(Box::new(Trust::new(id, (folder, above), because, found, now)))
             }
             Question::Choice { text, choices, free, .. } => {
                 let text = crate::tui::clean::text(&text);

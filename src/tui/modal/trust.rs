@@ -20,6 +20,7 @@ const NAMED: usize = 12;
 pub struct Trust {
     pub asking: Asking,
     folder: String,
+    above: Option<String>,
     because: Say,
     found: Vec<Lying>,
 }
@@ -34,6 +35,10 @@ impl OnSheet for Trust {
         must.extend(rows(&self.because.text(pen.lang), width, pen.theme.text));
         must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
         must.extend(self.findings(width, pen));
+        if let Some(above) = &self.above {
+            let above = words::TRUST_ABOVE.with("folder", clean::flat(above));
+            must.extend(rows(&above.text(pen.lang), width, pen.theme.dim));
+        }
         Page {
             title: words::TRUST_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
@@ -46,13 +51,14 @@ impl OnSheet for Trust {
 impl Trust {
     pub fn new(
         id: AskId,
-        folder: String,
+        (folder, above): (String, Option<String>),
         because: Say,
         found: Vec<Lying>,
         opened: Millis,
     ) -> Trust {
-        let asking = Asking::new(id, Choices::for_trust(), Care::Plain, opened);
-        Trust { asking, folder, because, found }
+        let choices = Choices::for_trust(above.clone());
+        let asking = Asking::new(id, choices, Care::Plain, opened);
+        Trust { asking, folder, above, because, found }
     }
 
     /// What steers programs stands first.
