@@ -34,14 +34,11 @@ impl Session {
     }
 
     async fn rewind_chat(&mut self, turn: u64, changed: &[Changed]) -> Result<(), Say> {
-        let stood = changes(self.past.record());
-        self.forget_from(turn, Rewind::Chat).await?;
-        self.still_undone(&stood).await;
+        let (_, behind) = self.behind(turn, changed);
+        self.forget_from(turn, Rewind::Chat, behind).await?;
         if changed.is_empty() {
             return Ok(());
         }
-        let stayed = self.stayed(turn);
-        self.still_changed(turn, &stayed, changed).await;
         let before = turn.saturating_sub(1);
         let redactor = &self.guard.redactor;
         Arc::make_mut(&mut self.past.history)
@@ -59,52 +56,50 @@ impl Session {
             return Err(words::UNDO_BUSY.into());
         }
         let from = From::turn(turn);
-        let stood = changes(self.past.record());
-        let changed = since(&stood, from);
+        let changed = since(&changes(self.past.record()), from);
         let (mut whose, back) = self.restores(from).await;
-        self.forget_from(turn, Rewind::Both).await?;
-        self.still_undone(&stood).await;
+        let (stayed, behind) = self.behind(turn, &changed);
+        self.forget_from(turn, Rewind::Both, behind).await?;
         if !back.is_empty() {
-            whose.stays = self.stayed(turn);
-            self.still_changed(turn, &whose.stays, &changed).await;
+            whose.stays = stayed;
             whose.left.push(turn);
             self.put_back(whose, back, REWIND);
         }
         Ok(())
     }
 
-    /// Files that were put back in a turn that is forgotten now are no less put back.
-    async fn still_undone(&mut self, stood: &[Changed]) {
+    /// What the record says of files in place of the turns that are forgotten: files that
+    /// were put back in one of them are no less put back, and what they did to others can
+    /// still be taken back. Beside it what had stayed when the chat was taken back to this
+    /// turn before.
+    fn behind(&mut self, turn: u64, changed: &[Changed]) -> (Vec<Changed>, Vec<Event>) {
+        let record = self.past.record();
+        let is_it = |event: &Event| matches!(event, Event::TurnStarted { turn: n, .. } if *n == turn);
+        let start = record.iter().rposition(is_it).unwrap_or(record.len());
+        let stood = changes(record);
+        let mut before = changes(record.get(..start).unwrap_or_default());
         let mut whose = Whose::default();
-        for change in changes(self.past.record()) {
+        before.retain(|change| {
+            let stands =
+                stood.iter().any(|one| one.left == change.left && one.turn == change.turn);
             let numbers = if change.left { &mut whose.left } else { &mut whose.turns };
-            let stands = |one: &Changed| one.left == change.left && one.turn == change.turn;
-            if !stood.iter().any(stands) && !numbers.contains(&change.turn) {
+            if !stands && !numbers.contains(&change.turn) {
                 numbers.push(change.turn);
             }
-        }
+            stands
+        });
+        before.retain(|change| change.left && change.turn == turn);
+        let mut behind = Vec::new();
         if whose != Whose::default() {
-            let event = Event::Undone { turns: whose.turns, left: whose.left };
-            self.past.note(event.clone());
-            self.outbox.send(event).await;
+            behind.push(Event::Undone { turns: whose.turns, left: whose.left });
         }
-    }
-
-    /// What stayed already when the chat was taken back to this turn before.
-    fn stayed(&mut self, turn: u64) -> Vec<Changed> {
-        let mut all = changes(self.past.record());
-        all.retain(|change| change.left && change.turn == turn);
-        all
-    }
-
-    /// Files outlive the chat that changed them, and so does the way back.
-    async fn still_changed(&mut self, turn: u64, stayed: &[Changed], changed: &[Changed]) {
-        let all: Vec<Changed> = stayed.iter().chain(changed).cloned().collect();
-        let all = since(&all, From { turn: 0, own: false });
-        let files = all.iter().map(Changed::told).collect();
-        let event = Event::StillChanged { turn, files };
-        self.past.note(event.clone());
-        self.outbox.send(event).await;
+        if !changed.is_empty() {
+            let all: Vec<Changed> = before.iter().chain(changed).cloned().collect();
+            let all = since(&all, From { turn: 0, own: false });
+            let files = all.iter().map(Changed::told).collect();
+            behind.push(Event::StillChanged { turn, files });
+        }
+        (before, behind)
     }
 }
 

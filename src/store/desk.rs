@@ -478,20 +478,24 @@ impl Desk {
     /// A turn is asked again: what it added to the history counts no more.
     pub fn retried(&mut self, turn: u64) {
         let Some(key) = self.key else { return };
-        if let Err(error) = self.with(|disk| disk.take_back(key, turn, None)) {
+        if let Err(error) = self.with(|disk| disk.take_back(key, turn, None, &[])) {
             tracing::warn!(%error, "a turn that is asked again was not found");
         }
     }
 
-    /// Takes turns back from `turn` on. `event` says so in the session. The answer is
-    /// what that turn began with, and the history as it is now.
+    /// Takes turns back from `turn` on. `event` says so in the session, and `behind` follows
+    /// it: all of it or nothing. The answer is what that turn began with, and the history
+    /// as it is now.
     pub fn take_back(
         &mut self,
         turn: u64,
         event: &Event,
+        behind: &[Event],
     ) -> Result<(String, Vec<Remembered>), StoreError> {
         let key = self.writable()?;
-        let text = self.with(|disk| disk.take_back(key, turn, Some(event)))?;
+        let rows = behind.iter().filter_map(|event| Row::new(event, now(), &self.redactor));
+        let rows: Vec<Row> = rows.collect();
+        let text = self.with(|disk| disk.take_back(key, turn, Some(event), &rows))?;
         let history = self.with(|disk| disk.remembered(key, HISTORY))?;
         Ok((text.unwrap_or_default(), history))
     }
