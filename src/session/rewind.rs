@@ -34,18 +34,21 @@ impl Session {
     }
 
     async fn rewind_chat(&mut self, turn: u64, changed: &[Changed]) -> Result<(), Say> {
-        let (_, behind) = self.behind(turn, changed);
-        self.forget_from(turn, Rewind::Chat, behind).await?;
-        if changed.is_empty() {
+        let Behind { undone, events, .. } = self.behind(turn, changed);
+        self.forget_from(turn, Rewind::Chat, events).await?;
+        if changed.is_empty() && undone.is_empty() {
             return Ok(());
         }
         let before = turn.saturating_sub(1);
         let redactor = &self.guard.redactor;
-        Arc::make_mut(&mut self.past.history)
-            .append(before, left(changed), |text| *text = redactor.mask(text).into_owned());
+        Arc::make_mut(&mut self.past.history).append(before, left(changed, &undone), |text| {
+            *text = redactor.mask(text).into_owned();
+        });
         // All of it: the turn it stands behind may be long summed up.
         self.saved.remember_whole(before, &self.past.history).await;
-        self.say(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;
+        if !changed.is_empty() {
+            self.say(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;
+        }
         Ok(())
     }
 
@@ -58,8 +61,8 @@ impl Session {
         let from = From::turn(turn);
         let changed = since(&changes(self.past.record()), from);
         let (mut whose, back) = self.restores(from).await;
-        let (stayed, behind) = self.behind(turn, &changed);
-        self.forget_from(turn, Rewind::Both, behind).await?;
+        let Behind { stayed, events, .. } = self.behind(turn, &changed);
+        self.forget_from(turn, Rewind::Both, events).await?;
         if !back.is_empty() {
             whose.stays = stayed;
             whose.left.push(turn);
@@ -70,53 +73,76 @@ impl Session {
 
     /// What the record says of files in place of the turns that are forgotten: files that
     /// were put back in one of them are no less put back, and what they did to others can
-    /// still be taken back. Beside it what had stayed when the chat was taken back to this
-    /// turn before.
-    fn behind(&mut self, turn: u64, changed: &[Changed]) -> (Vec<Changed>, Vec<Event>) {
+    /// still be taken back.
+    fn behind(&mut self, turn: u64, changed: &[Changed]) -> Behind {
         let record = self.past.record();
         let is_it = |event: &Event| matches!(event, Event::TurnStarted { turn: n, .. } if *n == turn);
         let start = record.iter().rposition(is_it).unwrap_or(record.len());
         let stood = changes(record);
         let mut before = changes(record.get(..start).unwrap_or_default());
-        let mut whose = Whose::default();
+        let (mut whose, mut undone) = (Whose::default(), Vec::new());
         before.retain(|change| {
-            let stands =
-                stood.iter().any(|one| one.left == change.left && one.turn == change.turn);
-            let numbers = if change.left { &mut whose.left } else { &mut whose.turns };
-            if !stands && !numbers.contains(&change.turn) {
+            let stands = stood.iter().any(|one| one.left == change.left && one.turn == change.turn);
+            if !stands {
+                let numbers = if change.left { &mut whose.left } else { &mut whose.turns };
                 numbers.push(change.turn);
+                undone.push(change.path.clone());
             }
             stands
         });
         before.retain(|change| change.left && change.turn == turn);
-        let mut behind = Vec::new();
+        let mut events = Vec::new();
         if whose != Whose::default() {
-            behind.push(Event::Undone { turns: whose.turns, left: whose.left });
+            events.push(Event::Undone { turns: whose.turns, left: whose.left });
         }
         if !changed.is_empty() {
             let all: Vec<Changed> = before.iter().chain(changed).cloned().collect();
             let all = since(&all, From { turn: 0, own: false });
             let files = all.iter().map(Changed::told).collect();
-            behind.push(Event::StillChanged { turn, files });
+            events.push(Event::StillChanged { turn, files });
         }
-        (before, behind)
+        undone.sort();
+        undone.dedup();
+        Behind { stayed: before, undone, events }
     }
+}
+
+/// What stands in place of turns that are forgotten.
+struct Behind {
+    /// What had stayed when the chat was taken back to this turn before.
+    stayed: Vec<Changed>,
+    /// Files that were put back in them.
+    undone: Vec<String>,
+    events: Vec<Event>,
 }
 
 /// What the turn that puts files back is called.
 const REWIND: &str = "/rewind";
 
-/// What the model is told of files whose changes it has forgotten.
-fn left(changed: &[Changed]) -> Kept {
-    let paths: Vec<&str> = changed.iter().take(NAMED).map(|one| one.path.as_str()).collect();
-    let more = match changed.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+/// What the model is told of files of which it has forgotten what became.
+fn left(changed: &[Changed], undone: &[String]) -> Kept {
     let mut kept = Kept::default();
-    kept.user(&format!(
-        "(The user took back what was said after this. Files that you changed in it stay changed: {}{more}.)",
-        paths.join(", ")
-    ));
+    let changed: Vec<&str> = changed.iter().map(|one| one.path.as_str()).collect();
+    if !changed.is_empty() {
+        kept.user(&format!(
+            "(The user took back what was said after this. Files that you changed in it stay changed: {}.)",
+            named(&changed)
+        ));
+    }
+    let undone: Vec<&str> = undone.iter().map(String::as_str).collect();
+    if !undone.is_empty() {
+        kept.user(&format!(
+            "(The user took back your changes to these files, which are as they were before them: {}.)",
+            named(&undone)
+        ));
+    }
     kept
+}
+
+fn named(paths: &[&str]) -> String {
+    let first = paths.get(..NAMED).unwrap_or(paths).join(", ");
+    match paths.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
