@@ -177,12 +177,15 @@ impl Desk {
         }
     }
 
-    /// When text that grows is to be written at the latest.
+    /// When text that grows is to be written at the latest, and when a disk that failed is
+    /// tried again.
     pub fn due(&self) -> Option<Instant> {
-        self.growing.as_ref().map(|(_, since)| *since + GROWING)
+        let grown = self.growing.as_ref().map(|(_, since)| *since + GROWING);
+        let again = self.waiting.failed.filter(|_| !self.waiting.rows.is_empty());
+        grown.into_iter().chain(again.map(|failed| failed + AGAIN)).min()
     }
 
-    /// Takes in text that has grown for long enough.
+    /// Takes in text that has grown for long enough, and tries what could not be written.
     pub fn tick(&mut self) {
         self.ripen(Some(LONGEST));
         self.flush();
