@@ -178,7 +178,9 @@ fn keep(home: &Path, folder: &Path, events: usize) {
     for number in 0..events {
         let turn = (number / 10 + 1) as u64;
         desk.note(match number % 10 {
-            0 => Event::TurnStarted { turn, text: format!("Question {turn}"), origin: Origin::Typed },
+            0 => {
+                Event::TurnStarted { turn, text: format!("Question {turn}"), origin: Origin::Typed }
+            }
             9 => {
                 let usage = Usage::default();
                 Event::TurnEnded { turn, ending: Ending::Done, usage, elapsed_ms: 900 }

@@ -12,13 +12,11 @@ use avocet::context::history::size;
 use avocet::context::size::Size;
 use avocet::context::window::Bounds;
 use avocet::model::{Chunk, Model, ModelError, Request};
-use avocet::protocol::{
-    Ending, Event, Message, Op, Page, Receipt, Report, Role,
-};
+use avocet::protocol::{Ending, Event, Message, Op, Page, Receipt, Report, Role};
 use avocet::session::{self, Parts};
 use avocet::words::{Lang, context as words};
-use futures_util::stream::BoxStream;
 use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
 
 #[path = "support/talk.rs"]
 mod talk;

@@ -458,10 +458,15 @@ fn with_cargo(bench: &Bench) -> String {
 #[test]
 fn what_the_check_of_a_project_finds_after_an_edit_reaches_the_model() {
     let bench = Bench::new();
-    bench.settings("[project]\ncheck = [\"cargo\", \"check\", \"--offline\", \"--message-format=json\"]\n");
+    bench.settings(
+        "[project]\ncheck = [\"cargo\", \"check\", \"--offline\", \"--message-format=json\"]\n",
+    );
     let work = bench.work();
     fs::create_dir(work.join("src")).unwrap();
-    bench.file("Cargo.toml", "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n");
+    bench.file(
+        "Cargo.toml",
+        "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
+    );
     bench.file("src/lib.rs", "pub fn one() -> u8 {\n    1\n}\n");
     let tool = |name: &str, input: serde_json::Value| {
         let step = serde_json::json!({ "tool": name, "input": input });
@@ -508,7 +513,10 @@ fn what_the_check_of_a_project_finds_after_an_edit_reaches_the_model() {
         last(3).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let fine = fine.iter().find(|it| it["program"] == "cargo").unwrap();
     assert_eq!((&fine["exitCode"], &fine["parsed"]["total"]), (&0.into(), &0.into()), "{fine}");
-    assert_eq!(fs::read_to_string(work.join("src/lib.rs")).unwrap(), "pub fn one() -> u8 {\n    11\n}\n");
+    assert_eq!(
+        fs::read_to_string(work.join("src/lib.rs")).unwrap(),
+        "pub fn one() -> u8 {\n    11\n}\n"
+    );
 }
 
 #[test]
@@ -524,7 +532,8 @@ fn policy_explain_judges_the_step_of_a_tool_and_does_not_do_it() {
     let json = bench.run(&[&args[..], &["--json"]].concat());
     let verdict: Value = serde_json::from_str(&out(&json)).unwrap();
     assert_eq!((&verdict["tier"], &verdict["tool"]), (&"L1".into(), &"file.write".into()));
-    let plugin = bench.run(&["policy", "explain", "--tool", "plugin.run", "--args", r#"{"alias":"loc"}"#]);
+    let plugin =
+        bench.run(&["policy", "explain", "--tool", "plugin.run", "--args", r#"{"alias":"loc"}"#]);
     exits(&plugin, 0);
     assert!(out(&plugin).contains("plugin.run"), "{}", out(&plugin));
     let config = r#"{"path":"~/.slothtool/settings.json","set":{"/a":1}}"#;

@@ -106,7 +106,8 @@ fn changes() -> Vec<String> {
     let read = |path: &str| step("file.read", json!({ "path": path }));
     let mut replies = vec![tools(&[read("big.txt"), read("small.txt")])];
     for n in 1..VERSIONS {
-        let edit = json!({ "path": "small.txt", "old": format!("<{}>", n - 1), "new": format!("<{n}>") });
+        let edit =
+            json!({ "path": "small.txt", "old": format!("<{}>", n - 1), "new": format!("<{n}>") });
         let write = json!({ "path": "big.txt", "content": version(n) });
         replies.push(tools(&[step("file.write", write), step("file.edit", edit)]));
     }
@@ -247,28 +248,49 @@ fn whole(bench: &Bench, seed: u64) {
     assert!(known, "seed {seed}: {small:?}");
 }
 
-/// Kills while the chat is taken back and the files of it are put back.
-fn rewind(seed: u64) -> &'static str {
-    let mut random = fastrand::Rng::with_seed(seed);
-    let bench = Bench::new();
-    let model = bench.script("replies.txt", &[slowly("Hello."), slowly("Hello."), slowly("Hello.")]);
-    let first = bench.command(&["--model", &model, "-p", "the first turn"]).output().unwrap();
+/// The files of a turn that will be taken back.
+fn files() -> Vec<String> {
+    (0..8).map(|n| format!("f{n}.txt")).collect()
+}
+
+/// Which of them hold what the turn wrote; each is whole.
+fn written(bench: &Bench, seed: u64) -> Vec<String> {
+    let mut out = files();
+    out.retain(|name| {
+        let now = fs::read(bench.work().join(name)).unwrap();
+        let (old, new) = (now == version(0).as_bytes(), now == version(1).as_bytes());
+        assert!(old || new, "seed {seed}: {name} is neither: {} bytes", now.len());
+        new
+    });
+    out
+}
+
+/// Two turns, of which the second wrote the files.
+fn two_turns(bench: &Bench, model: &str) {
+    let first = bench.command(&["--model", model, "-p", "the first turn"]).output().unwrap();
     assert_eq!(first.status.code(), Some(0));
-    let files: Vec<String> = (0..8).map(|n| format!("f{n}.txt")).collect();
-    let write = |name: &String| step("file.write", json!({ "path": name, "content": version(1) }));
-    for name in &files {
+    for name in files() {
         fs::write(bench.work().join(name), version(0)).unwrap();
     }
-    let read: Vec<Value> =
-        files.iter().map(|name| step("file.read", json!({ "path": name }))).collect();
-    let writes: Vec<Value> = files.iter().map(write).collect();
-    let changing = bench.script("writes.txt", &[tools(&read), tools(&writes), slowly("Done.")]);
+    let read = |name: &String| step("file.read", json!({ "path": name }));
+    let write = |name: &String| step("file.write", json!({ "path": name, "content": version(1) }));
+    let reads: Vec<Value> = files().iter().map(read).collect();
+    let writes: Vec<Value> = files().iter().map(write).collect();
+    let changing = bench.script("writes.txt", &[tools(&reads), tools(&writes), slowly("Done.")]);
     let second = ["--model", &changing, "-c", "-p", "the second turn"];
     let second = bench.command(&second).output().unwrap();
     let said = String::from_utf8_lossy(&second.stdout).into_owned();
     assert_eq!(second.status.code(), Some(0), "{said}");
-    let at = |bench: &Bench, name: &String| fs::read(bench.work().join(name)).unwrap();
-    assert!(files.iter().all(|name| at(&bench, name) == version(1).as_bytes()), "{said}");
+    assert_eq!(written(bench, 0).len(), files().len(), "{said}");
+}
+
+/// Kills while the chat is taken back and the files of it are put back.
+fn rewind(seed: u64) -> &'static str {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let bench = Bench::new();
+    let hello = slowly("Hello.");
+    let model = bench.script("replies.txt", &[hello.clone(), hello.clone(), hello]);
+    two_turns(&bench, &model);
 
     let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
     let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
@@ -281,15 +303,7 @@ fn rewind(seed: u64) -> &'static str {
     screen.signal("KILL");
     screen.wait_for_exit();
 
-    let mut changed = Vec::new();
-    for name in &files {
-        let now = at(&bench, name);
-        let (old, new) = (now == version(0).as_bytes(), now == version(1).as_bytes());
-        assert!(old || new, "seed {seed}: {name} is neither: {} bytes", now.len());
-        if new {
-            changed.push(name.clone());
-        }
-    }
+    let changed = written(&bench, seed);
     let kept = bench.kept();
     let begins = |text: &str| {
         let is_it = |event: &Event| matches!(event, Event::TurnStarted { text: began, .. } if began == text);
@@ -299,17 +313,9 @@ fn rewind(seed: u64) -> &'static str {
     let gone = !begins("the second turn");
     // What the chat that is gone did to files is known until they are put back.
     let undone = kept.iter().any(|event| matches!(event, Event::Undone { .. }));
-    let known: Vec<&str> = kept
-        .iter()
-        .filter_map(|event| match event {
-            Event::StillChanged { files, .. } => Some(files),
-            _ => None,
-        })
-        .flatten()
-        .map(|change| change.path.rsplit('/').next().unwrap())
-        .collect();
     if gone && !undone {
-        let all = changed.iter().all(|name| known.contains(&name.as_str()));
+        let known = still_changed(&kept);
+        let all = changed.iter().all(|name| known.contains(name));
         assert!(all, "seed {seed}: {changed:?} of {known:?}");
     }
     assert!(changed.is_empty() || !undone, "seed {seed}: {changed:?} were said to be put back");
@@ -320,6 +326,15 @@ fn rewind(seed: u64) -> &'static str {
         (true, 0) => "after",
         (true, _) => "in between",
     }
+}
+
+/// Names of files that can still be put back though their turn is gone.
+fn still_changed(kept: &[Event]) -> Vec<String> {
+    let files = kept.iter().filter_map(|event| match event {
+        Event::StillChanged { files, .. } => Some(files),
+        _ => None,
+    });
+    files.flatten().map(|change| change.path.rsplit('/').next().unwrap().to_owned()).collect()
 }
 
 /// The next request is one a server takes; its text.

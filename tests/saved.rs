@@ -2,7 +2,12 @@
 //! taken back, by the real program.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "tests; what is skipped is said"
+)]
 
 use std::fs;
 use std::path::PathBuf;
@@ -437,7 +442,8 @@ impl Disk {
     fn mount(folder: PathBuf, kilobytes: u32) -> Option<Disk> {
         fs::create_dir_all(&folder).unwrap();
         let size = format!("size={kilobytes}k");
-        let done = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&folder).output();
+        let done =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&folder).output();
         if done.is_ok_and(|done| done.status.success()) {
             return Some(Disk(folder));
         }
@@ -446,7 +452,8 @@ impl Disk {
     }
 
     fn remount(&self, how: &str) {
-        let done = Command::new("mount").args(["-o", &format!("remount,{how}")]).arg(&self.0).output();
+        let done =
+            Command::new("mount").args(["-o", &format!("remount,{how}")]).arg(&self.0).output();
         assert!(done.unwrap().status.success());
     }
 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    Decision, Ending, Event, ExportFormat, Mode, Op, Origin, Outcome,
-    Question, Report, Rewind, Tier, Work,
+    Decision, Ending, Event, ExportFormat, Mode, Op, Origin, Outcome, Question, Report, Rewind,
+    Tier, Work,
 };
 use avocet::session::library::Kept;
 use avocet::session::script::ScriptPlaces;

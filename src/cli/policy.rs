@@ -512,21 +512,36 @@ mod tests {
     fn a_step_of_a_tool_is_judged_by_its_input() {
         let out = batch(
             concat!(
-                r#"{"id":1,"tool":"file.write","args":{"path":"a.txt","content":"one\n"}}"#, "\n",
-                r#"{"id":2,"tool":"file.read","args":{"path":"/etc/shadow"}}"#, "\n",
-                r#"{"id":3,"tool":"config.json_patch","args":{"path":"a.json","set":{}}}"#, "\n",
-                r#"{"id":4,"tool":"plan","args":{"items":["x"]}}"#, "\n",
-                r#"{"id":5,"tool":"nope"}"#, "\n",
-                r#"{"id":6,"tool":"skill","args":{"name":"x"}}"#, "\n",
-                r#"{"id":7,"tool":"plan","args":["x"]}"#, "\n",
-                r#"{"id":8,"tool":"file.edit","args":{"path":"none.txt","edits":[]}}"#, "\n",
-                r#"{"id":9,"tool":"plan","program":"ls"}"#, "\n",
+                r#"{"id":1,"tool":"file.write","args":{"path":"a.txt","content":"one\n"}}"#,
+                "\n",
+                r#"{"id":2,"tool":"file.read","args":{"path":"/etc/shadow"}}"#,
+                "\n",
+                r#"{"id":3,"tool":"config.json_patch","args":{"path":"a.json","set":{}}}"#,
+                "\n",
+                r#"{"id":4,"tool":"plan","args":{"items":["x"]}}"#,
+                "\n",
+                r#"{"id":5,"tool":"nope"}"#,
+                "\n",
+                r#"{"id":6,"tool":"skill","args":{"name":"x"}}"#,
+                "\n",
+                r#"{"id":7,"tool":"plan","args":["x"]}"#,
+                "\n",
+                r#"{"id":8,"tool":"file.edit","args":{"path":"none.txt","edits":[]}}"#,
+                "\n",
+                r#"{"id":9,"tool":"plan","program":"ls"}"#,
+                "\n",
             )
             .as_bytes(),
         );
         let tier = |at: usize| out[at]["tier"].as_str().unwrap_or("none").to_owned();
-        assert_eq!((tier(0), tier(1), tier(3), tier(4)), ("L1".into(), "L1".into(), "L0".into(), "L2".into()));
-        assert_eq!((&out[0]["tool"], &out[0]["change"]["added"]), (&json!("file.write"), &json!(1)));
+        assert_eq!(
+            (tier(0), tier(1), tier(3), tier(4)),
+            ("L1".into(), "L1".into(), "L0".into(), "L2".into())
+        );
+        assert_eq!(
+            (&out[0]["tool"], &out[0]["change"]["added"]),
+            (&json!("file.write"), &json!(1))
+        );
         assert!(out[0]["change"]["diff"].as_str().unwrap().contains("+one"), "{}", out[0]);
         assert_ne!(tier(2), "L0", "{}", out[2]);
         for (at, id) in [(5, 6), (6, 7), (8, 9)] {
@@ -546,7 +561,10 @@ mod tests {
         let input = r#"{"path":"a.txt","edits":[{"find":"one","replace":"two\u001b[2J"}]}"#;
         let text = explain_one(&tool("file.edit", Some(input)).unwrap(), scene, Lang::En);
         assert!(text.starts_with("L1 · asks first · ") && text.contains("file.edit"), "{text}");
-        assert!(text.contains("-one") && text.contains("+two") && !text.contains('\u{1b}'), "{text}");
+        assert!(
+            text.contains("-one") && text.contains("+two") && !text.contains('\u{1b}'),
+            "{text}"
+        );
         let fault = tool("file.edit", Some("{}")).unwrap();
         assert!(explain_one(&fault, scene, Lang::En).contains("with this input: "));
         assert!(tool("file.edit", Some("[1]")).is_err() && tool("skill", None).is_err());

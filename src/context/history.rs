@@ -364,7 +364,10 @@ impl History {
         let open = self.plans.back().map(|plan| plan.open.as_slice()).unwrap_or_default();
         if !open.is_empty() {
             let before = if out.is_empty() { "" } else { "\n" };
-            out.push_str(&format!("{before}Your plan, what is open of it:\n- {}", open.join("\n- ")));
+            out.push_str(&format!(
+                "{before}Your plan, what is open of it:\n- {}",
+                open.join("\n- ")
+            ));
         }
         out
     }

@@ -128,8 +128,9 @@ fn html(record: &[Event], lang: Lang) -> String {
                 let text = escape(&lines.join("\n"));
                 body.push_str(&format!("<pre class=\"plan\">{text}</pre>\n"));
             }
-            event => body
-                .extend(aside(event, lang).map(|text| format!("<p><em>{}</em></p>\n", escape(&text)))),
+            event => body.extend(
+                aside(event, lang).map(|text| format!("<p><em>{}</em></p>\n", escape(&text))),
+            ),
         }
     }
     format!(

@@ -76,7 +76,8 @@ impl Session {
     /// still be taken back.
     fn behind(&mut self, turn: u64, changed: &[Changed]) -> Behind {
         let record = self.past.record();
-        let is_it = |event: &Event| matches!(event, Event::TurnStarted { turn: n, .. } if *n == turn);
+        let is_it =
+            |event: &Event| matches!(event, Event::TurnStarted { turn: n, .. } if *n == turn);
         let start = record.iter().rposition(is_it).unwrap_or(record.len());
         let stood = changes(record);
         let mut before = changes(record.get(..start).unwrap_or_default());

@@ -381,7 +381,10 @@ mod tests {
         };
         assert_eq!((undone(&[2], &[]), undone(&[], &[2]), undone(&[], &[1])), (1, 0, 1));
         // A second one stands for both.
-        let again = changes(&[&record[..], &[stays(1, &[left[0].clone(), change(1, "c", None, Some("y"))])]].concat());
+        let again = changes(
+            &[&record[..], &[stays(1, &[left[0].clone(), change(1, "c", None, Some("y"))])]]
+                .concat(),
+        );
         assert!(again.len() == 2 && again.iter().all(|change| change.left && change.turn == 1));
     }
 }

@@ -171,7 +171,10 @@ fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreErro
 /// The numbers of damaged files that lie there, oldest first, and the highest of them.
 fn set_aside_before(file: &Path) -> (Vec<u64>, u64) {
     let entries = file.parent().and_then(|folder| fs::read_dir(folder).ok());
-    let names = entries.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = entries
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let number = |name: String| {
         name.strip_prefix("sessions.damaged-")?.strip_suffix(".db")?.parse::<u64>().ok()
     };

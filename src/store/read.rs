@@ -215,7 +215,8 @@ impl Disk {
             let mut piece = Piece::default();
             take(row, &mut piece)?;
             // The words may stand elsewhere in it.
-            let is_it = |kept: &Kept| matches!(&kept.event, Event::Observed(seen) if seen.step.id == id);
+            let is_it =
+                |kept: &Kept| matches!(&kept.event, Event::Observed(seen) if seen.step.id == id);
             if piece.events.iter().any(is_it) {
                 return Ok(piece);
             }
@@ -226,7 +227,8 @@ impl Disk {
     /// The first and the last turn, and the first and the last step that came to its end.
     pub fn ends(&self, key: i64) -> Result<Piece, StoreError> {
         let mut piece = Piece::default();
-        for (kind, order) in [("turn", "ASC"), ("turn", "DESC"), ("seen", "ASC"), ("seen", "DESC")] {
+        for (kind, order) in [("turn", "ASC"), ("turn", "DESC"), ("seen", "ASC"), ("seen", "DESC")]
+        {
             let mut read = self.db.prepare_cached(&format!(
                 "SELECT id, at, body FROM events
                  WHERE session = ?1 AND kind = ?2 AND undone IS NULL ORDER BY id {order} LIMIT 1"

@@ -190,7 +190,8 @@ fn a_part_is_looked_up_by_its_id_however_far_back_it_lies() {
     let mut desk = bench.desk();
     for number in 1..=300 {
         let id = format!("cmd_{number:03}");
-        let one = Event::Observed(Box::new(seen(&id, &format!("says \"id\":\"cmd_007\" {number}"))));
+        let one =
+            Event::Observed(Box::new(seen(&id, &format!("says \"id\":\"cmd_007\" {number}"))));
         tell(&mut desk, [started(number, "x"), one, ended(number)]);
     }
     let of = |events: &[Event]| match events {

@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use avocet::context::window::Bounds;
 use avocet::model::{Model, ModelError};
-use avocet::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Page, Question, Row,
-};
+use avocet::protocol::{AskId, Decision, Ending, Event, Facts, Notice, Op, Page, Question, Row};
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
 use avocet::session::library::Kept;

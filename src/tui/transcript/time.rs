@@ -62,7 +62,9 @@ pub(super) fn of_day_and_day(ms: u64) -> String {
 
 /// The month and the day of it, of days since 1970.
 fn month_and_day(mut days: u64) -> (usize, u64) {
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut year = 1970;
     while days >= 365 + u64::from(leap(year)) {
         days -= 365 + u64::from(leap(year));
