@@ -1,4 +1,4 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::model::ModelError;
 use crate::protocol::{Level, Message, Risk, Role};
+use crate::safety::tools::digest;
 use crate::safety::{Contents, Kind, Place, Policy, Program, Rule, World};
 use crate::words::Lang;
 
@@ -15,27 +16,10 @@ mod limits;
 mod replies;
 mod steers;
 
-/// A machine that has every program and an empty folder.
-struct Machine;
+#[path = "../../../tests/support/machine.rs"]
+mod machine;
 
-impl World for Machine {
-    fn real(&self, path: &Path) -> PathBuf {
-        path.to_owned()
-    }
-
-    fn kind(&self, _: &Path) -> Kind {
-        Kind::Folder
-    }
-
-    fn program(&self, name: &str) -> Option<Program> {
-        let path = Path::new("/usr/bin").join(name);
-        Some(Program { path, device: 1, inode: 1, modified: 0 })
-    }
-
-    fn read(&self, _: &Path, _: usize) -> Contents {
-        Contents::Missing
-    }
-}
+use machine::Machine;
 
 /// A turn on a bench: what goes in, and what was told so far.
 struct Bench {
@@ -72,7 +56,7 @@ impl Bench {
     }
 
     fn next(&mut self, input: Input) -> Action {
-        let scene = Scene { policy: &self.policy, place: &self.place, world: &Machine };
+        let scene = Scene { policy: &self.policy, place: &self.place, world: &Machine::EMPTY };
         let action = self.turn.next(input, scene);
         self.told.extend(self.turn.told());
         action
