@@ -42,6 +42,7 @@ type Figures = Vec<String>;
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row { name: "start to first key echoed",                          target: "15 ms",                      measure: first_key },
+    Row { name: "first key echoed with 0; with 5,000 skills",         target: "15; 15 ms",                  measure: first_key_beside_skills },
     Row { name: "start to first reply shown",                         target: "80 ms",                      measure: first_reply },
     Row { name: "taking a session up, first frame: empty; 100,000 events; its end", target: "15; 15; 80 ms", measure: taken_up },
     Row { name: "key echo p50 / p99, idle",                           target: "1 / 3 ms",                   measure: echo_idle },
@@ -100,11 +101,17 @@ impl Bench {
         // A draft of the last run would stand in the input of this one.
         let _ = std::fs::remove_dir_all(self.home.path());
         std::fs::create_dir_all(self.home.path()).unwrap();
+        self.start_in(self.home.path(), more)
+    }
+
+    /// With this home, and nothing of an earlier run in the input.
+    fn start_in(&self, home: &Path, more: &[&str]) -> Terminal {
+        let _ = std::fs::remove_dir_all(home.join("state"));
         let url = self.server.base_url();
         let folder = self.folder.path().display().to_string();
         let mut args = vec!["--base-url", &url, "--model", "bench", "--trust", &folder];
         args.extend(more);
-        Terminal::start(&args, self.home.path(), self.folder.path())
+        Terminal::start(&args, home, self.folder.path())
     }
 
     /// A screen that is there and rests.
@@ -195,6 +202,32 @@ fn keep(home: &Path, folder: &Path, events: usize) {
         }
     }
     desk.close();
+}
+
+/// Skills are read after the first frame: their number must not be felt.
+fn first_key_beside_skills(bench: &Bench) -> Figures {
+    let with = |count: usize| {
+        let home = tempfile::tempdir().unwrap();
+        // More folders than this are not looked through in one place.
+        let places = ["skills", ".agents/skills", ".claude/skills"];
+        for number in 0..count {
+            let name = format!("skill-{number}");
+            let folder = home.path().join(places[number / 2_000]).join(&name);
+            std::fs::create_dir_all(&folder).unwrap();
+            let text = format!(
+                "---\nname: {name}\ndescription: This skill should be used when {number} is \
+                 wanted.\nexamples:\n  - Do number {number}\n---\nDo it.\n"
+            );
+            std::fs::write(folder.join("SKILL.md"), text).unwrap();
+        }
+        let times = (0..20).map(|_| {
+            let mut terminal = bench.start_in(home.path(), &[]);
+            terminal.press("x");
+            terminal.wait_for_input("x") - terminal.started
+        });
+        ms(percentile(times.collect(), 50))
+    };
+    vec![with(0), with(5_000)]
 }
 
 fn first_reply(bench: &Bench) -> Figures {

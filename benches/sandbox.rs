@@ -1,4 +1,5 @@
-//! What the sandbox costs a step: `true`, started and waited for, with and without.
+//! What safety costs a step: judging it, and the sandbox around it (`true`, started and
+//! waited for, with and without).
 
 #![allow(clippy::unwrap_used, reason = "a benchmark")]
 
@@ -67,6 +68,43 @@ impl Field {
         assert_eq!(seen.exit_code, Some(0), "{:?}", seen.note);
     }
 }
+
+/// In a folder without a repository, and with one whose settings are looked at each time.
+#[divan::bench(args = JUDGED)]
+fn judging(bencher: divan::Bencher<'_, '_>, line: &str) {
+    let field = Field::new(Sandboxing::Off);
+    let here = field.folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(here.join("src")).unwrap();
+    std::fs::write(here.join("src/main.rs"), "fn main() {}\n").unwrap();
+    if line.starts_with("git") {
+        std::fs::create_dir(here.join(".git")).unwrap();
+        std::fs::write(here.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(here.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
+    }
+    let place = Place { workspace: here.clone(), home: here.clone(), cwd: here, trusted: true };
+    let policy = Policy::default();
+    let scene = Scene { policy: &policy, place: &place, world: &field.system };
+    let (program, args) = line.split_once(' ').unwrap_or((line, ""));
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let work = Work::exec(program, &args);
+    let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
+    bencher
+        .with_inputs(|| step.clone())
+        .bench_local_values(|step| safety::assess(step, scene));
+}
+
+const JUDGED: &[&str] = &[
+    "pwd",
+    "ls -la src",
+    "rg -n TODO src",
+    "find . -name *.rs -type f",
+    "sed -n 1,40p src/main.rs",
+    "timeout 5 cat src/main.rs",
+    "cargo test --lib",
+    "rm -rf build",
+    "bash -c ls",
+    "git status --short",
+];
 
 /// Where the machine has none, both columns are the same.
 #[divan::bench(args = ["off", "auto"], sample_count = 300, sample_size = 1)]

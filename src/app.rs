@@ -120,7 +120,9 @@ fn screen(
     };
     let (themes, torn) = ground.themes();
     let history = History::open(ground.paths.history());
-    let draft = draft::file(&ground.paths.drafts(), &ground.folder);
+    // Held until the screen is left.
+    let slot = draft::claim(&ground.paths.drafts(), &ground.folder);
+    let draft = slot.as_ref().map(|slot| slot.file.clone());
     let look = &ground.loaded.settings.look;
     let config = tui::Config {
         lang: ground.lang(),
@@ -129,8 +131,8 @@ fn screen(
         around: ground.surroundings(),
         facts: built.facts.clone(),
         history: history.entries().to_vec(),
-        draft: draft::read(&draft),
-        keep: tui::Kept { history: Some(ground.paths.history()), draft: Some(draft) },
+        draft: draft.as_deref().map(draft::read).unwrap_or_default(),
+        keep: tui::Kept { history: Some(ground.paths.history()), draft },
         editor: ground.editor(),
         habits: tui::Habits { vim: look.vim, timestamps: look.timestamps },
         first: prompt,

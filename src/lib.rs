@@ -37,6 +37,9 @@ pub mod model;
 pub mod store;
 pub mod tools;
 
+// Ground: what every edge does alike.
+pub mod disk;
+
 // Rules: pure decisions.
 pub mod context;
 pub mod prompt;

@@ -1,12 +1,12 @@
 //! Replays the seeds of the fuzz targets, and each of them cut short and doubled: what
-//! must hold for any bytes stands in `fuzz/src/lib.rs`.
+//! must hold for any bytes stands in `fuzz/src/holds.rs`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 use std::path::Path;
 
-#[path = "../fuzz/src/lib.rs"]
+#[path = "../fuzz/src/holds.rs"]
 mod holds;
 
 fn replay(target: &str, holds: fn(&[u8])) {

@@ -193,6 +193,89 @@ fn what_a_server_complains_of_controls_nothing() {
     }
 }
 
+/// Sequences of their own kind, with a number nobody else writes.
+const SEQUENCES: &[&str] = &[
+    "\u{1b}]0;M7077\u{7}",
+    "\u{1b}]52;c;TTcwNzc=\u{7}",
+    "\u{1b}[7077;1H",
+    "\u{1b}[?1049;7077l",
+    "\u{1b}P7077q\u{1b}\\",
+    "\u{1b}_7077\u{1b}\\",
+    "\u{9b}7077m",
+    "\u{202e}7077",
+    "\u{e0041}\u{200b}7077",
+    "\u{8}\u{8}7077\r",
+];
+
+/// None of them reached the terminal as it is.
+#[track_caller]
+fn no_sequence_reached(screen: &Screen, way: &str) {
+    let raw = screen.raw();
+    for sequence in SEQUENCES {
+        let there = raw.windows(sequence.len()).any(|window| window == sequence.as_bytes());
+        assert!(!there, "{sequence:?} reached the terminal by {way}");
+    }
+    let shown = String::from_utf8_lossy(&raw);
+    let alone = ['\u{9b}', '\u{202e}', '\u{200b}', '\u{e0041}'];
+    assert!(!shown.contains(alone), "a letter nobody sees reached the terminal by {way}");
+}
+
+/// Names and titles are words of strangers too: of files, branches, commands, scripts,
+/// sessions and models.
+#[test]
+fn what_things_are_called_controls_nothing() {
+    let bench = Bench::new();
+    let work = bench.work();
+    let all = SEQUENCES.concat().replace('/', "");
+    for (at, sequence) in SEQUENCES.iter().enumerate() {
+        fs::write(work.join(format!("zed{at}{sequence}.txt")), "x").unwrap();
+    }
+    fs::create_dir_all(work.join(".git/refs/heads")).unwrap();
+    fs::write(work.join(".git/HEAD"), format!("ref: refs/heads/top{all}\n")).unwrap();
+    fs::create_dir_all(work.join(".avocet/commands")).unwrap();
+    let quoted = json!(format!("about{all}")).to_string();
+    let command = format!("description = {quoted}\nprompt = {quoted}\n");
+    fs::write(work.join(".avocet/commands/zedcmd.toml"), command).unwrap();
+    let script = format!("- $print: {}\n", json!(format!("printed{all}")));
+    fs::write(work.join("zedscript.ai.yaml"), script).unwrap();
+    let named = |name: &str| format!("{name}{all}");
+    let replies = vec![
+        Reply::chat(&named("all over")),
+        Reply::cmd(&named("because"), "cat", &[&named("absent")]),
+    ];
+    let server = Server::start(replies);
+    let mut screen = start(&bench, &server);
+    no_sequence_reached(&screen, "the branch");
+    screen.press("@zed");
+    assert!(screen.shows_within("zedscript", Duration::from_secs(10)), "{}", screen.text());
+    no_sequence_reached(&screen, "the list of files");
+    screen.press("\u{1b}");
+    screen.wait_gone("mention it");
+    screen.press("\u{15}");
+    screen.wait_gone("@zed");
+    say(&mut screen, "!ls");
+    assert!(screen.shows_within("zed0", Duration::from_secs(10)), "{}", screen.text());
+    no_sequence_reached(&screen, "the names of files");
+    screen.press("/zed");
+    assert!(screen.shows_within("about", Duration::from_secs(10)), "{}", screen.text());
+    no_sequence_reached(&screen, "the list of commands");
+    screen.press("\u{15}");
+    screen.wait_gone("/zed");
+    say(&mut screen, &format!("titled{all}"));
+    screen.wait_for("all over");
+    no_sequence_reached(&screen, "the words of a person");
+    say(&mut screen, &format!("/rename renamed{all}"));
+    say(&mut screen, "/sessions");
+    assert!(screen.shows_within("conversations", Duration::from_secs(10)), "{}", screen.text());
+    no_sequence_reached(&screen, "the titles of sessions");
+    say(&mut screen, "/run zedscript.ai.yaml");
+    assert!(screen.shows_within("printed", Duration::from_secs(10)), "{}", screen.text());
+    no_sequence_reached(&screen, "what a script prints");
+    say(&mut screen, "go on");
+    screen.wait_for("Run this?");
+    no_sequence_reached(&screen, "a step");
+}
+
 #[test]
 fn what_a_model_proposes_shows_what_it_hides() {
     for payload in payloads("proposal") {

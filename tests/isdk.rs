@@ -186,7 +186,34 @@ fn isdk_018_the_title_of_the_output_must_hold_its_gap() {
     assert_eq!(with("No gap"), "C\n\nOutput (text):\n* o");
 }
 
+#[test]
+fn isdk_008_a_role_may_speak_any_number_of_times() {
+    let ran = case("user: a\nassistant: b\nuser: c\nassistant: d\nuser: e\n").replies(&["r"]).run();
+    assert_eq!(ran.sent(0), ["user: a", "assistant: b", "user: c", "assistant: d", "user: e"]);
+}
+
+#[test]
+fn isdk_009_a_name_with_a_dollar_is_no_role() {
+    let ran = case("$set: {x: 1}\n$echo: \"?=x\"\n").run();
+    assert_eq!((ran.value(), ran.calls(), ran.visible().len()), (json!(1), 0, 0));
+    assert!(case("$tom: hello\n").run().error().contains("$tom"));
+}
+
 // ---- group ----
+
+#[test]
+fn isdk_019_roles_lead_to_scripts() {
+    for head in ["roles: {bob: char_bob}", "character: {roles: {bob: char_bob}}"] {
+        let ran =
+            case(&format!("---\nname: g\n{head}\n---\n---\nuser: \"@bob, hi\"\n$echo: \"\"\n"))
+                .file("char_bob.ai.yaml", BOB)
+                .replies(&["hello"])
+                .run();
+        assert_eq!(ran.visible(), ["user: hi", "bob: hello"], "{head}");
+    }
+    let gone = case("---\nroles: {bob: nosuch}\n---\n---\nuser: \"@bob, hi\"\n").run();
+    assert!(gone.error().contains("nosuch") && gone.error().contains(":5:"), "{}", gone.error());
+}
 
 const ELF: &str = "---\ntype: char\nname: Dobby\ndescription: a brave elf\n---\n---\n";
 const BOB: &str = "---\ntype: char\nname: bob\ndescription: a builder\n---\nuser: Who are you?\n---\nassistant: I am Bob.\n";
@@ -270,6 +297,26 @@ fn a_sign_in_the_middle_addresses_nobody() {
 }
 
 // ---- input and output ----
+
+#[test]
+fn isdk_032_an_input_is_a_name_or_a_name_with_settings() {
+    let script = "---\ninput:\n  - a\n  - b: {default: 2}\n  - c: what it is for\n---\nuser: \"{{a}}{{b}}{{c}}\"\n";
+    let ran = case(script).args(json!({"a": 1, "c": 3})).replies(&["r"]).run();
+    assert_eq!(ran.sent(0), ["user: 123"]);
+    let wrong = case("---\ninput: 7\n---\nuser: q\n").run();
+    assert!(wrong.error().contains("`input`"), "{}", wrong.error());
+}
+
+#[test]
+fn isdk_039_what_a_caller_gives_replaces_the_default() {
+    let asked = "---\ninput: [{a: {default: own}}]\n---\n$echo: \"?=a\"\n";
+    let ran =
+        case("---\nimport: ./e.ai.yaml\n---\n$set: {x: $e, y: {$e: {a: given}}}\n$get: [x, y]\n")
+            .file("e.ai.yaml", asked)
+            .run();
+    assert_eq!(ran.value(), json!({"x": "own", "y": "given"}));
+    assert_eq!(case(asked).args(json!({"a": "line"})).run().value(), json!("line"));
+}
 
 #[test]
 fn isdk_034_a_key_of_the_head_is_a_default_too() {
@@ -563,6 +610,23 @@ fn a_regular_expression_that_explodes_is_stopped() {
     assert!(ran.came.is_ok() || ran.error().contains("regular expression"));
 }
 
+#[test]
+fn isdk_110_biases_go_out_by_text() {
+    let ran = case("user: \"Write ((!bad:false)) a ((happy:20%)) or ((sad:-1.5)) line\"\n")
+        .replies(&["r"])
+        .run();
+    assert_eq!(ran.sent(0), ["user: Write a happy or sad line"]);
+    let sent = ran.seen.calls[0].params.more["logit_bias"].clone();
+    assert_eq!((&sent[0], &sent[2]), (&json!(["bad", false]), &json!(["sad", -1.5])));
+    assert!((sent[1][1].as_f64().unwrap() - 1.2_f64.ln()).abs() < 1e-9);
+    let own = case("---\nparameters: {logit_bias: {\"15\": 1}}\n---\nuser: \"((a:1)) b\"\n")
+        .replies(&["r"])
+        .run();
+    assert_eq!(own.seen.calls[0].params.more["logit_bias"], json!({"15": 1}));
+    let none = case("user: plain\n").replies(&["r"]).run();
+    assert!(!none.seen.calls[0].params.more.contains_key("logit_bias"));
+}
+
 // ---- chains and flow ----
 
 #[test]
@@ -690,6 +754,133 @@ fn isdk_097_a_trigger_runs_a_tool_by_itself() {
     assert_eq!(ran.seen.printed, [json!("logged hey")]);
 }
 
+const LOG: &str = "---\ntitle: log\ninput: [message, memory, operation]\n---\n$print: \"?=(operation || 'said') + ' ' + (memory ? memory.id : message)\"\n$echo: done\n";
+
+#[test]
+fn isdk_097_a_trigger_hears_every_answer() {
+    let ran = case("---\ntools:\n  log: {trigger: AfterAIResponse}\n---\nuser: hey\n$AI\nuser: more\nassistant: \"[[A]]\"\n")
+        .file("log.ai.yaml", LOG)
+        .replies(&["one", "two"])
+        .run();
+    assert_eq!(ran.seen.printed, [json!("said one"), json!("said two")]);
+    let words = case("---\ntools:\n  log: {trigger: Keyword, keywords: [fig]}\n---\nuser: a plum\n$AI\nuser: a fig\n")
+        .file("log.ai.yaml", LOG)
+        .replies(&["r", "with a tool"])
+        .run();
+    assert_eq!(words.seen.printed, [json!("said a fig")]);
+    assert!(words.sent(1).join("\n").contains("@log"), "{:?}", words.sent(1));
+}
+
+#[test]
+fn isdk_097_a_trigger_runs_at_the_start_and_at_the_end() {
+    let ran =
+        case("---\ntools:\n  log: {trigger: [AtStartup, BeforeShutdown]}\n---\n$print: body\n")
+            .file("log.ai.yaml", LOG)
+            .args(json!({"message": "m"}))
+            .run();
+    assert_eq!(ran.seen.printed, [json!("said m"), json!("body"), json!("said m")]);
+}
+
+#[test]
+fn isdk_097_a_trigger_hears_what_is_remembered() {
+    let script = |trigger: &str| {
+        format!(
+            "---\ntools:\n  log: {{trigger: {trigger}}}\n---\n$remember: {{id: a, value: 1}}\n$remember: {{id: a, value: 1}}\n$remember: {{id: a, value: 2}}\n$forget: a\n$forget: a\n"
+        )
+    };
+    let heard = |trigger: &str| {
+        let ran = case(&script(trigger)).file("log.ai.yaml", LOG).run();
+        ran.value();
+        ran.seen.printed
+    };
+    assert_eq!(heard("MemoryChanged"), [json!("新增 a"), json!("修改 a"), json!("删除 a")]);
+    assert_eq!(heard("MemoryAdded"), [json!("新增 a")]);
+    assert_eq!(heard("MemoryUpdated"), [json!("修改 a")]);
+    assert_eq!(heard("[MemoryRemoved]"), [json!("删除 a")]);
+}
+
+const SLOW: &str = "---\ntitle: slow\ninput: [n]\n---\nuser: \"think {{n}}\"\n";
+const CALLS: &str = "@slow(n=1)\n@slow(n=2)\n@slow(n=3)";
+
+fn modes(settings: &str, replies: &[&str]) -> Ran {
+    case(&format!("---\ntools: [slow]\n{settings}\n---\nuser: q\n"))
+        .file("slow.ai.yaml", SLOW)
+        .replies(replies)
+        .run()
+}
+
+#[test]
+fn isdk_098_calls_run_one_by_one_or_together() {
+    let ran = modes("run_mode: parallel", &[CALLS, "r1", "r2", "r3", "end"]);
+    assert_eq!((ran.value(), ran.calls()), (json!("end"), 5));
+    let last = ran.sent(4).join("\n");
+    let at = |part: &str| last.find(part).unwrap_or_else(|| panic!("{part}: {last}"));
+    assert!(at("r1") < at("r2") && at("r2") < at("r3"), "{last}");
+    let one = modes("run_mode: sequential", &[CALLS, "r1", "@slow(n=2)", "r2", "none", "end"]);
+    assert_eq!(one.value(), json!("end"));
+    assert!(one.system(0).contains("one call only"), "{}", one.system(0));
+    assert!(one.sent(2).join("\n").contains("r1") && !one.sent(5).join("\n").contains("n\":3"));
+    let rounds =
+        modes("run_mode: cascaded", &["@slow(n=1)", "r1", "@slow(n=2)", "r2", "none", "end"]);
+    assert_eq!((rounds.value(), rounds.calls()), (json!("end"), 6));
+    let planned =
+        modes("run_mode: planer\nconcurrency_level: 99", &[CALLS, "r1", "r2", "r3", "none", "end"]);
+    assert_eq!(planned.value(), json!("end"));
+    assert!(modes("run_mode: magic", &[]).error().contains("magic"));
+    let waits = modes("concurrent_answer: true", &["none", "end"]);
+    assert!(waits.seen.noted.join(" ").contains("concurrent_answer"), "{:?}", waits.seen.noted);
+}
+
+#[test]
+fn isdk_098_what_fails_beside_others_fails_alone() {
+    let ran = case("---\ntools: [slow, bad]\nrun_mode: parallel\n---\nuser: q\n")
+        .file("slow.ai.yaml", SLOW)
+        .file("bad.ai.yaml", "---\ntitle: bad\n---\n$throw: \"no luck\"\n")
+        .replies(&["@bad()\n@slow(n=1)", "fine", "end"])
+        .run();
+    assert_eq!(ran.value(), json!("end"));
+    let last = ran.sent(2).join("\n");
+    assert!(last.contains("no luck") && last.contains("fine"), "{last}");
+}
+
+#[test]
+fn isdk_093_the_programs_own_tools_are_tools_of_a_script() {
+    let script = "---\ntools: [exec, file.read]\n---\nuser: q\n";
+    let ran = case(script)
+        .file("notes.txt", "remember the fig")
+        .replies(&[
+            "@exec(program=\"git\", args=[\"status\", \"-s\"])\n@file.read(path=\"{P}\")",
+            "end",
+        ])
+        .run();
+    assert!(
+        ran.system(0).contains("@exec(program=\"git\"") && ran.system(0).contains("@file.read")
+    );
+    assert_eq!(ran.seen.steps[0], avocet::protocol::Work::exec("git", &["status", "-s"]));
+    assert!(ran.sent(1).join("\n").contains("ran git status -s"), "{:?}", ran.sent(1));
+    assert_eq!(ran.seen.steps[1].tool(), "file.read");
+    let denied = case("---\ntools: [exec]\npermissions: {ai: {call: [\"!exec\"]}, defaultAction: allow}\n---\nuser: q\n")
+        .replies(&["@exec(program=\"git\")", "never"])
+        .run();
+    assert!(denied.error().contains("MethodNotAllowed"), "{}", denied.error());
+    assert_eq!(denied.seen.steps.len(), 0);
+    let asked = case("---\ntools: [exec]\npermissions: {ai: {call: [\"w*\"]}}\n---\nuser: q\n");
+    let asked = asked.replies(&["@exec(program=\"git\")", "end"]).says_yes().run();
+    assert_eq!(
+        (asked.seen.asked.len(), asked.seen.steps.len(), asked.value()),
+        (1, 1, json!("end"))
+    );
+    let direct = case("$exec: {id: exec, args: {program: ls, args: [-l]}}\n").run();
+    assert_eq!(direct.value(), json!("ran ls -l"));
+    let own = case("---\ntools: [exec]\n---\nuser: q\n")
+        .file("exec.ai.yaml", "---\ntitle: mine\n---\n$echo: own\n")
+        .replies(&["@exec()", "end"])
+        .run();
+    assert!(own.sent(1).join("\n").contains("exec: own") && own.seen.steps.is_empty());
+    let ran = case(script).untrusted().replies(&["@exec(program=\"git\")"]).run();
+    assert!(ran.error().contains("do not trust"), "{}", ran.error());
+}
+
 #[test]
 fn isdk_099_a_tool_needs_a_title_or_a_description() {
     let ran = case("---\ntools: [t]\n---\nuser: q\n").file("t.ai.yaml", "$echo: 1\n").run();
@@ -704,6 +895,21 @@ fn isdk_102_a_toolset_brings_its_tools() {
         .replies(&["@weather()", "ok"])
         .run();
     assert!(ran.sent(1).join("\n").contains("rain in Oslo today"), "{:?}", ran.sent(1));
+}
+
+#[test]
+fn isdk_103_the_closest_default_wins_and_maps_are_merged() {
+    let show = "---\ntitle: t\ninput: [o]\n---\n$echo: \"?=JSON.stringify(o)\"\n";
+    let set = "---\nexport: [t.ai.yaml]\ninput: [o]\no: {a: script, b: script, c: script}\n---\n";
+    let ran = case("---\ntools:\n  set: {defaults: {o: {a: set, b: set}}}\n---\nuser: q\n")
+        .file("set.ai.yaml", set)
+        .file("t.ai.yaml", show)
+        .replies(&["@t(o={a: \"call\"})", "ok"])
+        .run();
+    let line = ran.sent(1).join("\n");
+    for part in ["\"a\":\"call\"", "\"b\":\"set\"", "\"c\":\"script\""] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
 }
 
 // ---- permissions ----
@@ -871,7 +1077,106 @@ fn isdk_129_an_exporting_script_runs_when_it_is_imported() {
     );
 }
 
+#[test]
+fn isdk_113_a_package_exports_what_its_entry_says() {
+    let entry = "---\nexport: [\"$hi\", \"./dobby.ai.yaml\"]\n---\n!fn |-\n  [js]hi() { return 'hi' }\n!fn |-\n  own() { return 1 }\n";
+    let pack = |script: &str| {
+        case(script)
+            .file("pkg/pkg.ai.yaml", entry)
+            .file("pkg/dobby.ai.yaml", "---\ninput: [content]\n---\n$echo: \"?='d' + content\"\n")
+            .run()
+    };
+    let both =
+        "---\nimport: ai:pkg\n---\n$set: {a: $hi, b: {$dobby: {content: x}}}\n$echo: \"?=a + b\"\n";
+    assert_eq!(pack(both).value(), json!("hidx"));
+    assert!(pack("---\nimport: ai:pkg\n---\n$own\n").error().contains("$own"));
+}
+
+#[test]
+fn isdk_118_files_of_javascript_import_each_other() {
+    let ran = case("---\nimport: ./a.mjs\n---\n$a\n")
+        .file("a.mjs", "import { b, two as zwei } from './lib/b.mjs'\nimport path from 'path'\nimport old from './lib/old.cjs'\nimport { half } from './lib/old.cjs'\nexport function a() { return 'a' + b() + zwei + path.basename('/x/y') + old.half + half }")
+        .file("lib/b.mjs", "import c from '../c.mjs'\nexport * from '../two.mjs'\nexport function b() { return 'b' + c }")
+        .file("c.mjs", "export default 'c'")
+        .file("two.mjs", "export const two = 2")
+        .file("lib/old.cjs", "const deep = require('./deep')\nexports.half = deep.value / 2")
+        .file("lib/deep.js", "exports.value = 8")
+        .run();
+    assert_eq!(ran.value(), json!("abc2y44"));
+    let common = case("---\nimport: ./m.cjs\n---\n$twice(4)\n")
+        .file("m.cjs", "const { by } = require('./lib/by')\nexports.twice = (n) => by(n, 2)")
+        .file("lib/by.js", "exports.by = (n, m) => n * m")
+        .run();
+    assert_eq!(common.value(), json!(8));
+}
+
+#[test]
+fn isdk_118_a_file_of_javascript_imports_nothing_from_outside_its_folder() {
+    let said = |files: &[(&str, &str)]| {
+        let script = case("user: q\n").file("sub/main.ai.yaml", "---\nimport: ./a.mjs\n---\n$a\n");
+        let script = files.iter().fold(script, |script, (name, text)| script.file(name, text));
+        script.file("script.ai.yaml", "-> ./sub/main\n").run().error()
+    };
+    let outside = ("sub/a.mjs", "import { b } from '../b.mjs'\nexport function a() { return b }");
+    assert!(said(&[outside, ("b.mjs", "export const b = 1")]).contains("out of the folder"));
+    let round = said(&[
+        ("sub/a.mjs", "import './b.mjs'\nexport function a() {}"),
+        ("sub/b.mjs", "import './a.mjs'"),
+    ]);
+    assert!(round.contains("imports itself") && round.contains("main.ai.yaml:2"), "{round}");
+    let gone = said(&[("sub/a.mjs", "import './gone.mjs'\nexport function a() {}")]);
+    assert!(gone.contains("gone.mjs"), "{gone}");
+    let many: Vec<(String, String)> = (0..70)
+        .map(|n| (format!("sub/m{n}.mjs"), format!("import './m{}.mjs'", n + 1)))
+        .chain([("sub/a.mjs".to_owned(), "import './m0.mjs'".to_owned())])
+        .collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    assert!(said(&many).contains("64 files"));
+}
+
 // ---- parameters ----
+
+#[test]
+fn isdk_116_a_model_the_script_is_not_for_is_named() {
+    let noted = |pattern: &str| {
+        let ran =
+            case(&format!("---\nmodelPattern: {pattern}\n---\nuser: q\n")).replies(&["r"]).run();
+        ran.value();
+        ran.seen.noted.join(" ")
+    };
+    for fits in ["canned*", "\"CANNED-7B\"", "[gpt-*, \"*-7b\"]", "\"/^canned-\\\\d/\""] {
+        assert_eq!(noted(fits), "", "{fits}");
+    }
+    assert!(noted("gpt-*").contains("canned-7b"));
+}
+
+#[test]
+fn isdk_138_a_model_that_never_answers_is_given_up() {
+    let ran =
+        case("---\nparameters: {timeout: 20}\n---\nuser: q\n").raw(json!([{"hangs": true}])).run();
+    assert!(ran.error().contains("parameters.timeout"), "{}", ran.error());
+}
+
+#[test]
+fn isdk_141_a_template_of_the_system_is_the_servers_matter() {
+    for template in ["qwen2.5", "{id: qwen2.5, version: 2}"] {
+        let ran = case(&format!("---\nparameters: {{SystemTemplate: {template}}}\n---\nuser: q\n"))
+            .replies(&["r"])
+            .run();
+        assert_eq!(ran.value(), json!("r"));
+        assert!(ran.seen.noted.join(" ").contains("SystemTemplate"));
+        assert!(!ran.seen.calls[0].params.more.contains_key("SystemTemplate"));
+    }
+}
+
+#[test]
+fn isdk_143_requests_can_be_turned_off() {
+    for head in ["disableLlmRequest: true", "parameters: {disableLlmRequest: true}"] {
+        let ran = case(&format!("---\n{head}\n---\nuser: q\n$AI\nassistant: \"[[A]]\"\n")).run();
+        assert_eq!((ran.calls(), ran.value()), (0, json!("")));
+        assert_eq!(case(&format!("---\n{head}\n---\nuser: q\n")).run().calls(), 0);
+    }
+}
 
 #[test]
 fn isdk_133_a_started_answer_is_gone_on_with() {
@@ -1077,6 +1382,30 @@ fn isdk_167_match_break_throw_exit() {
 }
 
 #[test]
+fn isdk_167_chats_are_kept_and_come_back() {
+    let ran = case("system: S\n---\nuser: one\nassistant: \"[[A]]\"\n$saveChats: talk\n---\n$loadChats: none\n$print: \"?=LatestResult\"\n$loadChats: talk\n$print: \"?=LatestResult\"\nuser: two\n")
+        .replies(&["{{evil}} [[X]]", "end"])
+        .run();
+    assert_eq!(ran.seen.printed, [json!(0), json!(2)]);
+    assert_eq!(ran.sent(1), ["system: S", "user: one", "assistant: {{evil}} [[X]]", "user: two"]);
+}
+
+#[test]
+fn isdk_167_a_script_ends_its_own_call_of_the_model() {
+    let ran = case("- $on:\n    event: llmStream\n    callback: !fn |-\n      (event, part, content) { if (content.includes('stop')) this.$abort() }\nuser: q\n")
+        .raw(json!([{"chunks": ["a ", "stop ", "never"], "content": ""}]))
+        .run();
+    assert_eq!((ran.value(), ran.calls()), (json!("a stop "), 1));
+}
+
+#[test]
+fn isdk_167_texts_are_measured() {
+    let ran = case("$tokenize: \"Hello big 2024\"\n$print: \"?=LatestResult\"\n$countTokens: \"Hello big 2024\"\n").run();
+    assert_eq!(ran.seen.printed, [json!(["Hello", " big", " ", "202", "4"])]);
+    assert_eq!(ran.value(), json!(5));
+}
+
+#[test]
 fn isdk_168_exec_runs_a_script() {
     let ran = case("$exec: {id: e, args: {content: a, x: 1}}\n").file("e.ai.yaml", ECHO).run();
     assert_eq!(ran.value(), json!("<a>1"));
@@ -1097,6 +1426,35 @@ fn isdk_170_a_failure_names_its_place() {
         "{}",
         ran.error()
     );
+}
+
+#[test]
+fn isdk_170_a_fault_in_a_message_names_the_message() {
+    let place = |script: &str| case(script).replies(&["r"]).run().error();
+    assert!(place("user: ok\n\nuser: \"{% if %}\"\n").contains("script.ai.yaml:3:7"));
+    let block = place("user: ok\nuser: |-\n  [[@nothing]]\n$AI\n");
+    assert!(block.contains("script.ai.yaml:3:3"), "{block}");
+    assert!(
+        place("---\nv: x\n---\nuser: \"[[/(/:v]]\"\n$print: x\n").contains("script.ai.yaml:4:7")
+    );
+    let base =
+        case("---\nextends: base\n---\nuser: q\n").file("base.ai.yaml", "\nsystem: \"{% x %}\"\n");
+    assert!(base.replies(&["r"]).run().error().contains("base.ai.yaml:2:9"));
+    let list = place("- $for: 1\n  do:\n    - user: \"{% if %}\"\n");
+    assert!(list.contains("script.ai.yaml:3:13"), "{list}");
+}
+
+#[test]
+fn isdk_171_a_pack_is_the_scripts_own_unless_it_says_whose() {
+    let ran = case("$remember: {id: k, value: {a: 1}}\n$remember(k2, \"two\", tbl=\"t\")\n$remember: {id: \"pack://k3?tbl=t&db=d\", value: three}\nuser: \"[[@file(pack://k2?tbl=t)]] [[@url('pack://k3?tbl=t&db=d')]]\"\n$readFile: pack://k\n$print: \"?=LatestResult.a\"\n")
+        .replies(&["r"])
+        .run();
+    assert_eq!(ran.seen.printed, [json!(1)]);
+    assert_eq!(ran.sent(0), ["user: two three"]);
+    assert_eq!(ran.seen.steps.len(), 0);
+    let none = case("user: \"[[@file(pack://nothing)]]\"\n").run();
+    assert!(none.error().contains("pack://nothing"), "{}", none.error());
+    assert!(case("$remember: x\n").run().error().contains("value"));
 }
 
 #[test]

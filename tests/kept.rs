@@ -687,6 +687,21 @@ async fn the_first_message_already_goes_with_what_is_kept() {
 }
 
 #[tokio::test]
+async fn the_step_that_enters_skills_is_a_tool_once_there_are_some() {
+    let bench = Bench::new();
+    let mut talk = Talk::start(bench);
+    talk.catalogue().await;
+    let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
+    talk.bench.write("avocet/skills/find-bug/SKILL.md", text);
+    talk.send(Op::Look).await;
+    let tools = talk.next(|event| match event {
+        Event::Facts(facts) => facts.tools.first().map(|tool| tool.name.clone()),
+        _ => None,
+    });
+    assert_eq!(tools.await, "skill");
+}
+
+#[tokio::test]
 async fn a_skill_that_is_typed_is_sent_with_the_place_of_its_files() {
     let bench = Bench::new();
     let text = "---\nname: pdf\ndescription: PDFs\n---\nRead ${SKILL_ROOT}/how.md for $1.\n";

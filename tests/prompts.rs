@@ -14,7 +14,7 @@ use avocet::prompt::line;
 use avocet::prompt::template::{Form, Template, Values};
 use avocet::protocol::{
     AskId, Attached, Decision, Ending, Event, Facts, Notice, Observation, Op, Outcome, Prompt,
-    Question, Role, Size, Source, SourceKind, Tier,
+    Question, Role, Size, Source, SourceKind, Tier, Work,
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Place, Policy};
@@ -670,6 +670,33 @@ async fn the_tools_a_skill_names_hold_for_its_turn_and_others_ask() {
     assert_eq!((risk.tier, risk.rule.as_str()), (Tier::L1, "skill.narrow"));
     talk.types("and now").await;
     talk.until_the_end(nobody).await;
+}
+
+#[tokio::test]
+async fn an_edited_step_is_judged_by_what_the_skill_left_as_the_step_itself_is() {
+    let routed = enters("look", "", "A look.");
+    let steps = runs("mkdir", &["a"]);
+    let mut talk = Talk::skilled(&[&routed, &steps, DONE], &[("look", READS)]);
+    talk.types("look at it").await;
+    let ask = loop {
+        if let Event::Asked(ask) = talk.handle.events.recv().await.unwrap() {
+            break ask.id;
+        }
+    };
+    // Without the skill, both would run unasked.
+    let known = serde_json::json!({ "name": "look" });
+    let skill = Work::Tool { name: "skill".into(), input: known };
+    for (work, expected) in
+        [(Work::exec("pwd", &[]), (Tier::L1, "skill.narrow")), (skill, (Tier::L0, "skill"))]
+    {
+        talk.send(Op::Judge { ask, work }).await;
+        let risk = loop {
+            if let Event::Judged { risk, .. } = talk.handle.events.recv().await.unwrap() {
+                break risk;
+            }
+        };
+        assert_eq!((risk.tier, risk.rule.as_str()), expected);
+    }
 }
 
 #[tokio::test]

@@ -109,6 +109,9 @@ fn trust_is_asked_for_once() {
     screen.wait_for("Do you trust this folder?");
     screen.wait_for("AGENTS.md (5 bytes)");
     press_until(&mut screen, "t", "This folder is trusted from now on.");
+    screen.press("/doctor\r");
+    screen.wait_for("LANG");
+    press_until(&mut screen, "\x1b[5~", "this folder is trusted");
     leave(&mut screen);
     let mut again = bench.stranger(&[]);
     again.wait_for("guide");
@@ -315,6 +318,48 @@ fn a_template_asks_about_its_shell_pieces_and_is_one_message() {
 }
 
 #[test]
+fn what_was_being_written_and_what_waited_outlive_a_kill_and_start_nothing() {
+    let bench = Bench::new();
+    let hanging = Reply::chat("It takes its time.").hang_after(3);
+    let server = Server::start(vec![hanging, Reply::chat("Now it came.")]);
+    let mut screen = bench.against(&server);
+    screen.press("go\r");
+    server.wait_for_requests(1);
+    screen.press("and then this\r");
+    screen.wait_for("queued");
+    screen.press("half a thought 一半");
+    screen.wait_for("half a thought 一半");
+    let drafts = bench.root.path().join("avocet/state/drafts");
+    becomes("both are kept", || {
+        let files = fs::read_dir(&drafts).into_iter().flatten().flatten();
+        files
+            // What is still being written has another name.
+            .filter(|file| file.path().extension().is_some_and(|end| end == "json"))
+            .filter_map(|file| fs::read_to_string(file.path()).ok())
+            .any(|text| text.contains("and then this") && text.contains("half a thought 一半"))
+    });
+    screen.signal("KILL");
+    screen.wait_for_exit();
+
+    let mut screen = bench.against(&server);
+    screen.wait_for("half a thought 一半");
+    screen.wait_for("1 message that was still queued is kept.");
+    assert_eq!(server.requests().len(), 1, "nothing started by itself");
+    screen.press("\x15");
+    screen.wait_gone("half a thought");
+    screen.press("\r");
+    screen.wait_for("Now it came.");
+    assert!(last_sent(&server).contains("and then this"));
+    becomes("nothing is left to keep", || {
+        fs::read_dir(&drafts)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .all(|file| file.path().extension().is_some_and(|end| end == "lock"))
+    });
+}
+
+#[test]
 fn without_a_model_the_guide_answers_and_says_what_it_is() {
     let bench = Bench::new();
     let mut screen = bench.start(&[]);
@@ -373,7 +418,7 @@ fn what_the_mouse_selects_goes_to_the_clipboard() {
     screen.press(&format!("\x1b[<0;3;{row}M\x1b[<32;5;{row}M\x1b[<32;8;{row}M\x1b[<0;8;{row}m"));
     // "Steady", in the form that OSC 52 wants.
     screen.wait_for_bytes("\x1b]52;c;U3RlYWR5");
-    screen.wait_for("Sent 6 characters to the terminal");
+    screen.wait_for("Sent 6 characters by OSC 52");
     screen.press(&format!("\x1b[<0;14;{row}M\x1b[<0;14;{row}m\x1b[<0;14;{row}M\x1b[<0;14;{row}m"));
     screen.wait_for_bytes("\x1b]52;c;c2hl");
     leave(&mut screen);
@@ -614,4 +659,48 @@ fn plugins_are_listed_and_run_from_the_command_line() {
     let mut screen = bench.stranger(&["plugin", "run", "nothing"]);
     screen.wait_for("There is no plugin `nothing`");
     assert_ne!(screen.wait_for_exit(), 0);
+}
+
+/// A command of two shell pieces, of which one makes a file.
+fn two_pieces(bench: &Bench) {
+    let commands = bench.root.path().join("avocet/commands");
+    fs::create_dir_all(&commands).unwrap();
+    let prompt = "prompt = \"one: !{pwd} two: !{touch made; echo done}\"\n";
+    fs::write(commands.join("two.toml"), prompt).unwrap();
+}
+
+#[test]
+fn shell_pieces_of_a_command_are_asked_about_at_the_terminal() {
+    let bench = Bench::new();
+    two_pieces(&bench);
+    let render = ["command", "render", "two"];
+    let mut screen = bench.start_with(&render, &[]);
+    screen.wait_for("/two wants to run shell commands: 2.");
+    screen.wait_for("touch made");
+    screen.wait_for("Run `pwd` (L0 safe)? [y/n]");
+    screen.press("y\r");
+    screen.wait_for("echo done` (L1 confirm)? [y/n]");
+    screen.press("what\r");
+    screen.wait_for("Type y to run it, n to leave it out.");
+    screen.press("n\r");
+    screen.wait_for("did not allow this command");
+    assert_eq!(screen.wait_for_exit(), 0);
+    assert!(!bench.work().join("made").exists());
+
+    let mut screen = bench.start_with(&render, &[("LANG", "zh_CN.UTF-8")]);
+    screen.wait_for("运行 `pwd`（L0 安全）吗？[y/n]");
+    screen.press("\r");
+    screen.wait_for("echo done`（L1 需确认）吗？[y/n]");
+    screen.press("否\r");
+    screen.wait_for("没有发送");
+    assert_eq!(screen.wait_for_exit(), 3);
+
+    let mut screen = bench.start_with(&render, &[]);
+    screen.wait_for("[y/n]");
+    screen.press("\x03");
+    assert_eq!(screen.wait_for_exit(), 130);
+
+    let mut screen = bench.start_with(&["command", "render", "two", "-y"], &[]);
+    screen.wait_for("two: done");
+    assert_eq!(screen.wait_for_exit(), 0);
 }

@@ -141,6 +141,10 @@ impl Hostile {
     }
 
     fn judged(&self, args: &[&str]) -> Verdict {
+        self.judged_as("git", args)
+    }
+
+    fn judged_as(&self, program: &str, args: &[&str]) -> Verdict {
         let (policy, world) = (Policy::default(), self.system());
         let place = Place {
             workspace: self.work(),
@@ -149,7 +153,7 @@ impl Hostile {
             trusted: true,
         };
         let scene = Scene { policy: &policy, place: &place, world: &world };
-        let work = Work::exec("git", args);
+        let work = Work::exec(program, args);
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         safety::assess(step, scene)
     }
@@ -160,7 +164,11 @@ impl Hostile {
 
     /// The observation of a step that runs by itself; `None` when it waits for a yes.
     async fn alone(&self, args: &[&str]) -> Option<Observation> {
-        match self.judged(args) {
+        self.alone_as("git", args).await
+    }
+
+    async fn alone_as(&self, program: &str, args: &[&str]) -> Option<Observation> {
+        match self.judged_as(program, args) {
             Verdict::Run(cleared) => {
                 let (output, _live) = tokio::sync::mpsc::unbounded_channel();
                 let cancel = tokio_util::sync::CancellationToken::new();
@@ -428,6 +436,61 @@ async fn what_the_environment_names_is_not_run() {
         .unwrap();
     std::fs::copy(hostile.payload(), hostile.root().join("git")).unwrap();
     assert_eq!(hostile.survives().await, 0);
+}
+
+/// Where rustup stands in front of them, these run what the folder names.
+#[tokio::test]
+async fn a_toolchain_the_folder_names_waits_for_a_yes() {
+    let hostile = Hostile::new();
+    hostile.write("rust-toolchain.toml", "[toolchain]\npath = \"evil\"\n");
+    for name in ["cargo", "rustc"] {
+        hostile.hook("evil/bin", name);
+    }
+    hostile.write(".cargo/config.toml", "[build]\nrustc-wrapper = \"./evil/bin/rustc\"\n");
+    hostile.write("Cargo.toml", "[package]\nname = \"x\"\n");
+    for (program, args) in [
+        ("cargo", &["--version"][..]),
+        ("cargo", &["metadata", "--no-deps"]),
+        ("cargo", &["tree"]),
+        ("rustc", &["--version"]),
+        ("rustc", &["-V"]),
+        ("rustup", &["show"]),
+        ("rustfmt", &["--check", "a.rs"]),
+    ] {
+        let ran = hostile.alone_as(program, args).await;
+        assert!(ran.is_none(), "{program} {args:?} ran: {ran:?}");
+        assert!(!hostile.fired(), "{program} {args:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_of_the_folder_stands_in_for_no_other() {
+    let mut hostile = Hostile::new();
+    for name in ["ls", "cat", "git", "grep", "cat.exe"] {
+        hostile.hook("", name);
+        hostile.hook("bin", name);
+    }
+    let work = hostile.work().display().to_string();
+    for path in ["", ".", "bin", &work, &format!("{work}/bin"), "../work"] {
+        hostile.user = vec![("PATH", format!("{path}:/usr/bin:/bin"))];
+        for (program, args) in [
+            ("ls", &["-1"][..]),
+            ("cat", &["f.txt"]),
+            ("grep", &["one", "f.txt"]),
+            ("git", &["log", "--oneline"]),
+            ("timeout", &["5", "cat", "f.txt"]),
+            ("env", &["cat", "f.txt"]),
+            ("nice", &["ls"]),
+        ] {
+            let seen = hostile.alone_as(program, args).await.unwrap();
+            assert!(!hostile.fired(), "{program} {args:?} with PATH={path}");
+            assert_eq!(seen.exit_code, Some(0), "{program} {args:?}: {}", seen.stderr);
+            assert!(!seen.stdout.is_empty(), "{program} {args:?}");
+        }
+    }
+    assert!(hostile.alone_as("./ls", &[]).await.is_none());
+    assert!(hostile.alone_as("bin/cat", &["f.txt"]).await.is_none());
+    assert!(!hostile.fired());
 }
 
 /// The driver is the user's own; the repository only names it, as it does for LFS.

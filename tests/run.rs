@@ -169,6 +169,77 @@ fn a_dry_run_shows_the_messages_and_asks_no_model() {
 }
 
 #[test]
+fn a_dry_run_shows_every_call_that_can_be_known_and_says_why_not_the_rest() {
+    let place = place()
+        .file("two.ai.yaml", TWO)
+        .file("json.ai.yaml", "---\noutput: {type: object}\nparameters: {response_format: {type: json}}\n---\nuser: q\n$AI\nuser: more\n")
+        .file("loop.ai.yaml", "- $while: \"A != 'stop'\"\n  do:\n    - user: again\n    - assistant: \"[[A]]\"\n")
+        .file("does.ai.yaml", "$exec: {id: exec, args: {program: touch, args: [made.txt]}}\nuser: \"it said {{LatestResult}}\"\n");
+    let ran = place.run(&["two", "--dry-run"], &[]);
+    let text = out(&ran);
+    assert!(text.contains("Call 1:") && text.contains("10 plus 18?"), "{text}");
+    assert!(text.contains("Call 2:") && text.contains("10 plus 12?"), "{text}");
+    assert!(err(&ran).contains("<reply n>"), "{}", err(&ran));
+    let ran = place.run(&["two", "--dry-run", "--json"], &[]);
+    assert_eq!(lines(&ran).iter().filter(|it| it["type"] == "messages").count(), 2);
+    let ran = place.run(&["json", "--dry-run"], &[]);
+    assert_eq!(ran.status.code(), Some(0));
+    assert!(err(&ran).contains("cannot be known"), "{}", err(&ran));
+    let ran = place.run(&["loop", "--dry-run"], &[]);
+    assert!(out(&ran).contains("Call 32:") && !out(&ran).contains("Call 33:"));
+    let ran = place.run(&["does", "--dry-run"], &[]);
+    assert!(out(&ran).contains("it said <output of exec>"), "{}{}", out(&ran), err(&ran));
+    assert!(!place.bench.work().join("made.txt").exists());
+}
+
+#[test]
+fn what_a_script_remembers_is_there_for_the_next_run() {
+    let place = place()
+        .file("keep.ai.yaml", "---\n_id: notes\n---\n$remember: {id: fig, value: {n: 7}}\n")
+        .file(
+            "read.ai.yaml",
+            "---\n_id: notes\n---\n$readFile: pack://fig\n$echo: \"?=LatestResult.n\"\n",
+        )
+        .file("other.ai.yaml", "$readFile: pack://fig\n");
+    assert_eq!(place.run(&["keep"], &[]).status.code(), Some(0));
+    let ran = place.run(&["./read.ai.yaml"], &[]);
+    assert_eq!(out(&ran), "7\n", "{}", err(&ran));
+    let ran = place.run(&["other"], &[]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(err(&ran).contains("pack://fig"), "{}", err(&ran));
+}
+
+#[test]
+fn a_file_that_is_too_long_for_a_message_is_cut_and_that_is_said() {
+    let long = (0..60_000).map(|n| format!("row {n}\n")).collect::<String>();
+    let short = (0..8_000).map(|n| format!("row {n}\n")).collect::<String>();
+    let place = place()
+        .file("long.txt", &long)
+        .file("short.txt", &short)
+        .file("l.ai.yaml", "user: \"[[@file(long.txt)]]\"\n")
+        .file("s.ai.yaml", "user: \"[[@file(short.txt)]]\"\n");
+    let ran = place.run(&["l", "--dry-run"], &[]);
+    assert!(err(&ran).contains("long.txt") && err(&ran).contains("256 KiB"), "{}", err(&ran));
+    assert!(out(&ran).contains("left out") && out(&ran).contains("row 59999"));
+    let ran = place.run(&["s", "--dry-run"], &[]);
+    assert_eq!((err(&ran).as_str(), out(&ran).contains("left out")), ("", false));
+    assert!(out(&ran).contains("row 4000\n"));
+}
+
+#[test]
+fn a_model_runs_the_programs_own_tools_for_a_script_behind_the_policy() {
+    let script = "---\ntools: [exec, file.list]\n---\nuser: what is here?\nassistant: \"[[A]]\"\n$echo: \"?=A\"\n";
+    let place = place().file("t.ai.yaml", script).file("notes.txt", "x");
+    let ran = place.run(&["t"], &["@file.list()", "there are notes"]);
+    assert_eq!(out(&ran), "there are notes\n", "{}", err(&ran));
+    let ran = place.run(&["t"], &["@exec(program=\"rm\", args=[\"-rf\", \"/\"])", "I could not"]);
+    assert!(err(&ran).contains("exec"), "{}", err(&ran));
+    assert_eq!(out(&ran), "I could not\n");
+    let ran = place.run(&["t"], &["@exec(program=\"mkdir\", args=[\"made\"])", "no"]);
+    assert!(!place.bench.work().join("made").exists(), "{}", err(&ran));
+}
+
+#[test]
 fn a_check_runs_nothing() {
     let place = place()
         .file("ok.ai.yaml", "user: q\n$print: x\n")

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::collections::BTreeSet;
+
 use avocet::protocol::{
     Ahead, Ask, AskId, Attached, Catalogue, Change, Decision, Effect as May, Ending, Entry,
     EntryKind, EntryState, Event, Facts, Lying, Mode, Notice, Observation, Op, Origin, Outcome,
@@ -337,6 +339,46 @@ fn a_risky_step_asks_on_a_sheet() {
     }
 }
 
+/// A long command is gone through to its end: before that a yes is none.
+#[test]
+fn a_command_of_five_hundred_arguments_is_read_to_its_end_before_a_yes_counts() {
+    let mut screen = Screen::new(Lang::En, (80, 50));
+    let args: Vec<String> = (1..=500).map(|at| format!("argument-{at}")).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let writes =
+        risk(Tier::L1, vec![reason(Tier::L1, "mkdir", WRITES, Some(499))], &[May::Write]);
+    let question = ask(Work::exec("mkdir", &args), writes, None, Vec::new());
+    screen.hears(conversation()).hears([question]).waits(1_000);
+    let approves = |screen: &mut Screen| {
+        let effects = screen.press(KeyCode::Char('y'), KeyModifiers::NONE);
+        effects.iter().any(|effect| matches!(effect, Effect::Send(Op::Decide { .. })))
+    };
+    let mut shown = BTreeSet::new();
+    let mut pages = 0;
+    loop {
+        let picture = screen.picture();
+        shown.extend((1..=500).filter(|at| {
+            picture.lines().any(|line| line.trim_end().ends_with(&format!(" argument-{at}")))
+        }));
+        if shown.len() == 500 {
+            break;
+        }
+        assert!(picture.contains(" of 50") && picture.contains("Lines "), "{picture}");
+        assert!(!approves(&mut screen), "after {} arguments", shown.len());
+        screen.press(KeyCode::Char(' '), KeyModifiers::NONE);
+        pages += 1;
+        assert!(pages < 40, "{} arguments in {pages} pages", shown.len());
+    }
+    // What else stands on the sheet comes behind them.
+    for _ in 0..3 {
+        if approves(&mut screen) {
+            return;
+        }
+        screen.press(KeyCode::Char(' '), KeyModifiers::NONE);
+    }
+    panic!("a yes after all of it is none\n{}", screen.picture());
+}
+
 #[test]
 fn what_could_not_be_seen_is_shown_escaped() {
     let mut screen = Screen::new(Lang::En, (80, 30));
@@ -580,6 +622,7 @@ fn trust_is_asked_for_with_what_lies_in_the_folder() {
     for (lang, name) in [(Lang::En, "trust_en"), (Lang::Zh, "trust_zh")] {
         let question = Question::Trust {
             folder: "/home/ada/code/shop".into(),
+            above: Some("/home/ada/code".into()),
             because: session::TRUST_NEW.into(),
             found: found.to_vec(),
         };
@@ -657,7 +700,7 @@ fn kept() -> Event {
         ("reviewer".into(), "Reviews code strictly".into()),
         ("翻译".into(), "中英互译".into()),
     ];
-    Event::Catalogue(Box::new(Catalogue { entries, bots, scripts: vec![] }))
+    Event::Catalogue(Box::new(Catalogue { entries, bots, ..Catalogue::default() }))
 }
 
 #[test]

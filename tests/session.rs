@@ -13,6 +13,7 @@ use avocet::protocol::{
 };
 use avocet::session::library::Kept;
 use avocet::session::script::ScriptPlaces;
+use avocet::session::trust::Given;
 use avocet::session::{Found, Parts, Wanted};
 use avocet::words::{Lang, session as words};
 use futures_util::FutureExt;
@@ -117,14 +118,15 @@ async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
 }
 
 /// A session in a folder nobody answered for yet, and what was kept of the answer.
-fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<bool>>>) {
+fn stranger(replies: &[&str]) -> (Talk, Arc<Mutex<Vec<Given>>>) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let answers = Arc::clone(&kept);
     let talk = Talk::with(replies, |parts| {
         parts.guard.place.trusted = false;
         parts.guard.trust.ask = Some(words::TRUST_NEW.into());
-        parts.guard.trust.keep = Box::new(move |trusted| {
-            answers.lock().unwrap().push(trusted);
+        parts.guard.trust.above = Some("/home/ada/code".to_owned());
+        parts.guard.trust.keep = Box::new(move |given| {
+            answers.lock().unwrap().push(given);
             Ok(())
         });
     });
@@ -155,7 +157,7 @@ async fn nothing_starts_before_it_is_said_whether_the_folder_is_trusted() {
         .await;
     assert_eq!(ran, Outcome::Ran);
     assert_eq!(talk.ending().await, Ending::Done);
-    assert_eq!(*kept.lock().unwrap(), [true]);
+    assert_eq!(*kept.lock().unwrap(), [Given::Folder]);
 }
 
 #[tokio::test]
@@ -174,7 +176,27 @@ async fn in_a_folder_that_is_only_read_every_step_asks_until_trust_is_given() {
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.says("again").await;
     assert_eq!(talk.ending().await, Ending::Done);
-    assert_eq!(*kept.lock().unwrap(), [false, true]);
+    assert_eq!(*kept.lock().unwrap(), [Given::Nothing, Given::Folder]);
+}
+
+#[tokio::test]
+async fn the_folder_above_is_trusted_only_when_the_answer_names_it() {
+    for (named, expected) in [
+        (vec!["/home/ada/code"], Given::Above),
+        (vec!["/home/ada"], Given::Nothing),
+        (vec!["/home/ada/code", "/"], Given::Nothing),
+        (vec![], Given::Nothing),
+    ] {
+        let (mut talk, kept) = stranger(&[DONE]);
+        let (ask, question) = talk.asked().await;
+        let Question::Trust { above, .. } = question else { panic!("{question:?}") };
+        assert_eq!(above.as_deref(), Some("/home/ada/code"));
+        let steps = named.iter().map(|name| (*name).to_owned()).collect();
+        talk.send(Op::Decide { ask, decision: Decision::ApproveAll { steps } }).await;
+        talk.says("go").await;
+        assert_eq!(talk.ending().await, Ending::Done);
+        assert_eq!(*kept.lock().unwrap(), [expected], "{named:?}");
+    }
 }
 
 #[tokio::test]
@@ -183,7 +205,7 @@ async fn whoever_does_not_want_to_be_there_leaves() {
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
-    assert_eq!(*kept.lock().unwrap(), [false; 0]);
+    assert_eq!(*kept.lock().unwrap(), [Given::Folder; 0]);
 }
 
 #[tokio::test]
@@ -294,6 +316,70 @@ async fn a_line_for_the_shell_runs_and_a_grave_one_asks() {
     assert_eq!((risk.tier, pieces.len()), (Tier::L2, 1));
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
+async fn a_line_for_the_shell_that_is_typed_while_a_turn_runs_follows_it() {
+    let mut talk = Talk::start(&[&cmd("mkdir", &["a"]), DONE]);
+    talk.says("go").await;
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Shell { line: "printf two".into(), keep: true }).await;
+    talk.send(Op::Shell { line: "printf three".into(), keep: false }).await;
+    let queued = talk
+        .next(|event| match event {
+            Event::Queued { texts } if texts.len() == 2 => Some(texts),
+            _ => None,
+        })
+        .await;
+    assert_eq!(queued, ["!printf two", "!!printf three"]);
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    for expected in ["two", "three"] {
+        let ran = talk
+            .next(|event| match event {
+                Event::Observed(seen) => Some(seen.stdout),
+                _ => None,
+            })
+            .await;
+        assert_eq!(ran, expected);
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+}
+
+#[tokio::test]
+async fn what_an_earlier_session_left_waiting_starts_only_when_it_is_wanted() {
+    let (mut talk, _) = stranger(&[DONE, DONE, DONE]);
+    let (ask, _) = talk.asked().await;
+    let kept = vec!["old one".to_owned(), "!printf old".to_owned()];
+    talk.send(Op::SetQueue { texts: kept }).await;
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    talk.send(Op::Report { report: Report::Usage }).await;
+    talk.next(|event| match event {
+        Event::Page(_) => Some(()),
+        Event::TurnStarted { text, .. } => panic!("{text} started by itself"),
+        _ => None,
+    })
+    .await;
+    talk.send(Op::RunQueue).await;
+    for expected in ["old one", "!printf old"] {
+        assert_eq!(talk.started().await, expected);
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
+    talk.send(Op::RunQueue).await;
+    assert_eq!(talk.notice().await.say.word(), words::QUEUE_EMPTY);
+}
+
+#[tokio::test]
+async fn what_is_said_before_the_trust_question_is_answered_goes_before_what_was_left() {
+    let (mut talk, _) = stranger(&[DONE, DONE]);
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::SetQueue { texts: vec!["old".to_owned()] }).await;
+    talk.says("new").await;
+    talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
+    for expected in ["new", "old"] {
+        assert_eq!(talk.started().await, expected);
+        assert_eq!(talk.ending().await, Ending::Done);
+    }
 }
 
 #[tokio::test]
@@ -557,6 +643,29 @@ async fn a_change_is_asked_about_with_its_diff_and_undo_puts_the_file_back() {
 }
 
 #[tokio::test]
+async fn a_file_that_changed_since_the_model_read_it_is_said_to_have_changed() {
+    let read = tool("file.read", serde_json::json!({"path": "a.txt"}));
+    let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "two", "new": "2"}));
+    for (by_hand, is_said) in [(None, false), (Some("two\nmine\n"), true)] {
+        let mut talk = Talk::with(&[&read, DONE, &edit, DONE], with_files);
+        let a = talk.folder().join("a.txt");
+        std::fs::write(&a, "one\ntwo\n").unwrap();
+        talk.says("read it").await;
+        assert_eq!(talk.ending().await, Ending::Done);
+        if let Some(text) = by_hand {
+            std::fs::write(&a, text).unwrap();
+        }
+        talk.says("change it").await;
+        let (ask, question) = talk.asked().await;
+        let Question::Step { risk, .. } = question else { panic!("a step") };
+        let said = risk.reasons.iter().any(|reason| reason.rule == "file.changed");
+        assert_eq!(said, is_said);
+        talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+        talk.ending().await;
+    }
+}
+
+#[tokio::test]
 async fn undo_asks_where_the_file_was_changed_since_and_a_no_leaves_it() {
     let edit = tool("file.edit", serde_json::json!({"path": "a.txt", "old": "one", "new": "1"}));
     let mut talk = Talk::with(&[&edit, DONE], with_files);
@@ -714,6 +823,209 @@ async fn of_a_script_in_an_untrusted_folder_only_the_messages_run() {
     assert_eq!(talk.played().await, (vec!["Hello.".to_owned()], Ending::Done));
     talk.runs("plain", "{broken: [").await;
     assert!(matches!(talk.ending().await, Ending::Failed { .. }));
+}
+
+/// A session whose folder of scripts has these.
+fn offering(files: &[(&str, &str)], replies: &[&str]) -> (Talk, Arc<Mutex<Vec<String>>>) {
+    let heard = Arc::<Mutex<Vec<String>>>::default();
+    let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
+    let model = Arc::new(Hearing(model, Arc::clone(&heard)));
+    let talk = Talk::with(&[], |parts| {
+        let folder = parts.guard.place.cwd.join("scripts");
+        std::fs::create_dir(&folder).unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.join(name), text).unwrap();
+        }
+        parts.reach.first.model = model;
+        parts.kept = Kept::nothing().with_scripts(Arc::new(move |trusted| ScriptPlaces {
+            folders: vec![folder.clone()],
+            trusted: trusted.then(|| folder.clone()).into_iter().collect(),
+        }));
+    });
+    (talk, heard)
+}
+
+const HELPS: &str = "---\ntitle: greets people\ninput: [who]\n---\n$print: \"!to {{who}}\"\nuser: \"Greet {{who}}\"\nassistant: \"[[GREETING]]\"\n";
+
+fn script_step(script: &str, args: serde_json::Value) -> String {
+    tool("script.run", serde_json::json!({"script": script, "args": args}))
+}
+
+#[tokio::test]
+async fn a_script_that_says_what_it_is_for_runs_as_a_step_of_the_agent() {
+    let step = script_step("greets", serde_json::json!({"who": "Ann"}));
+    let files = [("greets.ai.yaml", HELPS), ("mute.ai.yaml", "user: q\n")];
+    let (mut talk, heard) = offering(&files, &[&step, "Hello Ann!", DONE]);
+    talk.says("greet Ann").await;
+    let (mut started, mut output) = (Vec::new(), String::new());
+    let seen = talk
+        .next(|event| match event {
+            Event::StepStarted { step, .. } => {
+                started.push(step.work.tool().to_owned());
+                None
+            }
+            Event::StepOutput { text, .. } => {
+                output.push_str(&text);
+                None
+            }
+            Event::Observed(seen) => Some(seen),
+            Event::Asked(ask) => panic!("{ask:?}"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(
+        (started.as_slice(), output.as_str()),
+        (["script.run".to_owned()].as_slice(), "to Ann\n")
+    );
+    assert_eq!((seen.stdout.as_str(), seen.exit_code), ("to Ann\nHello Ann!", Some(0)));
+    assert_eq!(talk.ending().await, Ending::Done);
+    let heard = heard.lock().unwrap().clone();
+    assert!(heard[0].contains("- greets(who=…): greets people"), "{}", heard[0]);
+    assert!(heard[0].contains("script.run") && !heard[0].contains("mute"), "{}", heard[0]);
+    assert!(heard[1].contains("Greet Ann") && !heard[1].contains("greet Ann"), "{}", heard[1]);
+    assert!(heard[2].contains("Hello Ann!"), "{}", heard[2]);
+}
+
+#[tokio::test]
+async fn what_goes_wrong_in_a_script_is_its_observation() {
+    let known = script_step("bad", serde_json::json!({}));
+    let other = script_step("nosuch", serde_json::json!({}));
+    let files = [("bad.ai.yaml", "---\ntitle: fails\n---\n$throw: \"no luck\"\n")];
+    let (mut talk, heard) = offering(&files, &[&known, &other, DONE]);
+    talk.says("go").await;
+    let observed = |event| match event {
+        Event::Observed(seen) => Some(seen),
+        _ => None,
+    };
+    let seen = talk.next(observed).await;
+    assert_eq!((seen.exit_code, seen.outcome), (Some(1), Outcome::Ran));
+    assert!(seen.stderr.contains("no luck") && seen.stderr.contains("bad.ai.yaml:4:1"));
+    assert_eq!(talk.next(observed).await.outcome, Outcome::Refused);
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert!(heard.lock().unwrap()[1].contains("no luck"));
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_trusted_offers_no_script() {
+    let step = script_step("greets", serde_json::json!({"who": "Ann"}));
+    let (mut talk, heard) = {
+        let heard = Arc::<Mutex<Vec<String>>>::default();
+        let model = Scripted::parse("test", &[step.as_str(), DONE].join("\n---\n")).unwrap();
+        let model = Arc::new(Hearing(model, Arc::clone(&heard)));
+        let talk = Talk::with(&[], |parts| {
+            let folder = parts.guard.place.cwd.clone();
+            std::fs::write(folder.join("greets.ai.yaml"), HELPS).unwrap();
+            parts.reach.first.model = model;
+            parts.kept = Kept::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+                folders: vec![folder.clone()],
+                trusted: vec![],
+            }));
+        });
+        (talk, heard)
+    };
+    talk.says("greet").await;
+    let seen = talk
+        .next(|event| match event {
+            Event::Observed(seen) => Some(seen),
+            _ => None,
+        })
+        .await;
+    assert_eq!(seen.outcome, Outcome::Refused);
+    assert!(!heard.lock().unwrap()[0].contains("greets people"));
+}
+
+const MAKES: &str = "---\ntitle: makes a folder\n---\n$exec: {id: exec, args: {program: mkdir, args: [made]}}\n$print: \"?='got ' + LatestResult.length\"\n";
+
+/// Steps that began and what came of them, up to the end of the turn.
+async fn steps(talk: &mut Talk, decide: Decision) -> (Vec<String>, Vec<String>, Ending) {
+    let (ask, question) = talk.asked().await;
+    let Question::Step { step, .. } = question else { panic!("{question:?}") };
+    assert_eq!(step.work, avocet::protocol::Work::exec("mkdir", &["made"]));
+    talk.send(Op::Decide { ask, decision: decide }).await;
+    let (mut began, mut ran) = (Vec::new(), Vec::new());
+    let ending = talk
+        .next(|event| match event {
+            Event::StepStarted { step, .. } => {
+                began.push(format!("{:?}", step.work));
+                None
+            }
+            Event::Observed(seen) => {
+                ran.push(format!("{:?} {:?}", seen.step.work, seen.outcome));
+                None
+            }
+            Event::TurnEnded { ending, .. } => Some(ending),
+            _ => None,
+        })
+        .await;
+    (began, ran, ending)
+}
+
+#[tokio::test]
+async fn a_step_of_a_script_is_judged_and_can_be_rewritten_in_its_question() {
+    let (mut talk, _) = scripts(&[("makes.ai.yaml", MAKES)], &[DONE], true);
+    talk.runs("makes", "").await;
+    let other = avocet::protocol::Work::exec("mkdir", &["other"]);
+    let (began, ran, ending) = steps(&mut talk, Decision::Edit(other)).await;
+    assert_eq!(ending, Ending::Done);
+    assert!(began[0].contains("other") && ran[0].contains("other"), "{began:?} {ran:?}");
+    assert!(talk.folder().join("other").is_dir() && !talk.folder().join("made").exists());
+    talk.runs("makes", "").await;
+    let (began, _, ending) = steps(&mut talk, Decision::Reject { word: None }).await;
+    assert!(began.is_empty() && !talk.folder().join("made").exists());
+    let Ending::Failed { why } = ending else { panic!("{ending:?}") };
+    let why = why.text(Lang::En);
+    assert!(why.contains("You did not let") && !why.contains("-y"), "{why}");
+}
+
+#[tokio::test]
+async fn a_step_of_a_script_inside_a_turn_is_judged_too() {
+    let step = script_step("makes", serde_json::json!({}));
+    let (mut talk, heard) = offering(&[("makes.ai.yaml", MAKES)], &[&step, DONE]);
+    talk.says("make it").await;
+    let (began, ran, ending) = steps(&mut talk, Decision::Approve).await;
+    assert_eq!((ending, began.len(), ran.len()), (Ending::Done, 1, 2));
+    assert!(ran[0].contains("mkdir") && ran[1].contains("script.run"), "{ran:?}");
+    assert!(talk.folder().join("made").is_dir());
+    assert!(heard.lock().unwrap()[1].contains("got 0"));
+}
+
+#[tokio::test]
+async fn a_stop_ends_a_script_that_runs_as_a_step() {
+    let step = script_step("greets", serde_json::json!({"who": "Ann"}));
+    let replies = [step.as_str(), "#! {\"wait\":\"after\"}\nHello", DONE];
+    let (mut talk, _) = offering(&[("greets.ai.yaml", HELPS)], &replies);
+    talk.says("greet Ann").await;
+    talk.next(|event| matches!(event, Event::StepOutput { .. }).then_some(())).await;
+    talk.send(Op::Stop).await;
+    assert_eq!(talk.ending().await, Ending::Cancelled);
+    talk.says("go on").await;
+    assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
+async fn what_a_script_takes_is_told_with_its_name() {
+    let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &[DONE], true);
+    let inputs = talk
+        .next(|event| match event {
+            Event::Catalogue(kept) => Some(kept.inputs),
+            _ => None,
+        })
+        .await;
+    assert!(inputs.contains(&("greets".into(), vec!["who".into()])), "{inputs:?}");
+}
+
+#[tokio::test]
+async fn the_terminal_names_no_flags_of_a_command_line() {
+    let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &[DONE], false);
+    for (script, part) in [("nosuch", "nosuch"), ("greets", "/trust")] {
+        talk.runs(script, "").await;
+        let Ending::Failed { why } = talk.ending().await else { panic!("it failed") };
+        for lang in [Lang::En, Lang::Zh] {
+            let why = why.text(lang);
+            assert!(why.contains(part), "{why}");
+            assert!(!why.contains("`-s`") && !why.contains("--trust"), "{why}");
+        }
+    }
 }
 
 /// Two turns, of which the second changed one file and made another.

@@ -238,3 +238,63 @@ fn a_long_line_takes_time_in_proportion() {
     // Many times what it takes unoptimised on a busy machine.
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }
+
+/// Ways to give `@` a value that are no assignment in front of a command.
+const SETTERS: &[&str] = &[
+    "for @ in .; do ls; done",
+    "select @ in .; do ls; done",
+    "read @ <<< .; ls",
+    "read -r -p x @; ls",
+    "read -a @ < a.txt; ls",
+    "while read -r @; do ls; done < a.txt",
+    "command read @ < a.txt; ls",
+    "printf -v @ .; ls",
+    "printf -v@ .; ls",
+    "builtin printf -v @ .; ls",
+    "getopts x @; ls",
+    "wait -p @; ls",
+    "mapfile -t @ <<< .; ls",
+    "((@=1)); ls",
+    "for ((@=1; 0; )); do ls; done",
+    "let @=1; ls",
+    "echo ${@:=.}; ls",
+    "ls {@}>/dev/null; ls",
+    "coproc @ { ls; }",
+    "declare @=.; ls",
+    "export @; ls",
+    "@+=:.; ls",
+    "@=(.); ls",
+];
+
+#[test]
+fn a_variable_that_steers_programs_is_seen_however_it_is_set() {
+    let ground = Ground::new();
+    for setter in SETTERS {
+        for name in ["PATH", "LD_PRELOAD", "GIT_PAGER", "BASH_ENV"] {
+            let line = setter.replace('@', name);
+            let found = one(&ground, &line);
+            assert_ne!(found["tier"], "L0", "{line}");
+        }
+    }
+    for plain in ["for f in a; do ls; done", "while read -r l; do ls; done < a.txt", "printf -v x ."] {
+        assert_eq!(one(&ground, plain)["tier"], "L0", "{plain}");
+    }
+}
+
+#[test]
+fn an_option_does_not_hide_in_braces() {
+    let ground = Ground::new();
+    for line in ["rm {-rf,x}", "rm -{r,f} x", "rm {-r,{-f,x}}", "git reset {--hard,HEAD}"] {
+        assert_eq!(one(&ground, line)["tier"], "L2", "{line}");
+    }
+    let read = one(&ground, "cat .{env,x}");
+    assert!(texts(&read["warnings"]).contains(&"secret".to_owned()), "{read}");
+}
+
+#[test]
+fn folders_only_the_shell_knows_are_not_taken_for_names() {
+    let ground = Ground::new();
+    for line in ["ls ~-", "cat ~+/x", "cat ~1/x", "cd ~-; ls"] {
+        assert_ne!(one(&ground, line)["tier"], "L0", "{line}");
+    }
+}

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| avocet_fuzz::cleaner(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| avocet_fuzz::holds::cleaner(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| avocet_fuzz::reply(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| avocet_fuzz::holds::reply(data));

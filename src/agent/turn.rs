@@ -384,6 +384,12 @@ impl Turn {
                 self.ask(Door::Cleared(cleared), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
+            // What cannot start is no question to a person.
+            Verdict::Ask(held) if let Some(why) = said::unstartable(held.judged(), scene) => {
+                self.not_run(held.judged(), Outcome::NotStarted, Some(why));
+                self.skip_rest(words::SKIPPED, scene);
+                self.go_on(scene)
+            }
             Verdict::Ask(held) if self.batch.approved.covers(held.judged()) => {
                 self.run(held.approve(), None)
             }
@@ -487,14 +493,15 @@ impl Turn {
             // A read that finds nothing exits with 1; a change that fails may be what
             // the next step stands on.
             (Outcome::Ran | Outcome::Edited, Some(_)) => seen.risk.tier == Tier::L0,
-            // It did not start, or a signal ended it.
+            // A signal ended it.
             (Outcome::Ran | Outcome::Edited, None) => false,
             (
                 Outcome::Declined
                 | Outcome::Refused
                 | Outcome::TimedOut
                 | Outcome::Cancelled
-                | Outcome::Interrupted,
+                | Outcome::Interrupted
+                | Outcome::NotStarted,
                 _,
             ) => false,
         };

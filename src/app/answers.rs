@@ -21,12 +21,11 @@ use crate::safety::Scene;
 use crate::session::Doctor;
 use crate::store::{Disk, StoreError};
 use crate::tools::sandbox::Sandbox;
-use crate::tools::world::System;
 use crate::words::{Spoken, cli as words};
 
 /// `policy explain` and `policy list`.
 pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
-    let world = System::new(&ground.folder, &ground.paths.home, &[]);
+    let world = ground.world();
     // What the policy says of a command, as the batch does; that this folder makes every
     // command ask is said beside it.
     let place = policy::place(&ground.folder, &ground.paths.home, true, &world);
@@ -178,7 +177,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
         Ok(offer) => offer,
         Err(error) => return ground.broken(&error),
     };
-    let world = System::new(&ground.folder, &ground.paths.home, &[]);
+    let world = ground.world();
     let terminal = terminal(&ground.environment);
     let found = Findings {
         paths: &ground.paths,
@@ -199,15 +198,14 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
 /// What `/doctor` shows: the same findings, looked for while the session goes on.
 pub fn doctor_page(ground: &Ground) -> Doctor {
     let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
-    let (folder, trusted) = (ground.folder.clone(), ground.trusted);
-    let terminal = terminal(&ground.environment);
-    let (setting, places) = (ground.loaded.settings.sandbox, ground.places());
-    std::sync::Arc::new(move |_| {
+    let folder = ground.folder.clone();
+    let (terminal, world) = (terminal(&ground.environment), ground.world());
+    let (setting, places) = (ground.loaded.settings.sandbox, ground.find_places());
+    std::sync::Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
-        let (terminal, places) = (terminal.clone(), places.clone());
+        let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
         async move {
             let offer = offer(loaded.settings.connection.clone()).await;
-            let world = System::new(&folder, &paths.home, &[]);
             let held = super::parts::places(&folder, &paths.home, &world);
             let sandbox = Sandbox::new(setting, held);
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;

@@ -18,6 +18,7 @@ use crate::safety;
 use crate::session::library::FindPlaces;
 use crate::session::saved;
 use crate::store::Store;
+use crate::tools::world::System;
 use crate::tui::ring::Ring;
 use crate::tui::surroundings::knows_links;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
@@ -72,6 +73,17 @@ impl Ground {
         }
         let saves = !cli.run.no_save;
         Ok(Ground { environment, paths, loaded, folder, trusted, saves, trust })
+    }
+
+    /// This machine, as the rules may ask about it.
+    pub fn world(&self) -> System {
+        let home = &self.paths.home;
+        let folder = |text: &String| match text.strip_prefix("~/") {
+            Some(rest) => home.join(rest),
+            None => PathBuf::from(text),
+        };
+        let more: Vec<PathBuf> = self.loaded.settings.program_folders.iter().map(folder).collect();
+        System::new(&self.folder, home, &more).knowing(self.environment.path("PATH"))
     }
 
     pub fn lang(&self) -> Lang {

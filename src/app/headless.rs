@@ -64,9 +64,11 @@ impl Headless {
             }
         }
         let out_is_terminal = io::stdout().is_terminal();
+        let asks = io::stdin().is_terminal() && io::stderr().is_terminal();
         let options = Options {
             json: self.json,
             yes: self.yes,
+            asks,
             schema,
             voice: ground.voice(),
             clean: if out_is_terminal { ground::clean } else { str::to_owned },
@@ -83,8 +85,9 @@ impl Headless {
                 interrupts: print::interrupts(),
                 grace: print::GRACE,
             };
-            let (out, err) = (io::stdout().lock(), io::stderr().lock());
-            let exit = print::run(op, wires, &options, out, err).await;
+            let person = if asks { print::person() } else { print::nobody() };
+            let streams = (io::stdout().lock(), io::stderr().lock());
+            let exit = print::run(op, wires, person, &options, streams).await;
             farewell(handle.task).await;
             exit
         });

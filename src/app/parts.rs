@@ -10,15 +10,15 @@ use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
 use crate::config::trust::{Level, Standing};
-use crate::config::{problem, toolchain};
+use crate::config::{problem, toolchain, trust};
 use crate::context::window::Bounds;
 use crate::library::bot;
-use crate::protocol::{Facts, Notice, ToolFact};
+use crate::protocol::{Facts, Notice};
 use crate::safety::redact::{Redactor, is_secret_name};
 use crate::safety::{Place, Policy, Rule};
 use crate::session::library::Kept;
 use crate::session::saved::{Keeping, Replay};
-use crate::session::trust::Trust;
+use crate::session::trust::{Given, Trust};
 use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
 use crate::tools::exec::{Exec, Limits, Setup};
 use crate::tools::sandbox::{Places, Sandbox};
@@ -54,7 +54,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let redactor = Arc::new(redactor(ground));
     let desk =
         file::Desk { seen: Seen::default(), kept: Some(file::Kept::new(ground.paths.kept())) };
-    let world = System::new(&ground.folder, &ground.paths.home, &[]).seeing(desk.seen.clone());
+    let world = ground.world().seeing(desk.seen.clone());
     let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = guard(ground, world, redactor);
     let untrusted = match surface {
@@ -86,7 +86,9 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         // A text that is filled and not sent, or a script, is no conversation.
         For::Render | For::Script => Keeping::nothing(),
     };
-    let kept = Kept::new(ground.find_places()).with_scripts(super::scripts::find(ground));
+    let kept = Kept::new(ground.find_places())
+        .with_scripts(super::scripts::find(ground))
+        .remembering(ground.store());
     let reach = Reach { first, discover, ways };
     let bounds = Bounds::default();
     Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting })
@@ -197,17 +199,27 @@ fn trust(ground: &Ground) -> Trust {
         _ if known.named => None,
         Standing::Unknown => Some(words::TRUST_NEW.into()),
         Standing::Changed => Some(words::TRUST_CHANGED.into()),
-        Standing::Known(Level::Trusted | Level::ReadOnly) => None,
+        Standing::Known(Level::Trusted | Level::Below | Level::ReadOnly) => None,
     };
     let (mut kept, survey) = (known.kept.clone(), known.survey.clone());
     let folder = ground.folder.clone();
+    let above = trust::above(&folder, &ground.paths.home).map(Path::to_owned);
     Trust {
         found: survey.files.clone(),
         ask: because,
         settings: !ground.trusted && !project_files(&ground.folder).is_empty(),
-        keep: Box::new(move |trusted| {
-            let level = if trusted { Level::Trusted } else { Level::ReadOnly };
-            kept.set(&folder, &survey, level).map_err(|error| problem::io_reason(&error))
+        above: above.as_ref().map(|above| above.display().to_string()),
+        keep: Box::new(move |given| {
+            let level = match given {
+                Given::Folder | Given::Above => Level::Trusted,
+                Given::Nothing => Level::ReadOnly,
+            };
+            let below = above.as_ref().filter(|_| given == Given::Above);
+            let done = below.map_or(Ok(()), |above| {
+                kept.set(above, &trust::survey(above), Level::Below)
+            });
+            let done = done.and_then(|()| kept.set(&folder, &survey, level));
+            done.map_err(|error| problem::io_reason(&error))
         }),
         asking: None,
     }
@@ -230,10 +242,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         cwd: ground.folder.display().to_string(),
         // Nothing of a folder is read that is not trusted.
         branch: ground.trusted.then(|| branch::of(&ground.folder)).flatten(),
-        tools: tools
-            .iter()
-            .map(|tool| ToolFact { name: tool.name().to_owned(), about: tool.about().into() })
-            .collect(),
+        tools: tools.facts(),
         allowed: shown(&policy.allowed),
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,

@@ -13,7 +13,7 @@ use crate::tools::world::System;
 use crate::words::{cli as words, tools as tool_words};
 
 pub fn answer(ground: &Ground, asked: Plugin, json: bool) -> Exit {
-    let world = System::new(&ground.folder, &ground.paths.home, &[]);
+    let world = ground.world();
     match asked {
         Plugin::List => answer_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json),
         Plugin::Run { alias, args } => run(ground, &world, &alias, &args),

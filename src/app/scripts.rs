@@ -17,6 +17,7 @@ use crate::cli::report::{self, Voice};
 use crate::cli::script::{self as surface, Look, Writer};
 use crate::cli::{Exit, print};
 use crate::protocol::{Message, Notice, Tier, Work};
+use crate::script::host::Key;
 use crate::script::shape::Shape;
 use crate::script::source::Library;
 use crate::script::{Done, Failure, Host, ModelCall, Order, Part, Told, built_in, run};
@@ -49,12 +50,13 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
     // The guide plays a part of its own and cannot take another.
     let first = built.reach.first;
     let model = (first.provider != "guide").then_some(first.model);
-    let host = ScriptHost::new(model, built.tools, built.guard, told, asking(yes));
+    let mut host = ScriptHost::new(model, built.tools, built.guard, told, asking(yes));
+    host.remember_in(ground.store());
     let look = look(&ground, json, asked.no_stream);
     let (host, seen): (Box<dyn Host>, _) = match asked.dry_run {
         false => (Box::new(host), None),
         true => {
-            let seen = Arc::new(Mutex::new(None));
+            let seen = Arc::new(Mutex::new(Vec::new()));
             (Box::new(Dry { inner: host, seen: seen.clone() }), Some(seen))
         }
     };
@@ -84,7 +86,8 @@ enum Ended {
     Interrupted,
 }
 
-type Caught = Arc<Mutex<Option<Vec<Message>>>>;
+/// The messages of each call that a dry run would have made.
+type Caught = Arc<Mutex<Vec<Vec<Message>>>>;
 
 /// What went wrong on the way and did not end the run.
 fn noted(told: &Told, look: Look) {
@@ -131,15 +134,27 @@ fn perform(
         io::Result::Ok(came)
     })?;
     runtime.shutdown_background();
-    let caught = seen.and_then(|seen| seen.lock().ok()?.take());
-    match (came, caught) {
+    let calls = seen.and_then(|seen| Some(std::mem::take(&mut *seen.lock().ok()?)));
+    let calls = calls.unwrap_or_default();
+    match (came, calls.is_empty()) {
         (None, _) => Ok(Ended::Interrupted),
-        (Some(_), Some(messages)) => {
-            let messages = serde_json::to_value(messages).unwrap_or(Value::Null);
-            writer.messages(&messages)?;
+        (Some(came), false) => {
+            for (at, messages) in calls.iter().enumerate() {
+                let messages = serde_json::to_value(messages).unwrap_or(Value::Null);
+                writer.messages(&messages, (calls.len() > 1).then_some(at + 1))?;
+            }
+            let rest = match came {
+                Err(failure) => Some(words::DRY_REST.with("why", failure.what)),
+                Ok(_) if calls.len() > 1 => Some(words::DRY_STANDS.into()),
+                Ok(_) => None,
+            };
+            if let Some(rest) = rest {
+                let voice = Voice { lang: look.lang, clean: ground::clean };
+                report::notice(&mut io::stderr().lock(), &Notice::info(rest), voice);
+            }
             Ok(Ended::Done)
         }
-        (Some(came), None) => {
+        (Some(came), true) => {
             writer.ended(&came)?;
             Ok(match came {
                 Ok(_) => Ended::Done,
@@ -242,7 +257,11 @@ fn check(ground: &Ground, order: &Order, library: &Library, json: bool) -> Exit 
     }
 }
 
-/// A world without a model: the first call ends the run, and its messages are kept.
+/// Most calls of a dry run: a loop may wait for a word that never comes.
+const MOST_DRY: usize = 32;
+
+/// A world without a model: each call is kept, and a sign stands for its answer. Nothing
+/// is changed: files are read, and other steps are left out.
 struct Dry {
     inner: ScriptHost,
     seen: Caught,
@@ -250,21 +269,44 @@ struct Dry {
 
 impl Host for Dry {
     fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>> {
-        if let Ok(mut seen) = self.seen.lock() {
-            seen.get_or_insert(call.messages);
+        let Ok(mut seen) = self.seen.lock() else {
+            return stream::iter([Err(words::DRY_RUN.into())]).boxed();
+        };
+        if seen.len() >= MOST_DRY {
+            return stream::iter([Err(words::DRY_RUN.into())]).boxed();
         }
-        stream::iter([Err(words::DRY_RUN.into())]).boxed()
+        seen.push(call.messages);
+        let answer = Part::Text(format!("<reply {}>", seen.len()));
+        stream::iter([Ok(answer), Ok(Part::Finished(None))]).boxed()
     }
 
     fn tell(&mut self, told: Told) {
-        self.inner.tell(told);
+        // What is printed may hang on answers that nobody gave.
+        if let Told::Note(_) = told {
+            self.inner.tell(told);
+        }
     }
 
-    fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
-        self.inner.confirm(question)
+    fn confirm(&mut self, _: Say) -> BoxFuture<'_, bool> {
+        std::future::ready(true).boxed()
     }
 
     fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
-        self.inner.step(work)
+        match work.tool() {
+            "file.read" => self.inner.step(work),
+            tool => std::future::ready(Ok(format!("<output of {tool}>"))).boxed(),
+        }
+    }
+
+    fn model_name(&self) -> Option<String> {
+        self.inner.model_name()
+    }
+
+    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+        self.inner.knowledge(key)
+    }
+
+    fn keep(&mut self, key: Key, _: Option<Value>) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+        self.inner.knowledge(key)
     }
 }

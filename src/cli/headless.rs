@@ -5,6 +5,7 @@
 //! reply on the way to it is told on standard error, because only the end of a turn
 //! shows which reply was the answer. [`print`](super::print) writes and waits.
 
+use super::pieces::{self, Asking, Heard};
 use super::print::Options;
 use super::{Exit, shown};
 use crate::protocol::{
@@ -21,6 +22,8 @@ pub enum Effect {
     /// What was said on the way, for standard error.
     Tell(Said),
     Send(Op),
+    /// Asks the person at the terminal for a line.
+    Ask(Say),
     End(Exit),
 }
 
@@ -30,6 +33,8 @@ pub enum Said {
     /// The model's own words, as they are.
     Text(String),
     Line(Say),
+    /// What belongs to a question, and is told wherever one is asked.
+    Asked(Say),
     Notice(Notice),
 }
 
@@ -42,6 +47,8 @@ pub struct Headless<'a> {
     /// The tier of a step that did not run and that nothing later made up for.
     blocked: Option<Tier>,
     stop: Stop,
+    /// The shell pieces a person is asked about.
+    asking: Option<Asking>,
 }
 
 /// Why the turn was stopped from here, if it was.
@@ -55,7 +62,7 @@ enum Stop {
 
 impl<'a> Headless<'a> {
     pub fn new(options: &'a Options) -> Headless<'a> {
-        Headless { options, reply: None, blocked: None, stop: Stop::No }
+        Headless { options, reply: None, blocked: None, stop: Stop::No, asking: None }
     }
 
     /// A person pressed Ctrl-C.
@@ -64,7 +71,26 @@ impl<'a> Headless<'a> {
         self.stop = Stop::Interrupted;
         match again {
             true => vec![Effect::End(Exit::Interrupted)],
-            false => vec![Effect::Send(Op::Stop)],
+            false => {
+                // The question stands on an unfinished line.
+                let end = self.asking.take().map(|_| Effect::Tell(Said::Text(String::new())));
+                end.into_iter().chain([Effect::Send(Op::Stop)]).collect()
+            }
+        }
+    }
+
+    /// A line of the person at the terminal; `None`: there are no more.
+    pub fn typed(&mut self, line: Option<&str>) -> Vec<Effect> {
+        let Some(asking) = &mut self.asking else { return vec![] };
+        match asking.typed(line) {
+            Heard::Next(question) => vec![Effect::Ask(question)],
+            Heard::Again(say, question) => {
+                vec![Effect::Tell(Said::Asked(say)), Effect::Ask(question)]
+            }
+            Heard::Decided(ask, decision) => {
+                self.asking = None;
+                vec![decide(ask, decision)]
+            }
         }
     }
 
@@ -88,7 +114,8 @@ impl<'a> Headless<'a> {
         // In JSON everything was told by the event itself, except how it ends.
         let ended = told.iter().any(|effect| matches!(effect, Effect::End(_)));
         let kept = |effect: &Effect| {
-            let is_told = matches!(effect, Effect::Tell(_));
+            let asks = matches!(effect, Effect::Tell(Said::Asked(_)));
+            let is_told = matches!(effect, Effect::Tell(_)) && !asks;
             !self.options.json || ended && !matches!(effect, Effect::Out(_)) || !ended && !is_told
         };
         effects.extend(told.into_iter().filter(kept));
@@ -121,7 +148,12 @@ impl<'a> Headless<'a> {
                 let told = self.asked(ask);
                 self.behind_words(told)
             }
-            Event::Notice(notice) if notice.say.word() == prompt::PIECES_DECLINED => vec![],
+            // Said with the question, unless a person answered it.
+            Event::Notice(notice)
+                if notice.say.word() == prompt::PIECES_DECLINED && !self.options.asks =>
+            {
+                vec![]
+            }
             // There is no terminal to give over.
             Event::Lend { ask } => vec![decide(*ask, Decision::Reject { word: None })],
             Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
@@ -181,6 +213,12 @@ impl<'a> Headless<'a> {
     fn asked(&mut self, ask: &Ask) -> Vec<Effect> {
         match &ask.question {
             Question::Step { step, risk, .. } => self.asked_for_step(ask.id, step, risk),
+            // A question of no step is a script's: may it make this call?
+            Question::Choice { step, text, choices, .. } if self.options.yes && step.is_empty() => {
+                let line = w::SAID_YES.with("step", text.as_str()).with("why", w::SCRIPT_ASKS);
+                let text = choices.first().cloned().unwrap_or_default();
+                vec![Effect::Tell(Said::Line(line)), decide(ask.id, Decision::Answer { text })]
+            }
             Question::Choice { text, .. } => {
                 let word = Some(w::NOBODY_ANSWERS.text(crate::words::Lang::En).to_owned());
                 let notice = Notice::info(w::MODEL_ASKED.with("text", text.as_str()));
@@ -189,7 +227,7 @@ impl<'a> Headless<'a> {
                     decide(ask.id, Decision::Reject { word }),
                 ]
             }
-            Question::Pieces { of, pieces, .. } => self.asked_for_pieces(ask, of, pieces),
+            Question::Pieces { of, cwd, pieces } => self.asked_for_pieces(ask, (of, cwd), pieces),
             // Nobody is there who could look at a folder.
             Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
             Question::Pause { why } => {
@@ -211,16 +249,26 @@ impl<'a> Headless<'a> {
         vec![Effect::Tell(Said::Line(line)), decide(ask, Decision::Approve)]
     }
 
-    /// The shell pieces of a template: each is told, whatever was said ahead. `-y` is no
-    /// yes to one that is grave, and a message without it would be another one.
-    fn asked_for_pieces(&mut self, ask: &Ask, of: &str, pieces: &[ShellPiece]) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        for piece in pieces {
-            let why = piece.risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
-            let line = prompt::TOLD_PIECE.with("of", of).with("tier", piece.risk.tier.name());
-            let line = line.with("line", crate::safety::clean::escape(&piece.line).text);
-            effects.extend(told(line.with("why", why)));
+    /// The shell pieces of a template. A person at the terminal is asked about each that
+    /// no `-y` answers; where nobody is, each is told, and `-y` is no yes to one that is
+    /// grave: a message without it would be another one.
+    fn asked_for_pieces(
+        &mut self,
+        ask: &Ask,
+        (of, cwd): (&str, &str),
+        pieces: &[ShellPiece],
+    ) -> Vec<Effect> {
+        if self.options.asks
+            && let Some(asking) = Asking::new(ask.id, pieces, self.options.yes)
+        {
+            let question = asking.question();
+            self.asking = Some(asking);
+            let says = pieces::says(of, cwd, pieces).into_iter();
+            let told = says.map(|say| Effect::Tell(Said::Asked(say)));
+            return told.chain([Effect::Ask(question)]).collect();
         }
+        let mut effects: Vec<Effect> =
+            pieces.iter().flat_map(|piece| told_piece(of, piece)).collect();
         let grave = pieces.iter().find(|piece| piece.is_grave());
         match (self.options.yes, grave) {
             (true, None) => {
@@ -245,6 +293,10 @@ impl<'a> Headless<'a> {
     fn observed(&mut self, observation: &Observation) -> Vec<Effect> {
         let Observation { step, risk, outcome, .. } = observation;
         self.blocked = match outcome {
+            // A person left this piece of the message out, and the message is what they want.
+            Outcome::Declined if self.options.asks && matches!(step.work, Work::Shell { .. }) => {
+                self.blocked
+            }
             Outcome::Declined | Outcome::Refused => Some(risk.tier),
             // A later step makes up for one that did not run when it was no lesser one;
             // for a refused step there is no equal, so any that worked does.
@@ -255,7 +307,8 @@ impl<'a> Headless<'a> {
             | Outcome::Edited
             | Outcome::TimedOut
             | Outcome::Cancelled
-            | Outcome::Interrupted => self.blocked,
+            | Outcome::Interrupted
+            | Outcome::NotStarted => self.blocked,
         };
         let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let about = |word: crate::words::Word| {
@@ -269,10 +322,19 @@ impl<'a> Headless<'a> {
             },
             // Why no piece of a template runs was said with the question.
             Outcome::Declined if matches!(step.work, Work::Shell { .. }) => vec![],
+            // It only reads, so nothing but the limit of steps asked about it.
+            Outcome::Declined if risk.tier == Tier::L0 => {
+                let say = w::STEP_EACH_ASKS.with("step", shown::work(&step.work));
+                notice(Notice::warning(say).hint(w::STEP_EACH_ASKS_HINT))
+            }
             Outcome::Declined => notice(about(w::STEP_DECLINED).hint(w::STEP_DECLINED_HINT)),
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
             Outcome::Cancelled | Outcome::Interrupted => told(w::STEP_CANCELLED),
+            Outcome::NotStarted => {
+                let why = observation.note.clone().unwrap_or_else(|| w::NO_REASON.into());
+                told(w::STEP_NOT_STARTED.with("why", why))
+            }
         }
     }
 
@@ -335,6 +397,18 @@ impl<'a> Headless<'a> {
             None => exit,
         }
     }
+}
+
+/// A piece that runs, or would, without a question.
+fn told_piece(of: &str, piece: &ShellPiece) -> Vec<Effect> {
+    let why = piece.risk.why().filter(|_| piece.risk.tier > Tier::L0);
+    let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
+    let line = word.with("of", of).with("tier", piece.risk.tier.name());
+    let line = line.with("line", crate::safety::clean::escape(&piece.line).text);
+    told(match why {
+        Some(why) => line.with("why", why.clone()),
+        None => line,
+    })
 }
 
 fn decide(ask: AskId, decision: Decision) -> Effect {

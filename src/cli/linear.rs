@@ -5,12 +5,14 @@
 //! A pure machine: what the session tells and what the person types go in, what is to be
 //! written or sent comes out. [`run`] writes and waits.
 
+use super::pieces::tier_word;
 use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, Attached, Catalogue, Decision, Ending, Event, Facts, Mention, Notice, Observation, Op,
-    Outcome as Came, Page, PlanItem, PlanState, Replied, Report, Step, Tier, Work,
+    Ask, AskId, Attached, Catalogue, Change, Decision, Ending, Event, Facts, Mention, Notice,
+    Observation, Op, Outcome as Came, Page, PlanItem, PlanState, Replied, Report, Risk, Step, Tier,
+    Work,
 };
 use crate::safety::clean::escape;
 use crate::words::{Lang, Say, Word, context, linear as w, prompt};
@@ -110,10 +112,34 @@ impl Linear {
                     vec![Effect::Send(Op::Decide { ask: asked.id(), decision })]
                 }
                 question::Heard::Again(say) => vec![self.say(say), Effect::Prompt],
+                question::Heard::Lines(says) => self.ask_with(says),
+                question::Heard::Judge(work) => {
+                    vec![Effect::Send(Op::Judge { ask: asked.id(), work })]
+                }
                 question::Heard::Command => self.entered(text),
             };
         }
         self.entered(text)
+    }
+
+    fn ask_with(&self, says: Vec<Say>) -> Vec<Effect> {
+        says.into_iter().map(|say| self.say(say)).chain([Effect::Prompt]).collect()
+    }
+
+    /// What came of a step that the person changed.
+    fn judged(
+        &mut self,
+        ask: AskId,
+        work: &Work,
+        risk: &Risk,
+        change: Option<&Change>,
+    ) -> Vec<Effect> {
+        let Doing::Asked(asked) = &mut self.doing else { return Vec::new() };
+        if asked.id() != ask {
+            return Vec::new();
+        }
+        let says = asked.judged(work, risk, change);
+        if says.is_empty() { Vec::new() } else { self.ask_with(says) }
     }
 
     fn entered(&mut self, text: &str) -> Vec<Effect> {
@@ -274,8 +300,10 @@ impl Linear {
             | Event::Undone { .. }
             | Event::StillChanged { .. }
             | Event::Thought { .. }
-            | Event::StepOutput { .. }
-            | Event::Judged { .. } => Vec::new(),
+            | Event::StepOutput { .. } => Vec::new(),
+            Event::Judged { ask, work, risk, change } => {
+                self.judged(ask, &work, &risk, change.as_deref())
+            }
         }
     }
 
@@ -371,6 +399,10 @@ impl Linear {
             (Came::Refused, _) => self.refused(seen),
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
+            (Came::NotStarted, _) => {
+                let why = seen.note.clone().unwrap_or_else(|| crate::words::cli::NO_REASON.into());
+                self.say(w::NOT_STARTED.with("step", exact(&seen.step.work)).with("why", why))
+            }
             (Came::Cancelled, _) => self.step(w::CANCELLED, &seen.step, seen.risk.tier),
         });
         effects
@@ -395,8 +427,7 @@ impl Linear {
 
     fn asked(&mut self, ask: Ask) -> Vec<Effect> {
         let asked = Asked::new(ask);
-        let mut effects: Vec<Effect> = asked.says().into_iter().map(|say| self.say(say)).collect();
-        effects.push(Effect::Prompt);
+        let effects = self.ask_with(asked.says());
         self.doing = Doing::Asked(Box::new(asked));
         effects
     }
@@ -434,11 +465,3 @@ fn exact(work: &Work) -> String {
 
 /// Lines of a step's output that are read out.
 const OUTPUT: usize = 40;
-
-fn tier_word(tier: Tier) -> Word {
-    match tier {
-        Tier::L0 => crate::words::screen::TIER_L0,
-        Tier::L1 => crate::words::screen::TIER_L1,
-        Tier::L2 => crate::words::screen::TIER_L2,
-    }
-}

@@ -14,6 +14,7 @@ pub mod kept;
 pub mod linear;
 pub mod model;
 pub mod page;
+mod pieces;
 pub mod policy;
 pub mod print;
 pub mod report;

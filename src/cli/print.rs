@@ -4,9 +4,11 @@
 //! What each event means is decided in `headless`; this file writes
 //! and waits.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::{Receiver, Sender};
 
 use super::headless::{Effect, Headless, Said};
@@ -14,7 +16,7 @@ use super::report::{self, Voice};
 use super::schema::Schema;
 use super::{Clean, Exit};
 use crate::protocol::{Event, Notice, Op};
-use crate::words::cli as w;
+use crate::words::{Say, cli as w};
 
 #[derive(Debug)]
 pub struct Options {
@@ -22,6 +24,8 @@ pub struct Options {
     pub json: bool,
     /// `-y`: yes to steps that ask.
     pub yes: bool,
+    /// Somebody sits at a terminal who is asked where no `-y` answers.
+    pub asks: bool,
     pub schema: Option<Schema>,
     /// How standard error is spoken to.
     pub voice: Voice,
@@ -47,15 +51,20 @@ pub const GRACE: Duration = Duration::from_secs(8);
 pub async fn run(
     first: Op,
     mut wires: Wires,
+    mut person: Person,
     options: &Options,
-    out: impl Write,
-    err: impl Write,
+    streams: (impl Write, impl Write),
 ) -> Exit {
+    let (out, err) = streams;
     let mut turn = Headless::new(options);
     let mut streams = Streams { out, err, options };
     let mut effects = vec![Effect::Send(first)];
     let mut grace: Option<Instant> = None;
+    let mut line: Option<Line> = None;
     let exit = loop {
+        if effects.iter().any(|effect| matches!(effect, Effect::Ask(_))) {
+            line = Some(person());
+        }
         if let Some(exit) = perform(effects, &wires.ops, &mut streams).await {
             break exit;
         }
@@ -69,6 +78,10 @@ pub async fn run(
                 grace.get_or_insert_with(|| Instant::now() + wires.grace);
                 turn.interrupt()
             }
+            typed = typed(&mut line), if line.is_some() => {
+                line = None;
+                turn.typed(typed.as_deref())
+            }
             () = tokio::time::sleep(left), if grace.is_some() => {
                 vec![Effect::End(Exit::Interrupted)]
             }
@@ -77,6 +90,55 @@ pub async fn run(
     // A session that is gone already has nothing to shut down.
     let _ = wires.ops.try_send(Op::Shutdown);
     exit
+}
+
+/// What the person types for one question; `None`: the input is at its end.
+type Line = BoxFuture<'static, Option<String>>;
+
+/// Reads a line whenever one is wanted, and nothing otherwise: what is typed while no
+/// question is open is for whoever has the terminal next.
+pub type Person = Box<dyn FnMut() -> Line + Send>;
+
+/// The person at the terminal. What was typed before the first question answers nothing.
+pub fn person() -> Person {
+    let mut fresh = true;
+    Box::new(move || {
+        let first = std::mem::replace(&mut fresh, false);
+        let read = move || {
+            if first {
+                forget_typed();
+            }
+            let mut line = Vec::new();
+            let read = io::stdin().lock().take(LONGEST).read_until(b'\n', &mut line);
+            matches!(read, Ok(1..)).then(|| String::from_utf8_lossy(&line).into_owned())
+        };
+        tokio::task::spawn_blocking(read).map(|read| read.ok().flatten()).boxed()
+    })
+}
+
+/// Nobody is there.
+pub fn nobody() -> Person {
+    Box::new(|| std::future::ready(None).boxed())
+}
+
+/// The most of a typed answer that is read, in bytes.
+const LONGEST: u64 = 4096;
+
+#[cfg(unix)]
+fn forget_typed() {
+    // Where it fails there is no terminal, and nothing was typed.
+    let _ =
+        rustix::termios::tcflush(rustix::stdio::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
+#[cfg(not(unix))]
+fn forget_typed() {}
+
+async fn typed(line: &mut Option<Line>) -> Option<String> {
+    match line {
+        Some(line) => line.await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Feeds [`Wires::interrupts`] from Ctrl-C for as long as someone listens.
@@ -101,6 +163,7 @@ async fn perform<O: Write, E: Write>(
                 }
             }
             Effect::Tell(said) => streams.tell(&said),
+            Effect::Ask(question) => streams.ask(&question),
             // A session that is gone closes its events too, which is where it is seen.
             Effect::Send(op) => drop(ops.send(op).await),
             Effect::End(exit) => return Some(exit),
@@ -136,12 +199,21 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
         }
     }
 
+    /// Asks on an unfinished line, which the answer ends.
+    fn ask(&mut self, question: &Say) {
+        let voice = self.options.voice;
+        let text = (voice.clean)(&question.text(voice.lang));
+        let _ = write!(self.err, "{text}").and_then(|()| self.err.flush());
+    }
+
     /// Tells what happens. If standard error is closed, nobody wanted to know.
     fn tell(&mut self, said: &Said) {
         let voice = self.options.voice;
         let _ = match said {
             Said::Text(text) => writeln!(self.err, "{}", (voice.clean)(text)),
-            Said::Line(say) => writeln!(self.err, "{}", (voice.clean)(&say.text(voice.lang))),
+            Said::Line(say) | Said::Asked(say) => {
+                writeln!(self.err, "{}", (voice.clean)(&say.text(voice.lang)))
+            }
             Said::Notice(notice) => {
                 report::notice(&mut self.err, notice, voice);
                 Ok(())

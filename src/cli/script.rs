@@ -17,7 +17,7 @@ use super::Clean;
 use crate::script::shape::input::Args;
 use crate::script::{Done, Failure, Told};
 use crate::session::script::shown;
-use crate::words::{Lang, Say, Spoken};
+use crate::words::{Lang, Say, Spoken, cli as words};
 
 /// What was typed behind the script, if anything was.
 pub fn args(text: Option<&str>) -> Result<Args, Say> {
@@ -69,6 +69,8 @@ impl<W: Write> Writer<W> {
             | Told::Thought(_)
             | Told::Answering
             | Told::Used(_)
+            | Told::Began(_)
+            | Told::Output(..)
             | Told::Ran(_)
             | Told::Calling(_)
             | Told::Note(_) => Ok(()),
@@ -103,11 +105,14 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// The messages of a dry run.
-    pub fn messages(&mut self, messages: &Value) -> io::Result<()> {
+    /// The messages of one call of a dry run; its number where there are several.
+    pub fn messages(&mut self, messages: &Value, call: Option<usize>) -> io::Result<()> {
         match self.look.json {
             true => self.line(&json!({ "type": "messages", "messages": messages })),
             false => {
+                if let Some(call) = call {
+                    self.text(&words::DRY_CALL.with("n", call).text(self.look.lang))?;
+                }
                 for message in messages.as_array().into_iter().flatten() {
                     let part = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or("");
                     self.text(&format!("{}: {}", part("role"), part("content")))?;
@@ -147,7 +152,6 @@ fn compact(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::cli as words;
 
     fn look(json: bool, live: bool) -> Look {
         Look { json, live, lang: Lang::En, clean: |text| text.replace('\x1b', "␛") }

@@ -58,7 +58,47 @@ fn names(call: &Call<'_>, typed: &str) -> Vec<Candidate> {
     found.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
+/// What a script takes, while its arguments are typed: `{name: …, ` and the next one.
+fn inputs(call: &Call<'_>, name: &str, script: &str, typed: &str) -> Vec<Candidate> {
+    let Some((_, inputs)) = call.kept.inputs.iter().find(|(known, _)| known == script) else {
+        return Vec::new();
+    };
+    let (before, partial) = match typed.rfind(['{', ',']) {
+        Some(at) => typed.split_at(at + 1),
+        None if typed.is_empty() => ("{", ""),
+        // A plain text goes to the input that takes one.
+        None => return Vec::new(),
+    };
+    let partial = partial.trim_start();
+    let quotes = before.chars().filter(|c| *c == '"').count();
+    // Behind a colon, or inside quotes, a value is typed.
+    if partial.contains([':', '}']) || quotes % 2 == 1 || !before.starts_with('{') {
+        return Vec::new();
+    }
+    let given = |input: &str| {
+        before.split(['{', ',']).any(|part| {
+            part.split_once(':').is_some_and(|(key, _)| key.trim().trim_matches('"') == input)
+        })
+    };
+    let space = if before.ends_with(',') { " " } else { "" };
+    inputs
+        .iter()
+        .filter(|input| !given(input) && input.to_lowercase().starts_with(&partial.to_lowercase()))
+        .map(|input| Candidate {
+            text: format!("/{name} {script} {before}{space}{input}: "),
+            hint: String::new(),
+            about: None,
+            category: None,
+        })
+        .collect()
+}
+
 fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Candidate> {
+    if let Args::RequiredOfThen(_, Source::Scripts, _) = command.args
+        && let Some((script, rest)) = typed.split_once(char::is_whitespace)
+    {
+        return inputs(call, name, script, rest.trim_start());
+    }
     let values: Vec<String> = match command.args {
         Args::None | Args::Optional(_) | Args::Required(_) => return Vec::new(),
         Args::Choice(choices) | Args::ChoiceThen(choices, _) => {

@@ -2,7 +2,7 @@
 //! explained and listed from the catalogue that is known at that moment.
 
 use super::{Act, Call, Outcome, Row, refusal, short};
-use crate::protocol::{Catalogue, Entry, EntryKind, EntryState, Notice, Op};
+use crate::protocol::{Catalogue, Entry, EntryKind, EntryState, Notice, Op, Untold};
 use crate::words::{Value, commands as w};
 
 /// Rows of one list; of more, the number is said.
@@ -92,8 +92,24 @@ pub(super) fn commands(call: &Call<'_>, _: &str) -> Outcome {
 }
 
 pub(super) fn skills(call: &Call<'_>, _: &str) -> Outcome {
-    let rows = list(call, EntryKind::Skill, w::NO_SKILLS.into());
+    let mut rows = list(call, EntryKind::Skill, w::NO_SKILLS.into());
+    rows.extend(untold(&call.kept.untold));
     Outcome::Page { title: w::SKILLS.into(), rows }
+}
+
+/// What the model is not told of the skills, and why.
+pub fn untold(untold: &Untold) -> Vec<Row> {
+    let Untold { of, count, names, cut, most } = untold;
+    let most = most / 1024;
+    if *count == 0 {
+        let say = w::SKILLS_CUT.with("of", *of).with("most", most);
+        return cut.then(|| vec![Row::line(say)]).unwrap_or_default();
+    }
+    let say = w::SKILLS_UNTOLD.with("count", *count).with("of", *of).with("most", most);
+    let names_say = w::SKILLS_UNTOLD_NAMES.with("names", names.join(", "));
+    let more = count.saturating_sub(names.len());
+    let more = (more > 0).then(|| Row::line(w::AND_MORE.with("n", more)));
+    [Row::line(say), Row::line(names_say)].into_iter().chain(more).collect()
 }
 
 /// By whose they are, those that cannot be used with the reason.

@@ -25,7 +25,7 @@ mod tests;
 pub use complete::{Candidate, complete};
 pub use dispatch::{dispatch, find};
 pub use help::{by_category, page as help_page, readme_table};
-pub use kept::{NO_BOT, bots_page, run_op, sections as kept_sections};
+pub use kept::{NO_BOT, bots_page, run_op, sections as kept_sections, untold};
 
 /// Every name and alias of the table.
 pub fn built_in_names() -> Vec<&'static str> {

@@ -17,8 +17,12 @@ pub(super) fn stop(call: &Call<'_>, _: &str) -> Outcome {
 
 /// A message waits its turn by itself: the session queues what is submitted while it is
 /// busy. When it is not, there is nothing to wait for.
+/// Without a message, what waits begins.
 pub(super) fn queue(_: &Call<'_>, message: &str) -> Outcome {
-    Outcome::Send(Op::Submit { text: message.to_owned() })
+    Outcome::Send(match message {
+        "" => Op::RunQueue,
+        message => Op::Submit { text: message.to_owned() },
+    })
 }
 
 pub(super) fn steer(_: &Call<'_>, message: &str) -> Outcome {

@@ -11,7 +11,7 @@ use crate::words::commands as w;
 pub const COMMANDS: &[Command] = &[
     Command { name: "new",         aliases: &["reset", "clear"], about: w::ABOUT_NEW,         category: Session,       args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::new },
     Command { name: "stop",        aliases: &["interrupt"],      about: w::ABOUT_STOP,        category: Session,       args: Args::None,                              reach: Everywhere, busy: Now,    run: session::stop },
-    Command { name: "queue",       aliases: &[],                 about: w::ABOUT_QUEUE,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::queue },
+    Command { name: "queue",       aliases: &[],                 about: w::ABOUT_QUEUE,       category: Session,       args: Optional("message"),                     reach: Everywhere, busy: Now,    run: session::queue },
     Command { name: "steer",       aliases: &[],                 about: w::ABOUT_STEER,       category: Session,       args: Required("message"),                     reach: Everywhere, busy: Now,    run: session::steer },
     Command { name: "retry",       aliases: &[],                 about: w::ABOUT_RETRY,       category: Session,       args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::retry },
     Command { name: "rewind",      aliases: &[],                 about: w::ABOUT_REWIND,      category: Session,       args: Optional("n [chat|files|both]"),         reach: LocalOnly,  busy: Refuse, run: session::rewind },

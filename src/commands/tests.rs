@@ -2,7 +2,9 @@
 
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
-use crate::protocol::{Entry, EntryKind, EntryState, ExportFormat, Mode, Report, ToolFact, Usage};
+use crate::protocol::{
+    Entry, EntryKind, EntryState, ExportFormat, Mode, Report, ToolFact, Untold, Usage,
+};
 use crate::words;
 use crate::words::Value;
 
@@ -92,6 +94,34 @@ fn scripts_are_completed_by_their_names() {
 }
 
 #[test]
+fn what_a_script_takes_is_completed_behind_its_name() {
+    let desk = Desk {
+        kept: Catalogue {
+            scripts: vec!["tr".into()],
+            inputs: vec![("tr".into(), vec!["content".into(), "target".into()])],
+            ..Catalogue::default()
+        },
+        ..desk()
+    };
+    let after = |typed: &str| -> Vec<String> {
+        complete(&desk.call(), typed).into_iter().map(|found| found.text).collect()
+    };
+    assert_eq!(after("/run tr "), ["/run tr {content: ", "/run tr {target: "]);
+    assert_eq!(after("/run tr {ta"), ["/run tr {target: "]);
+    assert_eq!(after("/run tr {content: \"x\","), ["/run tr {content: \"x\", target: "]);
+    assert_eq!(after("/run tr {content: \"x\", t"), ["/run tr {content: \"x\", target: "]);
+    for none in [
+        "/run tr plain text",
+        "/run tr {content: ",
+        "/run tr {content: \"a, t",
+        "/run tr {content: 1, target: 2}",
+        "/run other ",
+    ] {
+        assert_eq!(after(none), [] as [&str; 0], "{none}");
+    }
+}
+
+#[test]
 fn each_command_does_what_its_row_says() {
     let cases = [
         ("/new", Outcome::Send(Op::New)),
@@ -169,7 +199,7 @@ fn what_is_typed_wrong_is_said_with_what_to_type() {
         ("/stauts", "There is no command `/stauts`. Did you mean `/status`?"),
         ("/weather Beijing", "There is no command `/weather`. `/help` lists the commands."),
         ("/status now", "`/status` takes nothing behind it. Usage: /status"),
-        ("/queue", "`/queue` needs <message> behind it. Usage: /queue <message>"),
+        ("/steer", "`/steer` needs <message> behind it. Usage: /steer <message>"),
         ("/mode", "`/mode` needs low|high behind it. Usage: /mode low|high"),
         ("/mode fast", "`/mode` takes one of low, high, not `fast`. Usage: /mode low|high"),
         ("/theme lihgt", "There is no theme `lihgt`. Did you mean `light`?"),
@@ -360,7 +390,7 @@ fn keeper() -> Desk {
         entry(Command, "torn", "/x/torn.toml", broken),
     ];
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    Desk { kept: Catalogue { entries, bots, scripts: vec![] }, ..desk() }
+    Desk { kept: Catalogue { entries, bots, ..Catalogue::default() }, ..desk() }
 }
 
 fn invoked(name: &str, args: &str) -> Outcome {
@@ -438,6 +468,20 @@ fn of_too_many_skills_the_rest_is_counted() {
     assert_eq!(page.last().unwrap(), "… and 4800 more");
     let help = shown(help_page(None, Surface::Local, &keeper.kept));
     assert_eq!(help.last().unwrap(), ": … and 4800 more");
+}
+
+#[test]
+fn what_the_model_is_not_told_of_the_skills_is_said_with_the_bound() {
+    let mut keeper = keeper();
+    let names = vec!["s3".to_owned(), "s4".to_owned()];
+    keeper.kept.untold = Untold { of: 6, count: 3, names, cut: true, most: 8 * 1024 };
+    let page = shown(keeper.types("/skills"));
+    let [.., say, named, more] = &page[..] else { panic!("{page:?}") };
+    assert!(say.contains("8 KiB") && say.contains("3 of 6 are left out"), "{say}");
+    assert_eq!((named.as_str(), more.as_str()), ("Left out: s3, s4", "… and 1 more"));
+    keeper.kept.untold = Untold { of: 6, cut: true, most: 8 * 1024, ..Untold::default() };
+    let page = shown(keeper.types("/skills"));
+    assert!(page.last().unwrap().contains("all 6 stand in it"), "{page:?}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! What stood in the input when the program was left, and what waited, one small file a folder, so that
-//! the next start there can offer it. Not in here: when that is.
+//! What stands in the input, and what waits, one small file a window and folder, so that
+//! the next start there can offer it, however the program came to its end. Not in here:
+//! when that is.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -9,9 +10,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::saved;
+use crate::disk::private_folder;
 
 /// A draft whose file would be longer is not kept, in bytes: a message takes less.
 const LONGEST: usize = 8 * 1024 * 1024;
+/// Windows of one folder that have a file of their own; another one keeps nothing.
+const WINDOWS: usize = 8;
 
 /// A text that was being written, its big pastes folded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,11 +49,52 @@ impl Draft {
     }
 }
 
-/// The file of a folder, whose links are resolved already, in `store`.
-pub fn file(store: &Path, folder: &Path) -> PathBuf {
+/// A file that no other window writes to, or is offered, for as long as this is held.
+#[derive(Debug)]
+pub struct Slot {
+    pub file: PathBuf,
+    /// Given up by the system when the program ends, however that is.
+    _lock: Option<File>,
+}
+
+/// The file of this window for a folder, whose links are resolved already, in `store`:
+/// one that an ended window has left something in, else the first that is free.
+pub fn claim(store: &Path, folder: &Path) -> Option<Slot> {
+    let mut free = None;
+    for window in 1..=WINDOWS {
+        let file = file(store, folder, window);
+        let holds = file.exists();
+        if !holds && free.is_some() {
+            continue;
+        }
+        let Ok(lock) = lock(&file.with_extension("lock")) else { continue };
+        let slot = Slot { file, _lock: lock };
+        if holds {
+            return Some(slot);
+        }
+        free = Some(slot);
+    }
+    free
+}
+
+/// An error: another window has it. Where nothing can be locked, nobody has.
+fn lock(path: &Path) -> Result<Option<File>, ()> {
+    let opened = path.parent().map_or(Ok(()), private_folder).and_then(|()| saved::append(path));
+    let Ok(file) = opened else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(()),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+fn file(store: &Path, folder: &Path, window: usize) -> PathBuf {
     let digest = Sha256::digest(folder.to_string_lossy().as_bytes());
     let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    store.join(format!("{name}.json"))
+    match window {
+        1 => store.join(format!("{name}.json")),
+        _ => store.join(format!("{name}-{window}.json")),
+    }
 }
 
 /// What is kept there; nothing when it cannot be read.
@@ -57,15 +102,16 @@ pub fn read(file: &Path) -> Draft {
     text(file).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// Keeps what stands in the input now. An empty input takes away what this start was
-/// offered, and not what another window has left there since.
+/// Keeps what stands in the input now; of an empty input nothing.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn keep(file: &Path, offered: &Draft, now: &Draft) -> io::Result<()> {
+pub fn keep(file: &Path, now: &Draft) -> io::Result<()> {
     if now.is_empty() {
-        let unchanged = !offered.is_empty() && read(file) == *offered;
-        return if unchanged { fs::remove_file(file) } else { Ok(()) };
+        return match fs::remove_file(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        };
     }
     let text = serde_json::to_string(now)?;
     match text.len() <= LONGEST {
@@ -91,7 +137,7 @@ mod tests {
 
     fn at() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
-        let file = file(&folder.path().join("drafts"), Path::new("/home/me/项目"));
+        let file = file(&folder.path().join("drafts"), Path::new("/home/me/项目"), 1);
         (folder, file)
     }
 
@@ -106,21 +152,31 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_comes_back_with_its_pastes() {
+    fn a_draft_comes_back_with_its_pastes_and_an_emptied_input_takes_it_away() {
         let (_folder, file) = at();
-        keep(&file, &Draft::default(), &draft()).unwrap();
+        keep(&file, &draft()).unwrap();
         assert_eq!(read(&file), draft());
+        keep(&file, &Draft::of(" \n")).unwrap();
+        assert!(!file.exists());
+        keep(&file, &Draft::default()).unwrap();
     }
 
     #[test]
-    fn an_input_that_was_emptied_takes_its_own_draft_away_and_no_other() {
-        let (_folder, file) = at();
-        keep(&file, &Draft::default(), &draft()).unwrap();
-        keep(&file, &Draft::of("something else"), &Draft::default()).unwrap();
-        assert_eq!(read(&file), draft(), "another window's");
-        keep(&file, &draft(), &Draft::of(" \n")).unwrap();
-        assert!(!file.exists());
-        keep(&file, &Draft::default(), &Draft::default()).unwrap();
+    fn each_window_has_its_own_file_and_what_an_ended_one_left_is_offered_once() {
+        let root = tempfile::tempdir().unwrap();
+        let (store, folder) = (root.path().join("drafts"), Path::new("/w"));
+        let first = claim(&store, folder).unwrap();
+        let second = claim(&store, folder).unwrap();
+        let other = claim(&store, Path::new("/v")).unwrap();
+        assert!(first.file != second.file && first.file != other.file);
+        keep(&first.file, &Draft::of("one")).unwrap();
+        keep(&second.file, &Draft::of("two")).unwrap();
+        drop(second);
+        let third = claim(&store, folder).unwrap();
+        assert_eq!(read(&third.file), Draft::of("two"), "not what another window writes");
+        drop((first, third));
+        let (a, b) = (claim(&store, folder).unwrap(), claim(&store, folder).unwrap());
+        assert_eq!((read(&a.file), read(&b.file)), (Draft::of("one"), Draft::of("two")));
     }
 
     #[test]
@@ -133,11 +189,5 @@ mod tests {
             assert_eq!(read(&file), Draft::default());
         }
         assert_eq!(read(folder.path()), Draft::default(), "a folder");
-    }
-
-    #[test]
-    fn two_folders_have_two_files() {
-        let store = Path::new("/s");
-        assert_ne!(file(store, Path::new("/a")), file(store, Path::new("/b")));
     }
 }

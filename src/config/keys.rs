@@ -43,6 +43,7 @@ pub const KEYS: &[Key] = &[
     Key { path: "safety.sandbox",         kind: Choice(&["auto", "all", "off"]),           built_in: "auto",    strictest: Some("all"),    variables: &[], elsewhere: None },
     Key { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 1000 },       built_in: "25",      strictest: Some("0"),      variables: &[], elsewhere: None },
 
+    Key { path: "safety.program_folders", kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
     Key { path: "safety.config_files",    kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
 
     Key { path: "project.check",          kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },

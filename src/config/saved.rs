@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::problem::Fault;
+use crate::disk::private_folder;
 
 /// The most that is read of a file; settings are a thousandth of it.
 pub const LONGEST: u64 = 1024 * 1024;
@@ -39,7 +40,7 @@ pub fn read(path: &Path) -> Result<Option<String>, Fault> {
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = parent(&path);
-    make_folder(&folder)?;
+    private_folder(&folder)?;
     let mut file = NamedTempFile::new_in(&folder)?;
     file.write_all(text.as_bytes())?;
     if let Ok(old) = fs::metadata(&path) {
@@ -56,7 +57,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
 /// Writes a file that is not there yet, as [`write()`] does; one that is there stays.
 pub fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = parent(path);
-    make_folder(&folder)?;
+    private_folder(&folder)?;
     let mut file = NamedTempFile::new_in(&folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
@@ -67,7 +68,7 @@ pub fn create(path: &Path, text: &str) -> io::Result<()> {
 
 /// Opens a file for lines to be added, made for its owner alone.
 pub fn append(path: &Path) -> io::Result<File> {
-    make_folder(&parent(path))?;
+    private_folder(&parent(path))?;
     let mut options = fs::OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
@@ -77,15 +78,6 @@ pub fn append(path: &Path) -> io::Result<File> {
 
 fn parent(path: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new(".")).to_owned()
-}
-
-/// A folder that is made is its owner's alone.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]

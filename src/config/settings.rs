@@ -31,6 +31,8 @@ pub struct Settings {
     pub sandbox: Sandboxing,
     /// A program and its args that check the project; empty: none.
     pub check: Vec<String>,
+    /// Further folders of trusted programs, absolute or from `~/`.
+    pub program_folders: Vec<String>,
     policy: Policy,
 }
 
@@ -185,6 +187,7 @@ impl Settings {
             },
             sandbox: sandbox(stack),
             check: stack.list("project.check"),
+            program_folders: stack.list("safety.program_folders"),
             policy: policy(stack),
             profile,
         }

@@ -1,10 +1,11 @@
 //! Which folders a person trusts: one file outside of all of them.
 //!
 //! A folder is its path and its place on the disk, so that another one under the same
-//! name is a stranger. Trust holds for exactly this folder, neither for what lies above
-//! nor below it, and for the files that steer programs as they were when the question
-//! was answered: new or changed ones bring the question back. They are named, measured
-//! and hashed here, and not interpreted. What cannot be read trusts nothing, and is said.
+//! name is a stranger. Trust holds for exactly this folder, and for the files that steer
+//! programs as they were when the question was answered: new or changed ones bring the
+//! question back. They are named, measured and hashed here, and not interpreted. It is
+//! handed down only by a folder of which a person said so, and only to folders in which
+//! nothing steers programs. What cannot be read trusts nothing, and is said.
 
 use std::fs;
 use std::io::{self, Read};
@@ -57,6 +58,8 @@ struct Row {
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     Trusted,
+    /// Trusted, and with it the folders in it.
+    Below,
     ReadOnly,
 }
 
@@ -119,12 +122,22 @@ impl Trust {
         let row = self.kept.folders.iter().find(|row| row.path == folder);
         match row {
             Some(row) if identity != Some((row.device, row.inode)) => Standing::Unknown,
-            Some(row) if row.level == Level::Trusted && row.digest != survey.digest => {
-                Standing::Changed
-            }
-            Some(row) => Standing::Known(row.level),
+            Some(Row { level: Level::ReadOnly, .. }) => Standing::Known(Level::ReadOnly),
+            Some(row) if row.digest != survey.digest => Standing::Changed,
+            Some(_) => Standing::Known(Level::Trusted),
+            None if self.is_below(folder) && !survey.steers() => Standing::Known(Level::Trusted),
             None => Standing::Unknown,
         }
+    }
+
+    /// Whether the nearest folder above that was answered for hands its trust down. Only
+    /// the path counts, never what a repository says of where it belongs.
+    fn is_below(&self, folder: &Path) -> bool {
+        let above = folder.ancestors().skip(1);
+        let mut rows = above.filter_map(|path| self.kept.folders.iter().find(|r| r.path == path));
+        rows.next().is_some_and(|row| {
+            row.level == Level::Below && identity(&row.path) == Some((row.device, row.inode))
+        })
     }
 
     /// Remembers an answer in place of an older one.
@@ -147,6 +160,23 @@ impl Trust {
         let text = serde_json::to_string_pretty(&self.kept)?;
         saved::write(&self.file, &format!("{text}\n"))
     }
+}
+
+impl Survey {
+    /// Whether anything lies there that steers programs, as far as it was looked at.
+    fn steers(&self) -> bool {
+        self.cut || self.files.iter().any(|file| file.steers)
+    }
+}
+
+/// The folder above, where it may be trusted with all that lies in it: not the root, not
+/// the home folder or one around it, and none that others may put something into.
+pub fn above<'f>(folder: &'f Path, home: &Path) -> Option<&'f Path> {
+    use std::os::unix::fs::MetadataExt;
+    let above = folder.parent()?;
+    let own = fs::metadata(above).ok().filter(|meta| meta.mode() & 0o022 == 0)?;
+    let deep = above.components().count() > 2;
+    (own.is_dir() && deep && !home.starts_with(above)).then_some(above)
 }
 
 fn parse(text: &str) -> Option<Kept> {
@@ -308,6 +338,47 @@ mod tests {
         assert_eq!(desk.standing(), TRUSTED);
         desk.open().set(&desk.work(), &survey(&desk.work()), Level::ReadOnly).unwrap();
         assert_eq!(desk.standing(), Standing::Known(Level::ReadOnly));
+    }
+
+    #[test]
+    fn trust_is_handed_down_where_a_person_said_so_and_nothing_steers() {
+        let desk = Desk::new();
+        let (plain, steered) = (desk.work().join("a/b"), desk.work().join("c"));
+        fs::create_dir_all(&plain).unwrap();
+        fs::create_dir_all(steered.join(".avocet")).unwrap();
+        fs::write(steered.join(".avocet/config.toml"), "x = 1\n").unwrap();
+        desk.open().set(&desk.work(), &survey(&desk.work()), Level::Below).unwrap();
+        assert_eq!(desk.standing(), TRUSTED);
+        let stands = |folder: &Path| desk.open().standing(folder, &survey(folder));
+        assert_eq!(stands(&plain), TRUSTED);
+        assert_eq!(stands(&steered), Standing::Unknown);
+        assert_eq!(stands(desk.root.path()), Standing::Unknown);
+        // A nearer answer counts more.
+        let near = desk.work().join("a");
+        desk.open().set(&near, &survey(&near), Level::ReadOnly).unwrap();
+        assert_eq!(stands(&near), Standing::Known(Level::ReadOnly));
+        assert_eq!(stands(&plain), Standing::Unknown);
+        // Another folder in its place hands nothing down.
+        fs::rename(desk.work(), desk.root.path().join("old")).unwrap();
+        fs::create_dir_all(desk.work().join("d")).unwrap();
+        assert_eq!(stands(&desk.work().join("d")), Standing::Unknown);
+    }
+
+    #[test]
+    fn only_a_folder_of_ones_own_is_offered_to_be_trusted_with_all_in_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let desk = Desk::new();
+        let home = desk.root.path().join("home");
+        let shop = home.join("code/shop");
+        fs::create_dir_all(&shop).unwrap();
+        let code = home.join("code");
+        fs::set_permissions(&code, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(above(&shop, &home), Some(code.as_path()));
+        assert_eq!(above(&code, &home), None, "the home folder");
+        assert_eq!(above(&home, &home), None, "what the home folder lies in");
+        assert_eq!(above(Path::new("/srv"), &home), None, "the root");
+        fs::set_permissions(&code, fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(above(&shop, &home), None, "others may write there");
     }
 
     #[test]

@@ -4,13 +4,13 @@
 //! A file that is broken keeps its name: what it should have been is not silently
 //! replaced by another one further down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::foreign::{claude, gemini};
 use super::{
     Bot, Command, Form, Kind, Maker, Owner, Place, Places, Skill, SkillsContext, bot, command,
-    name, scan, skill, wrong,
+    name, scan, skill, skills, wrong,
 };
 use crate::config::{Fault, near, saved};
 use crate::protocol::{Catalogue, Entry, EntryKind, EntryState};
@@ -254,8 +254,10 @@ impl Library {
                 state: EntryState::Usable,
             });
         }
+        // Thousands of skills may be there, and none has the name of another.
+        let commands: BTreeSet<&str> = self.commands.iter().map(|it| it.name.as_str()).collect();
         for skill in self.skills.iter() {
-            let taken = entries.iter().any(|entry| entry.name == skill.name);
+            let taken = commands.contains(skill.name.as_str());
             let state = match () {
                 () if self.places.is_built_in(&skill.name) => {
                     EntryState::Hidden(w::SHADOWED_BUILT_IN.into())
@@ -275,7 +277,14 @@ impl Library {
         }
         entries.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), shown(&bot.description)));
-        Catalogue { entries, bots: bots.collect(), scripts: Vec::new() }
+        let untold = self.skills.untold(skills::BUDGET);
+        Catalogue {
+            entries,
+            bots: bots.collect(),
+            scripts: Vec::new(),
+            inputs: Vec::new(),
+            untold,
+        }
     }
 
     fn about(&self, description: &str, file: &Path) -> String {

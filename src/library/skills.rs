@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::skill::one_line;
 use super::{Kind, Maker, Owner, Place, Skill, scan, skill};
+use crate::protocol::Untold;
 use crate::words::Say;
 
 /// What the model is told of all skills, at most, in bytes.
@@ -16,6 +17,8 @@ pub const BUDGET: usize = 8 * 1024;
 const EXAMPLES: usize = 3;
 /// Where a description is cut when there is too little room for all of them.
 const SHORT: usize = 80;
+/// Of the skills that are left out, so many are named to people.
+const NAMED: usize = 12;
 /// Kept back for the sentence that says what was left out.
 const TAIL: usize = 120;
 
@@ -77,22 +80,46 @@ impl SkillsContext {
     /// One line a skill, for the system prompt, in at most `budget` bytes; empty when
     /// there is none the model may enter.
     pub fn skills_prompt(&self, budget: usize) -> String {
-        let told: Vec<&Skill> =
-            self.skills.iter().filter(|skill| !skill.disable_model_invocation).collect();
+        self.within(budget).0
+    }
+
+    /// What the list for the model leaves out.
+    pub fn untold(&self, budget: usize) -> Untold {
+        let (_, shown, cut) = self.within(budget);
+        let told = self.offered();
+        let out = told.get(shown..).unwrap_or_default();
+        Untold {
+            of: told.len(),
+            count: out.len(),
+            names: out.iter().take(NAMED).map(|skill| skill.name.clone()).collect(),
+            cut,
+            most: budget,
+        }
+    }
+
+    /// Those a model may enter.
+    fn offered(&self) -> Vec<&Skill> {
+        self.skills.iter().filter(|skill| !skill.disable_model_invocation).collect()
+    }
+
+    /// The list, how many skills it names, and whether it has less of them than it could.
+    fn within(&self, budget: usize) -> (String, usize, bool) {
+        let told = self.offered();
         let ways: [fn(&Skill) -> String; 4] = [whole, described, shortened, named];
-        for way in ways {
+        for (at, way) in ways.into_iter().enumerate() {
             let lines: Vec<String> = told.iter().copied().map(way).collect();
             let size: usize = lines.iter().map(|line| line.len() + 1).sum();
             if size <= budget.saturating_add(1) {
-                return lines.join("\n");
+                return (lines.join("\n"), told.len(), at > 0);
             }
         }
-        first(&told, budget)
+        let (list, shown) = first(&told, budget);
+        (list, shown, true)
     }
 }
 
 /// As many names as there is room for.
-fn first(told: &[&Skill], budget: usize) -> String {
+fn first(told: &[&Skill], budget: usize) -> (String, usize) {
     let room = budget.saturating_sub(TAIL);
     let (mut out, mut shown) = (String::new(), 0);
     for skill in told {
@@ -108,7 +135,7 @@ fn first(told: &[&Skill], budget: usize) -> String {
         "({} more skills are left out here for want of room; the user can list and enter them.)",
         told.len() - shown
     );
-    if out.len() + tail.len() <= budget { out + &tail } else { String::new() }
+    if out.len() + tail.len() <= budget { (out + &tail, shown) } else { (String::new(), 0) }
 }
 
 fn whole(skill: &Skill) -> String {
@@ -215,11 +242,21 @@ mod tests {
             "{huge}"
         );
         for count in [0, 1, 10, 30, 31, 70, 400, 700, 5_000] {
+            let context = many(count);
             for budget in [0, 50, 200, 1_000, BUDGET] {
-                let prompt = many(count).skills_prompt(budget);
+                let (prompt, untold) = (context.skills_prompt(budget), context.untold(budget));
                 assert!(prompt.len() <= budget, "{count} {budget}: {}", prompt.len());
+                // What is not in the list is counted, and the first of it named.
+                let listed = prompt.lines().filter(|line| line.starts_with("- ")).count();
+                assert_eq!((listed, untold.of), (count - untold.count, count));
+                let first = untold.names.first().cloned();
+                assert_eq!(first, (listed < count).then(|| format!("skill-{listed}")));
+                if listed > 0 && untold.count > 0 {
+                    assert!(prompt.contains(&format!("({} more skills", untold.count)), "{prompt}");
+                }
             }
         }
+        assert!(many(30).untold(BUDGET).cut && !many(10).untold(BUDGET).cut);
     }
 
     #[test]

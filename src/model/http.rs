@@ -93,6 +93,10 @@ impl Server {
         self.address.shown()
     }
 
+    pub fn is_local(&self) -> bool {
+        self.address.is_loopback()
+    }
+
     pub fn key(&self) -> Option<&str> {
         self.key.as_ref().map(|key| key.text.as_str())
     }

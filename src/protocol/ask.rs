@@ -67,10 +67,14 @@ pub enum Question {
     /// The turn paused by itself; shall it go on?
     Pause { why: Say },
     /// Is this folder trusted? A yes trusts it, a rejection leaves it as something to
-    /// read, a stop leaves the program. It belongs to no turn.
+    /// read, a stop leaves the program. [`Decision::ApproveAll`] with `above` trusts that
+    /// folder too, and those in it. It belongs to no turn.
     Trust {
         /// Absolute.
         folder: String,
+        /// The folder above; `None`: trust in it is not offered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        above: Option<String>,
         /// Why it is asked now.
         because: Say,
         found: Vec<Lying>,

@@ -14,6 +14,28 @@ pub struct Catalogue {
     /// Names of scripts that can be run.
     #[serde(default)]
     pub scripts: Vec<String>,
+    /// What those of them take that say so.
+    #[serde(default)]
+    pub inputs: Vec<(String, Vec<String>)>,
+    /// What the model's list of skills has no room for.
+    #[serde(default)]
+    pub untold: Untold,
+}
+
+/// Skills a model is not told of, or in fewer words than their files have, because its
+/// list has a bound.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Untold {
+    /// How many skills a model may be told of.
+    pub of: usize,
+    /// How many of them are left out.
+    pub count: usize,
+    /// The first of them.
+    pub names: Vec<String>,
+    /// Examples and descriptions of the others are cut.
+    pub cut: bool,
+    /// The bound, in bytes.
+    pub most: usize,
 }
 
 /// One command or skill.

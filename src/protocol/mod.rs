@@ -33,7 +33,7 @@ mod step;
 mod unescape;
 
 pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope, ShellPiece};
-pub use catalogue::{Catalogue, Entry, EntryKind, EntryState};
+pub use catalogue::{Catalogue, Entry, EntryKind, EntryState, Untold};
 pub use change::{Change, PlanItem, PlanState};
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
 pub use facts::{Facts, NoteFact, Sandboxing, Shelter, ToolFact};

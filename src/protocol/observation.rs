@@ -21,6 +21,8 @@ pub enum Outcome {
     Edited,
     /// The program ended while it ran: nobody knows what came of it.
     Interrupted,
+    /// Its program is not there, or the system would not start it.
+    NotStarted,
 }
 
 impl Outcome {
@@ -33,6 +35,7 @@ impl Outcome {
             Outcome::Cancelled => "cancelled",
             Outcome::Edited => "edited",
             Outcome::Interrupted => "interrupted",
+            Outcome::NotStarted => "not_started",
         }
     }
 }

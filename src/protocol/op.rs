@@ -26,10 +26,13 @@ pub enum Op {
         line: String,
         keep: bool,
     },
-    /// What waits in the queue from now on, in order.
+    /// What waits in the queue from now on, in order. It follows the next turn, and starts
+    /// none by itself.
     SetQueue {
         texts: Vec<String>,
     },
+    /// Starts what waits in the queue, when no turn runs.
+    RunQueue,
     /// Takes the `at`-th message out of the queue, if it still waits there.
     Unqueue {
         at: usize,

@@ -448,7 +448,16 @@ fn same_words(form: &str, args: &[String]) -> bool {
 }
 
 fn names_secrets(glob: &str) -> bool {
-    let name = glob.rsplit('/').next().unwrap_or(glob).trim_start_matches('!');
+    // What is left out is not read.
+    if glob.starts_with('!') {
+        return false;
+    }
+    let name = glob.rsplit('/').next().unwrap_or(glob);
+    let start = name.split(['*', '?', '[', '{']).next().unwrap_or(name);
+    let hidden = name.starts_with('.') && start.len() < name.len();
+    if hidden && paths::begins_sensitive_name(start) {
+        return true;
+    }
     let star = name.trim_end_matches('*').trim_start_matches("*.");
     paths::is_sensitive_name(name)
         || paths::is_sensitive_name(star)

@@ -10,6 +10,7 @@ use crate::protocol::{Change, Effect, Piece, Risk, Step, Tier};
 use crate::words::Word;
 
 mod args;
+pub mod argv;
 mod catalogue;
 mod checks;
 pub mod clean;
@@ -22,6 +23,7 @@ pub mod policy;
 pub mod redact;
 pub mod repository;
 mod rules;
+mod scripted;
 mod seal;
 mod shell;
 mod skill;
@@ -30,6 +32,7 @@ mod table;
 pub mod tools;
 mod warning;
 mod wrappers;
+pub mod written;
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +43,7 @@ pub use malformed::is_hidden;
 pub use paths::{absolute, is_sensitive_name, secret_places};
 pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};
+pub use scripted::TOOL as SCRIPT_TOOL;
 pub use seal::{Seal, Start};
 pub use skill::{Narrowed, Skilled, TOOL as SKILL_TOOL};
 pub use tools::Task;
@@ -72,10 +76,19 @@ pub trait World: Send + Sync {
     fn kind(&self, path: &Path) -> Kind;
     /// The program a name stands for, looked up in trusted folders only.
     fn program(&self, name: &str) -> Option<Program>;
+    /// A folder of the user's own `PATH` that holds such a program, where no trusted one
+    /// does: it is named in a hint, nothing of it runs.
+    fn elsewhere(&self, _name: &str) -> Option<PathBuf> {
+        None
+    }
     /// The executable file at an absolute path, wherever it lies: what a step runs that
     /// names a file of the workspace.
     fn file(&self, _path: &Path) -> Option<Program> {
         None
+    }
+    /// Whether there is a script of this name that a model may run.
+    fn runs(&self, _script: &str) -> bool {
+        false
     }
     /// What the skill of this name says of itself; `None`: there is none.
     fn skill(&self, _name: &str) -> Option<Skilled> {

@@ -49,9 +49,16 @@ pub fn is_sensitive_name(name: &str) -> bool {
         || SENSITIVE_NAMES.contains(&name.as_str())
         || (SENSITIVE_ENDINGS.contains(&ending) && !stem.is_empty())
         || (SENSITIVE_STEMS.contains(&stem) && DATA_ENDINGS.contains(&ending))
+        || (stem.ends_with("credentials") && DATA_ENDINGS.contains(&ending))
         || (name.starts_with("service-account") && ending == "json")
         || (name.starts_with('.') && name.ends_with("_history"))
         || (KEY_NAMES.iter().any(|key| name.starts_with(key)) && ending != "pub")
+}
+
+/// Whether a name that begins so may be one of those that lie hidden in a workspace.
+pub fn begins_sensitive_name(start: &str) -> bool {
+    let start = start.to_ascii_lowercase();
+    SENSITIVE_NAMES.iter().chain([&".env"]).any(|name| name.starts_with(&start))
 }
 
 /// The absolute path a text stands for. A literal `~` or `$HOME` never reaches a shell,
@@ -192,6 +199,9 @@ const SENSITIVE_NAMES: &[&str] = &[
     ".authinfo.gpg",
     ".rediscli_auth",
     ".credentials.json",
+    ".vault_pass",
+    ".vault-pass",
+    "token.json",
 ];
 const SENSITIVE_ENDINGS: &[&str] = &[
     "pem", "key", "p12", "pfx", "kdbx", "jks", "keystore", "ppk", "tfstate", "ovpn", "tfvars",

@@ -3,11 +3,8 @@
 
 use serde_json::json;
 
-use super::findings::Findings;
-use super::paths::{self, Class};
-use super::{Cleared, Held, Judged, Policy, Refused, Scene, Seen, Unknown, Verdict, step};
-use crate::protocol::{Effect, Requires, Step, Tier, Work};
-use crate::words::safety as words;
+use super::{Cleared, Held, Judged, Policy, Refused, Scene, Unknown, Verdict, step};
+use crate::protocol::{Requires, Step, Tier, Work};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
 /// the list is about what a model may propose.
@@ -34,40 +31,15 @@ pub fn assess_piece(id: &str, text: &str, scene: Scene<'_>) -> Verdict {
     }
 }
 
-/// Judges the reading of a file or folder that a person or a template names: `path` is
-/// absolute, its links resolved. What lies outside the workspace or holds secrets asks.
+/// Judges the reading of a file or folder that a person or a template names, exactly as
+/// `file.read` is judged for a model. Whatever is more than reading in the workspace, a
+/// person is asked about; no skill that was entered takes from what they name themselves.
 pub fn assess_mention(id: &str, path: &str, scene: Scene<'_>) -> Verdict {
-    let mut findings = Findings::default();
-    let (rule, tier, why, effects): (_, _, _, &[Effect]) =
-        match paths::classify(path, &scene.place.cwd, scene) {
-            Class::Inside | Class::Public => {
-                ("file.read", Tier::L0, crate::words::prompt::READS_NAMED, &[Effect::Read])
-            }
-            Class::Sensitive => {
-                ("path.sensitive", Tier::L1, words::PATH_SENSITIVE, &[Effect::Read, Effect::Secret])
-            }
-            Class::Outside => {
-                ("path.outside", Tier::L1, words::PATH_OUTSIDE, &[Effect::Read, Effect::Outside])
-            }
-            Class::Secret => (
-                "path.secret",
-                Tier::L1,
-                words::PATH_SECRET,
-                &[Effect::Read, Effect::Secret, Effect::Outside],
-            ),
-        };
-    findings.add(rule, tier, why.with("path", super::findings::quoted(path)), None, effects);
+    let policy = Policy { narrowed: None, ..scene.policy.clone() };
+    let scene = Scene { policy: &policy, ..scene };
     let work = Work::Tool { name: "file.read".into(), input: json!({ "path": path }) };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
-    let judged = Judged {
-        step,
-        risk: findings.risk(false),
-        program: None,
-        cwd: scene.place.cwd.clone(),
-        pieces: Vec::new(),
-        seen: Seen::default(),
-        task: None,
-    };
+    let (judged, _) = step::judge(step, scene);
     match judged.risk.tier {
         Tier::L0 => Verdict::Run(Cleared::new(judged)),
         Tier::L1 | Tier::L2 => Verdict::Ask(Held::new(judged)),

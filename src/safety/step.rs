@@ -9,7 +9,8 @@ use crate::words::safety as words;
 use super::findings::{Findings, quoted};
 use super::judge::{self, Ground, Seat};
 use super::{
-    Judged, Kind, Limit, Policy, Program, Scene, Task, malformed, paths, shell, skill, tools,
+    Judged, Kind, Limit, Policy, Program, Scene, Task, malformed, paths, scripted, shell, skill,
+    tools,
 };
 
 /// What a repository plants, what a skill takes away, and what is missing here; no rule
@@ -33,6 +34,9 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
         }
         Work::Tool { name, input } if name == skill::TOOL => {
             skill::judge(input, &ground, &mut findings);
+        }
+        Work::Tool { name, input } if name == scripted::TOOL => {
+            scripted::judge(input, &ground, &mut findings);
         }
         Work::Tool { name, input } => {
             task = tools::judge(name, input, &ground, &mut findings);

@@ -8,6 +8,7 @@ use super::policy::Rule;
 use super::*;
 use crate::protocol::{Requires, Work};
 
+mod closed;
 mod reading;
 
 /// A machine of the imagination: `/w` is the workspace, `/h` the home.
@@ -466,6 +467,56 @@ fn wrappers_without_end_are_refused() {
     let mut args = vec!["--x"; 1000];
     args.extend(["env"; 1000]);
     assert!(tier("nohup", &args) >= Tier::L1);
+}
+
+/// One place a path can lead to, what it is found to be, and how grave that is.
+const NAMED: &[(&str, Tier, &str)] = &[
+    ("a.rs", Tier::L0, "file.read"),
+    ("src/../a.rs", Tier::L0, "file.read"),
+    ("/w/a.rs", Tier::L0, "file.read"),
+    ("/etc/hosts", Tier::L0, "file.read"),
+    (".env", Tier::L1, "path.sensitive"),
+    ("key.pem", Tier::L1, "path.sensitive"),
+    (".git/config", Tier::L1, "path.sensitive"),
+    ("../other/a.rs", Tier::L1, "path.outside"),
+    ("~/notes.txt", Tier::L1, "path.outside"),
+    ("~/.ssh/id_rsa", Tier::L1, "path.secret"),
+    ("/h/.aws/credentials", Tier::L1, "path.secret"),
+    ("/etc/shadow", Tier::L1, "path.secret"),
+    ("/proc/self/environ", Tier::L1, "path.secret"),
+    ("link_key", Tier::L2, "path.link"),
+    ("notes_link.txt", Tier::L2, "path.link"),
+    ("link_etc/hosts", Tier::L2, "path.link"),
+];
+
+#[test]
+fn a_file_a_person_names_is_judged_as_one_a_model_reads() {
+    let skill = Narrowed { skill: "x".into(), tools: vec!["Bash".into()] };
+    for narrowed in [None, Some(skill)] {
+        let policy = Policy { narrowed: narrowed.clone(), ..Policy::default() };
+        let (place, world) = (place(), world());
+        let scene = Scene { policy: &policy, place: &place, world: &world };
+        for (path, tier, rule) in NAMED {
+            let mention = assess_mention("a", path, scene);
+            let risk = mention.judged().risk.clone();
+            assert_eq!((risk.tier, risk.rule.as_str()), (*tier, *rule), "{path}");
+            // Nothing a person names is refused, and nothing but plain reading is unasked.
+            assert_eq!(matches!(mention, Verdict::Run(_)), *tier == Tier::L0, "{path}");
+            assert!(!matches!(mention, Verdict::Refuse(_)), "{path}");
+            if narrowed.is_none() {
+                let work = Work::Tool {
+                    name: "file.read".into(),
+                    input: serde_json::json!({ "path": path }),
+                };
+                let step = Step { id: "a".into(), work, requires: Requires::default(), cwd: None };
+                let read = assess(step, scene);
+                assert_eq!(
+                    (&read.judged().risk, &read.judged().task),
+                    (&risk, &mention.judged().task)
+                );
+            }
+        }
+    }
 }
 
 proptest! {

@@ -40,8 +40,8 @@ pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     strips(call, tokens, findings);
     let mut operands = tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text)));
     let command = operands.by_ref().find(|(at, text)| match text.split_once('=') {
-        Some((name, _)) if !name.is_empty() => {
-            variable(name, *at, call, findings);
+        Some((name, value)) if !name.is_empty() => {
+            variable(name, value, *at, call, findings);
             false
         }
         _ => true,
@@ -134,22 +134,25 @@ pub fn string(line: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
     shell::judge_line(line, seat, call.depth + 1, call.ground, findings);
 }
 
-fn variable(name: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
+fn variable(name: &str, value: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
     findings.warn(Warning::EnvAssign);
-    if !is_harmless_variable(name) {
+    if !is_harmless_variable(name, value) {
         let say = words::SETS_VARIABLE.with("name", quoted(name));
         call.find("variable", Tier::L1, say, at, &[Effect::Exec], findings);
     }
 }
 
-/// Whether a variable of a shell line changes nothing but words and colours.
-pub fn is_harmless_variable(name: &str) -> bool {
-    HARMLESS.contains(&name) || name.starts_with("LC_")
+/// Whether a variable changes nothing but words and colours. Where languages and time
+/// zones are read from may be said as a path, and that is no name of one.
+pub fn is_harmless_variable(name: &str, value: &str) -> bool {
+    let path = value.starts_with(['/', ':', '~', '.', '$']) || value.contains("..");
+    (HARMLESS.contains(&name) || name.starts_with("LC_")) && !path
 }
 
 /// Whether a variable names or brings in what other programs then run.
 pub fn starts_programs(name: &str) -> bool {
-    STARTS.iter().any(|start| name.starts_with(start))
+    // Where `~` and settings are looked for.
+    name == "HOME" || name == "XDG_CONFIG_HOME" || STARTS.iter().any(|start| name.starts_with(start))
 }
 
 #[rustfmt::skip]

@@ -16,6 +16,17 @@
 //! A script reaches the world through [`Host`] alone, as plain data. What a model, a file
 //! or an argument says is put into a text once and never read for marks again.
 //!
+//! Encrypted prompts (a design, not built): the language lets a script be sealed for a
+//! local model, so that who runs it does not read it. A sealed script would be a file whose
+//! head stays plain and whose body is one `age` message for a key that the person's key
+//! store holds under the publisher's name; `source` would open it in memory, mark its
+//! [`source::Origin`] as sealed, and [`Host`] would refuse a sealed script any model that is
+//! not on this machine, and show of it neither messages nor a dry run. It hides from copies
+//! and from a glance, not from the owner of the machine: what a local model is sent can be
+//! read from its memory, so the promise would be no more than that. It waits for the
+//! signatures (`签`) that say whose a script is: without them a sealed script could not be
+//! told from a hostile one, and nobody could look.
+//!
 //! Not in here: files, processes, network and keys. The host has them, behind the policy.
 
 pub mod built_in;

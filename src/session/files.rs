@@ -1,8 +1,6 @@
 //! The files a message names: judged, asked about where they lie outside or hold secrets,
 //! and read. One that is not there costs nobody their words.
 
-use std::path::{Path, PathBuf};
-
 use super::prompting::{Filling, Stop};
 use crate::agent::Host;
 use crate::protocol::{Attached, Decision, Event, Mention, Notice, Question};
@@ -41,14 +39,14 @@ impl Reading {
             }
             return Ok(());
         }
-        let Some((mention, path)) = found(filling, mention) else {
+        let Some(mention) = found(filling, mention) else {
             // `@someone` is no file, and nobody has to be told.
             if mention.path.contains(['/', '.']) || mention.lines.is_some() {
                 warn(filling, words::ATTACH_MISSING.with("name", mention.written())).await;
             }
             return Ok(());
         };
-        match read(filling, &mention, &path).await? {
+        match read(filling, &mention).await? {
             Ok(attachment) => {
                 self.attached.push(attachment.attached.clone());
                 self.blocks.push(attachment);
@@ -64,10 +62,10 @@ pub(super) async fn inserted(
     filling: &mut Filling<'_>,
     mention: &Mention,
 ) -> Result<Attachment, Stop> {
-    let Some((mention, path)) = found(filling, mention) else {
+    let Some(mention) = found(filling, mention) else {
         return Err(Stop::Unsent(words::INSERT_MISSING.with("name", mention.written())));
     };
-    let read = read(filling, &mention, &path).await?;
+    let read = read(filling, &mention).await?;
     read.map_err(|why| Stop::Unsent(words::NOT_SENT.with("why", why)))
 }
 
@@ -75,41 +73,35 @@ async fn warn(filling: &mut Filling<'_>, say: Say) {
     filling.host.tell(Event::Notice(Notice::warning(say))).await;
 }
 
-/// Where the file lies, links resolved. Chinese is written without blanks, so that a path
+/// The file that is there. Chinese is written without blanks, so that a path
 /// may have swallowed the words behind it: where there is no such file, a shorter one
 /// that ends before them counts.
-fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<(Mention, PathBuf)> {
+fn found(filling: &mut Filling<'_>, mention: &Mention) -> Option<Mention> {
     let scene = filling.host.scene();
     let there = |path: &str| {
         let place = scene.place;
         let real = scene.world.real(&safety::absolute(path, &place.cwd, &place.home));
-        (scene.world.kind(&real) != Kind::Missing).then_some(real)
+        scene.world.kind(&real) != Kind::Missing
     };
-    if let Some(real) = there(&mention.path) {
-        return Some((mention.clone(), real));
+    if there(&mention.path) {
+        return Some(mention.clone());
     }
     let chars: Vec<(usize, char)> = mention.path.char_indices().collect();
     let joints = chars.windows(2).rev().filter_map(|pair| match pair {
         [(_, before), (at, behind)] if before.is_ascii() && !behind.is_ascii() => Some(*at),
         _ => None,
     });
-    joints.filter_map(|at| mention.path.get(..at)).find_map(|path| {
-        let real = there(path)?;
-        Some((Mention { path: path.to_owned(), lines: None }, real))
-    })
+    let path = joints.filter_map(|at| mention.path.get(..at)).find(|path| there(path))?;
+    Some(Mention { path: path.to_owned(), lines: None })
 }
 
 /// Judges and reads; what cannot be read is said, not an end.
 async fn read(
     filling: &mut Filling<'_>,
     mention: &Mention,
-    path: &Path,
 ) -> Result<Result<Attachment, Say>, Stop> {
     let id = filling.step_id();
-    let Some(path) = path.to_str() else {
-        return Ok(Err(words::ATTACH_DECLINED.with("name", mention.written())));
-    };
-    let cleared = match safety::assess_mention(&id, path, filling.host.scene()) {
+    let cleared = match safety::assess_mention(&id, &mention.path, filling.host.scene()) {
         Verdict::Run(cleared) => cleared,
         Verdict::Ask(held) => match asked(filling, held).await? {
             Some(cleared) => cleared,

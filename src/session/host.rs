@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
+use super::offered;
 use super::outbox::Outbox;
 use super::skills;
 use crate::agent::{Answer, Call, Host};
@@ -37,10 +38,14 @@ pub enum Note {
     Remember { rule: String, scope: Scope },
     /// A skill was entered, by its name, with this text.
     Entered { name: String, text: String },
+    /// The start is over, and what people keep can be looked at.
+    LookNow,
     /// What people keep was looked at.
     Library { number: u64, library: Arc<Library> },
     /// Kept for an export.
     Record(Box<Event>),
+    /// An entered skill holds the turn to its tools, or none does any more.
+    Narrowed(Option<Narrowed>),
     /// A step came to its end.
     Stepped,
     /// The first of the words that were said to the turn has been heard.
@@ -84,8 +89,10 @@ pub struct TurnHost {
     pub bench: Bench,
     /// What happens once before the first call has happened.
     pub prepared: bool,
-    /// What summing up has cost.
+    /// What summing up, and scripts, have cost.
     pub summing: Usage,
+    /// Scripts that run as steps.
+    pub scripts: offered::Scripts,
 }
 
 /// What reaches a turn from its session.
@@ -112,14 +119,19 @@ impl Bench {
         Bench { changes, policy, place, world, narrowed: None }
     }
 
-    /// Holds what follows to the tools of a skill; the latest counts.
-    pub fn narrow(&mut self, narrowed: Option<Narrowed>) {
+    fn narrow(&mut self, narrowed: Option<Narrowed>) {
         self.policy.narrowed = narrowed.clone();
         self.narrowed = narrowed;
     }
 
     pub fn is_trusted(&self) -> bool {
         self.place.trusted
+    }
+
+    /// What the steps of a script are judged by.
+    pub fn parts(&mut self) -> (Policy, Place, Arc<dyn World>) {
+        let policy = self.scene().policy.clone();
+        (policy, self.place.clone(), Arc::clone(&self.world))
     }
 
     pub fn folder(&self) -> &std::path::Path {
@@ -194,6 +206,9 @@ impl Host for TurnHost {
         let wants = matches!(&step.judged().task, Some(Task::Plugin(plugin)) if plugin.interactive);
         let observation = match wants {
             true => self.run_in_terminal(step).await,
+            false if offered::asked(&step.judged().step.work).is_some() => {
+                self.run_script(step).await
+            }
             false => run_step(&self.desk, &mut self.outbox, step).await,
         };
         self.note(Note::Stepped);
@@ -201,7 +216,7 @@ impl Host for TurnHost {
             && observation.succeeded()
         {
             self.entered(name, &observation.stdout);
-            self.bench.narrow(skills::narrowed(&self.desk.library, name));
+            self.narrow(skills::narrowed(&self.desk.library, name));
         }
         observation
     }
@@ -266,6 +281,12 @@ impl TurnHost {
         let seen = watched(&self.desk, &mut self.outbox, step, run).await.seen;
         self.outbox.send(Event::Returned).await;
         seen
+    }
+
+    /// Holds what follows to the tools of a skill; the latest counts.
+    pub(super) fn narrow(&mut self, narrowed: Option<Narrowed>) {
+        self.note(Note::Narrowed(narrowed.clone()));
+        self.bench.narrow(narrowed);
     }
 
     /// A skill is in view from now on.

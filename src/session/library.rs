@@ -3,17 +3,20 @@
 //! that no question and no stop waits for it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::Persona;
 use super::host::Note;
+use super::offered::{self, Offered};
 use super::run::Session;
 use super::script::{FindScripts, ScriptPlaces};
 use super::turns::Words;
 use crate::library::{Library, Places, fill};
 use crate::protocol::{Catalogue, Event, Mention, Notice, Op};
+use crate::store::Store;
 use crate::words::{Spoken, session as words};
 
 /// The folders to look into; true: those of the project as well.
@@ -25,6 +28,10 @@ pub struct Kept {
     places: FindPlaces,
     /// Where scripts lie.
     pub(super) scripts: FindScripts,
+    /// What scripts remember.
+    pub(super) store: Store,
+    /// Scripts the model may run by itself.
+    pub(super) offered: Arc<Vec<Offered>>,
     /// Somebody waits for the answer, also if it is the same; at first everybody does.
     asked: bool,
     /// Counts the looks: one that was overtaken brings nothing.
@@ -37,13 +44,28 @@ impl Kept {
     /// Nothing is read yet.
     pub fn new(places: FindPlaces) -> Kept {
         let scripts: FindScripts = Arc::new(|_| ScriptPlaces::default());
-        Kept { library: Arc::default(), places, scripts, asked: true, number: 0, looking: None }
+        Kept {
+            library: Arc::default(),
+            places,
+            scripts,
+            store: Store::in_memory(),
+            offered: Arc::default(),
+            asked: true,
+            number: 0,
+            looking: None,
+        }
     }
 
     /// Scripts are looked for here; else there are only the built-in ones.
     #[must_use]
     pub fn with_scripts(self, scripts: FindScripts) -> Kept {
         Kept { scripts, ..self }
+    }
+
+    /// What scripts remember lies here.
+    #[must_use]
+    pub fn remembering(self, store: Store) -> Kept {
+        Kept { store, ..self }
     }
 
     /// Nothing is kept anywhere.
@@ -67,7 +89,28 @@ impl Kept {
     }
 }
 
+/// How long a session leaves the machine to the first frame and the first keys before it
+/// reads what people keep, unless that is wanted sooner.
+const AFTER: Duration = Duration::from_millis(60);
+
 impl Session {
+    /// Has the first look begin when the start is over.
+    pub(super) fn look_soon(&self) {
+        let notes = self.notes.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(AFTER).await;
+            // A session that is gone needs no library.
+            let _ = notes.send(Note::LookNow);
+        });
+    }
+
+    /// The start is over: looks, unless somebody wanted that before.
+    pub(super) fn look_now(&mut self) {
+        if self.voice.kept.number == 0 {
+            self.look();
+        }
+    }
+
     /// Looks whether anything changed; the answer comes as a note.
     pub(super) fn look(&mut self) {
         let trusted = self.guard.place.trusted;
@@ -84,7 +127,10 @@ impl Session {
             Some(looking) => looking.await.ok(),
             None => None,
         };
-        if let Some(library) = looked.filter(|it| !Arc::ptr_eq(it, &self.voice.kept.library)) {
+        // The first look is taken in whatever it brings: scripts are read with it.
+        let kept = &self.voice.kept;
+        let is_new = |it: &Arc<Library>| kept.asked || !Arc::ptr_eq(it, &kept.library);
+        if let Some(library) = looked.filter(is_new) {
             self.take_library(library).await;
         }
     }
@@ -103,10 +149,21 @@ impl Session {
     async fn take_library(&mut self, library: Arc<Library>) {
         self.voice.kept.asked = false;
         let (places, cwd) = (self.script_places(), self.guard.place.cwd.clone());
-        let scripts = tokio::task::spawn_blocking(move || places.names(&cwd)).await;
-        let scripts = scripts.unwrap_or_default();
-        let catalogue = Box::new(Catalogue { scripts, ..library.catalogue() });
+        let read = move || {
+            let names = places.names(&cwd);
+            let inputs = places.inputs(&cwd, &names);
+            (names, inputs, offered::all(&places))
+        };
+        let (scripts, inputs, offered) =
+            tokio::task::spawn_blocking(read).await.unwrap_or_default();
+        self.voice.kept.offered = Arc::new(offered);
+        let catalogue = Box::new(Catalogue { scripts, inputs, ..library.catalogue() });
         self.voice.kept.library = library;
+        let tools = self.toolbox().facts();
+        if tools != self.facts.tools {
+            self.facts.tools = tools;
+            self.tell_facts().await;
+        }
         self.outbox.send(Event::Catalogue(catalogue)).await;
     }
 

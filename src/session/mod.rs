@@ -22,11 +22,13 @@ use crate::words::{Lang, Say};
 
 mod answering;
 mod context;
+mod edited;
 pub mod export;
 mod files;
 mod host;
 pub mod library;
 mod mend;
+mod offered;
 mod outbox;
 mod prompting;
 mod report;
@@ -103,7 +105,8 @@ pub enum Memory {
     Forget,
 }
 
-pub type Doctor = Arc<dyn Fn(&Facts) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
+/// True: the folder is trusted now.
+pub type Doctor = Arc<dyn Fn(bool) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
 
 /// What a person wants to talk to.
 #[derive(Clone, Debug, PartialEq)]

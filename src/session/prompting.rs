@@ -95,7 +95,7 @@ fn invoked(host: &mut TurnHost, source: Source, text: &str) {
         host.entered(&source.name, text);
     }
     if !source.tools.is_empty() {
-        host.bench.narrow(Some(Narrowed { skill: source.name, tools: source.tools }));
+        host.narrow(Some(Narrowed { skill: source.name, tools: source.tools }));
     }
 }
 

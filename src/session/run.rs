@@ -11,20 +11,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
 use super::host::{Bench, Desk, Note, TurnHost, Wires};
+use super::offered;
 use super::outbox::Outbox;
 use super::saved::Saved;
 use super::skills::{self, WithSkills};
 use super::state::{self, After, Past, Running, Voice};
 use super::turns::Words;
-use super::{Found, Guard, Parts, report, rules, shell, trust};
+use super::{Found, Guard, Parts, report, rules, trust};
 use crate::agent::Answer;
 use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Step, Usage, Work,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Usage,
 };
-use crate::safety::{self, Policy, Scene};
+use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
 use crate::words::session as words;
 
@@ -40,9 +41,11 @@ pub(super) struct Session {
     pub saved: Saved,
     /// Messages that wait for the running turn to end.
     pub(super) queue: VecDeque<Words>,
-    running: Option<Running>,
+    /// How many of them, at the end, were left by an earlier session: they start nothing.
+    pub(super) resting: usize,
+    pub(super) running: Option<Running>,
     pub policy: watch::Sender<Policy>,
-    tools: Toolbox,
+    pub(super) tools: Toolbox,
     pub notes: mpsc::UnboundedSender<Note>,
     pub reach: super::Ways,
     /// What the project says of itself.
@@ -139,6 +142,7 @@ impl Session {
             outbox,
             saved,
             queue: VecDeque::new(),
+            resting: 0,
             running: None,
             policy,
             tools: parts.tools,
@@ -151,7 +155,7 @@ impl Session {
 
     async fn open(&mut self, greeting: Vec<Notice>) {
         self.tell_facts().await;
-        self.look();
+        self.look_soon();
         for notice in greeting {
             self.say(notice).await;
         }
@@ -166,7 +170,8 @@ impl Session {
             Op::Submit { text } => self.submit(Words::Text(text)).await,
             Op::Prompt { prompt } => self.submit(Words::Prompt(prompt)).await,
             Op::Render { prompt } => self.render(*prompt).await,
-            Op::Shell { line, keep } => self.shell(line, keep).await,
+            Op::Shell { line, keep } => self.submit(Words::Shell { line, keep }).await,
+            Op::RunQueue => self.run_queue().await,
             Op::SetQueue { texts } => self.set_queue(texts).await,
             Op::Unqueue { at, text } => self.unqueue(at, &text).await,
             Op::Decide { ask, decision } => return self.decide(ask, decision).await,
@@ -214,7 +219,9 @@ impl Session {
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
             Note::Record(event) => self.recorded(*event),
             Note::Entered { name, text } => self.past.active.enter(&name, &text),
+            Note::Narrowed(narrowed) => self.of_turn(|running| running.narrowed = narrowed),
             Note::Stepped => self.facts.steps += 1,
+            Note::LookNow => self.look_now(),
             Note::Library { number, library } => self.library_came(number, library).await,
         }
     }
@@ -239,31 +246,6 @@ impl Session {
         }
     }
 
-    async fn shell(&mut self, line: String, keep: bool) {
-        if self.running.is_some() {
-            self.say(Notice::warning(words::SHELL_BUSY.with("line", line))).await;
-            return;
-        }
-        if self.guard.trust.asking.is_some() {
-            self.say(Notice::warning(words::TRUST_FIRST.with("line", line))).await;
-            return;
-        }
-        self.facts.turns += 1;
-        let line = shell::Line {
-            turn: self.facts.turns,
-            line,
-            keep,
-            step: self.past.next_step,
-            ask: AskId(self.past.next_ask),
-        };
-        self.past.next_step += 1;
-        self.past.next_ask += 1;
-        let cancel = CancellationToken::new();
-        let (wires, ends) = wires();
-        let task = tokio::spawn(shell::run(line, self.host(&cancel, wires)));
-        self.set_running(cancel, ends, task);
-    }
-
     pub(super) fn set_running(
         &mut self,
         cancel: CancellationToken,
@@ -278,6 +260,7 @@ impl Session {
             unheard: VecDeque::new(),
             sent: None,
             asking: None,
+            narrowed: None,
             task,
             after: After::GoOn,
         });
@@ -285,8 +268,11 @@ impl Session {
 
     pub(super) fn host(&self, cancel: &CancellationToken, wires: Wires) -> TurnHost {
         let library = &self.voice.kept.library;
-        let world =
-            WithSkills { world: Arc::clone(&self.guard.world), library: Arc::clone(library) };
+        let world = WithSkills {
+            world: Arc::clone(&self.guard.world),
+            library: Arc::clone(library),
+            offered: self.offered(),
+        };
         TurnHost {
             turn: self.facts.turns,
             desk: Desk {
@@ -297,7 +283,7 @@ impl Session {
                 notes: Arc::clone(&self.found),
                 low: self.summarizer(),
                 bounds: self.bounds,
-                tools: skills::toolbox(&self.tools, library),
+                tools: self.toolbox(),
                 library: Arc::clone(library),
                 redactor: Arc::clone(&self.guard.redactor),
                 cancel: cancel.clone(),
@@ -310,6 +296,7 @@ impl Session {
             bench: Bench::new(self.policy.subscribe(), self.guard.place.clone(), Arc::new(world)),
             prepared: false,
             summing: Usage::default(),
+            scripts: self.scripts(),
         }
     }
 
@@ -320,14 +307,15 @@ impl Session {
     pub fn system(&self) -> String {
         let library = &self.voice.kept.library;
         let prompt = system::prompt(&Setting {
-            tools: skills::toolbox(&self.tools, library).iter().map(Tool::prompt).collect(),
+            tools: self.toolbox().iter().map(Tool::prompt).collect(),
             cwd: &self.facts.cwd,
             os: std::env::consts::OS,
             lang: self.facts.lang,
             max_commands: MAX_COMMANDS,
             bot: self.voice.persona.prompt.as_deref(),
         });
-        skills::beside(prompt, library, &self.past.active)
+        let prompt = skills::beside(prompt, library, &self.past.active);
+        offered::beside(prompt, &self.offered())
     }
 
     async fn turn_ended(&mut self, ended: Result<Ended, String>) {
@@ -427,7 +415,7 @@ impl Session {
         if self.guard.trust.asking == Some(ask) {
             let after = self.trust_answered(ask, decision).await;
             if after == trust::After::GoOn {
-                self.next_of_queue().await;
+                self.next_of_now().await;
             }
             return after;
         }
@@ -449,29 +437,6 @@ impl Session {
 
     pub(super) fn running_turn(&self) -> Option<u64> {
         self.running.as_ref().map(|running| running.turn)
-    }
-
-    async fn judge(&mut self, ask: AskId, work: Work) {
-        let Some(held) = self.running.as_ref().and_then(|running| running.held(ask)) else {
-            return;
-        };
-        let step = Step { work: work.clone(), ..held.clone() };
-        let scene = self.scene();
-        let verdict = match &work {
-            Work::Shell { line } => safety::assess_shell(&step.id, line, scene),
-            Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
-        };
-        let judged = verdict.judged();
-        let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));
-        self.outbox.send(Event::Judged { ask, work, risk, change }).await;
-    }
-
-    fn scene(&self) -> Scene<'_> {
-        Scene {
-            policy: &self.guard.policy,
-            place: &self.guard.place,
-            world: self.guard.world.as_ref(),
-        }
     }
 
     /// `None`: the rule refuses.
@@ -496,7 +461,7 @@ impl Session {
         let mut outbox = self.outbox.clone();
         match report {
             Report::Doctor => {
-                let page = (self.reach.doctor)(&state::facts(&self.facts, &self.voice));
+                let page = (self.reach.doctor)(self.guard.place.trusted);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
             }
             Report::Context => {

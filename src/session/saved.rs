@@ -219,6 +219,7 @@ impl Session {
                 op,
                 Op::Submit { .. }
                     | Op::Shell { .. }
+                    | Op::RunQueue
                     | Op::RunScript { .. }
                     | Op::Prompt { .. }
                     | Op::Render { .. }

@@ -15,8 +15,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::host::TurnHost;
+use super::offered;
 use super::run::{Session, wires};
-use super::scripting::{Asked, Asking, Disk, STACK, Said, ScriptHost};
+use super::scripting::{Asked, Asking, Disk, Memory, STACK, STEP, Said, ScriptHost};
 use crate::agent::Host as _;
 use crate::agent::drive::Ended;
 use crate::context::digest;
@@ -24,6 +25,7 @@ use crate::context::history::Kept;
 use crate::protocol::{
     Ask, AskId, Decision, Ending, Event, Notice, Observation, Origin, Question, Replied, Usage,
 };
+use crate::script::shape::Shape;
 use crate::script::shape::input::Args;
 use crate::script::source::{Files, Library, is_script, stem};
 use crate::script::{Done, Failure, Order, Told, built_in, run as run_order};
@@ -36,7 +38,7 @@ const MOST_CALLS: usize = 32;
 /// What a model reads of a run, in bytes.
 const MOST_KEPT: usize = 8 * 1024;
 /// How long a stopped script has to let go of what it holds.
-const GRACE: Duration = Duration::from_millis(300);
+pub(super) const GRACE: Duration = Duration::from_millis(300);
 
 /// Where scripts lie; true: those of the project as well.
 pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
@@ -49,7 +51,7 @@ pub struct ScriptPlaces {
 }
 
 impl ScriptPlaces {
-    fn library(self) -> Library {
+    pub(super) fn library(self) -> Library {
         let disk = Disk { trusted: self.trusted };
         Library::new(Arc::new(disk), self.folders, built_in::SCRIPTS)
     }
@@ -72,6 +74,17 @@ impl ScriptPlaces {
             }
         }
         names
+    }
+
+    /// What each of these names takes. Blocks; reads the scripts.
+    pub fn inputs(&self, cwd: &Path, names: &[String]) -> Vec<(String, Vec<String>)> {
+        let library = self.clone().library();
+        let inputs = |name: &String| {
+            let shape = Shape::of(library.find(name, cwd).ok()?, &library).ok()?;
+            let inputs: Vec<String> = shape.inputs.iter().map(|it| it.name.clone()).collect();
+            (!inputs.is_empty()).then(|| (name.clone(), inputs))
+        };
+        names.iter().filter_map(inputs).collect()
     }
 }
 
@@ -99,9 +112,22 @@ struct Job {
 }
 
 /// What comes out of a running script.
-struct Ears {
-    told: mpsc::UnboundedReceiver<Told>,
-    asked: mpsc::UnboundedReceiver<(Asked, oneshot::Sender<Said>)>,
+pub(super) struct Ears {
+    pub told: mpsc::UnboundedReceiver<Told>,
+    pub asked: mpsc::UnboundedReceiver<(Asked, oneshot::Sender<Said>)>,
+}
+
+/// Two ends of the way between a script and who listens to it.
+pub(super) fn hearing() -> (mpsc::UnboundedSender<Told>, Asking, Ears) {
+    let (told, hear) = mpsc::unbounded_channel();
+    let (ask, asked) = mpsc::unbounded_channel();
+    let asking: Asking = Arc::new(move |question| {
+        let (answer, answered) = oneshot::channel();
+        // Where the turn is over nobody answers, and that is a no.
+        let _ = ask.send((question, answer));
+        async move { answered.await.unwrap_or(Said::No) }.boxed()
+    });
+    (told, asking, Ears { told: hear, asked })
 }
 
 impl Session {
@@ -144,14 +170,7 @@ impl Session {
     }
 
     fn script_world(&self, host: &TurnHost) -> (ScriptHost, Ears) {
-        let (told, hear) = mpsc::unbounded_channel();
-        let (ask, asked) = mpsc::unbounded_channel();
-        let asking: Asking = Arc::new(move |question| {
-            let (answer, answered) = oneshot::channel();
-            // Where the turn is over nobody answers, and that is a no.
-            let _ = ask.send((question, answer));
-            async move { answered.await.unwrap_or(Said::No) }.boxed()
-        });
+        let (told, asking, ears) = hearing();
         // The guide plays a part of its own and cannot take another.
         let is_guide = self.voice.connected.provider == "guide";
         let world = ScriptHost {
@@ -164,14 +183,15 @@ impl Session {
             told,
             asking,
             cancel: host.desk.cancel.child_token(),
-            steps: self.past.next_step.saturating_sub(1),
+            numbers: (STEP.to_owned(), self.past.next_step.saturating_sub(1)),
+            memory: Memory::of(self.voice.kept.store.clone()),
         };
-        (world, Ears { told: hear, asked })
+        (world, ears)
     }
 }
 
 /// Starts the script on a thread of its own. What it waits for is driven by this runtime.
-fn begin(
+pub(super) fn begin(
     order: Order,
     library: Library,
     world: ScriptHost,
@@ -209,6 +229,31 @@ async fn run(job: Job, mut host: TurnHost) -> Ended {
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     host.tell(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
     Ended { ending, kept, usage, next_step, next_ask }
+}
+
+/// What a decision says to a script; `None`: the person wants all of it to stop.
+pub(super) fn said(decision: Decision) -> Option<Said> {
+    let may =
+        |text: &str| [Lang::En, Lang::Zh].iter().any(|lang| words::SCRIPT_MAY.text(*lang) == text);
+    Some(match decision {
+        Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => Said::Yes,
+        Decision::Edit(work) => Said::Instead(work),
+        Decision::Answer { text } if may(&text) => Said::Yes,
+        Decision::Answer { .. } | Decision::Reject { .. } => Said::No,
+        Decision::Stop => return None,
+    })
+}
+
+/// The question whether a script may make a call; it belongs to no step.
+pub(super) fn may_call(text: &str, lang: Lang) -> Question {
+    Question::Choice {
+        step: String::new(),
+        text: text.to_owned(),
+        choices: [words::SCRIPT_MAY, words::SCRIPT_MAY_NOT]
+            .map(|word| word.text(lang).to_owned())
+            .to_vec(),
+        free: false,
+    }
 }
 
 enum Came {
@@ -266,7 +311,7 @@ impl<'h> Stage<'h> {
                     Err(stop) => break stop,
                 },
                 came = &mut running => break Came::Ended(match came {
-                    Ok(came) => came.map_err(|failure| failure.say()),
+                    Ok(came) => came.map_err(|failure| offered::in_here(failure).say()),
                     Err(_) => Err(words::SCRIPT_BROKE.into()),
                 }),
                 () = self.host.outbox.flush(), if self.host.outbox.is_waiting() => {}
@@ -302,6 +347,13 @@ impl<'h> Stage<'h> {
                 self.reply(shown(&value), false).await;
             }
             Told::Used(usage) => self.usage = self.usage.plus(usage),
+            Told::Began(began) => {
+                self.close().await;
+                let (step, risk) = *began;
+                self.counted(&step.id);
+                self.host.tell(Event::StepStarted { step, risk }).await;
+            }
+            Told::Output(id, text) => self.host.tell(Event::StepOutput { id, text }).await,
             Told::Ran(seen) => {
                 self.close().await;
                 self.counted(&seen.step.id);
@@ -374,15 +426,7 @@ impl<'h> Stage<'h> {
             self.host.tell(Event::Answered { ask: id }).await;
             return Err(Came::Cancelled);
         };
-        match decision {
-            Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
-                Ok(Said::Yes)
-            }
-            Decision::Edit(work) => Ok(Said::Instead(work)),
-            Decision::Answer { text } if text == words::SCRIPT_MAY.text(self.lang) => Ok(Said::Yes),
-            Decision::Answer { .. } | Decision::Reject { .. } => Ok(Said::No),
-            Decision::Stop => Err(Came::Stopped),
-        }
+        said(decision).ok_or(Came::Stopped)
     }
 
     fn question(&mut self, asked: Asked) -> Question {
@@ -393,14 +437,9 @@ impl<'h> Stage<'h> {
                 }
                 *question
             }
-            Asked::Call(say) => Question::Choice {
-                step: String::new(),
-                text: self.host.desk.redactor.mask(&say.text(self.lang)).into_owned(),
-                choices: [words::SCRIPT_MAY, words::SCRIPT_MAY_NOT]
-                    .map(|word| word.text(self.lang).to_owned())
-                    .to_vec(),
-                free: false,
-            },
+            Asked::Call(say) => {
+                may_call(&self.host.desk.redactor.mask(&say.text(self.lang)), self.lang)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a running script asks of the world, answered with a session's parts: the model,
 //! files and programs behind the policy, and a person where one is there.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use futures_util::future::{self, BoxFuture};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio_util::sync::CancellationToken;
 
@@ -17,11 +19,17 @@ use crate::model::{Chunk, Model, Request};
 use crate::protocol::{Mention, Message, Observation, Question, Requires, Risk, Step, Work};
 use crate::safety::redact::Redactor;
 use crate::safety::{self, Cleared, Held, Place, Policy, Scene, Verdict, World};
+use crate::script::host::Key;
 use crate::script::source::{Entry, Files};
 use crate::script::{Host, ModelCall, Part, Told};
+use crate::store::{Pairs, Store, StoreError};
 use crate::tools::{Toolbox, Watch, attach};
 use crate::words::{Say, Spoken, script_run as words};
 
+/// What the IDs of steps begin with.
+pub const STEP: &str = "script_";
+/// Most bytes of a file that a script reads into a message.
+const MOST_READ: usize = 256 * 1024;
 /// Most bytes of a script or of a module.
 const MOST_BYTES: u64 = 16 << 20;
 /// Most names of one folder.
@@ -67,8 +75,49 @@ pub struct ScriptHost {
     pub told: UnboundedSender<Told>,
     pub asking: Asking,
     pub cancel: CancellationToken,
-    /// The number of the last step.
-    pub(super) steps: u64,
+    /// What the IDs of its steps begin with, and the number of the last one.
+    pub(super) numbers: (String, u64),
+    pub(super) memory: Memory,
+}
+
+/// The store behind `pack://`, a collection at a time.
+#[derive(Debug)]
+pub struct Memory {
+    store: Store,
+    open: BTreeMap<String, Pairs>,
+}
+
+impl Memory {
+    pub fn of(store: Store) -> Memory {
+        Memory { store, open: BTreeMap::new() }
+    }
+
+    fn collection(&mut self, key: &Key) -> &mut Pairs {
+        // A sign that stands in neither name keeps `a/b` and `c` from being `a` and `b/c`.
+        let name = format!("pack\u{1f}{}\u{1f}{}", key.database, key.table);
+        let store = &self.store;
+        self.open.entry(name).or_insert_with_key(|name| store.pairs(name))
+    }
+
+    fn get(&mut self, key: &Key) -> Result<Option<Value>, Say> {
+        let found = self.collection(key).get(&key.id).map_err(|error| not_kept(key, &error))?;
+        Ok(found.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
+    }
+
+    fn put(&mut self, key: &Key, value: Option<&str>) -> Result<Option<Value>, Say> {
+        let before = self.get(key)?;
+        let pairs = self.collection(key);
+        match value {
+            Some(value) => pairs.set(&key.id, value),
+            None => pairs.remove(&key.id).map(|_| ()),
+        }
+        .map_err(|error| not_kept(key, &error))?;
+        Ok(before)
+    }
+}
+
+fn not_kept(key: &Key, error: &StoreError) -> Say {
+    words::NOT_KEPT.with("name", key.id.clone()).with("why", error.say())
 }
 
 impl ScriptHost {
@@ -81,7 +130,25 @@ impl ScriptHost {
     ) -> ScriptHost {
         let Guard { policy, place, world, redactor, .. } = guard;
         let cancel = CancellationToken::new();
-        ScriptHost { model, tools, policy, place, world, redactor, told, asking, cancel, steps: 0 }
+        let (numbers, memory) = ((STEP.to_owned(), 0), Memory::of(Store::in_memory()));
+        ScriptHost {
+            model,
+            tools,
+            policy,
+            place,
+            world,
+            redactor,
+            told,
+            asking,
+            cancel,
+            numbers,
+            memory,
+        }
+    }
+
+    /// What scripts remember lies in this store.
+    pub fn remember_in(&mut self, store: Store) {
+        self.memory = Memory::of(store);
     }
 
     fn scene(&self) -> Scene<'_> {
@@ -94,7 +161,7 @@ impl ScriptHost {
     }
 
     /// The step, when it runs by itself or a person says yes.
-    async fn cleared(&self, verdict: Verdict) -> Result<Cleared, Say> {
+    async fn cleared(&mut self, verdict: Verdict) -> Result<Cleared, Say> {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
             Verdict::Ask(held) => self.held(held).await,
@@ -117,7 +184,7 @@ impl ScriptHost {
         }
     }
 
-    async fn held(&self, held: Held) -> Result<Cleared, Say> {
+    async fn held(&mut self, held: Held) -> Result<Cleared, Say> {
         let judged = held.judged();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
@@ -133,28 +200,32 @@ impl ScriptHost {
 
     /// Reads a file that a script names.
     async fn read(&mut self, id: &str, path: &str) -> Result<String, Say> {
-        let full = self.place.cwd.join(path);
-        let real = self.world.real(&full).display().to_string();
-        let verdict = safety::assess_mention(id, &real, self.scene());
+        let verdict = safety::assess_mention(id, path, self.scene());
         let cleared = self.cleared(verdict).await?;
         let mention = Mention { path: path.to_owned(), lines: None };
-        let read = tokio::task::spawn_blocking(move || attach::read(&cleared, &mention)).await;
+        let read = move || attach::read_most(&cleared, &mention, MOST_READ);
+        let read = tokio::task::spawn_blocking(read).await;
         let attachment = read.map_err(|_| words::STEP_BROKEN)??;
+        if attachment.attached.cut {
+            let most = MOST_READ / 1024;
+            self.tell(Told::Note(words::FILE_CUT.with("name", path).with("most", most)));
+        }
         Ok(self.redactor.mask(&attachment.text).into_owned())
     }
 
     async fn tool(&mut self, cleared: Cleared) -> Result<String, Say> {
-        let work = cleared.judged().step.work.clone();
+        let (step, risk) = (cleared.judged().step.clone(), cleared.judged().risk.clone());
+        let (work, id) = (step.work.clone(), step.id.clone());
         let Some(tool) = self.tools.find(&work).cloned() else {
             return Err(words::STEP_NO_TOOL.with("name", work.tool().to_owned()));
         };
+        self.tell(Told::Began(Box::new((step, risk))));
         let (output, mut heard) = mpsc::unbounded_channel();
         let mut running = tool.run(cleared, Watch { cancel: self.cancel.clone(), output });
         let mut seen: Observation = loop {
             tokio::select! {
                 seen = &mut running => break seen,
-                // What it writes is in the observation as well.
-                Some(_) = heard.recv() => {}
+                Some(text) = heard.recv() => self.tell(Told::Output(id.clone(), text)),
             }
         };
         self.redactor.mask_output(&mut seen);
@@ -213,18 +284,36 @@ impl Host for ScriptHost {
         let _ = self.told.send(told);
     }
 
+    fn model_name(&self) -> Option<String> {
+        self.model.as_ref().map(|model| model.name().to_owned())
+    }
+
+    // A script has a thread of its own: it may wait for the disk.
+    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+        future::ready(self.memory.get(&key)).boxed()
+    }
+
+    fn keep(
+        &mut self,
+        key: Key,
+        value: Option<Value>,
+    ) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+        let text = value.map(|value| self.redactor.mask(&value.to_string()).into_owned());
+        future::ready(self.memory.put(&key, text.as_deref())).boxed()
+    }
+
     fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
         (self.asking)(Asked::Call(question)).map(|said| said == Said::Yes).boxed()
     }
 
     fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
-        self.steps += 1;
-        let id = format!("script_{:03}", self.steps);
+        self.numbers.1 += 1;
+        let id = format!("{}{:03}", self.numbers.0, self.numbers.1);
         async move {
             if let Work::Tool { name, input } = &work
                 && name == "file.read"
             {
-                let path = input.get("path").and_then(serde_json::Value::as_str);
+                let path = input.get("path").and_then(Value::as_str);
                 let path = path.unwrap_or_default().to_owned();
                 return self.read(&id, &path).await;
             }

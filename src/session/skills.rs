@@ -12,6 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+use super::offered::Offered;
 use crate::context::digest;
 use crate::library::skills::BUDGET;
 use crate::library::{Library, Skill};
@@ -123,6 +124,7 @@ pub(super) fn toolbox(tools: &Toolbox, library: &Arc<Library>) -> Toolbox {
 pub(super) struct WithSkills {
     pub world: Arc<dyn World>,
     pub library: Arc<Library>,
+    pub offered: Arc<Vec<Offered>>,
 }
 
 impl World for WithSkills {
@@ -144,6 +146,18 @@ impl World for WithSkills {
 
     fn read(&self, path: &Path, most: usize) -> Contents {
         self.world.read(path, most)
+    }
+
+    fn runs(&self, script: &str) -> bool {
+        self.offered.iter().any(|offered| offered.id == script)
+    }
+
+    fn elsewhere(&self, name: &str) -> Option<PathBuf> {
+        self.world.elsewhere(name)
+    }
+
+    fn last_seen(&self, path: &Path) -> Option<String> {
+        self.world.last_seen(path)
     }
 
     fn skill(&self, name: &str) -> Option<Skilled> {

@@ -14,6 +14,7 @@ use super::{Connected, Found, Persona};
 use crate::agent::drive::Ended;
 use crate::context::window::{History, Ledger, Mark};
 use crate::protocol::{Ask, AskId, Decision, Event, Facts, Question, Step, Usage, Work};
+use crate::safety::Narrowed;
 
 /// The most that is kept for an export, in bytes of output and answers.
 const RECORD: usize = 16 * 1024 * 1024;
@@ -158,6 +159,8 @@ pub struct Running {
     /// How its last request divided.
     pub sent: Option<Box<Ledger>>,
     pub asking: Option<Box<Ask>>,
+    /// What an entered skill leaves it.
+    pub narrowed: Option<Narrowed>,
     pub task: JoinHandle<Ended>,
     pub after: After,
 }

@@ -13,17 +13,29 @@ pub struct Trust {
     pub ask: Option<Say>,
     /// Settings of the project wait for the next start.
     pub settings: bool,
-    /// Keeps the answer, true for trust; an error says why it could not.
-    pub keep: Box<dyn FnMut(bool) -> Result<(), Say> + Send>,
+    /// The folder above, where trust in it is offered.
+    pub above: Option<String>,
+    /// Keeps the answer; an error says why it could not.
+    pub keep: Box<dyn FnMut(Given) -> Result<(), Say> + Send>,
     /// The question that waits for its answer.
     pub asking: Option<AskId>,
+}
+
+/// What was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    Nothing,
+    Folder,
+    /// This folder, the one above, and those in it.
+    Above,
 }
 
 impl Trust {
     /// For a surface that asks nobody.
     pub fn silent() -> Trust {
         let keep = Box::new(|_| Ok(()));
-        Trust { found: Vec::new(), ask: None, settings: false, keep, asking: None }
+        let found = Vec::new();
+        Trust { found, ask: None, settings: false, above: None, keep, asking: None }
     }
 }
 
@@ -58,28 +70,33 @@ impl Session {
         self.past.next_ask += 1;
         self.guard.trust.asking = Some(id);
         let found = self.guard.trust.found.clone();
-        let question = Question::Trust { folder: self.facts.cwd.clone(), because, found };
+        let (folder, above) = (self.facts.cwd.clone(), self.guard.trust.above.clone());
+        let question = Question::Trust { folder, above, because, found };
         self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;
     }
 
-    /// The answer. Only a plain yes trusts.
+    /// The answer. Only a plain yes trusts, and one that names the folder above trusts that.
     pub(super) async fn trust_answered(&mut self, ask: AskId, decision: Decision) -> After {
         self.guard.trust.asking = None;
         self.outbox.send(Event::Answered { ask }).await;
-        let trusted = match decision {
-            Decision::Approve => true,
+        let given = match decision {
+            Decision::Approve => Given::Folder,
+            Decision::ApproveAll { steps } if !steps.is_empty() && self.guard.trust.above.as_slice() == steps => {
+                Given::Above
+            }
             Decision::Reject { .. }
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }
             | Decision::Answer { .. }
-            | Decision::Edit(_) => false,
+            | Decision::Edit(_) => Given::Nothing,
             Decision::Stop => return After::Leave,
         };
+        let trusted = given != Given::Nothing;
         self.guard.place.trusted = trusted;
         self.facts.branch = trusted.then(|| branch::of(&self.guard.place.cwd)).flatten();
         self.tell_facts().await;
         self.look();
-        let kept = (self.guard.trust.keep)(trusted);
+        let kept = (self.guard.trust.keep)(given);
         self.say(told(trusted, self.guard.trust.settings)).await;
         if let Err(why) = kept {
             self.say(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;

@@ -7,10 +7,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::prompting::{self, Then};
 use super::run::{Session, wires};
-use super::state;
+use super::{shell, state};
 use crate::agent::drive::drive;
 use crate::agent::turn::{Opening, Start, Turn};
-use crate::protocol::{Event, Notice, Origin, Prompt};
+use crate::protocol::{AskId, Event, Notice, Origin, Prompt};
 use crate::words::session as words;
 
 /// What a turn is asked with.
@@ -18,16 +18,49 @@ use crate::words::session as words;
 pub enum Words {
     Text(String),
     Prompt(Box<Prompt>),
+    /// A line for the person's own shell; `keep`: the model gets to see what came of it.
+    Shell {
+        line: String,
+        keep: bool,
+    },
 }
+
+/// The signs before a line for the shell, and before a message that begins with one.
+const KEPT: &str = "!";
+const APART: &str = "!!";
+const PLAIN: char = '\\';
 
 impl Words {
     /// As the person typed it.
-    pub fn shown(&self) -> &str {
+    pub fn shown(&self) -> String {
         match self {
-            Words::Text(text) => text,
-            Words::Prompt(prompt) => &prompt.shown,
+            Words::Text(text) if is_signed(text) => format!("{PLAIN}{text}"),
+            Words::Text(text) => text.clone(),
+            Words::Prompt(prompt) => prompt.shown.clone(),
+            Words::Shell { line, keep: true } => format!("{KEPT}{line}"),
+            Words::Shell { line, keep: false } => format!("{APART}{line}"),
         }
     }
+
+    /// What [`shown`](Words::shown) shows, without the files of a prompt.
+    fn read(text: String) -> Words {
+        if let Some(line) = text.strip_prefix(APART) {
+            return Words::Shell { line: line.to_owned(), keep: false };
+        }
+        if let Some(line) = text.strip_prefix(KEPT) {
+            return Words::Shell { line: line.to_owned(), keep: true };
+        }
+        match text.strip_prefix(PLAIN) {
+            Some(plain) if is_signed(plain) => Words::Text(plain.to_owned()),
+            _ => Words::Text(text),
+        }
+    }
+}
+
+/// Whether a message would pass for a line for the shell, or for one that was kept from
+/// that.
+fn is_signed(text: &str) -> bool {
+    text.trim_start_matches(PLAIN).starts_with(KEPT)
 }
 
 impl Session {
@@ -36,7 +69,9 @@ impl Session {
             self.look_first().await;
             self.start(words, Origin::Typed);
         } else {
-            self.queue.push_back(words);
+            // What rests from before comes behind what is said now.
+            let at = self.queue.len().saturating_sub(self.resting);
+            self.queue.insert(at, words);
             self.queue_changed().await;
         }
     }
@@ -63,8 +98,27 @@ impl Session {
         }
     }
 
+    /// After a question that held up what was typed: what rests is not of now, and goes on
+    /// resting.
+    pub(super) async fn next_of_now(&mut self) {
+        if self.queue.len() > self.resting {
+            self.next_of_queue().await;
+        }
+    }
+
+    /// A person wants what waits to begin.
+    pub(super) async fn run_queue(&mut self) {
+        match () {
+            () if self.queue.is_empty() => self.say(Notice::info(words::QUEUE_EMPTY)).await,
+            () if !self.is_idle() => self.say(Notice::info(words::QUEUE_FOLLOWS)).await,
+            () if self.guard.trust.asking.is_some() => {}
+            () => self.next_of_queue().await,
+        }
+    }
+
     pub(super) async fn next_of_queue(&mut self) {
         if let Some(words) = self.queue.pop_front() {
+            self.resting = self.resting.min(self.queue.len());
             self.queue_changed().await;
             self.look_first().await;
             self.start(words, Origin::Queue);
@@ -79,9 +133,10 @@ impl Session {
             .into_iter()
             .map(|text| {
                 let at = before.iter().position(|words| words.shown() == text);
-                at.and_then(|at| before.remove(at)).unwrap_or(Words::Text(text))
+                at.and_then(|at| before.remove(at)).unwrap_or_else(|| Words::read(text))
             })
             .collect();
+        self.resting = if self.is_idle() { self.queue.len() } else { 0 };
         self.queue_changed().await;
     }
 
@@ -92,21 +147,26 @@ impl Session {
         let nearest = same.map(|(found, _)| found).min_by_key(|found| found.abs_diff(at));
         if let Some(at) = nearest {
             self.queue.remove(at);
+            let rests = at >= self.queue.len().saturating_sub(self.resting);
+            self.resting = self.resting.saturating_sub(usize::from(rests)).min(self.queue.len());
         }
         self.queue_changed().await;
     }
 
     pub(super) async fn queue_changed(&mut self) {
-        let texts = self.queue.iter().map(|words| words.shown().to_owned()).collect();
+        let texts = self.queue.iter().map(Words::shown).collect();
         self.outbox.send(Event::Queued { texts }).await;
     }
 
     fn start(&mut self, words: Words, origin: Origin) {
-        self.entitle(words.shown(), origin);
+        if let Words::Shell { line, keep } = words {
+            return self.start_shell(line, keep);
+        }
+        self.entitle(&words.shown(), origin);
         self.past.asked = Some((words.clone(), self.past.history.mark()));
         let text = match words {
             Words::Prompt(prompt) => return self.fill(*prompt, origin, Then::Send),
-            Words::Text(text) => text,
+            Words::Text(text) | Words::Shell { line: text, .. } => text,
         };
         let turn = Turn::new(self.next_start(text, origin));
         let (wires, ends) = wires();
@@ -114,6 +174,23 @@ impl Session {
         let mut host = self.host(&cancel, wires);
         let token = cancel.clone();
         let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
+        self.set_running(cancel, ends, task);
+    }
+
+    fn start_shell(&mut self, line: String, keep: bool) {
+        self.facts.turns += 1;
+        let line = shell::Line {
+            turn: self.facts.turns,
+            line,
+            keep,
+            step: self.past.next_step,
+            ask: AskId(self.past.next_ask),
+        };
+        self.past.next_step += 1;
+        self.past.next_ask += 1;
+        let cancel = CancellationToken::new();
+        let (wires, ends) = wires();
+        let task = tokio::spawn(shell::run(line, self.host(&cancel, wires)));
         self.set_running(cancel, ends, task);
     }
 
@@ -137,6 +214,29 @@ impl Session {
             check: state::check(&self.facts),
             next_step: self.past.next_step,
             next_ask: self.past.next_ask,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_read_back_as_what_it_was() {
+        let shell = |line: &str, keep| Words::Shell { line: line.into(), keep };
+        let text = |text: &str| Words::Text(text.into());
+        for (words, shown) in [
+            (shell("ls -l", true), "!ls -l"),
+            (shell("ls", false), "!!ls"),
+            (text("hello"), "hello"),
+            // A message that only looks like a line for the shell never becomes one.
+            (text("!important"), "\\!important"),
+            (text("\\!x"), "\\\\!x"),
+            (text("\\d+"), "\\d+"),
+        ] {
+            assert_eq!(words.shown(), shown);
+            assert_eq!(Words::read(shown.into()), words);
         }
     }
 }

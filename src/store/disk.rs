@@ -10,7 +10,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::schema::{self, MIGRATIONS};
-use super::{Fault, Store, StoreError, make_folder, own_file, recover};
+use super::{Fault, Store, StoreError, own_file, recover};
+use crate::disk::private_folder;
 
 /// Damaged files that are kept; the oldest give way.
 const SET_ASIDE: usize = 3;
@@ -41,7 +42,7 @@ impl Disk {
                 None,
             ));
         };
-        make_folder(folder)?;
+        private_folder(folder)?;
         let gate = own_file(&folder.join("sessions.lock"))?;
         gate.lock_shared()?;
         match connect(&file) {
@@ -80,7 +81,7 @@ impl Disk {
         let (Some(folder), Some(file)) = (&store.folder, &self.file) else {
             return Ok((self, None));
         };
-        make_folder(folder)?;
+        private_folder(folder)?;
         // Only its owner may read it, also while it grows.
         own_file(file)?;
         self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()])?;

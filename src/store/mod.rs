@@ -19,6 +19,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::disk::private_folder;
 use crate::protocol::Event;
 use crate::words::{Say, Spoken, store as words};
 
@@ -79,7 +80,7 @@ impl Store {
     pub fn lock(&self, id: &str) -> io::Result<Option<Lock>> {
         let Some(folder) = &self.folder else { return Ok(Some(Lock(None))) };
         let folder = folder.join("locks");
-        make_folder(&folder)?;
+        private_folder(&folder)?;
         let file = own_file(&folder.join(format!("{id}.lock")))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock(Some(file)))),
@@ -108,15 +109,6 @@ fn own_file(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
-}
-
-/// A folder that is made is its owner's alone.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// A session as a list shows it.

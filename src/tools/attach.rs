@@ -1,5 +1,6 @@
 //! Reads what a message names: a text file, a part of one, or the names in a folder.
-//! Bounded, and never anything but what was judged: the path is the one of the step.
+//! Bounded, and never anything but what was judged: the path is the one of the judgement,
+//! links resolved, and no link that came since is followed.
 //!
 //! For what a person or a template attaches. What a model wants to read is a tool's.
 
@@ -7,14 +8,17 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::protocol::{Attached, Lines, Mention, Size, Work};
-use crate::safety::Cleared;
+use super::file::place::{Missing, Slot};
+use crate::protocol::{Attached, Lines, Mention, Size};
+use crate::safety::{Cleared, Task};
 use crate::words::{Say, prompt as words};
 
 /// What one attachment may hold, in bytes; the middle of a longer one is left out.
 const MOST: usize = 32 * 1024;
-/// Of which so many are its beginning.
-const HEAD: usize = 24 * 1024;
+/// The share of it that is its beginning: three of four parts.
+const fn head(most: usize) -> usize {
+    most / 4 * 3
+}
 /// A longer file is not read through.
 const LONGEST: u64 = 16 * 1024 * 1024;
 /// Names of a folder.
@@ -33,15 +37,23 @@ pub struct Attachment {
 /// # Errors
 /// One sentence: it is no text, cannot be read, or has not the lines.
 pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, Say> {
-    let path = match &step.judged().step.work {
-        Work::Tool { input, .. } => input.get("path").and_then(serde_json::Value::as_str),
-        Work::Exec { .. } | Work::Shell { .. } => None,
+    read_most(step, mention, MOST)
+}
+
+/// The same for so many bytes.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_most(step: &Cleared, mention: &Mention, most: usize) -> Result<Attachment, Say> {
+    let path = match &step.judged().task {
+        Some(Task::Read(read)) if step.holds() => Some(read.spot.path.as_path()),
+        _ => None,
     };
     let name = mention.written();
     let unreadable =
         |why: String| words::ATTACH_UNREADABLE.with("name", name.as_str()).with("why", why);
     let path = path.ok_or_else(|| unreadable("no path".into()))?;
-    let (text, size, cut) = content(Path::new(path), mention, &name)
+    let (text, size, cut) = content(path, mention, &name, most)
         .map_err(|fault| fault.unwrap_or_else(|error| unreadable(error.to_string())))?;
     Ok(Attachment { attached: Attached { name, size, cut }, text })
 }
@@ -49,7 +61,12 @@ pub fn read(step: &Cleared, mention: &Mention) -> Result<Attachment, Say> {
 /// A sentence of our own, or what the system said.
 type Fault = Result<Say, io::Error>;
 
-fn content(path: &Path, mention: &Mention, name: &str) -> Result<(String, Size, bool), Fault> {
+fn content(
+    path: &Path,
+    mention: &Mention,
+    name: &str,
+    most: usize,
+) -> Result<(String, Size, bool), Fault> {
     let meta = path.symlink_metadata().map_err(Err)?;
     if meta.is_dir() {
         return folder(path).map_err(Err);
@@ -57,12 +74,15 @@ fn content(path: &Path, mention: &Mention, name: &str) -> Result<(String, Size, 
     if !meta.is_file() {
         return Err(Ok(words::ATTACH_SPECIAL.with("name", name)));
     }
-    let mut file = File::open(path).map_err(Err)?;
+    let there = Slot::of(path, Missing::Fails).and_then(|slot| slot.file()).map_err(Err)?;
+    let there = there.ok_or_else(|| Err(io::ErrorKind::NotFound.into()))?;
+    let mut file = there.into_file();
     let long = meta.len() > LONGEST;
     if long && mention.lines.is_some() {
         return Err(Ok(words::ATTACH_LONG.with("name", name).with("size", size(meta.len()))));
     }
-    let bytes = if long { ends(&mut file, meta.len()) } else { whole(&mut file) }.map_err(Err)?;
+    let bytes =
+        if long { ends(&mut file, meta.len(), most) } else { whole(&mut file) }.map_err(Err)?;
     let text = text(bytes, long).map_err(|kind| {
         let say = words::ATTACH_BINARY.with("name", name).with("kind", kind);
         Ok(say.with("size", size(meta.len())))
@@ -80,7 +100,7 @@ fn content(path: &Path, mention: &Mention, name: &str) -> Result<(String, Size, 
             (part.collect(), last + 1 - first)
         }
     };
-    let (text, cut) = shortened(text);
+    let (text, cut) = shortened(text, most);
     Ok((text, Size::Lines(lines), cut || long))
 }
 
@@ -91,10 +111,10 @@ fn whole(file: &mut File) -> io::Result<Vec<u8>> {
 }
 
 /// The two ends of a file nobody reads through.
-fn ends(file: &mut File, len: u64) -> io::Result<Vec<u8>> {
-    let mut head = vec![0; HEAD];
+fn ends(file: &mut File, len: u64, most: usize) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; head(most)];
     file.read_exact(&mut head)?;
-    let tail = (MOST - HEAD) as u64;
+    let tail = (most - head.len()) as u64;
     file.seek(SeekFrom::Start(len.saturating_sub(tail)))?;
     let mut rest = Vec::new();
     file.take(tail).read_to_end(&mut rest)?;
@@ -144,13 +164,15 @@ const KINDS: &[(&[u8], &str)] = &[
 ];
 
 /// The text without its middle, when it is too long.
-fn shortened(text: String) -> (String, bool) {
-    if text.len() <= MOST {
+fn shortened(text: String, most: usize) -> (String, bool) {
+    if text.len() <= most {
         return (text, false);
     }
-    let head = text.get(..text.floor_char_boundary(HEAD)).unwrap_or_default();
+    let begins = head(most);
+    let head = text.get(..text.floor_char_boundary(begins)).unwrap_or_default();
     let head = head.rsplit_once('\n').map_or(head, |(lines, _)| lines);
-    let tail = text.get(text.ceil_char_boundary(text.len() - (MOST - HEAD))..).unwrap_or_default();
+    let from = text.ceil_char_boundary(text.len() - (most - begins));
+    let tail = text.get(from..).unwrap_or_default();
     let tail = tail.split_once('\n').map_or(tail, |(_, lines)| lines);
     let left_out = (text.len() - head.len() - tail.len()) as u64;
     (format!("{head}\n[… {} left out …]\n{tail}", size(left_out)), true)
@@ -216,7 +238,7 @@ mod tests {
         let path = temp.path().join("f");
         fs::write(&path, bytes).unwrap();
         let mention = Mention { path: "f".into(), lines };
-        content(&path, &mention, "@f")
+        content(&path, &mention, "@f", MOST)
             .map_err(|fault| fault.map_or_else(|e| e.to_string(), |say| say.to_string()))
     }
 
@@ -270,7 +292,7 @@ mod tests {
     #[test]
     fn a_device_is_never_opened() {
         let mention = Mention { path: "x".into(), lines: None };
-        let fault = content(Path::new("/dev/zero"), &mention, "@x").unwrap_err();
+        let fault = content(Path::new("/dev/zero"), &mention, "@x", MOST).unwrap_err();
         assert_eq!(fault.unwrap().word(), words::ATTACH_SPECIAL);
     }
 

@@ -143,7 +143,7 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     let is_piece = input.is_some();
     let (running, inside) = match start::start(exec, step, input).await {
         Ok(started) => started,
-        Err(NotStarted::Unable(say)) => return none(Outcome::Ran, say),
+        Err(NotStarted::Unable(say)) => return none(Outcome::NotStarted, say),
         Err(NotStarted::Changed(say)) => return none(Outcome::Refused, say),
     };
     let most = match judged.risk.tier {

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::protocol::{Observation, Shelter, Work};
+use crate::protocol::{Observation, Shelter, ToolFact, Work};
 use crate::safety::Cleared;
 use crate::words::Word;
 
@@ -107,6 +107,13 @@ impl Toolbox {
 
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
         self.tools.iter().map(AsRef::as_ref)
+    }
+
+    /// Each by its name, and what it is for.
+    pub fn facts(&self) -> Vec<ToolFact> {
+        let fact =
+            |tool: &dyn Tool| ToolFact { name: tool.name().to_owned(), about: tool.about().into() };
+        self.iter().map(fact).collect()
     }
 
     /// The tool that does this work; `None` when there is none of that name.

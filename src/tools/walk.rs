@@ -6,6 +6,8 @@ use std::path::Path;
 
 use ignore::{DirEntry, WalkBuilder};
 
+use crate::safety::is_hidden;
+
 /// How deep the first round goes. The second brings what lies below.
 const NEAR: usize = 2;
 /// A path longer than this is left out, in bytes.
@@ -13,7 +15,8 @@ const LONGEST: usize = 1024;
 
 /// The paths below `root`, relative to it, with `/` between the parts and, for folders,
 /// at the end. Left out: what ignore files name, what is hidden, what is no readable
-/// text, and what could not be written as one word in quotes.
+/// text, what could not be written as one word in quotes, and names with letters that
+/// show nothing or turn round what stands beside them.
 pub fn names(root: &Path) -> impl Iterator<Item = String> + use<> {
     let root = root.to_owned();
     let near = rounds(&root, Some(NEAR));
@@ -37,7 +40,7 @@ fn rounds(root: &Path, depth: Option<usize>) -> impl Iterator<Item = DirEntry> +
 
 fn name(root: &Path, entry: &DirEntry) -> Option<String> {
     let mut name = entry.path().strip_prefix(root).ok()?.to_str()?.replace('\\', "/");
-    let unwritable = |c: char| c.is_control() || c == '"';
+    let unwritable = |c: char| c.is_control() || c == '"' || is_hidden(c);
     if name.len() > LONGEST || name.contains(unwritable) {
         return None;
     }
@@ -67,6 +70,9 @@ mod tests {
             ".env",
             "docs/说明.md",
             "docs/draft.tmp",
+            "docs/\u{202e}dm.exe",
+            "docs/a\u{e0041}.md",
+            "docs/b\u{7}.md",
         ] {
             fs::write(root.path().join(file), "").unwrap();
         }

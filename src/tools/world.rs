@@ -23,6 +23,8 @@ pub struct System {
     workspace: PathBuf,
     /// What the model saw of files.
     seen: Seen,
+    /// The user's own `PATH`: only ever named.
+    path: Vec<PathBuf>,
 }
 
 /// Where systems keep their programs.
@@ -60,13 +62,21 @@ impl System {
                 folders.push(folder);
             }
         }
-        System { folders, workspace, seen: Seen::default() }
+        System { folders, workspace, seen: Seen::default(), path: Vec::new() }
     }
 
     /// The same machine, with what the model sees of its files.
     #[must_use]
     pub fn seeing(self, seen: Seen) -> System {
         System { seen, ..self }
+    }
+
+    /// The same machine, which can say where else a program lies. `path`: as in the
+    /// environment.
+    #[must_use]
+    pub fn knowing(self, path: Option<PathBuf>) -> System {
+        let path = path.map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+        System { path, ..self }
     }
 
     /// The `PATH` of every child: the trusted folders and nothing else.
@@ -108,6 +118,16 @@ impl World for System {
         let folder = fs::canonicalize(path.parent()?).ok()?;
         let known = self.folders.contains(&folder);
         known.then(|| self.trusted_program(&folder.join(path.file_name()?))).flatten()
+    }
+
+    /// Only a folder that would be trusted once it was listed.
+    fn elsewhere(&self, name: &str) -> Option<PathBuf> {
+        if name.contains('/') || self.program(name).is_some() {
+            return None;
+        }
+        let trusted = |folder: &&PathBuf| trusted_folder(folder, &self.workspace).is_some();
+        let holds = |folder: &&PathBuf| self.trusted_program(&folder.join(name)).is_some();
+        self.path.iter().filter(trusted).find(holds).cloned()
     }
 
     fn file(&self, path: &Path) -> Option<Program> {
@@ -260,6 +280,26 @@ mod tests {
         assert_eq!(find(&[]), None);
         assert_eq!(find(&[inside.clone(), open.clone()]), None);
         assert_eq!(find(&[inside, open, good.clone()]), Some(good.join("avocet-test-tool")));
+    }
+
+    #[test]
+    fn a_program_of_the_users_own_path_is_named_and_not_taken() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let workspace = folder(&root, "ws", 0o755);
+        let inside = folder(&workspace, "bin", 0o755);
+        let open = folder(&root, "open", 0o777);
+        let own = folder(&root, "own", 0o755);
+        for place in [&inside, &open, &own] {
+            program(place, "avocet-test-tool", 0o755);
+        }
+        let path = std::env::join_paths([&inside, &open, &own]).unwrap();
+        let system = System::new(&workspace, &root, &[]).knowing(Some(path.clone().into()));
+        assert_eq!(system.elsewhere("avocet-test-tool"), Some(own.clone()));
+        assert_eq!(system.program("avocet-test-tool"), None);
+        assert_eq!(system.elsewhere("avocet-test-nothing"), None);
+        let listed = System::new(&workspace, &root, &[own]).knowing(Some(path.into()));
+        assert_eq!(listed.elsewhere("avocet-test-tool"), None);
     }
 
     #[test]

@@ -1,19 +1,30 @@
 //! Keeps what must outlive the screen, on a thread of its own: each line as it is sent,
-//! and at the end what stood in the input.
+//! what waits as soon as it changes, and what stands in the input a moment after the last
+//! key, so that a killed program loses no more than that moment.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::event::{Input, Millis};
+use super::state::State;
 use crate::config::draft::{self, Draft};
 use crate::config::history::History;
+use crate::protocol;
+use crate::words::Say;
 
 /// How long the last words may take.
 const FAREWELL: Duration = Duration::from_millis(500);
+
+/// How long nothing is typed before the input is kept, and how long at most it is not.
+const REST: Millis = 500;
+const MOST: Millis = 5_000;
 
 /// Where to keep what; `None`: it is not kept.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +37,10 @@ pub struct Files {
 pub struct Clerk {
     desk: Sender<Paper>,
     done: oneshot::Receiver<()>,
+    /// What the thread was given last.
+    given: Draft,
+    /// What was typed since: when the first of it came, and when it is given.
+    typed: Option<(Millis, Millis)>,
 }
 
 #[derive(Debug)]
@@ -40,18 +55,57 @@ impl Clerk {
         let (desk, papers) = channel();
         let (over, done) = oneshot::channel();
         let work = move || {
-            file_away(&files, &offered, &papers);
+            file_away(&files, &papers);
             // Nobody may be waiting any more.
             let _ = over.send(());
         };
         // Without a thread nothing is kept: a pity, not a fault to stop for.
         let _ = thread::Builder::new().name("clerk".into()).spawn(work);
-        Clerk { desk, done }
+        Clerk { desk, done, given: offered, typed: None }
     }
 
     /// A line that was sent.
     pub fn line(&self, line: String) {
         let _ = self.desk.send(Paper::Line(line));
+    }
+
+    /// Something happened that may change the input.
+    pub fn happened(&mut self, input: &Input, at: Millis) {
+        let typed = match input {
+            Input::Key(_) | Input::Paste(_) | Input::Edited(_) | Input::First(_) => true,
+            // A message that was taken back stands in the input.
+            Input::Session(event) => {
+                matches!(**event, protocol::Event::Queued { .. } | protocol::Event::Rewound { .. })
+            }
+            _ => false,
+        };
+        if typed {
+            let first = self.typed.map_or(at, |(first, _)| first);
+            self.typed = Some((first, (at + REST).min(first + MOST)));
+        }
+    }
+
+    /// Gives the thread what is due: what waits at once, what is written after a rest.
+    pub fn look(&mut self, state: &State, at: Millis) {
+        let Some((_, due)) = self.typed else { return };
+        let (queue, later) = state.queue.waiting();
+        let waits = queue != self.given.queue || later != self.given.later;
+        // What was sent is not offered again.
+        let sent = state.composer.is_empty() && !self.given.shown.is_empty();
+        if !(waits || sent || due <= at) {
+            return;
+        }
+        self.typed = None;
+        let draft = state.draft();
+        if draft != self.given {
+            self.given = draft.clone();
+            let _ = self.desk.send(Paper::Draft(draft));
+        }
+    }
+
+    /// When there is something to give though nothing happens.
+    pub fn wakes_at(&self) -> Option<Millis> {
+        self.typed.map(|(_, due)| due)
     }
 
     /// The last paper. Waits until all is written, for a moment at most.
@@ -62,19 +116,43 @@ impl Clerk {
     }
 }
 
-fn file_away(files: &Files, offered: &Draft, papers: &Receiver<Paper>) {
+fn file_away(files: &Files, papers: &Receiver<Paper>) {
     let mut history = None;
     for paper in papers {
         let written = match (paper, &files.history, &files.draft) {
             (Paper::Line(line), Some(file), _) => {
                 history.get_or_insert_with(|| History::open(file.clone())).add(&line)
             }
-            (Paper::Draft(draft), _, Some(file)) => draft::keep(file, offered, &draft),
+            (Paper::Draft(draft), _, Some(file)) => draft::keep(file, &draft),
             (Paper::Line(_), None, _) | (Paper::Draft(_), _, None) => Ok(()),
         };
         if let Err(error) = written {
             tracing::warn!("not kept: {error}");
         }
+    }
+}
+
+/// Keeps a setting, by its key and value, for the next start. It may wait for a disk.
+pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), Say> + Send + Sync>;
+
+/// Keeps settings where waiting is allowed.
+pub struct Keeper {
+    keep: Keep,
+    pub faults: (UnboundedSender<Say>, UnboundedReceiver<Say>),
+}
+
+impl Keeper {
+    pub fn new(keep: Keep) -> Keeper {
+        Keeper { keep, faults: unbounded_channel() }
+    }
+
+    pub fn start(&self, key: &'static str, value: String) {
+        let (keep, fault) = (Arc::clone(&self.keep), self.faults.0.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = keep(key, &value) {
+                let _ = fault.send(why);
+            }
+        });
     }
 }
 

@@ -462,9 +462,15 @@ fn plain_area() -> TextArea<'static> {
     text
 }
 
-/// Without what moves a cursor.
+/// Without what moves a cursor, turns round what stands beside it, or says something
+/// that nobody sees: a person sends what they read.
 fn seen(text: &str) -> String {
-    text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
+    let unseen = |c: char| {
+        matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{e0000}'..='\u{e0fff}')
+    };
+    let lines = text.replace(['\u{2028}', '\u{2029}'], "\n");
+    lines.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || unseen(*c))).collect()
 }
 
 fn chars_before(line: &str, at: usize) -> usize {

@@ -19,7 +19,6 @@ pub mod update;
 pub mod view;
 
 mod activity;
-mod argv;
 mod careful;
 mod chips;
 mod choosing;
@@ -48,10 +47,11 @@ pub mod transcript;
 mod vim;
 
 pub use clerk::Files as Kept;
+pub use clerk::Keep;
 pub use clipboard::{Clipboard, Copied};
 pub use event::{Effect, Event, Input, Millis};
 pub use keys::readme_table as keys_table;
-pub use run::{Cause, Exit, Keep, run};
+pub use run::{Cause, Exit, run};
 pub use state::{Config, Habits, State};
 pub use surroundings::Surroundings;
 pub use update::update;

@@ -6,17 +6,16 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use crossterm::event::{Event as Key, EventStream, KeyEvent};
 use futures_util::{Stream as _, StreamExt as _};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::clerk::Clerk;
+use super::clerk::{Clerk, Keep, Keeper};
 use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::files::{Finder, Found};
@@ -59,9 +58,6 @@ pub struct Exit {
     /// What stood in the input.
     pub draft: Draft,
 }
-
-/// Keeps a setting, by its key and value, for the next start. It may wait for a disk.
-pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), Say> + Send + Sync>;
 
 /// Runs the screen until the person leaves, the session closes or a signal comes. Call
 /// it on the thread that blocks for it: a panic there gives the terminal back.
@@ -157,27 +153,6 @@ enum Next {
     End(Cause),
 }
 
-/// Keeps settings where waiting is allowed.
-struct Keeper {
-    keep: Keep,
-    faults: (UnboundedSender<Say>, UnboundedReceiver<Say>),
-}
-
-impl Keeper {
-    fn new(keep: Keep) -> Keeper {
-        Keeper { keep, faults: unbounded_channel() }
-    }
-
-    fn start(&self, key: &'static str, value: String) {
-        let (keep, fault) = (Arc::clone(&self.keep), self.faults.0.clone());
-        tokio::task::spawn_blocking(move || {
-            if let Err(why) = keep(key, &value) {
-                let _ = fault.send(why);
-            }
-        });
-    }
-}
-
 /// What ended a wait.
 enum Woken {
     Key(Option<io::Result<Key>>),
@@ -257,7 +232,8 @@ impl Driver {
         }
         let at = self.due().or_else(|| {
             let moving = self.state.wakes_at(self.now());
-            moving.into_iter().chain(self.painter.wakes_at()).min()
+            let kept = self.aside.clerk.wakes_at();
+            moving.into_iter().chain(self.painter.wakes_at()).chain(kept).min()
         });
         at.map(|at| self.began + Duration::from_millis(at))
     }
@@ -348,7 +324,9 @@ impl Driver {
     fn take(&mut self, input: Input) {
         let at = self.now();
         self.pace.happened(&input);
+        self.aside.clerk.happened(&input, at);
         self.react(input, at);
+        self.aside.clerk.look(&self.state, at);
         let (wanted, root) = self.state.wanted_files();
         self.aside.finder.look(wanted, root, at);
     }

@@ -266,6 +266,10 @@ fn enter(state: &mut State, at: Millis) -> Vec<Effect> {
     if state.composer.break_at_backslash() {
         return Vec::new();
     }
+    let waits = !state.queue.waiting().0.is_empty();
+    if waits && state.composer.is_empty() && !state.activity.is_busy() {
+        return vec![Effect::Send(Op::RunQueue)];
+    }
     submit::send(state, at)
 }
 

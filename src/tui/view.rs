@@ -72,7 +72,7 @@ fn draw_main(
     let buf = frame.buffer_mut();
     state.queue.draw(lowest(areas.queue, state.queue.rows()), buf, pen);
     state.chips.draw(lowest(areas.chips, state.chips.rows(screen.width)), buf, pen);
-    let right = below(state, pen);
+    let right = below(state, screen.width, pen);
     if areas.activity.height > 0 {
         state.activity.draw(areas.activity, buf, pen, &right);
     }
@@ -226,9 +226,10 @@ fn draw_search(
 }
 
 /// On the right over the input: what cannot be seen from here, or how to stop.
-fn below(state: &State, pen: &Pen<'_>) -> Line<'static> {
+fn below(state: &State, width: u16, pen: &Pen<'_>) -> Line<'static> {
     if let Some((say, _)) = &state.person.told {
-        return Line::styled(say.text(pen.lang), pen.theme.info);
+        let text = clean::elide_end(&say.text(pen.lang), width.into());
+        return Line::styled(text, pen.theme.info);
     }
     let unseen = state.transcript.unseen();
     if unseen > 0 {

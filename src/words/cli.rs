@@ -20,13 +20,17 @@ words! { "cli":
     // On the way to an answer.
     STEP: "$ {step}", "$ {step}";
     STEP_EXIT: "  exit code {code}", "  退出码 {code}";
+    STEP_NOT_STARTED: "  not started: {why}", "  未能启动：{why}";
     STEP_NO_EXIT: "  ended without an exit code", "  结束时没有退出码";
     STEP_TIMED_OUT: "  stopped after {ms} ms: it took too long", "  运行 {ms} 毫秒后停止：用时过长";
     STEP_CANCELLED: "  cancelled", "  已取消";
     STEP_DECLINED: "Not run, because it needs a yes: {step} ({why})", "未运行，因为需要同意：{step}（{why}）";
     STEP_DECLINED_HINT: "With `-y` steps like this one run without asking.", "加上 `-y`，这类步骤会直接运行。";
+    STEP_EACH_ASKS: "Not run, because `safety.max_auto_steps_per_turn` is 0 and so every step needs a yes: {step}", "未运行，因为 `safety.max_auto_steps_per_turn` 为 0，每一步都需要同意：{step}";
+    STEP_EACH_ASKS_HINT: "Raise that setting, or say yes to the steps with `-y`.", "请调高该设置，或加上 `-y` 表示同意。";
     STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
     SAID_YES: "Allowed by -y: {step} ({why})", "由 -y 允许：{step}（{why}）";
+    SCRIPT_ASKS: "its permissions leave this to you", "其权限设置将此交由你决定";
     NO_REASON: "no reason is given", "没有给出原因";
     REPAIRING: "The reply could not be understood and is asked for again: {fault}", "回复无法理解，正在重新请求：{fault}";
     RETRYING: "Trying again in {wait} ms, attempt {attempt} of {of}: {why}", "{wait} 毫秒后重试，第 {attempt} 次，共 {of} 次：{why}";
@@ -117,5 +121,8 @@ words! { "cli":
     ARGS_UNREADABLE: "The arguments begin like an object and are none. Write JSON, or `{content: \"text\"}`; quote the whole for the shell.", "参数开头像对象但无法解析。请写 JSON 或 `{content: \"text\"}`，并为 shell 整体加引号。";
     ARGS_NO_INPUT: "The arguments cannot be read from standard input: {why}.", "无法从标准输入读取参数：{why}。";
     SCRIPT_SOUND: "{file} is sound.", "{file} 没有问题。";
+    DRY_CALL: "Call {n}:", "第 {n} 次调用：";
+    DRY_STANDS: "`<reply n>` stands for what the model says to call n. Where the script decides by its words, other calls may follow.", "`<reply n>` 代表模型对第 n 次调用的回答。脚本若依据回答作判断，后续调用可能不同。";
+    DRY_REST: "What follows hangs on the words of the model and cannot be known: {why}", "后续调用取决于模型的回答，无法预知：{why}";
     DRY_RUN: "A dry run asks no model.", "试运行不会调用模型。";
 }

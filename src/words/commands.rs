@@ -10,7 +10,7 @@ words! { "commands":
     // What each command does, one line.
     ABOUT_NEW: "Start a fresh conversation", "开始新的对话";
     ABOUT_STOP: "Stop the running turn", "停止当前回合";
-    ABOUT_QUEUE: "Send a message when the running turn is over", "当前回合结束后再发送一条消息";
+    ABOUT_QUEUE: "Queue a message, or begin with what waits", "将消息排队；不带消息则开始发送已排队的";
     ABOUT_STEER: "Say something to the running turn", "对正在进行的回合说句话";
     ABOUT_REWIND: "Go back to an earlier turn; what followed is taken back: the chat, the files or both", "回到较早的一轮，撤回其后的对话、文件修改或两者";
     NO_REWIND: "`{found}` cannot be taken back. Say `chat`, `files` or `both`.", "无法撤回 `{found}`。请写 `chat`（对话）、`files`（文件）或 `both`（两者）。";
@@ -91,8 +91,11 @@ words! { "commands":
     SKILLS: "Skills", "技能";
     UNUSABLE: "Not usable", "无法使用";
     AND_MORE: "… and {n} more", "……另有 {n} 项";
-    ONLY_TYPED: "The model never enters it by itself: it runs only when you type it.", "模型不会自行使用它：只有您输入时才会运行。";
-    SENSITIVE: "{about} (only when you type it)", "{about}（仅在您输入时使用）";
+    SKILLS_UNTOLD: "The model's list of skills has room for {most} KiB: {count} of {of} are left out of it, the others stand there by name alone. Typing `/name` enters any of them.", "模型的技能列表上限为 {most} KiB：{of} 个技能中有 {count} 个未列入，其余只列出名称。输入 `/名称` 可使用任何一个。";
+    SKILLS_UNTOLD_NAMES: "Left out: {names}", "未列入：{names}";
+    SKILLS_CUT: "The model's list of skills has room for {most} KiB: all {of} stand in it, with their descriptions cut or without examples.", "模型的技能列表上限为 {most} KiB：{of} 个技能全部列入，但说明有删减或不含示例。";
+    ONLY_TYPED: "The model never enters it by itself: it runs only when you type it.", "模型不会自行使用它：只有你输入时才会运行。";
+    SENSITIVE: "{about} (only when you type it)", "{about}（仅在你输入时使用）";
     NO_OWN_COMMANDS: "There are none yet. `avocet command new NAME` makes one; `avocet init-home` copies examples.", "还没有。`avocet command new 名称` 可新建；`avocet init-home` 会复制示例。";
     NO_SKILLS: "There are none yet. `avocet init-home` copies examples.", "还没有。`avocet init-home` 会复制示例。";
     BOTS: "Bots", "机器人";

@@ -8,6 +8,8 @@ words! { "exec":
     // Why a step did not start.
     NOT_FOUND: "There is no program `{program}` in the trusted folders.",
         "受信任的目录中没有程序 `{program}`。";
+    NOT_FOUND_HERE: "`{program}` lies in `{folder}`, which is not among the folders of trusted programs. To use what lies there, the user adds it: `program_folders = [\"{folder}\"]` under `[safety]` in config.toml.",
+        "`{program}` 位于 `{folder}`，该目录不在受信任的程序目录之列。若要使用其中的程序，请由用户在 config.toml 的 `[safety]` 中加入 `program_folders = [\"{folder}\"]`。";
     NOT_AS_JUDGED: "What would run is not what was judged, so it was not started.", "将要运行的内容与判定时不一致，因此没有启动。";
     CHANGED: "`{path}` changed after it was judged, so it was not started. Propose the step again.",
         "`{path}` 在判定之后被改动，因此没有启动。请重新提出这一步。";

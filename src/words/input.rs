@@ -24,8 +24,8 @@ words! { "input":
     HINT_QUEUE_EDIT: "edit", "修改";
     HINT_QUEUE_REMOVE: "remove", "删除";
     QUEUE_ONE_MORE: "and 1 more", "另有 1 条";
-    QUEUE_KEPT_ONE: "1 message that was still queued is queued again; it follows the next turn. Up picks it.", "上次还在排队的 1 条消息已重新排队，将在下一轮之后发送。按上箭头选取。";
-    QUEUE_KEPT: "{n} messages that were still queued are queued again; they follow the next turn. Up picks one.", "上次还在排队的 {n} 条消息已重新排队，将在下一轮之后依次发送。按上箭头选取。";
+    QUEUE_KEPT_ONE: "1 message that was still queued is kept. Enter in the empty input sends it, Up picks it; else it follows your next message.", "上次还在排队的 1 条消息已保留。在空输入框按回车发送，按上箭头选取；否则在你下一条消息之后发送。";
+    QUEUE_KEPT: "{n} messages that were still queued are kept. Enter in the empty input sends them, Up picks one; else they follow your next message.", "上次还在排队的 {n} 条消息已保留。在空输入框按回车依次发送，按上箭头选取；否则在你下一条消息之后发送。";
     // Looking for what was sent before.
     SEARCH_LABEL: "find what you sent: ", "查找发送过的内容：";
     SEARCH_NONE: "nothing sent before holds this", "没有发送过包含它的内容";

@@ -17,6 +17,7 @@ words! { "linear":
     WORKED: "It worked.", "运行成功。";
     EXITED: "It ended with exit code {code}.", "已结束，退出码 {code}。";
     KILLED: "It ended without an exit code.", "已结束，没有退出码。";
+    NOT_STARTED: "Not started: {step}. The reason: {why}", "未能启动：{step}。原因：{why}";
     TIMED_OUT: "It took too long and was stopped.", "用时过长，已停止。";
     DECLINED: "Not run, as you said, {tier}: {step}", "按你的决定未运行，{tier}：{step}";
     CANCELLED: "Not run, {tier}: {step}", "未运行，{tier}：{step}";
@@ -26,7 +27,7 @@ words! { "linear":
     STEP: "  It would run: {step}", "  将运行：{step}";
     PROGRAM: "  The program is {path}", "  程序：{path}";
     FOLDER: "  In the folder {folder}", "  目录：{folder}";
-    BECAUSE: "  It asks because it {why} ({rule})", "  原因：{why}（{rule}）";
+    BECAUSE: "  The reason: {why} ({rule})", "  原因：{why}（{rule}）";
     PIECE: "  It holds, {tier}: {text}", "  其中包含，{tier}：{text}";
     BEHIND: "  Behind it in the list, {tier}: {step}", "  列表中随后，{tier}：{step}";
     RULE: "  Its rule is {rule}", "  规则：{rule}";
@@ -36,6 +37,8 @@ words! { "linear":
     LYING_MORE: "  and {n} more files of the kind", "  另有 {n} 个同类文件";
     PICK_READ_ONLY: "only read it: every step asks", "只读：每一步都询问";
     PICK_TRUST: "trust it", "信任";
+    TRUST_ABOVE: "The folder above is {folder}. Trust in it also holds for what lies in it, as long as nothing there steers programs.", "上级目录是 {folder}。信任它时，其中没有可影响程序行为的文件的目录也受信任。";
+    PICK_TRUST_ABOVE: "trust the folder above too", "同时信任上级目录";
     PICK_LEAVE: "leave", "离开";
     PAUSE: "Shall it go on?", "继续吗？";
     CHOICE: "  {n}: {choice}", "  {n}：{choice}";
@@ -51,6 +54,16 @@ words! { "linear":
     PICK_ALL: "run it and all that is listed behind it", "运行它和列出的后续步骤";
     PICK_SESSION: "run, and don't ask again in this session", "运行，本次会话不再询问";
     PICK_PROJECT: "run, and don't ask again in this project", "运行，本项目不再询问";
+    PICK_EDIT: "change it first", "先修改";
+    EDIT_NOW: "It is now: {line}", "目前是：{line}";
+    EDIT_HOW: "Type the command as it should run, words with blanks in quotes. An empty line goes back.", "请输入要运行的命令，含空格的词请加引号。直接回车返回。";
+    EDIT_HOW_SHELL: "Type the line as it should run. An empty line goes back.", "请输入要运行的命令行。直接回车返回。";
+    EDIT_HOW_TOOL: "Type the input as it should be, as JSON on one line. An empty line goes back.", "请输入修改后的参数，写成一行 JSON。直接回车返回。";
+    EDIT_WAIT: "It is still being judged.", "仍在判定中。";
+    EDITED: "Instead it would run, {tier}: {step}", "将改为运行，{tier}：{step}";
+    EDIT_RUN: "Type 1 to go back, 2 to run it so.", "输入 1 返回，输入 2 照此运行。";
+    EDIT_RUN_GRAVE: "Type 1 to go back. This is high risk: only the word YES runs it so.", "输入 1 返回。这是高风险操作：只有输入 YES 才会照此运行。";
+    EDIT_REFUSED: "This is refused. Type another, or an empty line to go back.", "此操作被拒绝。请重新输入，或直接回车返回。";
     PICK_HALT: "stop here", "到此为止";
     PICK_GO_ON: "go on", "继续";
     INTERRUPTED: "Interrupted: what came of it is unknown.", "被中断，结果未知。";

@@ -199,6 +199,12 @@ impl Say {
         self
     }
 
+    /// The same values in another sentence.
+    #[must_use]
+    pub fn reworded(self, word: Word) -> Say {
+        Say { word, ..self }
+    }
+
     /// What fills a placeholder, if it was filled.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value)

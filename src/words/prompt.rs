@@ -17,6 +17,11 @@ words! { "prompt":
     SKILL_TOOLS: "`{name}` works with `{tool}`, which does more than read.", "`{name}` 会用到 `{tool}`，它不只是读取。";
     SKILL_SHELL: "`{name}` holds a shell command that does more than read: `{line}`.", "`{name}` 含有不只是读取的 shell 命令：`{line}`。";
     SKILL_NARROWS: "The skill `{name}` that was entered does not work with this.", "已进入的技能 `{name}` 不使用它。";
+    // Scripts as steps.
+    SCRIPT_ABOUT: "Runs a script; each step of it is judged by itself", "运行脚本；脚本的每一步都单独判断";
+    SCRIPT_MALFORMED: "A script is run by `script`, with `args` as a map or a text.", "运行脚本需要 `script`，`args` 应为映射或文本。";
+    SCRIPT_UNKNOWN: "There is no script `{name}` that may be run as a step.", "没有可作为步骤运行的脚本 `{name}`。";
+    SCRIPT_RUNS: "To run the script `{name}` is to have its messages answered; each step of it is judged by itself.", "运行脚本 `{name}` 只是让模型回答其中的消息；它的每一步都单独判断。";
     // The sheet of the shell pieces.
     PIECES_TITLE: "Run the shell commands of {of}?", "运行 {of} 中的 shell 命令？";
     PIECE_GRAVE: "High risk: only a capital Y on its row marks it.", "高风险：只有在这一行按大写 Y 才会标记。";
@@ -36,11 +41,15 @@ words! { "prompt":
     LINE_EACH: "decide about each", "逐条决定";
     LINE_ATTACHED: "Attached {name}: {size}.", "已附上 {name}：{size}。";
     // Without a screen.
+    TOLD_PIECE_SAFE: "{of} runs in the shell, {tier}: {line}", "{of} 要在 shell 中运行，{tier}：{line}";
     TOLD_PIECE: "{of} runs in the shell, {tier}: {line} ({why})", "{of} 要在 shell 中运行，{tier}：{line}（{why}）";
     PIECES_NEED_YES: "Nothing was sent: {of} holds shell commands, and nobody is here to allow them.", "没有发送：{of} 含有 shell 命令，而这里没有人可以批准。";
-    PIECES_NEED_YES_HINT: "`-y` says yes to them; commands of high risk it never allows", "用 `-y` 表示同意；高风险命令不在其内";
+    PIECES_NEED_YES_HINT: "`-y` says yes to them, but never to one of high risk; where standard input and standard error are a terminal, each is asked about", "用 `-y` 表示同意，但高风险命令不在其内；标准输入和标准错误都是终端时会逐条询问";
+    TERMINAL_PIECE: "Run `{line}` ({tier})? [y/n] ", "运行 `{line}`（{tier}）吗？[y/n] ";
+    TERMINAL_GRAVE: "Run `{line}` ({tier})? Only the word YES runs it, n leaves it out: ", "运行 `{line}`（{tier}）吗？只有输入 YES 才会运行，n 为不运行：";
+    TERMINAL_Y_OR_N: "Type y to run it, n to leave it out.", "输入 y 运行，输入 n 不运行。";
     PIECE_NOT_BY_FLAG: "Nothing was sent: `{line}` is of high risk, and `-y` does not allow it.", "没有发送：`{line}` 是高风险命令，`-y` 不足以批准。";
-    PIECE_NOT_BY_FLAG_HINT: "run it in the full screen, where it can be allowed by itself", "请在全屏界面中运行，可在那里单独批准";
+    PIECE_NOT_BY_FLAG_HINT: "run it at a terminal, where it can be allowed by itself", "请在终端中运行，可在那里单独批准";
     // What is attached.
     SIZE_LINE: "1 line", "1 行";
     SIZE_LINES: "{n} lines", "{n} 行";
@@ -48,7 +57,6 @@ words! { "prompt":
     SIZE_ENTRIES: "{n} names", "{n} 项";
     SIZE_CUT: "{size}, its middle left out", "{size}，中间部分略去";
     // Attachments.
-    READS_NAMED: "`{path}` lies in the workspace and is only read.", "`{path}` 在工作区内，只会被读取。";
     ATTACH_UNREADABLE: "`{name}` could not be read: {why}.", "无法读取 `{name}`：{why}。";
     ATTACH_SPECIAL: "`{name}` is neither a file nor a folder.", "`{name}` 既不是文件也不是目录。";
     ATTACH_LONG: "`{name}` is too long to be searched for lines: {size}.", "`{name}` 太大（{size}），无法按行截取。";

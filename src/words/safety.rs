@@ -140,8 +140,8 @@ words! { "safety":
     PROGRAM_ODD: "`{program}` is no name of a program: blanks, signs of a shell or control characters stand in it. Give the program and its arguments apart.", "`{program}` 不是程序名：其中含有空白、shell 符号或控制字符。请把程序与参数分开给出。";
     PROGRAM_BUILT_IN: "`{program}` is a word of a shell, and there is no shell here. Use the working folder, or separate steps.", "`{program}` 是 shell 的内建命令，而这里没有 shell。请使用工作目录或拆成多个步骤。";
     PROGRAM_UNKNOWN: "`{program}` is not among the allowed programs. To allow it, add `\"+{name}\"` to `allowed_programs` under `[safety]` in config.toml.", "`{program}` 不在允许的程序之列。若要允许，请在 config.toml 的 `[safety]` 中把 `\"+{name}\"` 加入 `allowed_programs`。";
-    PROGRAM_ADDED: "You allowed `{program}`; what it does is not known here.", "您已允许 `{program}`，但此处不了解它会做什么。";
-    PROGRAM_LISTED: "You allowed `{program}`; what it does is not known here.", "您已允许 `{program}`，但此处不了解它会做什么。";
+    PROGRAM_ADDED: "You allowed `{program}`; what it does is not known here.", "你已允许 `{program}`，但此处不了解它会做什么。";
+    PROGRAM_LISTED: "You allowed `{program}`; what it does is not known here.", "你已允许 `{program}`，但此处不了解它会做什么。";
     PROGRAM_OF_WORKSPACE: "`{program}` is a file of the workspace, not a program of the system.", "`{program}` 是工作区中的文件，不是系统程序。";
     PROGRAM_OUTSIDE: "`{program}` lies in no folder of trusted programs. To allow exactly it, add `\"+{path}\"` to `allowed_programs` under `[safety]` in config.toml.", "`{program}` 不在受信任的程序目录中。若只允许它，请在 config.toml 的 `[safety]` 中把 `\"+{path}\"` 加入 `allowed_programs`。";
 
@@ -172,7 +172,7 @@ words! { "safety":
     SHELL_TOO_DEEP: "This line is too long or nested too deeply to be analysed.", "此行过长或嵌套过深，无法分析。";
 
     // What the model, the folder and the user say.
-    REQUIRES_CONFIRM: "The model asks for your yes.", "模型要求您确认。";
+    REQUIRES_CONFIRM: "The model asks for your yes.", "模型要求你确认。";
     REQUIRES_ELEVATED: "The model says it needs elevated rights.", "模型表示需要提升权限。";
     REQUIRES_NETWORK: "The model says it reaches the network.", "模型表示会访问网络。";
     REQUIRES_WRITE: "The model says it writes.", "模型表示会写入。";
@@ -181,19 +181,19 @@ words! { "safety":
     RULES_L0: "Runs by itself", "自动运行";
     RULE_LINE: "{tier} · {why}", "{tier} · {why}";
     RULE_FIRM: "{tier} · cannot be lifted · {why}", "{tier} · 不可放宽 · {why}";
-    SANDBOX_ABSENT: "Your settings want every step in a sandbox, and this system has none: it would run unheld.", "您的设置要求每一步都在沙箱中运行，但此系统没有沙箱：这一步将不受约束地运行。";
-    FOLDER_UNTRUSTED: "This folder is not trusted, so every program waits for your yes.", "此目录未受信任，因此每个程序都需要您确认。";
-    LIMIT_NETWORK: "Your settings refuse what reaches the network (`allow_network = false`).", "您的设置拒绝访问网络（`allow_network = false`）。";
-    LIMIT_WRITE: "Your settings refuse what writes or deletes (`allow_write = false`).", "您的设置拒绝写入或删除（`allow_write = false`）。";
-    DENIED: "Your rule `{rule}` refuses it.", "您的规则 `{rule}` 拒绝了它。";
-    ALLOWED: "Your rule `{rule}` lets it run without asking.", "您的规则 `{rule}` 允许其直接运行。";
+    SANDBOX_ABSENT: "Your settings want every step in a sandbox, and this system has none: it would run unheld.", "你的设置要求每一步都在沙箱中运行，但此系统没有沙箱：这一步将不受约束地运行。";
+    FOLDER_UNTRUSTED: "This folder is not trusted, so every program waits for your yes.", "此目录未受信任，因此每个程序都需要你确认。";
+    LIMIT_NETWORK: "Your settings refuse what reaches the network (`allow_network = false`).", "你的设置拒绝访问网络（`allow_network = false`）。";
+    LIMIT_WRITE: "Your settings refuse what writes or deletes (`allow_write = false`).", "你的设置拒绝写入或删除（`allow_write = false`）。";
+    DENIED: "Your rule `{rule}` refuses it.", "你的规则 `{rule}` 拒绝了它。";
+    ALLOWED: "Your rule `{rule}` lets it run without asking.", "你的规则 `{rule}` 允许其直接运行。";
     TOOL_UNKNOWN: "There is no tool `{tool}`. There are: {tools}.", "没有名为 `{tool}` 的工具。可用的有：{tools}。";
 
     // Tools beside programs.
     TOOL_FAULT: "The input makes no sense, so nothing is done.", "输入无法理解，因此什么都不会做。";
     TOOL_READS: "Only reads `{path}`.", "只读取 `{path}`。";
     TOOL_WRITES: "Writes `{path}`.", "会写入 `{path}`。";
-    TOOL_TALKS: "Only talks with you.", "只与您对话。";
+    TOOL_TALKS: "Only talks with you.", "只与你对话。";
     TOOL_PATCHES: "Changes the settings in `{path}`; a copy of the old ones is kept beside it.", "会更改 `{path}` 中的设置；旧文件会在旁边保留一份副本。";
     WRITES_STEERING: "`{path}` tells agents or programs what to do in this folder.", "`{path}` 决定代理或程序在此目录中的行为。";
     PATH_LINK: "`{path}` is a link that leads out of the workspace, to `{target}`. Name that file itself if it is meant.", "`{path}` 是通向工作区之外 `{target}` 的链接。若确实要用那个文件，请直接写出它的路径。";
@@ -237,7 +237,7 @@ words! { "safety":
     NO_NODE: "Plugins need `node`, which is in none of the folders of trusted programs. Install Node.js first.", "插件需要 `node`，但受信任的程序目录中没有它。请先安装 Node.js。";
     PLUGIN_OUTSIDE: "The registry says that `{alias}` is run by `{path}`, which is not below `~/.slothtool`.", "注册表指明 `{alias}` 由 `{path}` 运行，但它不在 `~/.slothtool` 之下。";
     PLUGIN_RUNS: "Runs the plugin `{alias}` ({name} {version}), which can do whatever a program can.", "会运行插件 `{alias}`（{name} {version}），程序能做的它都能做。";
-    PLUGIN_TERMINAL: "It talks with you itself, and gets the terminal until it ends.", "它会直接与您对话，并在结束前接管终端。";
+    PLUGIN_TERMINAL: "It talks with you itself, and gets the terminal until it ends.", "它会直接与你对话，并在结束前接管终端。";
     RULE_EMPTY: "A rule begins with the name of a program, such as `git push *`.", "规则须以程序名开头，例如 `git push *`。";
     RULE_QUOTE: "A quote in the rule `{rule}` is not closed.", "规则 `{rule}` 中有引号没有闭合。";
 

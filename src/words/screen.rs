@@ -17,6 +17,7 @@ words! { "screen":
     STEP_EDITED: "edited by you", "经你修改";
     STEP_INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
     STEP_EXIT: "exit {code}", "退出码 {code}";
+    STEP_NOT_STARTED: "not started", "未能启动";
     STEP_KILLED: "ended without an exit code", "没有退出码";
     STEP_FOLDER: "folder", "目录";
     STEP_REASON: "reason", "理由";
@@ -86,8 +87,8 @@ words! { "screen":
     COPIED: "Copied {n} characters with {program}.", "已用 {program} 复制 {n} 个字符。";
     DUMP_BACK: "Press any key to go back to Avocet.", "按任意键返回 Avocet。";
     COPIED_TMUX: "Copied {n} characters into tmux, which asks the terminal to take them too.", "已复制 {n} 个字符到 tmux，并请终端一并收下。";
-    COPIED_TMUX_ONLY: "Copied {n} characters into tmux: its prefix and ] paste them. Its `set-clipboard` is off, so the terminal may not have them.", "已复制 {n} 个字符到 tmux，可用前缀键加 ] 粘贴。tmux 的 `set-clipboard` 为 off，终端的剪贴板可能没有收到。";
-    COPIED_SENT: "Sent {n} characters to the terminal (OSC 52); only it knows whether it took them.", "已将 {n} 个字符送往终端（OSC 52）；是否收下只有终端知道。";
+    COPIED_TMUX_ONLY: "Copied {n} characters, only into tmux: its `set-clipboard` is off.", "已复制 {n} 个字符，但只在 tmux 内：其 `set-clipboard` 为 off。";
+    COPIED_SENT: "Sent {n} characters by OSC 52; only the terminal knows if it took them.", "已用 OSC 52 发送 {n} 个字符；是否收下只有终端知道。";
     MODELS_ASKED: "Asking the server for its models.", "正在向服务器查询可用模型。";
     // screen: what runs
     DOING_THINKING: "Thinking", "思考中";
@@ -246,9 +247,8 @@ words! { "screen":
     REFUSED_CAPITAL: "This is high risk: only a capital Y runs it.", "这是高风险操作：只有大写 Y 才会运行。";
     REFUSED_UNJUDGED: "This cannot be run: it is not judged yet, not readable, or refused.", "无法运行：尚未判定、无法解析或已被拒绝。";
     QUESTION_TOO_SMALL: "A step waits. Enlarge the window to judge it; n rejects.", "有步骤等待决定。请放大窗口查看；n 拒绝。";
-    QUESTION_ONE_BELOW: "1 more line: Space shows it", "还有 1 行：按空格查看";
-    QUESTION_MORE_BELOW: "{n} more lines: Space shows them", "还有 {n} 行：按空格查看";
-    QUESTION_BACK_TO_TOP: "That was all: Space goes back to the top", "已到末尾：按空格回到开头";
+    QUESTION_MORE_BELOW: "Lines {from}–{to} of {all}: Space shows more", "第 {from}–{to} 行，共 {all} 行：按空格查看更多";
+    QUESTION_BACK_TO_TOP: "Lines {from}–{to} of {all}: Space goes back to the top", "第 {from}–{to} 行，共 {all} 行：按空格回到开头";
     QUESTION_SENT: "Sent.", "已发送。";
     SHELL_TITLE: "Run this in your shell?", "在你的 shell 中运行？";
     SHELL_PIECES: "It holds these commands:", "其中包含这些命令：";
@@ -261,6 +261,9 @@ words! { "screen":
     PICK_READ_ONLY: "Only read", "仅读取";
     PICK_READ_ONLY_SHORT: "Only read", "仅读取";
     PICK_TRUST: "Trust this folder", "信任此目录";
+    TRUST_ABOVE: "The folder above is {folder}. Trust in it also holds for what lies in it, as long as nothing there steers programs.", "上级目录是 {folder}。信任它时，其中没有可影响程序行为的文件的目录也受信任。";
+    PICK_TRUST_ABOVE: "Trust the folder above too", "同时信任上级目录";
+    PICK_TRUST_ABOVE_SHORT: "Above too", "含上级";
     PICK_TRUST_SHORT: "Trust", "信任";
     PICK_LEAVE: "Leave Avocet", "退出 Avocet";
     PICK_LEAVE_SHORT: "Leave", "退出";

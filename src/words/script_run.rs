@@ -14,8 +14,10 @@ words! { "script_run":
 
     // Finding and checking.
     NO_SCRIPT: "There is no script `{name}`: no such file beside the script, in the folders named with `-s`, or among the built-in ones.", "找不到脚本 `{name}`：脚本所在目录、`-s` 指定的目录和内置脚本中都没有。";
+    NO_SCRIPT_HERE: "There is no script `{name}`: no such file in the working folder, beside the script that calls it, in `.avocet/scripts` of a trusted folder, among your own scripts, or among the built-in ones.", "找不到脚本 `{name}`：工作目录、调用它的脚本所在目录、受信任目录的 `.avocet/scripts`、你自己的脚本和内置脚本中都没有。";
     NO_FILE: "There is no file `{name}` beside the script.", "脚本所在目录中没有文件 `{name}`。";
     NO_TYPE: "`type: {name}` names no script. Write the type script, or add its folder with `-s`.", "`type: {name}` 没有对应的脚本。请编写该类型脚本，或用 `-s` 加上它所在的目录。";
+    NO_TYPE_HERE: "`type: {name}` names no script. Write the type script beside this one, or into a folder of scripts.", "`type: {name}` 没有对应的脚本。请在该脚本旁边或脚本目录中编写此类型脚本。";
     NOT_A_TYPE: "`{name}` is no type: its settings do not say `type: type`.", "`{name}` 不是类型脚本：其配置中没有 `type: type`。";
     CIRCLE: "`{name}` leads back to itself through `type` or `extends`.", "`{name}` 经 `type` 或 `extends` 又回到了自身。";
     UNKNOWN_TAG: "`!{tag}` is not known; functions are written with `!fn` or `!fn#`.", "无法识别 `!{tag}`；函数用 `!fn` 或 `!fn#` 编写。";
@@ -25,10 +27,15 @@ words! { "script_run":
     LINK_UNCLEAR: "An import or export is a name, a list of names, or `name: what`.", "导入或导出项应为名称、名称列表，或 `名称: 内容`。";
     FOREIGN_LANGUAGE: "`{name}` is not JavaScript, wasm or an AI script; no other language can be run.", "`{name}` 不是 JavaScript、wasm 或 AI 脚本，其他语言无法运行。";
     NO_MODULE: "There is no JavaScript module `{name}`.", "没有 JavaScript 模块 `{name}`。";
+    MODULE_OUTSIDE: "`{name}` leads out of the folder of the script, so it is not imported.", "`{name}` 指向脚本目录之外，不予导入。";
+    MODULE_CIRCLE: "`{name}` imports itself, directly or through other files.", "`{name}` 直接或间接导入了自身。";
+    TOO_MANY_FILES: "More than {most} files are imported below `{name}`.", "`{name}` 之下导入的文件超过 {most} 个。";
     NO_EXPORT: "`{name}` is not exported there.", "该处没有导出 `{name}`。";
     FUNCTION_NO_NAME: "This function has no name, so nothing can call it.", "该函数没有名称，无法被调用。";
     BAD_FUNCTION: "This function is not JavaScript: {why}.", "该函数不是有效的 JavaScript：{why}。";
     UNTRUSTED: "{file} lies in a folder you do not trust, so only its messages may be used, not {what}. Look at the script, then trust the folder with `--trust`.", "{file} 所在的文件夹未被信任，只能使用其中的消息，不能使用 {what}。请先检查脚本，再用 `--trust` 信任该文件夹。";
+
+    UNTRUSTED_HERE: "{file} lies in a folder you do not trust, so only its messages may be used, not {what}. Look at the script, then trust the folder with `/trust`.", "{file} 所在的文件夹未被信任，只能使用其中的消息，不能使用 {what}。请先检查脚本，再用 `/trust` 信任该文件夹。";
 
     // Instructions.
     LIST_ITEM: "A list is no instruction. A text that begins with `[` must be quoted, as in `\"[[VAR]]\"`.", "列表不是指令。以 `[` 开头的文本必须加引号，例如 `\"[[VAR]]\"`。";
@@ -50,9 +57,13 @@ words! { "script_run":
     NOT_A_LIST: "`{name}` is no list, so nothing can be put at its end.", "`{name}` 不是列表，无法在末尾追加。";
     ON_NEEDS: "`$on` needs an `event` and a `callback`.", "`$on` 需要 `event` 和 `callback`。";
     EXEC_NEEDS: "`$exec` needs the `id` of a script.", "`$exec` 需要脚本的 `id`。";
+    EXEC_PROGRAM: "The tool `exec` needs a `program`.", "工具 `exec` 需要 `program`。";
     FILE_NEEDS: "A `path` is missing.", "缺少 `path`。";
     URL_NEEDS: "A `url` is missing.", "缺少 `url`。";
     NO_URL: "`{url}` is no address that begins with http:// or https://.", "`{url}` 不是以 http:// 或 https:// 开头的地址。";
+    NO_STORE: "Nothing can be kept here: there is no store.", "此处无法保存内容：没有可用的存储。";
+    KEEP_NEEDS: "`$remember` needs the `id` of what is kept and its `value`; `$forget` needs the `id`.", "`$remember` 需要 `id` 和 `value`；`$forget` 需要 `id`。";
+    NOT_KEPT: "`{name}` could not be kept: {why}", "无法保存 `{name}`：{why}";
     NO_KNOWLEDGE: "Nothing is kept under `{name}`.", "`{name}` 下没有保存任何内容。";
     THROWN: "The script stopped itself: {message}", "脚本主动中止：{message}";
 
@@ -63,6 +74,10 @@ words! { "script_run":
     NO_ROLE_SCRIPT: "The role `{role}` is addressed and not listed under `roles`.", "被点名的角色 `{role}` 没有列在 `roles` 中。";
     ROLE_NO_CHAR: "The role `{role}` must be a script of `type: char`; {file} is none.", "角色 `{role}` 必须是 `type: char` 的脚本，而 {file} 不是。";
     TOOL_NO_TITLE: "`{name}` cannot be a tool: it has neither `title` nor `description`.", "`{name}` 不能用作工具：缺少 `title` 或 `description`。";
+    OTHER_MODEL: "`{name}` is written for {pattern}, and the model is `{model}`: the answers may not be what it expects.", "`{name}` 面向的模型是 {pattern}，而当前模型是 `{model}`，回答可能不符合脚本预期。";
+    TEMPLATE_OF_SERVER: "`SystemTemplate` is passed over: which template a model gets is its server's choice.", "忽略 `SystemTemplate`：模型使用哪个模板由其服务器决定。";
+    NO_RUN_MODE: "`run_mode: {mode}` is not known; there are parallel, sequential, cascaded and planer.", "未知的 `run_mode: {mode}`，可用 parallel、sequential、cascaded、planer。";
+    ANSWER_WAITS: "`concurrent_answer` is passed over: the answer is made from what the tools give, so it waits for them.", "忽略 `concurrent_answer`：回答以工具结果为依据，因此会等待工具执行完。";
     TOOL_FAILED: "The tool `{name}` failed: {why}", "工具 `{name}` 执行失败：{why}";
     NOT_ALLOWED: "MethodNotAllowed: permission denied for `{name}`.", "MethodNotAllowed：没有调用 `{name}` 的权限（permission denied）。";
     MAY_CALL: "`{script}` wants to call `{name}` with {args}. Allow it?", "`{script}` 想以 {args} 调用 `{name}`，是否允许？";
@@ -74,12 +89,15 @@ words! { "script_run":
     TOO_MANY_CALLS: "More than {most} calls of the model in one run, so it was stopped.", "一次运行调用模型超过 {most} 次，已停止。";
     TOO_MANY_MESSAGES: "More than {most} messages in one dialogue, so it was stopped.", "一段对话超过 {most} 条消息，已停止。";
     TOO_MANY_TOOLS: "More than {most} tools for one script.", "一个脚本的工具超过 {most} 个。";
+    CHATS_BROKEN: "What is kept under `{name}` is no list of messages.", "`{name}` 下保存的内容不是消息列表。";
     TEXT_TOO_LONG: "A text grew longer than {most} MiB, so the script was stopped.", "文本超过 {most} MiB，脚本已停止。";
 
     // Steps and files.
     NO_REASON: "no reason is known", "原因未知";
     STEP_REFUSED: "The safety policy refuses this step of the script: {why}", "安全策略拒绝了脚本的这一步：{why}";
     STEP_DECLINED: "This step of the script needs a yes that it did not get: {why} Pass `-y` to say yes to such steps.", "脚本的这一步需要确认但未获同意：{why} 可用 `-y` 同意此类步骤。";
+    FILE_CUT: "{name} is longer than {most} KiB: its middle is left out of the message.", "{name} 超过 {most} KiB：消息中省略了它的中间部分。";
+    STEP_DECLINED_HERE: "You did not let this step of the script run: {why}", "你没有允许脚本执行这一步：{why}";
     STEP_BROKEN: "The step ended without a result.", "该步骤没有返回结果就结束了。";
     STEP_NO_TOOL: "There is no tool `{name}` for this step.", "没有可执行该步骤的工具 `{name}`。";
     STEP_FAILED: "`{name}` failed: {why}", "`{name}` 执行失败：{why}";

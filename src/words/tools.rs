@@ -8,7 +8,7 @@ words! { "tools":
     ABOUT_WRITE: "Makes or replaces a file, with a diff to approve", "新建或替换文件，先显示差异供确认";
     ABOUT_PATCH: "Changes settings of slothtool and its plugins", "更改 slothtool 及其插件的设置";
 
-    ABOUT_ASK: "Lets the model ask you something", "让模型向您提问";
+    ABOUT_ASK: "Lets the model ask you something", "让模型向你提问";
     ABOUT_PLAN: "Shows what the model is going to do", "显示模型打算做什么";
     ABOUT_PLUGIN: "Runs a plugin of slothtool", "运行 slothtool 的插件";
     PLUGIN_SIGNAL: "The plugin `{alias}` was ended by a signal.", "插件 `{alias}` 被信号终止。";

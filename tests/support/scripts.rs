@@ -1,10 +1,11 @@
 //! Runs scripts of a folder with canned replies, and keeps what they asked and told.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use avocet::protocol::{Cut, Message, Work};
+use avocet::script::host::Key;
 use avocet::script::run::Order;
 use avocet::script::shape::input::Args;
 use avocet::script::source::{Entry, Files, Library};
@@ -55,6 +56,10 @@ pub struct Seen {
     pub printed: Vec<Value>,
     pub deltas: String,
     pub asked: Vec<String>,
+    pub steps: Vec<Work>,
+    pub noted: Vec<String>,
+    /// Scripts in the order they began.
+    pub called: Vec<String>,
 }
 
 /// A world with canned replies.
@@ -63,6 +68,12 @@ pub struct Canned {
     pub seen: Arc<Mutex<Seen>>,
     /// What a person says to a question.
     pub says: bool,
+    /// What scripts remember.
+    pub kept: BTreeMap<String, Value>,
+}
+
+fn named(key: &Key) -> String {
+    format!("{}/{}/{}", key.database, key.table, key.id)
 }
 
 impl Host for Canned {
@@ -73,6 +84,9 @@ impl Host for Canned {
         };
         if let Some(status) = reply.get("status").and_then(Value::as_u64).filter(|it| *it >= 400) {
             return stream::iter([Err(word(&format!("HTTP status {status}")))]).boxed();
+        }
+        if reply.get("hangs").is_some() {
+            return stream::pending().boxed();
         }
         let text = |value: &Value| Ok(Part::Text(value.as_str().unwrap_or_default().to_owned()));
         let mut parts: Vec<Result<Part, Say>> = match (&reply, reply.get("chunks")) {
@@ -93,12 +107,14 @@ impl Host for Canned {
         match told {
             Told::Print(value) => seen.printed.push(value),
             Told::Delta(text) => seen.deltas.push_str(&text),
+            Told::Calling(id) => seen.called.push(id),
+            Told::Note(say) => seen.noted.push(say.to_string()),
             Told::Thought(_)
             | Told::Answering
             | Told::Used(_)
-            | Told::Ran(_)
-            | Told::Calling(_)
-            | Told::Note(_) => {}
+            | Told::Began(_)
+            | Told::Output(..)
+            | Told::Ran(_) => {}
         }
     }
 
@@ -108,13 +124,36 @@ impl Host for Canned {
         async move { says }.boxed()
     }
 
+    fn model_name(&self) -> Option<String> {
+        Some("canned-7b".to_owned())
+    }
+
+    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+        let found = self.kept.get(&named(&key)).cloned();
+        async move { Ok(found) }.boxed()
+    }
+
+    fn keep(
+        &mut self,
+        key: Key,
+        value: Option<Value>,
+    ) -> BoxFuture<'_, Result<Option<Value>, Say>> {
+        let before = match value {
+            Some(value) => self.kept.insert(named(&key), value),
+            None => self.kept.remove(&named(&key)),
+        };
+        async move { Ok(before) }.boxed()
+    }
+
     fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
+        self.seen.lock().unwrap().steps.push(work.clone());
         async move {
             match work {
                 Work::Tool { name, input } if name == "file.read" => {
                     let path = input["path"].as_str().unwrap_or_default().to_owned();
                     std::fs::read_to_string(&path).map_err(|error| word(&error.to_string()))
                 }
+                Work::Exec { program, args } => Ok(format!("ran {program} {}", args.join(" "))),
                 other => Err(word(&format!("{other:?}"))),
             }
         }
@@ -138,7 +177,12 @@ pub fn play_in(
     says: bool,
 ) -> (Result<Done, Failure>, Seen) {
     let seen = Arc::new(Mutex::new(Seen::default()));
-    let host = Canned { replies: replies.iter().cloned().collect(), seen: seen.clone(), says };
+    let host = Canned {
+        replies: replies.iter().cloned().collect(),
+        seen: seen.clone(),
+        says,
+        kept: BTreeMap::new(),
+    };
     let library =
         Library::new(Arc::new(Disk { trusted }), Vec::<PathBuf>::new(), built_in::SCRIPTS);
     let order = Order {

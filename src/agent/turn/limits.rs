@@ -100,7 +100,8 @@ fn failure(seen: &Observation) -> Option<Failure> {
         | Outcome::Edited
         | Outcome::TimedOut
         | Outcome::Cancelled
-        | Outcome::Interrupted => Some(Failure::Failed(name.clone())),
+        | Outcome::Interrupted
+        | Outcome::NotStarted => Some(Failure::Failed(name.clone())),
     }
 }
 

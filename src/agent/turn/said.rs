@@ -10,8 +10,8 @@ use crate::context::digest;
 use crate::context::history::{Kept, Kind};
 use crate::protocol::reply::{Proposal, Reading, Reply};
 use crate::protocol::{Message, Observation, Outcome, Role, Work, partial};
-use crate::safety::Judged;
-use crate::words::{Lang, Say};
+use crate::safety::{Judged, Scene};
+use crate::words::{Lang, Say, exec};
 
 /// How much of a faulty reply is sent back with its fault, in bytes.
 const FAULTY: usize = 2_000;
@@ -179,4 +179,18 @@ fn short(work: &Work) -> Value {
         Work::Tool { name, input } => json!({ "tool": name, "input": input }),
         Work::Shell { line } => json!({ "line": line }),
     }
+}
+/// Why a program cannot be started at all; `None`: it is there, or the step is none.
+pub fn unstartable(judged: &Judged, scene: Scene<'_>) -> Option<Say> {
+    let Work::Exec { program, .. } = &judged.step.work else { return None };
+    if judged.program.is_some() || program.contains('/') {
+        return None;
+    }
+    let missing = exec::NOT_FOUND.with("program", program.as_str());
+    Some(match scene.world.elsewhere(program) {
+        None => missing,
+        Some(folder) => exec::NOT_FOUND_HERE
+            .with("program", program.as_str())
+            .with("folder", folder.display().to_string()),
+    })
 }

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::model::ModelError;
 use crate::protocol::{Level, Message, Risk, Role};
-use crate::safety::tools::digest;
-use crate::safety::{Contents, Kind, Place, Policy, Program, Rule, World};
+use crate::safety::{Contents, Kind, Place, Policy, Program, Rule, Unknown, World};
 use crate::words::Lang;
 
 mod ahead;
@@ -16,10 +15,32 @@ mod limits;
 mod replies;
 mod steers;
 
-#[path = "../../../tests/support/machine.rs"]
-mod machine;
+/// A machine that has every program but `absent` and `own`, and an empty folder.
+struct Machine;
 
-use machine::Machine;
+impl World for Machine {
+    fn real(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+
+    fn kind(&self, _: &Path) -> Kind {
+        Kind::Folder
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        let path = Path::new("/usr/bin").join(name);
+        let is_there = !["absent", "own"].contains(&name);
+        is_there.then_some(Program { path, device: 1, inode: 1, modified: 0 })
+    }
+
+    fn elsewhere(&self, name: &str) -> Option<PathBuf> {
+        (name == "own").then(|| PathBuf::from("/home/u/bin"))
+    }
+
+    fn read(&self, _: &Path, _: usize) -> Contents {
+        Contents::Missing
+    }
+}
 
 /// A turn on a bench: what goes in, and what was told so far.
 struct Bench {
@@ -56,7 +77,7 @@ impl Bench {
     }
 
     fn next(&mut self, input: Input) -> Action {
-        let scene = Scene { policy: &self.policy, place: &self.place, world: &Machine::EMPTY };
+        let scene = Scene { policy: &self.policy, place: &self.place, world: &Machine };
         let action = self.turn.next(input, scene);
         self.told.extend(self.turn.told());
         action
@@ -337,6 +358,21 @@ fn a_refused_step_ends_the_list_before_it_and_that_is_said_ahead() {
     assert_eq!(line(&action), "run ls");
     assert_eq!(line(&bench.exits(action, 0)), "call");
     assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 refused", "cmd_003 cancelled"]);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_told_to_the_model_and_no_question_to_a_person() {
+    for (program, hint) in
+        [("absent", "trusted folders."), ("own", "program_folders = [\"/home/u/bin\"]")]
+    {
+        let mut bench = begun();
+        bench.policy.unknown_program = Unknown::Confirm;
+        let action = bench.proposes(&[&format!("{program} --now"), "ls"]);
+        assert_eq!(line(&action), "call");
+        assert_eq!(bench.outcomes(), ["cmd_001 not_started", "cmd_002 cancelled"]);
+        let note = bench.observations().next().and_then(|seen| seen.note.clone()).unwrap();
+        assert!(note.text(Lang::En).contains(hint), "{}", note.text(Lang::En));
+    }
 }
 
 #[test]

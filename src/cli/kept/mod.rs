@@ -10,9 +10,9 @@ use serde_json::{Value as Json, json};
 use toml_edit::Value as Toml;
 
 use self::args::{Sampling, Texts};
-use crate::commands::Row;
+use crate::commands::{self, Row};
 use crate::library::examples::Copied;
-use crate::library::{Absent, By, File, Kind, Library, Owner, State, saved};
+use crate::library::{Absent, By, File, Kind, Library, Owner, State, saved, skills};
 use crate::words::{Lang, Say, Spoken, library as w};
 
 /// All files of a kind: those that are used, by whose they are, then the others.
@@ -40,6 +40,9 @@ pub fn rows(library: &Library, kind: Kind) -> Vec<Row> {
         rows.extend(others.into_iter().map(state_row));
     }
     rows.extend(library.cut.iter().map(|cut| Row::line(cut.clone())));
+    if kind == Kind::Skill {
+        rows.extend(commands::untold(&library.skills.untold(skills::BUDGET)));
+    }
     if rows.is_empty() {
         let folder = library.own_folder(kind).display().to_string();
         rows.push(Row::line(w::NONE_AT_ALL.with("folder", folder)));

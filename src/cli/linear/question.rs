@@ -1,13 +1,12 @@
 //! A question as numbered lines, and what a typed line answers to it.
 
+use crate::cli::pieces::{self, GRAVE, narrow, tier_word};
 use crate::protocol::{
-    Ask, AskId, Change, Decision, Lying, Question, Risk, Scope, ShellPiece, Tier,
+    Ask, AskId, Change, Decision, Lying, Question, Reason, Risk, Scope, ShellPiece, Tier, Work,
 };
 use crate::safety::clean::escape;
+use crate::safety::written::{self, Form};
 use crate::words::{Say, Word, linear as w, prompt as p};
-
-/// What is typed for a step that is grave, so that no habit answers it.
-const GRAVE: &str = "YES";
 
 #[derive(Debug)]
 pub struct Asked {
@@ -23,6 +22,12 @@ enum Doing {
     Choosing,
     /// What is said to the model.
     Wording,
+    /// The step as it should run instead.
+    Changing,
+    /// A changed step is with the judge.
+    Judged(Work),
+    /// A changed step was judged: a yes or no to it.
+    Changed { work: Work, grave: bool },
     /// A yes or no to one of the pieces; `run`: the ids of those before it.
     Piece { at: usize, run: Vec<String> },
 }
@@ -39,6 +44,8 @@ enum Pick {
     GoOn,
     /// Decide about each piece.
     Each,
+    /// Change it first.
+    Edit,
 }
 
 /// What a line turned out to be.
@@ -47,6 +54,10 @@ pub enum Heard {
     Decided(Decision),
     /// No answer; this is said, and the person is asked again.
     Again(Say),
+    /// All of these are said, and the person is asked again.
+    Lines(Vec<Say>),
+    /// This must be judged before anything can be said of it.
+    Judge(Work),
     /// A slash command, which is no answer either but may be wanted now.
     Command,
 }
@@ -66,8 +77,10 @@ impl Asked {
         let mut says = match &self.ask.question {
             Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
             Question::Step { .. } => step(&self.ask.question),
-            Question::Pieces { of, cwd, pieces } => pieces_of(of, cwd, pieces),
-            Question::Trust { folder, because, found } => trust(folder, because, found),
+            Question::Pieces { of, cwd, pieces } => pieces::says(of, cwd, pieces),
+            Question::Trust { folder, above, because, found } => {
+                trust(folder, above.as_deref(), because, found)
+            }
             Question::Choice { text, choices, free, .. } => return asks(text, choices, *free),
         };
         for (at, (_, word)) in self.choices.iter().enumerate() {
@@ -86,6 +99,12 @@ impl Asked {
                 return Heard::Decided(Decision::Reject { word });
             }
             Doing::Piece { at, run } => return self.piece(at, run, typed),
+            Doing::Changing => return self.changed(typed),
+            Doing::Judged(work) => {
+                self.doing = Doing::Judged(work);
+                return Heard::Again(w::EDIT_WAIT.into());
+            }
+            Doing::Changed { work, grave } => return self.confirmed(work, grave, typed),
         }
         if typed.starts_with('/') {
             return Heard::Command;
@@ -103,8 +122,90 @@ impl Asked {
                 Heard::Again(w::WORD.into())
             }
             Some(Pick::Each) => self.next_piece(0, Vec::new()),
+            Some(Pick::Edit) => self.change(),
             Some(pick) => Heard::Decided(self.decision(pick)),
             None => Heard::Again(w::NO_CHOICE.into()),
+        }
+    }
+
+    fn work(&self) -> Option<&Work> {
+        match &self.ask.question {
+            Question::Step { step, .. } => Some(&step.work),
+            Question::Choice { .. }
+            | Question::Pieces { .. }
+            | Question::Pause { .. }
+            | Question::Trust { .. } => None,
+        }
+    }
+
+    /// Shows the step as a line that can be typed again, changed.
+    fn change(&mut self) -> Heard {
+        let Some((work, line)) = self.work().and_then(|work| Some((work, written::line(work)?)))
+        else {
+            return Heard::Again(w::NO_CHOICE.into());
+        };
+        let how = match work {
+            Work::Exec { .. } => w::EDIT_HOW,
+            Work::Shell { .. } => w::EDIT_HOW_SHELL,
+            Work::Tool { .. } => w::EDIT_HOW_TOOL,
+        };
+        let line = w::EDIT_NOW.with("line", line);
+        self.doing = Doing::Changing;
+        Heard::Lines(vec![line, how.into()])
+    }
+
+    /// The step as it was typed; an empty line, or the same step, goes back.
+    fn changed(&mut self, typed: &str) -> Heard {
+        let Some(work) = self.work() else { return Heard::Lines(self.says()) };
+        if typed.is_empty() {
+            return Heard::Lines(self.says());
+        }
+        match Form::of(work).read(typed) {
+            Ok(now) if now == *work => Heard::Lines(self.says()),
+            Ok(now) => {
+                self.doing = Doing::Judged(now.clone());
+                Heard::Judge(now)
+            }
+            Err(why) => {
+                self.doing = Doing::Changing;
+                Heard::Again(why)
+            }
+        }
+    }
+
+    /// What a changed step was found to be; nothing when nobody waits for it.
+    pub fn judged(&mut self, work: &Work, risk: &Risk, change: Option<&Change>) -> Vec<Say> {
+        if !matches!(&self.doing, Doing::Judged(waits) if waits == work) {
+            return Vec::new();
+        }
+        let tier = Say::from(tier_word(risk.tier));
+        let step = w::EDITED.with("tier", tier).with("step", super::exact(work));
+        let mut says = vec![step];
+        if let Some(change) = change {
+            says.extend(diff(work.tool(), change));
+        }
+        says.extend(risk.reasons.iter().map(because));
+        let (doing, how) = match (risk.tier, is_grave(risk)) {
+            (Tier::L2, _) => (Doing::Changing, w::EDIT_REFUSED),
+            (_, grave) => {
+                let how = if grave { w::EDIT_RUN_GRAVE } else { w::EDIT_RUN };
+                (Doing::Changed { work: work.clone(), grave }, how)
+            }
+        };
+        self.doing = doing;
+        says.push(how.into());
+        says
+    }
+
+    fn confirmed(&mut self, work: Work, grave: bool, typed: &str) -> Heard {
+        match (number(typed), grave) {
+            (Some(1), _) => Heard::Lines(self.says()),
+            (Some(2), false) => Heard::Decided(Decision::Edit(work)),
+            _ if grave && typed == GRAVE => Heard::Decided(Decision::Edit(work)),
+            _ => {
+                self.doing = Doing::Changed { work, grave };
+                Heard::Again(if grave { w::NEEDS_YES } else { w::NO_CHOICE }.into())
+            }
         }
     }
 
@@ -127,7 +228,7 @@ impl Asked {
             });
         };
         let word = if piece.is_grave() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };
-        let say = piece_line(word, at, piece);
+        let say = pieces::line(word, at, piece);
         self.doing = Doing::Piece { at, run };
         Heard::Again(say)
     }
@@ -155,7 +256,7 @@ impl Asked {
 
     fn decision(&self, pick: Pick) -> Decision {
         match pick {
-            Pick::Reject | Pick::Word | Pick::Each => Decision::Reject { word: None },
+            Pick::Reject | Pick::Word | Pick::Each | Pick::Edit => Decision::Reject { word: None },
             Pick::Run | Pick::GoOn => Decision::Approve,
             Pick::All => Decision::ApproveAll { steps: self.rest() },
             Pick::Session => Decision::Remember(Scope::Session),
@@ -167,10 +268,10 @@ impl Asked {
     fn rest(&self) -> Vec<String> {
         match &self.ask.question {
             Question::Step { rest, .. } => rest.iter().map(|step| step.id.clone()).collect(),
-            Question::Choice { .. }
-            | Question::Pieces { .. }
-            | Question::Pause { .. }
-            | Question::Trust { .. } => Vec::new(),
+            Question::Trust { above, .. } => above.iter().cloned().collect(),
+            Question::Choice { .. } | Question::Pieces { .. } | Question::Pause { .. } => {
+                Vec::new()
+            }
         }
     }
 
@@ -187,37 +288,7 @@ impl Asked {
 
 /// A number; digits of any width count.
 fn number(typed: &str) -> Option<usize> {
-    let narrow = |c: char| match u32::from(c) {
-        wide @ 0xFF10..=0xFF19 => char::from_u32(wide - 0xFEE0).unwrap_or(c),
-        _ => c,
-    };
-    typed.chars().map(narrow).collect::<String>().parse().ok()
-}
-
-/// The shell pieces of a template, each with its commands and why it is more than reading.
-fn pieces_of(of: &str, cwd: &str, pieces: &[ShellPiece]) -> Vec<Say> {
-    let mut says = vec![p::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
-    for (at, piece) in pieces.iter().enumerate() {
-        says.push(piece_line(p::LINE_PIECE, at, piece));
-        if piece.commands.len() > 1 {
-            for command in &piece.commands {
-                let tier = Say::from(super::tier_word(command.risk.tier));
-                says.push(w::PIECE.with("tier", tier).with("text", escape(&command.text).text));
-            }
-        }
-        let reasons = piece.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
-        says.extend(reasons.map(|reason| {
-            let because = w::BECAUSE.with("why", reason.say.clone());
-            because.with("rule", reason.rule.as_str())
-        }));
-    }
-    says.push(w::FOLDER.with("folder", escape(cwd).text));
-    says
-}
-
-fn piece_line(word: Word, at: usize, piece: &ShellPiece) -> Say {
-    let tier = Say::from(super::tier_word(piece.risk.tier));
-    word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
+    narrow(typed).parse().ok()
 }
 
 fn is_grave(risk: &Risk) -> bool {
@@ -225,8 +296,8 @@ fn is_grave(risk: &Risk) -> bool {
 }
 
 fn choices(question: &Question) -> Vec<(Pick, Word)> {
-    let (risk, rule, rest) = match question {
-        Question::Step { risk, rule, rest, .. } => (risk, rule, rest),
+    let (step, risk, rule, rest) = match question {
+        Question::Step { step, risk, rule, rest, .. } => (step, risk, rule, rest),
         Question::Choice { .. } => return Vec::new(),
         Question::Pieces { pieces, .. } => {
             let mut choices = vec![(Pick::Reject, p::LINE_NONE)];
@@ -239,12 +310,11 @@ fn choices(question: &Question) -> Vec<(Pick, Word)> {
         Question::Pause { .. } => {
             return vec![(Pick::Stop, w::PICK_HALT), (Pick::GoOn, w::PICK_GO_ON)];
         }
-        Question::Trust { .. } => {
-            return vec![
-                (Pick::Reject, w::PICK_READ_ONLY),
-                (Pick::GoOn, w::PICK_TRUST),
-                (Pick::Stop, w::PICK_LEAVE),
-            ];
+        Question::Trust { above, .. } => {
+            let mut choices = vec![(Pick::Reject, w::PICK_READ_ONLY), (Pick::GoOn, w::PICK_TRUST)];
+            choices.extend(above.is_some().then_some((Pick::All, w::PICK_TRUST_ABOVE)));
+            choices.push((Pick::Stop, w::PICK_LEAVE));
+            return choices;
         }
     };
     let mut choices = vec![(Pick::Reject, w::PICK_REJECT), (Pick::Word, w::PICK_WORD)];
@@ -257,11 +327,14 @@ fn choices(question: &Question) -> Vec<(Pick, Word)> {
     if rule.is_some() && !is_grave(risk) {
         choices.extend([(Pick::Session, w::PICK_SESSION), (Pick::Project, w::PICK_PROJECT)]);
     }
+    if written::line(&step.work).is_some() {
+        choices.push((Pick::Edit, w::PICK_EDIT));
+    }
     choices
 }
 
 /// What lies in a folder nobody trusts yet: named and measured, not shown.
-fn trust(folder: &str, because: &Say, found: &[Lying]) -> Vec<Say> {
+fn trust(folder: &str, above: Option<&str>, because: &Say, found: &[Lying]) -> Vec<Say> {
     let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
     for lying in found.iter().take(LYING) {
         let name = escape(&lying.name).text;
@@ -270,6 +343,7 @@ fn trust(folder: &str, because: &Say, found: &[Lying]) -> Vec<Say> {
     if found.len() > LYING {
         says.push(w::LYING_MORE.with("n", found.len() - LYING));
     }
+    says.extend(above.map(|above| w::TRUST_ABOVE.with("folder", escape(above).text)));
     says
 }
 
@@ -295,7 +369,7 @@ fn step(question: &Question) -> Vec<Say> {
     else {
         return Vec::new();
     };
-    let tier = Say::from(super::tier_word(risk.tier));
+    let tier = Say::from(tier_word(risk.tier));
     let ask = w::ASKS.with("n", *number).with("of", *of).with("tier", tier);
     let mut says = vec![ask];
     match change {
@@ -304,16 +378,13 @@ fn step(question: &Question) -> Vec<Say> {
     }
     says.extend(resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
     says.push(w::FOLDER.with("folder", escape(cwd).text));
-    for reason in &risk.reasons {
-        let because = w::BECAUSE.with("why", reason.say.clone());
-        says.push(because.with("rule", reason.rule.as_str()));
-    }
+    says.extend(risk.reasons.iter().map(because));
     for piece in pieces {
-        let tier = Say::from(super::tier_word(piece.risk.tier));
+        let tier = Say::from(tier_word(piece.risk.tier));
         says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
     }
     for ahead in rest {
-        let tier = Say::from(super::tier_word(ahead.risk.tier));
+        let tier = Say::from(tier_word(ahead.risk.tier));
         says.push(w::BEHIND.with("tier", tier).with("step", super::exact(&ahead.work)));
         if let Some(change) = &ahead.change {
             says.extend(diff(ahead.work.tool(), change));
@@ -325,6 +396,10 @@ fn step(question: &Question) -> Vec<Say> {
         says.push(w::MODEL_SAYS.with("why", why.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
     says
+}
+
+fn because(reason: &Reason) -> Say {
+    w::BECAUSE.with("why", reason.say.clone()).with("rule", reason.rule.as_str())
 }
 
 /// Lines of a diff that are read out.

@@ -107,7 +107,7 @@ fn a_question_is_numbered_lines_with_all_one_needs_to_judge() {
         "A step asks, 1 of 1, L1 confirm.",
         "git push",
         "/usr/bin/git",
-        "because it pushes (git.push)",
+        "The reason: pushes (git.push)",
         "  1: reject",
         "  4: run once",
         "  5: run, and don't ask again in this session",
@@ -116,6 +116,55 @@ fn a_question_is_numbered_lines_with_all_one_needs_to_judge() {
     }
     assert!(!text.contains('\u{202e}'), "what cannot be seen is spelt out\n{text}");
     assert!(text.contains("The model says: please 4: reject"), "{text}");
+}
+
+fn judged(work: &Work, risk: Risk) -> Event {
+    Event::Judged { ask: AskId(3), work: work.clone(), risk, change: None }
+}
+
+#[test]
+fn a_step_is_changed_as_a_line_judged_and_run_so() {
+    let (mut linear, lines) = asked(risk(Tier::L1, false));
+    let edit = lines.iter().position(|line| line.contains("change it first")).unwrap();
+    let number = lines[edit].trim().split(':').next().unwrap().to_owned();
+    let shown = written(&linear.typed(&number));
+    // It reads back as what it is, and what cannot be seen is spelt out.
+    let now = shown[0].strip_prefix("It is now: ").unwrap();
+    let same = written(&linear.typed(now));
+    assert!(same.iter().any(|line| line.contains("1: reject")), "nothing was changed: {same:?}");
+    linear.typed(&number);
+    assert!(written(&linear.typed("git 'push"))[0].contains("is not closed"));
+    let work = Work::exec("git", &["push", "a b"]);
+    let sent = linear.typed("git push 'a b'");
+    assert_eq!(sent, [Effect::Send(Op::Judge { ask: AskId(3), work: work.clone() })]);
+    assert!(written(&linear.typed("2"))[0].contains("being judged"), "no yes before it is");
+    let stale = Work::exec("git", &["pull"]);
+    assert_eq!(linear.heard(judged(&stale, risk(Tier::L0, false))), []);
+    let said = written(&linear.heard(judged(&work, risk(Tier::L1, false))));
+    assert!(said[0].contains("git push 'a b'") && said[1].contains("pushes"), "{said:?}");
+    assert!(written(&linear.typed("yes"))[0].contains("no number of a choice"));
+    assert_eq!(linear.typed("2"), decides(Decision::Edit(work)));
+}
+
+#[test]
+fn a_changed_step_that_is_refused_or_grave_is_not_run_by_a_number() {
+    let (mut linear, lines) = asked(risk(Tier::L1, false));
+    let edit = lines.iter().position(|line| line.contains("change it first")).unwrap();
+    let number = lines[edit].trim().split(':').next().unwrap().to_owned();
+    let work = Work::exec("rm", &["-rf", "/"]);
+    linear.typed(&number);
+    linear.typed("rm -rf /");
+    let said = written(&linear.heard(judged(&work, risk(Tier::L2, false))));
+    assert!(said.iter().any(|line| line.contains("refused")), "{said:?}");
+    // It can be changed again, or left.
+    linear.typed("rm -rf /");
+    linear.heard(judged(&work, risk(Tier::L1, true)));
+    assert!(written(&linear.typed("2"))[0].contains("only the word YES"));
+    assert_eq!(linear.typed("YES"), decides(Decision::Edit(work)));
+    let (mut linear, _) = asked(risk(Tier::L1, false));
+    linear.typed(&number);
+    assert!(written(&linear.typed("")).iter().any(|line| line.contains("1: reject")));
+    assert_eq!(linear.typed("1"), decides(Decision::Reject { word: None }));
 }
 
 #[test]
@@ -232,7 +281,7 @@ fn kept(names: &[&str]) -> Event {
     };
     let entries = names.iter().map(entry).collect();
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    Event::Catalogue(Box::new(Catalogue { entries, bots, scripts: vec![] }))
+    Event::Catalogue(Box::new(Catalogue { entries, bots, ..Catalogue::default() }))
 }
 
 #[test]

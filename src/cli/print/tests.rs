@@ -20,7 +20,7 @@ struct Ran {
 
 fn options() -> Options {
     let voice = Voice { lang: Lang::En, clean: str::to_owned };
-    Options { json: false, yes: false, schema: None, voice, clean: str::to_owned }
+    Options { json: false, yes: false, asks: false, schema: None, voice, clean: str::to_owned }
 }
 
 fn yes() -> Options {
@@ -60,7 +60,8 @@ fn play_into(
         let stays = (presses > 0).then_some(sender);
         let wires = Wires { ops, events: receiver, interrupts, grace: Duration::from_millis(20) };
         let mut err = Vec::new();
-        let exit = run(Op::Submit { text: "do it".into() }, wires, options, out, &mut err).await;
+        let first = Op::Submit { text: "do it".into() };
+        let exit = run(first, wires, nobody(), options, (out, &mut err)).await;
         drop(stays);
         let mut ops = Vec::new();
         while let Ok(op) = seen.try_recv() {
@@ -173,6 +174,50 @@ fn yes_ahead_is_none_to_a_piece_of_high_risk() {
     }
 }
 
+/// The turn of a person at a terminal, what it does first, and what each line leads to.
+fn at_a_terminal(options: Options, first: &Event, lines: &[Option<&str>]) -> Vec<Vec<Effect>> {
+    let options = Options { asks: true, ..options };
+    let mut turn = Headless::new(&options);
+    let asked = turn.next(first);
+    std::iter::once(asked).chain(lines.iter().map(|line| turn.typed(*line))).collect()
+}
+
+fn last_op(effects: &[Vec<Effect>]) -> Option<&Op> {
+    effects.iter().flatten().rev().find_map(|effect| match effect {
+        Effect::Send(op) => Some(op),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_person_at_the_terminal_is_asked_about_each_piece_in_json_as_well() {
+    for options in [options(), json()] {
+        let event = pieces(&[risk(Tier::L0), risk(Tier::L1)]);
+        let effects = at_a_terminal(options, &event, &[Some("n"), Some("y")]);
+        let asks = |effects: &[Effect]| effects.iter().any(|it| matches!(it, Effect::Ask(_)));
+        assert!(asks(&effects[0]) && asks(&effects[1]) && !asks(&effects[2]), "{effects:?}");
+        let steps = vec!["cmd_002".to_owned()];
+        let expected = Op::Decide { ask: AskId(7), decision: Decision::ApproveAll { steps } };
+        assert_eq!(last_op(&effects), Some(&expected));
+        let told: Vec<_> = effects[0].iter().filter(|it| matches!(it, Effect::Tell(_))).collect();
+        let told = format!("{told:?}");
+        assert!(told.contains("line 1") && told.contains("it pushes"), "{told}");
+    }
+}
+
+#[test]
+fn what_a_person_did_not_allow_is_said_and_an_interrupt_ends_the_question() {
+    let options = Options { asks: true, ..options() };
+    let mut turn = Headless::new(&options);
+    turn.next(&pieces(&[risk(Tier::L0)]));
+    let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED);
+    assert_eq!(turn.next(&Event::Notice(declined)).len(), 1);
+    assert!(turn.interrupt().contains(&Effect::Send(Op::Stop)));
+    assert!(turn.typed(Some("y")).is_empty(), "too late");
+    let ended = turn.next(&ended(Ending::Cancelled));
+    assert!(ended.contains(&Effect::End(Exit::Interrupted)), "{ended:?}");
+}
+
 #[test]
 fn a_rendered_prompt_is_the_answer_and_one_that_cannot_be_made_fails() {
     let ran = play(&options(), vec![Event::Rendered { text: "a\nb".into() }, ended(Ending::Done)]);
@@ -224,6 +269,15 @@ fn a_step_that_asks_is_declined_and_the_end_says_so() {
     assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Blocked, "I could not push.\n"));
     assert!(ran.err.contains("git push") && ran.err.contains("hint: "), "{}", ran.err);
+}
+
+#[test]
+fn where_each_step_asks_it_is_said_that_the_limit_is_why() {
+    let events = || vec![observed(Tier::L0, Outcome::Declined), ended(Ending::Done)];
+    let ran = play(&options(), events());
+    assert!(ran.err.contains("`safety.max_auto_steps_per_turn` is 0"), "{}", ran.err);
+    assert!(!ran.err.contains("it pushes") && ran.err.contains("hint: "), "{}", ran.err);
+    assert_eq!((ran.exit, ran.exit.code()), (Exit::Blocked, 3));
 }
 
 #[test]

@@ -55,7 +55,8 @@ impl OpenAi {
     pub fn new(endpoint: Endpoint) -> Result<OpenAi, ModelError> {
         let Endpoint { base_url, api_key, key_name, model, timeouts } = endpoint;
         let server = Server::new(&base_url, api_key.as_deref(), &key_name, timeouts)?;
-        Ok(OpenAi { server: Arc::new(server), ladder: Arc::default(), model })
+        let ladder = Arc::new(Ladder::of(server.is_local()));
+        Ok(OpenAi { server: Arc::new(server), ladder, model })
     }
 
     /// Another model of the same server, over the same connections.

@@ -31,8 +31,10 @@ impl Shape {
     const NEW_LIMIT: Shape = Shape(8);
     /// What the system says goes as one message: some templates take no second one.
     const ONE_SYSTEM: Shape = Shape(16);
+    /// Biases by text: only servers that cut texts into tokens themselves take them.
+    const NO_BIAS: Shape = Shape(32);
     /// All that is not messages and parameters.
-    const PLAIN: Shape = Shape(1 | 2 | 4);
+    const PLAIN: Shape = Shape(1 | 2 | 4 | 32);
 
     fn has(self, part: Shape) -> bool {
         self.0 & part.0 == part.0
@@ -60,6 +62,9 @@ impl Shape {
         if systems.count() > 1 && !self.has(Shape::ONE_SYSTEM) && said.mentions(SYSTEMS) {
             return Some(Step::Named(self.and(Shape::ONE_SYSTEM)));
         }
+        if self.bias(request).is_some() && said.mentions(&["logit_bias", "logit bias"]) {
+            return Some(Step::Named(self.and(Shape::NO_BIAS)));
+        }
         if said.mentions(FORMAT) {
             return self.next_format(request).map(Step::Named);
         }
@@ -85,8 +90,14 @@ impl Shape {
     }
 
     /// What of the optional parts really goes out with this request.
-    fn sent(self, request: &Request) -> (Option<Value>, bool) {
-        (self.format(request), self.asks_usage())
+    fn sent(self, request: &Request) -> (Option<Value>, bool, Option<&Value>) {
+        (self.format(request), self.asks_usage(), self.bias(request))
+    }
+
+    /// Biases by text that go out; those by token are a parameter like others.
+    fn bias(self, request: &Request) -> Option<&Value> {
+        let bias = request.params.more.get(BIAS).filter(|bias| bias.is_array())?;
+        (!self.has(Shape::NO_BIAS)).then_some(bias)
     }
 
     fn format(self, request: &Request) -> Option<Value> {
@@ -101,6 +112,9 @@ impl Shape {
         }
     }
 }
+
+/// The parameter, and its form by text: `[["happy", 0.2], ["never", false]]`.
+const BIAS: &str = "logit_bias";
 
 /// How servers name the part that asks for JSON.
 const FORMAT: &[&str] =
@@ -133,6 +147,16 @@ const VAGUE: &[&str] = &[
 pub(super) struct Ladder(AtomicU8);
 
 impl Ladder {
+    /// What is known of a server before it is asked: one that is not on this machine has
+    /// a tokenizer that nobody here knows, and rejects biases by text.
+    pub fn of(is_local: bool) -> Ladder {
+        let ladder = Ladder::default();
+        if !is_local {
+            ladder.remember(Shape::NO_BIAS);
+        }
+        ladder
+    }
+
     pub fn shape(&self) -> Shape {
         Shape(self.0.load(Ordering::Relaxed))
     }
@@ -152,6 +176,9 @@ pub(super) fn body(model: &str, request: &Request, shape: Shape) -> Value {
     let mut body = json!({ "model": model, "messages": messages, "stream": true });
     if let Ok(Value::Object(params)) = serde_json::to_value(&request.params) {
         for (name, value) in params {
+            if name == BIAS && value.is_array() && shape.has(Shape::NO_BIAS) {
+                continue;
+            }
             let new = name == "max_tokens" && shape.has(Shape::NEW_LIMIT);
             body[if new { "max_completion_tokens".to_owned() } else { name }] = value;
         }
@@ -205,6 +232,23 @@ mod tests {
             params: Params { max_tokens: Some(9), temperature: Some(0.5), ..Params::default() },
             schema: Some(json!({ "type": "object" })),
         }
+    }
+
+    /// ISDK-110, 111: biases by text are for servers that take them.
+    #[test]
+    fn isdk_110_biases_by_text_go_to_servers_that_take_them() {
+        let mut request = request();
+        request.params.more.insert(BIAS.into(), json!([["happy", 0.2], ["bad", false]]));
+        let near = Ladder::of(true).shape();
+        assert_eq!(body("m", &request, near)[BIAS], json!([["happy", 0.2], ["bad", false]]));
+        assert!(body("m", &request, Ladder::of(false).shape()).get(BIAS).is_none());
+        let said = Said { text: "logit_bias must be an object".into(), ..Said::default() };
+        let step = near.step_down(&request, 400, &said);
+        assert_eq!(step, Some(Step::Named(Shape::NO_BIAS)));
+        assert!(body("m", &request, Shape::NO_BIAS).get(BIAS).is_none());
+        request.params.more.insert(BIAS.into(), json!({"15": 1}));
+        assert_eq!(body("m", &request, Shape::NO_BIAS)[BIAS], json!({"15": 1}));
+        assert_eq!(near.step_down(&request, 400, &said), None);
     }
 
     fn refused(shape: Shape, status: u16, message: &str) -> Option<Step> {

@@ -47,10 +47,17 @@ pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Find
     }
 }
 
-/// Reads some formats of `git`: `%G?` and `%(signature)` start the program that checks
+/// What values of options of history mean: `%G?` and `%(signature)` start the program that checks
 /// signatures.
 pub fn git_format(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     for token in tokens {
+        // `-L1,5:FILE`, `-L:FUNCTION:FILE`: the lines of a file through time.
+        if let Part::Flag { name, value: Some(value), .. } = &token.part
+            && name == "-L"
+            && let Some((_, file)) = value.rsplit_once(':')
+        {
+            call.reads(file, token.at, findings);
+        }
         if let Part::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "--format" | "--pretty" | "--sort")
             && (value.contains("%G") || value.contains("signature") || value.contains("trust"))

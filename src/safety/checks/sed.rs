@@ -36,9 +36,12 @@ fn is_plain_sed(part: &str) -> bool {
     let rest = sed_address(part);
     let rest = rest.strip_prefix(',').map_or(rest, |rest| sed_address(rest.trim_start()));
     let rest = rest.trim_start().trim_start_matches('!').trim_start();
-    match rest.strip_prefix('s') {
-        Some(body) => is_plain_substitution(body),
-        None => {
+    let kind = rest.chars().next();
+    match (kind, rest.get(1..)) {
+        (Some('s'), Some(body)) => is_plain_substitution(body),
+        // Letter by letter: it has no flags that could write.
+        (Some('y'), Some(body)) => both_halves(body) == Some(""),
+        _ => {
             rest.is_empty() && part.is_empty()
                 || ["p", "d", "q", "=", "l", "P", "D", "n", "N", "g", "G", "h", "H", "x"]
                     .contains(&rest)
@@ -55,8 +58,12 @@ fn sed_address(text: &str) -> &str {
 }
 
 fn is_plain_substitution(body: &str) -> bool {
-    let flags = body.strip_prefix('/').and_then(delimited).and_then(delimited);
-    flags.is_some_and(|flags| flags.chars().all(|c| "gpIi0123456789".contains(c)))
+    both_halves(body).is_some_and(|flags| flags.chars().all(|c| "gpIi0123456789".contains(c)))
+}
+
+/// What follows `/…/…/`.
+fn both_halves(body: &str) -> Option<&str> {
+    body.strip_prefix('/').and_then(delimited).and_then(delimited)
 }
 
 /// What follows the next `/` that no backslash protects.
@@ -94,6 +101,7 @@ mod tests {
             "1~2p",
             "/x/!d",
             "=",
+            "y/abc/def/",
         ] {
             assert!(good.split(';').all(is_plain_sed), "{good}");
         }
@@ -113,7 +121,8 @@ mod tests {
             "1,3{w x",
             "R f",
             "W f",
-            "y/a/b/",
+            "y/a/b/w x",
+            "y,a,b,",
         ] {
             assert!(!bad.split(';').all(is_plain_sed), "{bad}");
         }

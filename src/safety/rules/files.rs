@@ -18,10 +18,10 @@ pub(super) const ROWS: &[Spec] = &[
                 --hide-control-chars --show-control-chars --quote-name --reverse --recursive --size --context --zero \
                 --group-directories-first --dereference-command-line-symlink-to-dir -@ -e -O -T -W")
         .values("--block-size=text --color=?text --classify=?text --format=text --hide=text --hyperlink=?text --indicator-style=text \
-                 -I=text --ignore=text --quoting-style=text --sort=text --time=text --time-style=text --tabsize=text -w=text --width=text")
+                 -I=path --ignore=text --quoting-style=text --sort=text --time=text --time-style=text --tabsize=text -w=path --width=text")
         .operands(Reads(ANY))
         .keeps(&["ls", "ls -la src", "ls --color=never -1 src docs", "ls --hyperlink=always", "ls -w 80", "ls -- -x"])
-        .raised(&["ls /", "ls ..", "ls --colo=never", "ls --nobody", "ls ~/.ssh", "ls -la link_ssh/"]),
+        .raised(&["ls /", "ls ..", "ls --colo=never", "ls --nobody", "ls ~/.ssh", "ls -la link_ssh/", "ls -w ~/.ssh", "ls -I ~/.ssh"]),
     Spec::read("cat")
         .flags("-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting")
         .operands(Reads(ANY))
@@ -168,7 +168,9 @@ pub(super) const ROWS: &[Spec] = &[
         .check(super::super::wrappers::fd_exec)
         .keeps(&["fd main", "fd -t f -d 3 . src", "fd -e rs", "fd -H -I x"])
         .raised(&["fd -x ls", "fd -Hx ./evil.sh", "fd --exec ls", "fd --exec=ls", "fd -X rm", "fd . /", "fd -L x", "fd --exe ls", "fd . ~/.ssh"]),
-    Spec::read("eza exa lsd").flags("-a -l -1 -R -T -r -d -h --all --long --tree --oneline --reverse --git --header --icons --group-directories-first")
-        .values("-L=text --level=text -s=text --sort=text --color=text -I=text --ignore-glob=text").operands(Reads(ANY)).keeps(&["eza -la src"]).raised(&["eza /"]),
+    Spec::read("lsd").flags("-a -A -l -1 -R -r -d -h -S -t -X -v --all --almost-all --long --tree --oneline --recursive --reverse --git --header --directory-only --classify")
+        .values("--depth=text --sort=text --color=text --icon=text --group-dirs=text --date=text --blocks=text -I=path --ignore-glob=text").operands(Reads(ANY)).keeps(&["lsd -la src"]).raised(&["lsd /", "lsd -L ~/.ssh", "lsd --config-file x"]),
+    Spec::read("eza exa").flags("-a -l -1 -R -T -r -d -h --all --long --tree --oneline --reverse --git --header --icons --group-directories-first")
+        .values("-L=path --level=text -s=path --sort=text --color=text -I=path --ignore-glob=text").operands(Reads(ANY)).keeps(&["eza -la src", "eza -T -L 2"]).raised(&["eza /", "exa -L ~/.ssh"]),
     Spec::ask("tokei cloc scc", words::RUNS_PROJECT_SETTINGS, &[Write]).keeps(&["tokei", "cloc --out=x ."]),
 ];

@@ -57,6 +57,16 @@ const DIFF_DANGERS: &[Danger] = &[
     Danger::ask("no_index", &["--no-index"], words::READS_ELSEWHERE, &[Outside]),
     Danger::ask("signature", &["--show-signature"], words::GIT_SIGNATURE, &[Exec]),
 ];
+#[rustfmt::skip]
+const CONFIG_QUIET: &[&str] = &[
+    "--list --name-only", "-l --name-only", "--name-only --list", "--name-only -l", "list --name-only", "--local --list --name-only",
+    "--global --list --name-only", "--list --local --name-only", "--list --global --name-only",
+    "user.name", "user.email", "--get user.name", "--get user.email", "get user.name", "get user.email", "--global user.name", "--global user.email",
+    "--get init.defaultBranch", "init.defaultBranch", "--get core.autocrlf", "core.autocrlf", "--get core.editor", "core.editor",
+    "--get core.filemode", "--get core.ignorecase", "--get core.eol", "--get core.bare", "--get core.hooksPath", "core.hooksPath",
+    "--get pull.rebase", "pull.rebase", "--get push.default", "push.default", "--get commit.gpgsign", "commit.gpgsign",
+    "--get merge.conflictstyle", "--get diff.algorithm", "--get fetch.prune", "--get rerere.enabled",
+];
 const FORCE: &[&str] = &["-f|--force"];
 
 #[rustfmt::skip]
@@ -92,7 +102,7 @@ const SUBS: &[Spec] = &[
         .raised(&["git diff --output=x.patch", "git diff --outp=x", "git diff --textconv", "git diff --ext-diff", "git diff --no-index /dev/null x", "git diff --no-ind a b", "git diff --nobody", "git diff --output x", "git diff -O/etc/passwd"]),
     Spec::read("log whatchanged").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git log", "git log --oneline -n 5", "git log -5", "git log -n5 --stat", "git log --author=$(id)", "git log -- reset", "git log --format=%H", "git log --graph --all --decorate", "git log -p -S foo", "git log -L1,5:src/main.rs"])
-        .raised(&["git log --format=%G?", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p"]),
+        .raised(&["git log --format=%G?", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p", "git log -L1,5:.env", "git log -L :main:.env"]),
     Spec::read("show").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git show", "git show HEAD --stat", "git show HEAD:README.md"]).raised(&["git show --textconv HEAD", "git show HEAD:.env", "git show --format=%GS"]),
     Spec::read("branch")
@@ -183,8 +193,9 @@ const SUBS: &[Spec] = &[
     Spec::ask("submodule", words::GIT_RUNS, &[Write, Network, Exec]).posix().flags("-q --quiet").subs(&[
         Spec::ask("deinit", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).raised(&["git submodule deinit -f x"]),
     ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),
-    Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(&["--get user.name", "--get user.email", "user.name", "user.email", "--get init.defaultBranch", "--get core.autocrlf"])
-        .keeps(&["git config --list", "git config user.name x", "git config --get user.name x"]),
+    // Names are harmless; a value may be a password, so each is asked about but those that cannot be.
+    Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(CONFIG_QUIET)
+        .keeps(&["git config --list", "git config user.name x", "git config --get user.name x", "git config --get http.extraheader", "git config --edit"]),
     Spec::ask("bisect", words::GIT_RUNS, &[Write, Exec]).posix().subs(&[Spec::read("log").keeps(&["git bisect log"]).raised(&["git bisect log x"])]).check(checks::git_bisect).keeps(&["git bisect run ./test.sh", "git bisect start"]).raised(&["git bisect run rm -rf x"]),
     Spec::ask("notes", words::GIT_WRITES, &[Write]).posix().subs(&[Spec::read("list show").operands(Text).keeps(&["git notes list"]).raised(&["git notes list --nobody"])]).keeps(&["git notes add -m x"]),
 

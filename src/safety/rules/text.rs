@@ -37,12 +37,12 @@ pub(super) const ROWS: &[Spec] = &[
         .raised(&["uniq a.txt out.txt", "uniq -- a.txt out.txt", "uniq -c a.txt -d out.txt", "uniq .env", "uniq - out.txt"]),
     Spec::read("tr").flags("-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1").operands(Text).keeps(&["tr a-z A-Z", "tr -d x"]),
     Spec::read("fold").flags("-b -s --bytes --spaces -NUM").values("-w=text --width=text").operands(Reads(ANY)).keeps(&["fold -w 80 a.txt"]).raised(&["fold .env"]),
-    Spec::read("fmt").flags("-c -s -t -u --crown-margin --split-only --tagged-paragraph --uniform-spacing -NUM").values("-w=text --width=text -g=text --goal=text -p=text --prefix=text")
-        .operands(Reads(ANY)).keeps(&["fmt -w 72 a.txt"]).raised(&["fmt .env"]),
+    Spec::read("fmt").flags("-c -s -t -u --crown-margin --split-only --tagged-paragraph --uniform-spacing -NUM").values("-w=text --width=text -g=text --goal=text -p=path --prefix=text")
+        .operands(Reads(ANY)).keeps(&["fmt -w 72 a.txt"]).raised(&["fmt .env", "fmt -p .env"]),
     Spec::read("expand unexpand").flags("-i -a --initial --all --first-only -NUM").values("-t=text --tabs=text").operands(Reads(ANY)).keeps(&["expand -t 4 a.txt"]).raised(&["expand .env"]),
     Spec::read("column").flags("-e -J -L -R -t -x --json --table --fillrows --keep-empty-lines")
-        .values("-c=text -s=text -o=text -N=text -n=text -H=text --separator=text --output-separator=text --output-width=text --table-columns=text")
-        .operands(Reads(ANY)).keeps(&["column -t a.txt", "column -s, -t a.txt"]).raised(&["column .env"]),
+        .values("-c=text -s=text -o=text -N=text -n=path -H=text --separator=text --output-separator=text --output-width=text --table-columns=text")
+        .operands(Reads(ANY)).keeps(&["column -t a.txt", "column -s, -t a.txt"]).raised(&["column .env", "column -n .env"]),
     Spec::read("join").flags("-i -z --ignore-case --check-order --nocheck-order --header --zero-terminated").values("-1=text -2=text -a=text -e=text -j=text -o=text -t=text -v=text")
         .operands(Reads(2)).keeps(&["join a.txt b.txt"]).raised(&["join a.txt .env"]),
     Spec::read("pr").flags("-d -F -f -m -r -t -T -a -J -NUM").values("-l=text -w=text -W=text -h=text -o=text -n=?text -s=?text").operands(Reads(ANY)).keeps(&["pr -t a.txt"]).raised(&["pr .env"]),

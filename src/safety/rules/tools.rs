@@ -2,7 +2,7 @@
 //! side tools of databases and systems.
 
 use super::super::checks;
-use super::super::table::Operands::{Reads, Text};
+use super::super::table::Operands::{None, PatternThenReads, Reads, Text};
 use super::super::table::{Danger, Spec};
 use crate::protocol::Effect::{
     Delete, Elevate, Exec, Irreversible, Network, Outside, Secret, Write,
@@ -16,19 +16,24 @@ const LOSES: &[crate::protocol::Effect] = &[Delete, Irreversible];
 pub(super) const ROWS: &[Spec] = &[
     // Only look.
     Spec::read("col colrm").flags("-b -f -p -x -h --no-backspaces --fine --pass --spaces --tabs").values("-l=text --lines=text").operands(Text).keeps(&["col -b", "colrm 4"]).raised(&["col --nobody"]),
-    Spec::read("look").flags("-a -d -f --alternative --alphanum --ignore-case").values("-t=text --terminate=text").operands(Text).keeps(&["look -f abc"]).raised(&["look --nobody x"]),
+    Spec::read("look").flags("-a -d -f --alternative --alphanum --ignore-case").values("-t=text --terminate=text").operands(PatternThenReads("")).keeps(&["look -f abc", "look x a.txt"]).raised(&["look --nobody x", "look x .env"]),
     Spec::read("hostid").keeps(&["hostid"]).raised(&["hostid x"]),
     Spec::read("pathchk").flags("-p -P --portability").operands(Text).keeps(&["pathchk -p a"]).raised(&["pathchk --nobody"]),
     Spec::read("uuidgen").flags("-r -t --random --time").operands(Text).keeps(&["uuidgen", "uuidgen -r"]).raised(&["uuidgen --nobody"]),
     Spec::read("namei").flags("-l -m -n -o -v -x --long --modes --nosymlinks --owners --vertical --mountpoints").operands(Reads(ANY)).keeps(&["namei -l src"]).raised(&["namei ~/.ssh/id_rsa"]),
-    Spec::read("diffstat").flags("-b -c -C -E -h -k -l -m -q -r -s -t -u -v -V -K -R -T -NUM").values("-f=text -n=text -N=text -p=text -w=text").operands(Reads(ANY))
+    // A packed operand is handed to a shell to unpack, so only what comes in is read.
+    Spec::read("diffstat").flags("-b -c -C -E -h -k -l -m -q -r -s -t -u -v -V -K -R -T -NUM").values("-f=text -n=text -N=text -p=text -w=text").operands(None)
         .dangers(&[Danger::ask("output", &["-o=|-e="], words::WRITES_A_FILE, &[Write])]).check(checks::output)
-        .keeps(&["diffstat a.txt", "diffstat -p1 a.txt"]).raised(&["diffstat -o x a.txt", "diffstat .env"]),
+        .keeps(&["diffstat", "diffstat -p1"]).raised(&["diffstat -o x", "diffstat .env", "diffstat a.gz"]),
     Spec::read("ptx").flags("-A -f -r -T -O -t --auto-reference --ignore-case --references").values("-g=text -w=text -W=text --width=text --gap-size=text").operands(Reads(1)).keeps(&["ptx -f a.txt"]).raised(&["ptx .env", "ptx -G a.txt out", "ptx -i .env a.txt"]),
     Spec::read("getopt").flags("*").operands(Text).keeps(&["getopt ab x"]),
     Spec::read("dircolors").flags("-b -c -p --bourne-shell --c-shell --print-database --sh --csh").keeps(&["dircolors -p"]).raised(&["dircolors x"]),
     Spec::read("lsmod lslocks").flags("-b -J -n -r -u --bytes --json --noheadings --raw").keeps(&["lsmod", "lslocks -J"]).raised(&["lsmod x"]),
-    Spec::read("cowsay figlet lolcat toilet").flags("*").operands(Text).dangers(&[Danger::ask("file", &["-f=|-d=|--file="], words::READS_ELSEWHERE, &[Outside])]).keeps(&["cowsay hi", "figlet hi"]).raised(&["figlet -f .env x"]),
+    Spec::read("cowsay cowthink").flags("-b -d -g -n -p -s -t -w -y -l").values("-e=text -T=text -W=text").operands(Text)
+        .dangers(&[Danger::ask("file", &["-f=|-C="], words::STARTS_PROGRAM, &[Exec])]).keeps(&["cowsay hi", "cowsay -d hi"]).raised(&["cowsay -f ./x.cow hi", "cowsay -bf ./x.cow hi", "cowsay -C ./x"]),
+    Spec::read("figlet toilet").flags("-c -l -r -x -t -p -n -s -S -k -W -o -L -R -X").values("-w=text -m=text").operands(Text)
+        .dangers(&[Danger::ask("file", &["-f=|-d=|-C=|--font=|--directory="], words::READS_ELSEWHERE, &[Outside])]).keeps(&["figlet hi"]).raised(&["figlet -f .env x", "toilet --font=.env x"]),
+    Spec::read("lolcat").flags("-a -f -i -t --animate --force --invert --truecolor").operands(Reads(ANY)).keeps(&["lolcat a.txt"]).raised(&["lolcat .env"]),
     Spec::read("wdiff dwdiff").flags("-1 -2 -3 -i -n -s -c -d --no-deleted --no-inserted --no-common --ignore-case --avoid-wraps --statistics").values("-w=text -x=text -y=text -z=text").operands(Reads(2))
         .keeps(&["wdiff a.txt b.txt"]).raised(&["wdiff -t a.txt b.txt", "wdiff a.txt .env"]),
 

@@ -13,8 +13,8 @@ pub(super) const ROWS: &[Spec] = &[
         .operands(super::super::table::Operands::Text)
         .dangers(&[Danger::ask("split", &["-S=|--split-string="], words::SHELL_STRING, &[Exec]), Danger::ask("folder", &["-C=|--chdir="], words::READS_ELSEWHERE, &[Outside]), Danger::ask("signal", &["--block-signal|--default-signal|--ignore-signal|--list-signal-handling|-P=|-L=|-U="], words::OPTION_VALUES, &[Exec])])
         .check(wrappers::env)
-        .keeps(&["env ls", "env LANG=C ls -la", "env -i ls", "env -u X ls"])
-        .raised(&["env", "env rm -rf build", "env -S ls", "env --split-string=sh", "env GIT_CONFIG_COUNT=1 git status", "env LD_PRELOAD=./x ls", "env -i", "env A=b ls", "env sh -c id", "env -u X rm -rf build", "env -i git status", "env -u GIT_CONFIG_COUNT git status", "env -C .. ls", "env --chdi=/ ls", "env -x ls", "env env env rm -rf x"]),
+        .keeps(&["env ls", "env LANG=C ls -la", "env TZ=Europe/Berlin date", "env -i ls", "env -u X ls"])
+        .raised(&["env", "env rm -rf build", "env -S ls", "env --split-string=sh", "env GIT_CONFIG_COUNT=1 git status", "env LD_PRELOAD=./x ls", "env -i", "env A=b ls", "env TZ=/etc/shadow date", "env LC_ALL=../x ls", "env sh -c id", "env -u X rm -rf build", "env -i git status", "env -u GIT_CONFIG_COUNT git status", "env -C .. ls", "env --chdi=/ ls", "env -x ls", "env env env rm -rf x"]),
     Spec::read("printenv").flags("-0 --null").operands(super::super::table::Operands::Text).check(super::super::checks::printenv).keeps(&["printenv HOME"]).raised(&["printenv", "printenv OPENAI_API_KEY", "printenv HOME AWS_SECRET"]),
     Spec::read("timeout gtimeout").posix().flags("--foreground --preserve-status -f -p -v --verbose").values("-k=text --kill-after=text -s=text --signal=text").operands(Command(1))
         .keeps(&["timeout 5 ls", "timeout -s KILL 5 git status"]).raised(&["timeout 5 rm -rf build", "timeout -k 1 5 make", "timeout --nobody 5 rm -rf x"]),

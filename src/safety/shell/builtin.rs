@@ -7,8 +7,10 @@ use super::super::findings::{Findings, quoted};
 use super::super::judge::{Call, Ground};
 use super::super::paths;
 use super::super::warning::Warning;
+use super::super::wrappers;
 use super::read::read;
 use super::script::{Trait, Word};
+use super::word::identifiers;
 use super::{Walk, judge_line, opaque};
 
 /// Whether a shell does this by itself, and no program of that name runs.
@@ -56,6 +58,7 @@ impl Walk<'_, '_> {
     ) {
         match name {
             "[[" => self.tested(rest, findings),
+            "read" | "getopts" | "wait" | "let" => self.given(rest, findings),
             _ if HARMLESS.contains(&name) => {}
             "exec" | "command" | "builtin" | "noglob" | "nocorrect" => {
                 self.passed(name, rest, depth, findings);
@@ -67,6 +70,18 @@ impl Walk<'_, '_> {
             _ if SETS.contains(&name) => self.exported(name, rest, findings),
             _ if FOLDERS.contains(&name) => self.moved(name, rest, findings),
             _ => self.changed(name, rest, findings),
+        }
+    }
+
+    /// Variables that a builtin gives a value by their names: `read PATH`, `printf -v PATH`.
+    pub(super) fn given(&self, rest: &[Word], findings: &mut Findings) {
+        for word in rest {
+            let text = word.text.as_str();
+            let attached = text.strip_prefix('-').and_then(|rest| rest.get(1..));
+            let names = identifiers(text).chain(attached.into_iter().flat_map(identifiers));
+            for name in names.filter(|name| wrappers::starts_programs(name)) {
+                self.sets(name, "", findings);
+            }
         }
     }
 
@@ -159,7 +174,8 @@ impl Walk<'_, '_> {
         let mut named = false;
         for word in rest.iter().filter(|word| !word.text.starts_with('-')) {
             let variable = word.text.split(['=', '+', '[']).next().unwrap_or(&word.text);
-            self.sets(variable, findings);
+            let value = word.text.split_once('=').map_or("", |(_, value)| value);
+            self.sets(variable, value, findings);
             named = true;
         }
         if !named {

@@ -104,7 +104,8 @@ impl Reader<'_> {
             }
             return;
         }
-        self.word();
+        let name = self.word().word.text;
+        self.script.names.push(name);
         self.blank_lines();
         if self.take("in") {
             loop {
@@ -167,6 +168,8 @@ impl Reader<'_> {
         self.blanks();
         if word.is("{") || !matches!(self.peek(), Some('{' | '(')) {
             self.at = start;
+        } else {
+            self.script.names.push(word.text);
         }
     }
 

@@ -12,6 +12,7 @@ use super::judge::{self, Call, Ground, Seat};
 use super::warning::Warning;
 use super::{malformed, paths, rules, wrappers};
 
+mod braces;
 mod builtin;
 mod folders;
 mod form;
@@ -85,6 +86,10 @@ fn whole(line: &str, script: &Script, seat: Seat, findings: &mut Findings) {
     if !script.functions.is_empty() {
         findings.add("shell.function", Tier::L1, words::SHELL_DEFINES, arg, &[]);
     }
+    for name in script.names.iter().filter(|name| wrappers::starts_programs(name)) {
+        findings.warn(Warning::EnvAssign);
+        variable(name, seat, findings);
+    }
     if script.commands.iter().any(|simple| simple.seat.recursive) {
         let endless = [Warning::Background, Warning::Subshell];
         let piped = script.commands.iter().any(|simple| simple.seat.piped);
@@ -96,6 +101,12 @@ fn whole(line: &str, script: &Script, seat: Seat, findings: &mut Findings) {
 
 fn opaque(why: impl Into<Say>, seat: Seat, findings: &mut Findings) {
     findings.add("shell.opaque", Tier::L1, why, seat.arg(0), &[]);
+}
+
+fn variable(name: &str, seat: Seat, findings: &mut Findings) {
+    let say = words::SETS_VARIABLE.with("name", quoted(name));
+    let effects: &[Effect] = if wrappers::starts_programs(name) { &[Effect::Exec] } else { &[] };
+    findings.add("shell.variable", Tier::L1, say, seat.arg(0), effects);
 }
 
 /// Goes through the commands of one line, keeping what earlier ones changed.
@@ -115,7 +126,7 @@ impl Walk<'_, '_> {
         findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
         self.folders.arrive(simple.seat.sure);
         for set in &simple.sets {
-            self.sets(&set.name, findings);
+            self.sets(&set.name, &set.value, findings);
         }
         self.redirections(simple, findings);
         if let Some((first, rest)) = simple.words.split_first() {
@@ -126,13 +137,10 @@ impl Walk<'_, '_> {
     }
 
     /// A variable that is set, as an assignment or by a builtin.
-    fn sets(&self, name: &str, findings: &mut Findings) {
+    fn sets(&self, name: &str, value: &str, findings: &mut Findings) {
         findings.warn(Warning::EnvAssign);
-        if !wrappers::is_harmless_variable(name) {
-            let say = words::SETS_VARIABLE.with("name", quoted(name));
-            let effects: &[Effect] =
-                if wrappers::starts_programs(name) { &[Effect::Exec] } else { &[] };
-            findings.add("shell.variable", Tier::L1, say, self.seat.arg(0), effects);
+        if !wrappers::is_harmless_variable(name, value) {
+            variable(name, self.seat, findings);
         }
     }
 
@@ -174,6 +182,17 @@ impl Walk<'_, '_> {
             opaque(words::SHELL_NAME_UNKNOWN, self.seat, findings);
         }
         self.run(&first.text, rest, self.depth, findings);
+        self.spread(&first.text, rest, findings);
+    }
+
+    /// The same command with its braces spread out, as the shell will: `rm {-rf,x}`.
+    fn spread(&self, name: &str, rest: &[Word], findings: &mut Findings) {
+        if rest.iter().any(|word| word.has(Trait::Braces)) && rules::find(name).is_some() {
+            let args: Vec<String> = rest.iter().flat_map(|word| braces::spread(&word.text)).collect();
+            let kept = findings.programs();
+            self.program(name, &args, self.depth, findings);
+            findings.forget_programs(kept);
+        }
     }
 
     /// A name that expands, without what expands in it: `{rm,-rf,x}`, `rm$IFS-rf`, `r$@m`.
@@ -210,6 +229,9 @@ impl Walk<'_, '_> {
         if builtin::is_one(name) {
             findings.see(name);
             return self.builtin(name, rest, depth, findings);
+        }
+        if name == "printf" && rest.first().is_some_and(|word| word.text.starts_with("-v")) {
+            self.given(rest.get(..2).unwrap_or(rest), findings);
         }
         let args: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
         self.program(name, &args, depth, findings);

@@ -346,6 +346,8 @@ impl<'s> Reader<'s> {
             && matches!(self.peek(), Some('<' | '>'))
             && self.peek_after() != Some('(')
         {
+            let name = draft.word.text.trim_matches(['{', '}']);
+            self.script.names.push(name.to_owned());
             return;
         }
         if fresh && self.keyword(&draft.word, open) {

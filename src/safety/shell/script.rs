@@ -14,6 +14,8 @@ pub struct Script {
     pub forms: Vec<Warning>,
     /// Names the line gives to functions of its own.
     pub functions: Vec<String>,
+    /// Variables its forms give a value: of loops, of arithmetic, `{fd}>`.
+    pub names: Vec<String>,
     /// How many commands were begun.
     pub(super) begun: usize,
 }

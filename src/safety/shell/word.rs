@@ -71,10 +71,20 @@ fn is_variable(text: &str) -> bool {
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
+/// The names in a text that may be variables.
+pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|name| !name.is_empty())
+}
+
 impl Reader<'_> {
     /// Reads one word; empty when none stands here.
     pub(super) fn word(&mut self) -> Draft {
-        let draft = self.pattern_word();
+        let mut draft = self.pattern_word();
+        // `~-`, `~+`, `~2`: folders only the shell knows.
+        let tilde = draft.word.text.strip_prefix('~').and_then(|rest| rest.chars().next());
+        if tilde.is_some_and(|c| c == '-' || c == '+' || c.is_ascii_digit()) {
+            draft.word.mark(Trait::Variable);
+        }
         if draft.word.expands() || draft.word.has(Trait::Pattern) {
             self.script.note(Warning::Expansion);
         }
@@ -237,6 +247,8 @@ impl Reader<'_> {
         let sum = self.arithmetic();
         self.depth -= 1;
         if sum {
+            let text = self.slice(start, self.at);
+            self.script.names.extend(identifiers(&text).map(str::to_owned));
             return true;
         }
         self.at = start;

@@ -5,8 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use similar::TextDiff;
-
+use super::diff::unified;
 use super::edit::{self, Edit};
 use super::input::{Input, Names, PATH};
 use super::{Fault, Spot, Task, Write, content, digest, quoted, spot};
@@ -18,11 +17,8 @@ use crate::words::{Say, safety as words};
 
 /// A file larger than this is not changed, in bytes.
 const MOST: usize = 4 * 1024 * 1024;
-/// Bytes of a diff that are kept, and lines on either side that are compared.
+/// Bytes of a diff that are kept.
 const DIFF: usize = 192 * 1024;
-const COMPARED: usize = 12_000;
-/// Lines around a change.
-const AROUND: usize = 3;
 /// The mark some editors put before the first character.
 const BOM: &str = "\u{feff}";
 
@@ -205,7 +201,7 @@ pub fn change(spot: &Spot, before: Option<&[u8]>, after: Option<&[u8]>) -> Chang
         true => (old.replace("\r\n", "\n"), new.replace("\r\n", "\n")),
         false => (old, new),
     };
-    let (mut diff, added, removed) = diff(&spot.shown, &old, &new);
+    let (mut diff, added, removed) = unified(&spot.shown, &old, &new);
     let cut = diff.len() > DIFF;
     if cut {
         let at = diff.get(..diff.floor_char_boundary(DIFF)).and_then(|kept| kept.rfind('\n'));
@@ -222,72 +218,9 @@ pub fn change(spot: &Spot, before: Option<&[u8]>, after: Option<&[u8]>) -> Chang
     }
 }
 
-/// A unified diff, and how many lines come and go. What is too long to be compared is
-/// shown as replaced, its equal ends excepted.
-fn diff(name: &str, old: &str, new: &str) -> (String, usize, usize) {
-    let (before, after): (Vec<&str>, Vec<&str>) =
-        (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    let text = if before.len() + after.len() <= COMPARED {
-        let diff = TextDiff::from_lines(old, new);
-        diff.unified_diff().context_radius(AROUND).header(name, name).to_string()
-    } else {
-        replaced(name, &before, &after)
-    };
-    let mut counts = (0, 0);
-    for line in text.lines().skip(2) {
-        match line.as_bytes().first() {
-            Some(b'+') => counts.0 += 1,
-            Some(b'-') => counts.1 += 1,
-            _ => {}
-        }
-    }
-    (text, counts.0, counts.1)
-}
-
-fn replaced(name: &str, before: &[&str], after: &[&str]) -> String {
-    let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
-    let head = before.iter().zip(after).take_while(same).count();
-    let rest = before.len().min(after.len()) - head;
-    let tail = before.iter().rev().zip(after.iter().rev()).take(rest).take_while(same).count();
-    let (from, lead) = (head.saturating_sub(AROUND), head.min(AROUND));
-    let trail = tail.min(AROUND);
-    let (gone, come) = (before.len() - head - tail, after.len() - head - tail);
-    let mut out = format!(
-        "--- {name}\n+++ {name}\n@@ -{0},{1} +{0},{2} @@\n",
-        from + 1,
-        lead + gone + trail,
-        lead + come + trail
-    );
-    let mut put = |sign: char, lines: &[&str]| {
-        for line in lines {
-            out.push(sign);
-            out.push_str(line);
-            if !line.ends_with('\n') {
-                out.push('\n');
-            }
-        }
-    };
-    put(' ', before.get(from..head).unwrap_or_default());
-    put('-', before.get(head..head + gone).unwrap_or_default());
-    put('+', after.get(head..head + come).unwrap_or_default());
-    let tail_from = before.len() - tail;
-    put(' ', before.get(tail_from..tail_from + trail).unwrap_or_default());
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_change_too_long_to_be_compared_is_still_a_diff() {
-        let old: String = (0..9000).map(|n| format!("a{n}\n")).collect();
-        let new = old.replace("a4500\n", "b\n");
-        let (text, added, removed) = diff("x", &old, &new);
-        assert_eq!((added, removed), (1, 1));
-        assert!(text.starts_with("--- x\n+++ x\n@@ -4498,7 +4498,7 @@\n a4497\n"), "{text}");
-        assert!(text.contains("\n-a4500\n+b\n a4501\n"), "{text}");
-    }
 
     #[test]
     fn what_a_file_keeps_is_put_back_into_what_a_model_wrote() {

@@ -22,6 +22,7 @@ use crate::protocol::{Change, Effect, PlanItem, Tier, Work};
 use crate::words::{Say, safety as words};
 
 mod change;
+mod diff;
 mod edit;
 mod file;
 mod input;

@@ -9,6 +9,7 @@ use super::run::{Frame, Halt, Run};
 
 mod flow;
 mod matching;
+mod memory;
 mod talk;
 mod values;
 mod world;
@@ -92,6 +93,13 @@ pub const TABLE: &[Row] = &[
     row("exec", Flush::Asks, world::exec),
     row("pipe", Flush::All, world::pipe),
     row("ready", Flush::Nothing, world::ready),
+    row("remember", Flush::All, memory::remember),
+    row("forget", Flush::All, memory::forget),
+    row("saveChats", Flush::All, memory::save_chats),
+    row("loadChats", Flush::Asks, memory::load_chats),
+    row("abort", Flush::Nothing, memory::abort),
+    row("tokenize", Flush::Asks, memory::tokenize),
+    row("countTokens", Flush::Asks, memory::count_tokens),
     row("readFile", Flush::Nothing, world::read_file),
     row("fetchUrl", Flush::Nothing, world::fetch_url),
 ];

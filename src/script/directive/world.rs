@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::super::fault::quoted;
-use super::super::host::Key;
 use super::super::run::calls::Passed;
 use super::super::run::values::text_of;
 use super::super::run::{Frame, Halt, Run};
 use super::super::shape::input::Args;
 use super::super::source;
-use super::{Came, Given};
+use super::{Came, Given, memory};
 use crate::protocol::Work;
 use crate::words::script_run as words;
 
@@ -60,11 +59,8 @@ pub fn ready<'a>(_: &'a mut Run, _: &'a mut Frame, _: Given<'a>) -> Came<'a> {
 pub fn read_file<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let path = given.passed.text("path").ok_or(words::FILE_NEEDS)?;
-        if let Some(key) = key_of(&path) {
-            let known = run.host.knowledge(&key);
-            return known
-                .map(Some)
-                .ok_or_else(|| Halt::from(words::NO_KNOWLEDGE.with("name", quoted(&path))));
+        if let Some(known) = known(run, frame, &path).await? {
+            return Ok(Some(known));
         }
         let path = beside(run, frame, &path);
         let mut input = Map::new();
@@ -79,6 +75,13 @@ pub fn read_file<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -
     })
 }
 
+/// What is kept behind a `pack://` address; `None`: it is another one.
+async fn known(run: &mut Run, frame: &Frame, path: &str) -> Result<Option<Value>, Halt> {
+    let Some(key) = memory::key_of(frame, path) else { return Ok(None) };
+    let known = run.host.knowledge(key).await?;
+    known.map(Some).ok_or_else(|| Halt::from(words::NO_KNOWLEDGE.with("name", quoted(path))))
+}
+
 /// The file beside the script, if it is there; else as it was written.
 fn beside(run: &Run, frame: &Frame, path: &str) -> PathBuf {
     let near = source::clean(&frame.shape.origin.folder.join(path));
@@ -91,22 +94,13 @@ fn beside(run: &Run, frame: &Frame, path: &str) -> PathBuf {
     }
 }
 
-/// `pack://id?tbl=collection&db=name`.
-fn key_of(path: &str) -> Option<Key> {
-    let rest = path.strip_prefix("pack://")?;
-    let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let part = |name: &str| {
-        let found =
-            query.split('&').filter_map(|pair| pair.split_once('=')).find(|it| it.0 == name);
-        found.map(|(_, value)| value.to_owned())
-    };
-    Some(Key { id: id.to_owned(), table: part("tbl"), database: part("db") })
-}
-
 /// `$fetchUrl: address`, as a step that asks.
-pub fn fetch_url<'a>(run: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+pub fn fetch_url<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let url = given.passed.text("url").ok_or(words::URL_NEEDS)?;
+        if let Some(known) = known(run, frame, &url).await? {
+            return Ok(Some(known));
+        }
         if !url.starts_with("http://") && !url.starts_with("https://") {
             return Err(words::NO_URL.with("url", quoted(&url)).into());
         }

@@ -224,7 +224,8 @@ enum Told {
     Log { run: u64, text: String },
     Wants { run: u64, id: u64, name: String, args: Vec<Value>, changes: Changed },
     Done { run: u64, kind: Kind, value: Value, changes: Changed },
-    Module { run: u64, id: String, source: String },
+    Module { run: u64, id: String, file: String, source: String },
+    Declared { run: u64, file: String, source: String },
 }
 
 #[derive(Deserialize)]
@@ -326,14 +327,17 @@ impl Desk<'_> {
             }
             Task::Call { name, args } => json!({"type": "call", "name": name, "args": args}),
             Task::Bind { name, to } => json!({"type": "bind", "name": name, "to": to}),
-            Task::Module { id, kind, source } => {
+            Task::Declare { file, source } => {
+                json!({"type": "declare", "file": file, "source": source})
+            }
+            Task::Module { id, kind, file, source } => {
                 let kind = match kind {
                     ModuleKind::Module => "module",
                     ModuleKind::Common => "common",
                     ModuleKind::Auto => "auto",
                     ModuleKind::Builtin => "builtin",
                 };
-                json!({"type": "module", "id": id, "kind": kind, "source": source})
+                json!({"type": "module", "id": id, "kind": kind, "file": file, "source": source})
             }
         };
         if let Some(order) = order.as_object_mut() {
@@ -398,8 +402,16 @@ impl Desk<'_> {
                     let _ = said.send(Said::Ended(Ended { got, changes }));
                 }
             }
-            Told::Module { run, id, source } => {
-                if let Err(why) = self.evaluate(run, &id, &source) {
+            Told::Declared { run, file, source } => {
+                let declared = Module::declare(self.inside.ctx.clone(), file, source);
+                let got = match declared.map_err(|error| self.inside.caught(error)) {
+                    Ok(_) => Ok(Got::Undefined),
+                    Err(why) => Err(self.thrown(&why)),
+                };
+                self.tell_end(run, got);
+            }
+            Told::Module { run, id, file, source } => {
+                if let Err(why) = self.evaluate(run, &id, &file, &source) {
                     self.tell_end(run, Err(self.thrown(&why)));
                 }
                 return true;
@@ -441,9 +453,10 @@ impl Desk<'_> {
     }
 
     /// Evaluates an engine module and hands its exports to the prelude.
-    fn evaluate(&self, run: u64, id: &str, source: &str) -> Result<(), String> {
+    fn evaluate(&self, run: u64, id: &str, file: &str, source: &str) -> Result<(), String> {
         let caught = |error| self.inside.caught(error);
-        let declared = Module::declare(self.inside.ctx.clone(), id, source).map_err(caught)?;
+        let name = if file.is_empty() { id } else { file };
+        let declared = Module::declare(self.inside.ctx.clone(), name, source).map_err(caught)?;
         let (module, promise) = declared.eval().map_err(caught)?;
         while self.inside.ctx.execute_pending_job() {
             if self.watch.tripped.get() {

@@ -51,7 +51,10 @@ pub enum Task {
     Call { name: String, args: Vec<Value> },
     /// Evaluates a module and keeps its exports under `id`; the value is
     /// `{functions: [names], values: [names]}`.
-    Module { id: String, kind: ModuleKind, source: String },
+    /// `file` is the name that relative imports in it start from.
+    Module { id: String, kind: ModuleKind, file: String, source: String },
+    /// Keeps a file that modules import by this name; nothing of it runs yet.
+    Declare { file: String, source: String },
     /// Makes `$name` mean what `to` is: `id`, `id.export` or another function.
     Bind { name: String, to: String },
 }

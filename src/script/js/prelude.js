@@ -288,12 +288,40 @@
     return found;
   }
 
-  function commonjs(source) {
+  // Files of CommonJS that others require, by their names; each runs once.
+  const files = Object.create(null);
+  const loaded = Object.create(null);
+
+  function beside(file, name) {
+    const parts = file.split('/').slice(0, -1);
+    for (const part of name.split('/')) {
+      if (part === '..') parts.pop();
+      else if (part !== '.' && part !== '') parts.push(part);
+    }
+    return parts.join('/');
+  }
+
+  function requireFrom(file) {
+    return (name) => {
+      const wanted = asText(name);
+      if (!/^\.{1,2}\//.test(wanted)) return require(wanted);
+      const full = beside(file, wanted);
+      const found = ['', '.js', '.cjs', '.mjs', '/index.js'].map((end) => full + end).find((it) => it in files);
+      if (found === undefined) throw new Error('there is no file `' + wanted + '` of CommonJS beside the module');
+      if (!(found in loaded)) {
+        loaded[found] = {};
+        loaded[found] = commonjs(files[found], found);
+      }
+      return loaded[found];
+    };
+  }
+
+  function commonjs(source, file) {
     const names = Array.from(source.matchAll(/^(?:async\s+)?function\s*\*?\s*([\p{L}_$][\p{L}\p{N}_$]*)/gmu), (m) => m[1]);
     const own = names.map((name) => stringify(name) + ': ' + name).join(', ');
     const module = { exports: {} };
     const text = '(function (exports, module, require) {' + source + '\n;return {' + own + '} })';
-    const declared = compile(text).call(module.exports, module.exports, module, require);
+    const declared = compile(text).call(module.exports, module.exports, module, file === undefined || file === '' ? require : requireFrom(file));
     const exported = module.exports;
     if (typeof exported === 'function') return Object.assign({ default: exported }, exported);
     return Object.keys(exported).length > 0 ? exported : declared;
@@ -306,6 +334,8 @@
   // Engine modules know no imports here; the built-in ones become plain names.
   function imports(source) {
     return source.replace(/^([ \t]*)import\s+([^'";]+?)\s+from\s*(['"])([^'"]+)\3\s*;?/gm, (all, space, what, _, name) => {
+      // A file beside it: the engine knows it by its name.
+      if (/^\.{1,2}\//.test(name)) return all;
       const from = '__require(' + stringify(name) + ')';
       const parts = [];
       const list = /\{([^}]*)\}/.exec(what);
@@ -371,14 +401,28 @@
       fns[order.name] = found;
       done(order.run, true);
     },
+    declare(order) {
+      waiting.delete(order.run);
+      if (!isModule(order.source)) {
+        files[order.file] = order.source;
+        // For modules that import it: all it exports as one, and each by its name.
+        const names = new Set(Array.from(order.source.matchAll(/\bexports\.([A-Za-z_$][\w$]*)\s*=[^=]/g), (m) => m[1]));
+        names.delete('default');
+        const parts = Array.from(names, (name, at) => ['v' + at + ' = all.' + name, 'v' + at + ' as ' + name]);
+        let text = 'const all = __file(' + stringify(order.file) + '); export default all;';
+        if (parts.length > 0) text += 'const ' + parts.map((part) => part[0]).join(', ') + '; export { ' + parts.map((part) => part[1]).join(', ') + ' };';
+        return out.push('{"type":"declared","run":' + order.run + ',"file":' + stringify(order.file) + ',"source":' + stringify(text) + '}');
+      }
+      out.push('{"type":"declared","run":' + order.run + ',"file":' + stringify(order.file) + ',"source":' + stringify(imports(order.source)) + '}');
+    },
     module(order) {
       if (order.kind === 'builtin') return done(order.run, register(order.id, require(order.source)));
       if (order.kind === 'module' || (order.kind === 'auto' && isModule(order.source))) {
         // The host evaluates it and hands the exports to `modules`.
-        out.push('{"type":"module","run":' + order.run + ',"id":' + stringify(order.id) + ',"source":' + stringify(imports(order.source)) + '}');
+        out.push('{"type":"module","run":' + order.run + ',"id":' + stringify(order.id) + ',"file":' + stringify(order.file) + ',"source":' + stringify(imports(order.source)) + '}');
         return;
       }
-      done(order.run, register(order.id, commonjs(order.source)));
+      done(order.run, register(order.id, commonjs(order.source, order.file)));
     },
   };
 
@@ -412,7 +456,7 @@
 
   // The run cannot go on: nobody will ever end what it waits for.
   function drain(run) {
-    if (waiting.get(run) === 0 && !out.some((event) => event.startsWith('{"type":"module"'))) settle(run, 'stuck', 'null');
+    if (waiting.get(run) === 0 && !out.some((event) => event.startsWith('{"type":"module"') || event.startsWith('{"type":"declared"'))) settle(run, 'stuck', 'null');
     return '[' + out.splice(0, out.length).join(',') + ']';
   }
 
@@ -466,6 +510,15 @@
   const say = Object.freeze({ log, info: log, warn: log, error: log, debug: log });
   Object.defineProperty(globalThis, 'console', { value: say });
   Object.defineProperty(globalThis, '__require', { value: require });
+  Object.defineProperty(globalThis, '__file', {
+    value: (file) => {
+      if (!(file in loaded)) {
+        loaded[file] = {};
+        loaded[file] = commonjs(files[file], file);
+      }
+      return loaded[file];
+    },
+  });
   Object.preventExtensions(globalThis);
   return { start, answer, modules, drain };
 })

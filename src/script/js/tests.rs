@@ -160,6 +160,7 @@ async fn isdk_118_a_module_gives_its_functions() {
     let module = |id: &str, kind, source: &str| Task::Module {
         id: id.to_owned(),
         kind,
+        file: String::new(),
         source: source.to_owned(),
     };
     let listed = json!({"functions": ["one", "two"], "values": ["n"]});
@@ -215,6 +216,7 @@ async fn the_path_module_is_built_in() {
     let task = Task::Module {
         id: "path".to_owned(),
         kind: ModuleKind::Builtin,
+        file: String::new(),
         source: "path".to_owned(),
     };
     let ended = engine.compute(task, Scope::new()).await;

@@ -57,6 +57,10 @@ impl Run {
         frame: &mut Frame,
         call: &Map<String, Value>,
     ) -> Result<Value, Halt> {
+        if frame.values.flag("disableLlmRequest") == Some(true) {
+            frame.talk.calls += 1;
+            return Ok(Value::Null);
+        }
         let continues = frame.values.flag("add_generation_prompt") == Some(false)
             && frame.talk.lines.last().is_some_and(|line| line.role == "assistant");
         let reply = match self.with_tools(frame, frame.talk.lines.len()).await? {
@@ -70,7 +74,9 @@ impl Run {
         let append = frame.values.flag("shouldAppendResponse");
         let pushes = frame.values.flag("pushMessage").unwrap_or(true);
         let whole = put(frame, &reply.text, pushes, append.unwrap_or(!continues));
-        self.keep(frame, None, &whole, &reply)
+        let value = self.keep(frame, None, &whole, &reply)?;
+        self.after_answer(frame, &reply.text).await?;
+        Ok(value)
     }
 
     /// The messages for the model: those above `end`, and the beginning of one more.
@@ -111,11 +117,18 @@ impl Run {
         sent: Vec<Message>,
         wish: Wish,
     ) -> Result<Reply, Halt> {
+        if frame.values.flag("disableLlmRequest") == Some(true) {
+            return Ok(Reply::default());
+        }
         let plan = think::plan(&frame.values).filter(|_| !wish.quiet);
         let forced = is_forced(frame) && !wish.quiet;
         let manner = params::manner(&frame.values, &wish.params, self.streams, forced);
         let (schema, format) = if wish.quiet { (None, None) } else { wanted_format(frame) };
         let mut call = ModelCall { messages: sent, params: manner.params.clone(), schema };
+        let biases = frame.talk.lines.iter().flat_map(|line| &line.bias);
+        if let Some(biases) = params::biases(biases) {
+            call.params.more.entry("logit_bias").or_insert(biases);
+        }
         if let Some(format) = format {
             call.params.more.insert("response_format".to_owned(), format);
         }
@@ -165,6 +178,7 @@ impl Run {
             return Err(words::TOO_MANY_CALLS.with("most", MOST_CALLS).into());
         }
         let deadline = tokio::time::Instant::now() + manner.timeout;
+        frame.talk.aborted = false;
         let mut stream = self.host.model(call);
         loop {
             let part = match tokio::time::timeout_at(deadline, stream.next()).await {
@@ -187,6 +201,9 @@ impl Run {
                         let part = json!({ "content": text });
                         let content = Value::String(growing.whole.clone());
                         self.emit(frame, "llmStream", vec![part, content]).await?;
+                    }
+                    if std::mem::take(&mut frame.talk.aborted) {
+                        return Ok(None);
                     }
                     if manner.streams && params::repeats(growing.whole, manner.tail) {
                         return Ok(None);

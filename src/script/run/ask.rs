@@ -24,6 +24,7 @@ impl Run {
             let came = self.one(frame, at, &ask, before, params).await;
             frame.values.locals.pop();
             let reply = came?;
+            let text = reply.text.clone();
             let (whole, is_last) = match frame.talk.lines.get_mut(at).map(|line| &mut line.body) {
                 Some(Body::Settled(settled)) => {
                     settled.fill(shard, reply.text.clone());
@@ -47,6 +48,9 @@ impl Run {
                 _ => {
                     self.keep(frame, Some(&ask.name), &whole, &reply)?;
                 }
+            }
+            if !by_chance {
+                self.after_answer(frame, &text).await?;
             }
         }
     }

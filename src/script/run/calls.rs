@@ -16,6 +16,8 @@ use super::super::syntax::Node;
 use super::super::text::Invoke;
 use super::super::text::args::Arg;
 use super::import::Callee;
+use super::own;
+use super::tools::is_missing;
 use super::values::{merge, text_of};
 use super::{Frame, Halt, Run};
 use crate::words::script_run as words;
@@ -291,7 +293,12 @@ impl Run {
                 let passed = Passed { by_place, named, also: Map::new() };
                 return Ok(self.function(frame, name, passed).await?.unwrap_or(Value::Null));
             }
-            let shape = self.find(frame, name)?;
+            let shape = match (self.find(frame, name), own::find(name)) {
+                (Err(halt), Some(own)) if is_missing(&halt) => {
+                    return self.own_tool(own, &args.named).await;
+                }
+                (found, _) => found?,
+            };
             self.shape(frame, shape, args).await
         })
     }

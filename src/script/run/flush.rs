@@ -57,18 +57,27 @@ impl Run {
             if !frame.talk.lines.get(at).is_some_and(Line::is_pending) {
                 continue;
             }
-            let Some(mut line) = frame.talk.lines.get(at).cloned() else { continue };
-            self.settle(frame, &mut line).await?;
-            let addressed = !line.to.is_empty();
-            if let Some(place) = frame.talk.lines.get_mut(at) {
-                *place = line;
-            }
-            self.fill_asks(frame, at).await?;
-            if addressed {
-                self.group_answers(frame, at).await?;
-            }
+            let spot = frame.talk.lines.get(at).and_then(|line| line.spot.clone());
+            self.flush_line(frame, at).await.map_err(|halt| match (halt, &spot) {
+                (Halt::Failed(failure), Some(spot)) => failure.or_at(&spot.file, spot.place).into(),
+                (halt, _) => halt,
+            })?;
         }
         Ok(())
+    }
+
+    async fn flush_line(&mut self, frame: &mut Frame, at: usize) -> Result<(), Halt> {
+        let Some(mut line) = frame.talk.lines.get(at).cloned() else { return Ok(()) };
+        self.settle(frame, &mut line).await?;
+        let addressed = !line.to.is_empty();
+        if let Some(place) = frame.talk.lines.get_mut(at) {
+            *place = line;
+        }
+        self.fill_asks(frame, at).await?;
+        match addressed {
+            true => self.group_answers(frame, at).await,
+            false => Ok(()),
+        }
     }
 
     /// Renders one message; replies of the model stay missing.

@@ -133,23 +133,13 @@ impl Run {
     async fn import(&mut self, frame: &mut Frame, import: &Import) -> Result<(), Halt> {
         match &import.kind {
             Kind::Module(name) => {
-                let (id, names) = self.js_module(frame, name, None).await?;
+                let (id, names) = self.js_module(frame, name, Vec::new()).await?;
                 self.take_functions(frame, import, &id, name, names).await
             }
             Kind::File(name) => {
                 let path = self.library.path(name, &frame.shape.origin.folder);
-                let text = self
-                    .library
-                    .files()
-                    .read(&path)?
-                    .ok_or_else(|| words::NO_FILE.with("name", quoted(name)))?;
-                if !self.library.files().trusts(&path) {
-                    return Err(words::UNTRUSTED
-                        .with("file", path.display().to_string())
-                        .with("what", quoted(name))
-                        .into());
-                }
-                let (id, names) = self.js_module(frame, name, Some(text)).await?;
+                let files = self.js_files(frame, &path)?;
+                let (id, names) = self.js_module(frame, name, files).await?;
                 self.take_functions(frame, import, &id, &stem(name), names).await
             }
             Kind::Wasm(name) => self.import_wasm(frame, import, name),

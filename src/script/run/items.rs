@@ -3,6 +3,7 @@
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+use super::super::failure::Spot;
 use super::super::fault::quoted;
 use super::super::syntax::{Node, Tree};
 use super::super::text::lead::{self, Edit, Lead, Place};
@@ -113,13 +114,15 @@ impl Run {
             if role != "system" {
                 return Err(words::CONTENT_NO_TEXT.with("role", quoted(role)).into());
             }
-            let line = Line::new(role, Body::PendingParts(content.to_value()));
+            let mut line = Line::new(role, Body::PendingParts(content.to_value()));
+            line.spot = Some(Spot::new(&frame.file, content.place));
             return self.push(frame, line, None);
         };
         let (lead, rest) = lead::read(&text, Place::Message);
         let mut line = Line::new(role, body(frame, &lead, rest));
         line.to = to;
         line.locals.clone_from(&frame.values.locals);
+        line.spot = Some(Spot::new(&frame.file, content.place));
         let (edit, now) = match &lead {
             Lead::Replace(edit) | Lead::Insert(edit) => (Some(edit), edit.now),
             lead => (None, *lead == Lead::Now),

@@ -12,6 +12,7 @@ use super::super::shape::Function;
 use super::super::shape::links::bare;
 use super::calls::{Called, Passed};
 use super::import::Callee;
+use super::modules::JsFile;
 use super::values::text_of;
 use super::{Frame, Halt, Run};
 use crate::words::script_run as words;
@@ -125,20 +126,27 @@ impl Run {
         Box::pin(self.js(frame, &function, args)).await
     }
 
-    /// Loads a module: its id in the engine, and the names of its functions.
+    /// Loads a module: its id in the engine, and the names of its functions. The last of
+    /// its files is the module, the others are what it imports; none: it is built in.
     pub async fn js_module(
         &mut self,
         frame: &mut Frame,
         name: &str,
-        source: Option<String>,
+        mut files: Vec<JsFile>,
     ) -> Result<(String, Vec<String>), Halt> {
         frame.reach.nameless += 1;
         let id = format!("module{}", frame.reach.nameless);
-        let (kind, source) = match source {
-            Some(source) => (ModuleKind::Auto, source),
-            None => (ModuleKind::Builtin, name.to_owned()),
+        let at = |file: &JsFile| format!("{id}/{}", file.name);
+        let main = files.pop();
+        for file in &files {
+            let task = Task::Declare { file: at(file), source: file.source.clone() };
+            self.drive(frame, task, Map::new()).await?;
+        }
+        let (kind, file, source) = match main {
+            Some(main) => (ModuleKind::Auto, at(&main), main.source),
+            None => (ModuleKind::Builtin, String::new(), name.to_owned()),
         };
-        let task = Task::Module { id: id.clone(), kind, source };
+        let task = Task::Module { id: id.clone(), kind, file, source };
         match self.drive(frame, task, Map::new()).await? {
             Got::Value(value) => {
                 let functions = value.get("functions").and_then(Value::as_array);

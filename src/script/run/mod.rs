@@ -29,10 +29,14 @@ mod group;
 mod import;
 pub mod items;
 mod js;
+mod modes;
+mod modules;
+mod own;
 mod params;
+mod relay;
 pub mod talk;
 mod think;
-mod tools;
+pub mod tools;
 pub mod values;
 
 use events::Handler;
@@ -127,8 +131,8 @@ pub struct Frame {
     pub guards: Vec<Arc<Value>>,
     /// A text that came without a name and that no input takes.
     extra: Option<Value>,
-    /// Loops that run now: `$break` is for them.
-    pub loops: usize,
+    /// The file of the instruction that runs: a base has one of its own.
+    pub file: Arc<str>,
 }
 
 /// Finds a script and runs it.
@@ -176,7 +180,7 @@ impl Frame {
             reach: Reach::default(),
             handlers: Vec::new(),
             extra: None,
-            loops: 0,
+            file: Arc::from(shape.origin.file.as_str()),
             shape,
         };
         frame.take_extra(left);
@@ -267,16 +271,39 @@ impl Run {
         if let Some(said) = frame.shape.config.get("permissions").and_then(permission::note) {
             self.note(said);
         }
+        self.fits(frame);
         self.declare(frame).await?;
         self.imports(frame).await?;
         self.listen(frame).await?;
         self.startup(frame).await
     }
 
+    /// Says what of the settings the model at hand cannot follow.
+    fn fits(&mut self, frame: &Frame) {
+        if frame.values.option("SystemTemplate").is_some() {
+            self.note(words::TEMPLATE_OF_SERVER);
+        }
+        let patterns = match frame.shape.config.get("modelPattern") {
+            None | Some(Value::Null) => return,
+            Some(Value::Array(list)) => list.iter().map(values::text_of).collect(),
+            Some(one) => vec![values::text_of(one)],
+        };
+        let Some(model) = self.host.model_name() else { return };
+        if !patterns.iter().any(|pattern| params::matches(pattern, &model)) {
+            self.note(
+                words::OTHER_MODEL
+                    .with("name", quoted(frame.shape.id()))
+                    .with("pattern", quoted(&patterns.join(", ")))
+                    .with("model", quoted(&model)),
+            );
+        }
+    }
+
     /// The instructions of the script.
     pub async fn body(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         let shape = frame.shape.clone();
         for item in &shape.body {
+            frame.file.clone_from(&item.file);
             self.item(frame, &item.node).await.map_err(|halt| placed(halt, item))?;
         }
         if let Some(extra) = frame.extra.take() {
@@ -341,7 +368,7 @@ fn placed(halt: Halt, item: &Item) -> Halt {
 /// The same for an instruction inside a block.
 pub fn placed_in(halt: Halt, frame: &Frame, node: &Node) -> Halt {
     match halt {
-        Halt::Failed(failure) => failure.or_at(&frame.shape.origin.file, node.place).into(),
+        Halt::Failed(failure) => failure.or_at(&frame.file, node.place).into(),
         other => other,
     }
 }

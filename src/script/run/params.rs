@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::super::text::bias::{Bias, By};
 use super::values::Values;
 use crate::protocol::Params;
 
@@ -30,6 +31,8 @@ const MAX_TOKENS: u32 = 2048;
 const TIMEOUT: u64 = 120_000;
 const MAX_RETRY: u64 = 7;
 const MIN_TAIL: u64 = 7;
+/// Most texts whose likelihood one call changes.
+const MOST_BIASES: usize = 256;
 
 /// How one call is made.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +83,37 @@ pub fn manner(values: &Values, call: &Map<String, Value>, streams: bool, is_json
         retries: if continues && !is_json { whole(&["maxRetry"], MAX_RETRY) } else { 0 },
         tail: whole(&["minTailRepeatCount"], MIN_TAIL),
     }
+}
+
+/// Whether a model is one of those a script is for: a glob, `/re/flags`, or its name.
+pub fn matches(pattern: &str, model: &str) -> bool {
+    let regex = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/'));
+    if let Some((source, flags)) = regex {
+        let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
+        let source =
+            if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
+        let regex = fancy_regex::RegexBuilder::new(&source).backtrack_limit(100_000).build();
+        return regex.is_ok_and(|regex| regex.is_match(model).unwrap_or(false));
+    }
+    let glob = globset::GlobBuilder::new(pattern).case_insensitive(true).build();
+    glob.is_ok_and(|glob| glob.compile_matcher().is_match(model))
+}
+
+/// What `((text:bias))` marks want, by text: the form that servers with a tokenizer of
+/// their own take. `None`: nothing is wanted.
+pub fn biases<'a>(biases: impl Iterator<Item = &'a Bias>) -> Option<Value> {
+    let mut out: Vec<(&str, Value)> = Vec::new();
+    for bias in biases {
+        let value = match bias.by {
+            By::Never => Value::Bool(false),
+            by => json!(by.logit()),
+        };
+        // The latest word about a text counts.
+        out.retain(|(text, _)| *text != bias.text);
+        out.push((&bias.text, value));
+    }
+    out.truncate(MOST_BIASES);
+    (!out.is_empty()).then(|| out.into_iter().map(|(text, by)| json!([text, by])).collect())
 }
 
 fn as_number(value: &Value) -> Option<f64> {
@@ -138,8 +172,6 @@ const SAME_SIGNS: usize = 200;
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn map(value: Value) -> Map<String, Value> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::super::failure::Spot;
 use super::super::text::roles::{To, is_private};
 use super::super::text::{Bias, Settled};
 use crate::protocol::Message;
@@ -18,6 +19,8 @@ pub struct Talk {
     /// Calls of the model that this script has made.
     pub calls: usize,
     pub is_flushing: bool,
+    /// The call of the model that is under way is to end.
+    pub aborted: bool,
 }
 
 /// One message.
@@ -31,6 +34,8 @@ pub struct Line {
     pub bias: Vec<Bias>,
     /// Loop variables of the moment it was written.
     pub locals: Vec<Map<String, Value>>,
+    /// Where it is written, when it is.
+    pub spot: Option<Spot>,
 }
 
 #[derive(Clone, Debug)]
@@ -81,6 +86,7 @@ impl Line {
             replies: Vec::new(),
             bias: Vec::new(),
             locals: Vec::new(),
+            spot: None,
         }
     }
 

@@ -11,20 +11,21 @@ use super::super::shape::{Export, Kind, Shape};
 use super::super::tool_text::{self, Call, Help, Param};
 use super::answer::{Reply, Wish};
 use super::calls::Passed;
+use super::modes::Mode;
+use super::own::{self, Own};
 use super::talk::Parts;
 use super::values::{merge, text_of};
 use super::{Frame, Halt, Run};
 use crate::protocol::Message;
 use crate::words::script_run as words;
 
-/// Most tools of one script, most calls of one answer, most rounds of calls.
+/// Most tools of one script, and most calls of one reply.
 const MOST_TOOLS: usize = 100;
-const MOST_CALLS: usize = 20;
-const MOST_ROUNDS: usize = 5;
+pub const MOST_CALLS: usize = 20;
 /// Longest result of one call that goes to the model, in characters.
 const LONGEST: usize = 20_000;
 
-/// A script the model may call.
+/// Something the model may call.
 #[derive(Clone, Debug)]
 pub struct Tool {
     pub id: String,
@@ -32,7 +33,22 @@ pub struct Tool {
     pub defaults: Map<String, Value>,
     pub triggers: Vec<String>,
     pub keywords: Vec<String>,
-    pub shape: Arc<Shape>,
+    pub doer: Doer,
+}
+
+/// What a tool is.
+#[derive(Clone, Debug)]
+pub enum Doer {
+    Script(Arc<Shape>),
+    /// One of the program's own.
+    Own(&'static Own),
+}
+
+/// The calls that were made for one answer, and what they gave, a line each.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    calls: Vec<String>,
+    results: Vec<String>,
 }
 
 /// The events of a script at which a tool can run without the model's wish.
@@ -41,6 +57,55 @@ const SHUTDOWN: &str = "BeforeShutdown";
 const AFTER_USER: &str = "AfterUserMessage";
 const AFTER_AI: &str = "AfterAIResponse";
 const KEYWORD: &str = "Keyword";
+const MEMORY: &str = "MemoryChanged";
+
+/// What happened to what a script remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    Added,
+    Updated,
+    Removed,
+}
+
+impl Memory {
+    fn event(self) -> &'static str {
+        match self {
+            Memory::Added => "MemoryAdded",
+            Memory::Updated => "MemoryUpdated",
+            Memory::Removed => "MemoryRemoved",
+        }
+    }
+
+    /// The names that the language gives the operations.
+    fn operation(self) -> &'static str {
+        match self {
+            Memory::Added => "新增",
+            Memory::Updated => "修改",
+            Memory::Removed => "删除",
+        }
+    }
+}
+
+impl Results {
+    /// A call as the model would have written it, without what is hidden.
+    pub fn called(&mut self, tool: &Tool, args: &Map<String, Value>) {
+        let help = tool.help();
+        let shown = args.iter().filter(|(name, _)| {
+            !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result())
+        });
+        let shown = shown.map(|(name, value)| (Some(name.clone()), value.clone()));
+        self.calls.push(Call { id: tool.id.clone(), args: shown.collect() }.text());
+    }
+
+    pub fn gave(&mut self, tool: &Tool, args: &Map<String, Value>, value: &Value) {
+        let line = tool.help().result(args, value);
+        self.results.push(line.chars().take(LONGEST).collect());
+    }
+
+    fn messages(&self) -> [Message; 2] {
+        [Message::assistant(self.calls.join("\n")), Message::user(self.results.join("\n"))]
+    }
+}
 
 impl Run {
     /// Answers the user's last message with the help of tools; `None` when the model
@@ -58,50 +123,34 @@ impl Run {
         if tools.is_empty() {
             return Ok(None);
         }
-        let mut calls: Vec<String> = Vec::new();
-        let mut results: Vec<String> = Vec::new();
+        let mut done = Results::default();
         for tool in tools.iter().filter(|tool| tool.fires(AFTER_USER) || tool.sees(&said)) {
-            let mut args = json!({ "message": said });
+            let mut args = Map::new();
+            args.insert("message".to_owned(), Value::from(said.as_str()));
             if tool.fires(KEYWORD) {
-                args["keyword"] =
-                    tool.keywords.iter().find(|word| said.contains(*word)).cloned().into();
+                let keyword = tool.keywords.iter().find(|word| said.contains(*word));
+                args.insert("keyword".to_owned(), keyword.cloned().into());
             }
-            self.run_tool(frame, tool, args, &mut calls, &mut results).await?;
+            self.run_tool(frame, tool, args, &mut done).await?;
         }
         let free: Vec<&Tool> = tools.iter().filter(|tool| tool.is_free()).collect();
-        let mode = frame.values.option("run_mode").map(|mode| text_of(&mode)).unwrap_or_default();
-        let rounds = if matches!(mode.as_str(), "cascaded" | "planer") { MOST_ROUNDS } else { 1 };
-        for _ in 0..rounds {
+        let mode = Mode::of(frame)?;
+        for _ in 0..mode.rounds {
             if free.is_empty() {
                 break;
             }
-            let wanted = self.wanted_calls(frame, end, &free, &calls, &results).await?;
+            let wanted = self.wanted_calls(frame, end, &free, mode, &done).await?;
             if wanted.is_empty() {
                 break;
             }
-            for call in wanted {
-                let Some(tool) = free.iter().find(|tool| tool.id == call.id) else { continue };
-                let given = Value::Object(tool.help().named(&call));
-                self.run_tool(frame, tool, given, &mut calls, &mut results).await?;
-            }
+            self.run_calls(frame, &free, &wanted, mode.at_once, &mut done).await?;
         }
-        let reply = match calls.is_empty() {
-            true => None,
-            false => {
-                let mut sent = self.sent(frame, end, None, &Parts::default());
-                sent.push(Message::assistant(calls.join("\n")));
-                sent.push(Message::user(results.join("\n")));
-                Some(self.complete(frame, sent, Wish::default()).await?)
-            }
-        };
-        if let Some(reply) = &reply {
-            for tool in tools.iter().filter(|tool| tool.fires(AFTER_AI)) {
-                let args = json!({ "message": reply.text });
-                let (mut calls, mut results) = (Vec::new(), Vec::new());
-                self.run_tool(frame, tool, args, &mut calls, &mut results).await?;
-            }
+        if done.calls.is_empty() {
+            return Ok(None);
         }
-        Ok(reply)
+        let mut sent = self.sent(frame, end, None, &Parts::default());
+        sent.extend(done.messages());
+        Ok(Some(self.complete(frame, sent, Wish::default()).await?))
     }
 
     /// Asks the model which calls it wants.
@@ -110,67 +159,81 @@ impl Run {
         frame: &mut Frame,
         end: usize,
         tools: &[&Tool],
-        calls: &[String],
-        results: &[String],
+        mode: Mode,
+        done: &Results,
     ) -> Result<Vec<Call>, Halt> {
         let mut sent: Vec<Message> = self.sent(frame, end, None, &Parts::default());
         sent.retain(|message| message.role != crate::protocol::Role::System);
-        sent.insert(0, Message::system(help(tools)));
-        if !calls.is_empty() {
-            sent.push(Message::assistant(calls.join("\n")));
-            sent.push(Message::user(results.join("\n")));
+        sent.insert(0, Message::system(help(tools, mode)));
+        if !done.calls.is_empty() {
+            sent.extend(done.messages());
         }
         let wish = Wish { quiet: true, ..Wish::default() };
         let reply = self.complete(frame, sent, wish).await?;
         // The helper's own call does not count as an answer of the script.
         frame.talk.calls = frame.talk.calls.saturating_sub(1);
         let mut wanted = tool_text::calls(&reply.text, |id| tools.iter().any(|tool| tool.id == id));
-        wanted.truncate(MOST_CALLS);
+        wanted.truncate(mode.calls);
         Ok(wanted)
     }
 
-    async fn run_tool(
+    /// Runs one tool, and notes what it gave.
+    pub async fn run_tool(
         &mut self,
         frame: &mut Frame,
         tool: &Tool,
-        given: Value,
-        calls: &mut Vec<String>,
-        results: &mut Vec<String>,
+        given: Map<String, Value>,
+        done: &mut Results,
     ) -> Result<(), Halt> {
-        let mut args = tool.defaults.clone();
-        if let Value::Object(given) = given {
-            merge(&mut args, given);
-        }
-        let help = tool.help();
-        let shown = args.iter().filter(|(name, _)| {
-            !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result())
-        });
-        let shown = shown.map(|(name, value)| (Some(name.clone()), value.clone()));
-        calls.push(Call { id: tool.id.clone(), args: shown.collect() }.text());
-        let given = args.clone();
+        let args = tool.args(given);
+        done.called(tool, &args);
         // What is forbidden is not tried in another way: the script is over.
         self.permit(frame, &tool.id, &args).await?;
-        let args = Args { by_place: Vec::new(), named: args };
-        let result = match Box::pin(self.shape(frame, tool.shape.clone(), args)).await {
-            Ok(value) => value,
-            // The model hears what went wrong, and answers with that.
-            Err(Halt::Failed(failure)) => {
-                self.note(
-                    words::TOOL_FAILED
-                        .with("name", tool.id.clone())
-                        .with("why", failure.what.clone()),
-                );
-                Value::String(format!("error: {}", failure.what))
+        let came = match &tool.doer {
+            Doer::Own(own) => self.own_tool(own, &args).await,
+            Doer::Script(shape) => {
+                let args = Args { by_place: Vec::new(), named: args.clone() };
+                Box::pin(self.shape(frame, shape.clone(), args)).await
             }
-            Err(halt) => return Err(halt),
         };
-        results.push(help.result(&given, &result).chars().take(LONGEST).collect());
+        let value = self.tool_value(tool, came)?;
+        done.gave(tool, &args, &value);
         Ok(())
+    }
+
+    /// What the model reads of a run: its value, or what went wrong.
+    pub fn tool_value(&mut self, tool: &Tool, came: Result<Value, Halt>) -> Result<Value, Halt> {
+        match came {
+            Ok(value) => Ok(value),
+            Err(Halt::Failed(failure)) => {
+                let why = failure.what.clone();
+                self.note(words::TOOL_FAILED.with("name", tool.id.clone()).with("why", why));
+                Ok(Value::String(format!("error: {}", failure.what)))
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// Tools that want to hear an answer.
+    pub async fn after_answer(&mut self, frame: &mut Frame, text: &str) -> Result<(), Halt> {
+        self.at(frame, &[AFTER_AI], || json!({ "message": text })).await
+    }
+
+    /// Tools that want to hear that something is remembered, changed or forgotten.
+    pub async fn remembered(
+        &mut self,
+        frame: &mut Frame,
+        what: Memory,
+        memory: Value,
+    ) -> Result<(), Halt> {
+        let args = || json!({ "memory": memory, "operation": what.operation() });
+        self.at(frame, &[MEMORY, what.event()], args).await
     }
 
     /// The tools of a script, as its settings name them.
     async fn tools(&mut self, frame: &mut Frame, said: &str) -> Result<Vec<Tool>, Halt> {
         let Some(wanted) = frame.shape.config.get("tools").cloned() else { return Ok(Vec::new()) };
+        self.needs_trust(frame, "tools")?;
         let mut out = Vec::new();
         for (id, about) in entries(&wanted) {
             if let Some(route) = id.strip_prefix('$') {
@@ -200,11 +263,19 @@ impl Run {
         if out.len() >= MOST_TOOLS {
             return Err(words::TOO_MANY_TOOLS.with("most", MOST_TOOLS).into());
         }
-        let shape = self.find(frame, id)?;
         let mut defaults = over.clone();
         if let Some(Value::Object(own)) = about.get("defaults") {
             merge(&mut defaults, own.clone());
         }
+        let shape = match (self.find(frame, id), own::find(id)) {
+            (Ok(shape), _) => shape,
+            // A script of that name would come first.
+            (Err(halt), Some(own)) if is_missing(&halt) => {
+                out.push(own_tool(own, about, defaults));
+                return Ok(());
+            }
+            (Err(halt), _) => return Err(halt),
+        };
         if let Some(exports) = &shape.exports {
             // The toolset's own settings are the weakest defaults.
             let mut weak: Map<String, Value> = shape
@@ -234,34 +305,62 @@ impl Run {
 
     /// Tools that run when the script begins.
     pub async fn startup(&mut self, frame: &mut Frame) -> Result<(), Halt> {
-        self.at(frame, STARTUP).await
+        if frame.values.flag("concurrent_answer") == Some(true) {
+            self.note(words::ANSWER_WAITS);
+        }
+        let args = Value::Object(frame.values.args.clone());
+        self.at(frame, &[STARTUP], || args).await
     }
 
     /// Tools that run when it ends.
     pub async fn shutdown(&mut self, frame: &mut Frame) -> Result<(), Halt> {
-        self.at(frame, SHUTDOWN).await
+        let args = Value::Object(frame.values.args.clone());
+        self.at(frame, &[SHUTDOWN], || args).await
     }
 
-    async fn at(&mut self, frame: &mut Frame, event: &str) -> Result<(), Halt> {
-        let named =
-            frame.shape.config.get("tools").is_some_and(|it| it.to_string().contains(event));
-        if !named {
+    /// Runs the tools that wait for one of these events.
+    async fn at(
+        &mut self,
+        frame: &mut Frame,
+        events: &[&str],
+        args: impl FnOnce() -> Value,
+    ) -> Result<(), Halt> {
+        let Some(wanted) = frame.shape.config.get("tools").cloned() else { return Ok(()) };
+        // A route names tools for the model to choose from; of what is missing its use tells.
+        let mut tools = Vec::new();
+        for (id, about) in entries(&wanted).iter().filter(|(id, _)| !id.starts_with('$')) {
+            drop(self.tool(frame, id, about, &Map::new(), &mut tools));
+        }
+        tools.retain(|tool| events.iter().any(|event| tool.fires(event)));
+        if tools.is_empty() {
             return Ok(());
         }
-        for tool in self.tools(frame, "").await?.iter().filter(|tool| tool.fires(event)) {
-            let args = Value::Object(frame.values.args.clone());
-            let (mut calls, mut results) = (Vec::new(), Vec::new());
-            self.run_tool(frame, tool, args, &mut calls, &mut results).await?;
+        self.needs_trust(frame, "tools")?;
+        let args = args();
+        for tool in &tools {
+            let given = args.as_object().cloned().unwrap_or_default();
+            self.run_tool(frame, tool, given, &mut Results::default()).await?;
         }
         Ok(())
     }
 }
 
 impl Tool {
+    /// The arguments of a call with what the script that uses the tool gives besides.
+    pub fn args(&self, given: Map<String, Value>) -> Map<String, Value> {
+        let mut args = self.defaults.clone();
+        merge(&mut args, given);
+        args
+    }
+
     /// As the model sees it: what the script that uses it wants as defaults comes first.
-    fn help(&self) -> Help {
-        let params = self.shape.inputs.iter().map(|input| {
-            let set = self.defaults.get(&input.name).or(self.shape.config.get(&input.name));
+    pub fn help(&self) -> Help {
+        let shape = match &self.doer {
+            Doer::Own(own) => return own.help(Some(&self.title)),
+            Doer::Script(shape) => shape,
+        };
+        let params = shape.inputs.iter().map(|input| {
+            let set = self.defaults.get(&input.name).or(shape.config.get(&input.name));
             Param {
                 name: input.name.clone(),
                 required: input.required,
@@ -299,7 +398,26 @@ fn described(shape: Arc<Shape>, about: &Value, defaults: Map<String, Value>) -> 
         Some(one) => vec![text_of(one)],
     };
     let (triggers, keywords) = (list("trigger"), list("keywords"));
-    Ok(Tool { id: shape.id().to_owned(), title, defaults, triggers, keywords, shape })
+    let id = shape.id().to_owned();
+    Ok(Tool { id, title, defaults, triggers, keywords, doer: Doer::Script(shape) })
+}
+
+/// Nothing has this name; a script with a fault in it has a place.
+pub fn is_missing(halt: &Halt) -> bool {
+    matches!(halt, Halt::Failed(failure) if failure.spot.is_none())
+}
+
+fn own_tool(own: &'static Own, about: &Value, defaults: Map<String, Value>) -> Tool {
+    let title = about.get("title").and_then(Value::as_str);
+    let help = own.help(title);
+    Tool {
+        id: own.id.to_owned(),
+        title: help.title,
+        defaults,
+        triggers: Vec::new(),
+        keywords: Vec::new(),
+        doer: Doer::Own(own),
+    }
 }
 
 /// `tools` as pairs of an ID and what is said of it.
@@ -324,15 +442,16 @@ fn entry(item: &Value) -> Vec<(String, Value)> {
 }
 
 /// What the model is told of the tools.
-fn help(tools: &[&Tool]) -> String {
+fn help(tools: &[&Tool], mode: Mode) -> String {
     let helps: Vec<Help> = tools.iter().map(|tool| tool.help()).collect();
     format!(
         concat!(
             "You can have these tools run before you answer:\n\n{}\n\n",
             "Read the conversation. If tools are needed to answer its last message, reply with the ",
             "calls alone, one `@id(param=value, ...)` on each line, strings in double quotes, and ",
-            "nothing else. If none is needed, reply with `none`.",
+            "nothing else. {} If none is needed, reply with `none`.",
         ),
-        tool_text::help(&helps)
+        tool_text::help(&helps),
+        mode.told
     )
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::failure::{Failure, Spot};
 use super::source::{Library, Origin, Source};
 use super::syntax::{Node, Tree};
+use super::tool_text::{Help, Param};
 use crate::words::script_run as words;
 
 pub mod input;
@@ -90,6 +91,19 @@ impl Shape {
 
     pub fn is_of(&self, kind: &str) -> bool {
         self.types.iter().any(|known| known == kind)
+    }
+
+    /// How a model may be told of it; `None`: it does not say what it is for.
+    pub fn help(&self) -> Option<Help> {
+        let title = self.text("title").or(self.text("description"))?;
+        let params = self.inputs.iter().map(|input| Param {
+            name: input.name.clone(),
+            required: input.required,
+            default: self.config.get(&input.name).or(input.default.as_ref()).cloned(),
+            about: input.about.clone(),
+        });
+        let title = title.lines().next().unwrap_or_default().to_owned();
+        Some(Help { id: self.id().to_owned(), title, params: params.collect() })
     }
 
     pub fn output(&self) -> Option<&Value> {

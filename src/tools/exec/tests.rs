@@ -94,7 +94,7 @@ async fn what_does_not_start_says_why() {
         let prog = program(path, text, mode);
         let seen = ran(judged(Tier::L1, path, &prog, &[]), None).await;
         assert!(note_of(&seen).contains(words), "{words}: {}", note_of(&seen));
-        assert_eq!((seen.exit_code, seen.outcome), (None, Outcome::Ran));
+        assert_eq!((seen.exit_code, seen.outcome), (None, Outcome::NotStarted));
     }
     let prog = program(path, b"#!/bin/sh\n", 0o755);
     let seen = ran(judged(Tier::L1, path, &prog, &["a\0b"]), None).await;

@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::disk::private_folder;
 use crate::safety::tools::digest;
 
 /// All that is kept, in bytes.
@@ -83,14 +84,6 @@ impl Kept {
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
-}
-
-fn private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]

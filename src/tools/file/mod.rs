@@ -23,7 +23,7 @@ use crate::words::{Say, Word, tools as words};
 
 mod kept;
 mod list;
-mod place;
+pub(super) mod place;
 mod read;
 mod search;
 mod write;

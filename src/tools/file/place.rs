@@ -154,6 +154,11 @@ impl Slot {
 }
 
 impl There {
+    /// The open file, for who reads it in parts.
+    pub fn into_file(self) -> File {
+        self.file
+    }
+
     pub fn bytes(&self) -> u64 {
         u64::try_from(self.stat.st_size).unwrap_or(0)
     }

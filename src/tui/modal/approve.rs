@@ -1,21 +1,18 @@
 //! May this step run? The exact command, where, why it asks, what it may do; the
 //! model's own words last.
 
-use crossterm::event::KeyEvent;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-use super::Answer;
 use super::asking::{Asking, Subject};
 use super::choice::{Care, Choices};
 use super::command::{self, Facts};
-use super::sheet::{self, Page};
+use super::on_sheet::OnSheet;
+use super::sheet::Page;
 use crate::protocol::{Ahead, AskId, Change, Risk, Tier, Work};
 use crate::tui::Millis;
 use crate::tui::paint::{self, Pen};
-use crate::words::{Lang, screen as words};
+use crate::words::screen as words;
 
 #[derive(Debug)]
 pub struct Approve {
@@ -70,32 +67,19 @@ impl Held {
     }
 }
 
-impl Approve {
-    pub fn new(id: AskId, held: Held, opened: Millis) -> Approve {
-        let choices = Choices::for_step(held.care(), held.rule.is_some());
-        let rest = held.rest.iter().map(|step| step.id.clone()).collect();
-        let choices = if held.offers_all() { choices.with_all(rest) } else { choices };
-        Approve { asking: Asking::new(id, choices, held.care(), opened), held }
+impl OnSheet for Approve {
+    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+        (&mut self.asking, Some((&self.held.work, &self.held.risk)))
     }
 
-    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
-        self.asking.key(key, at, Some((&self.held.work, &self.held.risk)), lang)
-    }
-
-    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
-        let width = Page::body_width(screen);
-        let mut page = self.body(width, pen);
-        self.asking.finish(&mut page, width, pen);
-        page
-    }
-
-    fn body(&self, width: usize, pen: &Pen<'_>) -> Page {
+    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
         let change = self.held.change.as_ref();
         let subject = self.asking.subject(&self.held.work, &self.held.risk, change);
         let title = if subject.change.is_some() { words::CHANGE_TITLE } else { words::ASK_TITLE };
         let mut page = subject.page(title, width, pen);
-        // Of a very long diff the end may be seen, and need not be.
-        let long = page.must.split_off(page.must.len().min(super::change::MUST));
+        // Of a very long diff the end may be seen, and need not be. Of a command all must.
+        let most = if subject.change.is_some() { super::change::MUST } else { usize::MAX };
+        let long = page.must.split_off(page.must.len().min(most));
         page.count = self.held.counted(pen);
         page.must.push(Line::default());
         page.must.extend(self.facts(&subject, width, pen));
@@ -103,6 +87,15 @@ impl Approve {
         page.more.extend(self.rest(width, pen));
         page.more.extend(self.said(width, pen));
         page
+    }
+}
+
+impl Approve {
+    pub fn new(id: AskId, held: Held, opened: Millis) -> Approve {
+        let choices = Choices::for_step(held.care(), held.rule.is_some());
+        let rest = held.rest.iter().map(|step| step.id.clone()).collect();
+        let choices = if held.offers_all() { choices.with_all(rest) } else { choices };
+        Approve { asking: Asking::new(id, choices, held.care(), opened), held }
     }
 
     fn facts(&self, subject: &Subject<'_>, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
@@ -137,15 +130,6 @@ impl Approve {
         facts.said(words::ASK_MODEL_SAYS, &self.held.why, pen);
         facts.said(words::ASK_EXPECTED, &self.held.expected, pen);
         facts.into_rows()
-    }
-
-    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
-        sheet::height(screen, &self.page(screen.width, pen))
-    }
-
-    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
-        let page = self.page(screen.width, pen);
-        self.asking.draw(screen, buf, &page, pen)
     }
 }
 

@@ -54,6 +54,8 @@ const HALT: Choice = choice('n', Pick::Stop, words::PICK_HALT, words::PICK_STOP_
 const READ_ONLY: Choice =
     choice('n', Pick::Reject, words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT);
 const TRUST: Choice = choice('t', Pick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
+const TRUST_ABOVE: Choice =
+    choice('a', Pick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
 const LEAVE: Choice = choice('x', Pick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
 const NONE: Choice = choice('n', Pick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
 /// The pieces that are marked.
@@ -150,8 +152,14 @@ impl Choices {
     }
 
     /// Is this folder trusted?
-    pub fn for_trust() -> Choices {
-        Choices::of(vec![READ_ONLY, TRUST, LEAVE])
+    pub fn for_trust(above: Option<String>) -> Choices {
+        match above {
+            Some(above) => {
+                let rows = vec![READ_ONLY, TRUST, TRUST_ABOVE, LEAVE];
+                Choices { rest: vec![above], ..Choices::of(rows) }
+            }
+            None => Choices::of(vec![READ_ONLY, TRUST, LEAVE]),
+        }
     }
 
     /// Without a yes the folder is only read.

@@ -8,9 +8,10 @@ use ratatui::text::{Line, Span};
 use serde_json::Value;
 
 use crate::protocol::{Effect, Reason, Risk, Tier, Work};
+use crate::safety::argv;
 use crate::safety::clean::escape;
 use crate::tui::paint::Pen;
-use crate::tui::{argv, clean, paint};
+use crate::tui::{clean, paint};
 use crate::words::safety::{ELEVATES, ELEVATES_ASKED};
 use crate::words::{Say, Word, counted, screen as words};
 

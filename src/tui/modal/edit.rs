@@ -2,28 +2,20 @@
 //! was judged, and is not refused, can be run.
 
 use crate::protocol::{Change, Risk, Tier, Work};
-use crate::tui::argv;
+use crate::safety::written::{self, Form};
 use crate::tui::composer::Composer;
-use crate::words::{Lang, Say, screen as words};
+use crate::words::{Lang, Say};
 
 #[derive(Debug)]
 pub struct Editor {
     pub field: Composer,
     /// What the text means now.
     work: Result<Work, Say>,
-    kind: Kind,
+    form: Form,
     /// The last answer, and the work it was about.
     judged: Option<(Work, Risk)>,
     /// What that work would do to a file.
     change: Option<Change>,
-}
-
-/// How the text is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
-    Exec,
-    Shell,
-    Tool { name: String },
 }
 
 /// Where the judgement of what stands there is.
@@ -39,26 +31,16 @@ pub enum Judgement<'a> {
 impl Editor {
     /// Begins with the step as it was proposed, which has been judged already.
     pub fn new(work: &Work, risk: Option<&Risk>, lang: Lang) -> Editor {
-        let (kind, text) = match work {
-            Work::Exec { program, args } => {
-                let words = std::iter::once(program).chain(args).map(String::as_str);
-                (Kind::Exec, argv::join(words))
-            }
-            Work::Shell { line } => (Kind::Shell, line.clone()),
-            Work::Tool { name, input } => {
-                let text = serde_json::to_string_pretty(input).unwrap_or_default();
-                (Kind::Tool { name: name.clone() }, text)
-            }
-        };
         let mut field = Composer::new(Vec::new());
-        field.paste(&text, lang);
+        field.paste(&written::text(work), lang);
         let judged = risk.map(|risk| (work.clone(), risk.clone()));
-        Editor { field, work: Ok(work.clone()), kind, judged, change: None }
+        let form = Form::of(work);
+        Editor { field, work: Ok(work.clone()), form, judged, change: None }
     }
 
     /// Reads the text again; the work, when it is another one that must be judged.
     pub fn changed(&mut self) -> Option<Work> {
-        let now = self.kind.read(&self.field.whole());
+        let now = self.form.read(&self.field.whole());
         if now == self.work {
             return None;
         }
@@ -100,24 +82,6 @@ impl Editor {
         match self.judgement() {
             Judgement::Here(risk) if risk.tier < Tier::L2 => self.work(),
             Judgement::Here(_) | Judgement::Awaited(_) | Judgement::Unreadable(_) => None,
-        }
-    }
-}
-
-impl Kind {
-    fn read(&self, text: &str) -> Result<Work, Say> {
-        match self {
-            Kind::Exec => {
-                let mut words = argv::split(text)?.into_iter();
-                let program = words.next().ok_or(words::EDIT_EMPTY)?;
-                Ok(Work::Exec { program, args: words.collect() })
-            }
-            Kind::Shell if text.trim().is_empty() => Err(words::EDIT_EMPTY.into()),
-            Kind::Shell => Ok(Work::Shell { line: text.to_owned() }),
-            Kind::Tool { name } => match serde_json::from_str(text) {
-                Ok(input) => Ok(Work::Tool { name: name.clone(), input }),
-                Err(fault) => Err(words::EDIT_NOT_JSON.with("why", fault.to_string())),
-            },
         }
     }
 }

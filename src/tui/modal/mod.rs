@@ -23,6 +23,7 @@ mod command;
 mod edit;
 mod help;
 mod key_page;
+mod on_sheet;
 mod page;
 mod pause;
 mod pieces;
@@ -36,6 +37,7 @@ use asking::Asking;
 pub use choose::{Choice, Choose, Row, Topic};
 use help::Help;
 use key_page::KeyPage;
+use on_sheet::OnSheet;
 use pause::Pause;
 use pieces::Pieces;
 use shell::Shell;
@@ -75,8 +77,8 @@ impl Modal {
             Question::Pieces { of, cwd, pieces } => {
                 Modal::Pieces(Box::new(Pieces::new(id, of, cwd, pieces, now)))
             }
-            Question::Trust { folder, because, found } => {
-                Modal::Trust(Box::new(Trust::new(id, folder, because, found, now)))
+            Question::Trust { folder, above, because, found } => {
+                Modal::Trust(Box::new(Trust::new(id, (folder, above), because, found, now)))
             }
             Question::Choice { text, choices, free, .. } => {
                 let text = crate::tui::clean::text(&text);
@@ -119,15 +121,20 @@ impl Modal {
         Modal::Keys(KeyPage::default())
     }
 
-    fn asking(&mut self) -> Option<&mut Asking> {
+    /// What is asked on a sheet.
+    fn on_sheet(&mut self) -> Option<&mut dyn OnSheet> {
         match self {
-            Modal::Approve(approve) => Some(&mut approve.asking),
-            Modal::Shell(shell) => Some(&mut shell.asking),
-            Modal::Pause(pause) => Some(&mut pause.asking),
-            Modal::Pieces(pieces) => Some(&mut pieces.asking),
-            Modal::Trust(trust) => Some(&mut trust.asking),
+            Modal::Approve(approve) => Some(approve.as_mut()),
+            Modal::Shell(shell) => Some(shell.as_mut()),
+            Modal::Pause(pause) => Some(pause.as_mut()),
+            Modal::Pieces(pieces) => Some(pieces.as_mut()),
+            Modal::Trust(trust) => Some(trust.as_mut()),
             Modal::Ask(_) | Modal::Choose(_) | Modal::Help(_) | Modal::Keys(_) => None,
         }
+    }
+
+    fn asking(&mut self) -> Option<&mut Asking> {
+        self.on_sheet().map(|sheet| sheet.parts().0)
     }
 
     /// True for what a person must answer.
@@ -152,15 +159,11 @@ impl Modal {
 
     fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
         match self {
-            Modal::Approve(approve) => approve.key(key, at, lang),
-            Modal::Shell(shell) => shell.key(key, at, lang),
-            Modal::Pause(pause) => pause.key(key, at, lang),
-            Modal::Pieces(pieces) => pieces.key(key, at, lang),
-            Modal::Trust(trust) => trust.key(key, at, lang),
             Modal::Ask(asked) => asked.key(key, at, lang),
             Modal::Choose(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
+            sheet => sheet.on_sheet().map_or(Answer::Pass, |sheet| sheet.key(key, at, lang)),
         }
     }
 }
@@ -262,25 +265,16 @@ impl Modals {
     /// Rows the top one takes at the bottom of the screen; `None`: all of it.
     pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> Option<u16> {
         match self.0.last_mut()? {
-            Modal::Approve(approve) => Some(approve.height(screen, pen)),
-            Modal::Shell(shell) => Some(shell.height(screen, pen)),
-            Modal::Pause(pause) => Some(pause.height(screen, pen)),
-            Modal::Pieces(pieces) => Some(pieces.height(screen, pen)),
-            Modal::Trust(trust) => Some(trust.height(screen, pen)),
             Modal::Ask(asked) => Some(asked.height(screen, pen)),
             Modal::Choose(choose) => Some(choose.height(screen)),
             Modal::Help(_) | Modal::Keys(_) => None,
+            sheet => sheet.on_sheet().map(|sheet| sheet.height(screen, pen)),
         }
     }
 
     /// Draws the top one over `screen`; the caret, where something is written.
     pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
         match self.0.last_mut()? {
-            Modal::Approve(approve) => approve.draw(screen, buf, pen),
-            Modal::Shell(shell) => shell.draw(screen, buf, pen),
-            Modal::Pause(pause) => pause.draw(screen, buf, pen),
-            Modal::Pieces(pieces) => pieces.draw(screen, buf, pen),
-            Modal::Trust(trust) => trust.draw(screen, buf, pen),
             Modal::Ask(asked) => asked.draw(screen, buf, pen),
             Modal::Choose(choose) => choose.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),
@@ -288,6 +282,7 @@ impl Modals {
                 help.draw(screen, buf, pen);
                 None
             }
+            sheet => sheet.on_sheet().and_then(|sheet| sheet.draw(screen, buf, pen)),
         }
     }
 

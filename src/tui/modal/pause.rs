@@ -1,18 +1,15 @@
 //! The turn paused by itself: shall it go on?
 
-use crossterm::event::KeyEvent;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
-use super::Answer;
 use super::asking::Asking;
 use super::choice::{Care, Choices};
-use super::sheet::{self, Page};
-use crate::protocol::AskId;
+use super::on_sheet::OnSheet;
+use super::sheet::Page;
+use crate::protocol::{AskId, Risk, Work};
 use crate::tui::paint::Pen;
 use crate::tui::{Millis, clean};
-use crate::words::{Lang, Say, screen as words};
+use crate::words::{Say, screen as words};
 
 #[derive(Debug)]
 pub struct Pause {
@@ -24,30 +21,20 @@ impl Pause {
     pub fn new(id: AskId, why: Say, opened: Millis) -> Pause {
         Pause { asking: Asking::new(id, Choices::for_pause(), Care::Plain, opened), why }
     }
+}
 
-    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
-        self.asking.key(key, at, None, lang)
+impl OnSheet for Pause {
+    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+        (&mut self.asking, None)
     }
 
-    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
-        let width = Page::body_width(screen);
+    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
         let rows = clean::wrap(&self.why.text(pen.lang), width.min(100));
-        let mut page = Page {
+        Page {
             title: words::PAUSE_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
             must: rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect(),
             ..Page::default()
-        };
-        self.asking.finish(&mut page, width, pen);
-        page
-    }
-
-    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
-        sheet::height(screen, &self.page(screen.width, pen))
-    }
-
-    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
-        let page = self.page(screen.width, pen);
-        self.asking.draw(screen, buf, &page, pen)
+        }
     }
 }

@@ -3,22 +3,20 @@
 //! marked until its own capital letter marks it.
 
 use crossterm::event::KeyEvent;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::Answer;
 use super::asking::Asking;
 use super::choice::{Care, Choices};
 use super::command::{self, Facts};
-use super::sheet::{self, Page};
-use crate::protocol::{AskId, ShellPiece, Work};
+use super::on_sheet::OnSheet;
+use super::sheet::Page;
+use crate::protocol::{AskId, Risk, ShellPiece, Work};
 use crate::safety::clean::escape;
 use crate::tui::keys::{self, Action, Place};
 use crate::tui::paint::{self, Pen};
 use crate::tui::{Millis, clean, glyph};
-use crate::words::{Lang, prompt as words, screen};
+use crate::words::{prompt as words, screen};
 
 /// Columns before the line of a piece.
 const COLUMN: usize = 12;
@@ -41,31 +39,13 @@ struct Row {
     line: usize,
 }
 
-impl Pieces {
-    pub fn new(
-        id: AskId,
-        of: String,
-        cwd: String,
-        pieces: Vec<ShellPiece>,
-        opened: Millis,
-    ) -> Pieces {
-        let asking = Asking::new(id, Choices::for_pieces(), Care::Plain, opened);
-        let rows =
-            pieces.into_iter().map(|piece| Row { marked: !piece.is_grave(), piece, line: 0 });
-        let mut pieces = Pieces { asking, of, cwd, rows: rows.collect(), at: None };
-        pieces.tell();
-        pieces
-    }
-
-    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
-        match self.asking.takes(at) && self.walks(key) {
-            true => Answer::Stay,
-            false => self.asking.key(key, at, None, lang),
-        }
+impl OnSheet for Pieces {
+    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+        (&mut self.asking, None)
     }
 
     /// Whether a key moved among the pieces or marked one.
-    fn walks(&mut self, key: &KeyEvent) -> bool {
+    fn takes(&mut self, key: &KeyEvent) -> bool {
         let typed = keys::letter(key);
         if let Some(digit) = typed.and_then(|c| c.to_digit(10)) {
             let at = usize::try_from(digit).ok().and_then(|digit| digit.checked_sub(1));
@@ -106,6 +86,47 @@ impl Pieces {
         true
     }
 
+    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
+        let worst =
+            self.rows.iter().map(|row| &row.piece.risk).max_by_key(|risk| (risk.tier, risk.lifted));
+        let of = clean::elide_middle(&escape(&self.of).text, width / 2);
+        let mut page = Page {
+            title: words::PIECES_TITLE.with("of", of).text(pen.lang),
+            badge: worst.map_or("", |risk| command::badge(risk).text(pen.lang)).to_owned(),
+            tone: worst.map_or(pen.theme.dim, |risk| command::tone(risk, pen)),
+            ..Page::default()
+        };
+        for at in 0..self.rows.len() {
+            let rows = self.piece(at, width, pen);
+            if let Some(row) = self.rows.get_mut(at) {
+                row.line = page.must.len();
+            }
+            page.must.extend(rows);
+        }
+        page.must.push(Line::default());
+        let mut facts = Facts::new(width, pen);
+        facts.text(screen::ASK_FOLDER, &self.cwd, pen.theme.text, pen);
+        page.must.extend(facts.into_rows());
+        page
+    }
+}
+
+impl Pieces {
+    pub fn new(
+        id: AskId,
+        of: String,
+        cwd: String,
+        pieces: Vec<ShellPiece>,
+        opened: Millis,
+    ) -> Pieces {
+        let asking = Asking::new(id, Choices::for_pieces(), Care::Plain, opened);
+        let rows =
+            pieces.into_iter().map(|piece| Row { marked: !piece.is_grave(), piece, line: 0 });
+        let mut pieces = Pieces { asking, of, cwd, rows: rows.collect(), at: None };
+        pieces.tell();
+        pieces
+    }
+
     fn go(&mut self, at: Option<usize>) {
         self.at = at;
         self.asking.choices.leave(at.is_some());
@@ -139,37 +160,6 @@ impl Pieces {
     fn tell(&mut self) {
         let marked = self.rows.iter().filter(|row| row.marked);
         self.asking.choices.set_rest(marked.map(|row| row.piece.id.clone()).collect());
-    }
-
-    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
-        let width = Page::body_width(screen);
-        let mut page = self.body(width, pen);
-        self.asking.finish(&mut page, width, pen);
-        page
-    }
-
-    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
-        let worst =
-            self.rows.iter().map(|row| &row.piece.risk).max_by_key(|risk| (risk.tier, risk.lifted));
-        let of = clean::elide_middle(&escape(&self.of).text, width / 2);
-        let mut page = Page {
-            title: words::PIECES_TITLE.with("of", of).text(pen.lang),
-            badge: worst.map_or("", |risk| command::badge(risk).text(pen.lang)).to_owned(),
-            tone: worst.map_or(pen.theme.dim, |risk| command::tone(risk, pen)),
-            ..Page::default()
-        };
-        for at in 0..self.rows.len() {
-            let rows = self.piece(at, width, pen);
-            if let Some(row) = self.rows.get_mut(at) {
-                row.line = page.must.len();
-            }
-            page.must.extend(rows);
-        }
-        page.must.push(Line::default());
-        let mut facts = Facts::new(width, pen);
-        facts.text(screen::ASK_FOLDER, &self.cwd, pen.theme.text, pen);
-        page.must.extend(facts.into_rows());
-        page
     }
 
     /// The whole line behind its mark and tier; below it what it consists of and why it
@@ -207,15 +197,5 @@ impl Pieces {
             }
         }
         rows
-    }
-
-    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
-        let page = self.page(screen.width, pen);
-        sheet::height(screen, &page)
-    }
-
-    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
-        let page = self.page(screen.width, pen);
-        self.asking.draw(screen, buf, &page, pen)
     }
 }

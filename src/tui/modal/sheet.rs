@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 
 use crate::tui::clean;
 use crate::tui::paint::{self, Pen, Rule};
-use crate::words::{counted, screen as words};
+use crate::words::screen as words;
 
 /// Below this no question can be put so that it can be judged.
 pub const NARROWEST: u16 = 24;
@@ -178,10 +178,12 @@ impl Sheet {
         if hidden == 0 && self.offset == 0 {
             return page.hint.clone();
         }
-        let say = match hidden {
-            0 => words::QUESTION_BACK_TO_TOP.into(),
-            n => counted(n, words::QUESTION_ONE_BELOW, words::QUESTION_MORE_BELOW),
+        let word = match hidden {
+            0 => words::QUESTION_BACK_TO_TOP,
+            _ => words::QUESTION_MORE_BELOW,
         };
+        let (from, to) = (self.offset + 1, (self.offset + self.room).min(self.rows));
+        let say = word.with("from", from).with("to", to).with("all", self.rows);
         Line::styled(say.text(pen.lang), pen.theme.warn)
     }
 }

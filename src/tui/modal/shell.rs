@@ -1,23 +1,20 @@
 //! May this shell line run? For lines the person typed themselves and for the shell
 //! pieces of a template: each simple command stands there with its own judgement.
 
-use crossterm::event::KeyEvent;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::Answer;
 use super::approve::Held;
 use super::asking::{Asking, Subject};
 use super::choice::Choices;
 use super::command::{self, Facts};
-use super::sheet::{self, Page};
-use crate::protocol::{AskId, Piece};
+use super::on_sheet::OnSheet;
+use super::sheet::Page;
+use crate::protocol::{AskId, Piece, Risk, Work};
 use crate::safety::clean::escape;
 use crate::tui::paint::Pen;
 use crate::tui::{Millis, clean};
-use crate::words::{Lang, screen as words};
+use crate::words::screen as words;
 
 #[derive(Debug)]
 pub struct Shell {
@@ -26,24 +23,12 @@ pub struct Shell {
     pieces: Vec<Piece>,
 }
 
-impl Shell {
-    pub fn new(id: AskId, held: Held, pieces: Vec<Piece>, opened: Millis) -> Shell {
-        let choices = Choices::for_shell(held.care());
-        Shell { asking: Asking::new(id, choices, held.care(), opened), held, pieces }
+impl OnSheet for Shell {
+    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+        (&mut self.asking, Some((&self.held.work, &self.held.risk)))
     }
 
-    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
-        self.asking.key(key, at, Some((&self.held.work, &self.held.risk)), lang)
-    }
-
-    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
-        let width = Page::body_width(screen);
-        let mut page = self.body(width, pen);
-        self.asking.finish(&mut page, width, pen);
-        page
-    }
-
-    fn body(&self, width: usize, pen: &Pen<'_>) -> Page {
+    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
         let subject = self.asking.subject(&self.held.work, &self.held.risk, None);
         let mut page = subject.page(words::SHELL_TITLE, width, pen);
         page.count = self.held.counted(pen);
@@ -53,6 +38,13 @@ impl Shell {
         }
         page.must.extend(self.facts(&subject, width, pen));
         page
+    }
+}
+
+impl Shell {
+    pub fn new(id: AskId, held: Held, pieces: Vec<Piece>, opened: Millis) -> Shell {
+        let choices = Choices::for_shell(held.care());
+        Shell { asking: Asking::new(id, choices, held.care(), opened), held, pieces }
     }
 
     /// Each simple command behind its tier; what is grave says why below it.
@@ -80,14 +72,5 @@ impl Shell {
         facts.effects(&subject.risk.effects, pen);
         facts.reasons(subject.work, subject.risk, pen);
         facts.into_rows()
-    }
-
-    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
-        sheet::height(screen, &self.page(screen.width, pen))
-    }
-
-    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
-        let page = self.page(screen.width, pen);
-        self.asking.draw(screen, buf, &page, pen)
     }
 }

@@ -1,20 +1,17 @@
 //! Is this folder trusted? What lies in it is named and measured, and not shown: that
 //! would be its first word to the person who is about to decide.
 
-use crossterm::event::KeyEvent;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::Answer;
 use super::asking::Asking;
 use super::choice::{Care, Choices};
-use super::sheet::{self, Page};
-use crate::protocol::{AskId, Lying};
+use super::on_sheet::OnSheet;
+use super::sheet::Page;
+use crate::protocol::{AskId, Lying, Risk, Work};
 use crate::tui::paint::Pen;
 use crate::tui::{Millis, clean};
-use crate::words::{Lang, Say, screen as words};
+use crate::words::{Say, screen as words};
 
 /// Files that are named one by one; of the rest only the number.
 const NAMED: usize = 12;
@@ -23,40 +20,45 @@ const NAMED: usize = 12;
 pub struct Trust {
     pub asking: Asking,
     folder: String,
+    above: Option<String>,
     because: Say,
     found: Vec<Lying>,
+}
+
+impl OnSheet for Trust {
+    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>) {
+        (&mut self.asking, None)
+    }
+
+    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page {
+        let mut must = rows(&clean::flat(&self.folder), width, pen.theme.markup.strong);
+        must.extend(rows(&self.because.text(pen.lang), width, pen.theme.text));
+        must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
+        must.extend(self.findings(width, pen));
+        if let Some(above) = &self.above {
+            let above = words::TRUST_ABOVE.with("folder", clean::flat(above));
+            must.extend(rows(&above.text(pen.lang), width, pen.theme.dim));
+        }
+        Page {
+            title: words::TRUST_TITLE.text(pen.lang).to_owned(),
+            tone: pen.theme.warn,
+            must,
+            ..Page::default()
+        }
+    }
 }
 
 impl Trust {
     pub fn new(
         id: AskId,
-        folder: String,
+        (folder, above): (String, Option<String>),
         because: Say,
         found: Vec<Lying>,
         opened: Millis,
     ) -> Trust {
-        let asking = Asking::new(id, Choices::for_trust(), Care::Plain, opened);
-        Trust { asking, folder, because, found }
-    }
-
-    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
-        self.asking.key(key, at, None, lang)
-    }
-
-    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
-        let width = Page::body_width(screen);
-        let mut must = rows(&clean::flat(&self.folder), width, pen.theme.markup.strong);
-        must.extend(rows(&self.because.text(pen.lang), width, pen.theme.text));
-        must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
-        must.extend(self.findings(width, pen));
-        let mut page = Page {
-            title: words::TRUST_TITLE.text(pen.lang).to_owned(),
-            tone: pen.theme.warn,
-            must,
-            ..Page::default()
-        };
-        self.asking.finish(&mut page, width, pen);
-        page
+        let choices = Choices::for_trust(above.clone());
+        let asking = Asking::new(id, choices, Care::Plain, opened);
+        Trust { asking, folder, above, because, found }
     }
 
     /// What steers programs stands first.
@@ -80,15 +82,6 @@ impl Trust {
             out.extend(rows(&format!("  {more}"), width, pen.theme.dim));
         }
         out
-    }
-
-    pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
-        sheet::height(screen, &self.page(screen.width, pen))
-    }
-
-    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
-        let page = self.page(screen.width, pen);
-        self.asking.draw(screen, buf, &page, pen)
     }
 }
 

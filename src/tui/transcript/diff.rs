@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
+use imara_diff::{Algorithm, Diff, InternedInput};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
-use similar::{Algorithm, DiffTag, TextDiff, capture_diff_slices};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::markdown::bars;
@@ -16,8 +16,6 @@ use super::paper::{Break, Paper, Para, Strip, prefixed};
 use crate::tui::theme::Theme;
 use crate::words::Lang;
 
-/// Lines around a change.
-const AROUND: usize = 3;
 /// Longer lines are not compared word by word; bytes.
 const LINE: usize = 400;
 /// Lines of one change that are compared word by word.
@@ -53,12 +51,6 @@ struct Line<'a> {
     number: Option<usize>,
     /// The words that are others than in the line it replaces or is replaced by.
     words: Vec<Range<usize>>,
-}
-
-/// What changed between two texts, as a unified diff; empty when nothing did.
-pub fn unified(name: &str, old: &str, new: &str) -> String {
-    let diff = TextDiff::from_lines(old, new);
-    diff.unified_diff().context_radius(AROUND).header(name, name).to_string()
 }
 
 /// Lines of a diff as rows, for a sheet outside of the transcript.
@@ -228,25 +220,27 @@ fn mark_words(lines: &mut [Line<'_>]) {
 /// The words that are others, behind the signs; none when little is the same.
 fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (before, after) = (words(old), words(new));
-    let text = |(_, word): &(usize, &str)| (*word).to_owned();
-    let old_words: Vec<String> = before.iter().map(text).collect();
-    let new_words: Vec<String> = after.iter().map(text).collect();
-    let ops = capture_diff_slices(Algorithm::Myers, &old_words, &new_words);
-    let same: usize = ops
-        .iter()
-        .filter(|op| op.tag() == DiffTag::Equal)
-        .flat_map(|op| before.get(op.old_range()).unwrap_or_default())
-        .map(|(_, word)| word.len())
-        .sum();
+    let mut input = InternedInput::default();
+    input.update_before(before.iter().map(|(_, word)| *word));
+    input.update_after(after.iter().map(|(_, word)| *word));
+    let mut diff = Diff::compute(Algorithm::Myers, &input);
+    diff.postprocess_no_heuristic(&input);
+    let range = |part: Range<u32>| part.start as usize..part.end as usize;
+    let gone: Vec<Range<usize>> = diff.hunks().map(|hunk| range(hunk.before)).collect();
+    let come: Vec<Range<usize>> = diff.hunks().map(|hunk| range(hunk.after)).collect();
+    let length =
+        |words: &[(usize, &str)]| -> usize { words.iter().map(|(_, word)| word.len()).sum() };
+    let others: usize =
+        gone.iter().map(|part| length(before.get(part.clone()).unwrap_or_default())).sum();
+    let same = length(&before) - others;
     let most = old.len().max(new.len()).saturating_sub(1).max(1);
     if (same as f64) < ALIKE * most as f64 {
         return (Vec::new(), Vec::new());
     }
-    let others = || ops.iter().filter(|op| op.tag() != DiffTag::Equal);
-    (
-        others().filter_map(|op| stretch(before.get(op.old_range())?)).collect(),
-        others().filter_map(|op| stretch(after.get(op.new_range())?)).collect(),
-    )
+    let marked = |parts: Vec<Range<usize>>, words: &[(usize, &str)]| {
+        parts.into_iter().filter_map(|part| stretch(words.get(part)?)).collect()
+    };
+    (marked(gone, &before), marked(come, &after))
 }
 
 /// The words behind the sign, and where each starts.
@@ -313,10 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn two_texts_become_a_diff_with_numbers() {
-        let diff = unified("a.rs", "one\ntwo\nthree\n", "one\n2\nthree\n");
-        assert_eq!(diff, "--- a.rs\n+++ a.rs\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
-        assert!(looks_like_one(&diff) && !looks_like_one("@@ nothing\n--- x"));
-        assert_eq!(unified("a.rs", "same\n", "same\n"), "");
+    fn a_diff_is_known_by_its_hunks() {
+        assert!(looks_like_one(DIFF) && !looks_like_one("@@ nothing\n--- x"));
     }
 }

@@ -37,7 +37,7 @@ mod story;
 mod text;
 mod time;
 
-pub use diff::{rows as diff_rows, unified};
+pub use diff::rows as diff_rows;
 pub use highlight::{Highlighter, Painted, Snippet};
 pub use scroll::Scroll;
 pub use search::{Found, Stage};

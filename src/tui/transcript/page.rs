@@ -26,7 +26,8 @@ pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Strip> {
             Row::Line(text) => {
                 let text = clean::text(&text.text(paper.lang));
                 let para = Para::styled(&text, theme.text).expanded();
-                out.extend(para.rows(paper.width, Break::Columns));
+                let by = if is_prose(&text) { Break::Words } else { Break::Columns };
+                out.extend(para.rows(paper.width, by));
             }
             Row::Pair { label, value } => {
                 let label = clean::flat(&label.text(paper.lang));
@@ -37,6 +38,11 @@ pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Strip> {
         }
     }
     out
+}
+
+/// Whether a line is words and no code, diff or table, whose columns mean something.
+fn is_prose(text: &str) -> bool {
+    !text.starts_with([' ', '\t', '+', '-', '@']) && !text.contains("  ")
 }
 
 fn label_width(row: &Row, paper: &Paper<'_>) -> Option<usize> {

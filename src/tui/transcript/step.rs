@@ -142,9 +142,11 @@ impl Step {
             State::Lost => ("-", theme.dim),
             State::Done(done) if done.succeeded() => (DONE, theme.ok),
             State::Done(done) => match done.outcome {
-                Outcome::Ran | Outcome::Edited | Outcome::TimedOut | Outcome::Interrupted => {
-                    (FAILED, theme.danger)
-                }
+                Outcome::Ran
+                | Outcome::Edited
+                | Outcome::TimedOut
+                | Outcome::Interrupted
+                | Outcome::NotStarted => (FAILED, theme.danger),
                 Outcome::Refused => ("!", theme.danger),
                 Outcome::Declined | Outcome::Cancelled => ("-", theme.dim),
             },
@@ -343,6 +345,7 @@ fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
         Outcome::Cancelled => Some((screen::STEP_CANCELLED, theme.text)),
         Outcome::Edited => Some((screen::STEP_EDITED, theme.text)),
         Outcome::Interrupted => Some((screen::STEP_INTERRUPTED, theme.danger)),
+        Outcome::NotStarted => Some((screen::STEP_NOT_STARTED, theme.danger)),
     };
     facts.extend(word.map(|(word, style)| (paper.word(word).to_owned(), style)));
     match done.exit_code {

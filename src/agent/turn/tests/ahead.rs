@@ -74,6 +74,16 @@ fn a_step_that_is_refused_by_then_does_not_run() {
 }
 
 #[test]
+fn a_step_that_was_harmless_is_judged_again_when_its_turn_comes() {
+    let mut bench = begun();
+    let action = bench.proposes(&["git status", "git log", "ls"]);
+    assert_eq!(line(&action), "run git status");
+    bench.policy.denied.push(Rule::parse("git log").unwrap());
+    assert_eq!(line(&bench.exits(action, 0)), "call");
+    assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 refused", "cmd_003 cancelled"]);
+}
+
+#[test]
 fn a_yes_to_all_is_worth_one_step_where_a_grave_one_is_behind() {
     let mut bench = begun();
     let (_, action) = approves_all(&mut bench, &["git add a", "git add b", "rm -rf /"]);

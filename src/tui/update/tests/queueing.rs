@@ -38,3 +38,13 @@ fn what_waited_when_one_left_waits_again_and_is_told() {
     hold(&mut state, KeyCode::Delete, KeyModifiers::NONE);
     assert!(state.draft().is_empty());
 }
+
+#[test]
+fn enter_in_an_empty_input_sends_what_was_left_waiting_and_only_when_nothing_runs() {
+    let draft = crate::config::draft::Draft { queue: vec!["next".into()], ..Default::default() };
+    let mut state = State::new(Config { draft, ..Config::default() });
+    let enter = |state: &mut State| hold(state, KeyCode::Enter, KeyModifiers::NONE);
+    assert_eq!(enter(&mut state), [Effect::Send(Op::RunQueue)]);
+    hear(&mut state, started());
+    assert_eq!(enter(&mut state), []);
+}

@@ -304,7 +304,7 @@ fn files_named_behind_a_command_go_with_it() {
             state: protocol::EntryState::Usable,
         }],
         bots: vec![],
-        scripts: vec![],
+        ..protocol::Catalogue::default()
     };
     hear(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     let sent = press(&mut state, "/explain @src/router.ts \n");

@@ -1,0 +1,195 @@
+//! The shell pieces of a template as lines of text, and the questions a person at a
+//! terminal answers about them, one a line, where there is no screen.
+
+use crate::protocol::{AskId, Decision, ShellPiece, Tier};
+use crate::safety::clean::escape;
+use crate::words::{Say, Word, linear, prompt as w, screen};
+
+/// What is typed for what is grave, so that no habit answers it.
+pub const GRAVE: &str = "YES";
+
+/// All pieces, each with its commands and why it is more than reading.
+pub fn says(of: &str, cwd: &str, pieces: &[ShellPiece]) -> Vec<Say> {
+    let mut says = vec![w::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
+    for (at, piece) in pieces.iter().enumerate() {
+        says.push(line(w::LINE_PIECE, at, piece));
+        if piece.commands.len() > 1 {
+            for command in &piece.commands {
+                let tier = Say::from(tier_word(command.risk.tier));
+                let text = escape(&command.text).text;
+                says.push(linear::PIECE.with("tier", tier).with("text", text));
+            }
+        }
+        let reasons = piece.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
+        says.extend(reasons.map(|reason| {
+            let because = linear::BECAUSE.with("why", reason.say.clone());
+            because.with("rule", reason.rule.as_str())
+        }));
+    }
+    says.push(linear::FOLDER.with("folder", escape(cwd).text));
+    says
+}
+
+/// A sentence about one piece.
+pub fn line(word: Word, at: usize, piece: &ShellPiece) -> Say {
+    let tier = Say::from(tier_word(piece.risk.tier));
+    word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
+}
+
+pub fn tier_word(tier: Tier) -> Word {
+    match tier {
+        Tier::L0 => screen::TIER_L0,
+        Tier::L1 => screen::TIER_L1,
+        Tier::L2 => screen::TIER_L2,
+    }
+}
+
+/// What was typed without blanks around it, wide letters and digits made narrow: a
+/// keyboard that writes Chinese gives those.
+pub fn narrow(typed: &str) -> String {
+    let narrow = |c: char| match u32::from(c) {
+        wide @ 0xFF01..=0xFF5E => char::from_u32(wide - 0xFEE0).unwrap_or(c),
+        _ => c,
+    };
+    typed.trim().chars().map(narrow).collect()
+}
+
+/// The pieces of one template while a person is asked about them, one after the other.
+#[derive(Debug)]
+pub struct Asking {
+    ask: AskId,
+    pieces: Vec<ShellPiece>,
+    /// The one that is asked about.
+    at: usize,
+    /// The ids of those that may run.
+    run: Vec<String>,
+}
+
+/// What a line turned out to be.
+#[derive(Debug, PartialEq)]
+pub enum Heard {
+    /// The next question.
+    Next(Say),
+    /// No answer: what is said, and the question once more.
+    Again(Say, Say),
+    Decided(AskId, Decision),
+}
+
+impl Asking {
+    /// With `yes` said ahead only what is grave is asked about; `None`: nothing is.
+    pub fn new(ask: AskId, pieces: &[ShellPiece], yes: bool) -> Option<Asking> {
+        let (run, pieces): (Vec<&ShellPiece>, Vec<&ShellPiece>) =
+            pieces.iter().partition(|piece| yes && !piece.is_grave());
+        let run = run.into_iter().map(|piece| piece.id.clone()).collect();
+        let pieces: Vec<_> = pieces.into_iter().cloned().collect();
+        (!pieces.is_empty()).then_some(Asking { ask, pieces, at: 0, run })
+    }
+
+    /// The question that waits for a line.
+    pub fn question(&self) -> Say {
+        let Some(piece) = self.pieces.get(self.at) else { return w::PIECES_DECLINED.into() };
+        let word = if piece.is_grave() { w::TERMINAL_GRAVE } else { w::TERMINAL_PIECE };
+        let tier = Say::from(tier_word(piece.risk.tier));
+        word.with("tier", tier).with("line", escape(&piece.line).text)
+    }
+
+    /// `None`: the input is at its end, and nothing may run.
+    pub fn typed(&mut self, typed: Option<&str>) -> Heard {
+        let reject = Decision::Reject { word: None };
+        let (Some(typed), Some(piece)) = (typed, self.pieces.get(self.at)) else {
+            return Heard::Decided(self.ask, reject);
+        };
+        let typed = narrow(typed);
+        let (yes, no) = (is_yes(&typed), is_no(&typed));
+        if (piece.is_grave() && typed == GRAVE) || (!piece.is_grave() && yes) {
+            self.run.push(piece.id.clone());
+        } else if !no {
+            let say = if piece.is_grave() { linear::NEEDS_YES } else { w::TERMINAL_Y_OR_N };
+            return Heard::Again(say.into(), self.question());
+        }
+        self.at += 1;
+        if self.at < self.pieces.len() {
+            return Heard::Next(self.question());
+        }
+        let steps = std::mem::take(&mut self.run);
+        Heard::Decided(
+            self.ask,
+            if steps.is_empty() { reject } else { Decision::ApproveAll { steps } },
+        )
+    }
+}
+
+fn is_yes(typed: &str) -> bool {
+    ["y", "yes", "是", "好"].contains(&typed.to_lowercase().as_str())
+}
+
+/// Enter alone is no yes.
+fn is_no(typed: &str) -> bool {
+    ["", "n", "no", "否", "不"].contains(&typed.to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Risk;
+    use crate::words::Lang;
+
+    fn piece(id: &str, tier: Tier) -> ShellPiece {
+        let risk = Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: false };
+        ShellPiece { id: id.into(), line: format!("run {id}\u{1b}[2J"), risk, commands: vec![] }
+    }
+
+    fn asking(tiers: &[(&str, Tier)], yes: bool) -> Option<Asking> {
+        let pieces: Vec<_> = tiers.iter().map(|(id, tier)| piece(id, *tier)).collect();
+        Asking::new(AskId(3), &pieces, yes)
+    }
+
+    fn runs(steps: &[&str]) -> Heard {
+        let steps = steps.iter().map(|id| (*id).to_owned()).collect();
+        Heard::Decided(AskId(3), Decision::ApproveAll { steps })
+    }
+
+    fn nothing() -> Heard {
+        Heard::Decided(AskId(3), Decision::Reject { word: None })
+    }
+
+    #[test]
+    fn each_piece_is_answered_alone_and_enter_leaves_it_out() {
+        let mut all = asking(&[("a", Tier::L0), ("b", Tier::L1), ("c", Tier::L1)], false).unwrap();
+        assert!(matches!(all.typed(Some("")), Heard::Next(_)));
+        assert!(matches!(all.typed(Some("maybe")), Heard::Again(..)));
+        assert!(matches!(all.typed(Some(" ｙ ")), Heard::Next(_)), "a wide letter");
+        assert_eq!(all.typed(Some("是")), runs(&["b", "c"]));
+        let mut one = asking(&[("a", Tier::L0)], false).unwrap();
+        assert_eq!(one.typed(Some("n")), nothing());
+    }
+
+    #[test]
+    fn only_the_word_in_capitals_runs_what_is_grave_whatever_was_said_ahead() {
+        for yes in [true, false] {
+            let mut one = asking(&[("g", Tier::L2)], yes).unwrap();
+            assert!(matches!(one.typed(Some("y")), Heard::Again(..)));
+            assert!(matches!(one.typed(Some("yes")), Heard::Again(..)));
+            assert_eq!(one.typed(Some("YES")), runs(&["g"]));
+        }
+        let mut two = asking(&[("a", Tier::L1), ("g", Tier::L2)], true).unwrap();
+        assert_eq!(two.typed(Some("n")), runs(&["a"]), "what -y allowed runs");
+        assert!(asking(&[("a", Tier::L1)], true).is_none());
+    }
+
+    #[test]
+    fn the_end_of_the_input_allows_nothing() {
+        let mut two = asking(&[("a", Tier::L0), ("b", Tier::L0)], false).unwrap();
+        assert!(matches!(two.typed(Some("y")), Heard::Next(_)));
+        assert_eq!(two.typed(None), nothing());
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_spelt_out() {
+        let one = asking(&[("a", Tier::L0)], false).unwrap();
+        for lang in [Lang::En, Lang::Zh] {
+            let said = one.question().text(lang);
+            assert!(!said.contains('\u{1b}') && said.contains("run a"), "{said:?}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Folders as every part that keeps files makes them. Not in here: what lies in them.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Makes a folder and those above it; one that is made is its owner's alone.
+///
+/// # Errors
+/// What the system says.
+pub fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_made_is_its_owners_alone_and_one_that_is_there_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let open = root.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).unwrap();
+        private_folder(&open.join("a/b")).unwrap();
+        private_folder(&open.join("a/b")).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let modes = [mode(&open), mode(&open.join("a")), mode(&open.join("a/b"))];
+        assert_eq!(modes, [0o755, 0o700, 0o700]);
+    }
+}

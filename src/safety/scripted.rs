@@ -1,0 +1,92 @@
+//! Judges a script the model wants to run. To run one is to have messages answered: what
+//! it does beside that are steps of its own, each judged like any other. Which scripts
+//! there are for a model is the session's to say; in a folder that nobody trusts there
+//! are none.
+
+use serde_json::Value;
+
+use super::findings::{Findings, quoted};
+use super::judge::Ground;
+use crate::protocol::{Effect, Tier};
+use crate::words::prompt as words;
+
+/// The tool.
+pub const TOOL: &str = "script.run";
+
+/// Judges `{script, args}`.
+pub(super) fn judge(input: &Value, ground: &Ground<'_>, findings: &mut Findings) {
+    let known = |key: &String| matches!(key.as_str(), "script" | "args");
+    let args = input.get("args");
+    let sound = input.as_object().is_some_and(|fields| fields.keys().all(known))
+        && args.is_none_or(|args| args.is_null() || args.is_object() || args.is_string());
+    let name = input.get("script").and_then(Value::as_str).filter(|_| sound);
+    let Some(name) = name else {
+        return findings.add("script.malformed", Tier::L2, words::SCRIPT_MALFORMED, None, &[]);
+    };
+    if !ground.scene.world.runs(name) {
+        let say = words::SCRIPT_UNKNOWN.with("name", quoted(name));
+        return findings.add("script.unknown", Tier::L2, say, None, &[]);
+    }
+    let say = words::SCRIPT_RUNS.with("name", quoted(name));
+    findings.add(TOOL, Tier::L0, say, None, &[Effect::Read]);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use serde_json::json;
+
+    use crate::protocol::{Requires, Step, Tier, Work};
+    use crate::safety::{Contents, Kind, Place, Policy, Program, Scene, World, assess};
+
+    struct Machine;
+
+    impl World for Machine {
+        fn real(&self, path: &Path) -> PathBuf {
+            path.to_owned()
+        }
+
+        fn kind(&self, _: &Path) -> Kind {
+            Kind::Folder
+        }
+
+        fn program(&self, _: &str) -> Option<Program> {
+            None
+        }
+
+        fn read(&self, _: &Path, _: usize) -> Contents {
+            Contents::Missing
+        }
+
+        fn runs(&self, script: &str) -> bool {
+            script == "known"
+        }
+    }
+
+    #[test]
+    fn a_script_that_is_known_runs_and_another_is_refused() {
+        let tier = |input| {
+            let work = Work::Tool { name: super::TOOL.into(), input };
+            let folder = PathBuf::from("/w");
+            let place =
+                Place { workspace: folder.clone(), home: "/h".into(), cwd: folder, trusted: true };
+            let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
+            let scene = Scene { policy: &Policy::default(), place: &place, world: &Machine };
+            assess(step, scene).judged().risk.tier
+        };
+        assert_eq!(tier(json!({"script": "known"})), Tier::L0);
+        assert_eq!(tier(json!({"script": "known", "args": {"a": 1}})), Tier::L0);
+        assert_eq!(tier(json!({"script": "known", "args": "text"})), Tier::L0);
+        for wrong in [
+            json!({"script": "other"}),
+            json!({"script": 7}),
+            json!({}),
+            json!("known"),
+            json!({"script": "known", "args": [1]}),
+            json!({"script": "known", "cwd": "/"}),
+        ] {
+            assert_eq!(tier(wrong.clone()), Tier::L2, "{wrong}");
+        }
+    }
+}

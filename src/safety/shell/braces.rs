@@ -1,0 +1,67 @@
+//! Spreads out braces as a shell does, so that an option that hides in them is seen:
+//! `{-rf,x}` is `-rf x`. For danger only; what braces stand for is never proof of safety.
+
+/// More words than this nobody wrote by hand; what is left over stays as it stands.
+const MOST: usize = 64;
+
+/// The words a text with braces stands for. Quotes are gone by now, so a quoted brace is
+/// spread too.
+pub fn spread(text: &str) -> Vec<String> {
+    let mut done = Vec::new();
+    let mut open = vec![text.to_owned()];
+    while let Some(word) = open.pop() {
+        match innermost(&word) {
+            Some((before, list, after)) if done.len() + open.len() < MOST => {
+                let parts = list.split(',').rev().map(|part| format!("{before}{part}{after}"));
+                open.extend(parts);
+            }
+            Some(_) | None => done.push(word),
+        }
+    }
+    done
+}
+
+/// The first list that holds no other one: what stands before, inside and behind it.
+fn innermost(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = None;
+    let mut listed = false;
+    for (at, c) in text.char_indices() {
+        match (c, from) {
+            ('{', _) => (from, listed) = (Some(at), false),
+            (',', Some(_)) => listed = true,
+            ('}', Some(start)) if listed => {
+                return Some((text.get(..start)?, text.get(start + 1..at)?, text.get(at + 1..)?));
+            }
+            ('}', _) => from = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_are_spread_out_and_everything_else_is_left() {
+        for (text, expected) in [
+            ("{-rf,x}", "-rf|x"),
+            ("-{r,f}", "-r|-f"),
+            ("a{b,c{d,e}}f", "abf|acdf|abf|acef"),
+            ("{a,b}{1,2}", "a1|a2|b1|b2"),
+            ("{}", "{}"),
+            ("{a}", "{a}"),
+            ("a{b", "a{b"),
+            ("{a}{b,c}", "{a}b|{a}c"),
+            ("x", "x"),
+        ] {
+            assert_eq!(spread(text).join("|"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_of_many_braces_ends() {
+        assert!(spread(&"{a,b}".repeat(40)).len() <= 2 * MOST);
+    }
+}

@@ -1,0 +1,92 @@
+//! What is not known ends in a question or a refusal, never in a run.
+
+use super::*;
+
+/// A machine that cannot answer: which of its answers are missing.
+#[derive(Clone, Copy, Default)]
+struct Mute {
+    folders: bool,
+    files: bool,
+}
+
+impl World for Mute {
+    fn real(&self, path: &Path) -> PathBuf {
+        paths::normal(path)
+    }
+
+    fn kind(&self, _: &Path) -> Kind {
+        if self.folders { Kind::Other } else { Kind::Folder }
+    }
+
+    fn program(&self, _: &str) -> Option<Program> {
+        None
+    }
+
+    fn read(&self, _: &Path, _: usize) -> Contents {
+        if self.files { Contents::Unreadable } else { Contents::Missing }
+    }
+}
+
+/// Every example of the tables that runs by itself.
+fn harmless() -> impl Iterator<Item = &'static str> {
+    examples().filter(|example| line(example).tier == Tier::L0)
+}
+
+fn on(world: &dyn World, policy: &Policy, example: &str) -> Verdict {
+    let words = words_of(example);
+    let (program, args) = words.split_first().unwrap();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let place = place();
+    assess(step(program, &args), Scene { policy, place: &place, world })
+}
+
+#[test]
+fn there_are_examples_that_run_by_themselves() {
+    assert!(harmless().count() > 200);
+    assert!(harmless().filter(|example| example.starts_with("git ")).count() > 40);
+}
+
+#[test]
+fn where_the_folder_cannot_be_seen_nothing_runs_by_itself() {
+    let world = Mute { folders: true, files: false };
+    for example in harmless() {
+        assert!(!matches!(on(&world, &Policy::default(), example), Verdict::Run(_)), "{example}");
+    }
+}
+
+#[test]
+fn where_settings_of_a_repository_cannot_be_read_no_git_step_runs_by_itself() {
+    let world = Mute { folders: false, files: true };
+    for example in harmless().filter(|example| example.starts_with("git ")) {
+        // What prints its version looks at no repository.
+        let version = ["git --version", "git -v", "git version", "git --no-pager --version"];
+        if !version.contains(&example) {
+            let verdict = on(&world, &Policy::default(), example);
+            assert!(!matches!(verdict, Verdict::Run(_)), "{example}");
+        }
+    }
+}
+
+#[test]
+fn without_what_would_hold_them_all_steps_ask_and_no_rule_answers() {
+    let allowed = ["ls *", "git add *", "mkdir *"].map(|rule| Rule::parse(rule).unwrap());
+    let policy = Policy { unheld: true, allowed: allowed.to_vec(), ..Policy::default() };
+    for example in harmless().chain(["ls -la", "git add .", "mkdir x"]) {
+        let verdict = on(&world(), &policy, example);
+        let Verdict::Ask(held) = &verdict else { panic!("{example}: {verdict:?}") };
+        let rules = rules_of(&held.judged().risk);
+        assert!(rules.contains(&"sandbox.absent"), "{example}: {rules:?}");
+        assert_eq!(held.judged().rule(), None, "{example}");
+    }
+    assert!(matches!(on(&world(), &policy, "rm -rf x"), Verdict::Refuse(_)));
+}
+
+#[test]
+fn what_is_too_much_to_look_at_is_refused() {
+    let many = vec!["a"; 4097];
+    assert!(matches!(verdict("ls", &many), Verdict::Refuse(_)));
+    let long = "a".repeat(64 * 1024 + 1);
+    assert!(matches!(verdict("cat", &[&long]), Verdict::Refuse(_)));
+    let line = ["x"; 9].join(" && ") + &" && env".repeat(3000);
+    assert!(!matches!(verdict("bash", &["-c", &line]), Verdict::Run(_)));
+}

@@ -1,0 +1,204 @@
+//! Directives for what outlives a run: knowledge under a name, and dialogues. Both lie in
+//! the store behind `pack://`; a tool may want to hear of a change (ISDK-097).
+
+use serde_json::{Value, json};
+
+use super::super::fault::quoted;
+use super::super::host::Key;
+use super::super::run::calls::Passed;
+use super::super::run::talk::Line;
+use super::super::run::tools::Memory;
+use super::super::run::values::text_of;
+use super::super::run::{Frame, Halt, Run};
+use super::{Came, Given};
+use crate::words::script_run as words;
+
+/// Where dialogues lie among the script's own values.
+const CHATS: &str = "chats";
+
+/// `pack://id?tbl=collection&db=name`; what is left out is the script's own.
+pub fn key_of(frame: &Frame, path: &str) -> Option<Key> {
+    let rest = path.strip_prefix("pack://")?;
+    let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let part = |name: &str| {
+        let found =
+            query.split('&').filter_map(|pair| pair.split_once('=')).find(|it| it.0 == name);
+        found.map(|(_, value)| value.to_owned())
+    };
+    Some(Key {
+        id: id.to_owned(),
+        table: part("tbl").unwrap_or_else(|| frame.shape.id().to_owned()),
+        database: part("db").unwrap_or_else(|| own_database(frame)),
+    })
+}
+
+fn own_database(frame: &Frame) -> String {
+    frame.shape.origin.folder.display().to_string()
+}
+
+/// The key a directive names: a `pack://` address, or an ID with `tbl` and `db` beside it.
+fn key(frame: &Frame, passed: &Passed) -> Result<Key, Halt> {
+    let id = passed.text("id").filter(|id| !id.is_empty()).ok_or(words::KEEP_NEEDS)?;
+    if let Some(key) = key_of(frame, &id) {
+        return Ok(key);
+    }
+    let part = |name: &str| passed.get(name).map(text_of);
+    Ok(Key {
+        id,
+        table: part("tbl").unwrap_or_else(|| frame.shape.id().to_owned()),
+        database: part("db").unwrap_or_else(|| own_database(frame)),
+    })
+}
+
+/// `$remember: {id, value}` keeps a value beyond the run.
+pub fn remember<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let key = key(frame, &given.passed)?;
+        let by_place = given.passed.by_place.get(1);
+        let value = given.passed.get("value").or(by_place).cloned().ok_or(words::KEEP_NEEDS)?;
+        let before = run.host.keep(key.clone(), Some(value.clone())).await?;
+        let (what, before) = match before {
+            None => (Memory::Added, Value::Null),
+            Some(before) => (Memory::Updated, before),
+        };
+        if what == Memory::Added || before != value {
+            let memory = json!({ "id": key.id, "value": value, "before": before });
+            run.remembered(frame, what, memory).await?;
+        }
+        Ok(None)
+    })
+}
+
+/// `$forget: id` takes a value away.
+pub fn forget<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let key = key(frame, &given.passed)?;
+        if let Some(before) = run.host.keep(key.clone(), None).await? {
+            let memory = json!({ "id": key.id, "value": before });
+            run.remembered(frame, Memory::Removed, memory).await?;
+        }
+        Ok(None)
+    })
+}
+
+fn chats(frame: &Frame, passed: &Passed) -> Key {
+    let name = passed.text("id").unwrap_or_default();
+    Key {
+        id: format!("{CHATS}/{name}"),
+        table: frame.shape.id().to_owned(),
+        database: own_database(frame),
+    }
+}
+
+/// `$saveChats: name` keeps the visible dialogue.
+pub fn save_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let key = chats(frame, &given.passed);
+        let of = |role: &str, text: String| json!({ "role": role, "content": text });
+        let mut list = Vec::new();
+        for line in frame.talk.visible() {
+            list.push(of(&line.role, line.text()));
+            list.extend(line.replies.iter().map(|(role, text)| of(role, text.clone())));
+        }
+        run.host.keep(key, Some(Value::Array(list))).await?;
+        Ok(None)
+    })
+}
+
+/// `$loadChats: name` puts a kept dialogue in; its value is how many messages came.
+pub fn load_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let key = chats(frame, &given.passed);
+        let name = key.id.clone();
+        let list = match run.host.knowledge(key).await? {
+            None => Vec::new(),
+            Some(Value::Array(list)) => list,
+            Some(_) => return Err(words::CHATS_BROKEN.with("name", quoted(&name)).into()),
+        };
+        for message in &list {
+            let part = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
+            // What was said is not read again, whatever it holds.
+            frame.talk.push(Line::settled(part("role"), part("content")));
+        }
+        Ok(Some(Value::from(list.len())))
+    })
+}
+
+/// `$abort` ends the call of the model that is under way; what has come is the answer.
+pub fn abort<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        frame.talk.aborted = true;
+        Ok(None)
+    })
+}
+
+/// `$tokenize: text` cuts a text about as models do. Each model has a way of its own, and
+/// servers do not tell it: good for measuring, not for biases.
+pub fn tokenize<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let text = given.passed.text("content").unwrap_or_default();
+        Ok(Some(pieces(&text).into_iter().map(Value::from).collect()))
+    })
+}
+
+/// `$countTokens: text`, by the same measure.
+pub fn count_tokens<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
+    Box::pin(async move {
+        let text = given.passed.text("content").unwrap_or_default();
+        Ok(Some(Value::from(pieces(&text).len())))
+    })
+}
+
+/// Longest piece of a word, and of a number, in characters.
+const WORD: usize = 7;
+const DIGITS: usize = 3;
+
+/// Words with the blank before them, numbers by three digits, everything else by itself.
+fn pieces(text: &str) -> Vec<String> {
+    #[derive(PartialEq, Clone, Copy)]
+    enum Is {
+        Letter,
+        Digit,
+        Blank,
+        Sign,
+    }
+    let is = |c: char| match c {
+        c if c.is_ascii_digit() => Is::Digit,
+        c if c.is_alphabetic() && u32::from(c) < 0x2E80 => Is::Letter,
+        c if c.is_whitespace() => Is::Blank,
+        _ => Is::Sign,
+    };
+    let mut out: Vec<String> = Vec::new();
+    let mut last = Is::Sign;
+    let mut length = 0;
+    for c in text.chars() {
+        let now = is(c);
+        let grows = match (last, now) {
+            (Is::Letter, Is::Letter) => length < WORD,
+            (Is::Digit, Is::Digit) => length < DIGITS,
+            (Is::Blank, Is::Letter) => out.last().is_some_and(|piece| piece == " "),
+            (Is::Blank, Is::Blank) => true,
+            _ => false,
+        };
+        length = if grows { length + 1 } else { 1 };
+        match out.last_mut().filter(|_| grows) {
+            Some(piece) => piece.push(c),
+            None => out.push(c.to_string()),
+        }
+        last = now;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_about_as_models_do() {
+        assert_eq!(pieces("Hello big world!"), ["Hello", " big", " world", "!"]);
+        assert_eq!(pieces("12345 你好"), ["123", "45", " ", "你", "好"]);
+        assert_eq!(pieces("internationally"), ["interna", "tionall", "y"]);
+        assert_eq!(pieces(""), [] as [&str; 0]);
+    }
+}

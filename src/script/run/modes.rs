@@ -1,0 +1,151 @@
+//! How the tools of one answer are run: `run_mode` and `concurrency_level` (ISDK-098).
+//!
+//! | mode | the model names | they run |
+//! |---|---|---|
+//! | none | all calls at once | one after the other |
+//! | `sequential` | one call, then the next one with its result | one after the other |
+//! | `parallel` | all calls at once | several at a time |
+//! | `cascaded` | what can run now, then what needs its results | one after the other |
+//! | `planer` | as in `cascaded` | several at a time |
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use serde_json::{Map, Value};
+
+use super::super::fault::quoted;
+use super::super::host::Told;
+use super::super::shape::input::Args;
+use super::super::tool_text::Call;
+use super::relay::Relay;
+use super::tools::{Doer, MOST_CALLS, Results, Tool};
+use super::values::text_of;
+use super::{Frame, Halt, Run};
+use crate::words::script_run as words;
+
+/// Most rounds of calls for one answer.
+const MOST_ROUNDS: usize = 5;
+/// Calls at a time, where the script does not say, and at most.
+const AT_ONCE: usize = 5;
+const MOST_AT_ONCE: usize = 10;
+
+/// How many calls of a reply are taken, how often the model is asked, and how many run at
+/// a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    pub calls: usize,
+    pub rounds: usize,
+    pub at_once: usize,
+    /// What the model is told of it.
+    pub told: &'static str,
+}
+
+const ALL: &str = "Name all the calls that are needed.";
+const ONE: &str = "Name one call only, the next one; you are asked again with its result.";
+const READY: &str = "Name the calls that can run now; you are asked again with their results for those that need them.";
+
+impl Mode {
+    /// What the settings of a script want.
+    pub fn of(frame: &Frame) -> Result<Mode, Halt> {
+        let text = |name: &str| frame.values.option(name).map(|value| text_of(&value));
+        let level = frame.values.option("concurrency_level");
+        let level = level.and_then(|it| it.as_u64()).and_then(|it| usize::try_from(it).ok());
+        let several = level.unwrap_or(AT_ONCE).clamp(1, MOST_AT_ONCE);
+        let mode = |calls, rounds, at_once, told| Mode { calls, rounds, at_once, told };
+        Ok(match text("run_mode").as_deref() {
+            None => mode(MOST_CALLS, 1, 1, ALL),
+            Some("sequential" | "serial") => mode(1, MOST_ROUNDS, 1, ONE),
+            Some("parallel") => mode(MOST_CALLS, 1, several, ALL),
+            Some("cascaded") => mode(MOST_CALLS, MOST_ROUNDS, 1, READY),
+            Some("planer" | "planner") => mode(MOST_CALLS, MOST_ROUNDS, several, READY),
+            Some(other) => return Err(words::NO_RUN_MODE.with("mode", quoted(other)).into()),
+        })
+    }
+}
+
+impl Run {
+    /// Runs the calls of one reply.
+    pub async fn run_calls(
+        &mut self,
+        frame: &mut Frame,
+        tools: &[&Tool],
+        wanted: &[Call],
+        at_once: usize,
+        done: &mut Results,
+    ) -> Result<(), Halt> {
+        let found = |call: &Call| {
+            let tool = tools.iter().find(|tool| tool.id == call.id)?;
+            Some((*tool, tool.help().named(call)))
+        };
+        let wanted: Vec<(&Tool, Map<String, Value>)> = wanted.iter().filter_map(found).collect();
+        if at_once == 1 || wanted.len() < 2 {
+            for (tool, given) in wanted {
+                self.run_tool(frame, tool, given, done).await?;
+            }
+            return Ok(());
+        }
+        let mut jobs = Vec::new();
+        for (tool, given) in wanted {
+            let args = tool.args(given);
+            done.called(tool, &args);
+            self.permit(frame, &tool.id, &args).await?;
+            jobs.push((tool, args));
+        }
+        let came = self.together(frame, &jobs, at_once).await;
+        for ((tool, args), came) in jobs.iter().zip(came) {
+            let value = self.tool_value(tool, came)?;
+            done.gave(tool, args, &value);
+        }
+        Ok(())
+    }
+
+    /// Runs tools at the same time, so many at once; what came of each, in their order.
+    async fn together(
+        &mut self,
+        frame: &Frame,
+        jobs: &[(&Tool, Map<String, Value>)],
+        at_once: usize,
+    ) -> Vec<Result<Value, Halt>> {
+        let (relay, mut asked) = Relay::new();
+        let start = self.counts();
+        let runs: Vec<_> = jobs
+            .iter()
+            .map(|(tool, args)| {
+                let (mut run, doer) = (self.beside(relay.clone()), tool.doer.clone());
+                let (guards, args) = (frame.guards.clone(), args.clone());
+                async move {
+                    let came = match doer {
+                        Doer::Own(own) => run.own_tool(own, &args).await,
+                        Doer::Script(shape) => {
+                            run.host.tell(Told::Calling(shape.id().to_owned()));
+                            let args = Args { by_place: Vec::new(), named: args };
+                            match Frame::new(shape, args, &guards) {
+                                Ok(mut frame) => run.frame(&mut frame).await,
+                                Err(failure) => Err(failure.into()),
+                            }
+                        }
+                    };
+                    (came, run.counts())
+                }
+            })
+            .collect();
+        drop(relay);
+        let mut all = Box::pin(stream::iter(runs).buffered(at_once).collect::<Vec<_>>());
+        let came = loop {
+            tokio::select! {
+                biased;
+                Some(asked) = asked.recv() => self.serve(asked).await,
+                came = &mut all => break came,
+            }
+        };
+        // What was told with the last word.
+        while let Ok(asked) = asked.try_recv() {
+            self.serve(asked).await;
+        }
+        came.into_iter()
+            .map(|(came, counts)| {
+                self.count(start, counts);
+                came
+            })
+            .collect()
+    }
+}

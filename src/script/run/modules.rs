@@ -1,0 +1,134 @@
+//! JavaScript files that import each other: what belongs to a module is found, read and
+//! handed to the engine before it, each file once. Only files of the script's folder, and
+//! only where a person trusts them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::failure::Failure;
+use super::super::fault::quoted;
+use super::super::source;
+use super::{Frame, Halt, Run};
+use crate::words::script_run as words;
+
+/// Most files of one module, and most bytes of them.
+const MOST_FILES: usize = 64;
+const MOST_BYTES: usize = 4 << 20;
+
+/// A file on its way to the engine: its path below the folder, with `/`, and its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsFile {
+    pub name: String,
+    pub source: String,
+}
+
+/// Where a module names another file.
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?:\bfrom|\bimport|\b(?:import|require)\s*\()\s*(?:"(\.{1,2}/[^"\n]+)"|'(\.{1,2}/[^'\n]+)')"#)
+        .unwrap()
+});
+
+impl Run {
+    /// The file at a path with all that it imports, those first that others need.
+    pub fn js_files(&self, frame: &Frame, path: &Path) -> Result<Vec<JsFile>, Halt> {
+        let own = &frame.shape.origin.folder;
+        let folder = match path.starts_with(own) {
+            true => own.clone(),
+            // A package of another folder has that for its own.
+            false => path.parent().unwrap_or(Path::new("")).to_owned(),
+        };
+        let mut gathered =
+            Gathered { folder, open: Vec::new(), seen: BTreeSet::new(), files: Vec::new() };
+        self.gather(&mut gathered, path)?;
+        Ok(gathered.files)
+    }
+
+    fn gather(&self, to: &mut Gathered, path: &Path) -> Result<(), Halt> {
+        if !to.seen.insert(path.to_owned()) {
+            return match to.open.iter().any(|open| open == path) {
+                true => Err(words::MODULE_CIRCLE.with("name", quoted(&to.name(path))).into()),
+                false => Ok(()),
+            };
+        }
+        if to.seen.len() > MOST_FILES {
+            let name = to.open.first().map_or_else(String::new, |first| to.name(first));
+            return Err(words::TOO_MANY_FILES
+                .with("most", MOST_FILES)
+                .with("name", quoted(&name))
+                .into());
+        }
+        let files = self.library.files();
+        let text = files
+            .read(path)
+            .map_err(Failure::new)?
+            .ok_or_else(|| words::NO_FILE.with("name", quoted(&to.name(path))))?;
+        if !files.trusts(path) {
+            return Err(words::UNTRUSTED
+                .with("file", path.display().to_string())
+                .with("what", quoted(&to.name(path)))
+                .into());
+        }
+        if text.len() + to.files.iter().map(|file| file.source.len()).sum::<usize>() > MOST_BYTES {
+            return Err(words::TOO_LONG.with("most", MOST_BYTES >> 20).into());
+        }
+        to.open.push(path.to_owned());
+        for named in named(&text) {
+            let next = source::clean(&path.parent().unwrap_or(Path::new("")).join(&named));
+            if !next.starts_with(&to.folder) {
+                return Err(words::MODULE_OUTSIDE.with("name", quoted(&named)).into());
+            }
+            // CommonJS leaves the ending out.
+            let found = ["", ".js", ".cjs", ".mjs", "/index.js"].iter().find_map(|end| {
+                let mut full = next.clone().into_os_string();
+                full.push(end);
+                let full = PathBuf::from(full);
+                matches!(files.read(&full), Ok(Some(_))).then_some(full)
+            });
+            self.gather(to, &found.unwrap_or(next))?;
+        }
+        to.open.pop();
+        to.files.push(JsFile { name: to.name(path), source: text });
+        Ok(())
+    }
+}
+
+struct Gathered {
+    folder: PathBuf,
+    /// The files whose imports are being read.
+    open: Vec<PathBuf>,
+    seen: BTreeSet<PathBuf>,
+    files: Vec<JsFile>,
+}
+
+impl Gathered {
+    fn name(&self, path: &Path) -> String {
+        let path = path.strip_prefix(&self.folder).unwrap_or(path);
+        let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+        parts.join("/")
+    }
+}
+
+/// The relative files a module names, in their order.
+fn named(source: &str) -> Vec<String> {
+    let is_code =
+        |line: &&str| !line.trim_start().starts_with("//") && !line.trim_start().starts_with('*');
+    let code: Vec<&str> = source.lines().filter(is_code).collect();
+    let code = code.join("\n");
+    let all = NAMED.captures_iter(&code);
+    all.filter_map(|found| found.get(1).or(found.get(2)).map(|it| it.as_str().to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_a_module_names_are_found() {
+        let source = "import a from './a.mjs'\nimport {\n  b,\n} from \"../b.mjs\";\nimport './c.mjs'\nexport * from './d.mjs'\nconst e = require('./e')\n// import x from './x.mjs'\n * from './y.mjs'\nimport path from 'path'\nconst s = 'from here'\nawait import('./f.mjs')\n";
+        assert_eq!(named(source), ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "./f.mjs"]);
+    }
+}

@@ -1,0 +1,138 @@
+//! The program's own tools as tools of a script, by the same text protocol. What a model
+//! gives them becomes a step: the script's permissions stand before it, the safety policy
+//! above both.
+
+use serde_json::{Map, Value, json};
+
+use super::super::tool_text::{Help, Param};
+use super::{Halt, Run};
+use crate::protocol::Work;
+use crate::words::script_run as words;
+
+/// One of the program's own tools, as a model is told of it.
+#[derive(Debug)]
+pub struct Own {
+    pub id: &'static str,
+    title: &'static str,
+    params: &'static [Told],
+}
+
+#[derive(Debug)]
+struct Told {
+    name: &'static str,
+    required: bool,
+    about: &'static str,
+    /// JSON.
+    example: &'static str,
+}
+
+const fn must(name: &'static str, about: &'static str, example: &'static str) -> Told {
+    Told { name, required: true, about, example }
+}
+
+const fn may(name: &'static str, about: &'static str, example: &'static str) -> Told {
+    Told { name, required: false, about, example }
+}
+
+/// Every tool a script may hand to its model.
+#[rustfmt::skip]
+const TABLE: &[Own] = &[
+    Own { id: "exec", title: "run a program, without a shell", params: &[
+        must("program", "the name of the program", "\"git\""),
+        may("args", "the list of its arguments", "[\"status\", \"--short\"]"),
+    ] },
+    Own { id: "file.read", title: "read a text file", params: &[
+        must("path", "the file", "\"src/main.rs\""),
+        may("from", "the first line wanted, a number", "1"),
+        may("to", "the last line wanted, a number", "80"),
+    ] },
+    Own { id: "file.list", title: "list the files of a folder", params: &[
+        may("path", "the folder", "\"src\""),
+        may("glob", "which names", "\"*.rs\""),
+    ] },
+    Own { id: "file.search", title: "look for a text in files", params: &[
+        must("query", "the text", "\"fn main\""),
+        may("path", "the folder or file", "\"src\""),
+        may("regex", "whether the text is a regular expression", "false"),
+    ] },
+    Own { id: "file.write", title: "write a whole file", params: &[
+        must("path", "the file", "\"notes.md\""),
+        must("content", "all it holds then", "\"# Notes\\n\""),
+    ] },
+    Own { id: "file.edit", title: "replace a text that stands once in a file", params: &[
+        must("path", "the file", "\"notes.md\""),
+        must("old", "the text as it stands there", "\"one\""),
+        must("new", "the text in its place", "\"two\""),
+    ] },
+];
+
+/// The tool of this name.
+pub fn find(id: &str) -> Option<&'static Own> {
+    TABLE.iter().find(|own| own.id == id)
+}
+
+impl Own {
+    pub fn help(&self, title: Option<&str>) -> Help {
+        let params = self.params.iter().map(|told| Param {
+            name: told.name.to_owned(),
+            required: told.required,
+            default: None,
+            about: [
+                ("description".to_owned(), Value::from(told.about)),
+                ("example".to_owned(), serde_json::from_str(told.example).unwrap_or(Value::Null)),
+            ]
+            .into_iter()
+            .collect(),
+        });
+        Help {
+            id: self.id.to_owned(),
+            title: title.unwrap_or(self.title).to_owned(),
+            params: params.collect(),
+        }
+    }
+
+    /// The step these arguments ask for.
+    pub fn work(&self, args: &Map<String, Value>) -> Result<Work, Halt> {
+        if self.id != "exec" {
+            return Ok(Work::Tool { name: self.id.to_owned(), input: json!(args) });
+        }
+        let program = args.get("program").and_then(Value::as_str).map(str::trim);
+        let program = program.filter(|it| !it.is_empty()).ok_or(words::EXEC_PROGRAM)?;
+        let args: Vec<String> = match args.get("args") {
+            Some(Value::Array(items)) => items.iter().map(super::values::text_of).collect(),
+            Some(Value::Null) | None => Vec::new(),
+            Some(one) => vec![super::values::text_of(one)],
+        };
+        Ok(Work::Exec { program: program.to_owned(), args })
+    }
+}
+
+impl Run {
+    /// Runs one of them as a step.
+    pub async fn own_tool(&mut self, own: &Own, args: &Map<String, Value>) -> Result<Value, Halt> {
+        self.step()?;
+        let work = own.work(args)?;
+        Ok(Value::String(self.host.step(work).await?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_can_be_read_and_becomes_a_step() {
+        for own in TABLE {
+            let help = own.help(None);
+            assert!(help.text().starts_with(&format!("- @{}", own.id)), "{}", help.text());
+            let example = |param: &Param| {
+                let example = param.about["example"].clone();
+                assert!(!example.is_null(), "{} {}", own.id, param.name);
+                (param.name.clone(), example)
+            };
+            let args = help.params.iter().map(example).collect();
+            assert_eq!(own.work(&args).unwrap().tool(), own.id);
+        }
+        assert!(find("exec").unwrap().work(&Map::new()).is_err());
+    }
+}

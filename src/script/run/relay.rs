@@ -1,0 +1,119 @@
+//! One world for several scripts that run at the same time: each asks it through a
+//! [`Relay`], and the run that started them answers, one question after the other.
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use super::super::host::{Host, Key, ModelCall, Part, Told};
+use super::Run;
+use crate::protocol::Work;
+use crate::words::{Say, script_run as words};
+
+type Parts = BoxStream<'static, Result<Part, Say>>;
+type Found = Result<Option<Value>, Say>;
+
+/// What is asked of the world, and where the answer goes.
+pub enum Asked {
+    Model(Box<ModelCall>, oneshot::Sender<Parts>),
+    Told(Told),
+    Confirm(Say, oneshot::Sender<bool>),
+    Step(Work, oneshot::Sender<Result<String, Say>>),
+    Knowledge(Key, oneshot::Sender<Found>),
+    Keep(Key, Option<Value>, oneshot::Sender<Found>),
+}
+
+/// The way to a world that others use as well.
+#[derive(Clone)]
+pub struct Relay {
+    to: mpsc::UnboundedSender<Asked>,
+}
+
+impl Relay {
+    pub fn new() -> (Relay, mpsc::UnboundedReceiver<Asked>) {
+        let (to, asked) = mpsc::unbounded_channel();
+        (Relay { to }, asked)
+    }
+
+    /// Asks; `None` when nobody is there any more.
+    fn ask<T: Send + 'static>(
+        &self,
+        asked: impl FnOnce(oneshot::Sender<T>) -> Asked,
+    ) -> BoxFuture<'static, Option<T>> {
+        let (give, take) = oneshot::channel();
+        // Where nobody listens the answer is dropped, which is heard below.
+        let _ = self.to.send(asked(give));
+        take.map(Result::ok).boxed()
+    }
+}
+
+impl Host for Relay {
+    fn model(&mut self, call: ModelCall) -> Parts {
+        let answer = self.ask(|give| Asked::Model(Box::new(call), give));
+        answer
+            .map(|parts| parts.unwrap_or_else(|| stream::empty().boxed()))
+            .flatten_stream()
+            .boxed()
+    }
+
+    fn tell(&mut self, told: Told) {
+        let _ = self.to.send(Asked::Told(told));
+    }
+
+    fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool> {
+        self.ask(|give| Asked::Confirm(question, give)).map(|said| said == Some(true)).boxed()
+    }
+
+    fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
+        let answer = self.ask(|give| Asked::Step(work, give));
+        answer.map(|came| came.unwrap_or_else(|| Err(words::STEP_BROKEN.into()))).boxed()
+    }
+
+    fn knowledge(&mut self, key: Key) -> BoxFuture<'_, Found> {
+        self.ask(|give| Asked::Knowledge(key, give)).map(|came| came.unwrap_or(Ok(None))).boxed()
+    }
+
+    fn keep(&mut self, key: Key, value: Option<Value>) -> BoxFuture<'_, Found> {
+        let answer = self.ask(|give| Asked::Keep(key, value, give));
+        answer.map(|came| came.unwrap_or_else(|| Err(words::NO_STORE.into()))).boxed()
+    }
+}
+
+impl Run {
+    /// Answers one question of a script beside this one. One that is gone needs no answer.
+    pub async fn serve(&mut self, asked: Asked) {
+        match asked {
+            Asked::Model(call, give) => drop(give.send(self.host.model(*call))),
+            Asked::Told(told) => self.host.tell(told),
+            Asked::Confirm(question, give) => drop(give.send(self.host.confirm(question).await)),
+            Asked::Step(work, give) => drop(give.send(self.host.step(work).await)),
+            Asked::Knowledge(key, give) => drop(give.send(self.host.knowledge(key).await)),
+            Asked::Keep(key, value, give) => drop(give.send(self.host.keep(key, value).await)),
+        }
+    }
+
+    /// A run of its own in the same world, with what is left of the limits.
+    pub fn beside(&self, relay: Relay) -> Run {
+        Run {
+            host: Box::new(relay),
+            library: self.library.clone(),
+            // Two answers at once would grow into each other.
+            streams: false,
+            depth: self.depth,
+            steps: self.steps,
+            calls: self.calls,
+        }
+    }
+
+    /// Counts what a run beside this one did since it was made from `start`.
+    pub fn count(&mut self, start: (usize, usize), other: (usize, usize)) {
+        self.steps = self.steps.saturating_add(other.0.saturating_sub(start.0));
+        self.calls = self.calls.saturating_add(other.1.saturating_sub(start.1));
+    }
+
+    pub fn counts(&self) -> (usize, usize) {
+        (self.steps, self.calls)
+    }
+}

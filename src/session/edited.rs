@@ -1,0 +1,30 @@
+//! A step a person changes at a question: judged at each key, as its turn would judge it.
+
+use super::run::Session;
+use super::skills::WithSkills;
+use crate::protocol::{AskId, Event, Step, Work};
+use crate::safety::{self, Policy, Scene};
+
+impl Session {
+    /// What is typed in place of the step a question holds. A skill that was entered
+    /// holds for it as for the step itself.
+    pub(super) async fn judge(&mut self, ask: AskId, work: Work) {
+        let Some(running) = &self.running else { return };
+        let Some(held) = running.held(ask) else { return };
+        let step = Step { work: work.clone(), ..held.clone() };
+        let policy = Policy { narrowed: running.narrowed.clone(), ..self.guard.policy.clone() };
+        let world = WithSkills {
+            world: std::sync::Arc::clone(&self.guard.world),
+            library: std::sync::Arc::clone(&self.voice.kept.library),
+            offered: self.offered(),
+        };
+        let scene = Scene { policy: &policy, place: &self.guard.place, world: &world };
+        let verdict = match &work {
+            Work::Shell { line } => safety::assess_shell(&step.id, line, scene),
+            Work::Exec { .. } | Work::Tool { .. } => safety::assess(step, scene),
+        };
+        let judged = verdict.judged();
+        let (risk, change) = (judged.risk.clone(), judged.change().cloned().map(Box::new));
+        self.outbox.send(Event::Judged { ask, work, risk, change }).await;
+    }
+}

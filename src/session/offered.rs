@@ -1,0 +1,365 @@
+//! Scripts as steps of the agent: which ones the model may run by itself, and how one
+//! runs inside a turn. It is one step of the turn; what it does to the machine are steps
+//! of their own, each judged and, where it takes a yes, put to the person.
+//!
+//! Not in here: `/run`, which is a turn of its own (`script`).
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::host::TurnHost;
+use super::run::Session;
+use super::script::{GRACE, ScriptPlaces, begin, hearing, may_call, said, shown};
+use super::scripting::{Asked, Memory, Said, ScriptHost};
+use crate::agent::Host as _;
+use crate::context::digest;
+use crate::protocol::{Ask, AskId, Event, Notice, Observation, Outcome, Question, Usage, Work};
+use crate::safety::{Cleared, SCRIPT_TOOL};
+use crate::script::shape::Shape;
+use crate::script::shape::input::Args;
+use crate::script::source::is_script;
+use crate::script::{Failure, Order, Told};
+use crate::store::Store;
+use crate::tools::{Tool, Toolbox, Watch};
+use crate::words::{Lang, Say, Spoken, Word, prompt, script_run, session as words};
+
+/// What the list of them may take of the system prompt, in bytes.
+const BUDGET: usize = 2 * 1024;
+/// Most files of one folder that are looked into.
+const MOST_FILES: usize = 200;
+/// What a model reads of one run, in bytes.
+const LONGEST: usize = 64 * 1024;
+/// Questions of scripts are numbered beside those of turns.
+const ASKS: u64 = 1 << 52;
+
+/// A script that may be run as a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    pub id: String,
+    /// One line: how it is called, and what for.
+    help: String,
+}
+
+/// What a turn needs to run them.
+pub struct Scripts {
+    places: ScriptPlaces,
+    store: Store,
+    lang: Lang,
+    asked: u64,
+}
+
+/// The scripts of the script folders that say what they are for and are trusted. Blocks.
+pub(super) fn all(places: &ScriptPlaces) -> Vec<Offered> {
+    let library = places.clone().library();
+    let mut out: Vec<Offered> = Vec::new();
+    for folder in &places.folders {
+        let files = library.files().list(folder);
+        for file in files.iter().filter(|it| !it.is_folder && is_script(&it.name)).take(MOST_FILES)
+        {
+            let Ok(source) = library.find(&file.name, folder) else { continue };
+            let Ok(shape) = Shape::of(source, &library) else { continue };
+            let help = shape.help().filter(|_| shape.origin.trusted);
+            if let Some(help) = help.filter(|help| out.iter().all(|it| it.id != help.id)) {
+                let line = help.text().lines().next().unwrap_or_default().replacen("- @", "- ", 1);
+                out.push(Offered { id: help.id, help: digest::cut_middle(&line, BUDGET / 4) });
+            }
+        }
+    }
+    out
+}
+
+/// The system prompt with what it says of scripts.
+pub(super) fn beside(prompt: String, offered: &[Offered]) -> String {
+    if offered.is_empty() {
+        return prompt;
+    }
+    let mut out =
+        format!("{prompt}\n\nScripts (tool {SCRIPT_TOOL}); use one when it does what is asked:");
+    let mut left = BUDGET;
+    for (at, script) in offered.iter().enumerate() {
+        match left.checked_sub(script.help.len() + 1) {
+            Some(rest) => left = rest,
+            None => {
+                out.push_str(&format!("\n- … {} more", offered.len() - at));
+                break;
+            }
+        }
+        out.push('\n');
+        out.push_str(&script.help);
+    }
+    out
+}
+
+/// The script and the arguments a step asks for.
+pub(super) fn asked(work: &Work) -> Option<(&str, Args)> {
+    let Work::Tool { name, input } = work else { return None };
+    let script = input.get("script").and_then(Value::as_str).filter(|_| name == SCRIPT_TOOL)?;
+    let args = match input.get("args").cloned() {
+        Some(Value::String(text)) => Args::typed(&text).unwrap_or_default(),
+        args => Args::of(args.unwrap_or(Value::Null)),
+    };
+    Some((script, args))
+}
+
+/// What a person in the terminal reads instead of the flags of a command line.
+pub(super) fn in_here(failure: Failure) -> Failure {
+    let mut what = failure.what;
+    let pairs = [
+        (script_run::NO_SCRIPT, script_run::NO_SCRIPT_HERE),
+        (script_run::NO_TYPE, script_run::NO_TYPE_HERE),
+        (script_run::UNTRUSTED, script_run::UNTRUSTED_HERE),
+        (script_run::STEP_DECLINED, script_run::STEP_DECLINED_HERE),
+    ];
+    if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.word()) {
+        what = what.reworded(here);
+    }
+    Failure { what, ..failure }
+}
+
+/// The tool `script.run`. The turn runs it, since a script may ask the person.
+struct ScriptTool;
+
+impl Tool for ScriptTool {
+    fn name(&self) -> &'static str {
+        SCRIPT_TOOL
+    }
+
+    fn about(&self) -> Word {
+        prompt::SCRIPT_ABOUT
+    }
+
+    fn prompt(&self) -> &'static str {
+        "script.run: run one of the scripts below, input {\"script\",\"args\":{…}}; what it prints \
+         and its result come back"
+    }
+
+    fn run(&self, step: Cleared, _: Watch) -> BoxFuture<'static, Observation> {
+        let judged = step.judged();
+        let cwd = judged.cwd.display().to_string();
+        let mut seen =
+            Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);
+        seen.note = Some(words::SCRIPT_BROKE.into());
+        std::future::ready(seen).boxed()
+    }
+}
+
+impl Session {
+    /// The scripts a model may run now; the guide plays a part of its own.
+    pub(super) fn offered(&self) -> Arc<Vec<Offered>> {
+        match self.voice.connected.provider == "guide" {
+            true => Arc::default(),
+            false => Arc::clone(&self.voice.kept.offered),
+        }
+    }
+
+    pub(super) fn toolbox(&self) -> Toolbox {
+        let tools = super::skills::toolbox(&self.tools, &self.voice.kept.library);
+        match self.offered().is_empty() {
+            true => tools,
+            false => tools.and(Arc::new(ScriptTool)),
+        }
+    }
+
+    pub(super) fn scripts(&self) -> Scripts {
+        Scripts {
+            places: self.script_places(),
+            store: self.voice.kept.store.clone(),
+            lang: self.facts.lang,
+            asked: ASKS.saturating_add(self.facts.turns.saturating_mul(1 << 20)),
+        }
+    }
+}
+
+/// What has come of a script that runs as a step.
+#[derive(Default)]
+struct Heard {
+    text: String,
+    usage: Usage,
+}
+
+impl TurnHost {
+    /// Runs a script as a step of the turn.
+    pub(super) async fn run_script(&mut self, cleared: Cleared) -> Observation {
+        let judged = cleared.judged();
+        let (step, risk) = (judged.step.clone(), judged.risk.clone());
+        let (script, args) = asked(&step.work)
+            .map_or_else(Default::default, |(script, args)| (script.to_owned(), args));
+        let from = self.bench.folder().to_owned();
+        let mut seen = Observation::not_run(
+            step.clone(),
+            judged.cwd.display().to_string(),
+            risk.clone(),
+            Outcome::Ran,
+        );
+        self.tell(Event::StepStarted { step: step.clone(), risk }).await;
+        let started = Instant::now();
+        let order = Order { script, from, args, streams: false };
+        let (text, came) = self.play(&step.id, order).await;
+        let (text, why) = match came {
+            Some(Ok(value)) if value.is_empty() || text.trim_end().ends_with(value.trim()) => {
+                (text, None)
+            }
+            Some(Ok(value)) => (format!("{text}{value}"), None),
+            Some(Err(why)) => (text, Some(why)),
+            None => {
+                seen.outcome = Outcome::Cancelled;
+                (text, None)
+            }
+        };
+        seen.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        seen.truncated = text.len() > LONGEST;
+        seen.stdout = digest::cut_middle(&text, LONGEST);
+        seen.exit_code = (seen.outcome == Outcome::Ran).then_some(i32::from(why.is_some()));
+        if let Some(why) = why {
+            seen.stderr = why.text(Lang::En);
+            seen.note = Some(why);
+        }
+        self.desk.redactor.mask_output(&mut seen);
+        seen
+    }
+
+    /// What the script printed, and its value as text; `None`: it was stopped.
+    async fn play(&mut self, id: &str, order: Order) -> (String, Option<Result<String, Say>>) {
+        let (told, asking, mut ears) = hearing();
+        let (policy, place, world) = self.bench.parts();
+        let (cancel, stopped) = (self.desk.cancel.child_token(), self.desk.cancel.clone());
+        let host = ScriptHost {
+            model: Some(Arc::clone(&self.desk.model)),
+            tools: self.desk.tools.clone(),
+            policy,
+            place,
+            world,
+            redactor: Arc::clone(&self.desk.redactor),
+            told,
+            asking,
+            cancel: cancel.clone(),
+            numbers: (format!("{id}_"), 0),
+            memory: Memory::of(self.scripts.store.clone()),
+        };
+        let library = self.scripts.places.clone().library();
+        let mut running = begin(order, library, host);
+        let mut so_far = Heard::default();
+        let came = loop {
+            tokio::select! {
+                biased;
+                () = stopped.cancelled() => break None,
+                Some(told) = ears.told.recv() => self.heard_of(id, told, &mut so_far).await,
+                Some((asked, answer)) = ears.asked.recv() => match self.put(asked).await {
+                    // A script that is gone needs no answer.
+                    Some(said) => drop(answer.send(said)),
+                    None => {
+                        // The person stopped at its question: the turn stops with it.
+                        self.desk.cancel.cancel();
+                        break None;
+                    }
+                },
+                came = &mut running => break Some(match came {
+                    Ok(Ok(done)) => Ok(shown(&done.value)),
+                    Ok(Err(failure)) => Err(in_here(failure).say()),
+                    Err(_) => Err(words::SCRIPT_BROKE.into()),
+                }),
+            }
+        };
+        cancel.cancel();
+        if came.is_none() {
+            // What it holds is let go of; a calculation that goes on has no way out.
+            let _ = tokio::time::timeout(GRACE, running).await;
+        }
+        while let Ok(told) = ears.told.try_recv() {
+            self.heard_of(id, told, &mut so_far).await;
+        }
+        self.summing = self.summing.plus(so_far.usage);
+        (so_far.text, came)
+    }
+
+    async fn heard_of(&mut self, id: &str, told: Told, so_far: &mut Heard) {
+        match told {
+            Told::Print(value) => {
+                let text = format!("{}\n", shown(&value));
+                if so_far.text.len() < LONGEST * 2 {
+                    so_far.text.push_str(&text);
+                }
+                self.tell(Event::StepOutput { id: id.to_owned(), text }).await;
+            }
+            Told::Used(usage) => so_far.usage = so_far.usage.plus(usage),
+            Told::Began(began) => {
+                let (step, risk) = *began;
+                self.tell(Event::StepStarted { step, risk }).await;
+            }
+            Told::Output(id, text) => self.tell(Event::StepOutput { id, text }).await,
+            Told::Ran(seen) => self.tell(Event::Observed(seen)).await,
+            Told::Note(say) => self.tell(Event::Notice(Notice::warning(say))).await,
+            Told::Delta(_) | Told::Thought(_) | Told::Answering | Told::Calling(_) => {}
+        }
+    }
+
+    /// Puts a question of the script to the person; `None`: all of it is to stop.
+    async fn put(&mut self, asked: Asked) -> Option<Said> {
+        let lang = self.scripts.lang;
+        let question: Question = match asked {
+            Asked::Step { question, .. } => *question,
+            Asked::Call(say) => may_call(&self.desk.redactor.mask(&say.text(lang)), lang),
+        };
+        let id = AskId(self.scripts.asked);
+        self.scripts.asked += 1;
+        let cancel = self.desk.cancel.clone();
+        let decision = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            decision = self.ask(Ask { id, question }) => Some(decision),
+        };
+        let Some(decision) = decision else {
+            self.tell(Event::Answered { ask: id }).await;
+            return None;
+        };
+        said(decision)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn scripts_that_say_what_they_are_for_are_offered_within_the_budget() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().canonicalize().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+        write("rain.ai.yaml", "---\ntitle: tells the weather\ninput: [place]\n---\nuser: q\n");
+        write("mute.ai.yaml", "user: q\n");
+        write("broken.ai.yaml", "---\ntitle: x\n---\nuser: a: b\n");
+        let places = |trusted: &[&Path]| ScriptPlaces {
+            folders: vec![folder.clone()],
+            trusted: trusted.iter().map(|path| path.to_path_buf()).collect(),
+        };
+        let offered = all(&places(&[&folder]));
+        assert_eq!(offered.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["rain"]);
+        assert!(all(&places(&[])).is_empty());
+        let prompt = beside("P".to_owned(), &offered);
+        assert!(prompt.ends_with("\n- rain(place=…): tells the weather"), "{prompt}");
+        assert_eq!(beside("P".to_owned(), &[]), "P");
+        let many: Vec<Offered> = (0..200)
+            .map(|n| Offered { id: format!("s{n}"), help: format!("- s{n}: {}", "x".repeat(60)) })
+            .collect();
+        let prompt = beside(String::new(), &many);
+        assert!(prompt.len() < BUDGET + 200 && prompt.contains("more"), "{}", prompt.len());
+    }
+
+    #[test]
+    fn a_step_names_a_script_and_its_arguments() {
+        let work = |input| Work::Tool { name: SCRIPT_TOOL.into(), input };
+        let named = work(json!({"script": "a", "args": {"x": 1}}));
+        assert_eq!(asked(&named), Some(("a", Args::of(json!({"x": 1})))));
+        let text = work(json!({"script": "a", "args": "{x: 1}"}));
+        assert_eq!(asked(&text), asked(&named));
+        assert_eq!(asked(&Work::exec("ls", &[])), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! A question on a sheet. Each says what stands on it; how it is laid out and drawn, and
+//! what its keys mean, is here, once for all of them.
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::Answer;
+use super::asking::Asking;
+use super::sheet::{self, Page};
+use crate::protocol::{Risk, Work};
+use crate::tui::Millis;
+use crate::tui::paint::Pen;
+use crate::words::Lang;
+
+pub trait OnSheet {
+    /// What is the same for all, and the step that is asked about, where it is one that
+    /// can be changed.
+    fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>);
+
+    /// What stands above the choices, in so many columns.
+    fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page;
+
+    /// Whether a key means something on this sheet alone.
+    fn takes(&mut self, _key: &KeyEvent) -> bool {
+        false
+    }
+
+    fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
+        if self.parts().0.takes(at) && self.takes(key) {
+            return Answer::Stay;
+        }
+        let (asking, held) = self.parts();
+        asking.key(key, at, held, lang)
+    }
+
+    fn page(&mut self, screen: u16, pen: &Pen<'_>) -> Page {
+        let width = Page::body_width(screen);
+        let mut page = self.body(width, pen);
+        self.parts().0.finish(&mut page, width, pen);
+        page
+    }
+
+    fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> u16 {
+        sheet::height(screen, &self.page(screen.width, pen))
+    }
+
+    fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
+        let page = self.page(screen.width, pen);
+        self.parts().0.draw(screen, buf, &page, pen)
+    }
+}
