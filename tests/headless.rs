@@ -79,6 +79,42 @@ impl Bench {
 }
 
 #[test]
+fn a_script_is_run_by_its_line_and_y_says_yes_to_what_it_asks() {
+    let bench = Bench::new();
+    bench.file(
+        "asks.ai.yaml",
+        "---\npermissions: {ai: {call: [{name: weather, action: confirm}]}}\n---\n$exec: {id: weather}\n",
+    );
+    bench.file("weather.ai.yaml", "---\ntitle: w\n---\n$echo: rain today\n");
+    let model = bench.script(&[DONE]);
+    let said = bench.run(&["--model", &model, "-p", "/run asks", "-y"]);
+    let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+    assert!(out.contains("rain today") && said.status.success(), "{out}{err}");
+    assert!(err.contains("weather") && err.contains("-y"), "{err}");
+    let silent = bench.run(&["--model", &model, "-p", "/run asks"]);
+    assert!(!String::from_utf8_lossy(&silent.stdout).contains("rain today"));
+    assert!(!silent.status.success());
+}
+
+#[test]
+fn a_script_is_a_step_of_a_turn_without_a_screen_too() {
+    let bench = Bench::new();
+    let folder = bench.work().join(".avocet/scripts");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(
+        folder.join("shout.ai.yaml"),
+        "---\ntitle: shouts\ninput: [content]\n---\n$echo: \"?=content.toUpperCase()\"\n",
+    )
+    .unwrap();
+    let step = serde_json::json!({"type":"cmd","message":"Shout.","data":{"commands":[
+        {"tool":"script.run","input":{"script":"shout","args":{"content":"quiet"}}}]}});
+    let model = bench.script(&[&step.to_string(), DONE]);
+    let ran = bench.run(&["--model", &model, "-p", "shout it"]);
+    let err = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success() && err.contains("script.run"), "{err}");
+}
+
+#[test]
 fn a_folder_nobody_trusted_runs_nothing_by_itself() {
     let bench = Bench::new();
     let model = bench.script(&[&cmd("pwd", &[]), DONE]);

@@ -188,7 +188,9 @@ fn all_digits(text: &str) -> bool {
 fn takes(spec: &Spec, name: &str) -> Option<Takes> {
     let grammar = &spec.grammar;
     let listed = grammar.flags == "*" || grammar.flags.split_ascii_whitespace().any(|f| f == name);
+    // Where a row says both, what follows may be an operand, and is looked at as one.
     value_of(grammar.values, name)
+        .filter(|takes| !(listed && matches!(takes, Takes::Value(_))))
         .or_else(|| danger_of(spec, name))
         .or_else(|| listed.then_some(Takes::Nothing))
 }

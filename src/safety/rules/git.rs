@@ -140,7 +140,7 @@ const SUBS: &[Spec] = &[
         .dangers(&[Danger::ask("contents", &["--contents="], words::READS_ELSEWHERE, &[Outside]), Danger::ask("textconv", &["--textconv"], words::STARTS_PROGRAM, &[Exec])])
         .keeps(&["git blame README.md", "git blame -L 1,5 README.md"]).raised(&["git blame --contents .env a", "git blame .env", "git blame --content=/etc/shadow a"]),
     Spec::read("shortlog").flags(concat!(log_flags!(), "-s -n -e -c --summary --numbered --email --committer")).values(concat!(log_values!(), "-w=?text --group=text")).operands(Named).check(checks::git_format)
-        .keeps(&["git shortlog -sn", "git shortlog -sne HEAD"]).raised(&["git shortlog --nobody", "git shortlog --format=%GS"]),
+        .keeps(&["git shortlog -sn", "git shortlog -sne HEAD"]).raised(&["git shortlog --nobody", "git shortlog --format=%GS", "git shortlog --committer .env"]),
     Spec::read("describe name-rev").flags("--all --tags --contains --debug --long --always --first-parent --exact-match --name-only --no-undefined --undefined")
         .values("--abbrev=text --candidates=text --match=text --exclude=text --refs=text").operands(Text)
         .dangers(&[Danger::ask("dirty", &["--dirty|--broken"], words::GIT_SUBMODULES, &[Exec])])

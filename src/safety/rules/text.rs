@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Spec] = &[
             Danger::ask("file", &["-f=|--file="], words::RUNS_SCRIPT, &[Exec]),
         ])
         .check(checks::sed)
-        .keeps(&["sed -n 1,40p README.md", "sed -n /foo/p a.txt", "sed s/a/b/g a.txt", "sed -n -e 1p -e 3p a.txt", "sed 5q a.txt", "sed -n $p a.txt"])
+        .keeps(&["sed -n 1,40p README.md", "sed -n /foo/p a.txt", "sed s/a/b/g a.txt", "sed -n -e 1p -e 3p a.txt", "sed 5q a.txt", "sed -n $p a.txt", "sed s|a|b| a.txt", "sed -n 2{p;q} a.txt"])
         .raised(&["sed -i s/a/b/ a.txt", "sed -i.bak s/a/b/ a.txt", "sed --in-pl s/a/b/ a.txt", "sed -n 1,5p a.txt -i", "sed -ni p a.txt", "sed -f x a.txt",
                   "sed s/a/b/w_out a.txt", "sed 1e a.txt", "sed -n p .env", "sed s/a/id/e a.txt", "sed -e w_out a.txt", "sed -n --expression=w_x a.txt",
                   "sed -s -i s/a/b/ a.txt", "sed --expr=p a.txt", "sed -n p /etc/shadow", "sed -ne p .env"]),
