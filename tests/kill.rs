@@ -120,7 +120,7 @@ fn replies(long: bool) -> Vec<String> {
     let summary = json!({ "summary": "We counted.", "keyFacts": ["a"], "openTasks": [] });
     let mut replies = Vec::new();
     if long {
-        replies.push(format!("#! {{\"delay_ms\": 8, \"chunk\": 12}}\n{summary}"));
+        replies.push(format!("#! {{\"delay_ms\": 60, \"chunk\": 12}}\n{summary}"));
     }
     replies.extend([
         cmd(&[&["ls", "-a"], &["sleep", "0.15"], &["touch", "made"]]),
@@ -192,8 +192,12 @@ fn talk(seed: u64, what: What) -> &'static str {
             "before.txt",
             &[json!({ "type": "chat", "message": words, "data": {} }).to_string()],
         );
-        let done = bench.command(&["--model", &model, "-p", "the first turn"]).output().unwrap();
-        assert_eq!(done.status.code(), Some(0));
+        // Of one turn not enough is kept to be summed up.
+        for more in [&[][..], &["-c"]] {
+            let first = [&["--model", &model, "-p", "the first turn"], more].concat();
+            let done = bench.command(&first).output().unwrap();
+            assert_eq!(done.status.code(), Some(0));
+        }
     }
     let replies = match what {
         What::Files => {
