@@ -130,7 +130,9 @@ pub fn reply(data: &[u8]) {
 /// every node stands in the file.
 pub fn script(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let lines = u32::try_from(text.split('\n').count()).unwrap_or(u32::MAX);
+    // A carriage return alone ends a line, too.
+    let ends = text.replace("\r\n", "\n");
+    let lines = u32::try_from(ends.split(['\n', '\r']).count()).unwrap_or(u32::MAX);
     let read = syntax::parse("f", &text);
     match &read {
         Ok(document) => {
