@@ -185,7 +185,12 @@ pub fn calls(data: &[u8]) {
         };
         if call.args.iter().all(|(name, _)| name.as_deref().is_none_or(is_plain)) {
             let again = tool_text::calls(&call.text(), is_tool);
-            assert_eq!(again.as_slice(), [call.clone()], "{} does not read back", call.text());
+            assert_eq!(
+                again.as_slice(),
+                std::slice::from_ref(&call),
+                "{} does not read back",
+                call.text()
+            );
         }
     }
     let draft = Draft::read(&text);
