@@ -278,13 +278,7 @@ impl Library {
         entries.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), shown(&bot.description)));
         let untold = self.skills.untold(skills::BUDGET);
-        Catalogue {
-            entries,
-            bots: bots.collect(),
-            scripts: Vec::new(),
-            inputs: Vec::new(),
-            untold,
-        }
+        Catalogue { entries, bots: bots.collect(), scripts: Vec::new(), inputs: Vec::new(), untold }
     }
 
     fn about(&self, description: &str, file: &Path) -> String {
