@@ -114,7 +114,9 @@ pub fn reply(data: &[u8]) {
 /// every node stands in the file.
 pub fn script(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let lines = u32::try_from(text.split('\n').count()).unwrap_or(u32::MAX);
+    // A carriage return alone ends a line, too.
+    let ends = text.replace("\r\n", "\n");
+    let lines = u32::try_from(ends.split(['\n', '\r']).count()).unwrap_or(u32::MAX);
     let read = syntax::parse("f", &text);
     match &read {
         Ok(document) => {
@@ -169,7 +171,12 @@ pub fn calls(data: &[u8]) {
         };
         if call.args.iter().all(|(name, _)| name.as_deref().is_none_or(is_plain)) {
             let again = tool_text::calls(&call.text(), is_tool);
-            assert_eq!(again.as_slice(), [call.clone()], "{} does not read back", call.text());
+            assert_eq!(
+                again.as_slice(),
+                std::slice::from_ref(&call),
+                "{} does not read back",
+                call.text()
+            );
         }
     }
     let draft = Draft::read(&text);
