@@ -15,6 +15,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use avocet::protocol::{Ending, Event, Origin, Replied, Usage};
+use avocet::safety::redact::Redactor;
+use avocet::store::{Desk, Head, Store};
+
 #[path = "drive/server.rs"]
 mod server;
 #[path = "drive/terminal.rs"]
@@ -40,6 +44,7 @@ const ROWS: &[Row] = &[
     Row { name: "start to first key echoed",                          target: "15 ms",                      measure: first_key },
     Row { name: "first key echoed with 0; with 5,000 skills",         target: "15; 15 ms",                  measure: first_key_beside_skills },
     Row { name: "start to first reply shown",                         target: "80 ms",                      measure: first_reply },
+    Row { name: "taking a session up, first frame: empty; 100,000 events; its end", target: "15; 15; 80 ms", measure: taken_up },
     Row { name: "key echo p50 / p99, idle",                           target: "1 / 3 ms",                   measure: echo_idle },
     Row { name: "key echo p99, streaming",                            target: "5 ms",                       measure: echo_streaming },
     Row { name: "Enter to request; first server byte to glyph",       target: "2; 5 ms",                    measure: round_trip },
@@ -142,6 +147,61 @@ fn first_key(bench: &Bench) -> Figures {
         terminal.wait_for_input("x") - terminal.started
     });
     vec![ms(percentile(times.collect(), 50))]
+}
+
+/// The first frame where nothing is kept, that of a session of 100,000 events, and when
+/// the end of that one is there.
+fn taken_up(bench: &Bench) -> Figures {
+    const TIMES: usize = 20;
+    let url = bench.server.base_url();
+    let folder = bench.folder.path().display().to_string();
+    let args = ["--base-url", &url, "--model", "bench", "--trust", &folder, "-c"];
+    let first = |home: &Path, end: Option<&str>| {
+        let terminal = Terminal::start(&args, home, bench.folder.path());
+        let shown = terminal.wait_for("Ask anything") - terminal.started;
+        (shown, end.map(|end| terminal.wait_for(end) - terminal.started))
+    };
+    let empty: Vec<Duration> = (0..TIMES)
+        .map(|_| {
+            let home = tempfile::tempdir().unwrap();
+            first(home.path(), None).0
+        })
+        .collect();
+    let home = tempfile::tempdir().unwrap();
+    keep(home.path(), bench.folder.path(), 100_000);
+    let (long, ends): (Vec<_>, Vec<_>) =
+        (0..TIMES).map(|_| first(home.path(), Some("Answer 99998"))).unzip();
+    let ends = ends.into_iter().flatten().collect();
+    [empty, long, ends].map(|times| ms(percentile(times, 50))).into()
+}
+
+/// A session of so many events, as the program keeps it.
+fn keep(home: &Path, folder: &Path, events: usize) {
+    let (faults, _) = tokio::sync::mpsc::unbounded_channel();
+    let redactor = std::sync::Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16]));
+    let folder = folder.canonicalize().unwrap();
+    let head = Head::new(folder.to_str().unwrap(), None);
+    let mut desk = Desk::new(Store::under(home.join("data")), head, redactor, faults);
+    for number in 0..events {
+        let turn = (number / 10 + 1) as u64;
+        desk.note(match number % 10 {
+            0 => {
+                Event::TurnStarted { turn, text: format!("Question {turn}"), origin: Origin::Typed }
+            }
+            9 => {
+                let usage = Usage::default();
+                Event::TurnEnded { turn, ending: Ending::Done, usage, elapsed_ms: 900 }
+            }
+            _ => {
+                let message = format!("Answer {number}");
+                Event::Replied(Replied { message, ..Replied::default() })
+            }
+        });
+        if number % 500 == 499 {
+            desk.flush();
+        }
+    }
+    desk.close();
 }
 
 /// Skills are read after the first frame: their number must not be felt.

@@ -3,11 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use avocet::agent::Answer;
 use avocet::agent::turn::{Action, Input, Opening, Start, Turn};
 use avocet::protocol::{Observation, Origin, Outcome};
+use avocet::safety::tools::digest;
 use avocet::safety::{Contents, Kind, Place, Policy, Program, Scene, World};
 use divan::Bencher;
 
@@ -15,27 +16,10 @@ fn main() {
     divan::main();
 }
 
-/// A machine that has every program and an empty folder.
-struct Machine;
+#[path = "../tests/support/machine.rs"]
+mod machine;
 
-impl World for Machine {
-    fn real(&self, path: &Path) -> PathBuf {
-        path.to_owned()
-    }
-
-    fn kind(&self, _: &Path) -> Kind {
-        Kind::Folder
-    }
-
-    fn program(&self, name: &str) -> Option<Program> {
-        let path = Path::new("/usr/bin").join(name);
-        Some(Program { path, device: 1, inode: 1, modified: 0 })
-    }
-
-    fn read(&self, _: &Path, _: usize) -> Contents {
-        Contents::Missing
-    }
-}
+use machine::Machine;
 
 const CHAT: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
 
@@ -56,7 +40,8 @@ fn run(replies: &[String]) -> usize {
     let place =
         Place { workspace: folder.clone(), home: "/home/ann".into(), cwd: folder, trusted: true };
     let policy = Policy::default();
-    let scene = || Scene { policy: &policy, place: &place, world: &Machine };
+    let machine = Machine::EMPTY;
+    let scene = || Scene { policy: &policy, place: &place, world: &machine };
     let mut turn = Turn::new(Start {
         turn: 1,
         text: "look".into(),

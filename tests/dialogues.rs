@@ -29,6 +29,7 @@ use avocet::model::ModelError;
 use avocet::protocol::{
     Ask, Cut, Decision, Ending, Event, Message, Observation, Origin, Outcome, Question, Scope, Work,
 };
+use avocet::safety::tools::digest;
 use avocet::safety::{Cleared, Contents, Kind, Place, Policy, Program, Rule, Scene, World};
 use avocet::words::Lang;
 use pretty_assertions::assert_str_eq;
@@ -393,31 +394,7 @@ fn files(case: &str) -> BTreeMap<PathBuf, String> {
     lines.lines().map(file).collect()
 }
 
-/// A machine that has every program, and the files of the case.
-struct Machine {
-    files: BTreeMap<PathBuf, String>,
-}
+#[path = "support/machine.rs"]
+mod machine;
 
-impl World for Machine {
-    fn real(&self, path: &Path) -> PathBuf {
-        path.to_owned()
-    }
-
-    fn kind(&self, _: &Path) -> Kind {
-        Kind::Folder
-    }
-
-    fn program(&self, name: &str) -> Option<Program> {
-        let path = Path::new("/usr/bin").join(name);
-        Some(Program { path, device: 1, inode: 1, modified: 0 })
-    }
-
-    fn read(&self, path: &Path, _: usize) -> Contents {
-        let file = self.files.get(path);
-        file.map_or(Contents::Missing, |text| Contents::Bytes(text.clone().into_bytes()))
-    }
-
-    fn last_seen(&self, path: &Path) -> Option<String> {
-        self.files.get(path).map(|text| avocet::safety::tools::digest(text.as_bytes()))
-    }
-}
+use machine::Machine;

@@ -477,3 +477,111 @@ fn without_a_name_the_first_model_of_the_server_answers() {
     let asked = server.requests().into_iter().find(|seen| seen.line.starts_with("POST")).unwrap();
     assert_eq!(asked.json()["model"], "qwen");
 }
+
+/// The cargo that builds this, where the program looks for one; a `PATH` with it.
+#[cfg(unix)]
+fn with_cargo(bench: &Bench) -> String {
+    let folder = bench.root.path().join("home/.cargo/bin");
+    fs::create_dir_all(&folder).unwrap();
+    let real = Path::new(env!("CARGO")).parent().unwrap();
+    for name in ["cargo", "rustc"] {
+        std::os::unix::fs::symlink(real.join(name), folder.join(name)).unwrap();
+    }
+    format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display())
+}
+
+#[cfg(unix)]
+#[test]
+fn what_the_check_of_a_project_finds_after_an_edit_reaches_the_model() {
+    let bench = Bench::new();
+    bench.settings(
+        "[project]\ncheck = [\"cargo\", \"check\", \"--offline\", \"--message-format=json\"]\n",
+    );
+    let work = bench.work();
+    fs::create_dir(work.join("src")).unwrap();
+    bench.file(
+        "Cargo.toml",
+        "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
+    );
+    bench.file("src/lib.rs", "pub fn one() -> u8 {\n    1\n}\n");
+    let tool = |name: &str, input: serde_json::Value| {
+        let step = serde_json::json!({ "tool": name, "input": input });
+        let data = serde_json::json!({ "commands": [step] });
+        serde_json::json!({ "type": "cmd", "message": "A step.", "data": data }).to_string()
+    };
+    let edit = |old: &str, new: &str| {
+        tool("file.edit", serde_json::json!({ "path": "src/lib.rs", "old": old, "new": new }))
+    };
+    let replies = [
+        tool("file.read", serde_json::json!({ "path": "src/lib.rs" })),
+        edit("    1\n", "    \"one\"\n"),
+        edit("    \"one\"\n", "    11\n"),
+        DONE.to_owned(),
+    ];
+    let server = server::Server::start(
+        replies.iter().map(|reply| server::Reply::text(reply, 4096)).collect::<Vec<_>>(),
+    );
+    let path = with_cargo(&bench);
+    let url = server.base_url();
+    let output = bench
+        .command(&["-y", "--base-url", &url, "--model", "m", "-p", "make it wrong, then right"])
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    exits(&output, 0);
+    let requests = server.requests();
+    let last = |at: usize| {
+        let messages = requests[at].json()["messages"].as_array().unwrap().clone();
+        messages.last().unwrap()["content"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(requests.len(), 4, "{}", err(&output));
+    // The results of the edit and of the check go back together.
+    let results: Vec<Value> =
+        last(2).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let check = results.iter().find(|it| it["program"] == "cargo").unwrap();
+    let found = &check["parsed"];
+    let how = (&found["kind"], &check["exitCode"]);
+    assert_eq!(how, (&"diagnostics".into(), &101.into()), "{check}");
+    let item = &found["items"][0];
+    assert_eq!((&item["file"], &item["line"]), (&"src/lib.rs".into(), &2.into()), "{found}");
+    assert_eq!((&item["severity"], &item["code"]), (&"error".into(), &"E0308".into()), "{found}");
+    let fine: Vec<Value> =
+        last(3).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let fine = fine.iter().find(|it| it["program"] == "cargo").unwrap();
+    assert_eq!((&fine["exitCode"], &fine["parsed"]["total"]), (&0.into(), &0.into()), "{fine}");
+    assert_eq!(
+        fs::read_to_string(work.join("src/lib.rs")).unwrap(),
+        "pub fn one() -> u8 {\n    11\n}\n"
+    );
+}
+
+#[test]
+fn policy_explain_judges_the_step_of_a_tool_and_does_not_do_it() {
+    let bench = Bench::new();
+    let input = r#"{"path":"new.txt","content":"hello\n"}"#;
+    let args = ["policy", "explain", "--tool", "file.write", "--args", input];
+    let output = bench.run(&args);
+    exits(&output, 0);
+    assert!(out(&output).starts_with("L1 · asks first · file.write\n"), "{}", out(&output));
+    assert!(out(&output).contains("new.txt +1 -0") && out(&output).contains("+hello"));
+    assert!(!bench.work().join("new.txt").exists());
+    let json = bench.run(&[&args[..], &["--json"]].concat());
+    let verdict: Value = serde_json::from_str(&out(&json)).unwrap();
+    assert_eq!((&verdict["tier"], &verdict["tool"]), (&"L1".into(), &"file.write".into()));
+    let plugin =
+        bench.run(&["policy", "explain", "--tool", "plugin.run", "--args", r#"{"alias":"loc"}"#]);
+    exits(&plugin, 0);
+    assert!(out(&plugin).contains("plugin.run"), "{}", out(&plugin));
+    let config = r#"{"path":"~/.slothtool/settings.json","set":{"/a":1}}"#;
+    let config = bench.run(&["policy", "explain", "--tool", "config.json_patch", "--args", config]);
+    assert!(out(&config).starts_with("L1 · asks first · config.patch"), "{}", out(&config));
+    for wrong in ["[1]", "no", ""] {
+        let output = bench.run(&["policy", "explain", "--tool", "file.write", "--args", wrong]);
+        exits(&output, 2);
+        assert!(err(&output).contains("JSON object"), "{}", err(&output));
+    }
+    let lines = format!("{{\"id\":1,\"tool\":\"file.write\",\"args\":{input}}}\n");
+    let batch = bench.run_with_input(&["policy", "explain", "--batch", "-"], lines.as_bytes());
+    let answer: Value = serde_json::from_str(&out(&batch)).unwrap();
+    assert_eq!((&answer["id"], &answer["change"]["added"]), (&1.into(), &1.into()), "{answer}");
+}

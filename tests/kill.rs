@@ -1,6 +1,7 @@
 //! Kills the program at random moments, and looks at what is left: everything that was
-//! shown is there, a step that was running says that nobody knows what came of it, and
-//! the next request is valid. `KILLS` says how often; 25 by itself.
+//! shown is there, a step that was running says that nobody knows what came of it, a file
+//! that was being written is whole, as it was or as it was to be, and the next request is
+//! valid. `KILLS` says how often; 28 by itself.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
@@ -18,10 +19,13 @@ use serde_json::{Value, json};
 
 #[path = "support/bench.rs"]
 mod bench;
+#[path = "support/pty.rs"]
+mod pty;
 #[path = "support/server.rs"]
 mod server;
 
 use bench::Bench;
+use pty::Screen;
 use server::{Reply, Server};
 
 impl Bench {
@@ -80,12 +84,43 @@ fn slowly(text: &str) -> String {
     format!("#! {{\"delay_ms\": 4, \"chunk\": 9}}\n{reply}")
 }
 
+fn tools(steps: &[Value]) -> String {
+    let data = json!({ "commands": steps });
+    json!({ "type": "cmd", "message": "A change.", "data": data }).to_string()
+}
+
+fn step(tool: &str, input: Value) -> Value {
+    json!({ "tool": tool, "input": input })
+}
+
+/// What the file is after so many writes; none is like another.
+fn version(n: usize) -> String {
+    format!("version {n} 第\n").repeat(6_000)
+}
+
+/// How often it is written.
+const VERSIONS: usize = 6;
+
+/// A turn that writes one file again and again, and edits another.
+fn changes() -> Vec<String> {
+    let read = |path: &str| step("file.read", json!({ "path": path }));
+    let mut replies = vec![tools(&[read("big.txt"), read("small.txt")])];
+    for n in 1..VERSIONS {
+        let edit =
+            json!({ "path": "small.txt", "old": format!("<{}>", n - 1), "new": format!("<{n}>") });
+        let write = json!({ "path": "big.txt", "content": version(n) });
+        replies.push(tools(&[step("file.write", write), step("file.edit", edit)]));
+    }
+    replies.push(slowly("All is written."));
+    replies
+}
+
 /// A turn of steps and streaming; the first reply of `long` is a summary.
 fn replies(long: bool) -> Vec<String> {
     let summary = json!({ "summary": "We counted.", "keyFacts": ["a"], "openTasks": [] });
     let mut replies = Vec::new();
     if long {
-        replies.push(format!("#! {{\"delay_ms\": 8, \"chunk\": 12}}\n{summary}"));
+        replies.push(format!("#! {{\"delay_ms\": 60, \"chunk\": 12}}\n{summary}"));
     }
     replies.extend([
         cmd(&[&["ls", "-a"], &["sleep", "0.15"], &["touch", "made"]]),
@@ -126,30 +161,65 @@ fn firm(events: &[Event]) -> Vec<Event> {
     events.iter().filter(|event| is_kept(event) && !grows(event)).cloned().collect()
 }
 
+/// What is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// Steps and streaming.
+    Talk,
+    /// The same behind a summary of a long past.
+    Long,
+    Files,
+    Rewind,
+}
+
 /// One kill; what it hit.
-fn once(seed: u64) -> &'static str {
+fn once(seed: u64) -> String {
+    let what = [What::Talk, What::Long, What::Files, What::Rewind];
+    let what = what[(seed % 4) as usize];
+    let hit = match what {
+        What::Rewind => rewind(seed),
+        _ => talk(seed, what),
+    };
+    format!("{what:?} {hit}").to_lowercase()
+}
+
+fn talk(seed: u64, what: What) -> &'static str {
     let mut random = fastrand::Rng::with_seed(seed);
     let bench = Bench::new();
-    let long = random.bool();
-    if long {
+    if what == What::Long {
         let words = "A long answer that fills the window. ".repeat(900);
         let model = bench.script(
             "before.txt",
             &[json!({ "type": "chat", "message": words, "data": {} }).to_string()],
         );
-        let done = bench.command(&["--model", &model, "-p", "the first turn"]).output().unwrap();
-        assert_eq!(done.status.code(), Some(0));
+        // Of one turn not enough is kept to be summed up.
+        for more in [&[][..], &["-c"]] {
+            let first = [&["--model", &model, "-p", "the first turn"], more].concat();
+            let done = bench.command(&first).output().unwrap();
+            assert_eq!(done.status.code(), Some(0));
+        }
     }
+    let replies = match what {
+        What::Files => {
+            fs::write(bench.work().join("big.txt"), version(0)).unwrap();
+            fs::write(bench.work().join("small.txt"), "\u{feff}<0>\r\n").unwrap();
+            changes()
+        }
+        _ => replies(what == What::Long),
+    };
     let before = bench.kept();
-    let model = bench.script("replies.txt", &replies(long));
-    let more: &[&str] = if long { &["-c"] } else { &[] };
+    let model = bench.script("replies.txt", &replies);
+    let more: &[&str] = if what == What::Long { &["-c"] } else { &[] };
     let mut child = bench
         .command(&[&["--model", &model, "-p", "do three things"], more].concat())
         .spawn()
         .unwrap();
     let (shown, reader) = listen(&mut child);
     let started = |shown: &Mutex<Vec<Event>>| {
-        shown.lock().unwrap().iter().any(|event| matches!(event, Event::TurnStarted { .. }))
+        shown.lock().unwrap().iter().any(|event| match what {
+            What::Files => matches!(event, Event::Observed(_)),
+            _ => matches!(event, Event::TurnStarted { .. }),
+        })
     };
     // Now and then before anything happened at all.
     if random.u8(..10) > 0 {
@@ -165,8 +235,126 @@ fn once(seed: u64) -> &'static str {
     child.wait().unwrap();
     reader.join().unwrap();
     let shown = shown.lock().unwrap().clone();
+    if what == What::Files {
+        whole(&bench, seed);
+    }
     check(&bench, seed, &before, &shown);
     hit(&shown)
+}
+
+/// Both files are one of their versions to the last byte.
+fn whole(bench: &Bench, seed: u64) {
+    let big = fs::read(bench.work().join("big.txt")).unwrap();
+    let known = (0..VERSIONS).any(|n| version(n).as_bytes() == big);
+    assert!(known, "seed {seed}: {} bytes are no version of it", big.len());
+    let small = fs::read_to_string(bench.work().join("small.txt")).unwrap();
+    let known = (0..VERSIONS).any(|n| format!("\u{feff}<{n}>\r\n") == small);
+    assert!(known, "seed {seed}: {small:?}");
+}
+
+/// The files of a turn that will be taken back.
+fn files() -> Vec<String> {
+    (0..8).map(|n| format!("f{n}.txt")).collect()
+}
+
+/// Which of them hold what the turn wrote; each is whole.
+fn written(bench: &Bench, seed: u64) -> Vec<String> {
+    let mut out = files();
+    out.retain(|name| {
+        let now = fs::read(bench.work().join(name)).unwrap();
+        let (old, new) = (now == version(0).as_bytes(), now == version(1).as_bytes());
+        assert!(old || new, "seed {seed}: {name} is neither: {} bytes", now.len());
+        new
+    });
+    out
+}
+
+/// Two turns, of which the second wrote the files.
+fn two_turns(bench: &Bench, model: &str) {
+    let first = bench.command(&["--model", model, "-p", "the first turn"]).output().unwrap();
+    assert_eq!(first.status.code(), Some(0));
+    for name in files() {
+        fs::write(bench.work().join(name), version(0)).unwrap();
+    }
+    let read = |name: &String| step("file.read", json!({ "path": name }));
+    let write = |name: &String| step("file.write", json!({ "path": name, "content": version(1) }));
+    let reads: Vec<Value> = files().iter().map(read).collect();
+    let writes: Vec<Value> = files().iter().map(write).collect();
+    let changing = bench.script("writes.txt", &[tools(&reads), tools(&writes), slowly("Done.")]);
+    let second = ["--model", &changing, "-c", "-p", "the second turn"];
+    let second = bench.command(&second).output().unwrap();
+    let said = String::from_utf8_lossy(&second.stdout).into_owned();
+    assert_eq!(second.status.code(), Some(0), "{said}");
+    assert_eq!(written(bench, 0).len(), files().len(), "{said}");
+}
+
+/// Kills while the chat is taken back and the files of it are put back.
+fn rewind(seed: u64) -> &'static str {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let bench = Bench::new();
+    let hello = slowly("Hello.");
+    let model = bench.script("replies.txt", &[hello.clone(), hello.clone(), hello]);
+    two_turns(&bench, &model);
+
+    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    let work = bench.work();
+    let args = ["--linear", "--trust", work.to_str().unwrap(), "--model", &model, "-c"];
+    let mut screen = Screen::start(&args, &envs, &work, (100, 30));
+    screen.wait_for("Continued: ");
+    screen.press("/rewind 1 both\r");
+    std::thread::sleep(Duration::from_millis(random.u64(0..250)));
+    screen.signal("KILL");
+    screen.wait_for_exit();
+
+    let changed = written(&bench, seed);
+    let kept = bench.kept();
+    let begins = |text: &str| {
+        let is_it = |event: &Event| matches!(event, Event::TurnStarted { text: began, .. } if began == text);
+        kept.iter().any(is_it)
+    };
+    assert!(begins("the first turn"), "seed {seed}: {kept:?}");
+    let gone = !begins("the second turn");
+    // What the chat that is gone did to files is known until they are put back.
+    let undone = kept.iter().any(|event| matches!(event, Event::Undone { .. }));
+    if gone && !undone {
+        let known = still_changed(&kept);
+        let all = changed.iter().all(|name| known.contains(name));
+        assert!(all, "seed {seed}: {changed:?} of {known:?}");
+    }
+    assert!(changed.is_empty() || !undone, "seed {seed}: {changed:?} were said to be put back");
+    let request = goes_on(&bench, seed);
+    assert_eq!(request.contains("the second turn"), !gone, "seed {seed}: {request}");
+    match (gone, changed.len()) {
+        (false, _) => "before",
+        (true, 0) => "after",
+        (true, _) => "in between",
+    }
+}
+
+/// Names of files that can still be put back though their turn is gone.
+fn still_changed(kept: &[Event]) -> Vec<String> {
+    let files = kept.iter().filter_map(|event| match event {
+        Event::StillChanged { files, .. } => Some(files),
+        _ => None,
+    });
+    files.flatten().map(|change| change.path.rsplit('/').next().unwrap().to_owned()).collect()
+}
+
+/// The next request is one a server takes; its text.
+fn goes_on(bench: &Bench, seed: u64) -> String {
+    let server = Server::start(vec![Reply::chat("On we go."), Reply::chat("On we go.")]);
+    let url = server.base_url();
+    let args = ["--base-url", &url, "--model", "loop-1", "-c", "-p", "go on"];
+    let done = bench.command(&args).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "seed {seed}");
+    let request = server.requests().last().unwrap().json();
+    let messages = request["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages.iter().map(|one| one["role"].as_str().unwrap()).collect();
+    let talk: Vec<&&str> = roles.iter().filter(|role| **role != "system").collect();
+    assert!(talk.windows(2).all(|pair| pair[0] != pair[1]), "seed {seed}: {roles:?}");
+    assert_eq!(roles.last(), Some(&"user"), "seed {seed}");
+    request.to_string()
 }
 
 /// The three promises.
@@ -193,24 +381,18 @@ fn check(bench: &Bench, seed: u64, before: &[Event], shown: &[Event]) {
         || replied.is_some_and(|whole| whole.starts_with(&growing));
     assert!(fits, "seed {seed}: {growing:?} grew to {stored:?}");
 
-    let server = Server::start(vec![Reply::chat("On we go."), Reply::chat("On we go.")]);
-    let url = server.base_url();
-    let args = ["--base-url", &url, "--model", "loop-1", "-c", "-p", "go on"];
-    let done = bench.command(&args).output().unwrap();
-    let nothing_yet = kept.is_empty();
-    assert_eq!(done.status.code(), Some(if nothing_yet { 2 } else { 0 }), "seed {seed}");
-    if nothing_yet {
+    if kept.is_empty() {
+        let server = Server::start(vec![Reply::chat("On we go.")]);
+        let url = server.base_url();
+        let args = ["--base-url", &url, "--model", "loop-1", "-c", "-p", "go on"];
+        let mut none = bench.command(&args);
+        assert_eq!(none.output().unwrap().status.code(), Some(2), "seed {seed}");
         assert!(!shown.iter().any(begins), "seed {seed}: it was shown and is gone");
         return;
     }
-    let request = server.requests().last().unwrap().json();
-    let messages = request["messages"].as_array().unwrap();
-    let roles: Vec<&str> = messages.iter().map(|one| one["role"].as_str().unwrap()).collect();
-    let talk: Vec<&&str> = roles.iter().filter(|role| **role != "system").collect();
-    assert!(talk.windows(2).all(|pair| pair[0] != pair[1]), "seed {seed}: {roles:?}");
-    assert_eq!(roles.last(), Some(&"user"), "seed {seed}");
+    let request = goes_on(bench, seed);
     if now.iter().any(begins) {
-        assert!(request.to_string().contains("do three things"), "seed {seed}: {request}");
+        assert!(request.contains("do three things"), "seed {seed}: {request}");
     }
     let after = bench.kept();
     for event in now {
@@ -242,7 +424,7 @@ fn hit(shown: &[Event]) -> &'static str {
 
 #[test]
 fn a_kill_at_any_moment_loses_nothing_that_was_shown() {
-    let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(25);
+    let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(28);
     let base = fastrand::u64(..1 << 40);
     let mut hits = std::collections::BTreeMap::new();
     for n in 0..count {

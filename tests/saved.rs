@@ -2,7 +2,12 @@
 //! taken back, by the real program.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "tests; what is skipped is said"
+)]
 
 use std::fs;
 use std::path::PathBuf;
@@ -406,4 +411,125 @@ fn a_damaged_file_is_set_aside_and_what_can_be_read_is_there() {
     screen.wait_for("Yes.");
     leave(&mut screen);
     assert!(bench.root.path().join("avocet/data/sessions.damaged-1.db").exists());
+}
+
+#[test]
+fn the_screen_is_there_before_the_conversation_is_read() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Noted: 42.")]);
+    exits(&bench.ask(&server, &["-p", "remember the number 42"]), 0);
+    // Nobody opens the file as long as this is held.
+    let gate = fs::File::options().append(true).open(bench.file().with_file_name("sessions.lock"));
+    let gate = gate.unwrap();
+    gate.lock().unwrap();
+    let mut screen = bench.screen(&server, &["-c"]);
+    screen.wait_for("Ask anything");
+    screen.press("typed meanwhile");
+    screen.wait_for("typed meanwhile");
+    assert!(!screen.text().contains("Noted: 42."), "{}", screen.text());
+    gate.unlock().unwrap();
+    screen.wait_for("Noted: 42.");
+    assert!(screen.text().contains("typed meanwhile"), "{}", screen.text());
+    screen.press("\x15");
+    leave(&mut screen);
+}
+
+/// A small disk of its own, gone with the test.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// `None`, with a word, where nobody may mount one.
+    fn mount(folder: PathBuf, kilobytes: u32) -> Option<Disk> {
+        fs::create_dir_all(&folder).unwrap();
+        let size = format!("size={kilobytes}k");
+        let done =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&folder).output();
+        if done.is_ok_and(|done| done.status.success()) {
+            return Some(Disk(folder));
+        }
+        println!("skipped: no disk can be mounted here");
+        None
+    }
+
+    fn remount(&self, how: &str) {
+        let done =
+            Command::new("mount").args(["-o", &format!("remount,{how}")]).arg(&self.0).output();
+        assert!(done.unwrap().status.success());
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn on_a_full_disk_the_conversation_goes_on_and_is_saved_when_there_is_room() {
+    let bench = Bench::new();
+    let Some(disk) = Disk::mount(bench.root.path().join("avocet/data"), 400) else { return };
+    let long = "a long answer ".repeat(30_000);
+    let server = Server::start(vec![
+        Reply::chat("Short."),
+        Reply::chat(&long),
+        Reply::chat("Still here."),
+        Reply::chat("And after."),
+    ]);
+    let mut screen = bench.screen(&server, &[]);
+    screen.wait_for("Ask anything");
+    screen.press("first\r");
+    screen.wait_for("Short.");
+    screen.press("second\r");
+    screen.wait_for("The disk is full.");
+    screen.press("third\r");
+    screen.wait_for("Still here.");
+    // Nobody has to say anything for it to be tried again.
+    disk.remount("size=8m");
+    screen.wait_for("is saved again");
+    screen.press("fourth\r");
+    screen.wait_for("And after.");
+    leave(&mut screen);
+    let id = bench.first_id();
+    let shown = bench.run(&["session", "show", &id]);
+    exits(&shown, 0);
+    for words in ["Short.", long.trim_end(), "Still here.", "And after."] {
+        assert!(out_of(&shown).contains(words), "{}", words.split_at(5).0);
+    }
+}
+
+#[test]
+fn on_a_disk_that_is_only_read_it_is_said_and_nothing_is_lost() {
+    let bench = Bench::new();
+    let Some(disk) = Disk::mount(bench.root.path().join("avocet/data"), 4_000) else { return };
+    let server = Server::start(vec![
+        Reply::chat("The first."),
+        Reply::chat("The second."),
+        Reply::chat("The third."),
+    ]);
+    exits(&bench.ask(&server, &["-p", "one"]), 0);
+    disk.remount("ro");
+    let said = bench.ask(&server, &["-p", "two"]);
+    exits(&said, 0);
+    assert_eq!(out_of(&said), "The second.\n");
+    assert!(err_of(&said).contains("is not saved at the moment"), "{}", err_of(&said));
+    disk.remount("rw");
+    exits(&bench.ask(&server, &["-c", "-p", "three"]), 0);
+    assert!(last_sent(&server).contains("The first."), "{}", last_sent(&server));
+}
+
+#[test]
+fn a_folder_that_goes_while_the_conversation_is_open_is_made_again_with_all_of_it() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("The first."), Reply::chat("The second.")]);
+    let mut screen = bench.screen(&server, &[]);
+    screen.wait_for("Ask anything");
+    screen.press("one\r");
+    screen.wait_for("The first.");
+    fs::remove_dir_all(bench.root.path().join("avocet/data")).unwrap();
+    screen.press("two\r");
+    screen.wait_for("was written again to");
+    screen.wait_for("The second.");
+    leave(&mut screen);
+    let shown = bench.run(&["session", "show", &bench.first_id()]);
+    assert!(out_of(&shown).contains("The first.") && out_of(&shown).contains("The second."));
 }

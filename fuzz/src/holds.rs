@@ -1,43 +1,27 @@
 //! What must hold for any bytes. A target feeds these with what the fuzzer finds, a test
 //! of the ordinary suite with the seeds. Each panics when something does not hold.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use avocet::protocol::partial::Partial;
 use avocet::protocol::reply::{self, Reading, Reply};
 use avocet::protocol::{Requires, Risk, Step, Tier, Work};
 use avocet::safety::clean::{Cleaner, Source, clean, escape};
+use avocet::safety::tools::digest;
 use avocet::safety::{self, Contents, Kind, Place, Policy, Program, Rule, Scene, World, is_rule};
 use avocet::script::syntax::{self, Node, Tree};
 use avocet::script::text::{Draft, args, relaxed};
 use avocet::script::tool_text;
 
-/// A machine that has every program and an empty folder.
-struct Machine;
+#[path = "../../tests/support/machine.rs"]
+mod machine;
 
-impl World for Machine {
-    fn real(&self, path: &Path) -> PathBuf {
-        path.to_owned()
-    }
-
-    fn kind(&self, _: &Path) -> Kind {
-        Kind::Folder
-    }
-
-    fn program(&self, name: &str) -> Option<Program> {
-        let path = Path::new("/usr/bin").join(name);
-        (!name.contains('/')).then_some(Program { path, device: 1, inode: 1, modified: 0 })
-    }
-
-    fn read(&self, _: &Path, _: usize) -> Contents {
-        Contents::Missing
-    }
-}
+use machine::Machine;
 
 fn with_scene<T>(judge: impl FnOnce(Scene<'_>) -> T) -> T {
     let folder = PathBuf::from("/w");
     let place = Place { workspace: folder.clone(), home: "/h".into(), cwd: folder, trusted: true };
-    judge(Scene { policy: &Policy::default(), place: &place, world: &Machine })
+    judge(Scene { policy: &Policy::default(), place: &place, world: &Machine::EMPTY })
 }
 
 fn sound(risk: &Risk) {
@@ -130,7 +114,9 @@ pub fn reply(data: &[u8]) {
 /// every node stands in the file.
 pub fn script(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let lines = u32::try_from(text.split('\n').count()).unwrap_or(u32::MAX);
+    // A carriage return alone ends a line, too.
+    let ends = text.replace("\r\n", "\n");
+    let lines = u32::try_from(ends.split(['\n', '\r']).count()).unwrap_or(u32::MAX);
     let read = syntax::parse("f", &text);
     match &read {
         Ok(document) => {
@@ -185,7 +171,12 @@ pub fn calls(data: &[u8]) {
         };
         if call.args.iter().all(|(name, _)| name.as_deref().is_none_or(is_plain)) {
             let again = tool_text::calls(&call.text(), is_tool);
-            assert_eq!(again.as_slice(), [call.clone()], "{} does not read back", call.text());
+            assert_eq!(
+                again.as_slice(),
+                std::slice::from_ref(&call),
+                "{} does not read back",
+                call.text()
+            );
         }
     }
     let draft = Draft::read(&text);

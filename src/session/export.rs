@@ -80,15 +80,23 @@ fn aside(event: &Event, lang: Lang) -> Option<String> {
 }
 
 fn step_markdown(seen: &Observation) -> String {
-    let output = [seen.stdout.as_str(), seen.stderr.as_str()].join("\n");
-    let fence = "`".repeat(longest_run_of_ticks(&output).max(2) + 1);
-    format!(
-        "\n{fence}\n$ {}\n{}\n[{} {}]\n{fence}\n",
-        one_line(&seen.step.work),
-        output.trim_end(),
-        seen.risk.tier.name(),
-        seen.outcome.name(),
-    )
+    let text = printed(seen);
+    let diff = seen.change.as_ref().map(|change| change.diff.trim_end()).unwrap_or_default();
+    let ticks = longest_run_of_ticks(&text).max(longest_run_of_ticks(diff));
+    let fence = "`".repeat(ticks.max(2) + 1);
+    let line = one_line(&seen.step.work);
+    let (tier, outcome) = (seen.risk.tier.name(), seen.outcome.name());
+    let mut out = format!("\n{fence}\n$ {line}\n{text}[{tier} {outcome}]\n{fence}\n");
+    if !diff.is_empty() {
+        out.push_str(&format!("\n{fence}diff\n{diff}\n{fence}\n"));
+    }
+    out
+}
+
+/// What it printed, with a line break behind it; nothing for nothing.
+fn printed(seen: &Observation) -> String {
+    let streams = [seen.stdout.trim_end(), seen.stderr.trim_end()];
+    streams.iter().filter(|text| !text.is_empty()).map(|text| format!("{text}\n")).collect()
 }
 
 fn longest_run_of_ticks(text: &str) -> usize {
@@ -114,13 +122,7 @@ fn html(record: &[Event], lang: Lang) -> String {
                     escape(&replied.message)
                 ));
             }
-            Event::Observed(seen) => body.push_str(&format!(
-                "<details><summary><code>{}</code> {} {}</summary><pre>{}</pre></details>\n",
-                escape(&one_line(&seen.step.work)),
-                seen.risk.tier.name(),
-                seen.outcome.name(),
-                escape(&[seen.stdout.as_str(), seen.stderr.as_str()].join("\n")),
-            )),
+            Event::Observed(seen) => body.push_str(&step_html(seen)),
             Event::Plan { items } => {
                 let lines: Vec<String> = items.iter().map(planned).collect();
                 let text = escape(&lines.join("\n"));
@@ -135,6 +137,23 @@ fn html(record: &[Event], lang: Lang) -> String {
         "<!doctype html>\n<html lang=\"{}\">\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
          <style>{STYLE}</style>\n<h1>{title}</h1>\n{body}</html>\n",
         lang.code()
+    )
+}
+
+fn step_html(seen: &Observation) -> String {
+    let text = printed(seen);
+    let diff = seen.change.as_ref().map(|change| change.diff.as_str()).unwrap_or_default();
+    let mut inside = String::new();
+    for (class, text) in [("output", text.as_str()), ("diff", diff)] {
+        if !text.is_empty() {
+            inside.push_str(&format!("<pre class=\"{class}\">{}</pre>", escape(text)));
+        }
+    }
+    format!(
+        "<details><summary><code>{}</code> {} {}</summary>{inside}</details>\n",
+        escape(&one_line(&seen.step.work)),
+        seen.risk.tier.name(),
+        seen.outcome.name(),
     )
 }
 
@@ -171,7 +190,7 @@ fn quoted(arg: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Origin, Replied};
+    use crate::protocol::{Change, Origin, Outcome, Replied, Risk, Step, Tier};
 
     fn record() -> Vec<Event> {
         vec![
@@ -197,6 +216,23 @@ mod tests {
     fn json_can_be_read_back() {
         let text = render(&record(), ExportFormat::Json, Lang::En);
         assert_eq!(serde_json::from_str::<Vec<Event>>(&text).expect("valid JSON"), record());
+    }
+
+    #[test]
+    fn a_change_is_shown_with_its_diff() {
+        let work = Work::Tool { name: "file.edit".into(), input: serde_json::json!({}) };
+        let step = Step { id: "cmd_001".into(), work, requires: Default::default(), cwd: None };
+        let (reasons, effects) = (Vec::new(), Vec::new());
+        let risk = Risk { tier: Tier::L1, rule: "x".into(), reasons, effects, lifted: false };
+        let seen = Observation::not_run(step, "/w", risk, Outcome::Ran);
+        let change = Change { diff: "@@ -1 +1 @@\n-a\n+<b>\n".into(), ..Change::default() };
+        let seen = Observation { change: Some(change), ..seen };
+        let record = [Event::Observed(Box::new(seen))];
+        let text = render(&record, ExportFormat::Md, Lang::En);
+        assert!(text.contains("[L1 ran]\n```\n\n```diff\n@@ -1 +1 @@\n-a\n+<b>\n```\n"), "{text}");
+        let page = render(&record, ExportFormat::Html, Lang::En);
+        assert!(page.contains("<pre class=\"diff\">@@ -1 +1 @@\n-a\n+&lt;b&gt;"), "{page}");
+        assert!(!page.contains("class=\"output\""), "{page}");
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl OpenStep {
 }
 
 /// What stays of a turn, made from what happened in it. That of a turn that came to its
-/// end is kept as it was; this is for one that did not.
+/// end is kept as it was; this is for one that did not, and for one of which it is lost.
 pub fn kept(events: &[Event]) -> Kept {
     let Some(Event::TurnStarted { text, origin, .. }) = events.first() else {
         return Kept::default();
@@ -133,7 +133,17 @@ pub fn kept(events: &[Event]) -> Kept {
         }
     }
     settle(&mut kept, &mut reply, &mut seen);
-    kept.interrupted();
+    let ending = events.iter().rev().find_map(|event| match event {
+        Event::TurnEnded { ending, .. } => Some(ending),
+        _ => None,
+    });
+    match ending {
+        // What it left could not be kept, such as on a full disk.
+        Some(Ending::Cancelled) => kept.cancelled(),
+        Some(Ending::Failed { why }) if why.word() == words::INTERRUPTED => kept.interrupted(),
+        Some(_) => {}
+        None => kept.interrupted(),
+    }
     kept
 }
 
@@ -342,6 +352,21 @@ mod tests {
             assert_eq!(sent.last().map(|last| last.role), Some(Role::User));
             assert!(sent[0].content.starts_with("fix it"), "{len}: {sent:?}");
         }
+    }
+
+    #[test]
+    fn a_turn_that_came_to_its_end_is_not_called_interrupted_when_what_it_left_is_lost() {
+        let ended = |ending: Ending| {
+            let usage = Usage::default();
+            Event::TurnEnded { turn: 3, ending, usage, elapsed_ms: 0 }
+        };
+        let said = |ending: Ending| {
+            let events = [started("fix it", Origin::Typed), replied("Done."), ended(ending)];
+            let sent = sent(&after(&events));
+            sent.into_iter().map(|message| message.content).collect::<String>()
+        };
+        assert!(!said(Ending::Done).contains("interrupted"));
+        assert!(said(Ending::Cancelled).contains("(cancelled by the user)"));
     }
 
     #[test]

@@ -34,21 +34,21 @@ impl Session {
     }
 
     async fn rewind_chat(&mut self, turn: u64, changed: &[Changed]) -> Result<(), Say> {
-        let stood = changes(self.past.record());
-        self.forget_from(turn, Rewind::Chat).await?;
-        self.still_undone(&stood).await;
-        if changed.is_empty() {
+        let Behind { undone, events, .. } = self.behind(turn, changed);
+        self.forget_from(turn, Rewind::Chat, events).await?;
+        if changed.is_empty() && undone.is_empty() {
             return Ok(());
         }
-        let stayed = self.stayed(turn);
-        self.still_changed(turn, &stayed, changed).await;
         let before = turn.saturating_sub(1);
         let redactor = &self.guard.redactor;
-        Arc::make_mut(&mut self.past.history)
-            .append(before, left(changed), |text| *text = redactor.mask(text).into_owned());
+        Arc::make_mut(&mut self.past.history).append(before, left(changed, &undone), |text| {
+            *text = redactor.mask(text).into_owned();
+        });
         // All of it: the turn it stands behind may be long summed up.
         self.saved.remember_whole(before, &self.past.history).await;
-        self.say(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;
+        if !changed.is_empty() {
+            self.say(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;
+        }
         Ok(())
     }
 
@@ -59,69 +59,91 @@ impl Session {
             return Err(words::UNDO_BUSY.into());
         }
         let from = From::turn(turn);
-        let stood = changes(self.past.record());
-        let changed = since(&stood, from);
+        let changed = since(&changes(self.past.record()), from);
         let (mut whose, back) = self.restores(from).await;
-        self.forget_from(turn, Rewind::Both).await?;
-        self.still_undone(&stood).await;
+        let Behind { stayed, events, .. } = self.behind(turn, &changed);
+        self.forget_from(turn, Rewind::Both, events).await?;
         if !back.is_empty() {
-            whose.stays = self.stayed(turn);
-            self.still_changed(turn, &whose.stays, &changed).await;
+            whose.stays = stayed;
             whose.left.push(turn);
             self.put_back(whose, back, REWIND);
         }
         Ok(())
     }
 
-    /// Files that were put back in a turn that is forgotten now are no less put back.
-    async fn still_undone(&mut self, stood: &[Changed]) {
-        let mut whose = Whose::default();
-        for change in changes(self.past.record()) {
-            let numbers = if change.left { &mut whose.left } else { &mut whose.turns };
-            let stands = |one: &Changed| one.left == change.left && one.turn == change.turn;
-            if !stood.iter().any(stands) && !numbers.contains(&change.turn) {
+    /// What the record says of files in place of the turns that are forgotten: files that
+    /// were put back in one of them are no less put back, and what they did to others can
+    /// still be taken back.
+    fn behind(&mut self, turn: u64, changed: &[Changed]) -> Behind {
+        let record = self.past.record();
+        let is_it =
+            |event: &Event| matches!(event, Event::TurnStarted { turn: n, .. } if *n == turn);
+        let start = record.iter().rposition(is_it).unwrap_or(record.len());
+        let stood = changes(record);
+        let mut before = changes(record.get(..start).unwrap_or_default());
+        let (mut whose, mut undone) = (Whose::default(), Vec::new());
+        before.retain(|change| {
+            let stands = stood.iter().any(|one| one.left == change.left && one.turn == change.turn);
+            if !stands {
+                let numbers = if change.left { &mut whose.left } else { &mut whose.turns };
                 numbers.push(change.turn);
+                undone.push(change.path.clone());
             }
-        }
+            stands
+        });
+        before.retain(|change| change.left && change.turn == turn);
+        let mut events = Vec::new();
         if whose != Whose::default() {
-            let event = Event::Undone { turns: whose.turns, left: whose.left };
-            self.past.note(event.clone());
-            self.outbox.send(event).await;
+            events.push(Event::Undone { turns: whose.turns, left: whose.left });
         }
+        if !changed.is_empty() {
+            let all: Vec<Changed> = before.iter().chain(changed).cloned().collect();
+            let all = since(&all, From { turn: 0, own: false });
+            let files = all.iter().map(Changed::told).collect();
+            events.push(Event::StillChanged { turn, files });
+        }
+        undone.sort();
+        undone.dedup();
+        Behind { stayed: before, undone, events }
     }
+}
 
-    /// What stayed already when the chat was taken back to this turn before.
-    fn stayed(&mut self, turn: u64) -> Vec<Changed> {
-        let mut all = changes(self.past.record());
-        all.retain(|change| change.left && change.turn == turn);
-        all
-    }
-
-    /// Files outlive the chat that changed them, and so does the way back.
-    async fn still_changed(&mut self, turn: u64, stayed: &[Changed], changed: &[Changed]) {
-        let all: Vec<Changed> = stayed.iter().chain(changed).cloned().collect();
-        let all = since(&all, From { turn: 0, own: false });
-        let files = all.iter().map(Changed::told).collect();
-        let event = Event::StillChanged { turn, files };
-        self.past.note(event.clone());
-        self.outbox.send(event).await;
-    }
+/// What stands in place of turns that are forgotten.
+struct Behind {
+    /// What had stayed when the chat was taken back to this turn before.
+    stayed: Vec<Changed>,
+    /// Files that were put back in them.
+    undone: Vec<String>,
+    events: Vec<Event>,
 }
 
 /// What the turn that puts files back is called.
 const REWIND: &str = "/rewind";
 
-/// What the model is told of files whose changes it has forgotten.
-fn left(changed: &[Changed]) -> Kept {
-    let paths: Vec<&str> = changed.iter().take(NAMED).map(|one| one.path.as_str()).collect();
-    let more = match changed.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+/// What the model is told of files of which it has forgotten what became.
+fn left(changed: &[Changed], undone: &[String]) -> Kept {
     let mut kept = Kept::default();
-    kept.user(&format!(
-        "(The user took back what was said after this. Files that you changed in it stay changed: {}{more}.)",
-        paths.join(", ")
-    ));
+    let changed: Vec<&str> = changed.iter().map(|one| one.path.as_str()).collect();
+    if !changed.is_empty() {
+        kept.user(&format!(
+            "(The user took back what was said after this. Files that you changed in it stay changed: {}.)",
+            named(&changed)
+        ));
+    }
+    let undone: Vec<&str> = undone.iter().map(String::as_str).collect();
+    if !undone.is_empty() {
+        kept.user(&format!(
+            "(The user took back your changes to these files, which are as they were before them: {}.)",
+            named(&undone)
+        ));
+    }
     kept
+}
+
+fn named(paths: &[&str]) -> String {
+    let first = paths.get(..NAMED).unwrap_or(paths).join(", ");
+    match paths.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }

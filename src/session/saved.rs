@@ -413,14 +413,22 @@ impl Session {
         Ok(())
     }
 
-    /// Takes the chat back; files are `rewind`'s.
-    pub(super) async fn forget_from(&mut self, turn: u64, what: Rewind) -> Result<(), Say> {
+    /// Takes the chat back; files are `rewind`'s. `behind` is what stands there from now on.
+    pub(super) async fn forget_from(
+        &mut self,
+        turn: u64,
+        what: Rewind,
+        behind: Vec<Event>,
+    ) -> Result<(), Say> {
         let event = Event::Rewound { turn, text: String::new(), what };
-        let (text, history) = self.saved.ask(move |desk| desk.take_back(turn, &event)).await?;
+        let kept = behind.clone();
+        let (text, history) =
+            self.saved.ask(move |desk| desk.take_back(turn, &event, &kept)).await?;
         // The words as they were typed, if they are still known.
         let typed = self.past.words_of(turn);
         self.past.history = Arc::new(mend::history(&history, &[], &self.facts.cwd));
         self.past.take_back(turn);
+        behind.into_iter().for_each(|event| self.past.note(event));
         self.facts.turns = turn.saturating_sub(1);
         let text = typed.unwrap_or(text);
         // A secret is in no file: what was typed before this program began has lost it.

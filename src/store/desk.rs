@@ -177,12 +177,15 @@ impl Desk {
         }
     }
 
-    /// When text that grows is to be written at the latest.
+    /// When text that grows is to be written at the latest, and when a disk that failed is
+    /// tried again.
     pub fn due(&self) -> Option<Instant> {
-        self.growing.as_ref().map(|(_, since)| *since + GROWING)
+        let grown = self.growing.as_ref().map(|(_, since)| *since + GROWING);
+        let again = self.waiting.failed.filter(|_| !self.waiting.rows.is_empty());
+        grown.into_iter().chain(again.map(|failed| failed + AGAIN)).min()
     }
 
-    /// Takes in text that has grown for long enough.
+    /// Takes in text that has grown for long enough, and tries what could not be written.
     pub fn tick(&mut self) {
         self.ripen(Some(LONGEST));
         self.flush();
@@ -478,20 +481,24 @@ impl Desk {
     /// A turn is asked again: what it added to the history counts no more.
     pub fn retried(&mut self, turn: u64) {
         let Some(key) = self.key else { return };
-        if let Err(error) = self.with(|disk| disk.take_back(key, turn, None)) {
+        if let Err(error) = self.with(|disk| disk.take_back(key, turn, None, &[])) {
             tracing::warn!(%error, "a turn that is asked again was not found");
         }
     }
 
-    /// Takes turns back from `turn` on. `event` says so in the session. The answer is
-    /// what that turn began with, and the history as it is now.
+    /// Takes turns back from `turn` on. `event` says so in the session, and `behind` follows
+    /// it: all of it or nothing. The answer is what that turn began with, and the history
+    /// as it is now.
     pub fn take_back(
         &mut self,
         turn: u64,
         event: &Event,
+        behind: &[Event],
     ) -> Result<(String, Vec<Remembered>), StoreError> {
         let key = self.writable()?;
-        let text = self.with(|disk| disk.take_back(key, turn, Some(event)))?;
+        let rows = behind.iter().filter_map(|event| Row::new(event, now(), &self.redactor));
+        let rows: Vec<Row> = rows.collect();
+        let text = self.with(|disk| disk.take_back(key, turn, Some(event), &rows))?;
         let history = self.with(|disk| disk.remembered(key, HISTORY))?;
         Ok((text.unwrap_or_default(), history))
     }

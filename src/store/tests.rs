@@ -203,7 +203,7 @@ fn a_part_is_looked_up_by_its_id_however_far_back_it_lies() {
     for none in ["cmd_999", "turn_999", "turn_x", "", "%"] {
         assert_eq!(desk.part(none).unwrap(), Piece::default(), "{none}");
     }
-    desk.take_back(300, &Event::Cleared).unwrap();
+    desk.take_back(300, &Event::Cleared, &[]).unwrap();
     assert_eq!(desk.part("cmd_300").unwrap(), Piece::default(), "it was taken back");
     let ends = events(&desk.ends().unwrap());
     assert_eq!((&ends[0], &ends[1]), (&started(1, "x"), &started(299, "x")));
@@ -331,7 +331,7 @@ fn turns_that_are_taken_back_are_not_deleted() {
         turn(&mut desk, number, text, "ok");
     }
     let undone = Event::Notice(Notice::info(words::NOTHING_THERE));
-    let (text, history) = desk.take_back(2, &undone).unwrap();
+    let (text, history) = desk.take_back(2, &undone, &[]).unwrap();
     assert_eq!((text.as_str(), history.len()), ("two", 1));
     let id = desk.id().to_owned();
     assert_eq!(shown(&mut desk, &id).len(), 4);
@@ -342,7 +342,7 @@ fn turns_that_are_taken_back_are_not_deleted() {
     let db = rusqlite::Connection::open(bench.file()).unwrap();
     let all: i64 = db.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
     assert_eq!(all, 17, "sixteen, and what says that they were taken back");
-    assert!(matches!(desk.take_back(9, &undone), Err(StoreError::NothingThere)));
+    assert!(matches!(desk.take_back(9, &undone, &[]), Err(StoreError::NothingThere)));
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn a_history_that_was_kept_whole_stands_for_all_before_it() {
     assert_eq!(history.len(), 2);
     assert_eq!(history[0], Remembered::Whole { turn: 1, history: r#"{"summary":"x"}"#.into() });
     // Taken back with the turn it stands behind.
-    let (_, history) = desk.take_back(1, &ended(1)).unwrap();
+    let (_, history) = desk.take_back(1, &ended(1), &[]).unwrap();
     assert_eq!(history, []);
 }
 

@@ -93,13 +93,14 @@ impl Disk {
     }
 
     /// Takes turns back from `turn` on: from the history, and where `shown` is set also
-    /// from what is shown. The rows stay, and `event` says what happened. The answer is
-    /// what that turn began with.
+    /// from what is shown. The rows stay, and `event` says what happened; `behind` is added
+    /// with it. The answer is what that turn began with.
     pub fn take_back(
         &mut self,
         key: i64,
         turn: u64,
         shown: Option<&Event>,
+        behind: &[Row],
     ) -> Result<Option<String>, StoreError> {
         let change = self.change()?;
         let began: Option<(i64, String)> = change
@@ -132,6 +133,9 @@ impl Disk {
             "UPDATE history SET undone = ?3 WHERE session = ?1 AND turn >= ?2 AND undone IS NULL",
             params![key, num(turn), by],
         )?;
+        for row in behind {
+            add_one(&change, key, row, &mut Parts::default())?;
+        }
         change.commit()?;
         Ok(match serde_json::from_str(&body) {
             Ok(Event::TurnStarted { text, .. }) => Some(text),

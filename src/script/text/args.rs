@@ -55,7 +55,8 @@ fn named(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = match text.chars().next()? {
         quote @ ('"' | '\'') => {
             let (name, rest) = text.strip_prefix(quote)?.split_once(quote)?;
-            (name, rest)
+            // Behind a backslash the quote goes on, and what looks like a sign is text.
+            (!name.contains('\\')).then_some((name, rest))?
         }
         _ => scan::word(text, |c| c == '-' || c == '.')?,
     };
@@ -147,6 +148,7 @@ mod tests {
         );
         assert_eq!(shown(&read("葡萄牙语='x', 'a b'=1")), ["葡萄牙语='x'", "a b=1"]);
         assert_eq!(shown(&read("a,")), ["a"]);
+        assert_eq!(shown(&read(r#""a\"=v, 'b'=1""#)), [r#""a\"=v, 'b'=1""#]);
         assert!(read("  ").is_empty());
     }
 

@@ -2,12 +2,13 @@
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use serde_json::Value;
 
 use super::block::{Fold, hanging, sentence};
 use super::output::{Excerpt, Tail};
 use super::paper::{Break, Paper, Para, Strip, prefixed};
 use super::time;
-use crate::protocol::{Observation, Origin, Outcome, Risk, Tier, Work};
+use crate::protocol::{Observation, Origin, Outcome, Parsed, Risk, Tier, Work};
 use crate::tui::clean;
 use crate::tui::glyph::{DONE, FAILED, WHEEL};
 use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
@@ -57,6 +58,8 @@ pub(super) struct Done {
     stderr: Excerpt,
     truncated: bool,
     count: Option<Say>,
+    /// What a check found first, a line each.
+    found: Vec<String>,
     outcome: Outcome,
     note: Option<Say>,
     change: Option<Changed>,
@@ -87,6 +90,7 @@ impl Done {
             stderr: Excerpt::of(&seen.stderr),
             truncated: seen.truncated,
             count,
+            found: seen.parsed.as_ref().map(diagnostics).unwrap_or_default(),
             outcome: seen.outcome,
             note: seen.note.clone(),
             change: seen.change.as_ref().map(|change| Changed {
@@ -253,7 +257,10 @@ impl Step {
         if let Some(say) = done.note.as_ref().and_then(to_person) {
             rows.extend(note(&paper.say(&say), paper));
         }
-        if done.ran() && !done.succeeded() {
+        if done.ran() && !done.succeeded() && !done.found.is_empty() {
+            let found = Excerpt::of(&done.found.join("\n"));
+            rows.extend(found.last(FAILURE, paper));
+        } else if done.ran() && !done.succeeded() {
             let output = if done.stderr.is_empty() { &done.stdout } else { &done.stderr };
             rows.extend(output.last(FAILURE, paper));
         }
@@ -288,6 +295,26 @@ impl Step {
         rows.extend(done.output(usize::MAX, paper));
         rows
     }
+}
+
+/// The first of what a check found, errors before the rest: `src/a.rs:3:5 error: …`.
+fn diagnostics(parsed: &Parsed) -> Vec<String> {
+    if parsed.kind != "diagnostics" {
+        return Vec::new();
+    }
+    let is_error = |item: &&Value| item["severity"].as_str() == Some("error");
+    let line = |item: &Value| {
+        let text = |name: &str| item[name].as_str().unwrap_or_default();
+        let number = |name: &str| item[name].as_u64().map(|n| format!(":{n}")).unwrap_or_default();
+        let at = match text("file") {
+            "" => String::new(),
+            file => format!("{file}{}{} ", number("line"), number("col")),
+        };
+        let message = text("message").lines().next().unwrap_or_default();
+        format!("{at}{}: {message}", text("severity"))
+    };
+    let (errors, others): (Vec<&Value>, Vec<&Value>) = parsed.items.iter().partition(is_error);
+    errors.into_iter().chain(others).take(FAILURE).map(line).collect()
 }
 
 impl Done {
