@@ -88,9 +88,7 @@ fn judging(bencher: divan::Bencher<'_, '_>, line: &str) {
     let args: Vec<&str> = args.split_whitespace().collect();
     let work = Work::exec(program, &args);
     let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
-    bencher
-        .with_inputs(|| step.clone())
-        .bench_local_values(|step| safety::assess(step, scene));
+    bencher.with_inputs(|| step.clone()).bench_local_values(|step| safety::assess(step, scene));
 }
 
 const JUDGED: &[&str] = &[

@@ -345,8 +345,7 @@ fn a_command_of_five_hundred_arguments_is_read_to_its_end_before_a_yes_counts() 
     let mut screen = Screen::new(Lang::En, (80, 50));
     let args: Vec<String> = (1..=500).map(|at| format!("argument-{at}")).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let writes =
-        risk(Tier::L1, vec![reason(Tier::L1, "mkdir", WRITES, Some(499))], &[May::Write]);
+    let writes = risk(Tier::L1, vec![reason(Tier::L1, "mkdir", WRITES, Some(499))], &[May::Write]);
     let question = ask(Work::exec("mkdir", &args), writes, None, Vec::new());
     screen.hears(conversation()).hears([question]).waits(1_000);
     let approves = |screen: &mut Screen| {

@@ -276,7 +276,9 @@ fn a_variable_that_steers_programs_is_seen_however_it_is_set() {
             assert_ne!(found["tier"], "L0", "{line}");
         }
     }
-    for plain in ["for f in a; do ls; done", "while read -r l; do ls; done < a.txt", "printf -v x ."] {
+    for plain in
+        ["for f in a; do ls; done", "while read -r l; do ls; done < a.txt", "printf -v x ."]
+    {
         assert_eq!(one(&ground, plain)["tier"], "L0", "{plain}");
     }
 }

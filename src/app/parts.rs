@@ -215,9 +215,8 @@ fn trust(ground: &Ground) -> Trust {
                 Given::Nothing => Level::ReadOnly,
             };
             let below = above.as_ref().filter(|_| given == Given::Above);
-            let done = below.map_or(Ok(()), |above| {
-                kept.set(above, &trust::survey(above), Level::Below)
-            });
+            let done =
+                below.map_or(Ok(()), |above| kept.set(above, &trust::survey(above), Level::Below));
             let done = done.and_then(|()| kept.set(&folder, &survey, level));
             done.map_err(|error| problem::io_reason(&error))
         }),

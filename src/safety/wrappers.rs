@@ -152,7 +152,9 @@ pub fn is_harmless_variable(name: &str, value: &str) -> bool {
 /// Whether a variable names or brings in what other programs then run.
 pub fn starts_programs(name: &str) -> bool {
     // Where `~` and settings are looked for.
-    name == "HOME" || name == "XDG_CONFIG_HOME" || STARTS.iter().any(|start| name.starts_with(start))
+    name == "HOME"
+        || name == "XDG_CONFIG_HOME"
+        || STARTS.iter().any(|start| name.starts_with(start))
 }
 
 #[rustfmt::skip]

@@ -81,7 +81,9 @@ impl Session {
         self.outbox.send(Event::Answered { ask }).await;
         let given = match decision {
             Decision::Approve => Given::Folder,
-            Decision::ApproveAll { steps } if !steps.is_empty() && self.guard.trust.above.as_slice() == steps => {
+            Decision::ApproveAll { steps }
+                if !steps.is_empty() && self.guard.trust.above.as_slice() == steps =>
+            {
                 Given::Above
             }
             Decision::Reject { .. }

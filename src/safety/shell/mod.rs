@@ -188,7 +188,8 @@ impl Walk<'_, '_> {
     /// The same command with its braces spread out, as the shell will: `rm {-rf,x}`.
     fn spread(&self, name: &str, rest: &[Word], findings: &mut Findings) {
         if rest.iter().any(|word| word.has(Trait::Braces)) && rules::find(name).is_some() {
-            let args: Vec<String> = rest.iter().flat_map(|word| braces::spread(&word.text)).collect();
+            let args: Vec<String> =
+                rest.iter().flat_map(|word| braces::spread(&word.text)).collect();
             let kept = findings.programs();
             self.program(name, &args, self.depth, findings);
             findings.forget_programs(kept);
