@@ -99,15 +99,10 @@ type Line = BoxFuture<'static, Option<String>>;
 /// question is open is for whoever has the terminal next.
 pub type Person = Box<dyn FnMut() -> Line + Send>;
 
-/// The person at the terminal. What was typed before the first question answers nothing.
+/// The person at the terminal.
 pub fn person() -> Person {
-    let mut fresh = true;
-    Box::new(move || {
-        let first = std::mem::replace(&mut fresh, false);
-        let read = move || {
-            if first {
-                forget_typed();
-            }
+    Box::new(|| {
+        let read = || {
             let mut line = Vec::new();
             let read = io::stdin().lock().take(LONGEST).read_until(b'\n', &mut line);
             matches!(read, Ok(1..)).then(|| String::from_utf8_lossy(&line).into_owned())
@@ -199,8 +194,10 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
         }
     }
 
-    /// Asks on an unfinished line, which the answer ends.
+    /// Asks on an unfinished line, which the answer ends. What was typed before it stands
+    /// there answers nothing; whatever is typed from then on does.
     fn ask(&mut self, question: &Say) {
+        forget_typed();
         let voice = self.options.voice;
         let text = (voice.clean)(&question.text(voice.lang));
         let _ = write!(self.err, "{text}").and_then(|()| self.err.flush());

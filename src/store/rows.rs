@@ -4,6 +4,7 @@
 use crate::protocol::{Event, Observation, Origin, Question, Work};
 use crate::safety::clean::{self, Source};
 use crate::safety::redact::Redactor;
+use crate::words::session as words;
 
 /// Bytes of one event that can be searched.
 const SEARCHED: usize = 64 * 1024;
@@ -109,8 +110,9 @@ pub fn is_kept(event: &Event) -> bool {
         | Event::StepOutput { .. }
         | Event::Observed(_)
         | Event::TurnEnded { .. }
-        | Event::Notice(_)
         | Event::Page(_) => true,
+        // It would stand there once more with every start.
+        Event::Notice(notice) => notice.say.word() != words::RESUMED,
         Event::Asked(ask) => matches!(ask.question, Question::Step { .. }),
         _ => false,
     }
@@ -223,4 +225,17 @@ pub fn one_line(text: &str, most: usize) -> String {
 /// The start of a text, at most so many bytes.
 pub fn head(text: &str, most: usize) -> &str {
     text.split_at(text.floor_char_boundary(most)).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Notice;
+
+    #[test]
+    fn that_a_session_is_continued_is_said_and_not_kept() {
+        let told = |say| Event::Notice(Notice::info(say));
+        assert!(!is_kept(&told(words::RESUMED.with("title", "tests"))));
+        assert!(is_kept(&told(words::INTERRUPTED.into())));
+    }
 }
