@@ -102,6 +102,6 @@ fn looking_for_a_word(bencher: Bencher<'_, '_>, events: usize) {
     let mut desk = kept.desk();
     bencher.bench_local(|| {
         let hits = desk.search("heron", HITS).unwrap().len();
-        assert_eq!(hits, 1);
+        assert!((1..=HITS).contains(&hits));
     });
 }
