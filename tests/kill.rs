@@ -1,7 +1,7 @@
 //! Kills the program at random moments, and looks at what is left: everything that was
 //! shown is there, a step that was running says that nobody knows what came of it, a file
 //! that was being written is whole, as it was or as it was to be, and the next request is
-//! valid. `KILLS` says how often; 28 by itself.
+//! valid. `KILLS` says how often; 16 by itself.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
@@ -424,7 +424,7 @@ fn hit(shown: &[Event]) -> &'static str {
 
 #[test]
 fn a_kill_at_any_moment_loses_nothing_that_was_shown() {
-    let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(28);
+    let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(16);
     let base = fastrand::u64(..1 << 40);
     let mut hits = std::collections::BTreeMap::new();
     for n in 0..count {
