@@ -19,6 +19,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
 #[path = "support/talk.rs"]
+#[macro_use]
 mod talk;
 
 use talk::{Line, SECRET, chat, cmd, tool};
@@ -101,19 +102,7 @@ struct Talk {
     folder: tempfile::TempDir,
 }
 
-impl std::ops::Deref for Talk {
-    type Target = Line;
-
-    fn deref(&self) -> &Line {
-        &self.line
-    }
-}
-
-impl std::ops::DerefMut for Talk {
-    fn deref_mut(&mut self) -> &mut Line {
-        &mut self.line
-    }
-}
+is_a_line!(Talk);
 
 impl Talk {
     fn start() -> Talk {

@@ -27,6 +27,7 @@ mod bench;
 #[path = "support/server.rs"]
 mod server;
 #[path = "support/talk.rs"]
+#[macro_use]
 mod talk;
 
 use bench::Bench;
@@ -575,19 +576,7 @@ struct Talk {
     asked: Arc<Mutex<Vec<Request>>>,
 }
 
-impl std::ops::Deref for Talk {
-    type Target = Line;
-
-    fn deref(&self) -> &Line {
-        &self.line
-    }
-}
-
-impl std::ops::DerefMut for Talk {
-    fn deref_mut(&mut self) -> &mut Line {
-        &mut self.line
-    }
-}
+is_a_line!(Talk);
 
 impl Talk {
     fn start(bench: Bench) -> Talk {

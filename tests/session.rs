@@ -20,6 +20,7 @@ use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
 
 #[path = "support/talk.rs"]
+#[macro_use]
 mod talk;
 
 use talk::{DONE, Line, cmd, tool, with_files};
@@ -29,19 +30,7 @@ struct Talk {
     folder: tempfile::TempDir,
 }
 
-impl std::ops::Deref for Talk {
-    type Target = Line;
-
-    fn deref(&self) -> &Line {
-        &self.line
-    }
-}
-
-impl std::ops::DerefMut for Talk {
-    fn deref_mut(&mut self) -> &mut Line {
-        &mut self.line
-    }
-}
+is_a_line!(Talk);
 
 impl Talk {
     fn start(replies: &[&str]) -> Talk {
@@ -1188,6 +1177,16 @@ async fn left_behind(resume: bool) -> (Talk, PathBuf, PathBuf) {
     (talk, a, b)
 }
 
+async fn finds_nothing_to_undo(talk: &mut Talk) {
+    talk.send(Op::Undo { turns: 1 }).await;
+    let nothing = talk.next(|event| match event {
+        Event::Notice(notice) if notice.say.word() == words::NOTHING_TO_UNDO => Some(()),
+        Event::TurnStarted { text, .. } => panic!("{text} once more"),
+        _ => None,
+    });
+    nothing.await;
+}
+
 #[tokio::test]
 async fn files_that_stayed_when_the_chat_was_taken_back_can_be_undone() {
     for resume in [false, true] {
@@ -1197,13 +1196,7 @@ async fn files_that_stayed_when_the_chat_was_taken_back_can_be_undone() {
         assert_eq!(talk.started().await, "/undo", "resumed: {resume}");
         assert_eq!(talk.ending().await, Ending::Done);
         assert_eq!((std::fs::read(&a).unwrap(), b.exists()), (b"one\r\n".to_vec(), false));
-        talk.send(Op::Undo { turns: 1 }).await;
-        let nothing = talk.next(|event| match event {
-            Event::Notice(notice) if notice.say.word() == words::NOTHING_TO_UNDO => Some(()),
-            Event::TurnStarted { text, .. } => panic!("{text} once more"),
-            _ => None,
-        });
-        nothing.await;
+        finds_nothing_to_undo(&mut talk).await;
     }
 }
 
@@ -1239,13 +1232,7 @@ async fn an_undo_is_known_after_a_resume_and_in_an_export() {
     // Taking back the chat of an undo does not take back the undo.
     talk.send(Op::Rewind { turn: 3, what: Some(Rewind::Chat) }).await;
     talk.next(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
-    talk.send(Op::Undo { turns: 1 }).await;
-    let nothing = talk.next(|event| match event {
-        Event::Notice(notice) if notice.say.word() == words::NOTHING_TO_UNDO => Some(()),
-        Event::TurnStarted { text, .. } => panic!("{text} once more"),
-        _ => None,
-    });
-    nothing.await;
+    finds_nothing_to_undo(&mut talk).await;
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::run::Session;
-use super::undo::{Changed, From, Whose, changes, since};
+use super::undo::{Changed, Since, Whose, changes, since};
 use crate::context::history::Kept;
 use crate::protocol::{Event, Notice, Rewind};
 use crate::words::{Say, session as words};
@@ -16,7 +16,7 @@ const NAMED: usize = 50;
 
 impl Session {
     pub(super) async fn rewind(&mut self, turn: u64, what: Option<Rewind>) -> Result<(), Say> {
-        let changed = since(&changes(self.past.record()), From::turn(turn));
+        let changed = since(&changes(self.past.record()), Since::turn(turn));
         match what {
             None if changed.is_empty() => self.rewind_chat(turn, &changed).await,
             None => {
@@ -26,7 +26,7 @@ impl Session {
             }
             Some(Rewind::Chat) => self.rewind_chat(turn, &changed).await,
             Some(Rewind::Files) => {
-                self.put_back_since(From::turn(turn), REWIND).await;
+                self.put_back_since(Since::turn(turn), REWIND).await;
                 Ok(())
             }
             Some(Rewind::Both) => self.rewind_both(turn).await,
@@ -58,7 +58,7 @@ impl Session {
         if self.cannot_undo() {
             return Err(words::UNDO_BUSY.into());
         }
-        let from = From::turn(turn);
+        let from = Since::turn(turn);
         let changed = since(&changes(self.past.record()), from);
         let (mut whose, back) = self.restores(from).await;
         let Behind { stayed, events, .. } = self.behind(turn, &changed);
@@ -98,7 +98,7 @@ impl Session {
         }
         if !changed.is_empty() {
             let all: Vec<Changed> = before.iter().chain(changed).cloned().collect();
-            let all = since(&all, From { turn: 0, own: false });
+            let all = since(&all, Since { turn: 0, own: false });
             let files = all.iter().map(Changed::told).collect();
             events.push(Event::StillChanged { turn, files });
         }

@@ -81,8 +81,8 @@ fn changed(turn: u64, change: &Change) -> Changed {
 impl Changed {
     /// Where it stands: what stayed of a turn that was taken back comes before the turn
     /// that got its number.
-    fn place(&self) -> From {
-        From { turn: self.turn, own: !self.left }
+    fn place(&self) -> Since {
+        Since { turn: self.turn, own: !self.left }
     }
 
     /// As it is told.
@@ -100,16 +100,16 @@ impl Changed {
 
 /// From where on changes are taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct From {
+pub struct Since {
     pub turn: u64,
     /// False: with what stayed when the chat of that number was taken back.
     pub own: bool,
 }
 
-impl From {
+impl Since {
     /// From the words of a turn on.
-    pub fn turn(turn: u64) -> From {
-        From { turn, own: true }
+    pub fn turn(turn: u64) -> Since {
+        Since { turn, own: true }
     }
 }
 
@@ -124,7 +124,7 @@ pub struct Whose {
 
 /// What takes back the changes from a place on: each file once, from what it is now to
 /// what it was before the first of them.
-pub fn since(changes: &[Changed], from: From) -> Vec<Changed> {
+pub fn since(changes: &[Changed], from: Since) -> Vec<Changed> {
     let mut out: Vec<Changed> = Vec::new();
     for change in changes.iter().filter(|change| change.place() >= from) {
         match out.iter_mut().find(|known| known.path == change.path) {
@@ -141,8 +141,8 @@ pub fn since(changes: &[Changed], from: From) -> Vec<Changed> {
 }
 
 /// From where on the last `n` turns that changed files are taken back.
-fn first_of_last(changes: &[Changed], n: usize) -> Option<From> {
-    let places: BTreeSet<From> = changes.iter().map(Changed::place).collect();
+fn first_of_last(changes: &[Changed], n: usize) -> Option<Since> {
+    let places: BTreeSet<Since> = changes.iter().map(Changed::place).collect();
     let back = n.max(1).min(places.len());
     places.into_iter().rev().nth(back.checked_sub(1)?)
 }
@@ -153,11 +153,11 @@ pub fn still_changed(stays: &[Changed]) -> Option<Event> {
     Some(Event::StillChanged { turn, files: stays.iter().map(Changed::told).collect() })
 }
 
-fn whose(changes: &[Changed], from: From) -> Whose {
-    let places: BTreeSet<From> =
+fn whose(changes: &[Changed], from: Since) -> Whose {
+    let places: BTreeSet<Since> =
         changes.iter().map(Changed::place).filter(|place| *place >= from).collect();
-    let (own, left): (Vec<From>, Vec<From>) = places.into_iter().partition(|place| place.own);
-    let numbers = |places: Vec<From>| places.into_iter().map(|place| place.turn).collect();
+    let (own, left): (Vec<Since>, Vec<Since>) = places.into_iter().partition(|place| place.own);
+    let numbers = |places: Vec<Since>| places.into_iter().map(|place| place.turn).collect();
     Whose { turns: numbers(own), left: numbers(left), stays: Vec::new() }
 }
 
@@ -172,7 +172,7 @@ impl Session {
 
     /// Takes back what was done to files from a place on. `text` is what that is called in
     /// the conversation.
-    pub(super) async fn put_back_since(&mut self, from: From, text: &'static str) {
+    pub(super) async fn put_back_since(&mut self, from: Since, text: &'static str) {
         if self.cannot_undo() {
             return self.say(Notice::warning(words::UNDO_BUSY)).await;
         }
@@ -189,7 +189,7 @@ impl Session {
 
     /// Whose changes of files there are from this place on, and what puts those back.
     /// What is lost is said.
-    pub(super) async fn restores(&mut self, from: From) -> (Whose, Vec<Restore>) {
+    pub(super) async fn restores(&mut self, from: Since) -> (Whose, Vec<Restore>) {
         let all = changes(self.past.record());
         let mut back = Vec::new();
         for change in since(&all, from) {
@@ -229,7 +229,7 @@ impl Session {
     /// The files this session changed, as a page.
     pub(super) fn changes_page(&mut self) -> Page {
         let all = changes(self.past.record());
-        let mut rows: Vec<Row> = since(&all, From { turn: 0, own: false })
+        let mut rows: Vec<Row> = since(&all, Since { turn: 0, own: false })
             .into_iter()
             .map(|change| {
                 let sum = format!("+{} -{}", change.added, change.removed);
@@ -340,11 +340,11 @@ mod tests {
             change(3, "c", None, Some("y")),
             change(3, "c", Some("y"), None),
         ];
-        assert_eq!(first_of_last(&all, 1), Some(From::turn(3)));
-        assert_eq!(first_of_last(&all, 2), Some(From::turn(2)));
-        assert_eq!(first_of_last(&all, 9), Some(From::turn(1)));
+        assert_eq!(first_of_last(&all, 1), Some(Since::turn(3)));
+        assert_eq!(first_of_last(&all, 2), Some(Since::turn(2)));
+        assert_eq!(first_of_last(&all, 9), Some(Since::turn(1)));
         assert_eq!(first_of_last(&[], 1), None);
-        let back = since(&all, From::turn(2));
+        let back = since(&all, Since::turn(2));
         let shown: Vec<_> = back
             .iter()
             .map(|c| (c.path.as_str(), c.before.as_deref(), c.after.as_deref()))
@@ -365,13 +365,13 @@ mod tests {
         let left = [change(2, "a", Some("0"), Some("1"))];
         let record = [started(1), stays(2, &left), started(2)];
         let all = changes(&record);
-        assert_eq!(first_of_last(&all, 1), Some(From { turn: 2, own: false }));
+        assert_eq!(first_of_last(&all, 1), Some(Since { turn: 2, own: false }));
         let own = change(2, "b", None, Some("x"));
         let both = [all, vec![own.clone()]].concat();
-        assert_eq!(first_of_last(&both, 1), Some(From::turn(2)));
-        assert_eq!(since(&both, From::turn(2)), [own]);
+        assert_eq!(first_of_last(&both, 1), Some(Since::turn(2)));
+        assert_eq!(since(&both, Since::turn(2)), [own]);
         assert_eq!(
-            whose(&both, From { turn: 2, own: false }),
+            whose(&both, Since { turn: 2, own: false }),
             Whose { turns: vec![2], left: vec![2], stays: vec![] }
         );
         // The turn of that number is taken back, and what stayed still stays.

@@ -51,6 +51,25 @@ pub struct Line {
     pub handle: Handle,
 }
 
+/// Lets a test's own conversation, which holds a [`Line`] as `line`, be talked to as one.
+macro_rules! is_a_line {
+    ($talk:ty) => {
+        impl std::ops::Deref for $talk {
+            type Target = Line;
+
+            fn deref(&self) -> &Line {
+                &self.line
+            }
+        }
+
+        impl std::ops::DerefMut for $talk {
+            fn deref_mut(&mut self) -> &mut Line {
+                &mut self.line
+            }
+        }
+    };
+}
+
 impl Line {
     pub fn to(parts: Parts) -> Line {
         Line { handle: session::start(parts) }
