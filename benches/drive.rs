@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use avocet::context::history::{History, Kept, Kind};
 use avocet::protocol::{Ending, Event, Origin, Replied, Usage};
 use avocet::safety::redact::Redactor;
 use avocet::store::{Desk, Head, Store};
@@ -182,6 +183,7 @@ fn keep(home: &Path, folder: &Path, events: usize) {
     let folder = folder.canonicalize().unwrap();
     let head = Head::new(folder.to_str().unwrap(), None);
     let mut desk = Desk::new(Store::under(home.join("data")), head, redactor, faults);
+    let mut history = History::default();
     for number in 0..events {
         let turn = (number / 10 + 1) as u64;
         desk.note(match number % 10 {
@@ -197,6 +199,13 @@ fn keep(home: &Path, folder: &Path, events: usize) {
                 Event::Replied(Replied { message, ..Replied::default() })
             }
         });
+        if number % 10 == 9 {
+            let mut kept = Kept::default();
+            kept.user(&format!("Question {turn}"));
+            kept.reply(Kind::Chat, &format!("Answer {}", number - 1));
+            history.push(turn, kept, |_| {});
+            desk.remember(turn, &serde_json::to_string(&history.trace(turn)).unwrap());
+        }
         if number % 500 == 499 {
             desk.flush();
         }

@@ -334,6 +334,15 @@ async fn r9s_differs_an_argument_runs_commands_there_here_it_is_one_word() {
     assert!(!talk.path("pwned").exists());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_saw_a_turn_end_finds_the_session_idle() {
+    let mut talk = Talk::start();
+    for round in 0..100 {
+        let seen = talk.render(command("{{args}}", &round.to_string())).await;
+        assert_eq!(seen.text(), round.to_string());
+    }
+}
+
 #[tokio::test]
 async fn what_is_put_in_is_never_read_again() {
     let mut talk = Talk::start();

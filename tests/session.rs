@@ -1004,6 +1004,20 @@ async fn what_a_script_takes_is_told_with_its_name() {
 }
 
 #[tokio::test]
+async fn a_script_that_is_added_while_a_session_runs_is_known_with_the_next_message() {
+    let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &[DONE, DONE], true);
+    let names = |event| match event {
+        Event::Catalogue(kept) => Some(kept.scripts),
+        _ => None,
+    };
+    assert!(!talk.next(names).await.contains(&"late".into()));
+    std::fs::write(talk.folder.path().join("late.ai.yaml"), GREETS).unwrap();
+    talk.says("hello").await;
+    assert!(talk.next(names).await.contains(&"late".into()));
+    assert_eq!(talk.ending().await, Ending::Done);
+}
+
+#[tokio::test]
 async fn the_terminal_names_no_flags_of_a_command_line() {
     let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &[DONE], false);
     for (script, part) in [("nosuch", "nosuch"), ("greets", "/trust")] {

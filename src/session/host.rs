@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
+use super::library::Looked;
 use super::offered;
 use super::outbox::Outbox;
 use super::skills;
@@ -41,7 +42,7 @@ pub enum Note {
     /// The start is over, and what people keep can be looked at.
     LookNow,
     /// What people keep was looked at.
-    Library { number: u64, library: Arc<Library> },
+    Looked { number: u64, looked: Looked },
     /// Kept for an export.
     Record(Box<Event>),
     /// An entered skill holds the turn to its tools, or none does any more.

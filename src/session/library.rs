@@ -2,6 +2,7 @@
 //! line is sent and when somebody asks, and never in between. Reading is done aside, so
 //! that no question and no stop waits for it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,29 +28,60 @@ pub struct Kept {
     pub library: Arc<Library>,
     places: FindPlaces,
     /// Where scripts lie.
-    pub(super) scripts: FindScripts,
+    pub(super) find_scripts: FindScripts,
+    /// Those that lay there.
+    pub(super) scripts: Arc<Scripts>,
     /// What scripts remember.
     pub(super) store: Store,
-    /// Scripts the model may run by itself.
-    pub(super) offered: Arc<Vec<Offered>>,
     /// Somebody waits for the answer, also if it is the same; at first everybody does.
     asked: bool,
     /// Counts the looks: one that was overtaken brings nothing.
     number: u64,
     /// The last look; `None`: it was taken in.
-    looking: Option<JoinHandle<Arc<Library>>>,
+    looking: Option<JoinHandle<Looked>>,
+}
+
+/// What a look found; what did not change is the same as before.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    library: Arc<Library>,
+    scripts: Arc<Scripts>,
+}
+
+/// The scripts a session knows of.
+#[derive(Debug, Default)]
+pub struct Scripts {
+    places: ScriptPlaces,
+    names: Vec<String>,
+    /// What can be given to each that takes something.
+    inputs: Vec<(String, Vec<String>)>,
+    /// Those the model may run by itself.
+    pub(super) offered: Arc<Vec<Offered>>,
+}
+
+impl Scripts {
+    /// Those that lie there now. Blocks. Without `all`, they are opened only when others lie
+    /// there than before.
+    fn read(before: Arc<Scripts>, places: ScriptPlaces, cwd: &Path, all: bool) -> Arc<Scripts> {
+        let names = places.names(cwd);
+        if !all && before.places == places && before.names == names {
+            return before;
+        }
+        let inputs = places.inputs(cwd, &names);
+        let offered = Arc::new(offered::all(&places));
+        Arc::new(Scripts { places, names, inputs, offered })
+    }
 }
 
 impl Kept {
     /// Nothing is read yet.
     pub fn new(places: FindPlaces) -> Kept {
-        let scripts: FindScripts = Arc::new(|_| ScriptPlaces::default());
         Kept {
             library: Arc::default(),
             places,
-            scripts,
+            find_scripts: Arc::new(|_| ScriptPlaces::default()),
+            scripts: Arc::default(),
             store: Store::in_memory(),
-            offered: Arc::default(),
             asked: true,
             number: 0,
             looking: None,
@@ -58,8 +90,8 @@ impl Kept {
 
     /// Scripts are looked for here; else there are only the built-in ones.
     #[must_use]
-    pub fn with_scripts(self, scripts: FindScripts) -> Kept {
-        Kept { scripts, ..self }
+    pub fn with_scripts(self, find_scripts: FindScripts) -> Kept {
+        Kept { find_scripts, ..self }
     }
 
     /// What scripts remember lies here.
@@ -74,18 +106,30 @@ impl Kept {
     }
 
     /// Begins a look. What comes of it is also noted, for a session that does not wait.
-    fn look(&mut self, trusted: bool, notes: &UnboundedSender<Note>) {
-        let (before, places) = (Arc::clone(&self.library), Arc::clone(&self.places));
+    fn look(&mut self, trusted: bool, cwd: PathBuf, notes: &UnboundedSender<Note>) {
+        let before =
+            Looked { library: Arc::clone(&self.library), scripts: Arc::clone(&self.scripts) };
+        let (places, find_scripts) = (Arc::clone(&self.places), Arc::clone(&self.find_scripts));
         self.number += 1;
-        let (notes, number) = (notes.clone(), self.number);
+        let (notes, number, asked) = (notes.clone(), self.number, self.asked);
         self.looking = Some(tokio::task::spawn_blocking(move || {
             let places = places(trusted);
-            let same = *before.places() == places && before.is_current();
-            let library = if same { before } else { Arc::new(Library::load(&places)) };
+            let same = *before.library.places() == places && before.library.is_current();
+            let library = match same {
+                true => before.library,
+                false => Arc::new(Library::load(&places)),
+            };
+            let all = asked || !same;
+            let scripts = Scripts::read(before.scripts, find_scripts(trusted), &cwd, all);
+            let looked = Looked { library, scripts };
             // A session that is gone needs no library.
-            let _ = notes.send(Note::Library { number, library: Arc::clone(&library) });
-            library
+            let _ = notes.send(Note::Looked { number, looked: looked.clone() });
+            looked
         }));
+    }
+
+    fn has(&self, looked: &Looked) -> bool {
+        Arc::ptr_eq(&looked.library, &self.library) && Arc::ptr_eq(&looked.scripts, &self.scripts)
     }
 }
 
@@ -113,8 +157,8 @@ impl Session {
 
     /// Looks whether anything changed; the answer comes as a note.
     pub(super) fn look(&mut self) {
-        let trusted = self.guard.place.trusted;
-        self.voice.kept.look(trusted, &self.notes);
+        let place = &self.guard.place;
+        self.voice.kept.look(place.trusted, place.cwd.clone(), &self.notes);
     }
 
     /// Looks and waits: what is sent now is sent with what is kept now.
@@ -127,38 +171,28 @@ impl Session {
             Some(looking) => looking.await.ok(),
             None => None,
         };
-        // The first look is taken in whatever it brings: scripts are read with it.
-        let kept = &self.voice.kept;
-        let is_new = |it: &Arc<Library>| kept.asked || !Arc::ptr_eq(it, &kept.library);
-        if let Some(library) = looked.filter(is_new) {
-            self.take_library(library).await;
+        if let Some(looked) = looked {
+            self.take(looked).await;
         }
     }
 
-    /// What a look brought. It is told when it is new, or when somebody asked.
-    pub(super) async fn library_came(&mut self, number: u64, library: Arc<Library>) {
-        if number != self.voice.kept.number {
+    /// What a look brought.
+    pub(super) async fn looked(&mut self, number: u64, looked: Looked) {
+        if number == self.voice.kept.number && self.voice.kept.looking.take().is_some() {
+            self.take(looked).await;
+        }
+    }
+
+    /// It is told when it is new, or when somebody asked.
+    async fn take(&mut self, looked: Looked) {
+        let kept = &mut self.voice.kept;
+        if !std::mem::take(&mut kept.asked) && kept.has(&looked) {
             return;
         }
-        self.voice.kept.looking = None;
-        if self.voice.kept.asked || !Arc::ptr_eq(&library, &self.voice.kept.library) {
-            self.take_library(library).await;
-        }
-    }
-
-    async fn take_library(&mut self, library: Arc<Library>) {
-        self.voice.kept.asked = false;
-        let (places, cwd) = (self.script_places(), self.guard.place.cwd.clone());
-        let read = move || {
-            let names = places.names(&cwd);
-            let inputs = places.inputs(&cwd, &names);
-            (names, inputs, offered::all(&places))
-        };
-        let (scripts, inputs, offered) =
-            tokio::task::spawn_blocking(read).await.unwrap_or_default();
-        self.voice.kept.offered = Arc::new(offered);
-        let catalogue = Box::new(Catalogue { scripts, inputs, ..library.catalogue() });
-        self.voice.kept.library = library;
+        let Looked { library, scripts } = looked;
+        let (names, inputs) = (scripts.names.clone(), scripts.inputs.clone());
+        let catalogue = Box::new(Catalogue { scripts: names, inputs, ..library.catalogue() });
+        (kept.library, kept.scripts) = (library, scripts);
         let tools = self.toolbox().facts();
         if tools != self.facts.tools {
             self.facts.tools = tools;

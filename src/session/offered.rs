@@ -152,7 +152,7 @@ impl Session {
     pub(super) fn offered(&self) -> Arc<Vec<Offered>> {
         match self.voice.connected.provider == "guide" {
             true => Arc::default(),
-            false => Arc::clone(&self.voice.kept.offered),
+            false => Arc::clone(&self.voice.kept.scripts.offered),
         }
     }
 

@@ -65,14 +65,15 @@ pub async fn run(mut parts: Parts, saved: Saved, mut ops: mpsc::Receiver<Op>, ou
         tokio::select! {
             op = ops.recv() => match op {
                 None | Some(Op::Shutdown) => break,
-                Some(op) => if session.op(op).await == trust::After::Leave { break },
+                Some(op) => {
+                    session.settle(&mut notes).await;
+                    if session.op(op).await == trust::After::Leave { break }
+                }
             },
             Some(note) = notes.recv() => session.note(note).await,
             came = session.saved.next() => session.saved_came(came).await,
             ended = ended(&mut session.running), if session.running.is_some() => {
-                while let Ok(note) = notes.try_recv() {
-                    session.note(note).await;
-                }
+                session.heed(&mut notes).await;
                 session.turn_ended(ended).await;
             }
             found = &mut discover, if !discover.is_terminated() => session.found(found).await,
@@ -164,6 +165,24 @@ impl Session {
         self.read_notes();
     }
 
+    /// All that was noted until now.
+    async fn heed(&mut self, notes: &mut mpsc::UnboundedReceiver<Note>) {
+        while let Ok(note) = notes.try_recv() {
+            self.note(note).await;
+        }
+    }
+
+    /// Comes to where a surface may be: one that saw a turn end finds it ended here, too,
+    /// and not still busy with its last steps.
+    async fn settle(&mut self, notes: &mut mpsc::UnboundedReceiver<Note>) {
+        self.heed(notes).await;
+        if self.running.as_ref().is_some_and(|running| running.is_over) {
+            let ended = ended(&mut self.running).await;
+            self.heed(notes).await;
+            self.turn_ended(ended).await;
+        }
+    }
+
     async fn op(&mut self, op: Op) -> trust::After {
         match op {
             op if self.refuses(&op) => self.say_read_only().await,
@@ -217,12 +236,17 @@ impl Session {
             Note::Compacted(history) => self.compacted(history).await,
             Note::Notes(found) => self.noted(found).await,
             Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
-            Note::Record(event) => self.recorded(*event),
+            Note::Record(event) => {
+                if let Event::TurnEnded { turn, .. } = *event {
+                    self.of_turn(|running| running.is_over |= running.turn == turn);
+                }
+                self.recorded(*event);
+            }
             Note::Entered { name, text } => self.past.active.enter(&name, &text),
             Note::Narrowed(narrowed) => self.of_turn(|running| running.narrowed = narrowed),
             Note::Stepped => self.facts.steps += 1,
             Note::LookNow => self.look_now(),
-            Note::Library { number, library } => self.library_came(number, library).await,
+            Note::Looked { number, looked } => self.looked(number, looked).await,
         }
     }
 
@@ -254,6 +278,7 @@ impl Session {
     ) {
         self.running = Some(Running {
             turn: self.facts.turns,
+            is_over: false,
             cancel,
             decisions,
             steers,

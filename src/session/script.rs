@@ -132,7 +132,7 @@ pub(super) fn hearing() -> (mpsc::UnboundedSender<Told>, Asking, Ears) {
 
 impl Session {
     pub(super) fn script_places(&self) -> ScriptPlaces {
-        (self.voice.kept.scripts)(self.guard.place.trusted)
+        (self.voice.kept.find_scripts)(self.guard.place.trusted)
     }
 
     pub(super) async fn run_script(&mut self, script: String, args: String) {

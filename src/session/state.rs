@@ -151,6 +151,8 @@ fn weight(event: &Event) -> usize {
 #[derive(Debug)]
 pub struct Running {
     pub turn: u64,
+    /// Its end was told, and its task only has to come back with what it leaves.
+    pub is_over: bool,
     pub cancel: CancellationToken,
     pub decisions: UnboundedSender<(AskId, Decision)>,
     pub steers: UnboundedSender<String>,
