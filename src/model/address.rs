@@ -52,6 +52,11 @@ impl Address {
         bare(self.base.clone()).to_string().trim_end_matches('/').to_owned()
     }
 
+    /// True when nothing of it is encrypted.
+    pub fn is_plain(&self) -> bool {
+        self.base.scheme() == "http"
+    }
+
     /// True when it never leaves this machine.
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.base)

@@ -120,7 +120,7 @@ impl Server {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = build(self.timeouts.connect, self.address.is_loopback())
+        let client = build(self.timeouts.connect, &self.address)
             .map_err(|error| ModelError::Client { why: clean(&error.to_string(), None) })?;
         Ok(self.client.get_or_init(|| client))
     }
@@ -232,8 +232,9 @@ impl fmt::Debug for Server {
 }
 
 /// Builds a client. Machines without a store of certificates exist (containers): there
-/// the certificates that were compiled in serve.
-fn build(connect: Duration, local: bool) -> reqwest::Result<Client> {
+/// the certificates that were compiled in serve. Where there is nothing to encrypt, none
+/// are read: a store holds hundreds of files.
+fn build(connect: Duration, address: &Address) -> reqwest::Result<Client> {
     // An error means that a provider is installed already, which is what we want.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
@@ -241,7 +242,11 @@ fn build(connect: Duration, local: bool) -> reqwest::Result<Client> {
             .user_agent(concat!("avocet/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect)
             .redirect(redirect::Policy::none());
-        if local { builder.no_proxy() } else { builder }
+        match (address.is_loopback(), address.is_plain()) {
+            (true, true) => builder.no_proxy().tls_certs_only([]),
+            (true, false) => builder.no_proxy(),
+            (false, _) => builder,
+        }
     };
     builder().build().or_else(|_| with_own_roots(builder()).build())
 }

@@ -80,7 +80,8 @@ struct Compiled {
     /// All values in one, leftmost-first, so longer forms win; `None` without values.
     values: Option<Regex>,
     set: RegexSet,
-    shapes: Vec<Regex>,
+    /// Each is compiled when it is met: most never are.
+    shapes: Vec<OnceLock<Option<Regex>>>,
 }
 
 impl Redactor {
@@ -173,7 +174,7 @@ impl Redactor {
             });
         }
         for index in compiled.set.matches(text) {
-            if let (Some(shape), Some(regex)) = (SHAPES.get(index), compiled.shapes.get(index)) {
+            if let (Some(shape), Some(regex)) = (SHAPES.get(index), compiled.shape(index)) {
                 shapes::find(shape, regex, text, &mut hits);
             }
         }
@@ -209,8 +210,13 @@ impl Compiled {
         Compiled {
             values: Regex::new(&any).ok().filter(|_| !values.is_empty()),
             set: RegexSet::new(SHAPES.iter().map(|shape| shape.regex)).unwrap_or_default(),
-            shapes: SHAPES.iter().filter_map(|shape| Regex::new(shape.regex).ok()).collect(),
+            shapes: SHAPES.iter().map(|_| OnceLock::new()).collect(),
         }
+    }
+
+    fn shape(&self, index: usize) -> Option<&Regex> {
+        let shape = || Regex::new(SHAPES.get(index)?.regex).ok();
+        self.shapes.get(index)?.get_or_init(shape).as_ref()
     }
 }
 

@@ -357,6 +357,15 @@ fn restore_on_panic(taken: Taken) {
     }));
 }
 /// Columns and rows; `None` where there is no terminal.
+#[cfg(unix)]
+pub fn size() -> Option<(u16, u16)> {
+    // Crossterm would start `tput` twice where nothing is a terminal.
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
+}
+
+/// Columns and rows; `None` where there is no terminal.
+#[cfg(not(unix))]
 pub fn size() -> Option<(u16, u16)> {
     crossterm::terminal::size().ok()
 }
