@@ -35,7 +35,7 @@ pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Found
     let leader = leader.as_raw_nonzero().get();
     let marked = |pid: i32| killed.contains(&pid) || has_mark(pid, mark);
     let mut left = 0;
-    for process in members(&all(), own, leader, marked) {
+    for process in members(&below(own), own, leader, marked) {
         let Some(pid) = Pid::from_raw(process.pid) else { continue };
         if !process.zombie {
             let _ = kill_process(pid, Signal::KILL);
@@ -73,17 +73,65 @@ fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool)
     out
 }
 
+/// The processes below this one. A kernel that lists the children of a process saves
+/// looking at all the others of the machine.
+fn below(own: i32) -> Vec<Process> {
+    let mut text = String::new();
+    if !read("/proc/thread-self/children", &mut text) {
+        return all();
+    }
+    let mut out = Vec::new();
+    let mut seen = BTreeSet::from([own]);
+    let mut open = vec![own];
+    while let Some(parent) = open.pop() {
+        for pid in children(parent) {
+            if seen.len() < MOST && seen.insert(pid) {
+                out.extend(seen_now(pid));
+                open.push(pid);
+            }
+        }
+    }
+    out
+}
+
+/// The children of all threads of a process.
+fn children(parent: i32) -> BTreeSet<i32> {
+    let mut out = BTreeSet::new();
+    let mut text = String::new();
+    for thread in numbers(&format!("/proc/{parent}/task")) {
+        // One that ends while the list is read can hide the next, so it is read twice.
+        for _ in 0..2 {
+            if read(&format!("/proc/{parent}/task/{thread}/children"), &mut text) {
+                out.extend(text.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+            }
+        }
+    }
+    out
+}
+
 fn all() -> Vec<Process> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .take(MOST);
-    pids.filter_map(|pid| {
-        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-        process(&String::from_utf8_lossy(&stat))
-    })
-    .collect()
+    numbers("/proc").into_iter().take(MOST).filter_map(seen_now).collect()
+}
+
+/// The entries of a folder that are numbers.
+fn numbers(folder: &str) -> Vec<i32> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+fn seen_now(pid: i32) -> Option<Process> {
+    let mut text = String::new();
+    read(&format!("/proc/{pid}/stat"), &mut text).then(|| process(&text)).flatten()
+}
+
+/// A short file of `/proc` in one go; false where there is none.
+fn read(path: &str, text: &mut String) -> bool {
+    // It says that it is empty, so whoever trusts it begins with a few bytes at a time.
+    let mut bytes = Vec::with_capacity(1024);
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    text.clear();
+    text.push_str(&String::from_utf8_lossy(&bytes));
+    read.is_ok()
 }
 
 /// A line of `/proc/PID/stat`. The name in it may hold anything, brackets too.
@@ -141,5 +189,33 @@ mod tests {
         let own = getpid().as_raw_nonzero().get();
         assert!(all().iter().any(|process| process.pid == own && !process.zombie));
         assert!(!has_mark(own, "anything"));
+    }
+
+    #[test]
+    fn a_child_of_a_child_is_found_by_either_way() {
+        let own = getpid().as_raw_nonzero().get();
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "sleep 60 & echo; wait"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut byte = [0];
+        child.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let below_it = |found: Vec<Process>| -> Vec<i32> {
+            found
+                .iter()
+                .filter(|process| process.parent == pid)
+                .map(|process| process.pid)
+                .collect()
+        };
+        let (listed, looked) = (below(own), all());
+        assert!(listed.iter().any(|process| process.pid == pid && process.parent == own));
+        let grandchildren = below_it(looked);
+        assert_eq!(grandchildren.len(), 1);
+        assert_eq!(below_it(listed), grandchildren);
+        let grandchild = Pid::from_raw(grandchildren[0]).unwrap();
+        kill_process(grandchild, Signal::KILL).unwrap();
+        child.wait().unwrap();
     }
 }
