@@ -311,9 +311,15 @@ impl TurnHost {
     ) -> Result<Answer, ModelError> {
         let mut growing = Partial::new();
         loop {
-            let chunk = tokio::select! {
-                chunk = stream.next() => chunk,
-                () = self.outbox.flush(), if self.outbox.is_waiting() => continue,
+            let chunk = if let Some(chunk) = stream.next().now_or_never() {
+                chunk
+            } else {
+                // All that has come by now is taken, and goes out.
+                self.outbox.release();
+                tokio::select! {
+                    chunk = stream.next() => chunk,
+                    () = self.outbox.flush(), if self.outbox.is_waiting() => continue,
+                }
             };
             match chunk {
                 Some(Ok(chunk)) => self.take(chunk, &mut growing).await,
@@ -341,10 +347,10 @@ impl TurnHost {
                 let shown = growing.push(&text);
                 self.answer.text.push_str(&text);
                 if !shown.is_empty() {
-                    self.outbox.stream(Event::Delta { text: shown });
+                    self.outbox.gather(Event::Delta { text: shown });
                 }
             }
-            Chunk::Thought(text) => self.outbox.stream(Event::Thought { text }),
+            Chunk::Thought(text) => self.outbox.gather(Event::Thought { text }),
             Chunk::Retrying { attempt, of, wait_ms, why } => {
                 self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
             }

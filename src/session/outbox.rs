@@ -15,9 +15,14 @@ use crate::store::{Recorder, is_kept};
 /// How many events may wait for a surface.
 pub const ROOM: usize = 256;
 
+/// How much text goes out as one piece, in bytes, before it is known whether more has come.
+const PIECE: usize = 2048;
+
 #[derive(Clone, Debug)]
 pub struct Outbox {
     events: Sender<Event>,
+    /// Text that was gathered and not sent yet.
+    gathered: Option<Event>,
     /// Text that found no room yet.
     waiting: Option<Event>,
     recorder: Option<Recorder>,
@@ -27,17 +32,41 @@ pub struct Outbox {
 
 impl Outbox {
     pub fn new(events: Sender<Event>, recorder: Option<Recorder>) -> Outbox {
-        Outbox { events, waiting: None, recorder, unwritten: None }
+        Outbox { events, gathered: None, waiting: None, recorder, unwritten: None }
     }
 
     /// Sends, waiting for room. A surface that is gone is no fault: what it would
     /// have been told is dropped.
     pub async fn send(&mut self, event: Event) {
+        self.release();
         if is_kept(&event) {
             self.write(&event).await;
         }
         self.flush().await;
         let _ = self.events.send(event).await;
+    }
+
+    /// Takes text of which more may have come already, so that what comes together costs
+    /// one event and not thousands. [`Outbox::release`] says that no more is there.
+    pub fn gather(&mut self, event: Event) {
+        let rest = match &mut self.gathered {
+            None => Some(event),
+            Some(earlier) => joined(earlier, event),
+        };
+        if let Some(rest) = rest {
+            self.release();
+            self.gathered = Some(rest);
+        }
+        if self.gathered.as_ref().is_some_and(|event| length(event) >= PIECE) {
+            self.release();
+        }
+    }
+
+    /// Sends what was gathered.
+    pub fn release(&mut self) {
+        if let Some(event) = self.gathered.take() {
+            self.stream(event);
+        }
     }
 
     /// Sends text now if there is room, else keeps it and lets more of it join.
@@ -92,6 +121,7 @@ impl Outbox {
 
     /// Waits until all text is out.
     pub async fn flush(&mut self) {
+        self.release();
         if let Ok(permit) = self.events.reserve().await
             && let Some(event) = self.waiting.take()
         {
@@ -109,6 +139,13 @@ fn joined(earlier: &mut Event, later: Event) -> Option<Event> {
             None
         }
         (_, later) => Some(later),
+    }
+}
+
+fn length(event: &Event) -> usize {
+    match event {
+        Event::Delta { text } | Event::Thought { text } => text.len(),
+        _ => 0,
     }
 }
 
@@ -142,6 +179,37 @@ mod tests {
         assert_eq!(receiver.recv().await, Some(delta("a")));
         outbox.flush().await;
         assert_eq!(receiver.recv().await, Some(delta("bc")));
+    }
+
+    #[tokio::test]
+    async fn text_that_comes_together_goes_out_as_one_and_before_what_follows() {
+        let (sender, mut receiver) = mpsc::channel(8);
+        let mut outbox = Outbox::new(sender, None);
+        let thought = Event::Thought { text: "hm".into() };
+        outbox.gather(delta("a"));
+        outbox.gather(delta("b"));
+        outbox.gather(thought.clone());
+        outbox.gather(delta("c"));
+        outbox.send(Event::Cleared).await;
+        outbox.gather(delta("d"));
+        outbox.release();
+        outbox.release();
+        drop(outbox);
+        let mut seen = Vec::new();
+        while let Some(event) = receiver.recv().await {
+            seen.push(event);
+        }
+        assert_eq!(seen, [delta("ab"), thought, delta("c"), Event::Cleared, delta("d")]);
+    }
+
+    #[tokio::test]
+    async fn gathered_text_does_not_wait_for_more_than_a_piece() {
+        let (sender, mut receiver) = mpsc::channel(8);
+        let mut outbox = Outbox::new(sender, None);
+        outbox.gather(delta(&"x".repeat(PIECE - 1)));
+        assert!(receiver.try_recv().is_err());
+        outbox.gather(delta("y"));
+        assert!(receiver.try_recv().is_ok_and(|event| length(&event) == PIECE));
     }
 
     #[tokio::test]
