@@ -377,7 +377,7 @@ async fn garbage_is_one_clear_error() {
 
 #[tokio::test]
 async fn nobody_there_is_said_at_once() {
-    let closed = Server::start(vec![]).base_url();
+    let closed = server::nobody();
     let chunks = call(&patient(OpenAi::new(endpoint(closed.clone())).unwrap())).await;
     let gone = ModelError::Unreachable { url: closed, why: Unreached::Refused };
     assert_eq!(chunks, [Err(gone)]);
@@ -481,7 +481,7 @@ async fn looking_around_finds_servers_that_answer_and_keys_that_are_set() {
     let up = Server::start_with_models(vec![], &["tiny"]);
     let page = Server::start(vec![Reply::status(200).body("<html>")]);
     let slow = Server::start(vec![Reply::status(200).hang_after(0)]);
-    let down = Server::start(vec![]).base_url();
+    let down = server::nobody();
     let urls = [up.base_url(), page.base_url(), slow.base_url(), down];
     let names = ["Up", "Page", "Slow", "Down"];
     let local: Vec<Local<'_>> =

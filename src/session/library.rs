@@ -51,7 +51,7 @@ pub struct Looked {
 /// The scripts a session knows of.
 #[derive(Debug, Default)]
 pub struct Scripts {
-    places: ScriptPlaces,
+    pub(super) places: ScriptPlaces,
     names: Vec<String>,
     /// What can be given to each that takes something.
     inputs: Vec<(String, Vec<String>)>,

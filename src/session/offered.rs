@@ -166,7 +166,8 @@ impl Session {
 
     pub(super) fn scripts(&self) -> Scripts {
         Scripts {
-            places: self.script_places(),
+            // A turn begins with a look.
+            places: self.voice.kept.scripts.places.clone(),
             store: self.voice.kept.store.clone(),
             lang: self.facts.lang,
             asked: ASKS.saturating_add(self.facts.turns.saturating_mul(1 << 20)),

@@ -131,7 +131,7 @@ pub(super) fn hearing() -> (mpsc::UnboundedSender<Told>, Asking, Ears) {
 }
 
 impl Session {
-    pub(super) fn script_places(&self) -> ScriptPlaces {
+    fn script_places(&self) -> ScriptPlaces {
         (self.voice.kept.find_scripts)(self.guard.place.trusted)
     }
 

@@ -196,6 +196,12 @@ struct Shared {
     stop: Condvar,
 }
 
+/// Where nobody listens any more.
+pub fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}/v1", listener.local_addr().unwrap())
+}
+
 impl Server {
     pub fn start(replies: Vec<Reply>) -> Server {
         Server::open(replies, None)
