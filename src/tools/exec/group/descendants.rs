@@ -73,13 +73,29 @@ fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool)
     out
 }
 
+/// How often the lists are read again while they change.
+const LOOKS: u32 = 10;
+
 /// The processes below this one. A kernel that lists the children of a process saves
-/// looking at all the others of the machine.
+/// looking at all the others of the machine. A child whose parent ends between two lists
+/// stands in neither, so they count when nothing has changed from one look to the next.
 fn below(own: i32) -> Vec<Process> {
     let mut text = String::new();
     if !read("/proc/thread-self/children", &mut text) {
         return all();
     }
+    let mut before = listed(own);
+    for _ in 0..LOOKS {
+        let now = listed(own);
+        if now == before {
+            return now;
+        }
+        before = now;
+    }
+    all()
+}
+
+fn listed(own: i32) -> Vec<Process> {
     let mut out = Vec::new();
     let mut seen = BTreeSet::from([own]);
     let mut open = vec![own];
@@ -99,11 +115,8 @@ fn children(parent: i32) -> BTreeSet<i32> {
     let mut out = BTreeSet::new();
     let mut text = String::new();
     for thread in numbers(&format!("/proc/{parent}/task")) {
-        // One that ends while the list is read can hide the next, so it is read twice.
-        for _ in 0..2 {
-            if read(&format!("/proc/{parent}/task/{thread}/children"), &mut text) {
-                out.extend(text.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
-            }
+        if read(&format!("/proc/{parent}/task/{thread}/children"), &mut text) {
+            out.extend(text.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
         }
     }
     out
