@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crossterm::event::{Event as Key, EventStream, KeyEvent};
-use futures_util::{Stream as _, StreamExt as _};
+use futures_util::Stream as _;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -19,7 +19,7 @@ use super::clerk::{Clerk, Keep, Keeper};
 use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::files::{Finder, Found};
-use super::hangup::HangUp;
+use super::hangup::{self, HangUp};
 use super::pace::Pace;
 use super::painter::Painter;
 use super::state::{Config, State};
@@ -214,7 +214,7 @@ impl Driver {
             biased;
             signal = signals.next() => Woken::Signal(signal),
             () = self.aside.hangup.gone() => Woken::HungUp,
-            key = keys.next() => Woken::Key(key),
+            key = poll_fn(|context| next_key(keys, context)) => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
             fault = self.aside.keeper.faults.1.recv() => Woken::NotKept(fault),
@@ -523,12 +523,20 @@ impl Driver {
 /// keeps the one it is first asked with, and another would never wake us.
 async fn waiting(keys: &mut EventStream) -> Option<Option<io::Result<Key>>> {
     poll_fn(|context| {
-        Poll::Ready(match Pin::new(&mut *keys).poll_next(context) {
+        Poll::Ready(match next_key(keys, context) {
             Poll::Ready(key) => Some(key),
             Poll::Pending => None,
         })
     })
     .await
+}
+
+/// The next key; `None` where no more will come.
+fn next_key(keys: &mut EventStream, context: &mut Context<'_>) -> Poll<Option<io::Result<Key>>> {
+    match hangup::is_gone() {
+        true => Poll::Ready(None),
+        false => Pin::new(keys).poll_next(context),
+    }
 }
 
 /// The signals that end the screen.

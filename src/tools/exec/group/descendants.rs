@@ -205,6 +205,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "children to be found")]
     fn a_child_of_a_child_is_found_by_either_way() {
         let own = getpid().as_raw_nonzero().get();
         let mut child = std::process::Command::new("sh")
