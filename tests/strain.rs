@@ -175,6 +175,19 @@ fn what_a_terminal_answers_late_or_unasked_is_never_typed() {
 }
 
 #[test]
+fn half_a_sequence_of_the_terminal_does_not_keep_the_screen_waiting() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Here all the same.")]);
+    let mut screen = against(&bench, &server);
+    // What follows the two characters never comes.
+    screen.press("hello\r\x1b[");
+    screen.wait_for("Here all the same.");
+    // The key that ends the sequence is lost with it, and no other.
+    screen.press("Zab");
+    screen.wait_for("› ab");
+}
+
+#[test]
 fn ctrl_z_gives_the_terminal_back_and_fg_brings_the_screen_again() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Welcome back.")]);

@@ -39,28 +39,6 @@ impl HangUp {
     }
 }
 
-/// Whether the terminal is gone by now. Who reads keys from one that is would never come
-/// back: Crossterm reads on and on where there is only an end.
-#[cfg(unix)]
-pub fn is_gone() -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-    let keyboard = rustix::stdio::stdin();
-    let mut watched = [PollFd::new(&keyboard, PollFlags::empty())];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let ended = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
-    poll(&mut watched, Some(&at_once)).is_ok()
-        && watched.iter().any(|fd| fd.revents().intersects(ended))
-        // A pipe that ended is not where the keys come from. A terminal that is gone knows
-        // that it was one.
-        && !matches!(rustix::termios::tcgetattr(keyboard), Err(rustix::io::Errno::NOTTY))
-}
-
-#[cfg(not(unix))]
-pub fn is_gone() -> bool {
-    false
-}
-
 /// Waits for nothing but the end: no key wakes this.
 #[cfg(unix)]
 fn wait() -> rustix::io::Result<()> {

@@ -28,6 +28,7 @@ mod clipboard;
 mod composer;
 mod glyph;
 mod hangup;
+mod keyboard;
 mod keys;
 mod modal;
 mod pace;

@@ -5,12 +5,10 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
-use crossterm::event::{Event as Key, EventStream, KeyEvent};
-use futures_util::Stream as _;
+use crossterm::event::{Event as Key, KeyEvent};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -19,11 +17,12 @@ use super::clerk::{Clerk, Keep, Keeper};
 use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::files::{Finder, Found};
-use super::hangup::{self, HangUp};
+use super::hangup::HangUp;
+use super::keyboard::Keyboard;
 use super::pace::Pace;
 use super::painter::Painter;
 use super::state::{Config, State};
-use super::terminal::{Screen, remind_of_keys};
+use super::terminal::Screen;
 use super::theme::{Heard, Listener};
 use super::transcript::Painted;
 use super::update::update;
@@ -146,11 +145,18 @@ struct Aside {
 /// What comes after what has just happened.
 enum Next {
     GoOn,
+    Errand(Errand),
+    End(Cause),
+}
+
+/// What needs the terminal for itself: nobody else reads the keys meanwhile.
+enum Errand {
     /// The person's own editor on a text.
     Editor(String),
     /// A step that needs the terminal.
     Lend(AskId),
-    End(Cause),
+    /// The shell that started us.
+    Suspend,
 }
 
 /// What ended a wait.
@@ -174,47 +180,49 @@ enum Woken {
 
 impl Driver {
     async fn until_the_end(&mut self) -> Cause {
-        let mut keys = EventStream::new();
+        let mut keys = Keyboard::default();
         let mut signals = Signals::new();
         loop {
             match std::mem::replace(&mut self.next, Next::GoOn) {
                 Next::GoOn => {}
                 Next::End(cause) => return cause,
-                Next::Lend(ask) => {
-                    drop(keys);
-                    self.lend(ask, &mut signals).await;
-                    keys = EventStream::new();
-                    continue;
-                }
-                Next::Editor(text) => {
-                    // What reads the keys lets go of them first.
-                    drop(keys);
-                    self.edit(&text, &mut signals).await;
-                    keys = EventStream::new();
-                    // The first look only finds that the old reader was woken, and would
-                    // lose a key that comes with that: so it is not the one we wait with.
-                    self.drain(&mut keys).await;
+                Next::Errand(errand) => {
+                    keys.let_go();
+                    self.run_errand(errand, &mut signals).await;
                     continue;
                 }
             }
+            keys.listen();
             if self.due().is_some_and(|due| due <= self.now()) && self.draw().is_err() {
                 return Cause::TerminalGone;
             }
-            remind_of_keys();
             let woken = self.wait(&mut keys, &mut signals).await;
             self.woken(woken);
-            self.drain(&mut keys).await;
+            self.drain(&mut keys);
         }
     }
 
-    async fn wait(&mut self, keys: &mut EventStream, signals: &mut Signals) -> Woken {
+    /// Does what somebody else needs the terminal for.
+    async fn run_errand(&mut self, errand: Errand, signals: &mut Signals) {
+        match errand {
+            Errand::Editor(text) => self.edit(&text, signals).await,
+            Errand::Lend(ask) => self.lend(ask, signals).await,
+            Errand::Suspend => {
+                if self.screen.suspend().is_err() {
+                    self.next = Next::End(Cause::TerminalGone);
+                }
+            }
+        }
+    }
+
+    async fn wait(&mut self, keys: &mut Keyboard, signals: &mut Signals) -> Woken {
         let wake = self.wake();
         let full = !self.outbox.is_empty();
         tokio::select! {
             biased;
             signal = signals.next() => Woken::Signal(signal),
             () = self.aside.hangup.gone() => Woken::HungUp,
-            key = poll_fn(|context| next_key(keys, context)) => Woken::Key(key),
+            key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Woken::Room,
             fault = self.aside.keeper.faults.1.recv() => Woken::NotKept(fault),
@@ -269,13 +277,13 @@ impl Driver {
     }
 
     /// Takes in what waits already, so that a burst costs one frame.
-    async fn drain(&mut self, keys: &mut EventStream) {
+    fn drain(&mut self, keys: &mut Keyboard) {
         for _ in 0..BURST {
             if !matches!(self.next, Next::GoOn) {
                 return;
             }
-            if let Some(key) = waiting(keys).await {
-                self.woken(Woken::Key(key));
+            if let Some(key) = keys.waiting() {
+                self.woken(Woken::Key(Some(key)));
             } else if let Ok(event) = self.events.try_recv() {
                 self.take(Input::Session(Box::new(event)));
             } else {
@@ -364,18 +372,21 @@ impl Driver {
                 Ok(())
             }
             Effect::Lend(ask) => {
-                self.next = Next::Lend(ask);
+                self.next = Next::Errand(Errand::Lend(ask));
                 Ok(())
             }
             Effect::Editor(text) => {
-                self.next = Next::Editor(text);
+                self.next = Next::Errand(Errand::Editor(text));
                 Ok(())
             }
             Effect::Set { key, value } => {
                 self.aside.keeper.start(key, value);
                 Ok(())
             }
-            Effect::Suspend => self.screen.suspend(),
+            Effect::Suspend => {
+                self.next = Next::Errand(Errand::Suspend);
+                Ok(())
+            }
             _ if !self.screen.is_ours() => Ok(()),
             Effect::Copy(text) => {
                 let sent = self.screen.copy(&text, self.aside.copier.through());
@@ -516,26 +527,6 @@ impl Driver {
 
     fn now(&self) -> Millis {
         Millis::try_from(self.began.elapsed().as_millis()).unwrap_or(Millis::MAX)
-    }
-}
-
-/// A key that waits already. It is asked for with this task's own waker: the stream
-/// keeps the one it is first asked with, and another would never wake us.
-async fn waiting(keys: &mut EventStream) -> Option<Option<io::Result<Key>>> {
-    poll_fn(|context| {
-        Poll::Ready(match next_key(keys, context) {
-            Poll::Ready(key) => Some(key),
-            Poll::Pending => None,
-        })
-    })
-    .await
-}
-
-/// The next key; `None` where no more will come.
-fn next_key(keys: &mut EventStream, context: &mut Context<'_>) -> Poll<Option<io::Result<Key>>> {
-    match hangup::is_gone() {
-        true => Poll::Ready(None),
-        false => Pin::new(keys).poll_next(context),
     }
 }
 
