@@ -12,9 +12,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use regex::{Regex, RegexSet};
+use regex::Regex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -22,7 +23,7 @@ use crate::protocol::Observation;
 
 mod shapes;
 
-use shapes::{Hit, SHAPES};
+use shapes::{Hint, Hit, SHAPES, Shape};
 
 /// Shorter values are too likely to be ordinary words.
 const SHORTEST: usize = 8;
@@ -77,10 +78,13 @@ pub struct Redactor {
 }
 
 struct Compiled {
-    /// All values in one, leftmost-first, so longer forms win; `None` without values.
-    values: Option<Regex>,
-    set: RegexSet,
-    /// Each is compiled when it is met: most never are.
+    /// All values in one, longer forms first; `None` without values.
+    values: Option<AhoCorasick>,
+    /// The words of all hints, in the order of `hints`.
+    words: Option<AhoCorasick>,
+    /// Each with the number of its shape.
+    hints: Vec<(usize, Hint)>,
+    /// Each is compiled when one of its hints was met: most never are.
     shapes: Vec<OnceLock<Option<Regex>>>,
 }
 
@@ -164,8 +168,8 @@ impl Redactor {
     fn hits(&self, text: &str) -> Vec<Hit> {
         let compiled = self.compiled.get_or_init(|| Compiled::new(&self.values));
         let mut hits = Vec::new();
-        for found in compiled.values.iter().flat_map(|regex| regex.find_iter(text)) {
-            let kind = self.values.iter().find(|(_, form)| form == found.as_str());
+        for found in compiled.values.iter().flat_map(|values| values.find_iter(text)) {
+            let kind = self.values.get(found.pattern().as_usize());
             hits.push(Hit {
                 kind: kind.map_or_else(|| "secret".into(), |(name, _)| name.clone()),
                 from: found.start(),
@@ -173,8 +177,8 @@ impl Redactor {
                 end: found.end(),
             });
         }
-        for index in compiled.set.matches(text) {
-            if let (Some(shape), Some(regex)) = (SHAPES.get(index), compiled.shape(index)) {
+        for (index, shape) in compiled.hinted(text) {
+            if let Some(regex) = compiled.shape(index) {
                 shapes::find(shape, regex, text, &mut hits);
             }
         }
@@ -206,12 +210,39 @@ impl std::fmt::Debug for Redactor {
 
 impl Compiled {
     fn new(values: &[(String, String)]) -> Compiled {
-        let any = values.iter().map(|(_, form)| regex::escape(form)).collect::<Vec<_>>().join("|");
+        let forms = values.iter().map(|(_, form)| form);
+        let values = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(forms).ok();
+        let hinted = |(index, shape): (usize, &'static Shape)| {
+            shape.hints.iter().map(move |hint| (index, *hint))
+        };
+        let hints: Vec<(usize, Hint)> = SHAPES.iter().enumerate().flat_map(hinted).collect();
+        // What is quick to build, not what is quickest to search: most runs mask little.
+        let words = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .ascii_case_insensitive(true)
+            .build(hints.iter().map(|(_, hint)| hint.word))
+            .ok();
         Compiled {
-            values: Regex::new(&any).ok().filter(|_| !values.is_empty()),
-            set: RegexSet::new(SHAPES.iter().map(|shape| shape.regex)).unwrap_or_default(),
+            values: values.filter(|values| values.patterns_len() > 0),
+            words,
+            hints,
             shapes: SHAPES.iter().map(|_| OnceLock::new()).collect(),
         }
+    }
+
+    /// The shapes that may stand in the text, in the order of the table.
+    fn hinted(&self, text: &str) -> impl Iterator<Item = (usize, &'static Shape)> {
+        // Without the words nothing can be ruled out.
+        let mut met = vec![self.words.is_none(); SHAPES.len()];
+        for found in self.words.iter().flat_map(|words| words.find_overlapping_iter(text)) {
+            if let Some((index, hint)) = self.hints.get(found.pattern().as_usize())
+                && let Some(met) = met.get_mut(*index)
+                && !*met
+            {
+                *met = text.get(found.end()..).is_some_and(|rest| hint.holds(rest));
+            }
+        }
+        SHAPES.iter().enumerate().zip(met).filter_map(|(shape, met)| met.then_some(shape))
     }
 
     fn shape(&self, index: usize) -> Option<&Regex> {

@@ -9,9 +9,65 @@ use regex::{Captures, Regex};
 /// One kind of secret. The group `s`, where there is one, is the secret; else all is.
 pub(super) struct Shape {
     pub kind: &'static str,
+    /// One of these stands in whatever the expression matches. Looking for them is cheap,
+    /// and most texts have none.
+    pub hints: &'static [Hint],
     pub regex: &'static str,
     /// Whether what was found is one after all.
     sure: fn(&Found<'_>) -> bool,
+}
+
+/// A word that stands in what an expression matches, and what must come right behind it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hint {
+    /// ASCII, in capitals or not.
+    pub word: &'static str,
+    then: Then,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    Anything,
+    /// So many characters that keys are made of.
+    Run(usize),
+    /// A sign that gives a name its value.
+    Sign,
+    /// Something with an `@` before the next `/`.
+    Login,
+}
+
+const fn word(word: &'static str) -> Hint {
+    Hint { word, then: Then::Anything }
+}
+
+const fn run(word: &'static str, of: usize) -> Hint {
+    Hint { word, then: Then::Run(of) }
+}
+
+const fn sign(word: &'static str) -> Hint {
+    Hint { word, then: Then::Sign }
+}
+
+impl Hint {
+    /// Whether what comes behind the word allows a match.
+    pub fn holds(self, rest: &str) -> bool {
+        match self.then {
+            Then::Anything => true,
+            Then::Run(of) => {
+                let key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+                rest.bytes().take(of).filter(key).count() == of
+            }
+            Then::Sign => {
+                let rest = rest.strip_prefix('\\').unwrap_or(rest);
+                let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
+                rest.trim_start_matches([' ', '\t']).starts_with([':', '='])
+            }
+            Then::Login => {
+                let ends = |c: char| c == '@' || c == '/' || c.is_whitespace();
+                rest.find(ends).is_some_and(|at| rest.as_bytes().get(at) == Some(&b'@'))
+            }
+        }
+    }
 }
 
 /// A secret in a text: byte offsets. `from` is where its name or scheme begins.
@@ -32,36 +88,66 @@ struct Found<'t> {
 
 #[rustfmt::skip]
 pub(super) const SHAPES: &[Shape] = &[
-    Shape { kind: "aws-key",         regex: r"(?:AKIA|ASIA)[0-9A-Z]{16}", sure: always },
-    Shape { kind: "github-token",    regex: r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[0-9A-Za-z_]{22,}", sure: always },
-    Shape { kind: "gitlab-token",    regex: r"glpat-[0-9A-Za-z_-]{20,}", sure: always },
-    Shape { kind: "slack-token",     regex: r"xox[abeprs]-[0-9A-Za-z_-]{10,}|xapp-[0-9]-[0-9A-Za-z_-]+", sure: has_digit },
-    Shape { kind: "api-key",         regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>sk-(?:ant-|proj-|or-)?[0-9A-Za-z_-]{20,})", sure: has_digit },
-    Shape { kind: "google-key",      regex: r"AIza[0-9A-Za-z_-]{35}", sure: always },
-    Shape { kind: "google-token",    regex: r"ya29\.[0-9A-Za-z_-]{16,}", sure: always },
-    Shape { kind: "npm-token",       regex: r"npm_[A-Za-z0-9]{36}", sure: always },
-    Shape { kind: "pypi-token",      regex: r"pypi-[0-9A-Za-z_-]{50,}", sure: always },
-    Shape { kind: "huggingface-token", regex: r"hf_[A-Za-z0-9]{30,}", sure: always },
-    Shape { kind: "digitalocean-token", regex: r"dop_v1_[0-9a-f]{64}", sure: always },
-    Shape { kind: "sendgrid-key",    regex: r"SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43}", sure: always },
-    Shape { kind: "stripe-key",      regex: r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}", sure: always },
-    Shape { kind: "telegram-token",  regex: r"(?-u:\b)[0-9]{8,10}:[0-9A-Za-z_-]{35}", sure: ends_here },
-    Shape { kind: "slack-webhook",   regex: r#"https://hooks\.slack\.com/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
-    Shape { kind: "discord-webhook", regex: r#"discord(?:app)?\.com/api/webhooks/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
-    Shape { kind: "api-key",         regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>gsk_[0-9A-Za-z]{40,}|xai-[0-9A-Za-z]{40,}|pplx-[0-9A-Za-z]{40,}|r8_[0-9A-Za-z]{30,}|nvapi-[0-9A-Za-z_-]{40,}|fw_[0-9A-Za-z]{24,}|csk-[0-9a-z]{40,})", sure: has_digit },
-    Shape { kind: "google-secret",   regex: r"GOCSPX-[0-9A-Za-z_-]{20,}", sure: always },
-    Shape { kind: "atlassian-token", regex: r"ATATT3[0-9A-Za-z_=-]{40,}|ATCTT3[0-9A-Za-z_=-]{40,}", sure: always },
-    Shape { kind: "vault-token",     regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>hv[sbr]\.[0-9A-Za-z_-]{24,}|[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,})", sure: always },
-    Shape { kind: "shop-token",      regex: r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|sq0(?:atp|csp)-[0-9A-Za-z_-]{22,}", sure: always },
-    Shape { kind: "service-token",   regex: SERVICES, sure: has_digit },
-    Shape { kind: "age-key",         regex: r"AGE-SECRET-KEY-1[0-9A-Z]{58}", sure: always },
-    Shape { kind: "storage-key",     regex: r"(?:AccountKey|SharedAccessKey)=(?P<s>[0-9A-Za-z+/]{40,}={0,2})", sure: always },
-    Shape { kind: "jwt",             regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", sure: always },
-    Shape { kind: "private-key",     regex: PRIVATE_KEY, sure: always },
-    Shape { kind: "private-key",     regex: PRIVATE_KEY_REST, sure: always },
-    Shape { kind: "authorization",   regex: AUTHORIZATION, sure: no_placeholder },
-    Shape { kind: "url-password",    regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, sure: no_placeholder },
-    Shape { kind: "secret",          regex: ASSIGNED, sure: literal },
+    Shape { kind: "aws-key", hints: &[run("AKIA", 16), run("ASIA", 16)],
+            regex: r"(?:AKIA|ASIA)[0-9A-Z]{16}", sure: always },
+    Shape { kind: "github-token", hints: &[run("ghp_", 36), run("gho_", 36), run("ghu_", 36), run("ghs_", 36), run("ghr_", 36), run("github_pat_", 22)],
+            regex: r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[0-9A-Za-z_]{22,}", sure: always },
+    Shape { kind: "gitlab-token", hints: &[run("glpat-", 20)],
+            regex: r"glpat-[0-9A-Za-z_-]{20,}", sure: always },
+    Shape { kind: "slack-token", hints: &[run("xox", 12), run("xapp-", 3)],
+            regex: r"xox[abeprs]-[0-9A-Za-z_-]{10,}|xapp-[0-9]-[0-9A-Za-z_-]+", sure: has_digit },
+    Shape { kind: "api-key", hints: &[run("sk-", 20)],
+            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>sk-(?:ant-|proj-|or-)?[0-9A-Za-z_-]{20,})", sure: has_digit },
+    Shape { kind: "google-key", hints: &[run("AIza", 35)],
+            regex: r"AIza[0-9A-Za-z_-]{35}", sure: always },
+    Shape { kind: "google-token", hints: &[run("ya29.", 16)],
+            regex: r"ya29\.[0-9A-Za-z_-]{16,}", sure: always },
+    Shape { kind: "npm-token", hints: &[run("npm_", 36)],
+            regex: r"npm_[A-Za-z0-9]{36}", sure: always },
+    Shape { kind: "pypi-token", hints: &[run("pypi-", 50)],
+            regex: r"pypi-[0-9A-Za-z_-]{50,}", sure: always },
+    Shape { kind: "huggingface-token", hints: &[run("hf_", 30)],
+            regex: r"hf_[A-Za-z0-9]{30,}", sure: always },
+    Shape { kind: "digitalocean-token", hints: &[run("dop_v1_", 64)],
+            regex: r"dop_v1_[0-9a-f]{64}", sure: always },
+    Shape { kind: "sendgrid-key", hints: &[run("SG.", 22)],
+            regex: r"SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43}", sure: always },
+    Shape { kind: "stripe-key", hints: &[run("sk_live_", 16), run("sk_test_", 16), run("rk_live_", 16), run("rk_test_", 16)],
+            regex: r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}", sure: always },
+    Shape { kind: "telegram-token", hints: &[run(":", 35)],
+            regex: r"(?-u:\b)[0-9]{8,10}:[0-9A-Za-z_-]{35}", sure: ends_here },
+    Shape { kind: "slack-webhook", hints: &[word("hooks.slack.com/")],
+            regex: r#"https://hooks\.slack\.com/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
+    Shape { kind: "discord-webhook", hints: &[word("/api/webhooks/")],
+            regex: r#"discord(?:app)?\.com/api/webhooks/(?P<s>[^\s"'`<>\\)]{8,})"#, sure: not_masked },
+    Shape { kind: "api-key", hints: &[run("gsk_", 40), run("xai-", 40), run("pplx-", 40), run("r8_", 30), run("nvapi-", 40), run("fw_", 24), run("csk-", 40)],
+            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>gsk_[0-9A-Za-z]{40,}|xai-[0-9A-Za-z]{40,}|pplx-[0-9A-Za-z]{40,}|r8_[0-9A-Za-z]{30,}|nvapi-[0-9A-Za-z_-]{40,}|fw_[0-9A-Za-z]{24,}|csk-[0-9a-z]{40,})", sure: has_digit },
+    Shape { kind: "google-secret", hints: &[run("GOCSPX-", 20)],
+            regex: r"GOCSPX-[0-9A-Za-z_-]{20,}", sure: always },
+    Shape { kind: "atlassian-token", hints: &[word("ATATT3"), word("ATCTT3")],
+            regex: r"ATATT3[0-9A-Za-z_=-]{40,}|ATCTT3[0-9A-Za-z_=-]{40,}", sure: always },
+    Shape { kind: "vault-token", hints: &[run("hvs.", 24), run("hvb.", 24), run("hvr.", 24), word(".atlasv1.")],
+            regex: r"(?:(?-u:\b)|\\[nrt])(?P<s>hv[sbr]\.[0-9A-Za-z_-]{24,}|[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,})", sure: always },
+    Shape { kind: "shop-token", hints: &[run("shpat_", 32), run("shpca_", 32), run("shppa_", 32), run("shpss_", 32), run("sq0atp-", 22), run("sq0csp-", 22)],
+            regex: r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|sq0(?:atp|csp)-[0-9A-Za-z_-]{22,}", sure: always },
+    Shape { kind: "service-token", hints: SERVICE_HINTS,
+            regex: SERVICES, sure: has_digit },
+    Shape { kind: "age-key", hints: &[run("AGE-SECRET-KEY-1", 58)],
+            regex: r"AGE-SECRET-KEY-1[0-9A-Z]{58}", sure: always },
+    Shape { kind: "storage-key", hints: &[word("AccountKey="), word("SharedAccessKey=")],
+            regex: r"(?:AccountKey|SharedAccessKey)=(?P<s>[0-9A-Za-z+/]{40,}={0,2})", sure: always },
+    Shape { kind: "jwt", hints: &[run("eyJ", 10)],
+            regex: r"eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]+", sure: always },
+    Shape { kind: "private-key", hints: &[word("-----BEGIN ")],
+            regex: PRIVATE_KEY, sure: always },
+    Shape { kind: "private-key", hints: &[word("-----END ")],
+            regex: PRIVATE_KEY_REST, sure: always },
+    Shape { kind: "authorization", hints: &[sign("authorization")],
+            regex: AUTHORIZATION, sure: no_placeholder },
+    Shape { kind: "url-password", hints: &[Hint { word: "://", then: Then::Login }],
+            regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, sure: no_placeholder },
+    Shape { kind: "secret", hints: ASSIGNED_HINTS,
+            regex: ASSIGNED, sure: literal },
 ];
 
 /// Tokens whose services gave them a prefix nothing else begins with.
@@ -72,6 +158,16 @@ const SERVICES: &str = concat!(
     r"|figd_[0-9A-Za-z_-]{30,}|glsa_[0-9A-Za-z]{32}_[0-9a-f]{8}|gl(?:rt|dt|ptt|soat|cbt)-[0-9A-Za-z_-]{20,}",
     r"|key-[0-9a-f]{32}|sbp_[0-9a-f]{40}|do[or]_v1_[0-9a-f]{64})",
 );
+
+#[rustfmt::skip]
+const SERVICE_HINTS: &[Hint] = &[
+    run("lin_api_", 32), run("ntn_", 40), word("dp.pt."), word("dp.st."), word("dp.ct."), word("dp.sa."),
+    run("dapi", 32), run("PMAK-", 50), run("NRAK-", 27), word("sntrys_"), word("sntryu_"),
+    run("dckr_pat_", 20), run("dckr_oat_", 20), word("pscale_tkn_"), word("pscale_pw_"),
+    word("pscale_oauth_"), run("rubygems_", 48), run("figd_", 30), run("glsa_", 32),
+    run("glrt-", 20), run("gldt-", 20), run("glptt-", 20), run("glsoat-", 20), run("glcbt-", 20),
+    run("key-", 32), run("sbp_", 40), run("doo_v1_", 64), run("dor_v1_", 64),
+];
 
 /// The body of a key block, also inside a JSON string; the end may be cut off.
 const PRIVATE_KEY: &str = concat!(
@@ -94,6 +190,14 @@ const ASSIGNED: &str = concat!(
     r#"\\?["']?(?P<sep>[ \t]*(?:=>|:=|[:=])[ \t]*)"#,
     r#"(?:\\?"(?P<dq>[^"\\\n]{8,})\\?"|\\?'(?P<sq>[^'\\\n]{8,})\\?'|(?P<bare>[^\s"'`,;(){}<>\[\]\\‹]{8,}))"#,
 );
+
+#[rustfmt::skip]
+const ASSIGNED_HINTS: &[Hint] = &[
+    sign("apikey"), sign("api_key"), sign("api-key"),
+    sign("accesskey"), sign("access_key"), sign("access-key"),
+    sign("secretkey"), sign("secret_key"), sign("secret-key"),
+    sign("secret"), sign("token"), sign("passwd"), sign("password"), sign("passphrase"),
+];
 
 /// What stands for a secret in documentation.
 const PLACEHOLDERS: &[&str] = &[

@@ -82,6 +82,109 @@ fn each_shape_is_masked_wherever_it_stands() {
     }
 }
 
+/// What is ruled out by its hints is never looked at.
+#[test]
+fn what_a_shape_matches_holds_one_of_its_hints() {
+    let many = |len: usize| "aB3dE6gH9k".chars().cycle().take(len).collect::<String>();
+    let hex = |len: usize| "0123456789abcdef".chars().cycle().take(len).collect::<String>();
+    let great = |len: usize| "A1B2C3D4".chars().cycle().take(len).collect::<String>();
+    let mut texts: Vec<String> = samples().into_iter().map(|(_, text)| text).collect();
+    let prefixes = [
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+        "xoxa-",
+        "xoxe-",
+        "xoxp-",
+        "xoxr-",
+        "xoxs-",
+        "sk-proj-",
+        "sk-or-",
+        "sk_test_",
+        "rk_live_",
+        "rk_test_",
+        "pplx-",
+        "r8_",
+        "fw_",
+        "ATCTT3",
+        "hvb.",
+        "hvr.",
+        "ABCDEFGHIJKLMN.atlasv1.",
+        "ntn_",
+        "dp.st.",
+        "dp.ct.",
+        "dp.sa.",
+        "dckr_oat_",
+        "pscale_tkn_",
+        "pscale_pw_",
+        "pscale_oauth_",
+        "figd_",
+        "gldt-",
+        "glptt-",
+        "glsoat-",
+        "glcbt-",
+        "sq0atp-",
+        "sq0csp-",
+        "sntrys_",
+        "sntryu_",
+        "https://hooks.slack.com/",
+        "discord.com/api/webhooks/",
+        "discordapp.com/api/webhooks/",
+        "AccountKey=",
+        "SharedAccessKey=",
+        "Authorization: Bearer ",
+        "\"authorization\" : \"Basic ",
+        "\\\"authorization\\\":\\\"token ",
+        "password=",
+        "PASSWD := ",
+        "passphrase: ",
+        "api_key = ",
+        "api-key: ",
+        "apiKey => ",
+        "access_key=",
+        "access-key=",
+        "accessKey=",
+        "secret_key=",
+        "secret-key=",
+        "secretKey=",
+        "SECRET=",
+        "token=",
+        "\"token\" : \"",
+        "\\\"secret\\\":\\\"",
+        "'password': '",
+    ];
+    texts.extend(prefixes.iter().map(|prefix| {
+        let quote = prefix.chars().next_back().filter(|c| "'\"".contains(*c));
+        format!("{prefix}{}{}", many(90), quote.map_or(String::new(), String::from))
+    }));
+    let in_hex =
+        ["shpca_", "shppa_", "shpss_", "key-", "sbp_", "doo_v1_", "dor_v1_", "PMAK-", "csk-"];
+    texts.extend(in_hex.iter().map(|prefix| format!("{prefix}{}", hex(90))));
+    texts.extend(["ASIA", "NRAK-"].iter().map(|prefix| format!("{prefix}{}", great(40))));
+    texts.push(format!("glsa_{}_{}", many(32), hex(8)));
+    texts.push("postgres://user:pa55word@host/db".into());
+    texts.push("redis://:pa55word@host".into());
+    texts.push(key_block());
+    texts.push(key_block().split_once('\n').unwrap().1.into());
+    let compiled = Compiled::new(&[]);
+    let mut seen = vec![0; SHAPES.len()];
+    for text in texts {
+        let text = format!("see {text} there");
+        let hinted: Vec<usize> = compiled.hinted(&text).map(|(index, _)| index).collect();
+        let mut any = false;
+        for (index, shape) in SHAPES.iter().enumerate() {
+            if compiled.shape(index).unwrap().is_match(&text) {
+                assert!(hinted.contains(&index), "{}: {text}", shape.kind);
+                any = true;
+                seen[index] += 1;
+            }
+        }
+        assert!(any, "no shape matches {text}");
+    }
+    assert!(seen.iter().all(|times| *times > 0), "{seen:?}");
+}
+
 #[test]
 fn known_values_are_masked_in_every_form() {
     for form in
