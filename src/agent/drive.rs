@@ -29,12 +29,15 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
     loop {
         host.steered().into_iter().for_each(|words| turn.steer(words));
         let action = turn.next(input, host.scene());
+        let mut ahead = Vec::new();
         for told in turn.told() {
             match told {
+                Told::Event(event) if matches!(action, Action::Call(_)) => ahead.push(*event),
                 Told::Event(event) => host.tell(*event).await,
                 Told::Remember { rule, scope } => host.remember(rule, scope),
             }
         }
+        host.tell_ahead(ahead).await;
         input = match action {
             Action::Call(call) => {
                 let answer = tokio::select! {

@@ -41,6 +41,16 @@ pub trait Host: Send {
     /// Tells the surfaces.
     fn tell(&mut self, event: Event) -> impl Future<Output = ()> + Send;
 
+    /// Tells the surfaces what happened before a call of the model. The call that follows
+    /// need not wait until they know.
+    fn tell_ahead(&mut self, events: Vec<Event>) -> impl Future<Output = ()> + Send {
+        async {
+            for event in events {
+                self.tell(event).await;
+            }
+        }
+    }
+
     /// A person wants what this rule covers to run without a question.
     fn remember(&mut self, rule: String, scope: Scope);
 }

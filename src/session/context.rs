@@ -3,6 +3,7 @@
 //! `/compress` and `/recall` do so when a person wants it. What is cut and what is
 //! summed up decides `context::compact`.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -59,6 +60,14 @@ impl Summarizer {
     }
 }
 
+/// A look for the project's notes; `None` in it: they are as they were.
+pub type NotesLook = tokio::task::JoinHandle<Option<Arc<Found>>>;
+
+fn look_aside(folder: &Path, known: &Arc<Found>, redactor: &Arc<Redactor>) -> NotesLook {
+    let (folder, known, redactor) = (folder.to_owned(), Arc::clone(known), Arc::clone(redactor));
+    tokio::task::spawn_blocking(move || look(&folder, &known, &redactor))
+}
+
 impl TurnHost {
     /// What happens once before the first call of a turn.
     pub(super) async fn prepare(&mut self) {
@@ -79,10 +88,10 @@ impl TurnHost {
         if !self.bench.is_trusted() {
             return;
         }
-        let folder = self.bench.folder().to_owned();
-        let (known, redactor) = (Arc::clone(&self.desk.notes), Arc::clone(&self.desk.redactor));
-        let looked = tokio::task::spawn_blocking(move || look(&folder, &known, &redactor)).await;
-        if let Ok(Some(found)) = looked {
+        let looking = self.looking.take().unwrap_or_else(|| {
+            look_aside(self.bench.folder(), &self.desk.notes, &self.desk.redactor)
+        });
+        if let Ok(Some(found)) = looking.await {
             self.desk.notes = Arc::clone(&found);
             self.note(Note::Notes(found));
         }
@@ -234,16 +243,20 @@ fn mask(redactor: &Redactor, summary: &mut Summary) {
 impl Session {
     /// The project's notes as they are now, once the session stands.
     pub(super) fn read_notes(&self) {
-        if !self.guard.place.trusted {
-            return;
+        if let Some(looking) = self.look_for_notes() {
+            let notes = self.notes.clone();
+            tokio::spawn(async move {
+                if let Ok(Some(found)) = looking.await {
+                    let _ = notes.send(Note::Notes(found));
+                }
+            });
         }
-        let (folder, notes) = (self.guard.place.cwd.clone(), self.notes.clone());
-        let (known, redactor) = (Arc::clone(&self.found), Arc::clone(&self.guard.redactor));
-        tokio::task::spawn_blocking(move || {
-            if let Some(found) = look(&folder, &known, &redactor) {
-                let _ = notes.send(Note::Notes(found));
-            }
-        });
+    }
+
+    /// Begins a look for the project's notes; none where the project does not count.
+    pub(super) fn look_for_notes(&self) -> Option<NotesLook> {
+        let place = &self.guard.place;
+        place.trusted.then(|| look_aside(&place.cwd, &self.found, &self.guard.redactor))
     }
 
     pub(super) async fn noted(&mut self, found: Arc<Found>) {

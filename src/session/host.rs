@@ -2,14 +2,15 @@
 //! step's run. It belongs to the turn's task, so it may wait.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::context::Summarizer;
+use super::context::{NotesLook, Summarizer};
 use super::library::Looked;
 use super::offered;
 use super::outbox::Outbox;
@@ -81,6 +82,8 @@ pub struct TurnHost {
     pub turn: u64,
     pub desk: Desk,
     pub outbox: Outbox,
+    /// What is on its way before anything that `outbox` sends from now on.
+    pub ahead: Option<JoinHandle<()>>,
     pub notes: mpsc::UnboundedSender<Note>,
     pub wires: Wires,
     /// Bytes of the request that is being answered.
@@ -90,6 +93,8 @@ pub struct TurnHost {
     pub bench: Bench,
     /// What happens once before the first call has happened.
     pub prepared: bool,
+    /// A look for the project's notes that is on its way.
+    pub looking: Option<NotesLook>,
     /// What summing up, and scripts, have cost.
     pub summing: Usage,
     /// Scripts that run as steps.
@@ -172,7 +177,7 @@ impl Host for TurnHost {
         let request =
             Request { messages, params: self.desk.params.clone(), schema: Some(reply::schema()) };
         self.answer = Answer::default();
-        self.outbox.send(Event::ReplyStarted).await;
+        self.send_ahead(vec![Event::ReplyStarted]);
         let stream = self.desk.model.stream(request);
         let answer = self.listen(stream).await?;
         let usage = answer.usage.plus(std::mem::take(&mut self.summing));
@@ -190,6 +195,7 @@ impl Host for TurnHost {
     async fn ask(&mut self, ask: Ask) -> Decision {
         let id = ask.id;
         self.note(Note::Asking(Box::new(ask.clone())));
+        self.caught_up().await;
         self.outbox.send(Event::Asked(Box::new(ask))).await;
         let decision = loop {
             match self.wires.decisions.recv().await {
@@ -204,6 +210,7 @@ impl Host for TurnHost {
     }
 
     async fn run(&mut self, step: Cleared) -> Observation {
+        self.caught_up().await;
         let wants = matches!(&step.judged().task, Some(Task::Plugin(plugin)) if plugin.interactive);
         let observation = match wants {
             true => self.run_in_terminal(step).await,
@@ -223,6 +230,27 @@ impl Host for TurnHost {
     }
 
     async fn tell(&mut self, event: Event) {
+        self.take_note(&event);
+        self.caught_up().await;
+        self.outbox.send(event).await;
+    }
+
+    async fn tell_ahead(&mut self, events: Vec<Event>) {
+        events.iter().for_each(|event| self.take_note(event));
+        self.send_ahead(events);
+    }
+
+    fn remember(&mut self, rule: String, scope: Scope) {
+        self.note(Note::Remember { rule, scope });
+    }
+}
+
+/// The terminal is asked for by a number no question has.
+const TERMINAL: AskId = AskId(u64::MAX);
+
+impl TurnHost {
+    /// What the session has to know of an event that surfaces are told.
+    fn take_note(&mut self, event: &Event) {
         if matches!(
             event,
             Event::TurnStarted { .. }
@@ -236,7 +264,7 @@ impl Host for TurnHost {
         ) {
             self.note(Note::Record(Box::new(event.clone())));
         }
-        if let Event::Plan { items } = &event {
+        if let Event::Plan { items } = event {
             self.planned(items);
         }
         if matches!(event, Event::Steered { .. }) {
@@ -245,18 +273,33 @@ impl Host for TurnHost {
         if matches!(event, Event::Answered { .. }) {
             self.note(Note::Answered);
         }
-        self.outbox.send(event).await;
     }
 
-    fn remember(&mut self, rule: String, scope: Scope) {
-        self.note(Note::Remember { rule, scope });
+    /// Sends while the turn goes on. What is sent later in the usual way waits for it: see
+    /// [`TurnHost::caught_up`].
+    fn send_ahead(&mut self, events: Vec<Event>) {
+        if events.is_empty() {
+            return;
+        }
+        let (before, mut outbox) = (self.ahead.take(), self.outbox.hand_over());
+        self.ahead = Some(tokio::spawn(async move {
+            if let Some(before) = before {
+                let _ = before.await;
+            }
+            for event in events {
+                outbox.send(event).await;
+            }
+        }));
     }
-}
 
-/// The terminal is asked for by a number no question has.
-const TERMINAL: AskId = AskId(u64::MAX);
+    /// Waits for what was sent ahead.
+    async fn caught_up(&mut self) {
+        if let Some(ahead) = &mut self.ahead {
+            let _ = ahead.await;
+            self.ahead = None;
+        }
+    }
 
-impl TurnHost {
     /// Borrows the terminal for a step; where there is none, the step says so itself.
     async fn run_in_terminal(&mut self, step: Cleared) -> Observation {
         self.outbox.send(Event::Lend { ask: TERMINAL }).await;
@@ -314,13 +357,20 @@ impl TurnHost {
             let chunk = if let Some(chunk) = stream.next().now_or_never() {
                 chunk
             } else {
-                // All that has come by now is taken, and goes out.
-                self.outbox.release();
+                // All that has come by now is taken.
+                let due = self.outbox.due();
+                let now = Instant::now();
+                if due.is_some_and(|due| due <= now) {
+                    self.outbox.release();
+                    continue;
+                }
                 tokio::select! {
                     chunk = stream.next() => chunk,
+                    () = sleep_until(due.unwrap_or(now)), if due.is_some() => continue,
                     () = self.outbox.flush(), if self.outbox.is_waiting() => continue,
                 }
             };
+            self.caught_up().await;
             match chunk {
                 Some(Ok(chunk)) => self.take(chunk, &mut growing).await,
                 Some(Err(error)) if self.answer.text.is_empty() => return Err(error),

@@ -7,7 +7,10 @@
 //! What is shown is written down first: the recorder has each event in its file before
 //! a surface gets it. Growing text is handed over and not waited for.
 
+use std::time::Duration;
+
 use tokio::sync::mpsc::Sender;
+use tokio::time::Instant;
 
 use crate::protocol::Event;
 use crate::store::{Recorder, is_kept};
@@ -18,11 +21,17 @@ pub const ROOM: usize = 256;
 /// How much text goes out as one piece, in bytes, before it is known whether more has come.
 const PIECE: usize = 2048;
 
+/// How long text that trickles waits for more of it: no screen shows it faster, and each
+/// piece wakes the surface and the thread that writes.
+const BEAT: Duration = Duration::from_millis(30);
+
 #[derive(Clone, Debug)]
 pub struct Outbox {
     events: Sender<Event>,
     /// Text that was gathered and not sent yet.
     gathered: Option<Event>,
+    /// When text went out last.
+    released: Option<Instant>,
     /// Text that found no room yet.
     waiting: Option<Event>,
     recorder: Option<Recorder>,
@@ -32,22 +41,37 @@ pub struct Outbox {
 
 impl Outbox {
     pub fn new(events: Sender<Event>, recorder: Option<Recorder>) -> Outbox {
-        Outbox { events, gathered: None, waiting: None, recorder, unwritten: None }
+        Outbox { events, gathered: None, released: None, waiting: None, recorder, unwritten: None }
+    }
+
+    /// Another way out, with all that waits in this one.
+    pub fn hand_over(&mut self) -> Outbox {
+        Outbox {
+            events: self.events.clone(),
+            gathered: self.gathered.take(),
+            released: self.released,
+            waiting: self.waiting.take(),
+            recorder: self.recorder.clone(),
+            unwritten: self.unwritten.take(),
+        }
     }
 
     /// Sends, waiting for room. A surface that is gone is no fault: what it would
     /// have been told is dropped.
     pub async fn send(&mut self, event: Event) {
         self.release();
-        if is_kept(&event) {
-            self.write(&event).await;
+        match event {
+            // Shows nothing by itself: its place among the others is enough.
+            Event::ReplyStarted => self.write_later(event.clone()),
+            _ if is_kept(&event) => self.write(&event).await,
+            _ => {}
         }
         self.flush().await;
         let _ = self.events.send(event).await;
     }
 
-    /// Takes text of which more may have come already, so that what comes together costs
-    /// one event and not thousands. [`Outbox::release`] says that no more is there.
+    /// Takes text of which more may come soon, so that what comes together costs one event
+    /// and not thousands. It goes out with [`Outbox::release`], at [`Outbox::due`].
     pub fn gather(&mut self, event: Event) {
         let rest = match &mut self.gathered {
             None => Some(event),
@@ -62,9 +86,16 @@ impl Outbox {
         }
     }
 
+    /// When what was gathered is to go out; `None` when there is nothing.
+    pub fn due(&self) -> Option<Instant> {
+        self.gathered.as_ref()?;
+        Some(self.released.map_or_else(Instant::now, |released| released + BEAT))
+    }
+
     /// Sends what was gathered.
     pub fn release(&mut self) {
         if let Some(event) = self.gathered.take() {
+            self.released = Some(Instant::now());
             self.stream(event);
         }
     }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use super::context::NotesLook;
+use super::host::TurnHost;
 use super::prompting::{self, Then};
 use super::run::{Session, wires};
 use super::{shell, state};
@@ -66,8 +68,7 @@ fn is_signed(text: &str) -> bool {
 impl Session {
     pub(super) async fn submit(&mut self, words: Words) {
         if self.is_idle() && self.guard.trust.asking.is_none() {
-            self.look_first().await;
-            self.start(words, Origin::Typed);
+            self.begin(words, Origin::Typed).await;
         } else {
             // What rests from before comes behind what is said now.
             let at = self.queue.len().saturating_sub(self.resting);
@@ -92,8 +93,7 @@ impl Session {
             Some((words, mark)) => {
                 Arc::make_mut(&mut self.past.history).back_to(mark);
                 self.saved.retried(self.facts.turns).await;
-                self.look_first().await;
-                self.start(words, Origin::Typed);
+                self.begin(words, Origin::Typed).await;
             }
         }
     }
@@ -120,8 +120,7 @@ impl Session {
         if let Some(words) = self.queue.pop_front() {
             self.resting = self.resting.min(self.queue.len());
             self.queue_changed().await;
-            self.look_first().await;
-            self.start(words, Origin::Queue);
+            self.begin(words, Origin::Queue).await;
         }
     }
 
@@ -158,7 +157,17 @@ impl Session {
         self.outbox.send(Event::Queued { texts }).await;
     }
 
-    fn start(&mut self, words: Words, origin: Origin) {
+    /// Both looks go on side by side; the turn waits for the notes when it needs them.
+    async fn begin(&mut self, words: Words, origin: Origin) {
+        let notes = match words {
+            Words::Text(_) => self.look_for_notes(),
+            Words::Prompt(_) | Words::Shell { .. } => None,
+        };
+        self.look_first().await;
+        self.start(words, origin, notes);
+    }
+
+    fn start(&mut self, words: Words, origin: Origin, notes: Option<NotesLook>) {
         if let Words::Shell { line, keep } = words {
             return self.start_shell(line, keep);
         }
@@ -171,7 +180,7 @@ impl Session {
         let turn = Turn::new(self.next_start(text, origin));
         let (wires, ends) = wires();
         let cancel = CancellationToken::new();
-        let mut host = self.host(&cancel, wires);
+        let mut host = TurnHost { looking: notes, ..self.host(&cancel, wires) };
         let token = cancel.clone();
         let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
         self.set_running(cancel, ends, task);
