@@ -201,7 +201,9 @@ impl Desk {
         self.settle();
         // Whoever opens the session next may write at once.
         if self.waiting.rows.is_empty() {
-            self.disk = None;
+            if let Some(disk) = self.disk.take() {
+                disk.close();
+            }
             if let Hold::Ours(lock) = &mut self.hold {
                 *lock = None;
             }

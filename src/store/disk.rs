@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::schema::{self, MIGRATIONS};
@@ -15,6 +16,9 @@ use crate::disk::private_folder;
 
 /// Damaged files that are kept; the oldest give way.
 const SET_ASIDE: usize = 3;
+
+/// A log that is longer than this, in bytes, goes into the file at its end.
+const LOG: u64 = 512 * 1024;
 
 /// How long one window waits for another to have written.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -88,6 +92,16 @@ impl Disk {
         let back = Fault::PutBack { file: file.clone() };
         let (disk, fault) = Disk::open(store)?;
         Ok((disk, Some(fault.unwrap_or(back))))
+    }
+
+    /// Closes the file. SQLite would write its log into the file each time and wait for the
+    /// disk to have it; that can wait until the log has grown.
+    pub fn close(self) {
+        let length = |file: &PathBuf| fs::metadata(beside(file, "-wal")).map(|log| log.len());
+        let large =
+            self.file.as_ref().and_then(|file| length(file).ok()).is_none_or(|len| len > LOG);
+        // Where it cannot be set, closing only takes longer.
+        let _ = self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !large);
     }
 
     /// Waits until what was written so far is on the disk itself, for a machine that
