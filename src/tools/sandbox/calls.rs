@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch,
+    SeccompRule, TargetArch, sock_filter,
 };
 
 use super::Strict;
@@ -64,9 +64,6 @@ const NO_CHANGE: &[Call] = &[
 const SOCKET: Call = call("socket", 41, 198);
 const SOCKET_PAIR: Call = call("socketpair", 53, 199);
 const IOCTL: Call = call("ioctl", 16, 29);
-/// `ioctl` under the numbers of x32.
-const IOCTL_X32: i64 = 0x4000_0000 + 514;
-
 /// Typing into a terminal, twice.
 const TERMINAL: &[u64] = &[0x5412, 0x541C];
 /// Attributes of files, on descriptors opened for reading.
@@ -76,17 +73,29 @@ const ATTRIBUTES: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401C_5820];
 const LOCAL: u64 = 1;
 const NETWORK: &[u64] = &[LOCAL, 2, 10, 16];
 
-/// x32, a second numbering the same kernel may understand.
-const X32: i64 = 0x4000_0000;
-
 const EPERM: u32 = 1;
+
+/// Denies x32 before anything else: a second numbering that the same kernel may
+/// understand, from this bit on. In words of the filter's machine: look at the number; go
+/// on where it is smaller; else answer EPERM.
+#[rustfmt::skip]
+const NO_X32: [sock_filter; 3] = [
+    sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
+    sock_filter { code: 0x35, jt: 0, jf: 1, k: 0x4000_0000 },
+    sock_filter { code: 0x06, jt: 0, jf: 0, k: 0x0005_0000 | EPERM },
+];
 
 /// The filter for this machine; `None` when its kind of processor is not in the table.
 pub(super) fn filter(strict: Strict) -> Result<Option<BpfProgram>, seccompiler::BackendError> {
     let Some(arch) = arch() else { return Ok(None) };
     let rules = rules(strict, &arch)?;
     let errno = SeccompAction::Errno(EPERM);
-    SeccompFilter::new(rules, SeccompAction::Allow, errno, arch)?.try_into().map(Some)
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, errno, arch)?;
+    let mut program: BpfProgram = filter.try_into()?;
+    if matches!(arch, TargetArch::x86_64) {
+        program.splice(0..0, NO_X32);
+    }
+    Ok(Some(program))
 }
 
 fn arch() -> Option<TargetArch> {
@@ -110,9 +119,6 @@ fn rules(strict: Strict, arch: &TargetArch) -> Result<Rules, seccompiler::Backen
     let codes = codes.map(|code| SeccompRule::new(vec![is(1, *code, SeccompCmpOp::Eq)?]));
     let codes = codes.collect::<Result<Vec<_>, _>>()?;
     deny(&mut rules, &IOCTL, arch, &codes);
-    if matches!(arch, TargetArch::x86_64) {
-        rules.insert(IOCTL_X32, codes);
-    }
     let sockets = match strict {
         Strict::Approved { network: true } => vec![none_of(NETWORK)?],
         Strict::Alone | Strict::Approved { network: false } => Vec::new(),
@@ -124,17 +130,12 @@ fn rules(strict: Strict, arch: &TargetArch) -> Result<Rules, seccompiler::Backen
 
 /// No rules: denied whatever its arguments.
 fn deny(rules: &mut Rules, call: &Call, arch: &TargetArch, when: &[SeccompRule]) {
-    match arch {
-        TargetArch::x86_64 => {
-            for number in call.x86_64.into_iter().flat_map(|number| [number, number + X32]) {
-                rules.insert(number, when.to_vec());
-            }
-        }
-        TargetArch::aarch64 => {
-            rules.extend(call.aarch64.map(|number| (number, when.to_vec())));
-        }
-        TargetArch::riscv64 => {}
-    }
+    let number = match arch {
+        TargetArch::x86_64 => call.x86_64,
+        TargetArch::aarch64 => call.aarch64,
+        TargetArch::riscv64 => None,
+    };
+    rules.extend(number.map(|number| (number, when.to_vec())));
 }
 
 /// The first argument is none of these.
