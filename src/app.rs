@@ -90,10 +90,16 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
     }
 }
 
-/// Two workers: one for the session, one for what it waits for. The screen has the main
-/// thread.
+/// One worker, for the session and what it waits for: most of what it does is handing on,
+/// and between two threads that costs more than the work. What takes long goes to threads
+/// of its own. The surface has the main thread.
 fn runtime() -> io::Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build()
+    Builder::new_multi_thread().worker_threads(1).enable_all().build()
+}
+
+/// For the screen alone: its timers and signals wake nobody else.
+fn screen_runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
 }
 
 /// The full screen. The first frame is drawn before anything is looked for.
@@ -114,8 +120,8 @@ fn screen(
         Some(Take::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
         take => built.keep.resume = take.and_then(which),
     }
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
+    let (runtime, own) = match runtime().and_then(|runtime| Ok((runtime, screen_runtime()?))) {
+        Ok(both) => both,
         Err(error) => return ground.broken(&error),
     };
     let (themes, torn) = ground.themes();
@@ -140,12 +146,16 @@ fn screen(
         notices: ground.notices().into_iter().chain(torn).collect(),
     };
     let keep = ground.keep();
-    let ended = runtime.block_on(async {
-        let handle = session::start(built);
+    let handle = {
+        let _inside = runtime.enter();
+        session::start(built)
+    };
+    let ended = own.block_on(async {
         let left = tui::run(config, handle.ops, handle.events, keep).await;
         farewell(handle.task).await;
         left
     });
+    own.shutdown_background();
     runtime.shutdown_background();
     match ended {
         Ok(left) => left_by(left.cause),

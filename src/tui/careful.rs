@@ -19,6 +19,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr;
 
+use super::terminal;
 use super::transcript::Anchor;
 
 #[derive(Debug)]
@@ -203,8 +204,10 @@ impl<W: Write> Backend for Careful<W> {
         self.inner.clear_region(kind)
     }
 
+    /// Asked before each frame; crossterm would open the terminal anew each time.
     fn size(&self) -> io::Result<Size> {
-        self.inner.size()
+        terminal::size()
+            .map_or_else(|| self.inner.size(), |(width, height)| Ok(Size { width, height }))
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {

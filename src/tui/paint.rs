@@ -35,6 +35,15 @@ pub fn blank(area: Rect, buf: &mut Buffer, theme: &Theme) {
     buf.set_style(area, theme.text);
 }
 
+/// Gives a frame that is still blank the colours it is drawn on.
+pub fn ground(buf: &mut Buffer, style: Style) {
+    for cell in &mut buf.content {
+        cell.fg = style.fg.unwrap_or(cell.fg);
+        cell.bg = style.bg.unwrap_or(cell.bg);
+        cell.modifier.insert(style.add_modifier);
+    }
+}
+
 /// Lines one below the other, as many as there is room for.
 pub fn lines(area: Rect, buf: &mut Buffer, lines: &[Line<'_>]) {
     for (y, text) in (area.y..area.bottom()).zip(lines) {

@@ -37,7 +37,7 @@ pub fn view(state: &mut State, frame: &mut Frame<'_>, now: Millis) {
     let theme = state.dress.theme.clone();
     let lang = state.dress.lang;
     let pen = Pen { theme: &theme, lang, now };
-    frame.buffer_mut().set_style(screen, theme.text);
+    paint::ground(frame.buffer_mut(), theme.text);
     if screen.width < SMALLEST.0 || screen.height < SMALLEST.1 {
         too_small(screen, frame, &pen);
         return;
