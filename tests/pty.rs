@@ -72,7 +72,7 @@ fn last_sent(server: &Server) -> String {
 fn press_until(screen: &mut Screen, key: &str, text: &str) {
     for _ in 0..40 {
         screen.press(key);
-        if screen.shows_within(text, Duration::from_millis(200)) {
+        if screen.shows_within(text, Duration::from_millis(800)) {
             return;
         }
     }

@@ -23,7 +23,7 @@ const PIECE: usize = 2048;
 
 /// How long text that trickles waits for more of it: no screen shows it faster, and each
 /// piece wakes the surface and the thread that writes.
-const BEAT: Duration = Duration::from_millis(30);
+const BEAT: Duration = Duration::from_millis(40);
 
 #[derive(Clone, Debug)]
 pub struct Outbox {
@@ -241,6 +241,30 @@ mod tests {
         assert!(receiver.try_recv().is_err());
         outbox.gather(delta("y"));
         assert!(receiver.try_recv().is_ok_and(|event| length(&event) == PIECE));
+    }
+
+    #[tokio::test]
+    async fn the_first_word_goes_out_at_once_and_what_trickles_after_it_with_a_beat() {
+        let (sender, mut receiver) = mpsc::channel(8);
+        let mut outbox = Outbox::new(sender, None);
+        assert_eq!(outbox.due(), None);
+        outbox.gather(delta("a"));
+        assert!(outbox.due().is_some_and(|due| due <= Instant::now()));
+        let before = Instant::now();
+        outbox.release();
+        let after = Instant::now();
+        assert_eq!(receiver.try_recv(), Ok(delta("a")));
+        outbox.gather(delta("b"));
+        outbox.gather(delta("c"));
+        let due = outbox.due().unwrap();
+        assert!(before + BEAT <= due && due <= after + BEAT);
+        assert!(receiver.try_recv().is_err(), "it waits for its beat");
+        // Another way out goes on with what waits in this one.
+        let mut other = outbox.hand_over();
+        assert_eq!((outbox.due(), other.due()), (None, Some(due)));
+        other.send(Event::Cleared).await;
+        assert_eq!(receiver.try_recv(), Ok(delta("bc")));
+        assert_eq!(receiver.try_recv(), Ok(Event::Cleared));
     }
 
     #[tokio::test]

@@ -18,6 +18,9 @@ use crate::safety::redact::Redactor;
 const ROOM: usize = 1024;
 /// Jobs that are one group.
 const GROUP: usize = 64;
+/// How long what is grave may lie where a machine that loses its power loses it. Waiting
+/// for the disk each time would hold up what comes next.
+const SETTLE: Duration = Duration::from_millis(50);
 /// A disk slower than this is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -92,23 +95,34 @@ fn work(mut desk: Desk, mut jobs: Receiver<Job>) {
         return;
     };
     runtime.block_on(async {
+        let mut settle: Option<Instant> = None;
         loop {
-            let next = match desk.due() {
-                Some(due) => timeout_at(Instant::from_std(due), jobs.recv()).await,
+            let due = desk.due().map(Instant::from_std).into_iter().chain(settle).min();
+            let next = match due {
+                Some(due) => timeout_at(due, jobs.recv()).await,
                 None => Ok(jobs.recv().await),
             };
             match next {
-                Ok(Some(job)) => group(&mut desk, job, &mut jobs),
+                Ok(Some(job)) => {
+                    if group(&mut desk, job, &mut jobs) {
+                        settle = settle.or_else(|| Some(Instant::now() + SETTLE));
+                    }
+                }
                 Ok(None) => break,
                 Err(_) => desk.tick(),
+            }
+            if settle.is_some_and(|settle| settle <= Instant::now()) {
+                desk.settle();
+                settle = None;
             }
         }
     });
     desk.close();
 }
 
-/// Takes in what waits already, writes it as one, then answers.
-fn group(desk: &mut Desk, first: Job, jobs: &mut Receiver<Job>) {
+/// Takes in what waits already, writes it as one, then answers. True when something grave
+/// was among it.
+fn group(desk: &mut Desk, first: Job, jobs: &mut Receiver<Job>) -> bool {
     let mut answers = Vec::new();
     let mut next = Some(first);
     for _ in 0..GROUP {
@@ -130,7 +144,5 @@ fn group(desk: &mut Desk, first: Job, jobs: &mut Receiver<Job>) {
         // Who asked may have given up.
         let _ = done.send(());
     }
-    if grave {
-        desk.settle();
-    }
+    grave
 }

@@ -304,6 +304,26 @@ fn a_second_window_only_reads_and_the_lock_goes_with_its_holder() {
 }
 
 #[test]
+fn a_short_run_leaves_its_log_and_nothing_of_what_is_deleted_stays_in_it() {
+    let mut bench = Bench::new();
+    let files = [bench.file(), bench.file().with_extension("db-wal")];
+    let stands_in = |file: &std::path::Path| {
+        let bytes = fs::read(file).unwrap_or_default();
+        bytes.windows(10).any(|window| window == b"periwinkle")
+    };
+    let mut desk = bench.desk();
+    turn(&mut desk, 1, "periwinkle", "ok");
+    let id = desk.id().to_owned();
+    desk.close();
+    drop(desk);
+    assert!(stands_in(&files[1]), "closing did not wait for the disk");
+    let mut disk = Disk::open(&bench.store()).unwrap().0;
+    assert_eq!(disk.search("periwinkle", 9).unwrap().len(), 1);
+    disk.delete(&bench.store(), &id).unwrap();
+    assert!(files.iter().all(|file| !stands_in(file)));
+}
+
+#[test]
 fn a_fork_is_a_copy_and_the_first_stays_as_it_was() {
     let mut bench = Bench::new();
     let mut desk = bench.desk();
