@@ -98,7 +98,7 @@ pub struct TurnHost {
     /// What summing up, and scripts, have cost.
     pub summing: Usage,
     /// Scripts that run as steps.
-    pub scripts: offered::Scripts,
+    pub runner: offered::Runner,
 }
 
 /// What reaches a turn from its session.

@@ -45,7 +45,7 @@ pub struct Offered {
 }
 
 /// What a turn needs to run them.
-pub struct Scripts {
+pub struct Runner {
     places: ScriptPlaces,
     store: Store,
     lang: Lang,
@@ -164,8 +164,8 @@ impl Session {
         }
     }
 
-    pub(super) fn scripts(&self) -> Scripts {
-        Scripts {
+    pub(super) fn runner(&self) -> Runner {
+        Runner {
             // A turn begins with a look.
             places: self.voice.kept.scripts.places.clone(),
             store: self.voice.kept.store.clone(),
@@ -239,9 +239,9 @@ impl TurnHost {
             asking,
             cancel: cancel.clone(),
             numbers: (format!("{id}_"), 0),
-            memory: Memory::of(self.scripts.store.clone()),
+            memory: Memory::of(self.runner.store.clone()),
         };
-        let library = self.scripts.places.clone().library();
+        let library = self.runner.places.clone().library();
         let mut running = begin(order, library, host);
         let mut so_far = Heard::default();
         let came = loop {
@@ -300,13 +300,13 @@ impl TurnHost {
 
     /// Puts a question of the script to the person; `None`: all of it is to stop.
     async fn put(&mut self, asked: Asked) -> Option<Said> {
-        let lang = self.scripts.lang;
+        let lang = self.runner.lang;
         let question: Question = match asked {
             Asked::Step { question, .. } => *question,
             Asked::Call(say) => may_call(&self.desk.redactor.mask(&say.text(lang)), lang),
         };
-        let id = AskId(self.scripts.asked);
-        self.scripts.asked += 1;
+        let id = AskId(self.runner.asked);
+        self.runner.asked += 1;
         let cancel = self.desk.cancel.clone();
         let decision = tokio::select! {
             biased;

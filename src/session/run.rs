@@ -323,7 +323,7 @@ impl Session {
             prepared: false,
             looking: None,
             summing: Usage::default(),
-            scripts: self.scripts(),
+            runner: self.runner(),
         }
     }
 
