@@ -681,7 +681,8 @@ fn shell_pieces_of_a_command_are_asked_about_at_the_terminal() {
     screen.press("y\r");
     screen.wait_for("echo done` (L1 confirm)? [y/n]");
     screen.press("what\r");
-    screen.wait_for("Type y to run it, n to leave it out.");
+    // What is typed before the question stands there again answers nothing.
+    screen.wait_for("Type y to run it, n to leave it out.\nRun `touch made; echo done`");
     screen.press("n\r");
     screen.wait_for("did not allow this command");
     assert_eq!(screen.wait_for_exit(), 0);
