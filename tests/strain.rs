@@ -177,11 +177,17 @@ fn what_a_terminal_answers_late_or_unasked_is_never_typed() {
 #[test]
 fn half_a_sequence_of_the_terminal_does_not_keep_the_screen_waiting() {
     let bench = Bench::new();
-    let server = Server::start(vec![Reply::chat("Here all the same.")]);
+    let words: Vec<String> = (1..=200).map(|n| format!("word{n}")).collect();
+    let reply = serde_json::json!({ "type": "chat", "message": words.join(" "), "data": { "format": "plain" } });
+    let pieces = Reply::text(&reply.to_string(), 200).pause(Duration::from_millis(4));
+    let server = Server::start(vec![pieces]);
     let mut screen = against(&bench, &server);
+    screen.press("hello\r");
+    // By now the terminal has said all it was asked.
+    screen.wait_for("word1");
     // What follows the two characters never comes.
-    screen.press("hello\r\x1b[");
-    screen.wait_for("Here all the same.");
+    screen.press("\x1b[");
+    screen.wait_for("word200");
     // The key that ends the sequence is lost with it, and no other.
     screen.press("Zab");
     screen.wait_for("› ab");
