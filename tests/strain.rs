@@ -36,6 +36,13 @@ fn against(bench: &Bench, server: &Server) -> Screen {
     screen
 }
 
+/// `word1 word2 …`, a word each four milliseconds.
+fn trickle(words: usize) -> Reply {
+    let text: Vec<String> = (1..=words).map(|n| format!("word{n}")).collect();
+    let reply = serde_json::json!({ "type": "chat", "message": text.join(" "), "data": { "format": "plain" } });
+    Reply::text(&reply.to_string(), words).pause(Duration::from_millis(4))
+}
+
 /// What the person said last, as the model was sent it.
 fn last_said(server: &Server) -> String {
     let sent = server.requests().last().unwrap().json();
@@ -125,10 +132,7 @@ fn a_terminal_that_reads_nothing_for_a_while_loses_nothing() {
 #[test]
 fn two_hundred_keys_a_second_arrive_in_their_order_while_an_answer_streams() {
     let bench = Bench::new();
-    let words: Vec<String> = (1..=400).map(|n| format!("word{n}")).collect();
-    let reply = serde_json::json!({ "type": "chat", "message": words.join(" "), "data": { "format": "plain" } });
-    let pieces = Reply::text(&reply.to_string(), 400).pause(Duration::from_millis(4));
-    let server = Server::start(vec![pieces, Reply::chat("All of it.")]);
+    let server = Server::start(vec![trickle(400), Reply::chat("All of it.")]);
     let mut screen = against(&bench, &server);
     screen.press("hello\r");
     screen.wait_for("word1");
@@ -177,10 +181,7 @@ fn what_a_terminal_answers_late_or_unasked_is_never_typed() {
 #[test]
 fn half_a_sequence_of_the_terminal_does_not_keep_the_screen_waiting() {
     let bench = Bench::new();
-    let words: Vec<String> = (1..=200).map(|n| format!("word{n}")).collect();
-    let reply = serde_json::json!({ "type": "chat", "message": words.join(" "), "data": { "format": "plain" } });
-    let pieces = Reply::text(&reply.to_string(), 200).pause(Duration::from_millis(4));
-    let server = Server::start(vec![pieces]);
+    let server = Server::start(vec![trickle(200)]);
     let mut screen = against(&bench, &server);
     screen.press("hello\r");
     // By now the terminal has said all it was asked.

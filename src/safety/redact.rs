@@ -194,6 +194,9 @@ impl Redactor {
     }
 }
 
+/// `ſ` and the sign of Kelvin: small, they are an `s` and a `k`.
+const FOLDED: [char; 2] = ['\u{17f}', '\u{212a}'];
+
 /// How what stands for a secret begins.
 const MARK: &str = "‹redacted:";
 
@@ -232,8 +235,10 @@ impl Compiled {
 
     /// The shapes that may stand in the text, in the order of the table.
     fn hinted(&self, text: &str) -> impl Iterator<Item = (usize, &'static Shape)> {
-        // Without the words nothing can be ruled out.
-        let mut met = vec![self.words.is_none(); SHAPES.len()];
+        // Without the words nothing can be ruled out, nor where a letter that is not ASCII
+        // counts as one that is.
+        let all = self.words.is_none() || text.contains(FOLDED);
+        let mut met = vec![all; SHAPES.len()];
         for found in self.words.iter().flat_map(|words| words.find_overlapping_iter(text)) {
             if let Some((index, hint)) = self.hints.get(found.pattern().as_usize())
                 && let Some(met) = met.get_mut(*index)

@@ -5,7 +5,8 @@
 //! room, so nothing else is ever lost.
 //!
 //! What is shown is written down first: the recorder has each event in its file before
-//! a surface gets it. Growing text is handed over and not waited for.
+//! a surface gets it. Growing text, and that a reply begins, is handed over and not waited
+//! for.
 
 use std::time::Duration;
 
@@ -60,11 +61,8 @@ impl Outbox {
     /// have been told is dropped.
     pub async fn send(&mut self, event: Event) {
         self.release();
-        match event {
-            // Shows nothing by itself: its place among the others is enough.
-            Event::ReplyStarted => self.write_later(event.clone()),
-            _ if is_kept(&event) => self.write(&event).await,
-            _ => {}
+        if is_kept(&event) {
+            self.write(&event).await;
         }
         self.flush().await;
         let _ = self.events.send(event).await;
@@ -126,7 +124,11 @@ impl Outbox {
             if let Some(text) = self.unwritten.take() {
                 recorder.append(&text).await;
             }
-            recorder.append(event).await;
+            match event {
+                // Shows nothing by itself: its place among the others is enough.
+                Event::ReplyStarted => recorder.hand(event).await,
+                _ => recorder.append(event).await,
+            }
         }
     }
 

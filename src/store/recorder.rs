@@ -27,7 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 enum Job {
     /// To be in the file before the answer comes.
     Event(Box<Event>, oneshot::Sender<()>),
-    Grow(Box<Event>),
+    /// To be in the file in its turn; nobody waits.
+    Later(Box<Event>),
     Do(Box<dyn FnOnce(&mut Desk) + Send>),
 }
 
@@ -64,10 +65,16 @@ impl Recorder {
         }
     }
 
+    /// Takes an event in its order, waiting for room but not until it is written.
+    pub async fn hand(&self, event: &Event) {
+        // A thread that is gone writes nothing.
+        let _ = self.jobs.send(Job::Later(Box::new(event.clone()))).await;
+    }
+
     /// Takes text that grows, without waiting; gives it back when there is no room.
     pub fn grow(&self, event: Event) -> Option<Event> {
-        match self.jobs.try_send(Job::Grow(Box::new(event))) {
-            Err(TrySendError::Full(Job::Grow(event))) => Some(*event),
+        match self.jobs.try_send(Job::Later(Box::new(event))) {
+            Err(TrySendError::Full(Job::Later(event))) => Some(*event),
             Ok(()) | Err(_) => None,
         }
     }
@@ -131,7 +138,7 @@ fn group(desk: &mut Desk, first: Job, jobs: &mut Receiver<Job>) -> bool {
                 desk.note(*event);
                 answers.push(done);
             }
-            Some(Job::Grow(event)) => desk.note(*event),
+            Some(Job::Later(event)) => desk.note(*event),
             Some(Job::Do(ask)) => {
                 desk.flush();
                 ask(desk);

@@ -192,7 +192,8 @@ impl Disk {
         change.execute("DELETE FROM said WHERE session = ?1", [key])?;
         change.execute("DELETE FROM sessions WHERE key = ?1", [key])?;
         change.commit()?;
-        // Nor does it stay in the log. While another window reads, that one does it.
+        // Nor does it stay in the log, unless another window reads for longer than we wait:
+        // then until the log is next emptied.
         let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         store.forget_lock(&known.id);
         Ok(())

@@ -115,6 +115,9 @@ fn what_a_shape_matches_holds_one_of_its_hints() {
     texts.push(format!("glsa_{}_{}", many(32), hex(8)));
     texts.push("postgres://user:pa55word@host/db".into());
     texts.push("redis://:pa55word@host".into());
+    texts.extend(
+        ["pa\u{17f}\u{17f}word=", "TO\u{212a}EN="].map(|name| format!("{name}{}", many(40))),
+    );
     texts.push(key_block());
     texts.push(key_block().split_once('\n').unwrap().1.into());
     let compiled = Compiled::new(&[]);

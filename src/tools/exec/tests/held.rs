@@ -241,6 +241,7 @@ const CALLS: &[(&str, &str)] = &[
     ("perf_event_open", "298, 0, 0, -1, -1, 0"),
     ("chmod", "90, 0, 0"),
     ("socket by its x32 number", "1073741865, 2, 1, 0"),
+    ("even the harmless by their x32 numbers", "1073741863"),
 ];
 
 #[tokio::test]
