@@ -3,6 +3,7 @@
 use crate::protocol::{Effect, Reason, Risk, Tier};
 use crate::words::Say;
 
+use super::Launch;
 use super::warning::Warning;
 
 /// Everything that was found about a step, in the order it was found.
@@ -13,6 +14,10 @@ pub struct Findings {
     commands: usize,
     programs: Vec<String>,
     warnings: Vec<Warning>,
+    /// What the start must know.
+    pub launch: Launch,
+    /// Programs that are started besides the step's own, as they are written.
+    pub started: Vec<String>,
 }
 
 /// What a line for a shell consists of, by name.
@@ -134,6 +139,18 @@ impl Findings {
         }
         self.programs.extend_from_slice(&part.programs);
         part.warnings.iter().for_each(|warning| self.warn(*warning));
+        part.started.iter().for_each(|name| self.start(name));
+        self.launch.helpers.extend_from_slice(&part.launch.helpers);
+        self.launch.inserted.extend_from_slice(&part.launch.inserted);
+        self.launch.git = self.launch.git.or(part.launch.git);
+        self.launch.empty_folder |= part.launch.empty_folder;
+    }
+
+    /// Notes a program that is started besides the step's own.
+    pub fn start(&mut self, name: &str) {
+        if !self.started.iter().any(|known| known == name) {
+            self.started.push(name.to_owned());
+        }
     }
 
     /// What stands in the line, by name.

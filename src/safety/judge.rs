@@ -5,7 +5,7 @@
 //! the same tables. Whatever a later rule looks at (the repository a `git` step stands
 //! in, say) is one more function that adds findings in [`command`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -15,7 +15,7 @@ use super::findings::{Findings, quoted};
 use super::paths::{self, Class};
 use super::policy::Unknown;
 use super::table::{Operands, Order, Spec};
-use super::{Scene, malformed, rules, wrappers};
+use super::{Kind, Scene, malformed, rules, wrappers};
 
 /// Where a command is judged.
 #[derive(Clone, Debug)]
@@ -150,12 +150,16 @@ pub fn command(
         return;
     }
     findings.see(name);
+    if named.is_some() || seat == Seat::Line {
+        findings.start(name);
+    }
     denied(name, named, args, ground, findings);
     let Some(short) = identify(name, named, ground, findings) else { return };
     let row = rules::find(short);
     allow_list(short, name, named, row.is_some(), ground, findings);
     if let Some((spec, id)) = row {
         let call = Call { id: id.to_owned(), name: short, args, seat, depth, ground };
+        started(spec, name, ground, findings);
         match args {
             [only] if is_help(only) && answers_help(spec) => {
                 findings.add(id, Tier::L0, spec.why.with("program", short), None, &[Effect::Read]);
@@ -163,6 +167,20 @@ pub fn command(
             _ => judge_row(spec, &call, findings),
         }
     }
+}
+
+/// Notes what a row says its program starts.
+fn started(spec: &Spec, name: &str, ground: &Ground<'_>, findings: &mut Findings) {
+    spec.starts.iter().for_each(|name| findings.start(name));
+    if spec.helpers.is_empty() {
+        return;
+    }
+    let world = ground.scene.world;
+    let Some(program) = world.program(name) else { return };
+    let Some(above) = program.path.parent().and_then(Path::parent) else { return };
+    let places = spec.helpers.iter().map(|place| above.join(place));
+    let there = places.filter(|place| world.kind(place) != Kind::Missing);
+    findings.launch.helpers.extend(there);
 }
 
 /// The row's verdict on a call.

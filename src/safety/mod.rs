@@ -16,6 +16,7 @@ mod checks;
 pub mod clean;
 mod findings;
 mod judge;
+mod launch;
 mod malformed;
 mod paths;
 mod pieces;
@@ -39,6 +40,7 @@ mod tests;
 
 pub use catalogue::{RuleId, is_rule, rules as rule_ids};
 pub use findings::Seen;
+pub use launch::Launch;
 pub use malformed::is_hidden;
 pub use paths::{absolute, is_sensitive_name, secret_places};
 pub use pieces::{assess_mention, assess_piece};
@@ -171,6 +173,8 @@ pub struct Judged {
     pub seen: Seen,
     /// What a tool is to do; `None` for programs and lines.
     pub task: Option<Task>,
+    /// What a program is started with beyond its own words.
+    pub launch: Launch,
 }
 
 impl Judged {

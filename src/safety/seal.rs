@@ -7,7 +7,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{Judged, Task};
+use super::{Judged, Launch, Task};
 use crate::protocol::{Tier, Work};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Start<'a> {
     pub cwd: &'a Path,
     /// L0 runs alone; anything graver with the environment of what was approved.
     pub tier: Tier,
+    /// What is added to it.
+    pub launch: &'a Launch,
 }
 
 impl Seal {
@@ -29,9 +31,10 @@ impl Seal {
         let mut hash = Sha256::new();
         let alone = [u8::from(start.tier == Tier::L0), u8::from(start.program.is_some())];
         let folders = [start.program.unwrap_or(Path::new("")), start.cwd];
+        let launch = start.launch.words();
         let fields = std::iter::once(&alone[..])
             .chain(folders.iter().map(|path| path.as_os_str().as_bytes()))
-            .chain(start.args.iter().map(String::as_bytes));
+            .chain(start.args.iter().chain(&launch).map(String::as_bytes));
         for field in fields {
             // With its length, so that no two divisions of the same bytes are alike.
             hash.update(u64::try_from(field.len()).unwrap_or(u64::MAX).to_le_bytes());
@@ -52,7 +55,8 @@ impl Seal {
                 task => (None, of_task(name, input, task.as_ref())),
             },
         };
-        Seal::of(Start { program, args: &args, cwd: &judged.cwd, tier: judged.risk.tier })
+        let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
+        Seal::of(Start { program, args: &args, cwd, tier, launch })
     }
 }
 
@@ -77,6 +81,7 @@ mod tests {
             args: &args,
             cwd: Path::new(cwd),
             tier,
+            launch: &Launch::default(),
         })
     }
 
@@ -92,6 +97,23 @@ mod tests {
             of("/bin/git", &["push", "a"], "/w", Tier::L0),
         ] {
             assert_ne!(sealed, other);
+        }
+    }
+
+    #[test]
+    fn whatever_is_added_to_a_step_is_under_the_seal() {
+        let sealed = |launch: &Launch| {
+            let (program, cwd) = (Some(Path::new("/bin/git")), Path::new("/w"));
+            Seal::of(Start { program, args: &[], cwd, tier: Tier::L0, launch })
+        };
+        let plain = sealed(&Launch::default());
+        for launch in [
+            Launch { inserted: vec![(0, "-x".into())], ..Launch::default() },
+            Launch { git: Some(1), ..Launch::default() },
+            Launch { empty_folder: true, ..Launch::default() },
+            Launch { helpers: vec!["/usr/lib/git-core".into()], ..Launch::default() },
+        ] {
+            assert_ne!(plain, sealed(&launch));
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::words::safety as words;
 use super::findings::{Findings, quoted};
 use super::judge::{self, Ground, Seat};
 use super::{
-    Judged, Kind, Limit, Policy, Program, Scene, Task, malformed, paths, scripted, shell, skill,
-    tools,
+    Judged, Kind, Launch, Limit, Policy, Program, Scene, Task, malformed, paths, scripted, shell,
+    skill, tools,
 };
 
 /// What a repository plants, what a skill takes away, and what is missing here; no rule
@@ -51,8 +51,23 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     let allowed = allowed(&step.work, scene, lifted, &mut findings);
     let program = program(&step.work, task.as_ref(), &ground);
     let seen = findings.seen();
+    let launch = launch(&mut findings, &ground);
     let risk = findings.risk(lifted);
-    (Judged { step, risk, program, cwd: ground.cwd, pieces, seen, task }, allowed)
+    let launch = if risk.tier == Tier::L0 { launch } else { launch.as_approved() };
+    (Judged { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
+}
+
+/// What was found out for the start, with every program resolved.
+fn launch(findings: &mut Findings, ground: &Ground<'_>) -> Launch {
+    let mut launch = std::mem::take(&mut findings.launch);
+    for name in std::mem::take(&mut findings.started) {
+        if let Some(program) = named_program(&name, ground)
+            && !launch.starts.contains(&program)
+        {
+            launch.starts.push(program);
+        }
+    }
+    launch
 }
 
 /// The folder a step runs in, with links resolved.
@@ -158,15 +173,21 @@ fn allowed(work: &Work, scene: Scene<'_>, lifted: bool, findings: &mut Findings)
 fn program(work: &Work, task: Option<&Task>, ground: &Ground<'_>) -> Option<Program> {
     let world = ground.scene.world;
     match work {
-        Work::Exec { program, .. } if program.contains('/') => {
-            let path = paths::absolute(program, &ground.cwd, &ground.scene.place.home);
-            world.program(&path.to_string_lossy()).or_else(|| world.file(&path))
-        }
-        Work::Exec { program, .. } => world.program(program),
+        Work::Exec { program, .. } => named_program(program, ground),
         Work::Shell { .. } => world.program("bash").or_else(|| world.program("sh")),
         Work::Tool { .. } => match task {
             Some(Task::Plugin(_)) => world.program("node"),
             _ => None,
         },
     }
+}
+
+/// The program a name or a path in a command stands for.
+fn named_program(name: &str, ground: &Ground<'_>) -> Option<Program> {
+    let world = ground.scene.world;
+    if !name.contains('/') {
+        return world.program(name);
+    }
+    let path = paths::absolute(name, &ground.cwd, &ground.scene.place.home);
+    world.program(&path.to_string_lossy()).or_else(|| world.file(&path))
 }

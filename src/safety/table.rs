@@ -29,6 +29,11 @@ pub struct Spec {
     /// Argument lists that are harmless as a whole, such as `--version`.
     pub quiet: &'static [&'static str],
     pub check: Option<Check>,
+    /// Programs it starts by itself, by name.
+    pub starts: &'static [&'static str],
+    /// Folders or files of helpers it starts, seen from the folder above the one it lies
+    /// in.
+    pub helpers: &'static [&'static str],
     /// Lines that keep the row's own tier, and lines that are raised above L0.
     pub examples: Examples,
 }
@@ -115,6 +120,8 @@ impl Spec {
             subs: &[],
             quiet: &[],
             check: None,
+            starts: &[],
+            helpers: &[],
             examples: Examples { keeps: &[], raised: &[] },
         }
     }
@@ -172,6 +179,19 @@ impl Spec {
 
     pub const fn check(mut self, check: Check) -> Spec {
         self.check = Some(check);
+        self
+    }
+
+    /// Programs it starts by itself, by name.
+    pub const fn starts(mut self, names: &'static [&'static str]) -> Spec {
+        self.starts = names;
+        self
+    }
+
+    /// Folders or files of helpers it starts, seen from the folder above the one it lies
+    /// in: `lib/git-core`.
+    pub const fn helpers(mut self, places: &'static [&'static str]) -> Spec {
+        self.helpers = places;
         self
     }
 

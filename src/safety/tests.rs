@@ -9,6 +9,7 @@ use super::*;
 use crate::protocol::{Requires, Work};
 
 mod closed;
+mod launch;
 mod reading;
 mod scripted;
 

@@ -6,13 +6,16 @@ use crate::words::{Word, safety as words};
 
 use super::super::args::{self, Part, Token};
 use super::super::findings::{Findings, quoted};
-use super::super::judge::Call;
+use super::super::judge::{Call, Seat};
 use super::super::repository::{self, Worry};
 use super::{DELETES, operands};
 
 /// What the repository itself would make `git` start, wherever `-C` leads; and submodules,
 /// whose settings a second git would read without our overrules.
 pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if let Seat::From(first) = call.seat {
+        findings.launch.git.get_or_insert(first);
+    }
     let moves = tokens.iter().filter_map(|token| match &token.part {
         Part::Flag { name, value: Some(value), .. } if name == "-C" => Some(*value),
         Part::Flag { .. } | Part::Operand(_) => None,

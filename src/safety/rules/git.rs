@@ -82,6 +82,7 @@ pub(super) const ROWS: &[Spec] = &[
         ])
         .subs(SUBS)
         .check(checks::git_repository)
+        .helpers(&["lib/git-core", "libexec/git-core"])
         .quiet(&["--version", "-v", "version", "--exec-path", "--no-pager --version"])
         .keeps(&["git", "git nobody", "git -c alias.x=!id x", "git --help"])
         .raised(&["git reset --hard"]),

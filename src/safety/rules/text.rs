@@ -61,7 +61,8 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("iconv").flags("-c -s -l --list --silent --verbose").values("-f=text --from-code=text -t=text --to-code=text").operands(Reads(ANY))
         .dangers(&[Danger::ask("output", &["-o=|--output="], words::WRITES_A_FILE, &[Write])]).check(checks::output)
         .keeps(&["iconv -f utf-8 -t ascii a.txt"]).raised(&["iconv -f utf-8 -t ascii -o out.txt a.txt", "iconv --outp=x a.txt"]),
-    Spec::read("grep egrep fgrep")
+    // The two that have another name are scripts that start the first.
+    Spec::read("grep egrep fgrep").starts(&["grep"])
         .flags("-E -F -G -P -i -y -v -w -x -c -L -l -o -q -s -b -H -h -n -T -Z -a -I -r -U -z -NUM --extended-regexp --fixed-strings --basic-regexp \
                 --perl-regexp --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --files-without-match \
                 --files-with-matches --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --line-number \

@@ -8,7 +8,7 @@ use super::{Spot, Task, Write, content, digest, patch, quoted, spot};
 use crate::protocol::{Effect, Requires, Step, Tier, Work};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
-use crate::safety::{Judged, Scene};
+use crate::safety::{Judged, Launch, Scene};
 use crate::words::safety as words;
 
 /// A file of this size was never changed by us, in bytes.
@@ -45,7 +45,8 @@ pub fn judge(id: &str, restore: &Restore, scene: Scene<'_>) -> Judged {
     let seen = findings.seen();
     let risk = findings.risk(false);
     let cwd = ground.cwd;
-    Judged { step, risk, program: None, cwd, pieces: Vec::new(), seen, task: Some(task) }
+    let launch = Launch::default();
+    Judged { step, risk, program: None, cwd, pieces: Vec::new(), seen, task: Some(task), launch }
 }
 
 fn task(

@@ -40,6 +40,8 @@ struct Plan {
     cwd: PathBuf,
     /// What it reads; `None`: nothing.
     input: Option<Input>,
+    /// It stands in the folder it is given, where nothing lies.
+    empty_folder: bool,
 }
 
 /// Starts a step. Looks nothing up: the path is the one that was judged.
@@ -62,7 +64,8 @@ pub(super) async fn start(
         return Err(unable(words::NO_FOLDER.with("path", shown(&judged.cwd))));
     }
     let program = (!matches!(judged.step.work, Work::Shell { .. })).then_some(path.as_path());
-    let start = Start { program, args: &args, cwd: &judged.cwd, tier: judged.risk.tier };
+    let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
+    let start = Start { program, args: &args, cwd, tier, launch };
     if Seal::of(start) != step.seal() {
         return Err(NotStarted::Changed(words::NOT_AS_JUDGED.into()));
     }
@@ -72,6 +75,7 @@ pub(super) async fn start(
         cwd: judged.cwd.clone(),
         path,
         input,
+        empty_folder: false,
     };
     if plan.input.is_some()
         && let Some(bash) = feed::find("bash")
@@ -80,11 +84,8 @@ pub(super) async fn start(
         // A template means this shell, whatever the user's own is.
         (plan.path, *flag) = (bash, "-lc".into());
     }
-    if care == Care::Alone
-        && let Some((before, of_git)) = git_of(&plan.path, &args)
-    {
-        plan.args = before.iter().map(OsString::from).chain(git::args(of_git)).collect();
-        plan = hardened(plan, git::folder(&judged.cwd, of_git)).await;
+    if care == Care::Alone && matches!(judged.step.work, Work::Exec { .. }) {
+        plan = alone(plan, &args, judged).await;
     }
     let sandbox = Arc::clone(&exec.sandbox);
     let started = sandbox.start(&judged.risk, move |inside| spawn(plan.inside(inside))).await;
@@ -97,6 +98,9 @@ impl Plan {
     fn inside(mut self, inside: Option<&Inside>) -> Plan {
         let Some(inside) = inside else { return self };
         self.variables.insert("TMPDIR".into(), inside.temp().into());
+        if self.empty_folder {
+            self.cwd = inside.temp().to_owned();
+        }
         if let Some((holder, first)) = &inside.wrapper {
             let step = std::mem::replace(&mut self.path, holder.clone());
             let first = first.iter().map(OsString::from).chain([step.into_os_string()]);
@@ -114,21 +118,21 @@ fn care(judged: &Judged) -> Care {
     }
 }
 
-/// The args of the git a step runs, by itself or behind `timeout`, `nice` and their like,
-/// and what stands before them. A file called `git` taken for one does no harm.
-fn git_of<'a>(program: &Path, args: &'a [String]) -> Option<(&'a [String], &'a [String])> {
-    let is_git = |name: &Path| name.file_name().is_some_and(|name| name == "git");
-    if is_git(program) {
-        return Some((&[], args));
+/// What a step that runs by itself is given: arguments that make it harmless, and a
+/// repository that can start nothing.
+async fn alone(mut plan: Plan, args: &[String], judged: &Judged) -> Plan {
+    let launch = &judged.launch;
+    let mut given = launch.arguments(args);
+    plan.empty_folder = launch.empty_folder;
+    if let Some(first) = launch.git {
+        let of_git = given.split_off(launch.moved(first).min(given.len()));
+        let folder = git::folder(&judged.cwd, &of_git);
+        plan.args = given.iter().map(OsString::from).chain(git::args(&of_git)).collect();
+        return hardened(plan, folder).await;
     }
-    let wrapper = program.file_name().and_then(|name| name.to_str());
-    let wraps = wrapper.is_some_and(|name| WRAPPERS.contains(&name));
-    let at = args.iter().position(|arg| is_git(Path::new(arg))).filter(|_| wraps)?;
-    args.split_at_checked(at + 1)
+    plan.args = given.iter().map(OsString::from).collect();
+    plan
 }
-
-/// Programs that pass a harmless step on as it is.
-const WRAPPERS: &[&str] = &["env", "timeout", "gtimeout", "nice", "time", "gtime"];
 
 /// The judged file, if it is still the one that was judged.
 async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {

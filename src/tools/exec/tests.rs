@@ -31,6 +31,7 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
         pieces: vec![],
         seen: crate::safety::Seen::default(),
         task: None,
+        launch: crate::safety::Launch::default(),
     }
 }
 

@@ -1,0 +1,89 @@
+//! What a step is started with beyond its own words: what the judgement found out on the
+//! way, so that whoever starts it need not guess from strings.
+//!
+//! Sealed with the step. What is added to a step is added only where it runs by itself;
+//! what the user approved starts exactly as they saw it.
+
+use std::path::PathBuf;
+
+use super::Program;
+
+/// Facts for the start of a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// Programs the step is known to start besides its own: the one behind a wrapper, and
+    /// what its row names.
+    pub starts: Vec<Program>,
+    /// Folders or files of helpers that the row of a program names: git's own programs,
+    /// an interpreter.
+    pub helpers: Vec<PathBuf>,
+    /// Arguments added at the start, each in front of the argument of the step that has
+    /// this index, in this order.
+    pub inserted: Vec<(usize, String)>,
+    /// Where the arguments of the git that runs begin among the step's.
+    pub git: Option<usize>,
+    /// Whether it runs in an empty folder of its own.
+    pub empty_folder: bool,
+}
+
+impl Launch {
+    /// The arguments of a step with what is inserted.
+    pub fn arguments(&self, args: &[String]) -> Vec<String> {
+        let mut out = Vec::with_capacity(args.len() + self.inserted.len());
+        for at in 0..=args.len() {
+            // What belongs behind the last argument may be said by any index beyond it.
+            let here = |index: usize| index == at || (at == args.len() && index > at);
+            let added = self.inserted.iter().filter(|(index, _)| here(*index));
+            out.extend(added.map(|(_, arg)| arg.clone()));
+            out.extend(args.get(at).cloned());
+        }
+        out
+    }
+
+    /// Where the argument `at` of the step stands once everything is inserted.
+    pub fn moved(&self, at: usize) -> usize {
+        at + self.inserted.iter().filter(|(index, _)| *index <= at).count()
+    }
+
+    /// Without what only a step that runs by itself is given.
+    pub(super) fn as_approved(self) -> Launch {
+        Launch { inserted: Vec::new(), empty_folder: false, ..self }
+    }
+
+    /// Every fact as words, for the seal.
+    pub(super) fn words(&self) -> Vec<String> {
+        let paths = self.starts.iter().map(|program| &program.path).chain(&self.helpers);
+        let mut words: Vec<String> =
+            paths.map(|path| path.to_string_lossy().into_owned()).collect();
+        words.extend(self.inserted.iter().flat_map(|(at, arg)| [at.to_string(), arg.clone()]));
+        words.push(format!(
+            "{} {} {} {:?} {}",
+            self.starts.len(),
+            self.helpers.len(),
+            self.inserted.len(),
+            self.git,
+            self.empty_folder
+        ));
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn arguments_are_inserted_where_the_judgement_said() {
+        let inserted = vec![(1, "-x".to_owned()), (0, "-a".to_owned()), (1, "-y".to_owned())];
+        let launch = Launch { inserted, ..Launch::default() };
+        assert_eq!(launch.arguments(&words(&["p", "q"])), ["-a", "p", "-x", "-y", "q"]);
+        assert_eq!((launch.moved(0), launch.moved(1)), (1, 4));
+        let behind = Launch { inserted: vec![(2, "z".to_owned())], ..Launch::default() };
+        assert_eq!(behind.arguments(&words(&["p", "q"])), ["p", "q", "z"]);
+        assert_eq!(behind.arguments(&[]), ["z"]);
+    }
+}
