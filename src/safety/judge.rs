@@ -15,7 +15,7 @@ use super::findings::{Findings, quoted};
 use super::paths::{self, Class};
 use super::policy::Unknown;
 use super::table::{Operands, Order, Spec};
-use super::{Kind, Scene, malformed, rules, wrappers};
+use super::{Kind, Scene, malformed, rules, sensitive, wrappers};
 
 /// Where a command is judged.
 #[derive(Clone, Debug)]
@@ -473,13 +473,13 @@ fn names_secrets(glob: &str) -> bool {
     let name = glob.rsplit('/').next().unwrap_or(glob);
     let start = name.split(['*', '?', '[', '{']).next().unwrap_or(name);
     let hidden = name.starts_with('.') && start.len() < name.len();
-    if hidden && paths::begins_sensitive_name(start) {
+    if hidden && sensitive::begins_sensitive_name(start) {
         return true;
     }
     let star = name.trim_end_matches('*').trim_start_matches("*.");
-    paths::is_sensitive_name(name)
-        || paths::is_sensitive_name(star)
-        || paths::is_sensitive_name(&format!("x.{star}"))
+    sensitive::is_sensitive_name(name)
+        || sensitive::is_sensitive_name(star)
+        || sensitive::is_sensitive_name(&format!("x.{star}"))
         || name.to_ascii_lowercase().contains(".env")
 }
 

@@ -7,6 +7,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::Scene;
+use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
 
 /// What a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,28 +38,6 @@ pub fn classify(text: &str, cwd: &Path, scene: Scene<'_>) -> Class {
         return locate(&plain, scene);
     }
     locate(&plain, scene).max(locate(&scene.world.real(&written), scene))
-}
-
-/// Whether a name alone says that the file holds credentials.
-pub fn is_sensitive_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let env = name == ".env" || name.starts_with(".env.") || name.starts_with(".env-");
-    let sample = SAMPLES.iter().any(|end| name.ends_with(end));
-    let (stem, ending) = name.rsplit_once('.').unwrap_or((&name, ""));
-    (env && !sample)
-        || SENSITIVE_NAMES.contains(&name.as_str())
-        || (SENSITIVE_ENDINGS.contains(&ending) && !stem.is_empty())
-        || (SENSITIVE_STEMS.contains(&stem) && DATA_ENDINGS.contains(&ending))
-        || (stem.ends_with("credentials") && DATA_ENDINGS.contains(&ending))
-        || (name.starts_with("service-account") && ending == "json")
-        || (name.starts_with('.') && name.ends_with("_history"))
-        || (KEY_NAMES.iter().any(|key| name.starts_with(key)) && ending != "pub")
-}
-
-/// Whether a name that begins so may be one of those that lie hidden in a workspace.
-pub fn begins_sensitive_name(start: &str) -> bool {
-    let start = start.to_ascii_lowercase();
-    SENSITIVE_NAMES.iter().chain([&".env"]).any(|name| name.starts_with(&start))
 }
 
 /// The absolute path a text stands for. A literal `~` or `$HOME` never reaches a shell,
@@ -103,8 +82,9 @@ pub fn looks_like_path(text: &str) -> bool {
 pub fn secret_places(home: &Path) -> Vec<PathBuf> {
     let pairs = SENSITIVE_PAIRS.iter().filter(|(folder, _)| *folder != ".git");
     let pairs = pairs.map(|(folder, file)| Path::new(folder).join(file));
-    let names = SENSITIVE_NAMES.iter().chain(SECRET_FOLDERS).chain(HOME_SECRETS);
-    let of_home = names.map(PathBuf::from).chain(pairs).map(|place| home.join(place));
+    let folders = SECRET_FOLDERS.iter().chain(HOME_SECRETS).map(PathBuf::from);
+    let names = plain_names().map(PathBuf::from).chain(folders);
+    let of_home = names.chain(pairs).map(|place| home.join(place));
     // Whoever is root has their home there, and everything in it would be out of reach.
     let system = SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|place| !home.starts_with(place));
     of_home.chain(system).collect()
@@ -169,59 +149,6 @@ fn is_user(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.'))
 }
 
-const SENSITIVE_NAMES: &[&str] = &[
-    ".envrc",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".netrc",
-    "_netrc",
-    ".git-credentials",
-    ".htpasswd",
-    ".pgpass",
-    ".my.cnf",
-    ".dockercfg",
-    ".dockerconfigjson",
-    ".vault-token",
-    ".boto",
-    ".s3cfg",
-    ".terraformrc",
-    "credentials",
-    "credentials.tfrc.json",
-    "kubeconfig",
-    "wallet.dat",
-    "keystore",
-    "master.key",
-    ".token",
-    "secring.gpg",
-    "auth.json",
-    ".authinfo",
-    ".authinfo.gpg",
-    ".rediscli_auth",
-    ".credentials.json",
-    ".vault_pass",
-    ".vault-pass",
-    "token.json",
-];
-const SENSITIVE_ENDINGS: &[&str] = &[
-    "pem", "key", "p12", "pfx", "kdbx", "jks", "keystore", "ppk", "tfstate", "ovpn", "tfvars",
-    "agekey", "env",
-];
-const SENSITIVE_STEMS: &[&str] =
-    &["credentials", "credential", "secrets", "secret", "client_secret", "terraform.tfstate"];
-const DATA_ENDINGS: &[&str] =
-    &["json", "yml", "yaml", "toml", "ini", "csv", "xml", "db", "properties", "backup", "enc"];
-const KEY_NAMES: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"];
-const SAMPLES: &[&str] = &[".example", ".sample", ".template", ".dist", ".defaults"];
-const SENSITIVE_PAIRS: &[(&str, &str)] = &[
-    (".git", "config"),
-    (".docker", "config.json"),
-    (".kube", "config"),
-    (".cargo", "credentials"),
-    (".cargo", "credentials.toml"),
-    (".gem", "credentials"),
-];
-const SECRET_FOLDERS: &[&str] = &[".ssh", ".aws", ".gnupg", ".azure", ".password-store"];
 const HOME_SECRETS: &[&str] = &[
     ".kube",
     ".docker",

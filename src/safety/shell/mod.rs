@@ -10,7 +10,7 @@ use crate::words::{Say, safety as words};
 use super::findings::{Findings, quoted};
 use super::judge::{self, Call, Ground, Seat};
 use super::warning::Warning;
-use super::{malformed, paths, rules, wrappers};
+use super::{malformed, rules, sensitive, wrappers};
 
 mod braces;
 mod builtin;
@@ -359,7 +359,7 @@ fn is_hidden_glob(text: &str) -> bool {
     let name = text.rsplit('/').next().unwrap_or(text);
     let ending = name.rsplit('.').next().unwrap_or(name);
     name.contains(['*', '?', '['])
-        && (name.starts_with('.') || paths::is_sensitive_name(&format!("x.{ending}")))
+        && (name.starts_with('.') || sensitive::is_sensitive_name(&format!("x.{ending}")))
 }
 
 fn is_shell(name: &str) -> bool {
