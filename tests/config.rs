@@ -437,6 +437,35 @@ fn a_key_is_made_with_its_tables_and_taken_out_again() {
     assert_eq!(desk.load().settings.policy().denied, []);
 }
 
+/// `ROUNDS` says how often; 10 by itself.
+#[test]
+fn settings_that_processes_change_at_once_are_all_there_afterwards() {
+    let rounds = std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(10);
+    let desk = Desk::new();
+    let home = desk.root.path().join("avocet");
+    let changes =
+        [("mode", "low"), ("theme", "light"), ("lang", "en"), ("limits.idle_timeout_s", "7")];
+    for round in 0..rounds {
+        let _ = fs::remove_dir_all(&home);
+        let set = |(key, value): (&str, &str)| {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_avocet"));
+            command.args(["config", "set", key, value]).current_dir(desk.root.path());
+            command.env_clear().env("HOME", desk.root.path()).env("AVOCET_HOME", &home);
+            command.stderr(std::process::Stdio::null()).spawn().unwrap()
+        };
+        let running = changes.map(set);
+        for mut child in running {
+            assert!(child.wait().unwrap().success(), "round {round}");
+        }
+        let text = fs::read_to_string(home.join("config.toml")).unwrap();
+        for (key, value) in changes {
+            let name = key.rsplit('.').next().unwrap();
+            let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+            assert!(line.contains(value), "round {round}: `{key}` was lost:\n{text}");
+        }
+    }
+}
+
 #[test]
 fn an_edit_that_makes_no_sense_is_refused_with_a_sentence() {
     let cases = [

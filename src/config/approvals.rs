@@ -69,6 +69,7 @@ impl Approvals {
     /// Remembers a rule and takes it from the other side. Nothing is written when it is
     /// known already.
     pub fn remember(&mut self, side: Side, rule: &str) -> io::Result<()> {
+        let _lock = self.lock()?;
         let Kept { allowed, denied, .. } = &mut self.kept;
         let (here, there) = match side {
             Side::Allowed => (allowed, denied),
@@ -85,11 +86,23 @@ impl Approvals {
 
     /// Forgets a rule on both sides. Nothing is written when it is not known.
     pub fn forget(&mut self, rule: &str) -> io::Result<()> {
+        let _lock = self.lock()?;
         let Kept { allowed, denied, .. } = &mut self.kept;
         let before = allowed.len() + denied.len();
         allowed.retain(|known| known != rule);
         denied.retain(|known| known != rule);
         if allowed.len() + denied.len() == before { Ok(()) } else { self.save() }
+    }
+
+    /// Takes the file for a change, and takes over what other windows have changed in it.
+    fn lock(&mut self) -> io::Result<saved::FileLock> {
+        let lock = saved::lock(&self.file)?;
+        if let Ok(Some(text)) = saved::read(&self.file)
+            && let Some(kept) = parse(&text, &self.kept.folder)
+        {
+            self.kept = kept;
+        }
+        Ok(lock)
     }
 
     fn save(&self) -> io::Result<()> {
@@ -162,6 +175,26 @@ mod tests {
         approvals.forget("make").unwrap();
         approvals.forget("never kept").unwrap();
         assert_eq!(open(store.path()).0.rules(Side::Allowed), ["git add *"]);
+    }
+
+    #[test]
+    fn windows_that_remember_and_forget_at_once_lose_nothing_of_each_other() {
+        let store = tempfile::tempdir().unwrap();
+        let mut windows: Vec<Approvals> = (0..4).map(|_| open(store.path()).0).collect();
+        windows[0].remember(Side::Allowed, "gone").unwrap();
+        std::thread::scope(|scope| {
+            for (window, approvals) in windows.iter_mut().enumerate() {
+                scope.spawn(move || {
+                    for number in 0..5 {
+                        approvals.remember(Side::Allowed, &format!("w{window} n{number}")).unwrap();
+                        approvals.remember(Side::Denied, &format!("d{window} n{number}")).unwrap();
+                    }
+                    approvals.forget("gone").unwrap();
+                });
+            }
+        });
+        let (all, _) = open(store.path());
+        assert_eq!((all.rules(Side::Allowed).len(), all.rules(Side::Denied).len()), (20, 20));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! A file that is not TOML is left alone and reported; it is never written over.
 
+use std::io;
 use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, TableLike};
@@ -66,6 +67,7 @@ impl Spoken for EditError {
 /// understood.
 pub fn set(file: &Path, key: &str, value: &str) -> Result<Value, EditError> {
     let value = check(key, value)?;
+    let _lock = lock(file)?;
     let mut document = open(file)?;
     put(document.as_table_mut(), key, &value).map_err(|fault| not_a_table(file, key, fault))?;
     save(file, &document)?;
@@ -75,6 +77,7 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<Value, EditError> {
 /// Takes `key` out; true when it was there.
 pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
     find(key)?;
+    let _lock = lock(file)?;
     let mut document = open(file)?;
     let there = take(document.as_table_mut(), key);
     if there {
@@ -163,9 +166,14 @@ fn not_a_table(file: &Path, key: &str, fault: Fault) -> EditError {
     EditError::Problem(Box::new(Problem { written, place: None, key: Some(key.to_owned()), fault }))
 }
 
+fn lock(file: &Path) -> Result<saved::FileLock, EditError> {
+    saved::lock(file).map_err(|error| not_saved(file, &error))
+}
+
 fn save(file: &Path, document: &DocumentMut) -> Result<(), EditError> {
-    saved::write(file, &document.to_string()).map_err(|error| EditError::NotSaved {
-        file: file.display().to_string(),
-        why: problem::io_reason(&error),
-    })
+    saved::write(file, &document.to_string()).map_err(|error| not_saved(file, &error))
+}
+
+fn not_saved(file: &Path, error: &io::Error) -> EditError {
+    EditError::NotSaved { file: file.display().to_string(), why: problem::io_reason(error) }
 }

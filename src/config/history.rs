@@ -51,8 +51,7 @@ impl History {
 
     /// One write a line, so that two windows do not mix theirs.
     fn append(&self, line: &str) -> io::Result<()> {
-        let lock = self.lock()?;
-        lock.lock_shared()?;
+        let _lock = saved::lock(&self.file)?;
         saved::append(&self.file)?.write_all(line.as_bytes())
     }
 
@@ -61,8 +60,7 @@ impl History {
         if fs::metadata(&self.file)?.len() <= FULL {
             return Ok(());
         }
-        let lock = self.lock()?;
-        lock.lock()?;
+        let _lock = saved::lock(&self.file)?;
         // Read anew: others have written, or have tidied up just now.
         let (entries, full) = read(&self.file)?;
         let size = |entry: &String| entry.len() + 8;
@@ -75,11 +73,6 @@ impl History {
         let mut kept: Vec<String> = kept.map(|entry| line(entry)).collect();
         kept.reverse();
         if full { saved::write(&self.file, &kept.concat()) } else { Ok(()) }
-    }
-
-    /// What all windows lock: the history itself is replaced when it is tidied up.
-    fn lock(&self) -> io::Result<fs::File> {
-        saved::append(&self.file.with_extension("lock"))
     }
 }
 

@@ -192,6 +192,7 @@ pub fn io_reason(error: &io::Error) -> Say {
         io::ErrorKind::PermissionDenied => w::IO_PERMISSION.into(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => w::IO_FULL.into(),
         io::ErrorKind::ReadOnlyFilesystem => w::IO_READ_ONLY.into(),
+        io::ErrorKind::TimedOut => w::IO_LOCKED.into(),
         _ => w::IO_OTHER.with("why", error.to_string()),
     }
 }

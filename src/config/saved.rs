@@ -1,9 +1,12 @@
 //! Small files, read whole and written so that a crash leaves the old or the new one,
-//! never half of one. Not in here: what is in them.
+//! never half of one. Who changes one reads it, changes it and writes it while it holds
+//! the file's lock, so that no change of another process is lost. Not in here: what is in
+//! them.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
@@ -12,6 +15,17 @@ use crate::disk::private_folder;
 
 /// The most that is read of a file; settings are a thousandth of it.
 pub const LONGEST: u64 = 1024 * 1024;
+
+/// How long a change waits for another process to have made its own, and how often it
+/// looks meanwhile.
+const PATIENCE: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(2);
+
+/// One process's right to change a file, for as long as it is held; the system takes it
+/// back when the process ends.
+#[derive(Debug)]
+#[must_use = "the file is locked for as long as this is held"]
+pub struct FileLock(#[expect(dead_code, reason = "held, not read")] Option<File>);
 
 /// The text of a file; `None` when there is none. Only a regular file is opened, so a
 /// pipe or a device in its place cannot hang the start.
@@ -32,6 +46,31 @@ pub fn read(path: &Path) -> Result<Option<String>, Fault> {
         return Err(Fault::TooLong { limit: LONGEST });
     }
     String::from_utf8(bytes).map(Some).map_err(|_| Fault::NotText)
+}
+
+/// Waits for the right to change a file. The lock is an empty file beside it, because the
+/// file itself is replaced by each change.
+///
+/// # Errors
+/// `TimedOut` when another process has it for too long. Where nothing can be locked, the
+/// change itself says what is wrong, or goes on as if it were alone.
+pub fn lock(path: &Path) -> io::Result<FileLock> {
+    lock_within(path, PATIENCE)
+}
+
+fn lock_within(path: &Path, patience: Duration) -> io::Result<FileLock> {
+    let Ok(file) = append(&path.with_extension("lock")) else { return Ok(FileLock(None)) };
+    let since = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(FileLock(Some(file))),
+            Err(TryLockError::Error(_)) => return Ok(FileLock(None)),
+            Err(TryLockError::WouldBlock) if since.elapsed() >= patience => {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+        }
+    }
 }
 
 /// Writes a file in one go: a temporary file beside it, to the disk, then renamed over
@@ -99,6 +138,19 @@ mod tests {
         assert_eq!(read(&path), Err(Fault::TooLong { limit: LONGEST }));
         fs::write(&path, b"\xff\xfe").unwrap();
         assert_eq!(read(&path), Err(Fault::NotText));
+    }
+
+    #[test]
+    fn one_at_a_time_may_change_a_file_and_who_waits_too_long_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        let held = lock(&path).unwrap();
+        let refused = lock_within(&path, Duration::ZERO).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::TimedOut);
+        drop(held);
+        let _held = lock_within(&path, Duration::ZERO).unwrap();
+        // Another file has a lock of its own.
+        let _other = lock_within(&folder.path().join("trust.json"), Duration::ZERO).unwrap();
     }
 
     #[cfg(unix)]

@@ -144,11 +144,23 @@ impl Trust {
     pub fn set(&mut self, folder: &Path, survey: &Survey, level: Level) -> io::Result<()> {
         let (device, inode) = identity(folder).ok_or(io::ErrorKind::NotFound)?;
         let (path, digest) = (folder.to_owned(), survey.digest.clone());
+        let _lock = self.lock()?;
         self.kept.folders.retain(|row| row.path != folder);
         self.kept.folders.push(Row { path, device, inode, level, digest });
         let over = self.kept.folders.len().saturating_sub(MOST);
         self.kept.folders.drain(..over);
         self.save()
+    }
+
+    /// Takes the file for a change, and takes over what other windows have changed in it.
+    fn lock(&mut self) -> io::Result<saved::FileLock> {
+        let lock = saved::lock(&self.file)?;
+        if let Ok(Some(text)) = saved::read(&self.file)
+            && let Some(kept) = parse(&text)
+        {
+            self.kept = kept;
+        }
+        Ok(lock)
     }
 
     fn save(&self) -> io::Result<()> {
@@ -338,6 +350,28 @@ mod tests {
         assert_eq!(desk.standing(), TRUSTED);
         desk.open().set(&desk.work(), &survey(&desk.work()), Level::ReadOnly).unwrap();
         assert_eq!(desk.standing(), Standing::Known(Level::ReadOnly));
+    }
+
+    #[test]
+    fn windows_that_answer_for_their_folders_at_once_lose_nothing_of_each_other() {
+        let desk = Desk::new();
+        let mut windows: Vec<Trust> = (0..4).map(|_| desk.open()).collect();
+        let folder = |window: usize, number: usize| desk.work().join(format!("{window}-{number}"));
+        for (window, number) in (0..4).flat_map(|window| (0..5).map(move |number| (window, number)))
+        {
+            fs::create_dir(folder(window, number)).unwrap();
+        }
+        std::thread::scope(|scope| {
+            for (window, trust) in windows.iter_mut().enumerate() {
+                scope.spawn(move || {
+                    for number in 0..5 {
+                        let folder = folder(window, number);
+                        trust.set(&folder, &survey(&folder), Level::ReadOnly).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(desk.open().kept.folders.len(), 20);
     }
 
     #[test]

@@ -86,5 +86,6 @@ words! { "config":
     IO_PERMISSION: "permission denied", "没有权限";
     IO_FULL: "the disk is full", "磁盘已满";
     IO_READ_ONLY: "the file system is read-only", "文件系统只读";
+    IO_LOCKED: "another Avocet has been changing it for too long; try again", "另一个 Avocet 占用该文件的时间过长，请重试";
     IO_OTHER: "{why}", "{why}";
 }
