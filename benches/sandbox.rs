@@ -56,7 +56,7 @@ impl Field {
 
     fn step(&self) {
         let here = self.folder.path().canonicalize().unwrap();
-        let place = Place { workspace: here.clone(), home: here.clone(), cwd: here, trusted: true };
+        let place = Place::new(here.clone(), here);
         let policy = Policy::default();
         let scene = Scene { policy: &policy, place: &place, world: &self.system };
         let work = Work::exec("true", &[]);
@@ -81,7 +81,7 @@ fn judging(bencher: divan::Bencher<'_, '_>, line: &str) {
         std::fs::write(here.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         std::fs::write(here.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
     }
-    let place = Place { workspace: here.clone(), home: here.clone(), cwd: here, trusted: true };
+    let place = Place::new(here.clone(), here);
     let policy = Policy::default();
     let scene = Scene { policy: &policy, place: &place, world: &field.system };
     let (program, args) = line.split_once(' ').unwrap_or((line, ""));

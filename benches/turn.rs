@@ -38,7 +38,7 @@ fn a_turn_of_steps(bencher: Bencher<'_, '_>, steps: usize) {
 fn run(replies: &[String]) -> usize {
     let folder = PathBuf::from("/work");
     let place =
-        Place { workspace: folder.clone(), home: "/home/ann".into(), cwd: folder, trusted: true };
+        Place::new(folder, "/home/ann");
     let policy = Policy::default();
     let machine = Machine::EMPTY;
     let scene = || Scene { policy: &policy, place: &place, world: &machine };

@@ -192,12 +192,7 @@ impl Stage {
             cancel: CancellationToken::new(),
             policy: Policy::default(),
             machine: Machine { files: files(case) },
-            place: Place {
-                workspace: "/work".into(),
-                home: "/home/ann".into(),
-                cwd: "/work".into(),
-                trusted: true,
-            },
+            place: Place::new("/work", "/home/ann"),
             events: String::new(),
             sent: String::new(),
         }

@@ -49,6 +49,7 @@ impl World for Machine {
             device: meta.dev(),
             inode: meta.ino(),
             modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+            link: None,
         })
     }
 
@@ -95,12 +96,7 @@ impl Bench {
     /// A step that may run; `None` when the policy refuses it whoever approves.
     fn judged(&self, work: Work) -> Option<Cleared> {
         let policy = Policy { unknown_program: Unknown::Confirm, ..Policy::default() };
-        let place = Place {
-            workspace: self.root(),
-            home: "/nonexistent".into(),
-            cwd: self.root(),
-            trusted: true,
-        };
+        let place = Place::new(self.root(), "/nonexistent");
         let folders = vec!["/usr/bin".into(), "/bin".into(), self.root()];
         let scene = Scene { policy: &policy, place: &place, world: &Machine { folders } };
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };

@@ -592,7 +592,7 @@ impl Talk {
         let (ws, home) = (bench.work(), bench.path("home"));
         let world = System::new(&ws, &home, &[]);
         let mut parts = talk::parts(&ws, Arc::new(Keeping(Arc::clone(&asked))));
-        parts.guard.place = Place { workspace: ws.clone(), home, cwd: ws, trusted };
+        parts.guard.place = Place { trusted, ..Place::new(ws, home) };
         parts.guard.world = Arc::new(world);
         parts.tools = Toolbox::new(vec![]);
         parts.kept = Kept::new(places);

@@ -239,7 +239,7 @@ fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts
         },
         guard: Guard {
             policy: Policy::default(),
-            place: Place { workspace: ws.clone(), home, cwd: ws, trusted: true },
+            place: Place::new(ws, home),
             world: Arc::new(world),
             redactor: Arc::new(Redactor::new([("key", "sekret-value-1234")], [7; 16])),
             keep_rule: Box::new(|_, _| Ok(())),

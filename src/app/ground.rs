@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Failure;
+use crate::cli::policy;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit};
 use crate::commands;
@@ -73,6 +74,11 @@ impl Ground {
         }
         let saves = !cli.run.no_save;
         Ok(Ground { environment, paths, loaded, folder, trusted, saves, trust })
+    }
+
+    /// The folders a judgement speaks of.
+    pub fn place(&self) -> safety::Place {
+        policy::place(&self.folder, &self.paths.home, self.trusted, &self.world())
     }
 
     /// This machine, as the rules may ask about it.

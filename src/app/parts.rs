@@ -15,7 +15,7 @@ use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice};
 use crate::safety::redact::{Redactor, is_secret_name};
-use crate::safety::{Place, Policy, Rule};
+use crate::safety::{Policy, Rule};
 use crate::session::library::Kept;
 use crate::session::saved::{Keeping, Replay};
 use crate::session::trust::{Given, Trust};
@@ -170,12 +170,7 @@ fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Opt
     policy.denied.extend(rules(Side::Denied));
     let guard = Guard {
         policy,
-        place: Place {
-            workspace: ground.folder.clone(),
-            home: ground.paths.home.clone(),
-            cwd: ground.folder.clone(),
-            trusted: ground.trusted,
-        },
+        place: ground.place(),
         world: Arc::new(world),
         redactor,
         keep_rule: Box::new(move |rule, memory| {

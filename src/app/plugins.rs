@@ -6,7 +6,7 @@ use super::ground::Ground;
 use crate::cli::Exit;
 use crate::cli::args::Plugin;
 use crate::protocol::{Notice, Requires, Step, Work};
-use crate::safety::{Place, Scene, Task, assess};
+use crate::safety::{Scene, Task, assess};
 use crate::session::plugins_page;
 use crate::tools::exec::in_terminal;
 use crate::tools::world::System;
@@ -23,12 +23,7 @@ pub fn answer(ground: &Ground, asked: Plugin, json: bool) -> Exit {
 /// Found and resolved as the model's `plugin.run` would be; then it has the terminal.
 fn run(ground: &Ground, world: &System, alias: &str, args: &[String]) -> Exit {
     let policy = ground.loaded.settings.policy();
-    let place = Place {
-        workspace: ground.folder.clone(),
-        home: ground.paths.home.clone(),
-        cwd: ground.folder.clone(),
-        trusted: ground.trusted,
-    };
+    let place = ground.place();
     let input = serde_json::json!({ "alias": alias, "args": args });
     let work = Work::Tool { name: "plugin.run".to_owned(), input };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };

@@ -212,10 +212,8 @@ fn answer(line: &[u8], policy: &safety::Policy, here: &Place, lang: Lang) -> Val
     let cwd = asked.cwd.as_deref().or(asked.workspace.as_deref()).unwrap_or(&here.cwd);
     let system = System::new(workspace, home, &[]);
     let place = Place {
-        workspace: system.real(workspace),
-        home: system.real(home),
         cwd: system.real(&workspace.join(cwd)),
-        trusted: asked.trusted.unwrap_or(true),
+        ..place(workspace, home, asked.trusted.unwrap_or(true), &system)
     };
     let scene = Scene { policy, place: &place, world: &system };
     let judged = |work: &Work| Ok(described(judge(work, scene).judged(), lang));
@@ -401,8 +399,9 @@ pub fn rules() -> Vec<Row> {
 
 /// The folders of a session in `folder`, links resolved.
 pub fn place(folder: &Path, home: &Path, trusted: bool, world: &dyn World) -> Place {
-    let folder = world.real(folder);
-    Place { workspace: folder.clone(), home: world.real(home), cwd: folder, trusted }
+    let (folder, home) = (world.real(folder), world.real(home));
+    let readable = world.repository_around(&folder, &home).into_iter().collect();
+    Place { trusted, readable, ..Place::new(folder, home) }
 }
 
 #[cfg(test)]

@@ -106,7 +106,17 @@ impl<'a> Call<'a> {
                     ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
                 }
             };
-        findings.add(rule, Tier::L1, why.with("path", quoted(text)), arg, effects);
+        findings.add(rule, Tier::L1, why.with("path", self.shown(text)), arg, effects);
+    }
+
+    /// A path as a sentence names it: one of dots alone says too little.
+    fn shown(&self, text: &str) -> String {
+        if !text.bytes().all(|byte| matches!(byte, b'.' | b'/')) {
+            return quoted(text);
+        }
+        let home = &self.ground.scene.place.home;
+        let path = paths::normal(&paths::absolute(text, &self.ground.cwd, home));
+        quoted(&path.to_string_lossy())
     }
 
     /// Adds what writing to `text` means beyond the write itself.
@@ -128,7 +138,7 @@ impl<'a> Call<'a> {
             Class::Inside | Class::Sensitive => &[Effect::Write],
             Class::Public | Class::Outside | Class::Secret => &[Effect::Write, Effect::Outside],
         };
-        findings.add(rule, tier, why.with("path", quoted(text)), arg, effects);
+        findings.add(rule, tier, why.with("path", self.shown(text)), arg, effects);
     }
 }
 
@@ -404,7 +414,7 @@ fn identify<'n>(
     });
     let (rule, tier, why) = if listed {
         ("program.path", Tier::L1, words::PROGRAM_LISTED)
-    } else if real.starts_with(&scene.place.workspace) {
+    } else if scene.place.holds(&real) {
         ("program.path", Tier::L1, words::PROGRAM_OF_WORKSPACE)
     } else {
         ("program.outside", unknown_tier(ground), words::PROGRAM_OUTSIDE)

@@ -62,7 +62,7 @@ pub struct Scene<'a> {
 }
 
 /// The folders a judgement speaks of, all absolute with links resolved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub workspace: PathBuf,
     pub home: PathBuf,
@@ -70,6 +70,37 @@ pub struct Place {
     pub cwd: PathBuf,
     /// Whether the user trusts the workspace.
     pub trusted: bool,
+    /// Folders that may be read as the workspace is, and not changed: the repository
+    /// around it.
+    pub readable: Vec<PathBuf>,
+    /// Folders the user added to the session: read and changed as the workspace is.
+    pub added: Vec<PathBuf>,
+}
+
+impl Place {
+    /// A trusted workspace that stands alone.
+    pub fn new(workspace: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Place {
+        let workspace = workspace.into();
+        let cwd = workspace.clone();
+        Place { workspace, home: home.into(), cwd, trusted: true, ..Place::default() }
+    }
+
+    /// The workspace or the added folder that a path lies in, the innermost of them.
+    pub fn root_of(&self, path: &Path) -> Option<&Path> {
+        let roots = std::iter::once(&self.workspace).chain(&self.added);
+        let holding = roots.filter(|root| path.starts_with(root));
+        holding.max_by_key(|root| root.components().count()).map(PathBuf::as_path)
+    }
+
+    /// Whether a path lies in the workspace or in a folder the user added.
+    pub fn holds(&self, path: &Path) -> bool {
+        self.root_of(path).is_some()
+    }
+
+    /// Whether a path may be read as the workspace is.
+    pub fn may_read(&self, path: &Path) -> bool {
+        self.holds(path) || self.readable.iter().any(|folder| path.starts_with(folder))
+    }
 }
 
 /// What a judgement may ask of the machine. Reads only.
@@ -88,6 +119,11 @@ pub trait World: Send + Sync {
     /// The executable file at an absolute path, wherever it lies: what a step runs that
     /// names a file of the workspace.
     fn file(&self, _path: &Path) -> Option<Program> {
+        None
+    }
+    /// The root of the repository that a folder is a part of, where the folder is not the
+    /// root itself and the repository is plainly the user's own.
+    fn repository_around(&self, _folder: &Path, _home: &Path) -> Option<PathBuf> {
         None
     }
     /// Whether there is a script of this name that a model may run.
@@ -128,6 +164,18 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub path: PathBuf,
+    pub device: u64,
+    pub inode: u64,
+    /// Nanoseconds since the epoch.
+    pub modified: i128,
+    /// Where the path is a link that is started as itself, as `.venv/bin/python` is:
+    /// what identifies the link. The fields above are those of the file it leads to.
+    pub link: Option<Link>,
+}
+
+/// What identifies a link at the moment of judging.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
     pub device: u64,
     pub inode: u64,
     /// Nanoseconds since the epoch.
@@ -309,7 +357,7 @@ impl std::fmt::Debug for Scene<'_> {
 /// #     fn read(&self, _: &std::path::Path, _: usize) -> Contents { Contents::Missing }
 /// # }
 /// # let policy = Policy::default();
-/// # let place = Place { workspace: "/w".into(), home: "/h".into(), cwd: "/w".into(), trusted: true };
+/// # let place = Place::new("/w", "/h");
 /// # let scene = Scene { policy: &policy, place: &place, world: &Empty };
 /// # let step = |args: &[&str]| Step {
 /// #     id: String::new(), work: Work::exec("git", args), requires: Requires::default(), cwd: None,

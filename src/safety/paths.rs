@@ -6,15 +6,15 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::Scene;
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
+use super::{Place, Scene};
 
 /// What a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// The workspace, or `/dev/null`.
     Inside,
-    /// Machine data anybody may read.
+    /// Machine data anybody may read, and the repository around the workspace.
     Public,
     /// A file of the workspace that usually holds credentials.
     Sensitive,
@@ -34,7 +34,8 @@ pub fn classify(text: &str, cwd: &Path, scene: Scene<'_>) -> Class {
         return Class::Public;
     }
     // What only exists for the process that looks is not looked at through ours.
-    if plain.starts_with("/proc") || plain.starts_with("/dev") {
+    let looks = plain.starts_with("/proc") || plain.starts_with("/dev");
+    if looks && !scene.place.may_read(&plain) {
         return locate(&plain, scene);
     }
     locate(&plain, scene).max(locate(&scene.world.real(&written), scene))
@@ -94,12 +95,14 @@ fn locate(path: &Path, scene: Scene<'_>) -> Class {
     let place = scene.place;
     if path == Path::new("/dev/null") {
         Class::Inside
-    } else if is_secret(path, &place.home) {
+    } else if is_secret(path, place) {
         Class::Secret
-    } else if let Ok(inner) = path.strip_prefix(&place.workspace) {
+    } else if let Some(inner) = place.root_of(path).and_then(|root| path.strip_prefix(root).ok()) {
         if holds_credentials(inner) { Class::Sensitive } else { Class::Inside }
     } else if holds_credentials(path) {
         Class::Secret
+    } else if place.may_read(path) {
+        Class::Public
     } else {
         Class::Outside
     }
@@ -113,8 +116,8 @@ fn holds_credentials(path: &Path) -> bool {
         })
 }
 
-fn is_secret(path: &Path, home: &Path) -> bool {
-    let of_home = path.strip_prefix(home).is_ok_and(|rest| {
+fn is_secret(path: &Path, place: &Place) -> bool {
+    let of_home = path.strip_prefix(&place.home).is_ok_and(|rest| {
         HOME_SECRETS.iter().any(|secret| rest.starts_with(secret))
             || rest.to_str().is_some_and(|rest| rest.starts_with('.') && rest.ends_with("_history"))
     });
@@ -122,15 +125,27 @@ fn is_secret(path: &Path, home: &Path) -> bool {
     let anywhere = path
         .components()
         .any(|part| SECRET_FOLDERS.iter().any(|folder| part.as_os_str() == *folder));
-    of_home || anywhere || is_system_secret(path)
+    of_home || anywhere || is_system_secret(path, place)
 }
 
-fn is_system_secret(path: &Path) -> bool {
+/// A general place says nothing about what the user keeps below it: neither about their
+/// home (`/root`) nor about a workspace they trust. It counts for its other parts.
+fn is_system_secret(path: &Path, place: &Place) -> bool {
+    let chosen = |general: &Path| {
+        let trusted = place.root_of(path).filter(|_| place.trusted);
+        let home = Some(place.home.as_path()).filter(|home| path.starts_with(home));
+        [trusted, home].into_iter().flatten().any(|own| own.starts_with(general))
+    };
     if path.starts_with("/dev") {
-        return path != Path::new("/dev");
+        let memory = MEMORY_FOLDERS.iter().any(|folder| {
+            let folder = Path::new(folder);
+            path.starts_with(folder) && chosen(folder)
+        });
+        return path != Path::new("/dev") && !memory;
     }
     let Ok(inner) = path.strip_prefix("/proc") else {
-        return SYSTEM_SECRETS.iter().any(|secret| path.starts_with(secret));
+        let mut general = SYSTEM_SECRETS.iter().map(Path::new);
+        return general.any(|secret| path.starts_with(secret) && !chosen(secret));
     };
     let mut parts = inner.components().map(|part| part.as_os_str().to_string_lossy());
     parts.next().is_some_and(|first| {
@@ -230,6 +245,8 @@ const SYSTEM_SECRETS: &[&str] = &[
     "/private/var/db",
     "/etc/letsencrypt",
 ];
+/// Where plain files lie among the devices.
+const MEMORY_FOLDERS: &[&str] = &["/dev/shm"];
 const PUBLIC: &[&str] = &[
     "/etc/os-release",
     "/usr/lib/os-release",

@@ -85,7 +85,7 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
     if ground.scene.world.kind(&ground.cwd) != Kind::Folder {
         let say = words::CWD_MISSING.with("path", shown);
         findings.add("cwd.missing", Tier::L1, say, None, &[]);
-    } else if !ground.cwd.starts_with(&ground.scene.place.workspace) {
+    } else if !is_at_home(ground, findings) {
         let say = words::CWD_OUTSIDE.with("path", shown);
         findings.add("cwd.outside", Tier::L1, say, None, &[Effect::Outside]);
     }
@@ -95,6 +95,13 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
     if !ground.scene.place.trusted {
         findings.add("folder.untrusted", Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);
     }
+}
+
+/// Whether it runs in the workspace, or reads where the user's repository may be read.
+fn is_at_home(ground: &Ground<'_>, findings: &Findings) -> bool {
+    let place = ground.scene.place;
+    let reads = findings.tier_or(Tier::L0) == Tier::L0;
+    place.holds(&ground.cwd) || (reads && place.may_read(&ground.cwd))
 }
 
 /// What the model itself says a step needs. It can only add.

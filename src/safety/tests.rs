@@ -42,7 +42,7 @@ impl World for Fake {
             Err(_) if name.contains('/') => return None,
             Err(_) => Path::new("/bin").join(name),
         };
-        Some(Program { path, device: 1, inode: 1, modified: 1 })
+        Some(Program { path, device: 1, inode: 1, modified: 1, link: None })
     }
 
     fn read(&self, path: &Path, _: usize) -> Contents {
@@ -68,7 +68,7 @@ fn world() -> Fake {
 }
 
 fn place() -> Place {
-    Place { workspace: "/w".into(), home: "/h".into(), cwd: "/w".into(), trusted: true }
+    Place::new("/w", "/h")
 }
 
 fn step(program: &str, args: &[&str]) -> Step {
@@ -490,9 +490,9 @@ const NAMED: &[(&str, Tier, &str)] = &[
     ("/h/.aws/credentials", Tier::L1, "path.secret"),
     ("/etc/shadow", Tier::L1, "path.secret"),
     ("/proc/self/environ", Tier::L1, "path.secret"),
-    ("link_key", Tier::L2, "path.link"),
-    ("notes_link.txt", Tier::L2, "path.link"),
-    ("link_etc/hosts", Tier::L2, "path.link"),
+    ("link_key", Tier::L1, "path.secret"),
+    ("notes_link.txt", Tier::L1, "path.outside"),
+    ("link_etc/hosts", Tier::L1, "path.outside"),
 ];
 
 #[test]

@@ -13,6 +13,7 @@ use crate::protocol::{Observation, Shelter, ToolFact, Work};
 use crate::safety::Cleared;
 use crate::words::Word;
 
+mod around;
 pub mod attach;
 pub mod branch;
 pub mod exec;

@@ -12,6 +12,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use super::around;
 use super::seen::Seen;
 use crate::safety::{Contents, Kind, Program, World};
 
@@ -141,6 +142,10 @@ impl World for System {
     fn last_seen(&self, path: &Path) -> Option<String> {
         self.seen.of(path)
     }
+
+    fn repository_around(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
+        around::repository(folder, home)
+    }
 }
 
 /// The machine where nothing is started: what its files say, and no program.
@@ -198,6 +203,7 @@ fn executable(path: &Path) -> Option<Program> {
         device: meta.dev(),
         inode: meta.ino(),
         modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+        link: None,
     })
 }
 

@@ -90,10 +90,8 @@ impl Ground {
 
     pub fn risk_in(&self, cwd: &Path, program: &str, args: Vec<String>) -> Risk {
         let place = Place {
-            workspace: self.ws.clone(),
-            home: self.home.clone(),
             cwd: self.system.real(&self.ws.join(cwd)),
-            trusted: true,
+            ..Place::new(self.ws.clone(), self.home.clone())
         };
         let scene = Scene { policy: &self.policy, place: &place, world: &self.system };
         let work = Work::Exec { program: program.to_owned(), args };

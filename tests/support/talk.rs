@@ -207,12 +207,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
         redactor: None,
         lang: Lang::En,
     });
-    let place = Place {
-        workspace: folder.to_owned(),
-        home: folder.join("home"),
-        cwd: folder.to_owned(),
-        trusted: true,
-    };
+    let place = Place::new(folder, folder.join("home"));
     let page = || Page { title: Say::from(words::DOCTOR), rows: vec![] };
     let ways = Ways {
         connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),

@@ -30,7 +30,7 @@ impl World for Machine {
     fn program(&self, name: &str) -> Option<Program> {
         let path = Path::new("/usr/bin").join(name);
         let is_there = !["absent", "own"].contains(&name);
-        is_there.then_some(Program { path, device: 1, inode: 1, modified: 0 })
+        is_there.then_some(Program { path, device: 1, inode: 1, modified: 0, link: None })
     }
 
     fn elsewhere(&self, name: &str) -> Option<PathBuf> {
@@ -66,12 +66,7 @@ impl Bench {
         Bench {
             turn: Turn::new(start),
             policy: Policy::default(),
-            place: Place {
-                workspace: folder.clone(),
-                home: "/home/ann".into(),
-                cwd: folder,
-                trusted: true,
-            },
+            place: Place::new(folder, "/home/ann"),
             told: Vec::new(),
         }
     }

@@ -97,7 +97,7 @@ fn starts(entry: &Entry, from: &Path, found: &Found, scene: Scene<'_>) -> bool {
 fn is_users_own(path: &str, from: &Path, scene: Scene<'_>) -> bool {
     let place = scene.place;
     let real = scene.world.real(&paths::absolute(path, from, &place.home));
-    real.starts_with(&place.home) && !real.starts_with(&place.workspace)
+    real.starts_with(&place.home) && !place.holds(&real)
 }
 
 impl Found {

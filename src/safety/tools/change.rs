@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::diff::unified;
 use super::edit::{self, Edit};
 use super::input::{Input, Names, PATH};
-use super::{Fault, Spot, Task, Write, content, digest, quoted, spot};
+use super::{Access, Fault, Spot, Task, Write, content, digest, quoted, spot};
 use crate::protocol::{Change, Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
@@ -29,7 +29,7 @@ const NEW: Names = &["new", "new_string", "new_str", "newText", "replace", "repl
 const ALL: Names = &["all", "replace_all", "replaceAll"];
 
 pub fn write(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
-    let (spot, class) = spot(input.text(PATH)?, ground, out)?;
+    let (spot, class) = spot(input.text(PATH)?, Access::Writes, ground, out)?;
     writes(&spot, class, out);
     let text = input.text(CONTENT)?;
     if text.len() > MOST {
@@ -55,7 +55,7 @@ pub fn write(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
 }
 
 pub fn edit(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
-    let (spot, class) = spot(input.text(PATH)?, ground, out)?;
+    let (spot, class) = spot(input.text(PATH)?, Access::Writes, ground, out)?;
     writes(&spot, class, out);
     let edits = edits(input)?;
     let before = content(&spot, ground, MOST)?;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::input::{Input, Names, PATH};
-use super::{Fault, List, Read, Search, Task, reads, spot};
+use super::{Access, Fault, List, Read, Search, Task, reads, spot};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
 use crate::words::safety as words;
@@ -18,7 +18,7 @@ const SEARCHED: Names = &["glob", "include", "files"];
 const MOST_CONTEXT: usize = 20;
 
 pub fn read(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
-    let (spot, class) = spot(input.text(PATH)?, ground, out)?;
+    let (spot, class) = spot(input.text(PATH)?, Access::Reads, ground, out)?;
     reads(&spot, class, out);
     let (from, to) = match input.get(RANGE) {
         Some(range) => range_of(range)
@@ -59,7 +59,7 @@ fn range_of(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
 }
 
 pub fn list(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
-    let (spot, class) = spot(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
+    let (spot, class) = spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     reads(&spot, class, out);
     let glob = input.optional_text(GLOB)?.map(str::to_owned);
     let depth = input.number(&["depth", "max_depth"])?;
@@ -68,7 +68,7 @@ pub fn list(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resul
 }
 
 pub fn search(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
-    let (spot, class) = spot(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
+    let (spot, class) = spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     reads(&spot, class, out);
     let query = input.text(QUERY)?.to_owned();
     if query.is_empty() {

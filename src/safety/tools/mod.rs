@@ -225,8 +225,21 @@ pub fn is_remembered(work: &Work) -> Option<&str> {
     }
 }
 
-/// Where a text leads. A link may not lead out of the workspace unseen.
-fn spot(text: &str, ground: &Ground<'_>, findings: &mut Findings) -> Result<(Spot, Class), Fault> {
+/// What a tool does with a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Reads,
+    Writes,
+}
+
+/// Where a text leads. Nothing is written through a link out of the workspace; what is
+/// read through one is judged by where it leads, as for `cat`.
+fn spot(
+    text: &str,
+    access: Access,
+    ground: &Ground<'_>,
+    findings: &mut Findings,
+) -> Result<(Spot, Class), Fault> {
     if text.contains('\0') {
         return Err(Say::from(words::PATH_NUL).into());
     }
@@ -234,8 +247,8 @@ fn spot(text: &str, ground: &Ground<'_>, findings: &mut Findings) -> Result<(Spo
     let written = paths::absolute(text, &ground.cwd, &scene.place.home);
     let path = scene.world.real(&written);
     let class = paths::classify(text, &ground.cwd, scene);
-    let within = |path: &std::path::Path| path.starts_with(&scene.place.workspace);
-    if within(&paths::normal(&written)) && !within(&path) {
+    let inside = scene.place.holds(&path);
+    if access == Access::Writes && scene.place.holds(&paths::normal(&written)) && !inside {
         let say = words::PATH_LINK
             .with("path", quoted(text))
             .with("target", quoted(&path.to_string_lossy()));
@@ -246,7 +259,6 @@ fn spot(text: &str, ground: &Ground<'_>, findings: &mut Findings) -> Result<(Spo
         Ok(inner) => inner.to_string_lossy().into_owned(),
         Err(_) => path.to_string_lossy().into_owned(),
     };
-    let inside = within(&path);
     Ok((Spot { path, shown, inside }, class))
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::change::finish;
 use super::input::{Input, Names, PATH};
-use super::{Fault, Spot, Task, content, json, quoted, spot};
+use super::{Access, Fault, Spot, Task, content, json, quoted, spot};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
@@ -18,7 +18,7 @@ const MOST: usize = 1024 * 1024;
 const PATCH: Names = &["patch", "ops", "operations"];
 
 pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
-    let (spot, _) = spot(input.text(PATH)?, ground, &mut Findings::default())?;
+    let (spot, _) = spot(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
     if !is_listed(&spot, ground) {
         let say = words::CONFIG_NOT_LISTED.with("path", quoted(&spot.shown));
         out.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);

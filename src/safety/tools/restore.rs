@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::change::{change, writes};
-use super::{Spot, Task, Write, content, digest, patch, quoted, spot};
+use super::{Access, Spot, Task, Write, content, digest, patch, quoted, spot};
 use crate::protocol::{Effect, Requires, Step, Tier, Work};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
@@ -54,7 +54,7 @@ fn task(
     ground: &Ground<'_>,
     out: &mut Findings,
 ) -> Result<(Spot, Task), super::Fault> {
-    let (spot, class) = spot(&restore.path, ground, out)?;
+    let (spot, class) = spot(&restore.path, Access::Writes, ground, out)?;
     // Where only a patch may write, only what a patch left is put back.
     if patch::is_listed(&spot, ground) {
         let say = words::TOOL_PATCHES.with("path", quoted(&spot.shown));

@@ -38,7 +38,7 @@ impl Table {
 }
 
 fn place() -> Place {
-    Place { workspace: "/w".into(), home: "/h".into(), cwd: "/w".into(), trusted: true }
+    Place::new("/w", "/h")
 }
 
 impl World for Table {
@@ -66,7 +66,7 @@ impl World for Table {
 
     fn program(&self, name: &str) -> Option<Program> {
         let path = Path::new("/usr/bin").join(name);
-        self.node.then_some(Program { path, device: 1, inode: 1, modified: 0 })
+        self.node.then_some(Program { path, device: 1, inode: 1, modified: 0, link: None })
     }
 
     fn read(&self, path: &Path, most: usize) -> Contents {

@@ -75,6 +75,13 @@ const DENIED: &[&str] = &[
     "GIT_EXTERNAL_DIFF", "GIT_SSH*", "GIT_PROXY_COMMAND", "GIT_CONFIG*", "GIT_EXEC_PATH", "GIT_DIR",
     "GIT_WORK_TREE", "GIT_ATTR_SOURCE", "GIT_TEMPLATE_DIR",
     "BASH_ENV", "BASH_FUNC_*", "ENV", "ZDOTDIR", "PROMPT_COMMAND", "IFS", "CDPATH",
+];
+
+/// Not copied for L0, whatever the settings keep: each names what a build or a program
+/// brings in. What was approved, and what the user typed, has them as in the user's own
+/// shell.
+#[rustfmt::skip]
+const BUILDS: &[&str] = &[
     "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB",
     "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MAVEN_OPTS",
     "RIPGREP_CONFIG_PATH", "LESSOPEN", "LESSCLOSE", "LESSEDIT", "MANOPT", "GREP_OPTIONS",
@@ -93,7 +100,9 @@ impl Environment {
 
     fn alone(&self) -> Variables {
         let kept = |name: &str| {
-            COPIED.iter().any(|row| covers(row, name)) || self.keep.iter().any(|row| row == name)
+            let named = COPIED.iter().any(|row| covers(row, name))
+                || self.keep.iter().any(|row| row == name);
+            named && !BUILDS.iter().any(|row| covers(row, name))
         };
         let mut out = self.copied(kept);
         out.insert("PATH".into(), self.path.clone());
@@ -159,12 +168,15 @@ mod tests {
             ("DOCKER_HOST", "tcp://x"),
             ("MINE", "1"),
             ("https_proxy", "http://x"),
+            ("CC", "clang"),
+            ("NODE_OPTIONS", "--max-old-space-size=8192"),
+            ("CARGO_BUILD_JOBS", "2"),
         ];
         Environment {
             user: user.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             path: "/usr/bin:/bin".into(),
             own_keys: vec!["OPENAI_API_KEY".into()],
-            keep: vec!["MINE".into(), "OPENAI_API_KEY".into(), "LD_PRELOAD".into()],
+            keep: ["MINE", "OPENAI_API_KEY", "LD_PRELOAD", "CC"].map(String::from).into(),
             set: vec![("TMPDIR".into(), "/private".into())],
         }
     }
@@ -202,10 +214,21 @@ mod tests {
     }
 
     #[test]
+    fn the_users_build_variables_reach_what_was_approved_and_nothing_that_runs_alone() {
+        let (alone, approved) =
+            (environment().variables(Care::Alone), environment().variables(Care::Approved));
+        for name in ["CC", "NODE_OPTIONS", "CARGO_BUILD_JOBS"] {
+            assert_eq!(get(&alone, name), None, "{name}");
+            assert!(get(&approved, name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
     fn every_denied_name_is_covered_by_its_row_and_rows_stand_once() {
-        for (index, row) in DENIED.iter().enumerate() {
+        let rows: Vec<&str> = DENIED.iter().chain(BUILDS).copied().collect();
+        for (index, row) in rows.iter().enumerate() {
             assert!(covers(row, &row.replace('*', "X")), "{row}");
-            assert!(!DENIED.iter().skip(index + 1).any(|other| other == row), "{row}");
+            assert!(!rows.iter().skip(index + 1).any(|other| other == row), "{row}");
         }
         assert!(!covers("CC", "CCACHE_DIR"));
     }

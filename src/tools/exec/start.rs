@@ -110,11 +110,12 @@ impl Plan {
     }
 }
 
-/// Anything graver than L0 that is cleared has been approved, by a person or a rule.
+/// Anything graver than L0 that is cleared has been approved, by the user or a rule; a
+/// line for a shell is their own word whatever its tier.
 fn care(judged: &Judged) -> Care {
-    match judged.risk.tier {
-        Tier::L0 => Care::Alone,
-        Tier::L1 | Tier::L2 => Care::Approved,
+    match (judged.risk.tier, &judged.step.work) {
+        (Tier::L0, Work::Exec { .. } | Work::Tool { .. }) => Care::Alone,
+        (Tier::L0, Work::Shell { .. }) | (Tier::L1 | Tier::L2, _) => Care::Approved,
     }
 }
 

@@ -26,6 +26,7 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
             device: meta.dev(),
             inode: meta.ino(),
             modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+            link: None,
         }),
         cwd: cwd.to_owned(),
         pieces: vec![],

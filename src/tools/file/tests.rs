@@ -32,7 +32,7 @@ impl Bench {
         let desk = Desk { kept: Some(Kept::new(root.join("undo"))), ..Desk::default() };
         let world = System::new(&workspace, &root.join("h"), &[]).seeing(desk.seen.clone());
         let place =
-            Place { cwd: workspace.clone(), workspace, home: root.join("h"), trusted: true };
+            Place::new(workspace, root.join("h"));
         Bench { root, _temp: temp, world, place, desk }
     }
 
