@@ -37,8 +37,7 @@ fn a_turn_of_steps(bencher: Bencher<'_, '_>, steps: usize) {
 
 fn run(replies: &[String]) -> usize {
     let folder = PathBuf::from("/work");
-    let place =
-        Place::new(folder, "/home/ann");
+    let place = Place::new(folder, "/home/ann");
     let policy = Policy::default();
     let machine = Machine::EMPTY;
     let scene = || Scene { policy: &policy, place: &place, world: &machine };

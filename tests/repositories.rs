@@ -147,10 +147,8 @@ impl Hostile {
     fn judged_as(&self, program: &str, args: &[&str]) -> Verdict {
         let (policy, world) = (Policy::default(), self.system());
         let place = Place {
-            workspace: self.work(),
-            home: self.root().join("home"),
             cwd: self.work().join(self.inside),
-            trusted: true,
+            ..Place::new(self.work(), self.root().join("home"))
         };
         let scene = Scene { policy: &policy, place: &place, world: &world };
         let work = Work::exec(program, args);

@@ -154,12 +154,7 @@ impl Field {
 
     fn judge(&self, words: &[&str]) -> Option<Verdict> {
         let (program, args) = words.split_first()?;
-        let place = Place {
-            workspace: self.workspace(),
-            home: self.home(),
-            cwd: self.workspace(),
-            trusted: true,
-        };
+        let place = Place::new(self.workspace(), self.home());
         let (policy, system) = (Policy::default(), self.system());
         let scene = Scene { policy: &policy, place: &place, world: &system };
         let work = Work::exec(*program, args);

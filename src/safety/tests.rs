@@ -10,6 +10,7 @@ use crate::protocol::{Requires, Work};
 
 mod closed;
 mod launch;
+mod places;
 mod reading;
 mod scripted;
 

@@ -37,8 +37,8 @@ fn is_plain(git: &Path, user: u32) -> bool {
 
 /// Whether settings leave the tree where it is. What includes others could say anything.
 fn names_no_tree(config: &Path) -> bool {
-    let readable = fs::symlink_metadata(config)
-        .is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST);
+    let readable =
+        fs::symlink_metadata(config).is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST);
     let text = readable.then(|| fs::read_to_string(config).ok()).flatten();
     text.is_some_and(|text| {
         let text = text.to_ascii_lowercase();

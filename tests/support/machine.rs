@@ -29,7 +29,13 @@ impl World for Machine {
 
     fn program(&self, name: &str) -> Option<Program> {
         let path = Path::new("/usr/bin").join(name);
-        (!name.contains('/')).then_some(Program { path, device: 1, inode: 1, modified: 0, link: None })
+        (!name.contains('/')).then_some(Program {
+            path,
+            device: 1,
+            inode: 1,
+            modified: 0,
+            link: None,
+        })
     }
 
     fn read(&self, path: &Path, _: usize) -> Contents {

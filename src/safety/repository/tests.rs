@@ -46,8 +46,7 @@ const PLAIN: &[(&str, &str)] = &[
 
 fn worried(files: &[(&'static str, &'static str)], folder: &str) -> Vec<Worry> {
     let tree = Tree(PLAIN.iter().chain(files).copied().collect());
-    let place =
-        Place::new("/h/w", "/h");
+    let place = Place::new("/h/w", "/h");
     let policy = Policy::default();
     let scene = Scene { policy: &policy, place: &place, world: &tree };
     worries(&read(&tree, Path::new(folder)), scene)

@@ -59,7 +59,8 @@ fn range_of(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
 }
 
 pub fn list(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
-    let (spot, class) = spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
+    let (spot, class) =
+        spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     reads(&spot, class, out);
     let glob = input.optional_text(GLOB)?.map(str::to_owned);
     let depth = input.number(&["depth", "max_depth"])?;
@@ -68,7 +69,8 @@ pub fn list(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resul
 }
 
 pub fn search(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
-    let (spot, class) = spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
+    let (spot, class) =
+        spot(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     reads(&spot, class, out);
     let query = input.text(QUERY)?.to_owned();
     if query.is_empty() {

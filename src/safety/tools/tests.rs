@@ -115,7 +115,9 @@ fn reading_inside_runs_and_everything_else_asks() {
         ("file.read", "$HOME/x", Tier::L1),
         ("file.list", "/", Tier::L1),
         ("file.search", "~", Tier::L1),
-        ("file.read", "out/passwd", Tier::L2),
+        ("file.read", "out/passwd", Tier::L1),
+        ("file.list", "out", Tier::L1),
+        ("file.search", "out", Tier::L1),
         ("file.write", "out/passwd", Tier::L2),
     ] {
         let verdict = table.judged(tool, json!({"path": path, "query": "q", "content": "c"}));

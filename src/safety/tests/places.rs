@@ -1,0 +1,182 @@
+//! Where a workspace lies changes nothing about what may be done in it.
+
+use super::*;
+
+/// A place, with what a file of the workspace is called there.
+fn at(workspace: &str, home: &str) -> Place {
+    Place::new(workspace, home)
+}
+
+fn found(place: &Place, program: &str, args: &[&str]) -> Risk {
+    judged_with(step(program, args), &Policy::default(), place).judged().risk.clone()
+}
+
+fn tool(place: &Place, name: &str, input: serde_json::Value) -> Risk {
+    let work = Work::Tool { name: name.into(), input };
+    let step = Step { work, ..step("", &[]) };
+    judged_with(step, &Policy::default(), place).judged().risk.clone()
+}
+
+/// Workspaces below places that are secret in general, with the user's home.
+const ANYWHERE: &[(&str, &str)] = &[
+    ("/root/p", "/root"),
+    ("/root/code/deep/p", "/root"),
+    ("/root", "/root"),
+    ("/root/p", "/home/u"),
+    ("/boot/p", "/h"),
+    ("/dev/shm/p", "/h"),
+    ("/etc/ssh/p", "/h"),
+    ("/etc/letsencrypt", "/h"),
+    ("/private/var/db/p", "/h"),
+    ("/run/secrets/p", "/h"),
+    ("/sys/kernel/p", "/h"),
+    ("/", "/h"),
+    ("/h", "/h"),
+];
+
+#[test]
+fn a_general_place_of_secrets_never_outweighs_a_workspace_that_lies_in_it() {
+    for (workspace, home) in ANYWHERE {
+        let place = at(workspace, home);
+        for (program, args) in [
+            ("cat", &["src/main.rs"][..]),
+            ("ls", &["src"]),
+            ("rg", &["-n", "TODO", "."]),
+            ("find", &[".", "-name", "*.rs"]),
+            ("wc", &["-l", "./src/main.rs"]),
+        ] {
+            let risk = found(&place, program, args);
+            assert_eq!(risk.tier, Tier::L0, "{workspace}: {program} {args:?}: {:?}", risk.reasons);
+        }
+        let read = tool(&place, "file.read", serde_json::json!({ "path": "a.txt" }));
+        assert_eq!((read.tier, read.rule.as_str()), (Tier::L0, "file.read"), "{workspace}");
+        let write = serde_json::json!({ "path": "b.txt", "content": "x" });
+        let write = tool(&place, "file.write", write);
+        assert_eq!((write.tier, write.rule.as_str()), (Tier::L1, "file.write"), "{workspace}");
+        assert_eq!(found(&place, "mkdir", &["new"]).rule, "mkdir", "{workspace}");
+    }
+}
+
+#[test]
+fn what_is_secret_by_its_own_name_stays_so_in_such_a_workspace() {
+    for (workspace, home) in ANYWHERE {
+        let place = at(workspace, home);
+        for secret in [".env", ".ssh/id_rsa", ".aws/credentials", "x/.netrc", "server.pem"] {
+            assert!(found(&place, "cat", &[secret]).tier > Tier::L0, "{workspace}: {secret}");
+        }
+        let key = serde_json::json!({ "path": ".ssh/authorized_keys", "content": "x" });
+        assert_eq!(tool(&place, "file.write", key).tier, Tier::L2, "{workspace}");
+    }
+}
+
+#[test]
+fn the_rest_of_a_general_place_stays_closed() {
+    for (workspace, home, other) in [
+        ("/root/p", "/home/u", "/root/other"),
+        ("/boot/p", "/h", "/boot/grub.cfg"),
+        ("/dev/shm/p", "/h", "/dev/shm/other"),
+        ("/dev/shm/p", "/h", "/dev/mem"),
+        ("/dev/shm/p", "/h", "/proc/self/environ"),
+        ("/etc/ssh/p", "/h", "/etc/ssh/ssh_host_rsa_key"),
+        ("/", "/h", "/etc/shadow"),
+        ("/", "/h", "/root/x"),
+        ("/", "/h", "/dev/sda"),
+        ("/", "/h", "/proc/1/environ"),
+        ("/", "/h", "/h/.kube/config"),
+        ("/dev", "/h", "/dev/mem"),
+        ("/proc/self", "/h", "/proc/self/environ"),
+        ("/h", "/h", "/h/.config/gh/hosts.yml"),
+        ("/h", "/h", "/h/.config/avocet/config.toml"),
+        ("/w", "/h", "/root/x"),
+        ("/w", "/root/deep", "/root/x"),
+    ] {
+        let risk = found(&at(workspace, home), "cat", &[other]);
+        assert_eq!(risk.rule, "path.secret", "{workspace}: {other}");
+    }
+    let rest = found(&at("/root/p", "/root"), "cat", &["/root/notes.txt"]);
+    assert_eq!(rest.rule, "path.outside", "the home is nobody else's");
+}
+
+#[test]
+fn a_general_place_counts_until_the_workspace_in_it_is_trusted() {
+    let place = Place { trusted: false, ..at("/etc/ssh/p", "/h") };
+    let read = tool(&place, "file.read", serde_json::json!({ "path": "a.txt" }));
+    assert_eq!((read.tier, read.rule.as_str()), (Tier::L1, "path.secret"));
+}
+
+#[test]
+fn a_link_out_of_a_workspace_among_devices_is_seen() {
+    let links = [("/dev/shm/p/link", "/etc/shadow"), ("/dev/shm/p/note", "/outside/x")];
+    let world = Fake { links: links.into_iter().collect(), settings: "" };
+    let (policy, place) = (Policy::default(), at("/dev/shm/p", "/h"));
+    let scene = Scene { policy: &policy, place: &place, world: &world };
+    let rule = |path| assess(step("cat", &[path]), scene).judged().risk.rule.clone();
+    assert_eq!(rule("link"), "path.secret");
+    assert_eq!(rule("note"), "path.outside");
+    assert_eq!(rule("plain"), "cat");
+}
+
+#[test]
+fn a_path_of_dots_is_named_in_full() {
+    let risk = found(&at("/w/deep", "/h"), "ls", &[".."]);
+    let why = risk.why().unwrap().to_string();
+    assert!(why.contains("`/w`"), "{why}");
+}
+
+fn within() -> Place {
+    Place { readable: vec!["/m".into()], ..at("/m/apps/shop", "/h") }
+}
+
+#[test]
+fn the_repository_around_the_workspace_is_read_and_nothing_else_is_done_in_it() {
+    let place = within();
+    for (program, args) in [
+        ("ls", &[".."][..]),
+        ("cat", &["../README.md"]),
+        ("cat", &["/m/lib/x.rs"]),
+        ("git", &["grep", "x", "--", ":/"]),
+        ("rg", &["x", "../../lib"]),
+    ] {
+        let risk = found(&place, program, args);
+        assert_eq!(risk.tier, Tier::L0, "{program} {args:?}: {:?}", risk.reasons);
+    }
+    let read = serde_json::json!({ "path": "../../README.md" });
+    assert_eq!(tool(&place, "file.read", read).tier, Tier::L0);
+    let write = serde_json::json!({ "path": "../../README.md", "content": "x" });
+    assert!(rules_of(&tool(&place, "file.write", write)).contains(&"path.outside.write"));
+    assert!(rules_of(&found(&place, "touch", &["../x"])).contains(&"path.outside.write"));
+    for outside in ["../../../x", "/mother/x", "/m2/x"] {
+        assert_eq!(found(&place, "cat", &[outside]).rule, "path.outside", "{outside}");
+    }
+    for secret in ["../../.env", "../../.git/config", "/m/lib/.ssh/id_rsa"] {
+        assert_eq!(found(&place, "cat", &[secret]).rule, "path.secret", "{secret}");
+    }
+    assert_eq!(found(&place, "../../tool.sh", &[]).rule, "program.outside");
+}
+
+#[test]
+fn a_step_reads_from_any_folder_of_the_repository_and_changes_from_the_workspace_alone() {
+    let place = within();
+    let rule = |program: &str, args: &[&str]| {
+        let step = Step { cwd: Some("..".into()), ..step(program, args) };
+        let verdict = judged_with(step, &Policy::default(), &place);
+        rules_of(&verdict.judged().risk).iter().any(|rule| *rule == "cwd.outside")
+    };
+    assert!(!rule("ls", &[]));
+    assert!(rule("cargo", &["build"]));
+    assert!(rule("touch", &["x"]));
+}
+
+#[test]
+fn a_folder_the_user_added_is_as_the_workspace() {
+    let place = Place { added: vec!["/lib/own".into()], ..at("/w", "/h") };
+    assert_eq!(found(&place, "cat", &["/lib/own/a.txt"]).tier, Tier::L0);
+    assert_eq!(found(&place, "cat", &["/lib/other/a.txt"]).rule, "path.outside");
+    assert_eq!(found(&place, "cat", &["/lib/own/.env"]).rule, "path.sensitive");
+    let write = serde_json::json!({ "path": "/lib/own/b.txt", "content": "x" });
+    assert_eq!(tool(&place, "file.write", write).rule, "file.write");
+    let touch = found(&place, "touch", &["/lib/own/x"]);
+    assert!(!rules_of(&touch).contains(&"path.outside.write"));
+    let step = Step { cwd: Some("/lib/own".into()), ..step("ls", &[]) };
+    assert_eq!(judged_with(step, &Policy::default(), &place).judged().risk.tier, Tier::L0);
+}
