@@ -20,7 +20,7 @@ use machine::Machine;
 
 fn with_scene<T>(judge: impl FnOnce(Scene<'_>) -> T) -> T {
     let folder = PathBuf::from("/w");
-    let place = Place { workspace: folder.clone(), home: "/h".into(), cwd: folder, trusted: true };
+    let place = Place::new(folder, "/h");
     judge(Scene { policy: &Policy::default(), place: &place, world: &Machine::EMPTY })
 }
 
