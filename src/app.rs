@@ -14,6 +14,7 @@
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -50,7 +51,13 @@ pub fn entry() -> ExitCode {
     };
     let ends = Ends { stdin: io::stdin().is_terminal(), stdout: io::stdout().is_terminal() };
     match Ground::prepare(&cli) {
-        Ok(ground) => route(cli, ends, ground).into(),
+        Ok(ground) => {
+            let temp = Arc::clone(&ground.temp);
+            let exit = route(cli, ends, ground);
+            // Threads that were not waited for may hold parts of it.
+            temp.close();
+            exit.into()
+        }
         Err(failure) => failure.report().into(),
     }
 }
@@ -140,6 +147,7 @@ fn screen(
         draft: draft.as_deref().map(draft::read).unwrap_or_default(),
         keep: tui::Kept { history: Some(ground.paths.history()), draft },
         editor: ground.editor(),
+        temp: Arc::clone(&ground.temp),
         habits: tui::Habits { vim: look.vim, timestamps: look.timestamps },
         first: prompt,
         models: Vec::new(),

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 
@@ -189,6 +190,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
         notes: &notes(&ground.folder, ground.trusted),
         programs: world.folders(),
         sandbox: &super::parts::sandbox(ground, &world).rows(),
+        temp: &ground.temp,
         library: &Library::load(&ground.places()),
     };
     let said = answer_rows(ground, &doctor::rows(&found), json);
@@ -201,13 +203,15 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
     let folder = ground.folder.clone();
     let (terminal, world) = (terminal(&ground.environment), ground.world());
     let (setting, places) = (ground.loaded.settings.sandbox, ground.find_places());
-    std::sync::Arc::new(move |trusted| {
+    let temp = Arc::clone(&ground.temp);
+    Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
+        let temp = Arc::clone(&temp);
         let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
         async move {
             let offer = offer(loaded.settings.connection.clone()).await;
             let held = super::parts::places(&folder, &paths.home, &world);
-            let sandbox = Sandbox::new(setting, held);
+            let sandbox = Sandbox::new(setting, held).within(Arc::clone(&temp));
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
             let library = tokio::task::spawn_blocking(move || Library::load(&places)).await;
             let rows = doctor::rows(&Findings {
@@ -220,6 +224,7 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
                 notes: &notes(&folder, trusted),
                 programs: world.folders(),
                 sandbox: &sandbox.unwrap_or_default(),
+                temp: &temp,
                 library: &library.unwrap_or_default(),
             });
             Page { title: crate::words::session::DOCTOR.into(), rows }

@@ -19,6 +19,7 @@ use crate::safety;
 use crate::session::library::FindPlaces;
 use crate::session::saved;
 use crate::store::Store;
+use crate::tools::temp::RunFolder;
 use crate::tools::world::System;
 use crate::tui::ring::Ring;
 use crate::tui::surroundings::knows_links;
@@ -37,6 +38,8 @@ pub struct Ground {
     /// False for `--no-save`.
     pub saves: bool,
     pub trust: Known,
+    /// Everything temporary of this run lies in it.
+    pub temp: Arc<RunFolder>,
 }
 
 /// What is known about trust in the folder.
@@ -73,7 +76,8 @@ impl Ground {
             crate::config::log::start(level, paths.log());
         }
         let saves = !cli.run.no_save;
-        Ok(Ground { environment, paths, loaded, folder, trusted, saves, trust })
+        let temp = Arc::new(RunFolder::new(temp_places(&environment, &paths)));
+        Ok(Ground { environment, paths, loaded, folder, trusted, saves, trust, temp })
     }
 
     /// The folders a judgement speaks of.
@@ -245,6 +249,14 @@ impl Known {
 fn wall() -> u64 {
     let now = jiff::Timestamp::now().as_millisecond();
     u64::try_from(saved::on_the_wall(now, &jiff::tz::TimeZone::system())).unwrap_or(0)
+}
+
+/// Where temporary files may lie, best first.
+fn temp_places(environment: &Environment, paths: &Paths) -> Vec<PathBuf> {
+    let named = |name| environment.path(name).filter(|path| !path.as_os_str().is_empty());
+    let system = Some(PathBuf::from("/tmp"));
+    let own = Some(paths.state.clone());
+    [named("TMPDIR"), system, named("XDG_RUNTIME_DIR"), own].into_iter().flatten().collect()
 }
 
 /// Foreign text made safe for a terminal.

@@ -164,7 +164,7 @@ fn edited(
     let mut now = text.to_owned();
     loop {
         let written = runtime.block_on(async {
-            let mut editing = Editing::start_named(&editor, &name, &now)?;
+            let mut editing = Editing::start_named(&ground.temp, &editor, &name, &now)?;
             editing.closed().await?;
             editing.text()
         });

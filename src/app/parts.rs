@@ -72,7 +72,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         base_url: first.base_url.clone(),
         ..facts(ground, &tools, &guard.policy, bot)
     };
-    let said = said.into_iter().chain(ground.trust.broken.clone());
+    let said = said.into_iter().chain(ground.trust.broken.clone()).chain(ground.temp.detour());
     let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
     if no_model && surface == For::Print {
         greeting.push(Notice::info(words::GUIDE).hint(words::GUIDE_HINT));
@@ -153,7 +153,7 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
 /// The sandbox of the settings, not tried out yet.
 pub fn sandbox(ground: &Ground, world: &System) -> Sandbox {
     let places = places(&ground.folder, &ground.paths.home, world);
-    Sandbox::new(ground.loaded.settings.sandbox, places)
+    Sandbox::new(ground.loaded.settings.sandbox, places).within(Arc::clone(&ground.temp))
 }
 
 pub fn places(folder: &Path, home: &Path, world: &System) -> Places {

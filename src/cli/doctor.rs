@@ -10,7 +10,8 @@ use crate::commands::Row;
 use crate::config::{Connection, Layer, Loaded, Paths, Provider};
 use crate::library::Library;
 use crate::protocol::{Level, NoteFact, Notice};
-use crate::words::{Spoken, Value, cli as w, context};
+use crate::tools::temp::RunFolder;
+use crate::words::{Spoken, Value, cli as w, context, temp};
 
 /// What was found.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Findings<'a> {
     pub programs: &'a [PathBuf],
     /// What trying the sandbox out came to.
     pub sandbox: &'a [Row],
+    /// Where temporary files lie.
+    pub temp: &'a RunFolder,
     /// Every bot, command and skill.
     pub library: &'a Library,
 }
@@ -56,6 +59,7 @@ pub fn rows(found: &Findings<'_>) -> Vec<Row> {
     ];
     rows.extend(found.notes.iter().map(|note| Row::pair(context::PART_NOTES, note.say())));
     rows.extend(files(found.paths));
+    rows.push(Row::pair(temp::DOCTOR, found.temp.place()));
     rows.extend(settings(found.loaded));
     rows.extend(model(found));
     rows.push(Row::heading(w::DOCTOR_KEPT));
@@ -196,6 +200,7 @@ mod tests {
             notes: &[NoteFact { path: "AGENTS.md".into(), bytes: 40_000, sent: 32_768 }],
             programs: &["/usr/bin".into()],
             sandbox: &[],
+            temp: &RunFolder::default(),
             library: &Library::default(),
         };
         let mut out = Vec::new();

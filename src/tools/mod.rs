@@ -22,6 +22,7 @@ pub mod parse;
 pub mod sandbox;
 pub mod seen;
 pub mod talk;
+pub mod temp;
 pub mod walk;
 pub mod world;
 

@@ -21,12 +21,10 @@
 //! Not in here: which step is held for what reason (`safety` judged it) and how it is
 //! started (`exec`).
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tempfile::TempDir;
-
+use super::temp::{RunFolder, TempFolder};
 use crate::protocol::{Effect, Risk, Row, Sandboxing, Shelter, Tier};
 use crate::words::{Say, Value, Word, sandbox as words};
 
@@ -51,6 +49,8 @@ pub struct Sandbox {
     setting: Sandboxing,
     places: Places,
     found: OnceLock<Found>,
+    /// Where steps get folders of their own.
+    temp: Arc<RunFolder>,
     /// The layer for reading, made anew when a folder it was made from changed.
     reading: Mutex<Option<Arc<Reading>>>,
 }
@@ -83,7 +83,7 @@ enum Means {
 #[derive(Debug)]
 pub struct Inside {
     /// Its own folder, gone with this value.
-    temp: TempDir,
+    temp: TempFolder,
     /// The program that holds it, with the arguments that come first.
     pub wrapper: Option<(PathBuf, Vec<String>)>,
 }
@@ -96,7 +96,13 @@ impl Inside {
 
 impl Sandbox {
     pub fn new(setting: Sandboxing, places: Places) -> Sandbox {
-        Sandbox { setting, places, found: OnceLock::new(), reading: Mutex::new(None) }
+        let (found, reading) = (OnceLock::new(), Mutex::new(None));
+        Sandbox { setting, places, found, temp: Arc::default(), reading }
+    }
+
+    /// The same with the steps' folders in this run's.
+    pub fn within(self, temp: Arc<RunFolder>) -> Sandbox {
+        Sandbox { temp, ..self }
     }
 
     /// One that holds nothing.
@@ -192,7 +198,7 @@ impl Sandbox {
         start: impl FnOnce(Option<&Inside>) -> T + Send + 'static,
     ) -> Result<(T, Option<Inside>), Say> {
         let Some(strict) = self.strict(risk) else {
-            let inside = bare(risk)?;
+            let inside = self.bare(risk)?;
             return Ok((start(inside.as_ref()), inside));
         };
         // A person saw that nothing would hold it.
@@ -213,15 +219,33 @@ impl Sandbox {
     /// Holds the calling thread; `None`: this system cannot, and need not.
     fn enter(&self, strict: Strict, unheld: bool) -> Result<Option<Inside>, Say> {
         match self.found() {
-            Found::Works(means) => self.hold(*means, strict).map(Some).map_err(not_applied),
-            Found::Absent(_) if self.setting == Sandboxing::Auto => own_folder().map(Some),
+            Found::Works(means) => {
+                let temp = self.folder()?;
+                self.hold(*means, strict, temp).map(Some).map_err(not_applied)
+            }
+            Found::Absent(_) if self.setting == Sandboxing::Auto => self.own_folder().map(Some),
             Found::Absent(_) if unheld => Ok(None),
             Found::Absent(why) => Err(words::REQUIRED.with("why", why.clone())),
         }
     }
 
-    fn hold(&self, means: Means, strict: Strict) -> Result<Inside, String> {
-        let temp = private_folder().map_err(|error| error.to_string())?;
+    /// What a step that runs by itself has where nothing holds it: a folder of its own.
+    fn bare(&self, risk: &Risk) -> Result<Option<Inside>, Say> {
+        match risk.tier {
+            Tier::L0 => self.own_folder().map(Some),
+            Tier::L1 | Tier::L2 => Ok(None),
+        }
+    }
+
+    fn own_folder(&self) -> Result<Inside, Say> {
+        Ok(Inside { temp: self.folder()?, wrapper: None })
+    }
+
+    fn folder(&self) -> Result<TempFolder, Say> {
+        self.temp.folder(STEP).map_err(|error| error.say())
+    }
+
+    fn hold(&self, means: Means, strict: Strict, temp: TempFolder) -> Result<Inside, String> {
         let wrapper = match means {
             Means::Program => Some(self.wrapper(temp.path(), strict)),
             Means::Kernel(kernel) => {
@@ -264,24 +288,8 @@ impl Sandbox {
 /// The rule that says so: see `safety`.
 const UNHELD: &str = "sandbox.absent";
 
-/// What a step that runs by itself has where nothing holds it: a folder of its own.
-fn bare(risk: &Risk) -> Result<Option<Inside>, Say> {
-    match risk.tier {
-        Tier::L0 => own_folder().map(Some),
-        Tier::L1 | Tier::L2 => Ok(None),
-    }
-}
-
-fn own_folder() -> Result<Inside, Say> {
-    let temp = private_folder().map_err(|error| not_applied(error.to_string()))?;
-    Ok(Inside { temp, wrapper: None })
-}
-
-/// A new folder that only this user can enter.
-fn private_folder() -> std::io::Result<TempDir> {
-    let private = std::fs::Permissions::from_mode(0o700);
-    tempfile::Builder::new().prefix("avocet-step-").permissions(private).tempdir()
-}
+/// The folders of steps begin with it.
+const STEP: &str = "step";
 
 fn not_applied(why: String) -> Say {
     words::NOT_APPLIED.with("why", why)

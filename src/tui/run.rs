@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ use super::view::view;
 use crate::config::draft::Draft;
 use crate::protocol::{self, AskId, Decision, Op};
 use crate::tools::exec::editor::Editing;
+use crate::tools::temp::RunFolder;
 use crate::words::{Say, input as words};
 
 /// What is taken in before a frame is drawn, however much more waits.
@@ -77,6 +79,7 @@ pub async fn run(
         copier: Copier::new(std::mem::take(&mut config.around.clipboard)),
         finder: Finder::default(),
         editor: config.editor.take(),
+        temp: Arc::clone(&config.temp),
         hangup: HangUp::watch(),
     };
     let screen = Screen::enter(config.around.links)?;
@@ -139,6 +142,7 @@ struct Aside {
     finder: Finder,
     /// The person's own editor.
     editor: Option<String>,
+    temp: Arc<RunFolder>,
     hangup: HangUp,
 }
 
@@ -408,7 +412,7 @@ impl Driver {
         let started = match &self.aside.editor {
             Some(editor) => {
                 self.screen.lend();
-                Editing::start(editor, text)
+                Editing::start(&self.aside.temp, editor, text)
             }
             None => Err(words::NO_EDITOR.into()),
         };

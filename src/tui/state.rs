@@ -38,6 +38,8 @@ pub struct Config {
     pub keep: clerk::Files,
     /// The person's own editor, as `VISUAL` names it.
     pub editor: Option<String>,
+    /// Where the editor's files lie.
+    pub temp: std::sync::Arc<crate::tools::temp::RunFolder>,
     pub habits: Habits,
     /// The first message, sent at once.
     pub first: Option<String>,

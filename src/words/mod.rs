@@ -42,6 +42,7 @@ pub mod script;
 pub mod script_run;
 pub mod session;
 pub mod store;
+pub mod temp;
 pub mod tools;
 
 /// Every area of the catalogue.
@@ -66,6 +67,7 @@ const AREAS: &[&[Word]] = &[
     script_run::ALL,
     session::ALL,
     store::ALL,
+    temp::ALL,
     tools::ALL,
 ];
 

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
+use crate::tools::temp::{RunFolder, TempFolder};
 use crate::words::{Say, exec as words};
 
 /// The longest text that is taken back, in bytes.
@@ -24,7 +24,7 @@ const OWN_KEY: &str = "AVOCET_API_KEY";
 pub struct Editing {
     editor: String,
     child: Child,
-    folder: TempDir,
+    folder: TempFolder,
     file: PathBuf,
 }
 
@@ -33,19 +33,27 @@ impl Editing {
     ///
     /// # Errors
     /// The sentence that says why it did not start.
-    pub fn start(editor: &str, text: &str) -> Result<Editing, Say> {
-        Editing::start_named(editor, "message.md", text)
+    pub fn start(temp: &RunFolder, editor: &str, text: &str) -> Result<Editing, Say> {
+        Editing::start_named(temp, editor, "message.md", text)
     }
 
     /// The same for a file of this name, so that the editor knows what it is.
     ///
     /// # Errors
     /// The sentence that says why it did not start.
-    pub fn start_named(editor: &str, name: &str, text: &str) -> Result<Editing, Say> {
+    pub fn start_named(
+        temp: &RunFolder,
+        editor: &str,
+        name: &str,
+        text: &str,
+    ) -> Result<Editing, Say> {
         let failed = |error: io::Error| {
             words::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.to_string())
         };
-        let (folder, file) = lay_out(name, text).map_err(failed)?;
+        let folder = temp.folder("edit").map_err(|error| {
+            words::EDITOR_NOT_STARTED.with("editor", editor).with("why", error.say())
+        })?;
+        let file = lay_out(&folder, name, text).map_err(failed)?;
         let child = command(editor, &file).spawn().map_err(failed)?;
         Ok(Editing { editor: editor.to_owned(), child, folder, file })
     }
@@ -92,19 +100,14 @@ impl Editing {
     }
 }
 
-fn lay_out(name: &str, text: &str) -> io::Result<(TempDir, PathBuf)> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("avocet-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    let folder = builder.tempdir()?;
+fn lay_out(folder: &TempFolder, name: &str, text: &str) -> io::Result<PathBuf> {
     let file = folder.path().join(name);
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(&file)?.write_all(text.as_bytes())?;
-    Ok((folder, file))
+    Ok(file)
 }
 
 /// A shell reads the line, as it does for every program that knows `VISUAL`; the file is
@@ -134,7 +137,8 @@ mod tests {
 
     async fn edited(editor: &str, text: &str) -> Result<String, String> {
         let said = |say: Say| say.text(crate::words::Lang::En);
-        let mut editing = Editing::start(editor, text).map_err(said)?;
+        let temp = RunFolder::default();
+        let mut editing = Editing::start(&temp, editor, text).map_err(said)?;
         editing.closed().await.map_err(said)?;
         editing.text().map_err(said)
     }
@@ -166,7 +170,8 @@ mod tests {
     #[tokio::test]
     async fn nobody_else_can_read_it_and_nothing_is_left_behind() {
         use std::os::unix::fs::PermissionsExt;
-        let mut editing = Editing::start("true", "secret").unwrap();
+        let temp = RunFolder::default();
+        let mut editing = Editing::start(&temp, "true", "secret").unwrap();
         let (file, folder) = (editing.file.clone(), editing.folder.path().to_owned());
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&file), mode(&folder)), (0o600, 0o700));

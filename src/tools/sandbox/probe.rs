@@ -1,7 +1,7 @@
 //! Tries the sandbox out: what must not work inside is done inside, to things made for
 //! it alone.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::kernel::Kernel;
 use super::{Found, Means, Sandbox, Strict, profile};
-use crate::words::{Word, sandbox as words};
+use crate::words::{Value, Word, sandbox as words};
 
 /// A port that need not be open: what is held back never gets to ask.
 const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
@@ -29,19 +29,22 @@ pub(super) fn tried(sandbox: &Sandbox) -> Found {
 
 fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
     let means = Means::Kernel(kernel);
-    let tried = || -> Result<Option<Word>, String> {
-        let outside = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let failed = |error: std::io::Error| Value::from(error.to_string());
+    let tried = || -> Result<Option<Word>, Value> {
+        let outside = sandbox.temp.folder("probe").map_err(|error| error.say())?;
+        let own = sandbox.folder()?;
         let file = outside.path().join("file");
-        fs::write(&file, "").map_err(|error| error.to_string())?;
+        // Nothing is opened that stood there before.
+        File::options().write(true).create_new(true).open(&file).map_err(failed)?;
         let inside = std::thread::scope(|scope| {
             let trial = scope.spawn(|| {
-                let inside = sandbox.hold(means, Strict::Alone)?;
+                let inside = sandbox.hold(means, Strict::Alone, own)?;
                 let leak = leak(outside.path(), &file, inside.temp());
                 Ok((inside, leak))
             });
             trial.join().unwrap_or_else(|_| Err("it broke off".to_owned()))
         });
-        inside.map(|(_, leak)| leak)
+        Ok(inside.map(|(_, leak)| leak)?)
     };
     match tried() {
         Ok(None) => Found::Works(means),

@@ -1,0 +1,535 @@
+//! The temporary folder of this run: everything temporary lies in it, it is its user's
+//! alone, and it goes when the program ends. What a run left that ended without a word
+//! is removed by a later one.
+//!
+//! A run's folder is named `avocet-USER-PROCESS-START`, by numbers, and locked as long as
+//! the run lives. It belongs to nobody any more when no process of that number began at
+//! that time and its lock is free: the lock is for runs whose processes cannot be seen
+//! from here, in a container that shares the place.
+//!
+//! The places are tried in order, because a `TMPDIR` may be missing, full, or closed to
+//! this user. Not in here: which places those are (`config` reads the environment).
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{Access, FlockOperation, OFlags};
+use rustix::io::Errno;
+use rustix::process::{Pid, getpid, getuid};
+
+use crate::words::{Say, Value, temp as words};
+
+const PREFIX: &str = "avocet";
+
+/// How many names are tried where one is taken.
+const TRIES: u32 = 100;
+
+/// What is written to see whether there is room, in bytes.
+const PAGE: usize = 4096;
+
+/// How deep a folder is made writable so that it can be removed.
+const DEEPEST: usize = 64;
+
+/// The temporary folder of a run, made when something is put into it.
+#[derive(Debug)]
+pub struct RunFolder {
+    places: Vec<PathBuf>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// One, or one in each place that was good for a while.
+    made: Vec<Made>,
+    /// The run ends: nothing is made any more.
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Made {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+/// A folder in it, for one purpose; gone with this value.
+#[derive(Debug)]
+pub struct TempFolder {
+    path: PathBuf,
+}
+
+/// Why there is none: every place with what the system said.
+#[derive(Debug)]
+pub struct TempError {
+    tried: Vec<(PathBuf, io::Error)>,
+}
+
+impl TempError {
+    pub fn say(&self) -> Say {
+        let tried =
+            self.tried.iter().map(|(place, error)| format!("`{}`: {error}", place.display()));
+        words::NO_PLACE.with("tried", tried.collect::<Vec<_>>().join("; "))
+    }
+}
+
+impl Default for RunFolder {
+    /// In the system's own place.
+    fn default() -> RunFolder {
+        RunFolder::new([std::env::temp_dir(), "/tmp".into()])
+    }
+}
+
+impl RunFolder {
+    /// In the first of these places that is good for it.
+    pub fn new(places: impl IntoIterator<Item = PathBuf>) -> RunFolder {
+        let mut unique: Vec<PathBuf> = Vec::new();
+        for place in places {
+            if place.is_absolute() && !unique.contains(&place) {
+                unique.push(place);
+            }
+        }
+        RunFolder { places: unique, state: Mutex::default() }
+    }
+
+    /// A new folder that only this user can enter. The first one starts the removal of
+    /// what earlier runs left.
+    ///
+    /// # Errors
+    /// No place is good for one, or the run has ended.
+    pub fn folder(&self, purpose: &str) -> Result<TempFolder, TempError> {
+        let mut state = self.state();
+        let mut tried = Vec::new();
+        if state.closed {
+            return Err(TempError { tried });
+        }
+        if let Some(made) = state.made.last()
+            && let Ok(path) = room(&made.path).and_then(|()| fresh(&made.path, purpose))
+        {
+            return Ok(TempFolder { path });
+        }
+        // The first, or what there was is gone or full.
+        if state.made.is_empty() {
+            let places = self.places.clone();
+            // Nobody waits for it; what it does not get done, a later run does.
+            let _ = std::thread::Builder::new().name("sweep".into()).spawn(move || sweep(&places));
+        }
+        for place in &self.places {
+            let made = Made::in_place(place);
+            let path = made.and_then(|made| Ok((fresh(&made.path, purpose)?, made)));
+            match path {
+                Ok((path, made)) => {
+                    state.made.push(made);
+                    return Ok(TempFolder { path });
+                }
+                Err(error) => tried.push((place.clone(), error)),
+            }
+        }
+        Err(TempError { tried })
+    }
+
+    /// What is wrong with the first place, for whoever chose it, and which is taken
+    /// instead. Makes nothing.
+    pub fn detour(&self) -> Option<Say> {
+        let (first, rest) = self.places.split_first()?;
+        let why = usable(first).err()?;
+        let said = |word: crate::words::Word| {
+            word.with("place", first.display().to_string()).with("why", why.to_string())
+        };
+        Some(match rest.iter().find(|place| usable(place).is_ok()) {
+            Some(instead) => said(words::DETOUR).with("instead", instead.display().to_string()),
+            None => said(words::NOWHERE),
+        })
+    }
+
+    /// What `doctor` shows: the place, or what is wrong with it.
+    pub fn place(&self) -> Value {
+        let first = || self.places.first().map(|place| place.display().to_string());
+        self.detour().map_or_else(|| first().unwrap_or_default().into(), Value::from)
+    }
+
+    /// Removes everything; nothing can be made any more.
+    pub fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        for made in std::mem::take(&mut state.made) {
+            remove(&made.path);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A list, whole at any time.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Made {
+    fn in_place(place: &Path) -> io::Result<Made> {
+        let own = format!("{PREFIX}-{}-{}", getuid().as_raw(), own_number());
+        for number in 0..TRIES {
+            let path = match number {
+                0 => place.join(&own),
+                more => place.join(format!("{own}-{more}")),
+            };
+            match private(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            }
+            let locked = room(&path).and_then(|()| locked(&path));
+            return match locked {
+                Ok(lock) => Ok(Made { path, _lock: lock }),
+                Err(error) => {
+                    remove(&path);
+                    Err(error)
+                }
+            };
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+}
+
+impl TempFolder {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes it out of the run's folder, so that it stays. Answers with where it lies.
+    pub fn keep(self) -> PathBuf {
+        let run = self.path.parent();
+        let beside = run.and_then(Path::parent).zip(self.path.file_name());
+        let kept = beside.and_then(|(place, name)| {
+            let kept = place.join(format!("{PREFIX}-kept-{}", name.to_string_lossy()));
+            fs::rename(&self.path, &kept).ok()?;
+            Some(kept)
+        });
+        let here = self.path.clone();
+        if kept.is_none() {
+            // Better a folder too many than a text too few.
+            std::mem::forget(self);
+        }
+        kept.unwrap_or(here)
+    }
+}
+
+impl Drop for TempFolder {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+fn private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
+}
+
+/// A new folder in this one.
+fn fresh(run: &Path, purpose: &str) -> io::Result<PathBuf> {
+    for _ in 0..TRIES {
+        let path = run.join(format!("{purpose}-{:08x}", fastrand::u32(..)));
+        match private(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            done => return done.map(|()| path),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+/// An error where there is no room for a page: a folder may still be made on a full disk.
+fn room(folder: &Path) -> io::Result<()> {
+    let path = folder.join(format!("room-{:08x}", fastrand::u32(..)));
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+    let written = file.write_all(&[0; PAGE]);
+    let removed = fs::remove_file(&path);
+    written.and(removed)
+}
+
+fn locked(path: &Path) -> io::Result<File> {
+    let folder = opened(path)?;
+    match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+        // Some file systems of networks know no locks; the number says enough there.
+        Ok(()) | Err(Errno::NOTSUP | Errno::NOSYS | Errno::NOLCK | Errno::INVAL) => Ok(folder),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A folder and no link to one.
+fn opened(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+    let folder = rustix::fs::open(path, flags, rustix::fs::Mode::empty())?;
+    Ok(File::from(folder))
+}
+
+fn usable(place: &Path) -> io::Result<()> {
+    if !fs::metadata(place)?.is_dir() {
+        return Err(ErrorKind::NotADirectory.into());
+    }
+    rustix::fs::access(place, Access::WRITE_OK | Access::EXEC_OK)?;
+    let space = rustix::fs::statvfs(place)?;
+    let full = space.f_blocks > 0 && space.f_bavail.saturating_mul(space.f_frsize) < PAGE as u64;
+    let crowded = space.f_files > 0 && space.f_favail == 0;
+    if full || crowded { Err(ErrorKind::StorageFull.into()) } else { Ok(()) }
+}
+
+/// `PROCESS-START` of this process.
+fn own_number() -> String {
+    let pid = getpid().as_raw_nonzero().get();
+    format!("{pid}-{}", began(pid).unwrap_or(0))
+}
+
+/// True for the name of a run of this user that has ended.
+fn is_of_a_dead_run(name: &str) -> bool {
+    let mut parts = name.split('-');
+    if parts.next() != Some(PREFIX) {
+        return false;
+    }
+    let mut number = || parts.next()?.parse::<u64>().ok();
+    let Some((user, pid, start)) =
+        number().zip(number()).zip(number()).map(|((a, b), c)| (a, b, c))
+    else {
+        return false;
+    };
+    user == u64::from(getuid().as_raw())
+        && i32::try_from(pid).is_ok_and(|pid| pid > 0 && !lives(pid, start))
+}
+
+fn lives(pid: i32, start: u64) -> bool {
+    match (began(pid), began(getpid().as_raw_nonzero().get())) {
+        (Some(now), _) => start == 0 || now == start,
+        // Others can be seen, and this one cannot.
+        (None, Some(_)) => false,
+        (None, None) => Pid::from_raw(pid)
+            .is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(Errno::SRCH)),
+    }
+}
+
+/// When a process began, in the kernel's own count; `None` where there is none, or the
+/// system does not say.
+fn began(pid: i32) -> Option<u64> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // The name in it may hold anything, brackets too.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(19)?.parse().ok()
+}
+
+/// Removes what runs left that have ended, in every place.
+fn sweep(places: &[PathBuf]) {
+    for place in places {
+        let Ok(entries) = fs::read_dir(place) else { continue };
+        for entry in entries.flatten() {
+            if entry.file_name().to_str().is_some_and(is_of_a_dead_run) {
+                remove_unowned(&entry.path());
+            }
+        }
+    }
+}
+
+/// Removes the folder of a run that ended, if it is this user's, no link, and locked by
+/// nobody.
+fn remove_unowned(path: &Path) {
+    let Ok(folder) = opened(path) else { return };
+    let own = folder.metadata().is_ok_and(|meta| meta.uid() == getuid().as_raw());
+    let held = rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive);
+    if own && held != Err(Errno::WOULDBLOCK) {
+        remove(path);
+    }
+}
+
+/// Removes a folder with what is in it. Links in it are removed and not followed.
+fn remove(path: &Path) {
+    for _ in 0..3 {
+        match fs::remove_dir_all(path) {
+            Ok(()) => return,
+            Err(error) if error.kind() == ErrorKind::NotFound => return,
+            // A step may have closed a folder of its own, or something still writes.
+            Err(_) => open_up(path, DEEPEST),
+        }
+    }
+}
+
+/// Makes folders writable for their owner.
+fn open_up(path: &Path, deep: usize) {
+    let Ok(folder) = opened(path).or_else(|_| {
+        // It may not even be readable; a folder of ours in a folder of ours is no link.
+        let is_folder = fs::symlink_metadata(path)?.is_dir();
+        let open = fs::Permissions::from_mode(0o700);
+        if is_folder {
+            fs::set_permissions(path, open).and_then(|()| opened(path))
+        } else {
+            opened(path)
+        }
+    }) else {
+        return;
+    };
+    let _ = folder.set_permissions(fs::Permissions::from_mode(0o700));
+    if deep == 0 {
+        return;
+    }
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path(), deep - 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(place: &Path) -> Vec<String> {
+        let names = fs::read_dir(place).unwrap().flatten();
+        let mut names: Vec<String> =
+            names.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn place() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    fn of(place: &tempfile::TempDir) -> RunFolder {
+        RunFolder::new([place.path().to_owned()])
+    }
+
+    /// A number no process has.
+    const NOBODY: i32 = i32::MAX - 7;
+
+    fn left(place: &Path, pid: i32, start: u64) -> PathBuf {
+        let path = place.join(format!("avocet-{}-{pid}-{start}", getuid().as_raw()));
+        fs::create_dir_all(path.join("step-1/deep")).unwrap();
+        fs::write(path.join("step-1/deep/file"), "x").unwrap();
+        path
+    }
+
+    #[test]
+    fn all_of_a_run_lies_in_one_private_folder_and_goes_with_it() {
+        let place = place();
+        let run = of(&place);
+        assert!(names(place.path()).is_empty(), "nothing is made before it is needed");
+        let (one, two) = (run.folder("step").unwrap(), run.folder("edit").unwrap());
+        fs::write(one.path().join("file"), "x").unwrap();
+        let inside = names(place.path());
+        assert_eq!(inside.len(), 1);
+        let expected = format!("avocet-{}-{}", getuid().as_raw(), own_number());
+        assert_eq!(inside[0], expected);
+        for folder in [place.path().join(&inside[0]), one.path().to_owned()] {
+            assert_eq!(fs::metadata(folder).unwrap().mode() & 0o777, 0o700);
+        }
+        drop(one);
+        assert_eq!(names(&place.path().join(expected)).len(), 1);
+        run.close();
+        assert!(names(place.path()).is_empty());
+        assert!(run.folder("late").is_err(), "nothing is made after the end");
+        drop(two);
+    }
+
+    #[test]
+    fn what_a_step_closed_is_removed_too() {
+        let place = place();
+        let run = of(&place);
+        let folder = run.folder("step").unwrap();
+        let deep = folder.path().join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join("file"), "x").unwrap();
+        for path in [&deep, deep.parent().unwrap()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        let path = folder.path().to_owned();
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_dead_runs_left_is_swept_and_nothing_else() {
+        let place = place();
+        let own = getpid().as_raw_nonzero().get();
+        let dead = left(place.path(), NOBODY, 5);
+        let reused = left(place.path(), own, began(own).unwrap_or(9) + 1);
+        let alive = left(place.path(), own, began(own).unwrap_or(0));
+        let foreign = place.path().join(format!("avocet-{}-{NOBODY}-5", getuid().as_raw() + 1));
+        let other = place.path().join("avocet-notes");
+        fs::create_dir_all(&foreign).unwrap();
+        fs::create_dir_all(&other).unwrap();
+        sweep(&[place.path().to_owned()]);
+        assert!(!dead.exists() && !reused.exists());
+        assert!(alive.exists() && foreign.exists() && other.exists());
+    }
+
+    #[test]
+    fn a_folder_that_somebody_has_locked_is_not_swept() {
+        let place = place();
+        let held = left(place.path(), NOBODY, 5);
+        let lock = locked(&held).unwrap();
+        sweep(&[place.path().to_owned()]);
+        assert!(held.exists(), "a run in another container lives");
+        drop(lock);
+        sweep(&[place.path().to_owned()]);
+        assert!(!held.exists());
+    }
+
+    #[test]
+    fn no_link_is_followed() {
+        let (place, outside) = (place(), place());
+        fs::write(outside.path().join("precious"), "x").unwrap();
+        let planted = place.path().join(format!("avocet-{}-{NOBODY}-5", getuid().as_raw()));
+        std::os::unix::fs::symlink(outside.path(), &planted).unwrap();
+        let dead = left(place.path(), NOBODY, 6);
+        std::os::unix::fs::symlink(outside.path(), dead.join("link")).unwrap();
+        sweep(&[place.path().to_owned()]);
+        assert!(!dead.exists());
+        assert!(outside.path().join("precious").exists());
+        // Where the run's own name is taken, another is found.
+        let own = place.path().join(format!("avocet-{}-{}", getuid().as_raw(), own_number()));
+        std::os::unix::fs::symlink(outside.path(), own).unwrap();
+        let run = of(&place);
+        let folder = run.folder("step").unwrap();
+        assert!(folder.path().starts_with(place.path()));
+        assert_eq!(names(outside.path()), ["precious"]);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_used_is_named_and_the_next_is_taken() {
+        let good = place();
+        let missing = good.path().join("missing");
+        let run = RunFolder::new([missing.clone(), good.path().to_owned()]);
+        let said = run.detour().unwrap().text(crate::words::Lang::En);
+        assert!(said.contains(&missing.display().to_string()), "{said}");
+        assert!(said.contains(&good.path().display().to_string()), "{said}");
+        assert!(run.folder("step").unwrap().path().starts_with(good.path()));
+        assert!(of(&good).detour().is_none());
+        let said = RunFolder::new([missing.clone()]).folder("step").unwrap_err().say();
+        assert!(said.text(crate::words::Lang::En).contains(&missing.display().to_string()));
+    }
+
+    #[test]
+    fn a_folder_that_was_cleaned_away_is_made_again() {
+        let place = place();
+        let run = of(&place);
+        let first = run.folder("step").unwrap();
+        fs::remove_dir_all(first.path().parent().unwrap()).unwrap();
+        assert!(run.folder("step").unwrap().path().exists());
+    }
+
+    #[test]
+    fn what_is_kept_outlives_the_run() {
+        let place = place();
+        let run = of(&place);
+        let folder = run.folder("edit").unwrap();
+        fs::write(folder.path().join("message.md"), "x").unwrap();
+        let kept = folder.keep();
+        drop(run);
+        assert!(kept.join("message.md").exists());
+        sweep(&[place.path().to_owned()]);
+        assert!(kept.join("message.md").exists());
+    }
+}
