@@ -1,0 +1,136 @@
+//! What is left of a run: no temporary file, and no process of a step.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+
+use bench::Bench;
+use pty::Screen;
+
+impl Bench {
+    fn script(&self, replies: &[&str]) -> String {
+        let path = self.root.path().join("replies.txt");
+        fs::write(&path, replies.join("\n---\n")).unwrap();
+        format!("scripted:{}", path.display())
+    }
+
+    fn temp(&self) -> PathBuf {
+        let path = self.root.path().join("temp");
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn command(&self, args: &[&str], temp: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        command
+            .arg("--trust")
+            .arg(self.work())
+            .args(args)
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.root.path().join("home"))
+            .env("AVOCET_HOME", self.root.path().join("avocet"))
+            .env("LANG", "en_US.UTF-8")
+            .env("TMPDIR", temp)
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn screen(&self, model: &str) -> Screen {
+        let (home, avocet) = (self.root.path().join("home"), self.root.path().join("avocet"));
+        let (temp, work) = (self.temp(), self.work());
+        let envs = [
+            ("HOME", home.to_str().unwrap()),
+            ("AVOCET_HOME", avocet.to_str().unwrap()),
+            ("TMPDIR", temp.to_str().unwrap()),
+        ];
+        let args = ["--trust", work.to_str().unwrap(), "--model", model];
+        Screen::start(&args, &envs, &work, (80, 24))
+    }
+}
+
+fn cmd(program: &str, args: &[&str]) -> String {
+    serde_json::json!({
+        "type": "cmd", "message": "a step",
+        "data": { "cwd": null, "commands": [{ "program": program, "args": args }], "expected_effect": "" }
+    })
+    .to_string()
+}
+
+const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().flatten();
+    names.map(|entry| entry.file_name().into_string().unwrap()).collect()
+}
+
+/// Looks again until it is so.
+#[track_caller]
+fn becomes(what: &str, so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while !so() {
+        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_run_that_ends_at_any_moment_leaves_no_temporary_file() {
+    let bench = Bench::new();
+    let model = bench.script(&[DONE]);
+    for millis in [0, 5, 10, 15, 20, 30, 40, 60] {
+        let mut screen = bench.screen(&model);
+        screen.wait_for("scripted");
+        std::thread::sleep(Duration::from_millis(millis));
+        screen.press("\x04");
+        screen.wait_for_exit();
+        assert!(names(&bench.temp()).is_empty(), "{millis} ms: {:?}", names(&bench.temp()));
+    }
+}
+
+#[test]
+fn what_a_killed_run_left_is_swept_by_the_next() {
+    let bench = Bench::new();
+    let model = bench.script(&[DONE]);
+    let mut screen = bench.screen(&model);
+    becomes("the run has a folder", || !names(&bench.temp()).is_empty());
+    let left = names(&bench.temp());
+    assert_eq!(left.len(), 1, "{left:?}");
+    screen.signal("KILL");
+    screen.wait_for_exit();
+    let mut next = bench.screen(&model);
+    becomes("it is swept", || !bench.temp().join(&left[0]).exists());
+    next.press("\x04");
+    next.wait_for_exit();
+    assert!(names(&bench.temp()).is_empty());
+}
+
+#[test]
+fn a_temporary_place_that_cannot_be_used_is_named_and_another_is_taken() {
+    let bench = Bench::new();
+    let model = bench.script(&[&cmd("pwd", &[]), DONE]);
+    let missing = bench.root.path().join("no-such-place");
+    let output = bench.command(&["--model", &model, "-p", "hello"], &missing).output().unwrap();
+    assert_eq!(out(&output), "All done.\n", "{}", err(&output));
+    assert!(err(&output).contains("no-such-place"), "{}", err(&output));
+    assert!(!err(&output).contains("not started"), "{}", err(&output));
+    assert!(!missing.exists());
+}
