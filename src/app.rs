@@ -65,6 +65,7 @@ pub fn entry() -> ExitCode {
 fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
     let linear = cli.look.linear;
+    let approved = cli.approved();
     let take = match cli.take() {
         Ok(take) => take,
         Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
@@ -74,18 +75,18 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
         Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
     };
     match way {
-        Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref(), take),
-        Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref(), take),
+        Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref(), (take, yes)),
+        Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref(), (take, yes)),
         Way::Print { prompt, bot, piped } => {
             let what = What::Message { prompt, piped };
-            Headless { what, bot, json, yes, schema, take }.run(ground)
+            Headless { what, bot, json, approved, schema, take }.run(ground)
         }
         Way::Template { name, args, then, bot, piped } => {
             let what = What::Command { name, args, then, piped };
-            Headless { what, bot, json, yes, schema, take }.run(ground)
+            Headless { what, bot, json, approved, schema, take }.run(ground)
         }
         Way::Session(session) => answers::session(&ground, &session, json),
-        Way::Script(script) => scripts::script(ground, &script, json, yes),
+        Way::Script(script) => scripts::script(ground, &script, json, approved.steps.is_some()),
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
         Way::Kept { kind, asked } => kept::run(&ground, kind, asked, kept::How { json, yes }),
@@ -114,7 +115,7 @@ fn screen(
     ground: Ground,
     mut prompt: Option<String>,
     bot: Option<&str>,
-    take: Option<Take>,
+    (take, yes): (Option<Take>, bool),
 ) -> Exit {
     if !ground.terminal_can_draw() {
         return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
@@ -123,6 +124,7 @@ fn screen(
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
+    approve_pieces(&mut built, yes);
     match take {
         Some(Take::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
         take => built.keep.resume = take.and_then(which),
@@ -172,7 +174,12 @@ fn screen(
 }
 
 /// The conversation as plain lines.
-fn lines(ground: Ground, prompt: Option<String>, bot: Option<&str>, take: Option<Take>) -> Exit {
+fn lines(
+    ground: Ground,
+    prompt: Option<String>,
+    bot: Option<&str>,
+    (take, yes): (Option<Take>, bool),
+) -> Exit {
     ground.say_problems();
     if take == Some(Take::Choose) {
         return ground.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
@@ -181,6 +188,7 @@ fn lines(ground: Ground, prompt: Option<String>, bot: Option<&str>, take: Option
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
+    approve_pieces(&mut built, yes);
     built.keep.replay = Replay::End;
     built.keep.resume = take.and_then(which);
     let runtime = match runtime() {
@@ -203,6 +211,14 @@ fn lines(ground: Ground, prompt: Option<String>, bot: Option<&str>, take: Option
     });
     runtime.shutdown_background();
     exit
+}
+
+/// `-y` where questions can be answered: for the shell pieces of templates, and it says so.
+fn approve_pieces(built: &mut session::Parts, yes: bool) {
+    if yes {
+        built.approves_pieces = true;
+        built.greeting.push(Notice::info(words::YES_TO_PIECES));
+    }
 }
 
 /// What the session is told to take up; choosing is the surface's.

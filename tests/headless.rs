@@ -219,6 +219,72 @@ fn yes_answers_for_what_asks() {
 }
 
 #[test]
+fn a_yes_to_a_template_is_none_to_the_steps_of_the_model() {
+    let bench = Bench::new();
+    let commands = bench.root.path().join("avocet/commands");
+    fs::create_dir_all(&commands).unwrap();
+    fs::write(commands.join("two.toml"), "prompt = \"one: !{touch piece; echo done}\"\n").unwrap();
+    let bots = bench.root.path().join("avocet/bots");
+    fs::create_dir_all(&bots).unwrap();
+    fs::write(bots.join("b.toml"), "system_prompt = \"You are b.\"\n").unwrap();
+    let model = bench.script(&[&cmd("mkdir", &["made"]), DONE]);
+    let made = || fs::remove_dir(bench.work().join("made")).is_ok();
+    let piece = || fs::remove_file(bench.work().join("piece")).is_ok();
+    let run = |args: &[&str]| bench.run(&[&["--model", model.as_str()], args].concat());
+
+    let output = run(&["command", "run", "two", "-y"]);
+    exits(&output, 3);
+    assert!(piece() && !made(), "{}", err(&output));
+    assert!(err(&output).contains("--approve-steps"), "{}", err(&output));
+    assert!(!err(&output).contains("Allowed by -y: mkdir"), "{}", err(&output));
+    let output = run(&["command", "run", "two", "-y", "--approve-steps"]);
+    exits(&output, 0);
+    assert!(piece() && made(), "{}", err(&output));
+    assert!(err(&output).contains("Allowed by --approve-steps: mkdir"), "{}", err(&output));
+    let output = run(&["command", "run", "two", "--approve-steps"]);
+    exits(&output, 3);
+    assert!(!piece() && !made(), "steps are no pieces: {}", err(&output));
+
+    for (args, makes) in [
+        (&["chat", "b", "-y"][..], false),
+        (&["chat", "b", "--approve-steps"], true),
+        (&["-p", "go", "chat", "b", "-y"], false),
+        (&["-p", "go", "-y"], true),
+        (&["-p", "go", "--approve-steps"], true),
+    ] {
+        let output = bench.run_with_input(&[&["--model", model.as_str()], args].concat(), b"go");
+        assert_eq!(made(), makes, "{args:?}: {}", err(&output));
+    }
+    let output = run(&["-p", "/two", "-y"]);
+    assert!(piece() && made(), "{}", err(&output));
+}
+
+#[test]
+fn a_yes_covers_no_template_of_a_folder_that_is_not_trusted_and_none_of_high_risk() {
+    let bench = Bench::new();
+    let commands = bench.work().join(".avocet/commands");
+    fs::create_dir_all(&commands).unwrap();
+    fs::write(commands.join("theirs.toml"), "prompt = \"one: !{touch piece}\"\n").unwrap();
+    let own = bench.root.path().join("avocet/commands");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("grave.toml"), "prompt = \"!{touch piece} !{sudo id}\"\n").unwrap();
+    let model = bench.script(&[DONE]);
+    for name in ["theirs", "grave"] {
+        let mut command = bench.command(&[]);
+        let output = Command::new(command.get_program())
+            .args(["--model", &model, "command", "run", name, "-y"])
+            .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .current_dir(bench.work())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        command.stdin(Stdio::null());
+        assert!(!output.status.success(), "{name}: {}", err(&output));
+        assert!(!bench.work().join("piece").exists(), "{name}");
+    }
+}
+
+#[test]
 fn yes_does_not_answer_for_what_is_refused() {
     let bench = Bench::new();
     bench.file("keep.txt", "kept");

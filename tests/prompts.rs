@@ -251,6 +251,7 @@ fn parts(folder: &Path, limits: Limits, replies: &[&str], heard: Heard) -> Parts
         kept: Kept::new(Arc::new(move |_| Places::of(&paths, None, &[]))),
         bounds: avocet::context::window::Bounds::default(),
         greeting: vec![],
+        approves_pieces: false,
     }
 }
 

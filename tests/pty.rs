@@ -705,3 +705,23 @@ fn shell_pieces_of_a_command_are_asked_about_at_the_terminal() {
     screen.wait_for("two: done");
     assert_eq!(screen.wait_for_exit(), 0);
 }
+
+#[test]
+fn y_answers_for_shell_pieces_on_the_screen_and_in_plain_lines_and_says_so() {
+    for linear in [false, true] {
+        let bench = Bench::new();
+        two_pieces(&bench);
+        let server =
+            Server::start(vec![commands(&[("mkdir", &["folder"])]), Reply::chat("It is done.")]);
+        let url = server.base_url();
+        let mut args = vec!["-y", "--base-url", &url, "--model", "loop-1"];
+        args.extend(linear.then_some("--linear"));
+        let mut screen = bench.start(&args);
+        screen.wait_for("The model's steps still ask.");
+        screen.press("/two\r");
+        screen.wait_for("Allowed by -y: the shell commands of /two (2).");
+        screen.wait_for(if linear { "A step asks, 1 of 1" } else { "mkdir folder" });
+        assert!(bench.work().join("made").exists());
+        assert!(!bench.work().join("folder").exists(), "a step is no piece");
+    }
+}

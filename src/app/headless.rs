@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::ground::{self, Ground};
 use super::{answers, farewell, parts, runtime};
-use crate::cli::args::Take;
+use crate::cli::args::{Approved, Take};
 use crate::cli::kept::args::Then;
 use crate::cli::print::{self, Options, Wires};
 use crate::cli::schema::Schema;
@@ -23,7 +23,7 @@ pub struct Headless {
     pub what: What,
     pub bot: Option<String>,
     pub json: bool,
-    pub yes: bool,
+    pub approved: Approved,
     pub schema: Option<PathBuf>,
     /// A saved conversation that it goes on with.
     pub take: Option<Take>,
@@ -67,7 +67,7 @@ impl Headless {
         let asks = io::stdin().is_terminal() && io::stderr().is_terminal();
         let options = Options {
             json: self.json,
-            yes: self.yes,
+            approved: self.approved,
             asks,
             schema,
             voice: ground.voice(),

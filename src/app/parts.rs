@@ -91,7 +91,8 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         .remembering(ground.store());
     let reach = Reach { first, discover, ways };
     let bounds = Bounds::default();
-    Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting })
+    let approves_pieces = false;
+    Ok(Parts { facts, reach, guard, tools, persona, keep, kept, bounds, greeting, approves_pieces })
 }
 
 fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {

@@ -74,9 +74,14 @@ pub struct RunOptions {
     /// Trust exactly this folder, for this run.
     #[arg(long, global = true, value_name = "DIR")]
     pub trust: Option<PathBuf>,
-    /// Say yes to steps that ask (tier L1); never to those that are refused.
+    /// Say yes to the shell pieces of your templates, never to one of high risk; with -p it
+    /// is also short for --approve-steps, and with `run` and `delete` it says yes to those.
     #[arg(short, long, global = true)]
     pub yes: bool,
+    /// Without the screen: approve the model's steps that ask (tier L1), never those that
+    /// are refused.
+    #[arg(long, global = true)]
+    pub approve_steps: bool,
     /// Write JSON: the events of a run, one object a line.
     #[arg(long, global = true)]
     pub json: bool,
@@ -86,6 +91,15 @@ pub struct RunOptions {
     /// Check the final answer against a JSON Schema.
     #[arg(long, global = true, value_name = "FILE")]
     pub output_schema: Option<PathBuf>,
+}
+
+/// What was approved on the command line, before anything asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Approved {
+    /// The shell pieces of the user's templates, but none of high risk.
+    pub pieces: bool,
+    /// The model's steps that ask, by this option.
+    pub steps: Option<&'static str>,
 }
 
 /// How it speaks and looks.
@@ -109,7 +123,12 @@ pub struct LookOptions {
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum Sub {
     /// Talk with a bot; piped text is the message, and the answer goes to standard output.
-    #[command(after_help = "Example:\n  git diff | avocet chat reviewer")]
+    #[command(after_help = "Examples:
+  git diff | avocet chat reviewer
+  git diff | avocet chat fixer --approve-steps
+
+-y says yes to the shell pieces of your templates; the model's steps still ask, or are
+declined where nobody can answer. --approve-steps approves those.")]
     Chat {
         /// The name of a file in the bots folder, without `.toml`.
         // An id of its own: `--bot` has the other.
@@ -301,6 +320,8 @@ pub enum Way {
     Completions(Shell),
 }
 
+const APPROVE_STEPS: &str = "--approve-steps";
+
 /// Which ends of the program are terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
@@ -374,17 +395,32 @@ impl Cli {
         given.into_iter().filter_map(|(key, value)| Some((key, value.clone()?))).collect()
     }
 
+    /// What is approved ahead. Who sends a template or talks with a bot says `-y` to the
+    /// template, not to whatever the model makes of it.
+    pub fn approved(&self) -> Approved {
+        let templates = matches!(self.command, Some(Sub::Chat { .. } | Sub::Command(_)));
+        let steps = match self.run.approve_steps {
+            true => Some(APPROVE_STEPS),
+            false => (self.run.yes && !templates).then_some("-y"),
+        };
+        Approved { pieces: self.run.yes, steps }
+    }
+
     /// What is meant. Piped text, a redirected answer and `-p` mean a run without the
     /// screen.
     pub fn way(self, ends: Ends) -> Result<Way, WrongUse> {
         let schema = self.run.output_schema.is_some();
         let json = self.run.json;
+        let steps = self.run.approve_steps;
         let way = self.meant(ends)?;
         match &way {
             Way::Print { .. } | Way::Template { .. } => {}
             _ if schema => return Err(WrongUse::OnlyHeadless { option: "--output-schema" }),
             Way::Screen { .. } if json => {
                 return Err(WrongUse::OnlyHeadless { option: "--json" });
+            }
+            Way::Screen { .. } if steps => {
+                return Err(WrongUse::OnlyHeadless { option: APPROVE_STEPS });
             }
             Way::Screen { .. } if !ends.stdout => return Err(WrongUse::NoTerminal),
             _ => {}
@@ -456,132 +492,4 @@ pub fn completions(shell: Shell) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TERMINAL: Ends = Ends { stdin: true, stdout: true };
-    const PIPED: Ends = Ends { stdin: false, stdout: false };
-
-    fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
-        Cli::parse_from_args(std::iter::once("avocet").chain(line.iter().copied()))
-    }
-
-    fn way(line: &[&str], ends: Ends) -> Result<Way, WrongUse> {
-        parse(line).unwrap().way(ends)
-    }
-
-    #[test]
-    fn the_table_of_options_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn every_command_shows_an_example_in_its_help() {
-        fn walk(command: &clap::Command) {
-            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.contains("Example"), "{} has no example", command.get_name());
-            for line in help.lines().filter(|line| line.contains("avocet")) {
-                assert!(line.starts_with("  "), "{line}");
-            }
-            command.get_subcommands().for_each(walk);
-        }
-        walk(&Cli::command());
-    }
-
-    #[test]
-    fn what_is_typed_means_the_screen_or_one_turn() {
-        let screen = |prompt: Option<&str>, bot: Option<&str>| {
-            Ok(Way::Screen { prompt: prompt.map(Into::into), bot: bot.map(Into::into) })
-        };
-        let print = |prompt: Option<&str>, bot: Option<&str>, piped| {
-            Ok(Way::Print { prompt: prompt.map(Into::into), bot: bot.map(Into::into), piped })
-        };
-        let only_out = Ends { stdin: true, stdout: false };
-        let cases: &[(&[&str], Ends, Result<Way, WrongUse>)] = &[
-            (&[], TERMINAL, screen(None, None)),
-            (&["fix it"], TERMINAL, screen(Some("fix it"), None)),
-            (&["--bot", "b"], TERMINAL, screen(None, Some("b"))),
-            (&["chat", "b"], TERMINAL, screen(None, Some("b"))),
-            (&["chat", "b", "--bot", "b"], TERMINAL, screen(None, Some("b"))),
-            (&["chat", "b", "--bot", "c"], TERMINAL, Err(WrongUse::TwoBots)),
-            (&["-p", "hi"], TERMINAL, print(Some("hi"), None, false)),
-            (&["-p", "doctor"], TERMINAL, print(Some("doctor"), None, false)),
-            (&["-p"], PIPED, print(None, None, true)),
-            (&["-p", "--json", "hi"], PIPED, print(Some("hi"), None, true)),
-            (&["-p", "a", "b"], TERMINAL, Err(WrongUse::TwoPrompts)),
-            (&["hi", "doctor"], TERMINAL, Err(WrongUse::PromptAndCommand)),
-            (&["hi", "chat", "b"], TERMINAL, screen(Some("hi"), Some("b"))),
-            (&["chat", "b"], PIPED, print(None, Some("b"), true)),
-            (&["hi"], PIPED, print(Some("hi"), None, true)),
-            (&["hi"], only_out, print(Some("hi"), None, false)),
-            (&[], only_out, Err(WrongUse::NoTerminal)),
-            (&["--json"], TERMINAL, Err(WrongUse::OnlyHeadless { option: "--json" })),
-        ];
-        for (line, ends, expected) in cases {
-            assert_eq!(&way(line, *ends), expected, "{line:?} {ends:?}");
-        }
-    }
-
-    #[test]
-    fn an_option_counts_on_either_side_of_a_name() {
-        for line in [["-y", "chat", "b"], ["chat", "-y", "b"], ["chat", "b", "-y"]] {
-            assert!(parse(&line).unwrap().run.yes, "{line:?}");
-        }
-    }
-
-    #[test]
-    fn options_become_settings() {
-        let cli = parse(&["--model", "m", "--mode", "low", "--no-color", "--lang", "zh"]).unwrap();
-        let expected = [("model", "m"), ("mode", "low"), ("lang", "zh"), ("color", "never")];
-        assert_eq!(cli.settings(), expected.map(|(key, value)| (key, value.to_owned())));
-    }
-
-    #[test]
-    fn a_judged_command_stands_behind_two_dashes_word_for_word() {
-        let explain = |batch: Option<&str>, words: &[&str]| {
-            Ok(Way::Policy(Policy::Explain {
-                batch: batch.map(Into::into),
-                tool: None,
-                args: None,
-                words: words.iter().map(|word| (*word).to_owned()).collect(),
-            }))
-        };
-        let line = ["policy", "explain", "--json", "--", "git", "log", "--json", "-p"];
-        assert_eq!(way(&line, TERMINAL), explain(None, &["git", "log", "--json", "-p"]));
-        assert!(parse(&line).unwrap().run.json);
-        assert_eq!(way(&["policy", "explain", "--batch", "-"], PIPED), explain(Some("-"), &[]));
-        let tool = ["policy", "explain", "--tool", "plan", "--args", "{}"];
-        let Ok(Way::Policy(Policy::Explain { tool, args, .. })) = way(&tool, TERMINAL) else {
-            panic!("a tool is judged")
-        };
-        assert_eq!((tool.as_deref(), args.as_deref()), (Some("plan"), Some("{}")));
-    }
-
-    #[test]
-    fn wrong_use_is_told_apart_from_a_wish_for_help() {
-        let args = ["policy", "explain", "--args", "{}"];
-        for line in
-            [&["--nope"][..], &["--mode", "fast"], &["policy", "explain"], &["config"], &args]
-        {
-            assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line:?}");
-        }
-        for line in [["--help"], ["--version"]] {
-            assert_eq!(parse(&line).unwrap_err().exit_code(), 0, "{line:?}");
-        }
-    }
-
-    #[test]
-    fn a_value_may_begin_with_a_dash() {
-        let expected = Config::Set { key: "safety.allowed_programs".into(), value: "-curl".into() };
-        let line = ["config", "set", "safety.allowed_programs", "-curl"];
-        assert_eq!(way(&line, TERMINAL), Ok(Way::Config(expected)));
-    }
-
-    #[test]
-    fn each_shell_gets_a_script() {
-        for shell in Shell::value_variants() {
-            let script = String::from_utf8(completions(*shell)).unwrap();
-            assert!(script.contains("completions"), "{shell:?}");
-        }
-    }
-}
+mod tests;

@@ -214,12 +214,15 @@ impl<'a> Headless<'a> {
         match &ask.question {
             Question::Step { step, risk, .. } => self.asked_for_step(ask.id, step, risk),
             // A question of no step is a script's: may it make this call?
-            Question::Choice { step, text, choices, .. } if self.options.yes && step.is_empty() => {
-                let line = w::SAID_YES.with("step", text.as_str()).with("why", w::SCRIPT_ASKS);
-                let text = choices.first().cloned().unwrap_or_default();
-                vec![Effect::Tell(Said::Line(line)), decide(ask.id, Decision::Answer { text })]
-            }
-            Question::Choice { text, .. } => {
+            Question::Choice { step, text, choices, .. } => {
+                if let Some(option) = self.options.approved.steps
+                    && step.is_empty()
+                {
+                    let line = w::SAID_YES.with("step", text.as_str()).with("why", w::SCRIPT_ASKS);
+                    let line = Effect::Tell(Said::Line(line.with("option", option)));
+                    let text = choices.first().cloned().unwrap_or_default();
+                    return vec![line, decide(ask.id, Decision::Answer { text })];
+                }
                 let word = Some(w::NOBODY_ANSWERS.text(crate::words::Lang::En).to_owned());
                 let notice = Notice::info(w::MODEL_ASKED.with("text", text.as_str()));
                 vec![
@@ -238,14 +241,15 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// `-y` says yes to what asks by itself, not to what a setting lifted out of L2.
+    /// The option approves what asks by itself, not what a setting lifted out of L2.
     fn asked_for_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<Effect> {
-        let may = self.options.yes && risk.tier <= Tier::L1 && !risk.lifted;
-        if !may {
+        let may = risk.tier <= Tier::L1 && !risk.lifted;
+        let Some(option) = self.options.approved.steps.filter(|_| may) else {
             return vec![decide(ask, Decision::Reject { word: None })];
-        }
+        };
         let why = risk.why().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let line = w::SAID_YES.with("step", shown::work(&step.work)).with("why", why);
+        let line = line.with("option", option);
         vec![Effect::Tell(Said::Line(line)), decide(ask, Decision::Approve)]
     }
 
@@ -259,7 +263,7 @@ impl<'a> Headless<'a> {
         pieces: &[ShellPiece],
     ) -> Vec<Effect> {
         if self.options.asks
-            && let Some(asking) = Asking::new(ask.id, pieces, self.options.yes)
+            && let Some(asking) = Asking::new(ask.id, pieces, self.options.approved.pieces)
         {
             let question = asking.question();
             self.asking = Some(asking);
@@ -270,7 +274,7 @@ impl<'a> Headless<'a> {
         let mut effects: Vec<Effect> =
             pieces.iter().flat_map(|piece| told_piece(of, piece)).collect();
         let grave = pieces.iter().find(|piece| piece.is_grave());
-        match (self.options.yes, grave) {
+        match (self.options.approved.pieces, grave) {
             (true, None) => {
                 let steps = pieces.iter().map(|piece| piece.id.clone()).collect();
                 effects.push(decide(ask.id, Decision::ApproveAll { steps }));

@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::{Receiver, Sender};
 
+use super::args::Approved;
 use super::headless::{Effect, Headless, Said};
 use super::report::{self, Voice};
 use super::schema::Schema;
@@ -22,9 +23,8 @@ use crate::words::{Say, cli as w};
 pub struct Options {
     /// Events as JSON instead of the answer as text.
     pub json: bool,
-    /// `-y`: yes to steps that ask.
-    pub yes: bool,
-    /// Somebody sits at a terminal who is asked where no `-y` answers.
+    pub approved: Approved,
+    /// The user sits at a terminal and is asked where no `-y` answers.
     pub asks: bool,
     pub schema: Option<Schema>,
     /// How standard error is spoken to.

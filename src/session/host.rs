@@ -74,6 +74,8 @@ pub struct Desk {
     pub tools: Toolbox,
     pub library: Arc<Library>,
     pub redactor: Arc<Redactor>,
+    /// Whether shell pieces that are not grave were approved ahead.
+    pub approves_pieces: bool,
     pub cancel: CancellationToken,
 }
 

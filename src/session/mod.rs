@@ -75,6 +75,8 @@ pub struct Parts {
     pub bounds: crate::context::window::Bounds,
     /// Said once, when the session opens.
     pub greeting: Vec<crate::protocol::Notice>,
+    /// Whether the shell pieces of templates that are not grave run without a question.
+    pub approves_pieces: bool,
 }
 
 /// How models are reached.

@@ -175,7 +175,10 @@ impl Filling<'_> {
             return Ok(Vec::new());
         }
         let pieces: Vec<ShellPiece> = held.iter().map(shown).collect();
-        let decision = self.ask(question(prompt, &pieces, &held)).await;
+        let decision = match self.ahead(prompt, &pieces).await {
+            Some(decision) => Ok(decision),
+            None => self.ask(question(prompt, &pieces, &held)).await,
+        };
         let decision = match decision {
             Ok(decision) => decision,
             Err(stop) => {
@@ -201,6 +204,17 @@ impl Filling<'_> {
             }
         }
         Ok(outputs)
+    }
+
+    /// What the user said to shell pieces when the program was started. Where one of them
+    /// is grave all are asked about, so that they are seen together.
+    async fn ahead(&mut self, prompt: &Prompt, pieces: &[ShellPiece]) -> Option<Decision> {
+        if !self.host.desk.approves_pieces || pieces.iter().any(ShellPiece::is_grave) {
+            return None;
+        }
+        let say = words::PIECES_ALLOWED.with("of", of(prompt)).with("n", pieces.len());
+        self.host.tell(Event::Notice(crate::protocol::Notice::info(say))).await;
+        Some(Decision::Approve)
     }
 
     /// Runs one piece. What it wrote, without its last newline.
@@ -264,11 +278,15 @@ fn line_of(held: &Held) -> &str {
 
 fn question(prompt: &Prompt, pieces: &[ShellPiece], held: &[Held]) -> Question {
     let cwd = held.first().map(|held| held.judged().cwd.display().to_string());
-    let of = match &prompt.source {
+    Question::Pieces { of: of(prompt), cwd: cwd.unwrap_or_default(), pieces: pieces.to_vec() }
+}
+
+/// What the pieces belong to, as the user knows it.
+fn of(prompt: &Prompt) -> String {
+    match &prompt.source {
         Some(source) => format!("/{}", source.name),
         None => prompt.shown.clone(),
-    };
-    Question::Pieces { of, cwd: cwd.unwrap_or_default(), pieces: pieces.to_vec() }
+    }
 }
 
 /// The ids that may run; `None`: nothing may, and nothing is sent. A yes that names none

@@ -51,6 +51,8 @@ pub(super) struct Session {
     /// What the project says of itself.
     pub found: Arc<crate::config::notes::Found>,
     pub bounds: Bounds,
+    /// Whether shell pieces that are not grave were approved when the program was started.
+    pub approves_pieces: bool,
 }
 
 /// Runs until `Op::Shutdown`, or until no surface is left.
@@ -151,6 +153,7 @@ impl Session {
             reach: parts.reach.ways,
             found: Arc::default(),
             bounds: parts.bounds,
+            approves_pieces: parts.approves_pieces,
         }
     }
 
@@ -311,6 +314,7 @@ impl Session {
                 tools: self.toolbox(),
                 library: Arc::clone(library),
                 redactor: Arc::clone(&self.guard.redactor),
+                approves_pieces: self.approves_pieces,
                 cancel: cancel.clone(),
             },
             outbox: self.outbox.clone(),

@@ -25,11 +25,12 @@ words! { "cli":
     STEP_TIMED_OUT: "  stopped after {ms} ms: it took too long", "  运行 {ms} 毫秒后停止：用时过长";
     STEP_CANCELLED: "  cancelled", "  已取消";
     STEP_DECLINED: "Not run, because it needs a yes: {step} ({why})", "未运行，因为需要同意：{step}（{why}）";
-    STEP_DECLINED_HINT: "With `-y` steps like this one run without asking.", "加上 `-y`，这类步骤会直接运行。";
+    STEP_DECLINED_HINT: "With `--approve-steps` steps like this one run without asking.", "加上 `--approve-steps`，这类步骤会直接运行。";
     STEP_EACH_ASKS: "Not run, because `safety.max_auto_steps_per_turn` is 0 and so every step needs a yes: {step}", "未运行，因为 `safety.max_auto_steps_per_turn` 为 0，每一步都需要同意：{step}";
-    STEP_EACH_ASKS_HINT: "Raise that setting, or say yes to the steps with `-y`.", "请调高该设置，或加上 `-y` 表示同意。";
+    STEP_EACH_ASKS_HINT: "Raise that setting, or approve the steps with `--approve-steps`.", "请调高该设置，或加上 `--approve-steps` 批准步骤。";
     STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
-    SAID_YES: "Allowed by -y: {step} ({why})", "由 -y 允许：{step}（{why}）";
+    SAID_YES: "Allowed by {option}: {step} ({why})", "由 {option} 允许：{step}（{why}）";
+    YES_TO_PIECES: "`-y`: shell commands of your templates run without a question, except those of high risk. The model's steps still ask.", "`-y`：模板中的 shell 命令将直接运行，高风险命令除外。模型提出的步骤仍会询问。";
     SCRIPT_ASKS: "its permissions leave this to you", "其权限设置将此交由你决定";
     NO_REASON: "no reason is given", "没有给出原因";
     REPAIRING: "The reply could not be understood and is asked for again: {fault}", "回复无法理解，正在重新请求：{fault}";

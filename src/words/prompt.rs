@@ -31,6 +31,7 @@ words! { "prompt":
     PICK_MARKED: "Run the marked ones", "运行已标记的";
     PICK_MARKED_SHORT: "Run marked", "运行标记项";
     HINT_MARK: "mark or not (1-9 too)", "标记或取消（也可按 1-9）";
+    PIECES_ALLOWED: "Allowed by -y: the shell commands of {of} ({n}).", "由 -y 允许：{of} 的 shell 命令（{n} 条）。";
     // The same as lines.
     LINE_PIECES: "{of} wants to run shell commands: {n}. Their output becomes part of your message.", "{of} 要运行 shell 命令：{n} 条，其输出会成为消息的一部分。";
     LINE_PIECE: "  {n}, {tier}: {line}", "  {n}，{tier}：{line}";

@@ -230,6 +230,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> Parts {
         kept: Kept::nothing(),
         bounds: Bounds::default(),
         greeting: vec![],
+        approves_pieces: false,
     }
 }
 

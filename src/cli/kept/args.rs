@@ -69,7 +69,10 @@ pub enum CommandSub {
     #[command(after_help = "Examples:
   avocet command run commit-msg -y
   avocet command run summarize focus on risks --bot reviewer
-  git log -5 | avocet command run changelog -y")]
+  git log -5 | avocet command run changelog -y
+
+-y says yes to the template's shell pieces, never to one of high risk; the model's steps
+still ask, or are declined where nobody can answer. --approve-steps approves those.")]
     Run {
         /// As it is typed behind `/`.
         name: String,
@@ -77,7 +80,10 @@ pub enum CommandSub {
         args: Vec<String>,
     },
     /// Print the text a command comes to; no model is asked.
-    #[command(after_help = "Example:\n  avocet command render commit-msg -y")]
+    #[command(after_help = "Example:
+  avocet command render commit-msg -y
+
+-y says yes to the template's shell pieces, never to one of high risk.")]
     Render {
         /// As it is typed behind `/`.
         name: String,

@@ -20,11 +20,18 @@ struct Ran {
 
 fn options() -> Options {
     let voice = Voice { lang: Lang::En, clean: str::to_owned };
-    Options { json: false, yes: false, asks: false, schema: None, voice, clean: str::to_owned }
+    Options {
+        json: false,
+        approved: Approved::default(),
+        asks: false,
+        schema: None,
+        voice,
+        clean: str::to_owned,
+    }
 }
 
 fn yes() -> Options {
-    Options { yes: true, ..options() }
+    Options { approved: Approved { pieces: true, steps: Some("-y") }, ..options() }
 }
 
 fn json() -> Options {

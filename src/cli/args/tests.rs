@@ -1,0 +1,151 @@
+use super::*;
+
+const TERMINAL: Ends = Ends { stdin: true, stdout: true };
+const PIPED: Ends = Ends { stdin: false, stdout: false };
+
+fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
+    Cli::parse_from_args(std::iter::once("avocet").chain(line.iter().copied()))
+}
+
+fn way(line: &[&str], ends: Ends) -> Result<Way, WrongUse> {
+    parse(line).unwrap().way(ends)
+}
+
+#[test]
+fn the_table_of_options_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn every_command_shows_an_example_in_its_help() {
+    fn walk(command: &clap::Command) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        assert!(help.contains("Example"), "{} has no example", command.get_name());
+        for line in help.lines().filter(|line| line.contains("avocet")) {
+            assert!(line.starts_with("  "), "{line}");
+        }
+        command.get_subcommands().for_each(walk);
+    }
+    walk(&Cli::command());
+}
+
+#[test]
+fn what_is_typed_means_the_screen_or_one_turn() {
+    let screen = |prompt: Option<&str>, bot: Option<&str>| {
+        Ok(Way::Screen { prompt: prompt.map(Into::into), bot: bot.map(Into::into) })
+    };
+    let print = |prompt: Option<&str>, bot: Option<&str>, piped| {
+        Ok(Way::Print { prompt: prompt.map(Into::into), bot: bot.map(Into::into), piped })
+    };
+    let only_out = Ends { stdin: true, stdout: false };
+    let cases: &[(&[&str], Ends, Result<Way, WrongUse>)] = &[
+        (&[], TERMINAL, screen(None, None)),
+        (&["fix it"], TERMINAL, screen(Some("fix it"), None)),
+        (&["--bot", "b"], TERMINAL, screen(None, Some("b"))),
+        (&["chat", "b"], TERMINAL, screen(None, Some("b"))),
+        (&["chat", "b", "--bot", "b"], TERMINAL, screen(None, Some("b"))),
+        (&["chat", "b", "--bot", "c"], TERMINAL, Err(WrongUse::TwoBots)),
+        (&["-p", "hi"], TERMINAL, print(Some("hi"), None, false)),
+        (&["-p", "doctor"], TERMINAL, print(Some("doctor"), None, false)),
+        (&["-p"], PIPED, print(None, None, true)),
+        (&["-p", "--json", "hi"], PIPED, print(Some("hi"), None, true)),
+        (&["-p", "a", "b"], TERMINAL, Err(WrongUse::TwoPrompts)),
+        (&["hi", "doctor"], TERMINAL, Err(WrongUse::PromptAndCommand)),
+        (&["hi", "chat", "b"], TERMINAL, screen(Some("hi"), Some("b"))),
+        (&["chat", "b"], PIPED, print(None, Some("b"), true)),
+        (&["hi"], PIPED, print(Some("hi"), None, true)),
+        (&["hi"], only_out, print(Some("hi"), None, false)),
+        (&[], only_out, Err(WrongUse::NoTerminal)),
+        (&["--json"], TERMINAL, Err(WrongUse::OnlyHeadless { option: "--json" })),
+    ];
+    for (line, ends, expected) in cases {
+        assert_eq!(&way(line, *ends), expected, "{line:?} {ends:?}");
+    }
+}
+
+#[test]
+fn an_option_counts_on_either_side_of_a_name() {
+    for line in [["-y", "chat", "b"], ["chat", "-y", "b"], ["chat", "b", "-y"]] {
+        assert!(parse(&line).unwrap().run.yes, "{line:?}");
+    }
+}
+
+#[test]
+fn y_approves_steps_only_where_it_is_short_for_that() {
+    let cases: &[(&[&str], bool, Option<&str>)] = &[
+        (&["-p", "hi"], false, None),
+        (&["-p", "hi", "-y"], true, Some("-y")),
+        (&["-p", "hi", "--approve-steps"], false, Some("--approve-steps")),
+        (&["-p", "hi", "-y", "--approve-steps"], true, Some("--approve-steps")),
+        (&["-y", "hi"], true, Some("-y")),
+        (&["-p", "hi", "-y", "resume", "k7m2"], true, Some("-y")),
+        (&["chat", "b", "-y"], true, None),
+        (&["-p", "hi", "chat", "b", "-y"], true, None),
+        (&["chat", "b", "-y", "--approve-steps"], true, Some("--approve-steps")),
+        (&["command", "run", "x", "-y"], true, None),
+        (&["-y", "command", "render", "x"], true, None),
+        (&["command", "run", "x", "--approve-steps"], false, Some("--approve-steps")),
+        (&["run", "x", "-y"], true, Some("-y")),
+    ];
+    for (line, pieces, steps) in cases {
+        let approved = parse(line).unwrap().approved();
+        assert_eq!(approved, Approved { pieces: *pieces, steps: *steps }, "{line:?}");
+    }
+    let only = Err(WrongUse::OnlyHeadless { option: "--approve-steps" });
+    assert_eq!(way(&["--approve-steps"], TERMINAL), only);
+    assert_eq!(way(&["chat", "b", "--approve-steps"], TERMINAL), only);
+}
+
+#[test]
+fn options_become_settings() {
+    let cli = parse(&["--model", "m", "--mode", "low", "--no-color", "--lang", "zh"]).unwrap();
+    let expected = [("model", "m"), ("mode", "low"), ("lang", "zh"), ("color", "never")];
+    assert_eq!(cli.settings(), expected.map(|(key, value)| (key, value.to_owned())));
+}
+
+#[test]
+fn a_judged_command_stands_behind_two_dashes_word_for_word() {
+    let explain = |batch: Option<&str>, words: &[&str]| {
+        Ok(Way::Policy(Policy::Explain {
+            batch: batch.map(Into::into),
+            tool: None,
+            args: None,
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+        }))
+    };
+    let line = ["policy", "explain", "--json", "--", "git", "log", "--json", "-p"];
+    assert_eq!(way(&line, TERMINAL), explain(None, &["git", "log", "--json", "-p"]));
+    assert!(parse(&line).unwrap().run.json);
+    assert_eq!(way(&["policy", "explain", "--batch", "-"], PIPED), explain(Some("-"), &[]));
+    let tool = ["policy", "explain", "--tool", "plan", "--args", "{}"];
+    let Ok(Way::Policy(Policy::Explain { tool, args, .. })) = way(&tool, TERMINAL) else {
+        panic!("a tool is judged")
+    };
+    assert_eq!((tool.as_deref(), args.as_deref()), (Some("plan"), Some("{}")));
+}
+
+#[test]
+fn wrong_use_is_told_apart_from_a_wish_for_help() {
+    let args = ["policy", "explain", "--args", "{}"];
+    for line in [&["--nope"][..], &["--mode", "fast"], &["policy", "explain"], &["config"], &args] {
+        assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line:?}");
+    }
+    for line in [["--help"], ["--version"]] {
+        assert_eq!(parse(&line).unwrap_err().exit_code(), 0, "{line:?}");
+    }
+}
+
+#[test]
+fn a_value_may_begin_with_a_dash() {
+    let expected = Config::Set { key: "safety.allowed_programs".into(), value: "-curl".into() };
+    let line = ["config", "set", "safety.allowed_programs", "-curl"];
+    assert_eq!(way(&line, TERMINAL), Ok(Way::Config(expected)));
+}
+
+#[test]
+fn each_shell_gets_a_script() {
+    for shell in Shell::value_variants() {
+        let script = String::from_utf8(completions(*shell)).unwrap();
+        assert!(script.contains("completions"), "{shell:?}");
+    }
+}
