@@ -13,6 +13,8 @@ pub struct Token<'a> {
     /// Index into the arguments.
     pub at: usize,
     pub part: Part<'a>,
+    /// Whether its value is the argument behind it.
+    pub separate: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,9 @@ pub enum ValueKind {
     Text,
     /// `path`: a file it reads.
     Path,
+    /// `sure`: a pattern or a script, which every version of the program takes as the
+    /// value and never as a file.
+    Sure,
     /// `glob`: a pattern of file names.
     Glob,
     /// The value of a danger.
@@ -103,7 +108,7 @@ struct Reader<'a, 's> {
 
 impl<'a> Reader<'a, '_> {
     fn push(&mut self, part: Part<'a>) {
-        self.out.push(Token { at: self.at, part });
+        self.out.push(Token { at: self.at, part, separate: false });
     }
 
     fn flag(
@@ -113,6 +118,17 @@ impl<'a> Reader<'a, '_> {
         known: Option<Takes>,
     ) {
         self.push(Part::Flag { name: name.into(), value, known });
+    }
+
+    /// A flag whose value is the next argument, if there is one.
+    fn with_next(&mut self, name: impl Into<Cow<'a, str>>, known: Option<Takes>) {
+        let value = self.args.get(self.at + 1).map(String::as_str);
+        // Without its value the program fails; that is not ours to judge.
+        self.flag(name, value, known);
+        if let (Some(_), Some(token)) = (value, self.out.last_mut()) {
+            token.separate = true;
+            self.at += 1;
+        }
     }
 
     /// A `--` behind an option nobody knows may be its value, and then ends nothing.
@@ -143,12 +159,7 @@ impl<'a> Reader<'a, '_> {
 
     fn long(&mut self, name: &'a str, attached: Option<&'a str>, known: Option<Takes>) {
         match (known, attached) {
-            (Some(Takes::Value(_)), None) => {
-                let value = self.args.get(self.at + 1).map(String::as_str);
-                // Without its value the program fails; that is not ours to judge.
-                self.flag(name, value, known);
-                self.at += usize::from(value.is_some());
-            }
+            (Some(Takes::Value(_)), None) => self.with_next(name, known),
             (Some(Takes::Nothing), Some(_)) if self.spec.grammar.flags != "*" => {
                 self.flag(name, attached, None);
             }
@@ -164,9 +175,7 @@ impl<'a> Reader<'a, '_> {
             let known = takes(self.spec, &name);
             match known {
                 Some(Takes::Value(_)) if rest.is_empty() => {
-                    let value = self.args.get(self.at + 1).map(String::as_str);
-                    self.flag(name, value, known);
-                    self.at += usize::from(value.is_some());
+                    self.with_next(name, known);
                     break;
                 }
                 Some(Takes::Value(_) | Takes::Attached(_)) => {
@@ -212,6 +221,7 @@ fn value_kind(name: &str) -> ValueKind {
     match name {
         "path" => ValueKind::Path,
         "glob" => ValueKind::Glob,
+        "sure" => ValueKind::Sure,
         _ => ValueKind::Text,
     }
 }

@@ -29,6 +29,7 @@ pub struct RuleId {
 const OF_ANY_ROW: &[(&str, Tier, Word)] = &[
     ("option",     Tier::L1, words::OPTION_UNKNOWN),
     ("operand",    Tier::L1, words::OPERAND_UNKNOWN),
+    ("arguments",  Tier::L1, words::READS_ARGUMENTS),
     ("code",       Tier::L1, words::CODE_STARTS),
     ("create",     Tier::L1, words::GIT_MAKES_BRANCH),
     ("delete",     Tier::L2, words::CLOUD_DESTROYS),

@@ -201,6 +201,9 @@ pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
         return;
     }
     let tokens = args::read(call.args, spec);
+    if spec.argument_files {
+        argument_files(call, findings);
+    }
     dangers(spec, call, &tokens, findings);
     if let Some(check) = spec.check {
         check(call, &tokens, findings);
@@ -214,6 +217,15 @@ pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
         options(call, &tokens, findings);
     }
     operands(spec, call, &tokens, findings);
+}
+
+/// `@FILE` stands for arguments that are read from a file, wherever it stands.
+fn argument_files(call: &Call<'_>, findings: &mut Findings) {
+    for (at, arg) in call.args.iter().enumerate().filter(|(_, arg)| arg.starts_with('@')) {
+        let say = words::READS_ARGUMENTS.with("arg", quoted(arg));
+        let say = say.with("program", call.name.to_owned());
+        call.find("arguments", Tier::L1, say, at, &[Effect::Outside], findings);
+    }
 }
 
 fn base(spec: &Spec, call: &Call<'_>, arg: Option<usize>, findings: &mut Findings) {
@@ -253,7 +265,11 @@ fn options(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
                     let arg = call.seat.arg(token.at);
                     findings.add("path.sensitive", Tier::L1, say, arg, &[Effect::Secret]);
                 }
-                ValueKind::Glob | ValueKind::Text | ValueKind::Danger => {}
+                // Another version of the program may take no value there.
+                ValueKind::Text if token.separate && value.chars().count() > 1 => {
+                    call.reads(value, token.at + 1, findings);
+                }
+                ValueKind::Glob | ValueKind::Text | ValueKind::Sure | ValueKind::Danger => {}
             },
             (Some(Takes::Nothing | Takes::Value(_) | Takes::Attached(_)), _) => {}
         }
@@ -285,6 +301,7 @@ fn operands(spec: &Spec, call: &Call<'_>, tokens: &[Token<'_>], findings: &mut F
             loose(call, tokens, findings);
         }
         Operands::Named => {
+            words.iter().for_each(|(at, text)| call.reads(text, *at, findings));
             let parts = words.iter().flat_map(|(at, text)| {
                 text.split([':', '=', ',']).filter(|part| !part.is_empty()).map(|part| (*at, part))
             });
@@ -371,7 +388,7 @@ fn moved<'a>(ground: &Ground<'a>, tokens: &[Token<'_>]) -> Ground<'a> {
         if let Part::Flag { name, value: Some(folder), .. } = &token.part
             && name == "-C"
         {
-            moved.cwd = paths::absolute(folder, &moved.cwd, &ground.scene.place.home);
+            moved.cwd = moved.cwd.join(folder);
         }
     }
     moved
@@ -404,7 +421,11 @@ fn identify<'n>(
         return Some(name);
     }
     let scene = ground.scene;
-    let path = paths::absolute(name, &ground.cwd, &scene.place.home);
+    // A program that starts another takes its path by the letters.
+    let path = match named {
+        Some(_) => ground.cwd.join(name),
+        None => paths::absolute(name, &ground.cwd, &scene.place.home),
+    };
     if scene.world.program(&path.to_string_lossy()).is_some() {
         return name.rsplit('/').next();
     }

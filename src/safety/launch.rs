@@ -46,7 +46,7 @@ impl Launch {
     }
 
     /// Without what only a step that runs by itself is given.
-    pub(super) fn as_approved(self) -> Launch {
+    pub(super) fn for_approved(self) -> Launch {
         Launch { inserted: Vec::new(), empty_folder: false, ..self }
     }
 

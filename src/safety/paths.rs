@@ -23,9 +23,17 @@ pub enum Class {
     Secret,
 }
 
-/// Classifies a path as it stands in an argument, seen from `cwd`.
+/// Classifies a path as it stands in an argument, seen from `cwd`. A program takes it by
+/// its letters; what whoever wrote it may have meant only adds.
 pub fn classify(text: &str, cwd: &Path, scene: Scene<'_>) -> Class {
-    let written = absolute(text, cwd, &scene.place.home);
+    let literal = classify_written(cwd.join(text), scene);
+    match alias(text, cwd, &scene.place.home) {
+        Some(meant) => literal.max(classify_written(meant, scene)),
+        None => literal,
+    }
+}
+
+fn classify_written(written: PathBuf, scene: Scene<'_>) -> Class {
     let plain = normal(&written);
     if plain == Path::new("/dev/null") {
         return Class::Inside;
@@ -44,17 +52,27 @@ pub fn classify(text: &str, cwd: &Path, scene: Scene<'_>) -> Class {
 /// The absolute path a text stands for. A literal `~` or `$HOME` never reaches a shell,
 /// but whoever wrote it meant the home folder.
 pub fn absolute(text: &str, cwd: &Path, home: &Path) -> PathBuf {
-    let text = text.strip_prefix("file://").unwrap_or(text);
+    alias(text, cwd, home).unwrap_or_else(|| cwd.join(text))
+}
+
+/// What a text may mean beyond its letters: `file://`, `~`, `$HOME`. No program takes it
+/// so, which is handed its arguments without a shell.
+fn alias(text: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
+    let plain = text.strip_prefix("file://").unwrap_or(text);
     for alias in ["~", "$HOME", "${HOME}"] {
-        match text.strip_prefix(alias) {
-            Some("") => return home.to_owned(),
-            Some(rest) if rest.starts_with('/') => return home.join(rest.trim_start_matches('/')),
-            // `~name` is somebody else's home.
-            Some(rest) if alias == "~" && is_user(rest) => return Path::new("/home").join(rest),
+        match plain.strip_prefix(alias) {
+            Some("") => return Some(home.to_owned()),
+            Some(rest) if rest.starts_with('/') => {
+                return Some(home.join(rest.trim_start_matches('/')));
+            }
+            // `~name` is the home of another user.
+            Some(rest) if alias == "~" && is_user(rest) => {
+                return Some(Path::new("/home").join(rest));
+            }
             Some(_) | None => {}
         }
     }
-    cwd.join(text)
+    (plain.len() < text.len()).then(|| cwd.join(plain))
 }
 
 /// The path without `.` and `..`, by its letters alone.

@@ -53,7 +53,7 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     let seen = findings.seen();
     let launch = launch(&mut findings, &ground);
     let risk = findings.risk(lifted);
-    let launch = if risk.tier == Tier::L0 { launch } else { launch.as_approved() };
+    let launch = if risk.tier == Tier::L0 { launch } else { launch.for_approved() };
     (Judged { step, risk, program, cwd: ground.cwd, pieces, seen, task, launch }, allowed)
 }
 

@@ -29,6 +29,8 @@ pub struct Spec {
     /// Argument lists that are harmless as a whole, such as `--version`.
     pub quiet: &'static [&'static str],
     pub check: Option<Check>,
+    /// Whether `@FILE` stands for arguments that are read from a file.
+    pub argument_files: bool,
     /// Programs it starts by itself, by name.
     pub starts: &'static [&'static str],
     /// Folders or files of helpers it starts, seen from the folder above the one it lies
@@ -47,7 +49,8 @@ pub struct Grammar {
     /// `-NUM` stands for `-20`.
     pub flags: &'static str,
     /// Harmless flags with a value: `-k=text --key=text`; `--color=?text` takes one
-    /// only behind `=`. Kinds: see [`super::args::ValueKind`].
+    /// only behind `=`. A value that is an argument of its own is judged as an operand
+    /// too, but for those of the kind `sure`. Kinds: see [`super::args::ValueKind`].
     pub values: &'static str,
     pub order: Order,
     pub operands: Operands,
@@ -120,6 +123,7 @@ impl Spec {
             subs: &[],
             quiet: &[],
             check: None,
+            argument_files: false,
             starts: &[],
             helpers: &[],
             examples: Examples { keeps: &[], raised: &[] },
@@ -179,6 +183,12 @@ impl Spec {
 
     pub const fn check(mut self, check: Check) -> Spec {
         self.check = Some(check);
+        self
+    }
+
+    /// `@FILE` stands for arguments that are read from a file.
+    pub const fn argument_files(mut self) -> Spec {
+        self.argument_files = true;
         self
     }
 

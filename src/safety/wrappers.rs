@@ -145,8 +145,17 @@ fn variable(name: &str, value: &str, at: usize, call: &Call<'_>, findings: &mut 
 /// Whether a variable changes nothing but words and colours. Where languages and time
 /// zones are read from may be said as a path, and that is no name of one.
 pub fn is_harmless_variable(name: &str, value: &str) -> bool {
-    let path = value.starts_with(['/', ':', '~', '.', '$']) || value.contains("..");
+    let path = value.starts_with([':', '~', '.', '$']) || value.contains('/');
     (HARMLESS.contains(&name) || name.starts_with("LC_")) && !path
+        || name == "TZ" && is_time_zone(value)
+}
+
+/// `Europe/Berlin`: a name the system has for a time zone.
+fn is_time_zone(value: &str) -> bool {
+    value.split('/').all(|part| {
+        part.starts_with(|c: char| c.is_ascii_uppercase())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+'))
+    })
 }
 
 /// Whether a variable names or brings in what other programs then run.
@@ -181,7 +190,6 @@ const HARMLESS: &[&str] = &[
     "RUST_BACKTRACE",
     "TIME_STYLE",
     "BLOCK_SIZE",
-    "POSIXLY_CORRECT",
 ];
 
 #[rustfmt::skip]

@@ -75,6 +75,7 @@ words! { "safety":
     WRITES_IN_PLACE: "`{arg}`: changes the files themselves.", "`{arg}`：会直接修改文件本身。";
     WRITES_ANYWHERE: "`{arg}`: may write to any folder.", "`{arg}`：可能写入任意目录。";
     READS_ELSEWHERE: "`{arg}`: reads what other files or settings name.", "`{arg}`：会读取由其他文件或设置指定的内容。";
+    READS_ARGUMENTS: "`{arg}`: `{program}` takes further arguments from that file, and they are not known.", "`{arg}`：`{program}` 会从该文件读取更多参数，其内容未知。";
     FOLLOWS_LINKS: "`{arg}`: follows links, which may lead out of the workspace.", "`{arg}`：会跟随链接，可能离开工作区。";
     FIND_DELETES: "Deletes everything it finds; there is no way back.", "会删除找到的一切，且无法恢复。";
     SED_SCRIPT: "This `sed` script may write files or start programs.", "此 `sed` 脚本可能写文件或启动程序。";

@@ -70,10 +70,10 @@ pub(super) const ROWS: &[Spec] = &[
         .operands(Reads(1))
         .dangers(&[Danger::ask("revert", &["-r|-revert"], words::WRITES_A_FILE, &[Write])])
         .keeps(&["xxd a.bin", "xxd -l 64 -c 8 a.bin"]).raised(&["xxd a.bin out", "xxd -r a.txt", "xxd .env"]),
-    Spec::read("strings")
+    Spec::read("strings").argument_files()
         .flags("-a -f -o -w --all --print-file-name --include-all-whitespace -NUM")
         .values("-n=text --bytes=text -t=text --radix=text -e=text --encoding=text -s=text --output-separator=text -U=text --unicode=text")
-        .operands(Reads(ANY)).keeps(&["strings a.bin", "strings -n 8 a.bin"]).raised(&["strings -T x a.bin", "strings /proc/1/environ"]),
+        .operands(Reads(ANY)).keeps(&["strings a.bin", "strings -n 8 a.bin"]).raised(&["strings -T x a.bin", "strings /proc/1/environ", "strings @list", "strings -n @list a.bin", "strings -- @list"]),
     Spec::read("stat")
         .flags("-L -f -t -x -s -l -n -q -r -F --dereference --file-system --terse")
         .values("-c=text --format=text --printf=text --cached=text")
@@ -104,8 +104,8 @@ pub(super) const ROWS: &[Spec] = &[
                 --report-identical-files --expand-tabs --initial-tab --unified --context --ignore-all-space --side-by-side \
                 --ignore-trailing-space --normal --left-column --suppress-common-lines --suppress-blank-empty --strip-trailing-cr \
                 --speed-large-files --no-dereference --no-ignore-file-name-case --ignore-file-name-case -NUM")
-        .values("-C=text -U=text -W=text -I=text -F=text -L=text -D=text -x=text --context=?text --unified=?text --width=text --label=text \
-                 --ignore-matching-lines=text --show-function-line=text --exclude=text --color=?text --palette=text --tabsize=text \
+        .values("-C=text -U=text -W=text -I=sure -F=sure -L=text -D=text -x=sure --context=?text --unified=?text --width=text --label=text \
+                 --ignore-matching-lines=sure --show-function-line=sure --exclude=sure --color=?text --palette=text --tabsize=text \
                  --horizon-lines=text --ifdef=text -S=text --starting-file=text -X=path --exclude-from=path --from-file=path --to-file=path")
         .operands(Reads(2))
         .dangers(&[Danger::ask("paginate", &["-l|--paginate"], words::STARTS_PROGRAM, &[])])
@@ -120,7 +120,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("tree")
         .flags("-a -c -C -d -D -f -F -g -h -i -J -n -N -p -q -Q -r -s -S -t -u -U -v -x -X -A --dirsfirst --filesfirst --noreport --prune --du \
                 --device --inodes --si --gitignore --matchdirs --ignore-case --metafirst --nolinks --fflinks --hintro --houtro --compress")
-        .values("-L=text -I=text -P=text --filelimit=text --sort=text --timefmt=text --charset=text -H=text -T=text --gitfile=path --infofile=path")
+        .values("-L=text -I=sure -P=sure --filelimit=text --sort=text --timefmt=text --charset=text -H=text -T=text --gitfile=path --infofile=path")
         .operands(Reads(ANY))
         .dangers(&[
             Danger::ask("output", &["-o=|-R|--output="], words::WRITES_A_FILE, &[Write]),
@@ -130,7 +130,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("du")
         .flags("-0 -a -b -c -h -H -k -l -m -P -s -S -x --null --all --apparent-size --bytes --total --human-readable --si --inodes --count-links \
                 --no-dereference --separate-dirs --summarize --one-file-system --time")
-        .values("-B=text --block-size=text -d=text --max-depth=text -t=text --threshold=text --exclude=text --time=?text --time-style=text -X=path --exclude-from=path")
+        .values("-B=text --block-size=text -d=text --max-depth=text -t=text --threshold=text --exclude=sure --time=?text --time-style=text -X=path --exclude-from=path")
         .operands(Reads(ANY)).keeps(&["du -sh .", "du -h -d 1 src", "du -sk ."]).raised(&["du -sh /", "du -L .", "du --files0-from=x"]),
     Spec::read("df")
         .flags("-a -h -H -i -k -l -P -T --all --human-readable --si --inodes --local --portability --print-type --total")
@@ -157,7 +157,7 @@ pub(super) const ROWS: &[Spec] = &[
         .flags("-H -I -u -s -i -g -F -a -p -0 -1 -q -V -h --hidden --no-ignore --unrestricted --no-ignore-vcs --no-ignore-parent \
                 --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --full-path --print0 --quiet \
                 --show-errors --one-file-system --prune --no-require-git --hyperlink --strip-cwd-prefix --no-global-ignore-file")
-        .values("-d=text --max-depth=text --min-depth=text --exact-depth=text -t=text --type=text -e=text --extension=text -E=text --exclude=text \
+        .values("-d=text --max-depth=text --min-depth=text --exact-depth=text -t=text --type=text -e=sure --extension=sure -E=sure --exclude=sure \
                  -S=text --size=text --changed-within=text --changed-before=text -o=text --owner=text -c=text --color=text -j=text --threads=text \
                  --max-results=text --and=text --format=text --path-separator=text --search-path=path -C=path --base-directory=path --ignore-file=path")
         .operands(PatternThenReads(""))

@@ -22,12 +22,12 @@ macro_rules! diff_flags {
 }
 macro_rules! diff_values {
     () => {
-        "-U=text --unified=text --stat=?text --stat-width=text --stat-name-width=text --stat-count=text --dirstat=?text -X=?text --color=?text \
-         --color-moved=?text --color-moved-ws=text --word-diff=?text --word-diff-regex=text --color-words=?text --ws-error-highlight=text \
-         --abbrev=?text -B=?text --break-rewrites=?text -M=?text --find-renames=?text -C=?text --find-copies=?text --diff-filter=text -S=text -G=text \
-         --relative=?text --inter-hunk-context=text --ignore-submodules=?text --src-prefix=text --dst-prefix=text --line-prefix=text --anchored=text \
+        "-U=?text --unified=?text --stat=?text --stat-width=text --stat-name-width=text --stat-count=text --dirstat=?text -X=?text --color=?text \
+         --color-moved=?text --color-moved-ws=text --word-diff=?text --word-diff-regex=sure --color-words=?text --ws-error-highlight=text \
+         --abbrev=?text -B=?text --break-rewrites=?text -M=?text --find-renames=?text -C=?text --find-copies=?text --diff-filter=text -S=sure -G=sure \
+         --relative=?text --inter-hunk-context=text --ignore-submodules=?text --src-prefix=text --dst-prefix=text --line-prefix=text --anchored=sure \
          --diff-algorithm=text -l=text --output-indicator-new=text --output-indicator-old=text --output-indicator-context=text --find-object=text \
-         -I=text --ignore-matching-lines=text --skip-to=text --rotate-to=text --diff-merges=text -O=path "
+         -I=sure --ignore-matching-lines=sure --skip-to=text --rotate-to=text --diff-merges=text -O=path "
     };
 }
 /// Flags of everything that walks history.
@@ -43,9 +43,9 @@ macro_rules! log_flags {
 }
 macro_rules! log_values {
     () => {
-        "-n=text --max-count=text --skip=text --since=text --after=text --until=text --before=text --author=text --committer=text --grep=text \
-         --grep-reflog=text --min-parents=text --max-parents=text --format=text --pretty=?text --date=text --decorate=?text --decorate-refs=text \
-         --decorate-refs-exclude=text --encoding=text --notes=?text --show-notes=?text --exclude=text --glob=text -L=text --no-walk=?text \
+        "-n=text --max-count=text --skip=text --since=text --after=text --until=text --before=text --author=sure --committer=sure --grep=sure \
+         --grep-reflog=sure --min-parents=text --max-parents=text --format=text --pretty=?text --date=text --decorate=?text --decorate-refs=text \
+         --decorate-refs-exclude=text --encoding=text --notes=?text --show-notes=?text --exclude=sure --glob=text -L=text --no-walk=?text \
          --branches=?text --tags=?text --remotes=?text --since-as-filter=text --expand-tabs=?text --exclude-hidden=text --ancestry-path=?text "
     };
 }
@@ -99,8 +99,8 @@ const SUBS: &[Spec] = &[
         .raised(&["git -c a=b status", "git --config-env a=B status", "git status --nobody", "git -C .. status", "git --git-dir=x status", "git -p status",
                   "git --git-dir x status", "git --exec-path=/x status", "git -C /etc status", "git --work-tree / status", "git --nobody status", "git status --ignore-submodules=none"]),
     Spec::read("diff").flags(diff_flags!()).values(diff_values!()).operands(Named).dangers(DIFF_DANGERS).check(checks::output)
-        .keeps(&["git diff", "git diff --stat", "git diff -w -U10", "git diff HEAD~1 -- src", "git diff main..feat/x", "git diff --cached --name-only", "git diff -- --output=x", "git diff @~3"])
-        .raised(&["git diff --output=x.patch", "git diff --outp=x", "git diff --textconv", "git diff --ext-diff", "git diff --no-index /dev/null x", "git diff --no-ind a b", "git diff --nobody", "git diff --output x", "git diff -O/etc/passwd"]),
+        .keeps(&["git diff", "git diff --stat", "git diff -w -U10", "git diff -U5 --unified=3", "git diff HEAD~1 -- src", "git diff main..feat/x", "git diff --cached --name-only", "git diff -- --output=x", "git diff @~3"])
+        .raised(&["git diff --output=x.patch", "git diff --outp=x", "git diff --textconv", "git diff --ext-diff", "git diff --no-index /dev/null x", "git diff --no-ind a b", "git diff --nobody", "git diff --output x", "git diff -O/etc/passwd", "git diff -U /etc/passwd /dev/null", "git diff --unified /etc/passwd /dev/null", "git diff --skip-to /etc/passwd a.txt", "git diff --stat-width .env /dev/null"]),
     Spec::read("log whatchanged").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git log", "git log --oneline -n 5", "git log -5", "git log -n5 --stat", "git log --author=$(id)", "git log -- reset", "git log --format=%H", "git log --graph --all --decorate", "git log -p -S foo", "git log -L1,5:src/main.rs"])
         .raised(&["git log --format=%G?", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p", "git log -L1,5:.env", "git log -L :main:.env"]),
@@ -128,11 +128,11 @@ const SUBS: &[Spec] = &[
     Spec::read("rev-parse")
         .flags("--abbrev-ref --short --verify --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree \
                 --is-inside-git-dir --is-bare-repository --is-shallow-repository --all --branches --tags --remotes --quiet -q --revs-only --no-revs --flags --no-flags --show-superproject-working-tree --show-object-format --local-env-vars --not --sq")
-        .values("--short=?text --default=text --since=text --until=text --disambiguate=text --git-path=text --path-format=text --abbrev-ref=?text --glob=text --exclude=text --show-object-format=?text")
+        .values("--short=?text --default=text --since=text --until=text --disambiguate=text --git-path=text --path-format=text --abbrev-ref=?text --glob=text --exclude=sure --show-object-format=?text")
         .operands(Text).keeps(&["git rev-parse HEAD", "git rev-parse --abbrev-ref HEAD", "git rev-parse --show-toplevel"]).raised(&["git rev-parse --nobody"]),
     Spec::read("ls-files")
         .flags("-c -d -m -o -i -s -k -u -v -f -t -z --cached --deleted --modified --others --ignored --stage --killed --unmerged --directory --no-empty-directory --eol --full-name --exclude-standard --error-unmatch --deduplicate --debug --sparse --resolve-undo")
-        .values("-x=text --exclude=text -X=path --exclude-from=path --exclude-per-directory=text --with-tree=text --abbrev=?text --format=text").operands(Named)
+        .values("-x=sure --exclude=sure -X=path --exclude-from=path --exclude-per-directory=text --with-tree=text --abbrev=?text --format=text").operands(Named)
         .keeps(&["git ls-files", "git ls-files -o --exclude-standard", "git ls-files src"]).raised(&["git ls-files --nobody", "git ls-files -X .env"]),
     Spec::read("ls-tree").flags("-d -r -t -l -z --long --name-only --name-status --object-only --full-name --full-tree").values("--abbrev=?text --format=text").operands(Named).keeps(&["git ls-tree -r HEAD"]).raised(&["git ls-tree --nobody HEAD"]),
     Spec::read("blame annotate")
@@ -143,12 +143,12 @@ const SUBS: &[Spec] = &[
     Spec::read("shortlog").flags(concat!(log_flags!(), "-s -n -e -c --summary --numbered --email --committer")).values(concat!(log_values!(), "-w=?text --group=text")).operands(Named).check(checks::git_format)
         .keeps(&["git shortlog -sn", "git shortlog -sne HEAD"]).raised(&["git shortlog --nobody", "git shortlog --format=%GS", "git shortlog --committer .env"]),
     Spec::read("describe name-rev").flags("--all --tags --contains --debug --long --always --first-parent --exact-match --name-only --no-undefined --undefined")
-        .values("--abbrev=text --candidates=text --match=text --exclude=text --refs=text").operands(Text)
+        .values("--abbrev=text --candidates=text --match=text --exclude=sure --refs=text").operands(Text)
         .dangers(&[Danger::ask("dirty", &["--dirty|--broken"], words::GIT_SUBMODULES, &[Exec])])
         .keeps(&["git describe --tags --always", "git name-rev HEAD"]).raised(&["git describe --nobody", "git describe --dirty"]),
     Spec::read("merge-base").flags("-a --all --octopus --independent --is-ancestor --fork-point").operands(Text).keeps(&["git merge-base main HEAD"]).raised(&["git merge-base --nobody"]),
     Spec::read("rev-list").flags(log_flags!()).values(concat!(log_values!(), "--disk-usage=?text --filter=text")).operands(Named).check(checks::git_format).keeps(&["git rev-list --count HEAD"]).raised(&["git rev-list --use-bitmap-index HEAD", "git rev-list --format=%G? HEAD"]),
-    Spec::read("for-each-ref").flags("-s -p --shell --perl --python --tcl --ignore-case --omit-empty").values("--count=text --sort=text --format=text --points-at=text --merged=?text --no-merged=?text --contains=?text --no-contains=?text --exclude=text --color=?text").operands(Text).check(checks::git_format)
+    Spec::read("for-each-ref").flags("-s -p --shell --perl --python --tcl --ignore-case --omit-empty").values("--count=text --sort=text --format=text --points-at=text --merged=?text --no-merged=?text --contains=?text --no-contains=?text --exclude=sure --color=?text").operands(Text).check(checks::git_format)
         .keeps(&["git for-each-ref --format=%(refname) refs/heads"]).raised(&["git for-each-ref --format=%(signature)", "git for-each-ref --sort=signature:grade"]),
     Spec::read("show-ref").flags("-q -d -s --quiet --head --heads --branches --tags --dereference --verify --exists").values("--hash=?text --abbrev=?text").operands(Text).keeps(&["git show-ref --tags"]).raised(&["git show-ref --exclude-existing"]),
     Spec::read("symbolic-ref").flags("-q --quiet --short --recurse --no-recurse").operands(Text).check(checks::git_symbolic_ref).keeps(&["git symbolic-ref --short HEAD"]).raised(&["git symbolic-ref HEAD refs/heads/x", "git symbolic-ref -d HEAD"]),
@@ -164,7 +164,7 @@ const SUBS: &[Spec] = &[
         .flags("-a -I -i -w -v -h -H -E -G -F -P -n -c -l -L -z -o -q -p -W -r --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --fixed-strings --perl-regexp \
                 --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --break --heading --show-function --function-context --quiet --cached --untracked \
                 --no-exclude-standard --exclude-standard --recursive --no-recursive --all-match --and --or --not ( ) --no-color --no-textconv")
-        .values("-e=text -m=text --max-count=text -A=text -B=text -C=text --after-context=text --before-context=text --context=text --max-depth=text --threads=text --color=?text -f=path")
+        .values("-e=sure -m=text --max-count=text -A=text -B=text -C=text --after-context=text --before-context=text --context=text --max-depth=text --threads=text --color=?text -f=path")
         .operands(PatternThenReads("-e|-f"))
         .dangers(&[
             Danger::ask("pager", &["-O|--open-files-in-pager"], words::STARTS_PROGRAM, &[Exec]),
@@ -213,7 +213,7 @@ const SUBS: &[Spec] = &[
     Spec::ask("rm", words::GIT_DELETES, &[Delete, Write]).dangers(&[Danger::refuse("force", &["-r", "-f|--force"], words::DELETES_FORCED, &[Delete, Irreversible])]).keeps(&["git rm a.txt"]).raised(&["git rm -rf src"]),
     Spec::ask("reset", words::GIT_WRITES, &[Write]).dangers(&[Danger::refuse("hard", &["--hard"], words::GIT_DISCARDS, &[Delete, Irreversible])])
         .keeps(&["git reset", "git reset --soft HEAD~1", "git reset -- a.txt"]).raised(&["git reset --hard", "git reset HEAD~1 --hard", "git reset --har", "git -C src reset --hard", "git --nobody x reset --hard", "git -c a=b reset --hard"]),
-    Spec::ask("clean", words::GIT_DELETES, &[Delete]).values("-e=text --exclude=text").dangers(&[Danger::refuse("force", FORCE, words::GIT_CLEANS, &[Delete, Irreversible])])
+    Spec::ask("clean", words::GIT_DELETES, &[Delete]).values("-e=text --exclude=sure").dangers(&[Danger::refuse("force", FORCE, words::GIT_CLEANS, &[Delete, Irreversible])])
         .keeps(&["git clean -n", "git clean -e -f"]).raised(&["git clean -fd", "git clean -xdf", "git clean --force", "git clean --forc", "git clean -d -f", "git clean -e -- -f"]),
     Spec::ask("checkout", words::GIT_SWITCHES, &[Write, Exec]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).check(checks::git_discard)
         .keeps(&["git checkout main", "git checkout -b x", "git checkout -- a.txt"]).raised(&["git checkout -- .", "git checkout .", "git checkout -f", "git checkout HEAD -- .", "git checkout --for main"]),

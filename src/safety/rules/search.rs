@@ -17,9 +17,9 @@ pub(super) const ROWS: &[Spec] = &[
                 --no-messages --no-config --crlf --passthru --passthrough --debug --trace --glob-case-insensitive --one-file-system \
                 --line-buffered --block-buffered --no-mmap --mmap --no-unicode --auto-hybrid-regex --include-zero --max-columns-preview \
                 --sort-files --no-require-git --stop-on-nonmatch --binary --no-binary --no-follow")
-        .values("-e=text --regexp=text -g=glob --glob=glob --iglob=glob -t=text --type=text -T=text --type-not=text --type-add=text --type-clear=text \
+        .values("-e=sure --regexp=sure -g=glob --glob=glob --iglob=glob -t=text --type=text -T=text --type-not=text --type-add=text --type-clear=text \
                  -A=text --after-context=text -B=text --before-context=text -C=text --context=text -m=text --max-count=text -M=text --max-columns=text \
-                 -d=text --max-depth=text --maxdepth=text -j=text --threads=text -r=text --replace=text -E=text --encoding=text --color=text --colors=text \
+                 -d=text --max-depth=text --maxdepth=text -j=text --threads=text -r=sure --replace=sure -E=text --encoding=text --color=text --colors=text \
                  --sort=text --sortr=text --max-filesize=text --context-separator=text --field-match-separator=text --field-context-separator=text \
                  --path-separator=text --engine=text --dfa-size-limit=text --regex-size-limit=text --hyperlink-format=text --generate=text \
                  -f=path --file=path --ignore-file=path")

@@ -67,9 +67,9 @@ pub(super) const ROWS: &[Spec] = &[
                 --perl-regexp --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --files-without-match \
                 --files-with-matches --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --line-number \
                 --initial-tab --null --text --recursive --binary --null-data --line-buffered --no-group-separator")
-        .values("-e=text --regexp=text -m=text --max-count=text --label=text -A=text --after-context=text -B=text --before-context=text -C=text \
+        .values("-e=sure --regexp=sure -m=text --max-count=text --label=text -A=text --after-context=text -B=text --before-context=text -C=text \
                  --context=text --color=?text --colour=?text --binary-files=text -D=text --devices=text -d=text --directories=text \
-                 --exclude=text --exclude-dir=text --include=glob -f=path --file=path --exclude-from=path --group-separator=text")
+                 --exclude=sure --exclude-dir=sure --include=glob -f=path --file=path --exclude-from=path --group-separator=text")
         .operands(PatternThenReads("-e|--regexp|-f|--file"))
         .dangers(&[Danger::ask("follow", &["-R|--dereference-recursive"], words::FOLLOWS_LINKS, &[Outside])])
         .keeps(&["grep -rn x .", "grep -n TODO README.md", "grep -e a -e b a.txt", "grep -C3 x a.txt", "grep -- -v a.txt", "grep --include=*.rs -r fn src", "grep /etc/passwd a.txt"])
@@ -77,7 +77,7 @@ pub(super) const ROWS: &[Spec] = &[
                   "grep --include=.env -r . .", "grep --recurs x .", "grep -e x .env", "grep -r --include *.pem . .", "grep -ex .env"]),
     Spec::read("sed gsed")
         .flags("-n -E -r -s -u -z --quiet --silent --regexp-extended --separate --unbuffered --null-data --zero-terminated --posix --sandbox")
-        .values("-e=text --expression=text -l=text --line-length=text")
+        .values("-e=sure --expression=sure -l=text --line-length=text")
         .operands(PatternThenReads("-e|--expression|-f|--file"))
         .dangers(&[
             Danger::ask("in_place", &["-i|-I|--in-place"], words::WRITES_IN_PLACE, &[Write]),
