@@ -15,7 +15,7 @@ use super::findings::{Findings, quoted};
 use super::paths::{self, Class};
 use super::policy::Unknown;
 use super::table::{Operands, Order, Spec};
-use super::{Kind, Scene, malformed, rules, sensitive, wrappers};
+use super::{Contents, Kind, Scene, malformed, rules, sensitive, wrappers};
 
 /// Where a command is judged.
 #[derive(Clone, Debug)]
@@ -76,6 +76,27 @@ impl<'a> Call<'a> {
             let seat = self.seat.after(at + 1);
             command(name, named, rest, seat, self.depth + 1, self.ground, findings);
         }
+    }
+
+    /// Adds an argument in front of `at` when the step is started.
+    pub fn insert(&self, at: usize, arg: &str, findings: &mut Findings) {
+        if let Seat::From(first) = self.seat {
+            findings.launch.inserted.push((first + at, arg.to_owned()));
+        }
+    }
+
+    /// Whether the program that would run has this long option: whether its file holds
+    /// the name. Asked of GNU's tools only, where older versions lack some.
+    pub fn knows(&self, option: &str) -> bool {
+        const MOST: usize = 1024 * 1024;
+        let name = option.trim_start_matches('-').as_bytes();
+        let world = self.ground.scene.world;
+        let gnu = cfg!(target_os = "linux") || self.name.starts_with('g');
+        let program = gnu.then(|| world.program(self.name)).flatten();
+        program.is_some_and(|program| match world.read(&program.path, MOST) {
+            Contents::Bytes(bytes) => bytes.windows(name.len()).any(|part| part == name),
+            Contents::Missing | Contents::Unreadable => false,
+        })
     }
 
     /// Adds a finding about an argument of this command.

@@ -22,7 +22,8 @@ pub fn jq(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 
 fn is_plain_jq(filter: &str) -> bool {
     let mut rest = filter;
-    let mut before = ' ';
+    // The sign directly before, the one before that is no blank, and the open brackets.
+    let (mut before, mut last, mut open) = (' ', ' ', Vec::new());
     while let Some(c) = rest.chars().next() {
         let word_end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
         let (word, tail) = rest.split_at_checked(word_end).unwrap_or((rest, ""));
@@ -30,7 +31,8 @@ fn is_plain_jq(filter: &str) -> bool {
             let Some(tail) = jq_string(rest) else { return false };
             rest = tail;
         } else if c.is_ascii_alphabetic() || c == '_' {
-            let key = tail.trim_start().starts_with(':') && !tail.starts_with("::");
+            let begins = open.last() == Some(&'{') && matches!(last, '{' | ',');
+            let key = begins && tail.trim_start().starts_with(':') && !tail.starts_with("::");
             let variable =
                 before == '$' && word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
             let plain = before == '.' || key || variable || before == '@';
@@ -43,9 +45,17 @@ fn is_plain_jq(filter: &str) -> bool {
         } else if !" \t\n.[]{}()|,:;?=<>!+-*/%$@".contains(c) || rest.starts_with("::") {
             return false;
         } else {
+            match c {
+                '(' | '[' | '{' => open.push(c),
+                ')' | ']' | '}' => drop(open.pop()),
+                _ => {}
+            }
             rest = rest.get(c.len_utf8()..).unwrap_or_default();
         }
         before = c;
+        if !c.is_ascii_whitespace() {
+            last = c;
+        }
     }
     true
 }
@@ -190,6 +200,9 @@ mod tests {
             "map(.x) | length",
             ".[] | select(.name == \"env\")",
             "{a: .b, c: 1}",
+            "{ env : .b, input: .c }",
+            "[.[] | {name: .a, size: (.b | length)}]",
+            ". as {env: $x} | $x",
             ".env",
             ".a as $x | $x",
             "to_entries[] | .key",
@@ -214,6 +227,21 @@ mod tests {
             "halt",
             "input_filename",
             "{a: env}",
+            "path(.[env:1])",
+            ".[env:1]",
+            ".[ env : 1]",
+            ".[$ENV:1]",
+            ".[input:]",
+            ".[inputs:2]",
+            ".[1:env]",
+            "{a: .[env:1]}",
+            "{a: (1, env:2)}",
+            "[env:1]",
+            "{(env): 1}",
+            "{a: 1}, env:1",
+            ".[halt:1]",
+            ".[debug:1]",
+            ".[input_filename:1]",
             "`",
         ] {
             assert!(!is_plain_jq(bad), "{bad}");

@@ -12,12 +12,21 @@ use super::operands;
 pub fn sed(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     let mut given = false;
     for token in tokens {
-        if let Part::Flag { name, value: Some(value), .. } = &token.part
-            && matches!(name.as_ref(), "-e" | "--expression")
-        {
-            given = true;
-            sed_script(value, token.at, call, findings);
+        let Part::Flag { name, value: Some(value), .. } = &token.part else { continue };
+        match name.as_ref() {
+            "-e" | "--expression" => {
+                given = true;
+                sed_script(value, token.at, call, findings);
+            }
+            // Where it takes no value this is the script.
+            "-l" if token.separate && !value.bytes().all(|byte| byte.is_ascii_digit()) => {
+                sed_script(value, token.at + 1, call, findings);
+            }
+            _ => {}
         }
+    }
+    if call.knows("--sandbox") {
+        call.insert(0, "--sandbox", findings);
     }
     let file = args::hit(tokens, "-f|--file").is_some();
     if let (false, Some((at, script))) = (given || file, operands(tokens).next()) {
@@ -26,70 +35,225 @@ pub fn sed(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
 }
 
 fn sed_script(script: &str, at: usize, call: &Call<'_>, findings: &mut Findings) {
-    if !script.split([';', '\n']).all(|part| is_plain_sed(part.trim())) && !is_plain_sed(script) {
+    if !is_plain_script(script) {
         call.find("script", Tier::L1, words::SED_SCRIPT, at, &[Effect::Write], findings);
     }
 }
 
-/// `ADDRESS[,ADDRESS][!]COMMAND`, where the command writes nothing and runs nothing; a
-/// group may begin before it and end behind it.
-fn is_plain_sed(part: &str) -> bool {
-    let rest = sed_address(part);
-    let rest = rest.strip_prefix(',').map_or(rest, |rest| sed_address(rest.trim_start()));
-    let rest = rest.trim_start().trim_start_matches('!').trim_start();
-    if let Some(inner) = rest.strip_prefix('{') {
-        return is_plain_sed(inner.trim_start());
+/// How a program reads brackets in a pattern. Versions differ in it, and with that in
+/// where the next command begins.
+#[derive(Clone, Copy)]
+enum Brackets {
+    /// Not at all: a pattern ends at the next sign that no backslash protects.
+    Blind,
+    /// The sign may stand in them.
+    Aware {
+        /// A backslash protects in them too.
+        escapes: bool,
+        /// `[:alpha:]`, `[.x.]` and `[=x=]` may stand in them.
+        classes: bool,
+    },
+}
+
+const READINGS: &[Brackets] = &[
+    Brackets::Blind,
+    Brackets::Aware { escapes: false, classes: false },
+    Brackets::Aware { escapes: false, classes: true },
+    Brackets::Aware { escapes: true, classes: false },
+    Brackets::Aware { escapes: true, classes: true },
+];
+
+/// Whether the script only prints, deletes and replaces, and every reading of its
+/// brackets finds the same commands at the same places.
+fn is_plain_script(script: &str) -> bool {
+    let mut readings = READINGS.iter().map(|brackets| {
+        let mut reader = Reader { text: script, at: 0, brackets: *brackets, marks: Vec::new() };
+        reader.script().then_some(reader.marks)
+    });
+    match readings.next().flatten() {
+        Some(first) => readings.all(|marks| marks.as_ref() == Some(&first)),
+        None => false,
     }
-    let kind = rest.chars().next();
-    match (kind, rest.get(1..)) {
-        (Some('s'), Some(body)) => is_plain_substitution(body),
-        // Letter by letter: it has no flags that could write.
-        (Some('y'), Some(body)) => both_halves(body) == Some(""),
-        _ => {
-            let rest = rest.trim_end_matches(['}', ' ']);
-            rest.is_empty() && sed_address(part).len() == part.len()
-                || ["p", "d", "q", "=", "l", "P", "D", "n", "N", "g", "G", "h", "H", "x"]
-                    .contains(&rest)
+}
+
+/// Reads a script by one way of reading brackets; what it does not know is no script.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    brackets: Brackets,
+    /// Where the parts of commands end.
+    marks: Vec<usize>,
+}
+
+/// Commands of one letter that write nothing and run nothing. `D` begins anew without
+/// reading on, and may never end.
+const PLAIN: &str = "pdq=lPnNgGhHx";
+
+/// What may stand behind a substitution.
+const FLAGS: &str = "gpIiMm0123456789";
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn take(&mut self, wanted: impl Fn(char) -> bool) -> Option<char> {
+        let next = self.rest().chars().next().filter(|c| wanted(*c))?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    fn skip(&mut self, wanted: impl Fn(char) -> bool) -> bool {
+        let before = self.at;
+        while self.take(&wanted).is_some() {}
+        self.at > before
+    }
+
+    fn blanks(&mut self) {
+        self.skip(|c| c == ' ' || c == '\t');
+    }
+
+    /// All of it: commands, groups, and what divides them.
+    fn script(&mut self) -> bool {
+        let mut depth = 0_usize;
+        loop {
+            self.skip(|c| c.is_ascii_whitespace() || c == ';');
+            if self.rest().is_empty() {
+                return depth == 0;
+            }
+            if self.take(|c| c == '}').is_some() {
+                match depth.checked_sub(1) {
+                    Some(outer) => depth = outer,
+                    None => return false,
+                }
+            } else {
+                match self.command() {
+                    Some(true) => {
+                        depth += 1;
+                        continue;
+                    }
+                    Some(false) => {}
+                    None => return false,
+                }
+            }
+            self.marks.push(self.at);
+            self.blanks();
+            if !self.rest().is_empty() && !self.rest().starts_with([';', '}', '\n']) {
+                return false;
+            }
+        }
+    }
+
+    /// One command with its addresses; true: a group begins.
+    fn command(&mut self) -> Option<bool> {
+        if self.address(false)? {
+            self.blanks();
+            if self.take(|c| c == ',').is_some() {
+                self.blanks();
+                self.address(true)?.then_some(())?;
+            }
+        }
+        self.blanks();
+        while self.take(|c| c == '!').is_some() {
+            self.blanks();
+        }
+        self.marks.push(self.at);
+        match self.take(|_| true)? {
+            '{' => Some(true),
+            's' => {
+                self.halves(true)?;
+                self.skip(|c| FLAGS.contains(c));
+                Some(false)
+            }
+            // Letter by letter: it has no flags.
+            'y' => self.halves(false).map(|()| false),
+            letter => PLAIN.contains(letter).then_some(false),
+        }
+    }
+
+    /// An address, if there is one: a number, `$`, a pattern. `None`: it is not understood.
+    fn address(&mut self, second: bool) -> Option<bool> {
+        if self.take(|c| c == '/').is_some() {
+            self.pattern('/')?;
+            self.skip(|c| c == 'I' || c == 'M');
+            return Some(true);
+        }
+        if self.take(|c| c == '$').is_some() {
+            return Some(true);
+        }
+        let relative = second && self.take(|c| c == '+' || c == '~').is_some();
+        let number = self.skip(|c| c.is_ascii_digit());
+        if relative && !number {
+            return None;
+        }
+        if number && !relative && self.take(|c| c == '~').is_some() {
+            self.skip(|c| c.is_ascii_digit()).then_some(())?;
+        }
+        Some(number)
+    }
+
+    /// What follows `s` or `y`: `/…/…/`, or the same with another sign.
+    fn halves(&mut self, replaces: bool) -> Option<()> {
+        let sign = self.take(|sign| "/|#,@:!%_+~".contains(sign))?;
+        self.pattern(sign)?;
+        if replaces { self.plain_half(sign) } else { self.pattern(sign) }
+    }
+
+    /// Up to the sign that ends a replacement, where brackets mean nothing.
+    fn plain_half(&mut self, sign: char) -> Option<()> {
+        let end = delimited(self.rest(), sign)?;
+        self.at += end;
+        self.marks.push(self.at);
+        Some(())
+    }
+
+    /// Up to the sign that ends a pattern, by this reading of brackets.
+    fn pattern(&mut self, sign: char) -> Option<()> {
+        let Brackets::Aware { escapes, classes } = self.brackets else {
+            return self.plain_half(sign);
+        };
+        loop {
+            match self.take(|c| c != '\n')? {
+                c if c == sign => break,
+                '\\' => drop(self.take(|c| c != '\n')?),
+                '[' => self.bracket(escapes, classes)?,
+                _ => {}
+            }
+        }
+        self.marks.push(self.at);
+        Some(())
+    }
+
+    /// What stands between `[` and its `]`.
+    fn bracket(&mut self, escapes: bool, classes: bool) -> Option<()> {
+        self.take(|c| c == '^');
+        let mut first = true;
+        loop {
+            match self.take(|c| c != '\n')? {
+                ']' if !first => return Some(()),
+                '\\' if escapes => drop(self.take(|c| c != '\n')?),
+                '[' if classes => {
+                    if let Some(kind) = self.take(|c| ":.=".contains(c)) {
+                        let end = self.rest().find(&format!("{kind}]"))?;
+                        self.at += end + 2;
+                    }
+                }
+                _ => {}
+            }
+            first = false;
         }
     }
 }
 
-fn sed_address(text: &str) -> &str {
-    if let Some(body) = text.strip_prefix('/') {
-        return pattern(body, '/').map_or(text, |rest| rest.trim_start_matches('I'));
-    }
-    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '~' | '+'));
-    if rest.len() == text.len() { text.strip_prefix('$').unwrap_or(text) } else { rest }
-}
-
-fn is_plain_substitution(body: &str) -> bool {
-    both_halves(body).is_some_and(|flags| flags.chars().all(|c| "gpIi0123456789".contains(c)))
-}
-
-/// What follows `/…/…/`, or the same with another sign in the place of `/`.
-fn both_halves(body: &str) -> Option<&str> {
-    let sign = body.chars().next().filter(|sign| "/|#,@:!%_+~".contains(*sign))?;
-    delimited(pattern(body.get(1..)?, sign)?, sign)
-}
-
-/// What follows a pattern. Programs differ in whether its end may stand in brackets, and
-/// with that in what the next command is; a pattern where it does is not understood.
-fn pattern(text: &str, sign: char) -> Option<&str> {
-    let rest = delimited(text, sign)?;
-    let pattern = text.get(..text.len() - rest.len())?;
-    let (open, closed) = (pattern.rfind('['), pattern.rfind(']'));
-    (open.is_none() || closed > open.map(|open| open + 1)).then_some(rest)
-}
-
-/// What follows the next such sign that no backslash protects.
-fn delimited(text: &str, sign: char) -> Option<&str> {
+/// Where the text behind the next such sign begins that no backslash protects.
+fn delimited(text: &str, sign: char) -> Option<usize> {
     let mut protected = false;
     for (at, c) in text.char_indices() {
         match c {
             '\n' => return None,
             _ if protected => protected = false,
             '\\' => protected = true,
-            _ if c == sign => return text.get(at + 1..),
+            _ if c == sign => return Some(at + c.len_utf8()),
             _ => {}
         }
     }
@@ -122,8 +286,20 @@ mod tests {
             "s/[a-z]/x/g",
             "2{p;q}",
             "/x/{s/a/b/;p;}",
+            "/x/,+3p",
+            "/a/I,/b/ !{ s/x/y/ ; p }",
+            "s/[[:space:]]*$//",
+            "s/^[^:]*:[]x]//",
+            "s,[^]]*,x,g",
+            "s/[^\\/]*\\//x/",
+            "1~2{p;n;d}",
+            "/[0-9]\\{3\\}/p",
+            "s/a\\/b/[/;p",
+            "1!G;h;$!d",
+            "p\n2d",
+            "",
         ] {
-            assert!(good.split(';').all(is_plain_sed), "{good}");
+            assert!(is_plain_script(good), "{good}");
         }
         for bad in [
             "w out",
@@ -151,8 +327,30 @@ mod tests {
             "{w x}",
             "2{e}",
             "w}",
+            "1s|.*|xid|;1s,[^],],g;/,e#/p",
+            "s,[^],],g;s,w sedout,p,g",
+            "s/[[:alpha:]/]/g;s/w x/p/g",
+            "s/[[.x.]/]/g;s/w x/p/g",
+            "s/[[=x=]/]/g;s/w x/p/g",
+            "s/[]/]/g;s/w x/p/g",
+            "s/[\\]/]/g;s/w x/p/g",
+            "s/[^]/]/g;s/e x/p/g",
+            "/[^]/]/p;/w x/p",
+            "/[[:digit:]/]/{p};s/w x/y/",
+            "y/[/]/ab/;w x/y/",
+            "s|[[|]|g;s|w x|p|g",
+            "1,/[^]/]/p;s/w x//",
+            "h;G;D",
+            "s/a/b/;D",
+            "{p",
+            "{p}p",
+            "2{p;q}}",
+            "s/a/b/ w x",
+            "\\xaxp",
+            "+3p",
+            "s/a/b\nw x/",
         ] {
-            assert!(!bad.split(';').all(is_plain_sed), "{bad}");
+            assert!(!is_plain_script(bad), "{bad}");
         }
     }
 }

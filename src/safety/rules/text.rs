@@ -87,7 +87,7 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["sed -n 1,40p README.md", "sed -n /foo/p a.txt", "sed s/a/b/g a.txt", "sed -n -e 1p -e 3p a.txt", "sed 5q a.txt", "sed -n $p a.txt", "sed s|a|b| a.txt", "sed -n 2{p;q} a.txt"])
         .raised(&["sed -i s/a/b/ a.txt", "sed -i.bak s/a/b/ a.txt", "sed --in-pl s/a/b/ a.txt", "sed -n 1,5p a.txt -i", "sed -ni p a.txt", "sed -f x a.txt",
                   "sed s/a/b/w_out a.txt", "sed 1e a.txt", "sed -n p .env", "sed s/a/id/e a.txt", "sed -e w_out a.txt", "sed -n --expression=w_x a.txt",
-                  "sed -s -i s/a/b/ a.txt", "sed --expr=p a.txt", "sed -n p /etc/shadow", "sed -ne p .env"]),
+                  "sed -s -i s/a/b/ a.txt", "sed --expr=p a.txt", "sed -n p /etc/shadow", "sed -ne p .env", "sed s,[^],],g;s,w.out,p,g a.txt", "sed s/[[:alpha:]/]/g;s/w/p/g a.txt", "sed h;G;D a.txt", "sed -l w_out p a.txt"]),
     Spec::read("jq")
         .flags("-n -r -j -a -s -c -C -M -S -e -R --null-input --raw-output --join-output --ascii-output --slurp --compact-output --color-output \
                 --monochrome-output --sort-keys --tab --exit-status --raw-input --seq --stream --raw-output0 -h")
@@ -100,7 +100,7 @@ pub(super) const ROWS: &[Spec] = &[
         .check(checks::jq)
         .quiet(&["-V"])
         .keeps(&["jq . data.json", "jq -r .name package.json", "jq .scripts|keys package.json", "jq --version"])
-        .raised(&["jq -n env", "jq -n $ENV.PATH", "jq . .env", "jq -n input", "jq -f x data.json", "jq --rawfile a /etc/shadow $a", "jq -L x . a.json", "jq . /etc/shadow"]),
+        .raised(&["jq -n env", "jq -n $ENV.PATH", "jq . .env", "jq -n input", "jq -f x data.json", "jq --rawfile a /etc/shadow $a", "jq -L x . a.json", "jq . /etc/shadow", "jq -nc path(.[env:1])", "jq .[$ENV:1] a.json", "jq .[input:] a.json"]),
     Spec::ask("awk gawk mawk nawk", words::RUNS_AWK, &[Exec, Write]).check(super::super::wrappers::code).quiet(&["--version", "-V"]).keeps(&["awk {print} a.txt", "gawk BEGIN{system(1)}"]),
     Spec::ask("yq xq dasel gron fx", words::QUERY_TOOL, &[Secret]).check(super::super::wrappers::code).keeps(&["yq . a.yaml"]),
     Spec::ask("sqlite3 psql mysql mariadb mongosh redis-cli duckdb", words::DATABASE, &[Write, Exec, Network]).check(checks::statements).keeps(&["sqlite3 app.db .tables", "psql -c 'select 1'", "redis-cli get x"])
