@@ -93,7 +93,9 @@ impl Ground {
             None => PathBuf::from(text),
         };
         let more: Vec<PathBuf> = self.loaded.settings.program_folders.iter().map(folder).collect();
-        System::new(&self.folder, home, &more).knowing(self.environment.path("PATH"))
+        System::new(&self.folder, home, &more)
+            .knowing(self.environment.path("PATH"))
+            .managed(|name| self.environment.path(name))
     }
 
     pub fn lang(&self) -> Lang {

@@ -15,7 +15,7 @@ use super::findings::{Findings, quoted};
 use super::paths::{self, Class};
 use super::policy::Unknown;
 use super::table::{Operands, Order, Spec};
-use super::{Contents, Kind, Scene, malformed, rules, sensitive, wrappers};
+use super::{Contents, Kind, OwnProgram, Scene, Shelf, malformed, rules, sensitive, wrappers};
 
 /// Where a command is judged.
 #[derive(Clone, Debug)]
@@ -185,9 +185,11 @@ pub fn command(
         findings.start(name);
     }
     denied(name, named, args, ground, findings);
-    let Some(short) = identify(name, named, ground, findings) else { return };
+    let Some((short, whose)) = identify(name, named, ground, findings) else { return };
     let row = rules::find(short);
-    allow_list(short, name, named, row.is_some(), ground, findings);
+    if whose == Whose::Systems {
+        allow_list(short, name, named, row.is_some(), ground, findings);
+    }
     if let Some((spec, id)) = row {
         let call = Call { id: id.to_owned(), name: short, args, seat, depth, ground };
         started(spec, name, ground, findings);
@@ -432,23 +434,34 @@ fn identify<'n>(
     named: Option<usize>,
     ground: &Ground<'_>,
     findings: &mut Findings,
-) -> Option<&'n str> {
+) -> Option<(&'n str, Whose)> {
     if BUILT_IN.contains(&name) {
         let say = words::PROGRAM_BUILT_IN.with("program", name.to_owned());
         findings.add("program.builtin", Tier::L2, say, named, &[Effect::Exec]);
         return None;
     }
-    if !name.contains('/') {
-        return Some(name);
-    }
     let scene = ground.scene;
+    if let Some(own) = own_program(name, ground) {
+        let why = match own.kind {
+            Shelf::Manager => words::PROGRAM_OF_MANAGER,
+            Shelf::Venv => words::PROGRAM_OF_VENV,
+            Shelf::NodeModules | Shelf::Vendor | Shelf::Listed => words::PROGRAM_OF_FOLDER,
+        };
+        let folder = quoted(&own.folder.to_string_lossy());
+        let say = why.with("program", quoted(name)).with("folder", folder);
+        findings.add("program.folder", Tier::L1, say, named, &[Effect::Exec]);
+        return name.rsplit('/').next().map(|short| (short, Whose::Projects));
+    }
+    if !name.contains('/') {
+        return Some((name, Whose::Systems));
+    }
     // A program that starts another takes its path by the letters.
     let path = match named {
         Some(_) => ground.cwd.join(name),
         None => paths::absolute(name, &ground.cwd, &scene.place.home),
     };
     if scene.world.program(&path.to_string_lossy()).is_some() {
-        return name.rsplit('/').next();
+        return name.rsplit('/').next().map(|short| (short, Whose::Systems));
     }
     let real = scene.world.real(&path);
     let listed = [&path, &real].iter().any(|path| {
@@ -464,6 +477,27 @@ fn identify<'n>(
     let say = why.with("program", quoted(name)).with("path", quoted(&real.to_string_lossy()));
     findings.add(rule, tier, say, named, &[Effect::Exec]);
     None
+}
+
+/// Whose program a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// One of the system's: the list of programs speaks of it.
+    Systems,
+    /// Of a folder the project or a toolchain manager brought: asked about as what it is.
+    Projects,
+}
+
+/// The program of the project's own, or of a toolchain manager, that a name stands for.
+pub fn own_program(name: &str, ground: &Ground<'_>) -> Option<OwnProgram> {
+    let scene = ground.scene;
+    if !name.contains('/') {
+        return scene.world.own_program(name);
+    }
+    let path = paths::absolute(name, &ground.cwd, &scene.place.home);
+    let path = path.to_string_lossy();
+    // What lies in a trusted folder is that, whatever else the folder is.
+    scene.world.program(&path).map_or_else(|| scene.world.own_program(&path), |_| None)
 }
 
 fn allow_list(

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Change, Effect, Piece, Risk, Step, Tier};
+use crate::protocol::{Change, Effect, Piece, Risk, Step, Tier, Work};
 use crate::words::Word;
 
 mod args;
@@ -116,6 +116,12 @@ pub trait World: Send + Sync {
     fn elsewhere(&self, _name: &str) -> Option<PathBuf> {
         None
     }
+    /// The program that a name or an absolute path stands for in a folder of the project's
+    /// own programs, or of a toolchain manager. A bare name means one only where that
+    /// folder comes first in the user's own `PATH`.
+    fn own_program(&self, _name: &str) -> Option<OwnProgram> {
+        None
+    }
     /// The executable file at an absolute path, wherever it lies: what a step runs that
     /// names a file of the workspace.
     fn file(&self, _path: &Path) -> Option<Program> {
@@ -182,6 +188,30 @@ pub struct Link {
     pub modified: i128,
 }
 
+/// A program of a folder that belongs to the project or to a toolchain manager. Its
+/// path is the one that was named, whatever it links to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnProgram {
+    pub program: Program,
+    pub folder: PathBuf,
+    pub kind: Shelf,
+}
+
+/// What such a folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    /// A Python environment.
+    Venv,
+    /// `node_modules/.bin`.
+    NodeModules,
+    /// `vendor/bin`.
+    Vendor,
+    /// The folder of nvm, pyenv, rbenv, asdf, mise, volta, fnm and their like.
+    Manager,
+    /// A folder of the workspace that the user listed.
+    Listed,
+}
+
 /// The judgement, and with it what may happen next.
 #[derive(Debug)]
 pub enum Verdict {
@@ -242,7 +272,21 @@ impl Judged {
         if let Some(name) = tools::is_remembered(&self.step.work) {
             return Some(Rule { program: name.to_owned(), args: Vec::new(), open: true });
         }
-        Rule::suggest(&self.step.work)
+        Rule::suggest(&self.step.work).or_else(|| self.own_rule())
+    }
+
+    /// For a program of the project's own: exactly this step, by the path it was named.
+    fn own_rule(&self) -> Option<Rule> {
+        let Work::Exec { program, args } = &self.step.work else { return None };
+        let own = self.risk.reasons.iter().any(|reason| reason.rule == "program.folder");
+        let (short, long) = (200, 64);
+        let plain = args.len() < long
+            && args.iter().all(|arg| arg.len() < short && !arg.contains(char::is_control));
+        (own && plain && program.contains('/')).then(|| Rule {
+            program: program.clone(),
+            args: args.clone(),
+            open: false,
+        })
     }
 
     /// What it does to a file, where that is known before it runs.

@@ -13,6 +13,7 @@ mod launch;
 mod places;
 mod reading;
 mod scripted;
+mod shelves;
 
 /// A machine of the imagination: `/w` is the workspace, `/h` the home.
 #[derive(Default)]
@@ -492,7 +493,7 @@ const NAMED: &[(&str, Tier, &str)] = &[
     ("/etc/shadow", Tier::L1, "path.secret"),
     ("/proc/self/environ", Tier::L1, "path.secret"),
     ("link_key", Tier::L1, "path.secret"),
-    ("notes_link.txt", Tier::L1, "path.outside"),
+    ("notes_link.txt", Tier::L1, "path.secret"),
     ("link_etc/hosts", Tier::L1, "path.outside"),
 ];
 

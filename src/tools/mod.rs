@@ -21,6 +21,7 @@ pub mod file;
 pub mod parse;
 pub mod sandbox;
 pub mod seen;
+mod shelves;
 pub mod talk;
 pub mod temp;
 pub mod walk;

@@ -14,7 +14,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::around;
 use super::seen::Seen;
-use crate::safety::{Contents, Kind, Program, World};
+use super::shelves::{self, Shelves};
+use crate::safety::{Contents, Kind, OwnProgram, Program, World};
 
 /// The machine as it is.
 #[derive(Clone, Debug)]
@@ -24,8 +25,8 @@ pub struct System {
     workspace: PathBuf,
     /// What the model saw of files.
     seen: Seen,
-    /// The user's own `PATH`: only ever named.
-    path: Vec<PathBuf>,
+    /// Folders of programs that are the project's own, or a toolchain manager's.
+    shelves: Shelves,
 }
 
 /// Where systems keep their programs.
@@ -49,21 +50,26 @@ const FOLDERS: &[&str] = &[
 const MOST_LINKS: usize = 40;
 
 impl System {
-    /// `extra`: folders of programs the user listed. A folder counts only when it lies
-    /// outside the workspace and nobody but root and the user may write to it.
+    /// `extra`: folders of programs the user listed, which come first. A folder counts only
+    /// when it lies outside the workspace and nobody but root and the user may write to it.
     pub fn new(workspace: &Path, home: &Path, extra: &[PathBuf]) -> System {
-        let workspace = real(workspace, MOST_LINKS);
+        let (workspace, home) = (real(workspace, MOST_LINKS), real(home, MOST_LINKS));
         let cargo = home.join(".cargo/bin");
         let all = FOLDERS.iter().map(Path::new).chain([cargo.as_path()]);
         let mut folders: Vec<PathBuf> = Vec::new();
-        for folder in all.chain(extra.iter().map(PathBuf::as_path)) {
+        for folder in extra.iter().map(PathBuf::as_path).chain(all) {
             if let Some(folder) = trusted_folder(folder, &workspace)
                 && !folders.contains(&folder)
             {
                 folders.push(folder);
             }
         }
-        System { folders, workspace, seen: Seen::default(), path: Vec::new() }
+        let listed = extra.iter().filter_map(|folder| fs::canonicalize(folder).ok());
+        let listed = listed.filter(|folder| folder.starts_with(&workspace)).collect();
+        let around = around::repository(&workspace, &home);
+        let roots = std::iter::once(workspace.clone()).chain(around).collect();
+        let shelves = Shelves { roots, home, listed, ..Shelves::default() };
+        System { folders, workspace, seen: Seen::default(), shelves }
     }
 
     /// The same machine, with what the model sees of its files.
@@ -77,7 +83,15 @@ impl System {
     #[must_use]
     pub fn knowing(self, path: Option<PathBuf>) -> System {
         let path = path.map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-        System { path, ..self }
+        System { shelves: Shelves { path, ..self.shelves }, ..self }
+    }
+
+    /// The same machine, with what the environment says about toolchain managers.
+    #[must_use]
+    pub fn managed(self, get: impl Fn(&str) -> Option<PathBuf>) -> System {
+        let managers = shelves::variables().filter_map(get).filter(|root| root.is_absolute());
+        let managers = managers.filter(|root| root.components().count() > 2).collect();
+        System { shelves: Shelves { managers, ..self.shelves }, ..self }
     }
 
     /// The `PATH` of every child: the trusted folders and nothing else.
@@ -94,9 +108,10 @@ impl System {
 
     fn trusted_program(&self, path: &Path) -> Option<Program> {
         let program = executable(path)?;
-        let inside = fs::canonicalize(path).ok()?.starts_with(&self.workspace);
-        let ours = fs::metadata(path).is_ok_and(|meta| is_ours(&meta));
-        (ours && !inside).then_some(program)
+        let meta = fs::metadata(path).ok()?;
+        let inside = fs::canonicalize(path).ok()?.starts_with(&self.workspace)
+            && !is_of_system(&meta, &self.workspace);
+        (is_ours(&meta) && !inside).then_some(program)
     }
 }
 
@@ -128,7 +143,14 @@ impl World for System {
         }
         let trusted = |folder: &&PathBuf| trusted_folder(folder, &self.workspace).is_some();
         let holds = |folder: &&PathBuf| self.trusted_program(&folder.join(name)).is_some();
-        self.path.iter().filter(trusted).find(holds).cloned()
+        self.shelves.path.iter().filter(trusted).find(holds).cloned()
+    }
+
+    fn own_program(&self, name: &str) -> Option<OwnProgram> {
+        if name.contains('/') {
+            return self.shelves.at(Path::new(name));
+        }
+        self.shelves.named(name, |folder| self.folders.iter().any(|own| own == folder))
     }
 
     fn file(&self, path: &Path) -> Option<Program> {
@@ -195,7 +217,7 @@ fn read(path: &Path, most: usize) -> Contents {
     if done.is_ok() && bytes.len() <= most { Contents::Bytes(bytes) } else { Contents::Unreadable }
 }
 
-fn executable(path: &Path) -> Option<Program> {
+pub(super) fn executable(path: &Path) -> Option<Program> {
     let meta = fs::metadata(path).ok()?;
     let runs = meta.is_file() && meta.mode() & 0o111 != 0;
     runs.then(|| Program {
@@ -210,12 +232,19 @@ fn executable(path: &Path) -> Option<Program> {
 fn trusted_folder(folder: &Path, workspace: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(folder).ok()?;
     let meta = fs::metadata(&folder).ok()?;
-    let trusted = meta.is_dir() && is_ours(&meta) && !folder.starts_with(workspace);
+    let inside = folder.starts_with(workspace) && !is_of_system(&meta, workspace);
+    let trusted = meta.is_dir() && is_ours(&meta) && !inside;
     trusted.then_some(folder)
 }
 
+/// Whether a folder in a workspace as large as the machine is still the system's: root's,
+/// and nobody else's to change.
+fn is_of_system(meta: &Metadata, workspace: &Path) -> bool {
+    workspace == Path::new("/") && meta.uid() == 0 && meta.mode() & 0o022 == 0
+}
+
 /// Whether only root and the user may change it.
-fn is_ours(meta: &Metadata) -> bool {
+pub(super) fn is_ours(meta: &Metadata) -> bool {
     let owned = meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw();
     // The groups of root, and of administrators on macOS, may become root anyway.
     let admin = meta.gid() == 0 || (cfg!(target_os = "macos") && meta.gid() == 80);

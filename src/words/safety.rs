@@ -144,6 +144,9 @@ words! { "safety":
     PROGRAM_ADDED: "You allowed `{program}`; what it does is not known here.", "你已允许 `{program}`，但此处不了解它会做什么。";
     PROGRAM_LISTED: "You allowed `{program}`; what it does is not known here.", "你已允许 `{program}`，但此处不了解它会做什么。";
     PROGRAM_OF_WORKSPACE: "`{program}` is a file of the workspace, not a program of the system.", "`{program}` 是工作区中的文件，不是系统程序。";
+    PROGRAM_OF_FOLDER: "`{program}` is one of this project's own programs, from `{folder}`.", "`{program}` 是此项目自带的程序，位于 `{folder}`。";
+    PROGRAM_OF_VENV: "`{program}` is a program of the Python environment in `{folder}`, and brings in what is installed there.", "`{program}` 是 `{folder}` 中 Python 环境的程序，会载入该环境中安装的内容。";
+    PROGRAM_OF_MANAGER: "`{program}` comes from `{folder}`, where a toolchain manager keeps its programs; the project's own settings may choose the version.", "`{program}` 来自 `{folder}`，即工具链管理器存放程序之处；其版本可能由项目自身的设置决定。";
     PROGRAM_OUTSIDE: "`{program}` lies in no folder of trusted programs. To allow exactly it, add `\"+{path}\"` to `allowed_programs` under `[safety]` in config.toml.", "`{program}` 不在受信任的程序目录中。若只允许它，请在 config.toml 的 `[safety]` 中把 `\"+{path}\"` 加入 `allowed_programs`。";
 
     // Arguments as bytes.

@@ -17,7 +17,7 @@ use super::environment::{Care, Variables};
 use super::group::{self, Group};
 use super::{Exec, feed, git};
 use crate::protocol::{Tier, Work};
-use crate::safety::{Cleared, Judged, Program, Seal, Start, Task};
+use crate::safety::{Cleared, Judged, Link, Program, Seal, Start, Task};
 use crate::words::{Say, exec as words};
 
 /// Why a step did not start, and whose decision that is.
@@ -140,7 +140,7 @@ async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {
     let program = judged.program.as_ref();
     let program = program.ok_or_else(|| unable(words::NOT_FOUND.with("program", name)))?;
     match tokio::fs::metadata(&program.path).await {
-        Ok(meta) if same(program, &meta) => Ok(program.path.clone()),
+        Ok(meta) if same(program, &meta) && same_link(program).await => Ok(program.path.clone()),
         Ok(_) => Err(NotStarted::Changed(words::CHANGED.with("path", shown(&program.path)))),
         Err(error) => Err(unable(reason(&program.path, &error))),
     }
@@ -149,6 +149,17 @@ async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {
 fn same(program: &Program, meta: &std::fs::Metadata) -> bool {
     let modified = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
     (program.device, program.inode, program.modified) == (meta.dev(), meta.ino(), modified)
+}
+
+/// Whether a link that is started as itself is still the link that was judged.
+async fn same_link(program: &Program) -> bool {
+    let found = tokio::fs::symlink_metadata(&program.path).await;
+    let found = found.ok().filter(std::fs::Metadata::is_symlink).map(|meta| Link {
+        device: meta.dev(),
+        inode: meta.ino(),
+        modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+    });
+    program.link.is_none() || program.link == found
 }
 
 /// Reads the repository's configuration, so it is done where waiting is allowed.

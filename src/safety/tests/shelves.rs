@@ -1,0 +1,86 @@
+//! Programs a project or a toolchain manager brought are asked about as what they are.
+
+use super::*;
+
+/// A machine where `/w/.venv/bin` is a Python environment, and where it is activated.
+#[derive(Default)]
+struct Desk {
+    activated: bool,
+}
+
+impl World for Desk {
+    fn real(&self, path: &Path) -> PathBuf {
+        let path = paths::normal(path);
+        if path == Path::new("/w/.venv/bin/python") { "/usr/bin/python3".into() } else { path }
+    }
+
+    fn kind(&self, _: &Path) -> Kind {
+        Kind::Folder
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        Fake::default().program(name)
+    }
+
+    fn own_program(&self, name: &str) -> Option<OwnProgram> {
+        let path = match Path::new(name).strip_prefix("/w/.venv/bin") {
+            Ok(_) => PathBuf::from(name),
+            Err(_) if self.activated && ["python", "pytest", "ls", "rm"].contains(&name) => {
+                Path::new("/w/.venv/bin").join(name)
+            }
+            Err(_) => return None,
+        };
+        let program = Program { path, ..self.program("python")? };
+        Some(OwnProgram { program, folder: "/w/.venv/bin".into(), kind: Shelf::Venv })
+    }
+
+    fn read(&self, _: &Path, _: usize) -> Contents {
+        Contents::Missing
+    }
+}
+
+fn judged(world: &Desk, program: &str, args: &[&str]) -> Judged {
+    let (policy, place) = (Policy::default(), place());
+    let scene = Scene { policy: &policy, place: &place, world };
+    assess(step(program, args), scene).judged().clone()
+}
+
+#[test]
+fn a_program_of_an_environment_asks_and_runs_as_itself() {
+    let world = Desk::default();
+    for (program, args) in [
+        (".venv/bin/python", &["-m", "pytest"][..]),
+        ("./.venv/bin/python", &["--version"]),
+        ("/w/.venv/bin/pytest", &["-q"]),
+        (".venv/bin/ruff-of-nobody", &["check"]),
+        (".venv/bin/ls", &[]),
+    ] {
+        let judged = judged(&world, program, args);
+        assert_eq!(judged.risk.tier, Tier::L1, "{program}: {:?}", judged.risk.reasons);
+        assert!(rules_of(&judged.risk).contains(&"program.folder"), "{program}");
+        let path = judged.program.as_ref().map(|program| program.path.clone()).unwrap();
+        assert!(path.starts_with("/w/.venv/bin"), "{program}: {path:?}");
+        assert!(judged.rule().is_some(), "{program} can be remembered");
+    }
+    let outside = judged(&world, "/other/bin/python", &[]);
+    assert_eq!(outside.risk.rule, "program.outside");
+}
+
+#[test]
+fn an_activated_environment_is_what_a_bare_name_means() {
+    let plain = judged(&Desk::default(), "python", &["x.py"]);
+    assert_eq!(plain.program.unwrap().path, Path::new("/bin/python"));
+    let world = Desk { activated: true };
+    let own = judged(&world, "python", &["x.py"]);
+    assert_eq!(own.program.unwrap().path, Path::new("/w/.venv/bin/python"));
+    assert!(own.risk.reasons.iter().any(|reason| reason.rule == "program.folder"));
+}
+
+#[test]
+fn no_program_of_a_delivered_folder_runs_by_itself_nor_escapes_its_row() {
+    let world = Desk { activated: true };
+    assert_eq!(judged(&world, "ls", &[]).risk.tier, Tier::L1);
+    assert_eq!(judged(&world, "timeout", &["5", "ls"]).risk.tier, Tier::L1);
+    assert_eq!(judged(&world, "rm", &["-rf", "/"]).risk.tier, Tier::L2);
+    assert_eq!(judged(&world, ".venv/bin/rm", &["-rf", "/"]).risk.tier, Tier::L2);
+}

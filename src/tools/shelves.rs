@@ -1,0 +1,297 @@
+//! Finds the folders of programs that belong to a project or to a toolchain manager: a
+//! Python environment, `node_modules/.bin`, the shims of nvm or pyenv.
+//!
+//! Nothing of them is trusted: a delivered folder may hold any of these. They are told
+//! apart so that a question can say what they are, and so that what runs is the file that
+//! was named, not the one it links to.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use super::world::{executable, is_ours};
+use crate::safety::{Link, OwnProgram, Program, Shelf};
+
+/// Where such folders may lie, links resolved, and the folders of the user's own `PATH`.
+#[derive(Clone, Debug, Default)]
+pub struct Shelves {
+    /// The workspace and the repository around it.
+    pub roots: Vec<PathBuf>,
+    pub home: PathBuf,
+    /// Folders of the workspace that the user listed themselves.
+    pub listed: Vec<PathBuf>,
+    /// The user's `PATH`, and where their toolchain managers keep what they keep.
+    pub path: Vec<PathBuf>,
+    pub managers: Vec<PathBuf>,
+}
+
+/// A toolchain manager: the variable that moves its folder, where that is in a home
+/// otherwise, and where in it programs lie. `*` stands for one name.
+type Manager = (&'static str, &'static str, &'static [&'static str]);
+
+#[rustfmt::skip]
+const MANAGERS: &[Manager] = &[
+    ("NVM_DIR",       ".nvm",              &["versions/node/*/bin"]),
+    ("FNM_DIR",       ".local/share/fnm",  &["node-versions/*/installation/bin", "aliases/*/bin"]),
+    ("",              ".fnm",              &["node-versions/*/installation/bin", "aliases/*/bin"]),
+    ("VOLTA_HOME",    ".volta",            &["bin", "tools/image/*/*/bin"]),
+    ("PYENV_ROOT",    ".pyenv",            &["shims", "bin", "versions/*/bin"]),
+    ("RBENV_ROOT",    ".rbenv",            &["shims", "bin", "versions/*/bin"]),
+    ("NODENV_ROOT",   ".nodenv",           &["shims", "bin", "versions/*/bin"]),
+    ("GOENV_ROOT",    ".goenv",            &["shims", "bin", "versions/*/bin"]),
+    ("JENV_ROOT",     ".jenv",             &["shims", "bin"]),
+    ("ASDF_DATA_DIR", ".asdf",             &["shims", "bin", "installs/*/*/bin"]),
+    ("MISE_DATA_DIR", ".local/share/mise", &["shims", "installs/*/*/bin"]),
+    ("SDKMAN_DIR",    ".sdkman",           &["candidates/*/*/bin"]),
+    ("PNPM_HOME",     ".local/share/pnpm", &["."]),
+    ("BUN_INSTALL",   ".bun",              &["bin"]),
+    ("DENO_INSTALL",  ".deno",             &["bin"]),
+];
+
+/// The variables that move the folders of toolchain managers.
+pub fn variables() -> impl Iterator<Item = &'static str> {
+    MANAGERS.iter().map(|(variable, ..)| *variable).filter(|variable| !variable.is_empty())
+}
+
+impl Shelves {
+    /// The program of such a folder that a path names. The file itself may be a link, and
+    /// stays the one that is meant.
+    pub fn at(&self, path: &Path) -> Option<OwnProgram> {
+        let folder = fs::canonicalize(path.parent()?).ok()?;
+        let kind = self.kind(&folder)?;
+        let program = itself(&folder.join(path.file_name()?))?;
+        Some(OwnProgram { program, folder, kind })
+    }
+
+    /// What a bare name stands for in the user's own `PATH`, where one of these folders
+    /// comes before every trusted one that has it.
+    pub fn named(&self, name: &str, is_trusted: impl Fn(&Path) -> bool) -> Option<OwnProgram> {
+        for folder in &self.path {
+            if !folder.is_absolute() || executable(&folder.join(name)).is_none() {
+                continue;
+            }
+            let found = self.at(&folder.join(name));
+            if found.is_some() {
+                return found;
+            }
+            if fs::canonicalize(folder).is_ok_and(|folder| is_trusted(&folder)) {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn kind(&self, folder: &Path) -> Option<Shelf> {
+        let inside = self.roots.iter().any(|root| folder.starts_with(root));
+        if self.listed.iter().any(|listed| listed == folder) {
+            return Some(Shelf::Listed);
+        }
+        if !inside && !is_only_ours(folder) {
+            return None;
+        }
+        let of_home = folder.starts_with(&self.home);
+        let in_path =
+            || self.path.iter().any(|own| fs::canonicalize(own).is_ok_and(|own| own == folder));
+        if is_venv(folder) && (inside || of_home || in_path()) {
+            Some(Shelf::Venv)
+        } else if inside && folder.ends_with("node_modules/.bin") {
+            Some(Shelf::NodeModules)
+        } else if inside && folder.ends_with("vendor/bin") {
+            Some(Shelf::Vendor)
+        } else {
+            self.is_of_manager(folder).then_some(Shelf::Manager)
+        }
+    }
+
+    fn is_of_manager(&self, folder: &Path) -> bool {
+        let roots = MANAGERS.iter().map(|(_, root, forms)| (self.home.join(root), *forms));
+        // A variable says where; which manager it is of does not matter to the form.
+        let moved = self
+            .managers
+            .iter()
+            .flat_map(|root| MANAGERS.iter().map(move |(_, _, forms)| (root.clone(), *forms)));
+        roots.chain(moved).any(|(root, forms)| {
+            let root = fs::canonicalize(&root).unwrap_or(root);
+            let rest = folder.strip_prefix(&root);
+            rest.is_ok_and(|rest| forms.iter().any(|form| fits(rest, form)))
+        })
+    }
+}
+
+/// Whether the parts of a path are those of a form.
+fn fits(rest: &Path, form: &str) -> bool {
+    let form: Vec<&str> = form.split('/').filter(|part| *part != ".").collect();
+    let parts: Vec<Component<'_>> = rest.components().collect();
+    parts.len() == form.len()
+        && parts.iter().zip(form).all(|(part, form)| form == "*" || part.as_os_str() == form)
+}
+
+/// `bin` beside the file that makes a folder a Python environment, or beside conda's.
+fn is_venv(folder: &Path) -> bool {
+    let named = folder.ends_with("bin") || folder.ends_with("Scripts");
+    let beside = |name: &str| folder.parent().map(|parent| parent.join(name));
+    let python = beside("pyvenv.cfg").is_some_and(|file| file.is_file());
+    named && (python || beside("conda-meta").is_some_and(|meta| meta.is_dir()))
+}
+
+fn is_only_ours(folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|meta| is_ours(&meta))
+}
+
+/// The program as it is named, with what it leads to where it is a link.
+fn itself(path: &Path) -> Option<Program> {
+    let program = executable(path)?;
+    let meta = fs::symlink_metadata(path).ok()?;
+    let link = meta.is_symlink().then(|| Link {
+        device: meta.dev(),
+        inode: meta.ino(),
+        modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+    });
+    Some(Program { link, ..program })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::super::world::System;
+    use super::*;
+    use crate::safety::World as _;
+
+    struct Desk {
+        _temp: tempfile::TempDir,
+        root: PathBuf,
+    }
+
+    impl Desk {
+        fn new() -> Desk {
+            let temp = tempfile::tempdir().unwrap();
+            let root = temp.path().canonicalize().unwrap();
+            for folder in ["home", "ws", "sys"] {
+                fs::create_dir_all(root.join(folder)).unwrap();
+            }
+            Desk { _temp: temp, root }
+        }
+
+        fn program(&self, path: &str) -> PathBuf {
+            let path = self.root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "#!/bin/sh\n").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        }
+
+        fn venv(&self, folder: &str) -> PathBuf {
+            let python = self.root.join(folder).join("bin/python");
+            fs::create_dir_all(python.parent().unwrap()).unwrap();
+            fs::write(self.root.join(folder).join("pyvenv.cfg"), "home = /usr/bin\n").unwrap();
+            symlink("/bin/sh", &python).unwrap();
+            python
+        }
+
+        fn system(&self, path: &[&str]) -> System {
+            let path = path.iter().map(|folder| self.root.join(folder));
+            let path = std::env::join_paths(path).unwrap();
+            System::new(&self.root.join("ws"), &self.root.join("home"), &[self.root.join("sys")])
+                .knowing(Some(path.into()))
+        }
+    }
+
+    #[test]
+    fn a_program_of_an_environment_is_itself_and_not_what_it_links_to() {
+        let desk = Desk::new();
+        let python = desk.venv("ws/.venv");
+        let own = desk.system(&[]).own_program(&python.to_string_lossy()).unwrap();
+        assert_eq!((own.kind, &own.program.path), (Shelf::Venv, &python));
+        let target = fs::metadata("/bin/sh").unwrap();
+        assert_eq!((own.program.device, own.program.inode), (target.dev(), target.ino()));
+        let link = fs::symlink_metadata(&python).unwrap();
+        assert_eq!(own.program.link.map(|link| link.inode), Some(link.ino()));
+    }
+
+    #[test]
+    fn folders_of_a_project_are_known_by_what_they_are() {
+        let desk = Desk::new();
+        desk.venv("ws/api/venv");
+        desk.program("ws/node_modules/.bin/tsc");
+        desk.program("ws/vendor/bin/phpunit");
+        desk.program("ws/bin/tool");
+        desk.program("home/.pyenv/shims/python");
+        desk.program("home/.nvm/versions/node/v22.1.0/bin/node");
+        desk.program("home/.volta/bin/yarn");
+        desk.program("home/bin/own");
+        let system = desk.system(&[]);
+        let kind = |path: &str| {
+            system.own_program(&desk.root.join(path).to_string_lossy()).map(|own| own.kind)
+        };
+        for (path, expected) in [
+            ("ws/api/venv/bin/python", Some(Shelf::Venv)),
+            ("ws/node_modules/.bin/tsc", Some(Shelf::NodeModules)),
+            ("ws/vendor/bin/phpunit", Some(Shelf::Vendor)),
+            ("home/.pyenv/shims/python", Some(Shelf::Manager)),
+            ("home/.nvm/versions/node/v22.1.0/bin/node", Some(Shelf::Manager)),
+            ("home/.volta/bin/yarn", Some(Shelf::Manager)),
+            ("ws/bin/tool", None),
+            ("home/bin/own", None),
+            ("ws/node_modules/.bin/missing", None),
+        ] {
+            assert_eq!(kind(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_the_workspace_that_the_user_listed_is_not_dropped() {
+        let desk = Desk::new();
+        let tool = desk.program("ws/tools/lint");
+        let listed = [desk.root.join("ws/tools")];
+        let system = System::new(&desk.root.join("ws"), &desk.root.join("home"), &listed);
+        let own = system.own_program(&tool.to_string_lossy()).unwrap();
+        assert_eq!(own.kind, Shelf::Listed);
+    }
+
+    #[test]
+    fn a_bare_name_means_an_environment_that_comes_first_in_the_users_path() {
+        let desk = Desk::new();
+        let python = desk.venv("ws/.venv");
+        desk.program("sys/python");
+        desk.program("ws/evil/python");
+        let named =
+            |path: &[&str]| desk.system(path).own_program("python").map(|own| own.program.path);
+        assert_eq!(named(&["ws/.venv/bin", "sys"]), Some(python.clone()));
+        assert_eq!(named(&["sys", "ws/.venv/bin"]), None);
+        assert_eq!(named(&[]), None);
+        assert_eq!(named(&["ws/evil", "sys"]), None, "no folder that is known");
+        assert_eq!(named(&["ws/evil", "ws/.venv/bin"]), Some(python));
+        let relative = System::new(&desk.root.join("ws"), &desk.root.join("home"), &[])
+            .knowing(Some("node_modules/.bin:.venv/bin".into()));
+        assert!(relative.own_program("python").is_none());
+    }
+
+    #[test]
+    fn an_environment_elsewhere_counts_only_where_it_is_the_users_own() {
+        let desk = Desk::new();
+        let python = desk.venv("away/venv");
+        let found =
+            |path: &[&str]| desk.system(path).own_program(&python.to_string_lossy()).is_some();
+        assert!(!found(&[]));
+        assert!(found(&["away/venv/bin"]));
+        let open = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(python.parent().unwrap(), open).unwrap();
+        assert!(!found(&["away/venv/bin"]));
+        let of_home = desk.venv("home/envs/a");
+        assert!(desk.system(&[]).own_program(&of_home.to_string_lossy()).is_some());
+    }
+
+    #[test]
+    fn a_folder_the_user_listed_comes_before_the_systems() {
+        let desk = Desk::new();
+        let own = desk.program("sys/ls");
+        assert_eq!(desk.system(&[]).program("ls").map(|program| program.path), Some(own));
+    }
+
+    #[test]
+    fn the_programs_of_the_system_are_there_where_the_workspace_is_the_whole_machine() {
+        let system = System::new(Path::new("/"), Path::new("/nonexistent"), &[]);
+        assert!(system.program("ls").is_some());
+    }
+}
