@@ -66,8 +66,7 @@ fn last_sent(server: &Server) -> String {
     server.requests().last().unwrap().json()["messages"].to_string()
 }
 
-/// Presses a key until the screen shows what it leads to. A question takes no keys in
-/// its first moment, so that nothing typed ahead can answer it.
+/// Presses a key until the screen shows what it leads to.
 #[track_caller]
 fn press_until(screen: &mut Screen, key: &str, text: &str) {
     for _ in 0..40 {
@@ -108,7 +107,11 @@ fn trust_is_asked_for_once() {
     let mut screen = bench.stranger(&[]);
     screen.wait_for("Do you trust this folder?");
     screen.wait_for("AGENTS.md (5 bytes)");
-    press_until(&mut screen, "t", "This folder is trusted from now on.");
+    // The letter only marks it.
+    screen.answer("Do you trust this folder?", "t");
+    screen.wait_for("Marked. Enter takes it.");
+    screen.press("\r");
+    screen.wait_for("This folder is trusted from now on.");
     screen.press("/doctor\r");
     screen.wait_for("LANG");
     press_until(&mut screen, "\x1b[5~", "this folder is trusted");
@@ -116,8 +119,14 @@ fn trust_is_asked_for_once() {
     let mut again = bench.stranger(&[]);
     again.wait_for("guide");
     again.press("/trust\r");
-    again.wait_for("This folder is trusted now.");
-    press_until(&mut again, "\r", "This folder is not trusted:");
+    again.answer("This folder is trusted now.", "\x1b");
+    again.wait_for("This folder stays trusted.");
+    again.press("/trust\r");
+    again.answer("This folder is trusted now.", "\r");
+    again.wait_for("This folder is trusted from now on.");
+    again.press("/trust\r");
+    again.answer("This folder is trusted now.", "n");
+    again.wait_for("This folder is not trusted:");
     leave(&mut again);
 }
 
@@ -128,10 +137,62 @@ fn an_approved_step_runs_and_its_result_reaches_the_model() {
         Server::start(vec![commands(&[("mkdir", &["made here"])]), Reply::chat("It is made.")]);
     let mut screen = bench.against(&server);
     screen.press("make it\r");
-    screen.wait_for("Run this?");
-    press_until(&mut screen, "y", "It is made.");
+    screen.answer("Run this?", "y");
+    screen.wait_for("It is made.");
     assert!(bench.work().join("made here").is_dir());
     assert!(last_sent(&server).contains(r#"\"outcome\":\"ran\""#), "{}", last_sent(&server));
+}
+
+#[test]
+fn a_sentence_typed_over_an_opening_question_approves_nothing_and_stands_in_the_draft() {
+    for gap in [20, 90, 250, 600] {
+        let bench = Bench::new();
+        let proposes = commands(&[("mkdir", &["made"]), ("git", &["commit", "-m", "x"])]);
+        let server = Server::start(vec![proposes.pause(Duration::from_millis(15))]);
+        let mut screen = bench.against(&server);
+        screen.press("go\r");
+        server.wait_for_requests(1);
+        let sentence = if gap < 500 { "so tidy it up, step by step" } else { "yes, always" };
+        for letter in sentence.chars() {
+            screen.press(&letter.to_string());
+            // Somebody types: the pause between two letters is what is tried.
+            std::thread::sleep(Duration::from_millis(gap));
+        }
+        screen.wait_for("Run this?");
+        screen.wait_for(sentence);
+        assert!(!bench.work().join("made").exists(), "{gap} ms");
+        // One deliberate key leads to the question; the draft stays.
+        screen.press("\t");
+        screen.answer("back to your draft", "y");
+        becomes("the step ran", || bench.work().join("made").is_dir());
+        screen.wait_for(sentence);
+    }
+}
+
+#[test]
+fn a_command_over_a_question_does_what_it_says_and_runs_no_step() {
+    let bench = Bench::new();
+    let server = Server::start(vec![commands(&[("mkdir", &["made"])])]);
+    let mut screen = bench.against(&server);
+    screen.press("make it\r");
+    screen.answer("Run this?", "/status\r");
+    screen.wait_for("loop-1");
+    screen.answer("Run this?", "/stop\r");
+    screen.wait_gone("Run this?");
+    assert!(!bench.work().join("made").exists());
+    leave(&mut screen);
+}
+
+#[test]
+fn what_a_terminal_sends_behind_a_paste_answers_no_question() {
+    let bench = Bench::new();
+    let server = Server::start(vec![commands(&[("mkdir", &["made"])])]);
+    let mut screen = bench.against(&server);
+    screen.press("make it\r");
+    screen.answer("Run this?", "\x1b[200~text\x1b[201~y");
+    screen.wait_for("texty");
+    screen.wait_for("Finish typing");
+    assert!(!bench.work().join("made").exists());
 }
 
 #[test]
@@ -141,8 +202,8 @@ fn a_rejection_with_a_word_reaches_the_model() {
         Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("As you like.")]);
     let mut screen = bench.against(&server);
     screen.press("make it\r");
-    screen.wait_for("Run this?");
-    press_until(&mut screen, "w", "What should the model know?");
+    screen.answer("Run this?", "w");
+    screen.wait_for("What should the model know?");
     screen.press("use another name\r");
     screen.wait_for("As you like.");
     assert!(!bench.work().join("made").exists());
@@ -156,8 +217,8 @@ fn an_edited_step_runs_as_edited_and_the_model_is_told() {
         Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("Good choice.")]);
     let mut screen = bench.against(&server);
     screen.press("make it\r");
-    screen.wait_for("Run this?");
-    press_until(&mut screen, "e", "Run this instead?");
+    screen.answer("Run this?", "e");
+    screen.wait_for("Run this instead?");
     screen.press("-2");
     screen.wait_for("made-2");
     screen.wait_gone("being judged");
@@ -188,8 +249,8 @@ fn escape_ends_a_child_that_hangs_and_leaves_none_behind() {
     let server = Server::start(vec![commands(&[("sleep", &["987654"])]), Reply::chat("unused")]);
     let mut screen = bench.against(&server);
     screen.press("wait\r");
-    screen.wait_for("Run this?");
-    press_until(&mut screen, "y", "Running");
+    screen.answer("Run this?", "y");
+    screen.wait_for("Running");
     becomes("the child runs", || sleeps("987654") == 1);
     screen.press("\x1b");
     becomes("the child is gone", || sleeps("987654") == 0);
@@ -268,8 +329,8 @@ fn a_signal_ends_everything_and_gives_the_terminal_back() {
     let server = Server::start(vec![commands(&[("sleep", &["987655"])])]);
     let mut screen = bench.against(&server);
     screen.press("wait\r");
-    screen.wait_for("Run this?");
-    press_until(&mut screen, "y", "Running");
+    screen.answer("Run this?", "y");
+    screen.wait_for("Running");
     becomes("the child runs", || sleeps("987655") == 1);
     screen.signal("TERM");
     screen.wait_for_exit();
@@ -304,7 +365,8 @@ fn a_template_asks_about_its_shell_pieces_and_is_one_message() {
     screen.wait_for("Run the shell commands of /report?");
     screen.wait_for("[x] 2 L1");
     // The second is left out; the rest runs.
-    press_until(&mut screen, "2", "[ ] 2 L1");
+    screen.answer("[x] 2 L1", "2");
+    screen.wait_for("[ ] 2 L1");
     screen.press("y");
     screen.wait_for("All is fine.");
     let sent = last_sent(&server);
@@ -576,13 +638,13 @@ fn a_small_real_change_in_a_repository_read_changed_checked_and_undone() {
     screen.press("fix the total\r");
     screen.wait_for("Make this change?");
     screen.wait_for("sum()");
-    press_until(&mut screen, "y", "Shall I stop here?");
-    press_until(&mut screen, "a", "The total is right now.");
+    screen.answer("Make this change?", "y");
+    screen.answer("Shall I stop here?", "a");
+    screen.wait_for("The total is right now.");
     let after = before.replace("sum::<u64>() + 1", "sum()");
     assert_eq!(fs::read_to_string(work.join("src/price.rs")).unwrap(), after);
     assert_eq!(git(&["diff", "--stat"]).lines().count(), 2);
-    // What was pressed too often stands in the input.
-    screen.press("\x15/undo\r");
+    screen.press("/undo\r");
     screen.wait_for("One file is as it was.");
     assert_eq!(fs::read_to_string(work.join("src/price.rs")).unwrap(), before);
     assert_eq!(git(&["status", "--short"]), "");
@@ -636,8 +698,9 @@ fn a_plugin_that_talks_gets_the_terminal_after_a_yes_and_gives_it_back() {
     screen.wait_for("scripted");
     screen.press("run them\r");
     screen.wait_for("--top");
-    press_until(&mut screen, "y", "take over the terminal");
-    press_until(&mut screen, "y", "your name?");
+    screen.answer("Run this?", "y");
+    screen.answer("take over the terminal", "y");
+    screen.wait_for("your name?");
     screen.press("Ada\r");
     screen.wait_for("All plugins ran.");
     screen.wait_for_bytes("hello ");

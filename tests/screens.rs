@@ -61,9 +61,13 @@ impl Screen {
     }
 
     fn hears(&mut self, events: impl IntoIterator<Item = Event>) -> &mut Screen {
+        let mut asked = false;
         for event in events {
+            asked |= matches!(event, Event::Asked(_));
             self.input(Input::Session(Box::new(event)));
         }
+        // A question takes keys after a while without any.
+        self.now += if asked { tui::QUIET } else { 0 };
         self.draw();
         self
     }
@@ -336,6 +340,27 @@ fn a_risky_step_asks_on_a_sheet() {
         let mut screen = Screen::new(lang, (80, 24));
         screen.hears(conversation()).hears([asks_to_install()]);
         shows!(name, screen);
+    }
+}
+
+#[test]
+fn a_question_says_where_keys_go() {
+    for (lang, name, draft) in
+        [(Lang::En, "en", "and then run the tests"), (Lang::Zh, "zh", "然后运行测试")]
+    {
+        for (size, at) in [((80, 24), ""), ((120, 40), "_wide")] {
+            let mut screen = Screen::new(lang, size);
+            screen.hears(conversation()).hears([asks_to_install()]);
+            screen.now -= 1;
+            screen.draw();
+            shows!(format!("question_pause_{name}{at}"), screen);
+            screen.types(draft).waits(tui::QUIET);
+            shows!(format!("question_draft_{name}{at}"), screen);
+            screen.types("\t");
+            shows!(format!("question_beside_draft_{name}{at}"), screen);
+            screen.types("/st");
+            shows!(format!("question_line_{name}{at}"), screen);
+        }
     }
 }
 

@@ -463,7 +463,7 @@ impl Turn {
                     self.limits.start_over();
                     self.go_on(scene)
                 }
-                Decision::Reject { .. } | Decision::Stop => {
+                Decision::Reject { .. } | Decision::Dismiss | Decision::Stop => {
                     self.stop_batch(scene);
                     self.end(Ending::Limit { why })
                 }

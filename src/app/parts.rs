@@ -233,6 +233,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         profile: settings.profile.clone(),
         mode: settings.mode,
         lang: settings.lang,
+        trusted: ground.trusted,
         bot: bot.map(str::to_owned),
         cwd: ground.folder.display().to_string(),
         // Nothing of a folder is read that is not trusted.

@@ -104,6 +104,10 @@ impl Linear {
         matches!(self.doing, Doing::Idle) && self.looking.is_none()
     }
 
+    fn is_asking(&self) -> bool {
+        matches!(self.doing, Doing::Asked(_))
+    }
+
     /// A line the person typed.
     pub fn typed(&mut self, text: &str) -> Vec<Effect> {
         if let Doing::Asked(asked) = &mut self.doing {
@@ -164,6 +168,9 @@ impl Linear {
     /// for a fresh look.
     fn command(&mut self, line: &str, mentions: Vec<Mention>) -> Vec<Effect> {
         let name = line.split_whitespace().next().unwrap_or_default();
+        if self.is_asking() {
+            return self.dispatch(line, mentions);
+        }
         if commands::find(name).is_none() && name.len() > 1 {
             self.looking = Some((line.to_owned(), mentions));
             return vec![Effect::Send(Op::Look)];
@@ -188,7 +195,10 @@ impl Linear {
             surface: Surface::Local,
             busy: !self.is_idle(),
         };
-        let outcome = commands::dispatch(&call, line);
+        let outcome = match self.is_asking() {
+            true => commands::dispatch_over_question(&call, line),
+            false => commands::dispatch(&call, line),
+        };
         let mut effects = self.follow(outcome);
         for effect in &mut effects {
             if let Effect::Send(Op::Invoke { mentions, .. }) = effect {

@@ -1,7 +1,7 @@
 //! From a typed line to an outcome: finds the row, checks what the row says, calls its
 //! function; a name of no row may be a command or a skill that people keep. What is wrong becomes a sentence, never a message to the model.
 
-use super::table::COMMANDS;
+use super::table::{COMMANDS, OVER_A_QUESTION};
 use super::{Act, Args, Busy, Call, Command, Outcome, kept, short};
 use crate::protocol::Notice;
 use crate::words::commands as w;
@@ -9,6 +9,23 @@ use crate::words::commands as w;
 /// The row of a name or alias, with or without its slash; names come before aliases.
 pub fn find(name: &str) -> Option<&'static Command> {
     find_in(COMMANDS, name)
+}
+
+/// Does what a line that begins with `/` says while a question waits for its answer. What
+/// does not work then says that it waits.
+pub fn dispatch_over_question(call: &Call<'_>, line: &str) -> Outcome {
+    let (name, _) = split(line);
+    let row = find_in(COMMANDS, name);
+    let works = row.is_some_and(|row| OVER_A_QUESTION.contains(&row.name));
+    let follows = call.busy && row.is_some_and(|row| row.busy == Busy::Wait);
+    match works || follows || name.is_empty() {
+        true => dispatch(call, line),
+        false => {
+            let name = row.map_or(name, |row| row.name);
+            let notice = Notice::warning(w::QUESTION_FIRST.with("name", short(name)));
+            Outcome::Say(notice.hint(w::QUESTION_FIRST_HINT))
+        }
+    }
 }
 
 /// Does what a line that begins with `/` says.

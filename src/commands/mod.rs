@@ -23,7 +23,7 @@ pub mod table;
 mod tests;
 
 pub use complete::{Candidate, complete};
-pub use dispatch::{dispatch, find};
+pub use dispatch::{dispatch, dispatch_over_question, find};
 pub use help::{by_category, page as help_page, readme_table};
 pub use kept::{NO_BOT, bots_page, run_op, sections as kept_sections, untold};
 

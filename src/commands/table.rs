@@ -57,3 +57,10 @@ pub const COMMANDS: &[Command] = &[
 
     Command { name: "exit",        aliases: &["quit", "q"],      about: w::ABOUT_EXIT,        category: Exit,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: session::exit },
 ];
+
+/// Commands that work at once while a question waits for its answer: they stop, add
+/// words for later, forbid, or only tell.
+pub const OVER_A_QUESTION: &[&str] = &[
+    "stop", "queue", "steer", "deny", "help", "keys", "status", "context", "usage", "doctor",
+    "version", "permissions", "tools", "plugins", "skills", "commands", "copy", "exit",
+];

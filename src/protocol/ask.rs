@@ -152,6 +152,9 @@ pub enum Decision {
     Answer { text: String },
     /// Do not run it; the words, if any, go to the model.
     Reject { word: Option<String> },
+    /// Leave it as it is: whether a folder is trusted does not change, and nothing is
+    /// kept. To every other question it is a rejection.
+    Dismiss,
     /// Do not run it, and end the turn.
     Stop,
 }

@@ -21,6 +21,9 @@ pub struct Facts {
     /// The session's folder, absolute.
     pub cwd: String,
     pub branch: Option<String>,
+    /// Whether the folder is trusted.
+    #[serde(default)]
+    pub trusted: bool,
     pub tools: Vec<ToolFact>,
     /// Rules in force beside the built-in policy, as `/allow` and `/deny` take them.
     pub allowed: Vec<String>,

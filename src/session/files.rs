@@ -141,7 +141,10 @@ async fn asked(filling: &mut Filling<'_>, held: Held) -> Result<Option<Cleared>,
             Ok(Some(held.approve()))
         }
         Decision::Edit(work) if work == step.work => Ok(Some(held.approve())),
-        Decision::Answer { .. } | Decision::Edit(_) | Decision::Reject { .. } => Ok(None),
+        Decision::Answer { .. }
+        | Decision::Edit(_)
+        | Decision::Reject { .. }
+        | Decision::Dismiss => Ok(None),
         Decision::Stop => Err(Stop::Stopped),
     }
 }

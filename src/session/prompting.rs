@@ -300,6 +300,7 @@ fn allowed(decision: Decision, pieces: &[ShellPiece]) -> Option<Vec<String>> {
         | Decision::Answer { .. }
         | Decision::Edit(_)
         | Decision::Reject { .. }
+        | Decision::Dismiss
         | Decision::Stop => Vec::new(),
     };
     (!ids.is_empty()).then_some(ids)

@@ -93,7 +93,7 @@ pub(super) async fn asked(
             };
             (Ending::Done, Some(seen))
         }
-        Decision::Reject { .. } | Decision::Answer { .. } => declined(&held),
+        Decision::Reject { .. } | Decision::Dismiss | Decision::Answer { .. } => declined(&held),
         Decision::Stop => (Ending::Stopped, Some(not_run(held.judged(), Outcome::Declined))),
     }
 }

@@ -91,10 +91,19 @@ impl Session {
             | Decision::ApproveAll { .. }
             | Decision::Answer { .. }
             | Decision::Edit(_) => Given::Nothing,
+            // It stays as it is, and the question may come again.
+            Decision::Dismiss => {
+                let trusted = self.guard.place.trusted;
+                let word = if trusted { words::TRUST_STAYS } else { words::TRUST_STAYS_OFF };
+                let notice = Notice::info(word);
+                self.say(if trusted { notice } else { notice.hint(words::TRUST_HOW) }).await;
+                return After::GoOn;
+            }
             Decision::Stop => return After::Leave,
         };
         let trusted = given != Given::Nothing;
         self.guard.place.trusted = trusted;
+        self.facts.trusted = trusted;
         self.facts.branch = trusted.then(|| branch::of(&self.guard.place.cwd)).flatten();
         self.tell_facts().await;
         self.look();

@@ -137,7 +137,8 @@ pub fn what(state: &mut State, turn: u64, files: usize) {
 pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec<Effect> {
     let is_over = !matches!(choice, Choice::Marked(_));
     if is_over {
-        state.modals.pop(at);
+        state.modals.pop();
+        state.guard.opened(at);
     }
     match (topic, choice) {
         (Topic::Theme, Choice::Marked(name)) => try_on(state, &name),

@@ -92,6 +92,16 @@ impl Composer {
         self.text.is_empty()
     }
 
+    /// Whether nothing stands above the caret's line.
+    pub fn is_at_top(&self) -> bool {
+        self.text.cursor().0 == 0
+    }
+
+    /// Whether nothing stands below it.
+    pub fn is_at_bottom(&self) -> bool {
+        self.text.cursor().0 + 1 >= self.text.lines().len()
+    }
+
     /// As it stands there, big pastes folded.
     pub fn shown(&self) -> String {
         self.text.lines().join("\n")

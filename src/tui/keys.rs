@@ -230,6 +230,11 @@ pub const KEYS: &[Key] = &[
     also(Question, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
     row(Question, &[key(Enter)], Accept, words::KEY_CHOOSE),
     row(Question, &[key(Char(' ')), key(Char('　'))], More, words::KEY_MORE),
+    row(Question, &[key(PageDown)], Action::Scroll(S::PageDown), words::KEY_QUESTION_DOWN),
+    row(Question, &[key(PageUp)], Action::Scroll(S::PageUp), words::KEY_QUESTION_UP),
+    row(Question, &[key(End), key(Char('G'))], Action::Scroll(S::Bottom), words::KEY_QUESTION_END),
+    row(Question, &[key(Home), key(Char('g'))], Action::Scroll(S::Top), words::KEY_QUESTION_TOP),
+    row(Question, &[key(Char('/'))], Action::Palette, words::KEY_QUESTION_LINE),
     row(Question, &[key(Esc)], Close, words::KEY_REJECT),
 
     row(Page, &[key(Esc), key(Char('q')), key(Char('?'))], Close, words::KEY_CLOSE),

@@ -7,6 +7,7 @@ use super::chips::Chips;
 use super::clerk;
 use super::composer::Composer;
 use super::files::Found;
+use super::guard::Guard;
 use super::modal::Modals;
 use super::palette::Palette;
 use super::queue::Queue;
@@ -66,6 +67,7 @@ pub struct State {
     pub(super) queue: Queue,
     pub(super) transcript: Transcript,
     pub(super) modals: Modals,
+    pub(super) guard: Guard,
     pub(super) activity: Activity,
     pub(super) facts: Facts,
     pub(super) known: Known,
@@ -165,6 +167,7 @@ impl State {
             queue,
             transcript,
             modals: Modals::default(),
+            guard: Guard::default(),
             activity: Activity::default(),
             facts,
             known: Known { models, ..Known::default() },
@@ -179,7 +182,8 @@ impl State {
         let spinner = self.activity.moves().then_some(now + super::activity::FRAME);
         let reading = self.transcript.is_reading().then_some(now + super::pace::FRAME);
         let told = self.person.told.as_ref().map(|(_, until)| *until);
-        [spinner, self.person.leaving_until, reading, told].into_iter().flatten().min()
+        let listens = self.modals.is_asking().then(|| self.guard.wakes_at(now)).flatten();
+        [spinner, self.person.leaving_until, reading, told, listens].into_iter().flatten().min()
     }
 
     /// What is being written: it may wait below the list of commands.

@@ -29,7 +29,9 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
         Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
         // What people keep is not read yet: the session knows it first.
         Intent::Command { name, args, mentions }
-            if !state.known.looked && commands::find(&name).is_none() =>
+            if !state.known.looked
+                && !state.modals.is_asking()
+                && commands::find(&name).is_none() =>
         {
             vec![Effect::Send(Op::Invoke { name, args: whole(&args), mentions })]
         }
@@ -56,7 +58,10 @@ fn named(effect: Effect, mentions: &[Mention]) -> Effect {
 }
 
 fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {
-    let outcome = commands::dispatch(&state.call(), line);
+    let outcome = match state.modals.is_asking() {
+        true => commands::dispatch_over_question(&state.call(), line),
+        false => commands::dispatch(&state.call(), line),
+    };
     follow(state, outcome, at)
 }
 

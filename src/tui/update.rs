@@ -16,6 +16,7 @@ use super::{choosing, ring, start, title};
 use crate::protocol::{self, Notice, Op};
 use crate::words::{Say, screen as words};
 
+mod asking;
 mod past;
 mod writing;
 
@@ -36,7 +37,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let mut effects = match input {
         Input::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
         Input::Key(key) => key_pressed(state, &key, at),
-        Input::Paste(text) => pasted(state, &text),
+        Input::Paste(text) => pasted(state, &text, at),
         Input::Mouse(mouse) => moused(state, mouse, at),
         Input::Resized => vec![Effect::Redraw],
         Input::Copied(copied) => told(state, copied.say(), at),
@@ -91,8 +92,15 @@ fn ticked(state: &mut State, at: Millis) -> Vec<Effect> {
 /// means everywhere.
 fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     let leaving = state.person.leaving_until.take();
+    if state.modals.is_asking() {
+        return asking::key(state, key, at);
+    }
+    state.guard.pressed(at);
     if !state.modals.is_empty() {
         return modal_key(state, key, at);
+    }
+    if state.activity.is_busy() && asking::types(key) {
+        state.guard.wrote(at);
     }
     if state.queue.is_picking()
         && let Some(effects) = writing::queue_key(state, key)
@@ -137,19 +145,16 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     }
 }
 
+/// A key on what is no question: a page, or a list to choose from.
 fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     match state.modals.key(key, at, state.dress.lang) {
         Answer::Stay => Vec::new(),
         Answer::Close => {
-            state.modals.pop(at);
+            state.modals.pop();
+            state.guard.opened(at);
             Vec::new()
         }
-        Answer::Send(op) => {
-            if matches!(op, Op::Decide { decision: protocol::Decision::Stop, .. }) {
-                state.activity.stopping(at);
-            }
-            vec![Effect::Send(op)]
-        }
+        Answer::Send(op) => vec![Effect::Send(op)],
         Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
         Answer::Pass => match keys::action(Place::Anywhere, key) {
             Some(
@@ -322,7 +327,7 @@ fn input_changed(state: &mut State) {
     writing::refresh_files(state);
 }
 
-fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
+fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
     state.person.leaving_until = None;
     let lang = state.dress.lang;
     if text.len() > PASTE {
@@ -330,6 +335,10 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
         state.transcript.notice(Notice::warning(size));
         return Vec::new();
     }
+    if state.modals.is_asking() {
+        return asking::pasted(state, text, at);
+    }
+    state.guard.pressed(at);
     if state.composer.searching().is_some() && state.modals.is_empty() {
         state.composer.search_for(text.lines().next().unwrap_or_default());
         return Vec::new();
@@ -340,18 +349,18 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     if state.modals.is_empty() {
         state.composer.paste(text, lang);
         input_changed(state);
-        return Vec::new();
     }
-    match state.modals.paste(text, lang) {
-        Answer::Send(op) => vec![Effect::Send(op)],
-        Answer::Stay | Answer::Close | Answer::Chose(..) | Answer::Pass => Vec::new(),
-    }
+    Vec::new()
 }
 
 fn moused(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<Effect> {
     let lines = match mouse.kind {
         MouseEventKind::ScrollUp => -WHEEL,
         MouseEventKind::ScrollDown => WHEEL,
+        MouseEventKind::Down(_) if state.modals.is_asking() => {
+            state.guard.pressed(at);
+            return Vec::new();
+        }
         MouseEventKind::Down(MouseButton::Left) if mouse.modifiers == KeyModifiers::NONE => {
             if state.modals.is_empty() {
                 state.transcript.press(mouse.column, mouse.row, at);
@@ -406,18 +415,24 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
     state.transcript.apply(&event);
     match event {
         protocol::Event::Asked(ask) => {
-            state.modals.open(Modal::asked(*ask, at));
+            let modal = Modal::asked(*ask, &state.facts);
+            state.modals.open(modal);
+            state.guard.opened(at);
             return ring::asks(state);
         }
         protocol::Event::Lend { ask } => return vec![Effect::Lend(ask)],
-        protocol::Event::Answered { ask } => state.modals.answered(ask, at),
+        protocol::Event::Answered { ask } => {
+            state.modals.answered(ask);
+            state.guard.opened(at);
+        }
         protocol::Event::Judged { ask, work, risk, change } => {
             state.modals.judged(ask, work, risk, change.map(|change| *change));
         }
         protocol::Event::Queued { texts } => state.queue.set(texts),
         protocol::Event::TurnStarted { .. } => state.chips.set::<&str>(&[]),
         protocol::Event::TurnEnded { elapsed_ms, .. } => {
-            state.modals.turn_ended(at);
+            state.modals.turn_ended();
+            state.guard.opened(at);
             state.chips.set(state.transcript.suggestions());
             let mut effects = submit::later(state, at);
             if elapsed_ms >= LONG_TURN {

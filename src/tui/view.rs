@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::composer::Dress;
 use super::event::Millis;
+use super::guard::Focus;
 use super::paint::{self, Pen, Rule};
 use super::state::{Mouse, State};
 use super::status::{self, Hint};
@@ -19,6 +20,9 @@ use crate::words::{counted, input, screen as words};
 const SMALLEST: (u16, u16) = (20, 4);
 /// Below this height rules and blanks give way.
 const LOW: u16 = 14;
+/// Rows of a draft below a question, and the height from which there is room for them.
+const DRAFT_ROWS: u16 = 4;
+const DRAFT_FROM: u16 = 8;
 
 /// The areas, from top to bottom. Those without room have no height.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,17 +46,81 @@ pub fn view(state: &mut State, frame: &mut Frame<'_>, now: Millis) {
         too_small(screen, frame, &pen);
         return;
     }
-    let caret = match state.modals.height(screen, &pen) {
-        Some(height) => {
-            let rest = Rect { height: screen.height.saturating_sub(height), ..screen };
-            draw_transcript(state, rest, frame, &pen);
-            state.modals.draw(screen, frame.buffer_mut(), &pen)
-        }
-        None if !state.modals.is_empty() => state.modals.draw(screen, frame.buffer_mut(), &pen),
-        None => draw_main(state, screen, frame, &pen),
+    let caret = match state.modals.is_asking() {
+        true => draw_asking(state, screen, frame, &pen),
+        false => draw_unasked(state, screen, frame, &pen),
     };
     if let Some(caret) = caret.filter(|caret| screen.contains(*caret)) {
         frame.set_cursor_position(caret);
+    }
+}
+
+/// A question, and below it the draft, while one is being written.
+fn draw_asking(
+    state: &mut State,
+    screen: Rect,
+    frame: &mut Frame<'_>,
+    pen: &Pen<'_>,
+) -> Option<Position> {
+    let writes = !state.composer.is_empty();
+    state.modals.listen(state.guard.listening(pen.now, writes));
+    let rows = match writes && screen.height > DRAFT_FROM {
+        true => state.composer.rows(input_width(screen)).min(DRAFT_ROWS) + 1,
+        false => 0,
+    };
+    let above = Rect { height: screen.height - rows, ..screen };
+    let sheet = state.modals.height(above, pen).unwrap_or(above.height);
+    let rest = Rect { height: above.height.saturating_sub(sheet), ..above };
+    draw_transcript(state, rest, frame, pen);
+    let answers = state.modals.draw(above, frame.buffer_mut(), pen);
+    if rows == 0 {
+        return answers;
+    }
+    let draft = Rect { y: above.bottom(), height: rows, ..screen };
+    let written = draw_draft(state, draft, frame, pen);
+    match state.guard.focus(pen.now, writes) {
+        Focus::Question => answers,
+        Focus::Draft => written,
+    }
+}
+
+/// The draft below a question; bright while keys go there.
+fn draw_draft(
+    state: &mut State,
+    area: Rect,
+    frame: &mut Frame<'_>,
+    pen: &Pen<'_>,
+) -> Option<Position> {
+    let here = state.guard.focus(pen.now, true) == Focus::Draft;
+    let tone = if here { pen.theme.accent } else { pen.theme.dim };
+    let label = Span::styled(words::DRAFT_LABEL.text(pen.lang), tone);
+    Rule::new(if here { tone } else { pen.theme.border }).left(label).draw(area, frame.buffer_mut());
+    let inner = Rect { y: area.y + 1, height: area.height - 1, width: input_width(area), ..area };
+    let dress = Dress { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
+    let caret = state.composer.draw(inner, frame.buffer_mut(), &dress);
+    let above = Rect { y: 0, height: area.y, ..area };
+    if state.palette.is_open() {
+        state.palette.draw(above, frame.buffer_mut(), pen.theme, pen.lang);
+    } else {
+        state.composer.files.draw(above, frame.buffer_mut(), pen);
+    }
+    caret
+}
+
+fn draw_unasked(
+    state: &mut State,
+    screen: Rect,
+    frame: &mut Frame<'_>,
+    pen: &Pen<'_>,
+) -> Option<Position> {
+    match state.modals.height(screen, pen) {
+        Some(height) => {
+            let rest = Rect { height: screen.height.saturating_sub(height), ..screen };
+            draw_transcript(state, rest, frame, pen);
+            state.modals.draw(screen, frame.buffer_mut(), pen)
+        }
+        None if !state.modals.is_empty() => state.modals.draw(screen, frame.buffer_mut(), pen),
+        None => draw_main(state, screen, frame, pen),
     }
 }
 

@@ -69,6 +69,8 @@ words! { "commands":
     USAGE: "Usage: {usage}", "用法：{usage}";
     BUSY: "`/{name}` does not work while a turn runs.", "回合进行中不能使用 `/{name}`。";
     BUSY_HINT: "Stop it first with `/stop`, or wait until it is over.", "请先用 `/stop` 停止，或等它结束。";
+    QUESTION_FIRST: "`/{name}` has to wait until the question is answered.", "回答问题之后才能使用 `/{name}`。";
+    QUESTION_FIRST_HINT: "At once work `/stop`, `/status`, `/queue`, `/steer`, `/deny` and `/help`.", "可立即使用：`/stop`、`/status`、`/queue`、`/steer`、`/deny` 和 `/help`。";
     WAITS: "`/{name}` follows when the turn is over.", "本回合结束后执行 `/{name}`。";
     NOTHING_RUNS: "Nothing is running.", "当前没有正在进行的回合。";
     NO_NUMBER: "`{found}` is not the number of an answer: 1 is the last one.", "`{found}` 不是回答的编号：1 表示最后一条。";

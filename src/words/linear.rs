@@ -43,8 +43,10 @@ words! { "linear":
     PAUSE: "Shall it go on?", "继续吗？";
     CHOICE: "  {n}: {choice}", "  {n}：{choice}";
     HOW: "Type the number of a choice.", "请输入选项的编号。";
+    HOW_TRUST: "Type the number of a choice. An empty line leaves it as it is.", "请输入选项的编号。直接回车则保持不变。";
     HOW_GRAVE: "Type the number of a choice. This is high risk: only the word YES runs it.", "请输入选项的编号。这是高风险操作：只有输入 YES 才会运行。";
     NEEDS_YES: "This is high risk: only the word YES, in capitals, runs it.", "这是高风险操作：只有输入大写的 YES 才会运行。";
+    CONFIRM: "This holds beyond this question. Type the word {word} in full to take it; anything else goes back.", "此选择在本问题之后仍然有效。请完整输入 {word} 以确认；输入其他内容则返回。";
     NO_CHOICE: "That is no number of a choice. Nothing runs until you choose.", "没有这个编号的选项。在你选择之前什么都不会运行。";
     WORD: "What should the model know? Type it and press Enter.", "想对模型说什么？输入后按回车。";
     PICK_REJECT: "reject", "拒绝";

@@ -188,7 +188,7 @@ words! { "screen":
     HINT_SCROLL: "scroll", "滚动";
     HINT_CHOOSE: "take the marked one", "选定标记项";
     HINT_REJECT: "reject", "拒绝";
-    HINT_ONLY_READ: "only read", "仅读取";
+    HINT_AS_IT_IS: "leave it as it is", "保持不变";
     HINT_HALT: "stop here", "到此为止";
     HINT_REJECT_WITH: "reject with this word", "附上这句话并拒绝";
     HINT_RUN_THIS: "run this instead", "改为运行这个";
@@ -243,7 +243,15 @@ words! { "screen":
     PICK_HALT: "Stop here", "到此为止";
     PICK_GO_ON: "Go on", "继续";
     PICK_GO_ON_SHORT: "Go on", "继续";
-    REFUSED_UNSEEN: "Not all of it has been on the screen yet. Space shows the rest.", "内容尚未全部显示。按空格查看其余部分。";
+    REFUSED_UNSEEN: "Not all of it was on the screen: End shows the rest.", "内容尚未全部显示：按 End 查看其余部分。";
+    REFUSED_UNSEEN_GRAVE: "Not all of it was on the screen: Space shows the rest.", "内容尚未全部显示：按空格逐页查看其余部分。";
+    REFUSED_UNSEEN_SLIGHT: "Not all was shown: End shows the rest, y again runs it unseen.", "内容尚未全部显示：End 查看其余部分，再按 y 则不看直接运行。";
+    MARKED: "Marked. Enter takes it.", "已标记，按回车确认。";
+    QUESTION_NOT_YET: "Pause for a moment, then answer.", "稍停片刻再作答。";
+    QUESTION_TO_DRAFT: "Finish typing, then Tab answers. Enter queues what you typed.", "写完后按 Tab 作答；回车将所写内容排队。";
+    DRAFT_LABEL: "your draft", "草稿";
+    QUESTION_LINES: "Lines {from}–{to} of {all}. ", "第 {from}–{to} 行，共 {all} 行。";
+    HINT_TO_DRAFT: "back to your draft", "回到草稿";
     REFUSED_CAPITAL: "This is high risk: only a capital Y runs it.", "这是高风险操作：只有大写 Y 才会运行。";
     REFUSED_UNJUDGED: "This cannot be run: it is not judged yet, not readable, or refused.", "无法运行：尚未判定、无法解析或已被拒绝。";
     QUESTION_TOO_SMALL: "A step waits. Enlarge the window to judge it; n rejects.", "有步骤等待决定。请放大窗口查看；n 拒绝。";
@@ -339,5 +347,10 @@ words! { "screen":
     KEY_CHOOSE: "Take the marked choice", "选定标记项";
     KEY_CLOSE: "Close", "关闭";
     KEY_REJECT: "Reject; nothing runs", "拒绝；什么都不运行";
+    KEY_QUESTION_DOWN: "Down in a question that does not fit", "在显示不下的问题中下翻";
+    KEY_QUESTION_UP: "Up in a question that does not fit", "在显示不下的问题中上翻";
+    KEY_QUESTION_END: "To the end of the question", "到问题末尾";
+    KEY_QUESTION_TOP: "To the beginning of the question", "到问题开头";
+    KEY_QUESTION_LINE: "A command over the question, such as /stop; Esc goes back", "在问题之上输入命令，如 /stop；Esc 返回";
     KEY_MORE: "Show the part that did not fit", "查看未显示的部分";
 }

@@ -51,6 +51,8 @@ words! { "session":
     TRUST_CHANGED: "You trusted this folder, but files in it that can steer programs are new or have changed.", "你曾信任此目录，但其中可影响程序行为的文件有新增或改动。";
     TRUST_IS: "This folder is trusted now.", "此目录目前受信任。";
     TRUST_IS_NOT: "This folder is not trusted now.", "此目录目前不受信任。";
+    TRUST_STAYS: "This folder stays trusted.", "此目录仍受信任。";
+    TRUST_STAYS_OFF: "This folder is not trusted, and nothing was decided.", "此目录不受信任，也没有作出决定。";
     TRUST_GIVEN: "This folder is trusted from now on.", "从现在起信任此目录。";
     TRUST_SETTINGS: "The project's own settings count from the next start.", "项目自身的设置从下次启动起生效。";
     TRUST_HELD_BACK: "This folder is not trusted: every program waits for your yes, and the project's settings do not count.", "此目录不受信任：每个程序都需你确认，项目设置不生效。";

@@ -118,6 +118,17 @@ impl Screen {
         self.wait_until(&format!("`{text}` to appear"), |seen| screen_text(seen).contains(text));
     }
 
+    /// Waits until the question with these words takes keys, and presses one.
+    #[track_caller]
+    pub fn answer(&mut self, question: &str, key: &str) {
+        self.wait_until(&format!("`{question}` to take keys"), |seen| {
+            let text = screen_text(seen);
+            let waits = ["Pause for a moment", "Finish typing"].iter().any(|w| text.contains(w));
+            text.contains(question) && !waits
+        });
+        self.press(key);
+    }
+
     /// Whether the text comes within so long; no fault when it does not.
     pub fn shows_within(&self, text: &str, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;

@@ -31,7 +31,9 @@ impl Turn {
                 self.run(door.approve(), None)
             }
             Decision::Edit(work) => self.edited(door.judged(), work, scene),
-            Decision::Reject { word: None } => self.declined(&door, words::DECLINED.into(), scene),
+            Decision::Reject { word: None } | Decision::Dismiss => {
+                self.declined(&door, words::DECLINED.into(), scene)
+            }
             // An answer to a step that was not asked as a question is no yes.
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
                 self.declined(&door, words::DECLINED_WORD.with("word", word), scene)

@@ -52,6 +52,7 @@ impl Turn {
             }
             Decision::Reject { word: Some(word) } => words::UNANSWERED_WORD.with("word", word),
             Decision::Reject { word: None }
+            | Decision::Dismiss
             | Decision::Approve
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)

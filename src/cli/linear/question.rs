@@ -28,6 +28,8 @@ enum Doing {
     Judged(Work),
     /// A changed step was judged: a yes or no to it.
     Changed { work: Work, grave: bool },
+    /// The word that remembers or trusts.
+    Confirming(Pick),
     /// A yes or no to one of the pieces; `run`: the ids of those before it.
     Piece { at: usize, run: Vec<String> },
 }
@@ -86,7 +88,12 @@ impl Asked {
         for (at, (_, word)) in self.choices.iter().enumerate() {
             says.push(w::CHOICE.with("n", at + 1).with("choice", Say::from(*word)));
         }
-        says.push(if self.is_grave() { w::HOW_GRAVE } else { w::HOW }.into());
+        let how = match (self.is_grave(), self.is_trust()) {
+            (true, _) => w::HOW_GRAVE,
+            (false, true) => w::HOW_TRUST,
+            (false, false) => w::HOW,
+        };
+        says.push(how.into());
         says
     }
 
@@ -99,6 +106,7 @@ impl Asked {
                 return Heard::Decided(Decision::Reject { word });
             }
             Doing::Piece { at, run } => return self.piece(at, run, typed),
+            Doing::Confirming(pick) => return self.confirmed_lasting(pick, typed),
             Doing::Changing => return self.changed(typed),
             Doing::Judged(work) => {
                 self.doing = Doing::Judged(work);
@@ -112,6 +120,9 @@ impl Asked {
         if let Question::Choice { choices, free, .. } = &self.ask.question {
             return chosen(typed, choices, *free);
         }
+        if typed.is_empty() && self.is_trust() {
+            return Heard::Decided(Decision::Dismiss);
+        }
         if typed == GRAVE && self.is_grave() {
             return Heard::Decided(Decision::Approve);
         }
@@ -123,8 +134,42 @@ impl Asked {
             }
             Some(Pick::Each) => self.next_piece(0, Vec::new()),
             Some(Pick::Edit) => self.change(),
+            Some(pick) if let Some(word) = self.word_of(pick) => {
+                self.doing = Doing::Confirming(pick);
+                Heard::Again(w::CONFIRM.with("word", word))
+            }
             Some(pick) => Heard::Decided(self.decision(pick)),
             None => Heard::Again(w::NO_CHOICE.into()),
+        }
+    }
+
+    fn is_trust(&self) -> bool {
+        matches!(self.ask.question, Question::Trust { .. })
+    }
+
+    /// The word that takes what holds beyond this question: no stray number does.
+    fn word_of(&self, pick: Pick) -> Option<&'static str> {
+        let trusts = self.is_trust();
+        match pick {
+            Pick::Session | Pick::Project => Some(REMEMBER),
+            Pick::GoOn | Pick::All if trusts => Some(TRUST),
+            Pick::Reject
+            | Pick::Word
+            | Pick::Run
+            | Pick::All
+            | Pick::Stop
+            | Pick::GoOn
+            | Pick::Each
+            | Pick::Edit => None,
+        }
+    }
+
+    /// Anything but the word goes back to the choices.
+    fn confirmed_lasting(&self, pick: Pick, typed: &str) -> Heard {
+        let word = self.word_of(pick);
+        match word.is_some_and(|word| narrow(typed).eq_ignore_ascii_case(word)) {
+            true => Heard::Decided(self.decision(pick)),
+            false => Heard::Lines(self.says()),
         }
     }
 
@@ -286,6 +331,10 @@ impl Asked {
     }
 }
 
+/// The words that are typed in full to remember and to trust.
+const REMEMBER: &str = "REMEMBER";
+const TRUST: &str = "TRUST";
+
 /// A number; digits of any width count.
 fn number(typed: &str) -> Option<usize> {
     narrow(typed).parse().ok()
@@ -402,9 +451,6 @@ fn because(reason: &Reason) -> Say {
     w::BECAUSE.with("why", reason.say.clone()).with("rule", reason.rule.as_str())
 }
 
-/// Lines of a diff that are read out.
-const DIFF: usize = 400;
-
 /// A change line by line, as it would be made.
 fn diff(tool: &str, change: &Change) -> Vec<Say> {
     let head = w::CHANGE
@@ -412,15 +458,8 @@ fn diff(tool: &str, change: &Change) -> Vec<Say> {
         .with("path", escape(&change.path).text)
         .with("added", change.added)
         .with("removed", change.removed);
-    let lines = change.diff.lines().skip(2);
     let line = |line: &str| w::CHANGE_LINE.with("line", escape(line).text);
-    let mut says: Vec<Say> =
-        std::iter::once(head).chain(lines.clone().take(DIFF).map(line)).collect();
-    let more = lines.count().saturating_sub(DIFF);
-    if more > 0 {
-        says.push(w::MORE_OUTPUT.with("n", more));
-    }
-    says
+    std::iter::once(head).chain(change.diff.lines().skip(2).map(line)).collect()
 }
 
 /// A question of the model, and how it is answered.

@@ -174,11 +174,63 @@ fn a_number_decides_and_nothing_else_does() {
     assert_eq!(choose("４"), decides(Decision::Approve));
     assert_eq!(choose("1"), decides(Decision::Reject { word: None }));
     assert_eq!(choose("3"), decides(Decision::Stop));
-    assert_eq!(choose("6"), decides(Decision::Remember(Scope::Project)));
     for typed in ["", "y", "yes", "0", "9", "run it"] {
         let said = choose(typed);
         assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{typed}");
     }
+}
+
+fn asked_about_trust() -> Linear {
+    let mut linear = linear();
+    let because = Word { key: "test.why", en: "new", zh: "新" }.into();
+    let (folder, above) = ("/w".to_owned(), Some("/".to_owned()));
+    let question = Question::Trust { folder, above, because, found: Vec::new() };
+    linear.heard(Event::Asked(Box::new(Ask { id: AskId(3), question })));
+    linear
+}
+
+#[test]
+fn what_is_remembered_or_trusted_takes_its_word_in_full() {
+    for (number, scope) in [("5", Scope::Session), ("6", Scope::Project)] {
+        let mut linear = asked(risk(Tier::L1, false)).0;
+        assert!(written(&linear.typed(number))[0].contains("REMEMBER"));
+        let again = written(&linear.typed(number));
+        assert!(again.iter().any(|line| line.contains("1: reject")), "{again:?}");
+        linear.typed(number);
+        assert_eq!(linear.typed("remember"), decides(Decision::Remember(scope)));
+    }
+    let above = Decision::ApproveAll { steps: vec!["/".into()] };
+    for (number, decision) in [("2", Decision::Approve), ("3", above)] {
+        let mut linear = asked_about_trust();
+        assert!(written(&linear.typed(number))[0].contains("TRUST"));
+        assert!(!linear.typed("yes").iter().any(|effect| matches!(effect, Effect::Send(_))));
+        linear.typed(number);
+        assert_eq!(linear.typed("trust"), decides(decision));
+    }
+    assert_eq!(asked_about_trust().typed(""), decides(Decision::Dismiss));
+}
+
+#[test]
+fn a_command_over_a_question_works_or_says_that_it_waits() {
+    let mut linear = asked(risk(Tier::L1, false)).0;
+    assert_eq!(linear.typed("/stop"), [Effect::Send(Op::Stop)]);
+    for line in ["/new", "/allow git *", "/nope-nope", "/undo"] {
+        let said = linear.typed(line);
+        assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{line}");
+        assert!(written(&said)[0].contains("has to wait"), "{line}");
+    }
+}
+
+#[test]
+fn a_diff_is_read_out_whole() {
+    let rows: String = (1..=1_000).map(|n| format!("+line {n}\n")).collect();
+    let diff = format!("--- a\n+++ a\n{rows}");
+    let change = crate::protocol::Change { diff, ..Default::default() };
+    let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
+    let Question::Step { change: shown, .. } = &mut ask.question else { panic!("a step") };
+    *shown = Some(change);
+    let lines = written(&linear().heard(Event::Asked(ask)));
+    assert!((1..=1_000).all(|n| lines.contains(&format!("    +line {n}"))));
 }
 
 /// Asked about three pieces, the last of them grave.

@@ -10,7 +10,6 @@ use super::command::{self, Facts};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
 use crate::protocol::{Ahead, AskId, Change, Risk, Tier, Work};
-use crate::tui::Millis;
 use crate::tui::paint::{self, Pen};
 use crate::words::screen as words;
 
@@ -91,11 +90,13 @@ impl OnSheet for Approve {
 }
 
 impl Approve {
-    pub fn new(id: AskId, held: Held, opened: Millis) -> Approve {
+    pub fn new(id: AskId, held: Held) -> Approve {
         let choices = Choices::for_step(held.care(), held.rule.is_some());
         let rest = held.rest.iter().map(|step| step.id.clone()).collect();
         let choices = if held.offers_all() { choices.with_all(rest) } else { choices };
-        Approve { asking: Asking::new(id, choices, held.care(), opened), held }
+        let slight = held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.is_mild();
+        let asking = Asking::new(id, choices, held.care()).slight(slight);
+        Approve { asking, held }
     }
 
     fn facts(&self, subject: &Subject<'_>, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {

@@ -8,14 +8,15 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::Answer;
-use super::asking::{self, Field, GUARD};
+use super::asking::{self, Field};
 use super::sheet::{self, Foot, Page, Sheet};
 use crate::protocol::{AskId, Decision, Op};
 use crate::tui::composer::{Composer, Dress};
-use crate::tui::keys::{self, Action, Place};
+use crate::tui::guard::Listening;
+use crate::tui::keys::{self, Action, Place, Scrolled};
 use crate::tui::paint::{self, Pen};
 use crate::tui::status::Hint;
-use crate::tui::{Millis, clean};
+use crate::tui::clean;
 use crate::words::{Lang, Word, screen as words};
 
 /// Rows of a field of one's own words.
@@ -32,7 +33,7 @@ pub struct AskModal {
     chosen: usize,
     doing: Doing,
     sheet: Sheet,
-    opened: Millis,
+    listening: Listening,
 }
 
 #[derive(Debug)]
@@ -51,23 +52,28 @@ enum Row {
 }
 
 impl AskModal {
-    pub fn new(
-        id: AskId,
-        text: String,
-        choices: Vec<String>,
-        free: bool,
-        opened: Millis,
-    ) -> AskModal {
+    pub fn new(id: AskId, text: String, choices: Vec<String>, free: bool) -> AskModal {
         let doing = match choices.is_empty() {
             true => Doing::Writing(Box::new(Composer::new(Vec::new()))),
             false => Doing::Choosing,
         };
-        AskModal { id, text, choices, free, chosen: 0, doing, sheet: Sheet::default(), opened }
+        let (sheet, listening) = (Sheet::default(), Listening::default());
+        AskModal { id, text, choices, free, chosen: 0, doing, sheet, listening }
     }
 
-    /// It can be seen again: what was typed meanwhile was not meant for it.
-    pub fn uncovered(&mut self, now: Millis) {
-        self.opened = now;
+    /// Where keys go at this moment.
+    pub fn listen(&mut self, listening: Listening) {
+        self.listening = listening;
+    }
+
+    /// Whether an answer is being written.
+    pub fn is_field(&self) -> bool {
+        matches!(self.doing, Doing::Writing(_))
+    }
+
+    /// Moves through what does not fit; false where all of it does.
+    pub fn scroll(&mut self, by: Scrolled) -> bool {
+        self.sheet.scroll(by, true)
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -76,12 +82,9 @@ impl AskModal {
         choices.chain(own).chain([Row::Nothing]).collect()
     }
 
-    pub fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
+    pub fn key(&mut self, key: &KeyEvent, lang: Lang) -> Answer {
         if keys::action(Place::Anywhere, key) == Some(Action::Interrupt) {
             return self.send(Decision::Stop);
-        }
-        if at < self.opened.saturating_add(GUARD) {
-            return Answer::Stay;
         }
         match &mut self.doing {
             Doing::Sent => Answer::Pass,
@@ -121,6 +124,7 @@ impl AskModal {
             Some(Action::Next) => self.chosen = (self.chosen + 1) % rows.len(),
             Some(Action::Previous) => self.chosen = (self.chosen + rows.len() - 1) % rows.len(),
             Some(Action::More) => self.sheet.more(),
+            Some(Action::Scroll(by)) if self.scroll(by) => {}
             Some(Action::Close) => return self.take(Row::Nothing),
             Some(Action::Accept) => {
                 if let Some(row) = rows.get(self.chosen) {
@@ -183,10 +187,13 @@ impl AskModal {
                 CHOOSING
             }
         };
-        page.hint = match &self.doing {
-            Doing::Sent => Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim),
-            _ => asking::hint_line(hints, width, pen),
-        };
+        if matches!(self.doing, Doing::Sent) {
+            page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
+            return page;
+        }
+        let say = asking::listens(self.listening);
+        page.say = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
+        page.hint = asking::with_draft(hints, self.listening, width, pen);
         page
     }
 
@@ -197,7 +204,8 @@ impl AskModal {
     }
 
     fn cell(&self, at: usize, row: Row, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        let chosen = at == self.chosen;
+        let here = asking::listens(self.listening).is_none();
+        let chosen = at == self.chosen && here;
         let (sigil, style) =
             if chosen { ("› ", pen.theme.selection) } else { ("  ", pen.theme.text) };
         let letter_style = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);

@@ -1,4 +1,4 @@
-//! What every question has in common: its choices, the guard against type-ahead, the
+//! What every question has in common: its choices, what of it must be seen, the
 //! field for a changed command or a word to the model, and the one answer.
 
 use crossterm::event::KeyEvent;
@@ -7,20 +7,21 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::Answer;
-use super::choice::{Care, Choice, Choices, Pick};
+use super::choice::{self, Care, Choice, Choices, Pick};
 use super::command;
 use super::edit::{Editor, Judgement};
-use super::sheet::{self, Foot, Page, Sheet};
+use super::sheet::{self, Foot, Page, Sheet, Until};
 use crate::protocol::{AskId, Change, Decision, Op, Risk, Scope, Work};
 use crate::tui::composer::{Composer, Dress};
-use crate::tui::keys::{self, Action, Edit, Place};
+use crate::tui::guard::Listening;
+use crate::tui::keys::{self, Action, Edit, Place, Scrolled};
 use crate::tui::paint::Pen;
 use crate::tui::status::Hint;
 use crate::tui::{Millis, clean};
 use crate::words::{Lang, Say, Word, prompt, screen as words};
 
-/// Keys that were pressed before the question was there do not answer it.
-pub const GUARD: Millis = 300;
+/// A second letter takes what was not all seen, but not while it is held down.
+const HELD: Millis = 700;
 
 #[derive(Debug)]
 pub struct Asking {
@@ -29,9 +30,18 @@ pub struct Asking {
     pub doing: Doing,
     sheet: Sheet,
     care: Care,
-    opened: Millis,
-    /// Why the last key did nothing.
-    refused: Option<Word>,
+    /// Its rest may go unseen: a mild change of a file.
+    slight: bool,
+    listening: Listening,
+    refused: Option<Refusal>,
+}
+
+/// Why the last key did nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Refusal {
+    /// Not all of what a yes would hold was on the screen.
+    Unseen { all: bool, at: Millis },
+    Said(Word),
 }
 
 #[derive(Debug)]
@@ -44,14 +54,34 @@ pub enum Doing {
 }
 
 impl Asking {
-    pub fn new(id: AskId, choices: Choices, care: Care, opened: Millis) -> Asking {
-        let sheet = Sheet::default();
-        Asking { id, choices, doing: Doing::Choosing, sheet, care, opened, refused: None }
+    pub fn new(id: AskId, choices: Choices, care: Care) -> Asking {
+        let (sheet, doing) = (Sheet::default(), Doing::Choosing);
+        let listening = Listening::default();
+        Asking { id, choices, doing, sheet, care, slight: false, listening, refused: None }
     }
 
-    /// It can be seen again: what was typed meanwhile was not meant for it.
-    pub fn uncovered(&mut self, now: Millis) {
-        self.opened = now;
+    /// A second yes may take what was not all seen.
+    #[must_use]
+    pub fn slight(mut self, slight: bool) -> Asking {
+        self.slight = slight && self.care == Care::Plain;
+        self
+    }
+
+    /// Where keys go at this moment.
+    pub fn listen(&mut self, listening: Listening) {
+        self.listening = listening;
+        let here = matches!(listening, Listening::Here | Listening::BesideDraft);
+        self.choices.rest_for_now(!here);
+    }
+
+    /// Whether something is written on it.
+    pub fn is_field(&self) -> bool {
+        matches!(self.doing, Doing::Editing(_) | Doing::Wording(_))
+    }
+
+    /// Moves through what does not fit; false where all of it does.
+    pub fn scroll(&mut self, by: Scrolled) -> bool {
+        self.sheet.scroll(by, self.care == Care::Plain)
     }
 
     /// What stands on the sheet now, when `work` was asked about and judged `risk`.
@@ -91,15 +121,12 @@ impl Asking {
         if keys::action(Place::Anywhere, key) == Some(Action::Interrupt) {
             return self.send(Decision::Stop);
         }
-        if at < self.opened.saturating_add(GUARD) {
-            return Answer::Stay;
-        }
-        self.refused = None;
+        let before = self.refused.take();
         match &mut self.doing {
             Doing::Sent => Answer::Pass,
-            Doing::Choosing => self.choose(key, held, lang),
+            Doing::Choosing => self.choose(key, at, before, held, lang),
             Doing::Wording(_) => self.word(key, lang),
-            Doing::Editing(_) => self.edit(key, lang),
+            Doing::Editing(_) => self.edit(key, at, lang),
         }
     }
 
@@ -117,21 +144,41 @@ impl Asking {
         }
     }
 
-    fn choose(&mut self, key: &KeyEvent, held: Option<(&Work, &Risk)>, lang: Lang) -> Answer {
+    fn choose(
+        &mut self,
+        key: &KeyEvent,
+        at: Millis,
+        before: Option<Refusal>,
+        held: Option<(&Work, &Risk)>,
+        lang: Lang,
+    ) -> Answer {
         if let Some(choice) = self.choices.picked(key) {
-            let by_capital = keys::letter(key) == Some(choice.letter);
-            return self.pick(choice, by_capital, held, lang);
+            let typed = keys::letter(key) == Some(choice.letter);
+            if choice.lasts {
+                self.choices.mark(&choice);
+                return self.said_no(words::MARKED);
+            }
+            return self.pick(choice, Press { typed, at, before }, held, lang);
         }
         match keys::action(Place::Question, key) {
             Some(Action::Next) => self.choices.next(),
             Some(Action::Previous) => self.choices.previous(),
             Some(Action::More) => self.sheet.more(),
+            Some(Action::Scroll(by)) => {
+                let scrolled = self.scroll(by);
+                return if scrolled || keys::letter(key).is_some() {
+                    Answer::Stay
+                } else {
+                    Answer::Pass
+                };
+            }
             Some(Action::Close) => return self.reject(held),
             Some(Action::Accept) => {
                 if let Some(choice) = self.choices.chosen() {
-                    return self.pick(choice, false, held, lang);
+                    return self.pick(choice, Press { typed: false, at, before }, held, lang);
                 }
             }
+            _ if keys::letter(key).is_some_and(choice::answers) => {}
             _ => return Answer::Pass,
         }
         Answer::Stay
@@ -141,6 +188,7 @@ impl Asking {
     fn reject(&mut self, held: Option<(&Work, &Risk)>) -> Answer {
         match (held, self.choices.only_halts()) {
             (None, true) => self.send(Decision::Stop),
+            (None, false) if self.choices.is_trust() => self.send(Decision::Dismiss),
             (Some(_), _) | (None, false) => self.send(Decision::Reject { word: None }),
         }
     }
@@ -148,7 +196,7 @@ impl Asking {
     fn pick(
         &mut self,
         choice: Choice,
-        by_letter: bool,
+        press: Press,
         held: Option<(&Work, &Risk)>,
         lang: Lang,
     ) -> Answer {
@@ -156,15 +204,15 @@ impl Asking {
             Pick::Reject => self.send(Decision::Reject { word: None }),
             Pick::Stop => self.send(Decision::Stop),
             Pick::GoOn => self.send(Decision::Approve),
-            Pick::Run => self.approve(Decision::Approve, by_letter),
-            Pick::All if !self.sheet.seen_all() => self.said_no(words::REFUSED_UNSEEN),
+            Pick::Run => self.approve(Decision::Approve, press),
+            Pick::All if !self.sheet.seen_all() => self.unseen(true, press.at),
             Pick::All if self.nothing_marked() => self.said_no(prompt::PIECES_NONE),
             Pick::All => {
                 let steps = self.choices.rest().to_vec();
-                self.approve(Decision::ApproveAll { steps }, by_letter)
+                self.approve(Decision::ApproveAll { steps }, press)
             }
-            Pick::Session => self.approve(Decision::Remember(Scope::Session), by_letter),
-            Pick::Project => self.approve(Decision::Remember(Scope::Project), by_letter),
+            Pick::Session => self.approve(Decision::Remember(Scope::Session), press),
+            Pick::Project => self.approve(Decision::Remember(Scope::Project), press),
             Pick::Word => {
                 self.doing = Doing::Wording(Box::new(Composer::new(Vec::new())));
                 Answer::Stay
@@ -180,16 +228,25 @@ impl Asking {
     }
 
     /// A yes counts when all was seen, and for what is grave only by its own letter.
-    fn approve(&mut self, decision: Decision, by_letter: bool) -> Answer {
+    fn approve(&mut self, decision: Decision, press: Press) -> Answer {
         if !self.sheet.seen() {
-            self.refused = Some(words::REFUSED_UNSEEN);
-            return Answer::Stay;
+            let warned = match press.before {
+                Some(Refusal::Unseen { all: false, at }) => press.at >= at.saturating_add(HELD),
+                Some(Refusal::Unseen { all: true, .. } | Refusal::Said(_)) | None => false,
+            };
+            if !(self.slight && decision == Decision::Approve && warned) {
+                return self.unseen(false, press.at);
+            }
         }
-        if self.care == Care::Grave && !by_letter {
-            self.refused = Some(words::REFUSED_CAPITAL);
-            return Answer::Stay;
+        if self.care == Care::Grave && !press.typed {
+            return self.said_no(words::REFUSED_CAPITAL);
         }
         self.send(decision)
+    }
+
+    fn unseen(&mut self, all: bool, at: Millis) -> Answer {
+        self.refused = Some(Refusal::Unseen { all, at });
+        Answer::Stay
     }
 
     fn word(&mut self, key: &KeyEvent, lang: Lang) -> Answer {
@@ -208,7 +265,7 @@ impl Asking {
         }
     }
 
-    fn edit(&mut self, key: &KeyEvent, lang: Lang) -> Answer {
+    fn edit(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
         let Doing::Editing(editor) = &mut self.doing else { return Answer::Stay };
         match in_field(&mut editor.field, key, lang) {
             Field::Changed => self.reread(),
@@ -219,7 +276,7 @@ impl Asking {
             }
             Field::Done => match editor.ready().cloned() {
                 Some(work) if self.sheet.seen() => self.send(Decision::Edit(work)),
-                Some(_) => self.said_no(words::REFUSED_UNSEEN),
+                Some(_) => self.unseen(false, at),
                 None => self.said_no(words::REFUSED_UNJUDGED),
             },
             Field::Other => Answer::Pass,
@@ -241,16 +298,37 @@ impl Asking {
 
     /// Says why a key did nothing.
     pub fn refuse(&mut self, why: Word) {
-        self.refused = Some(why);
+        self.refused = Some(Refusal::Said(why));
     }
 
     pub fn refused_nothing(&mut self) {
         self.refused = None;
     }
 
-    /// Whether a key of this moment counts for what stands on the sheet.
-    pub fn takes(&self, at: Millis) -> bool {
-        matches!(self.doing, Doing::Choosing) && at >= self.opened.saturating_add(GUARD)
+    /// Whether a key may count for what stands on the sheet.
+    pub fn takes(&self) -> bool {
+        matches!(self.doing, Doing::Choosing)
+    }
+
+    /// What comes before the keys: why the last one did nothing, or where they go.
+    fn says(&self) -> (Option<Word>, Until) {
+        let (refused, until) = match self.refused {
+            Some(Refusal::Said(why)) => (why, Until::AnotherKey),
+            Some(Refusal::Unseen { all, .. }) => {
+                let until = if all { Until::SeenAll } else { Until::Seen };
+                (self.unseen_word(all), until)
+            }
+            None => return (listens(self.listening), Until::AnotherKey),
+        };
+        (Some(refused), until)
+    }
+
+    fn unseen_word(&self, all: bool) -> Word {
+        match (self.care, self.slight && !all) {
+            (Care::Grave, _) => words::REFUSED_UNSEEN_GRAVE,
+            (Care::Plain, true) => words::REFUSED_UNSEEN_SLIGHT,
+            (Care::Plain, false) => words::REFUSED_UNSEEN,
+        }
     }
 
     /// Scrolls to a row of the page.
@@ -293,11 +371,14 @@ impl Asking {
                 &[]
             }
         };
-        page.hint = match (self.refused, &self.doing) {
-            (Some(why), _) => Line::styled(why.text(pen.lang), pen.theme.warn),
-            (None, Doing::Sent) => Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim),
-            (None, _) => hint_line(hints, width, pen),
-        };
+        if matches!(self.doing, Doing::Sent) {
+            page.hint = Line::styled(words::QUESTION_SENT.text(pen.lang), pen.theme.dim);
+            return;
+        }
+        let (say, until) = self.says();
+        page.say = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
+        page.until = until;
+        page.hint = with_draft(hints, self.listening, width, pen);
     }
 
     /// Draws the page; the caret, when something is written.
@@ -317,6 +398,40 @@ impl Asking {
         };
         sheet::within(area, caret)
     }
+}
+
+/// How a choice was taken.
+#[derive(Clone, Copy, Debug)]
+struct Press {
+    /// By exactly its letter.
+    typed: bool,
+    at: Millis,
+    /// Why the key before did nothing.
+    before: Option<Refusal>,
+}
+
+/// Where keys go, when that is not here.
+pub fn listens(listening: Listening) -> Option<Word> {
+    match listening {
+        Listening::NotYet => Some(words::QUESTION_NOT_YET),
+        Listening::ToDraft => Some(words::QUESTION_TO_DRAFT),
+        Listening::Here | Listening::BesideDraft => None,
+    }
+}
+
+/// The keys that count, and the way back to a draft that waits.
+pub fn with_draft(
+    hints: &[Hint],
+    listening: Listening,
+    width: usize,
+    pen: &Pen<'_>,
+) -> Line<'static> {
+    if listening != Listening::BesideDraft {
+        return hint_line(hints, width, pen);
+    }
+    let back = [Hint { key: "Tab", does: words::HINT_TO_DRAFT }];
+    let others = hints.iter().filter(|hint| hint.key != "Esc").cloned();
+    hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), width, pen)
 }
 
 /// What stands on a sheet: the step as it was proposed, or as it is being changed.
@@ -390,7 +505,7 @@ pub(super) const CHOOSING: &[Hint] = &[
 ];
 pub(super) const TRUSTING: &[Hint] = &[
     Hint { key: "Enter", does: words::HINT_CHOOSE },
-    Hint { key: "Esc", does: words::HINT_ONLY_READ },
+    Hint { key: "Esc", does: words::HINT_AS_IT_IS },
     Hint { key: "Up/Down", does: words::HINT_MOVE },
     Hint { key: "F1", does: words::HINT_HELP },
 ];

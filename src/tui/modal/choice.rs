@@ -33,18 +33,25 @@ pub struct Choice {
     pub pick: Pick,
     pub label: Word,
     pub short: Word,
+    /// It holds beyond this question: its letter marks it, and only Enter takes it.
+    pub lasts: bool,
 }
 
 const fn choice(letter: char, pick: Pick, label: Word, short: Word) -> Choice {
-    Choice { letter, pick, label, short }
+    Choice { letter, pick, label, short, lasts: false }
+}
+
+/// What is remembered, or trusted.
+const fn lasting(letter: char, pick: Pick, label: Word, short: Word) -> Choice {
+    Choice { letter, pick, label, short, lasts: true }
 }
 
 const REJECT: Choice = choice('n', Pick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
 const RUN: Choice = choice('y', Pick::Run, words::PICK_RUN, words::PICK_RUN_SHORT);
 /// What is grave takes a capital letter, so that no habit answers it.
 const RUN_GRAVE: Choice = choice('Y', Pick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
-const SESSION: Choice = choice('s', Pick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
-const PROJECT: Choice = choice('p', Pick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
+const SESSION: Choice = lasting('s', Pick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
+const PROJECT: Choice = lasting('p', Pick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
 /// This one and those behind it, which stand on the sheet.
 const ALL: Choice = choice('a', Pick::All, words::PICK_ALL, words::PICK_ALL_SHORT);
 const EDIT: Choice = choice('e', Pick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
@@ -53,9 +60,9 @@ const STOP: Choice = choice('x', Pick::Stop, words::PICK_STOP, words::PICK_STOP_
 const HALT: Choice = choice('n', Pick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
 const READ_ONLY: Choice =
     choice('n', Pick::Reject, words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT);
-const TRUST: Choice = choice('t', Pick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
+const TRUST: Choice = lasting('t', Pick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
 const TRUST_ABOVE: Choice =
-    choice('a', Pick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
+    lasting('a', Pick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
 const LEAVE: Choice = choice('x', Pick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
 const NONE: Choice = choice('n', Pick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
 /// The pieces that are marked.
@@ -79,6 +86,8 @@ pub struct Choices {
     rest: Vec<String>,
     /// The cursor stands elsewhere: none looks chosen.
     left: bool,
+    /// Keys go elsewhere for now: none looks chosen either.
+    rests: bool,
 }
 
 impl Choices {
@@ -106,7 +115,7 @@ impl Choices {
     }
 
     fn of(rows: Vec<Choice>) -> Choices {
-        Choices { rows, chosen: 0, rest: Vec::new(), left: false }
+        Choices { rows, chosen: 0, rest: Vec::new(), left: false, rests: false }
     }
 
     /// Shall this shell line run?
@@ -130,6 +139,18 @@ impl Choices {
         self.left = left;
     }
 
+    /// Keys go elsewhere, or come back.
+    pub fn rest_for_now(&mut self, rests: bool) {
+        self.rests = rests;
+    }
+
+    /// Puts the mark on a choice.
+    pub fn mark(&mut self, choice: &Choice) {
+        if let Some(at) = self.rows.iter().position(|row| row.letter == choice.letter) {
+            self.chosen = at;
+        }
+    }
+
     pub fn first(&mut self) {
         self.chosen = 0;
     }
@@ -151,19 +172,23 @@ impl Choices {
         Choices::of(vec![HALT, GO_ON])
     }
 
-    /// Is this folder trusted?
-    pub fn for_trust(above: Option<String>) -> Choices {
-        match above {
+    /// Is this folder trusted? How it stands is marked.
+    pub fn for_trust(above: Option<String>, trusted: bool) -> Choices {
+        let mut choices = match above {
             Some(above) => {
                 let rows = vec![READ_ONLY, TRUST, TRUST_ABOVE, LEAVE];
                 Choices { rest: vec![above], ..Choices::of(rows) }
             }
             None => Choices::of(vec![READ_ONLY, TRUST, LEAVE]),
+        };
+        if trusted {
+            choices.mark(&TRUST);
         }
+        choices
     }
 
-    /// Without a yes the folder is only read.
-    fn only_reads(&self) -> bool {
+    /// It is about a folder, which without a yes is only read.
+    pub fn is_trust(&self) -> bool {
         self.rows.iter().any(|row| row.label == words::PICK_READ_ONLY)
     }
 
@@ -178,7 +203,7 @@ impl Choices {
             self.rows.iter().any(|row| row.pick == Pick::All && row.letter == MARKED.letter);
         match (self.only_halts(), marks) {
             (true, _) => asking::PAUSING,
-            (false, _) if self.only_reads() => asking::TRUSTING,
+            (false, _) if self.is_trust() => asking::TRUSTING,
             (false, true) => asking::MARKING,
             (false, false) => asking::CHOOSING,
         }
@@ -249,7 +274,7 @@ impl Choices {
 
     fn cell(&self, at: usize, room: Room, pen: &Pen<'_>) -> Line<'static> {
         let Some(row) = self.rows.get(at) else { return Line::default() };
-        let chosen = at == self.chosen && !self.left;
+        let chosen = at == self.chosen && !self.left && !self.rests;
         let (sigil, style) =
             if chosen { (CHOSEN, pen.theme.selection) } else { (NOT_CHOSEN, pen.theme.text) };
         let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
@@ -269,6 +294,12 @@ impl Choices {
 enum Room {
     Full,
     Little,
+}
+
+/// Whether a letter answers some question, if not this one: it was meant for an answer.
+pub fn answers(typed: char) -> bool {
+    let rows = [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT];
+    typed.is_ascii_digit() || rows.iter().any(|row| row.letter.eq_ignore_ascii_case(&typed))
 }
 
 /// The letters, for help.

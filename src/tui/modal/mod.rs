@@ -9,8 +9,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::Millis;
+use super::guard::Listening;
+use super::keys::Scrolled;
 use super::paint::Pen;
-use crate::protocol::{Ask, AskId, Catalogue, Change, Op, Question, Risk, Work};
+use crate::protocol::{Ask, AskId, Catalogue, Change, Facts, Op, Question, Risk, Work};
 use crate::words::Lang;
 
 mod approve;
@@ -70,20 +72,20 @@ pub enum Answer {
 
 impl Modal {
     /// The modal for a question of the session.
-    pub fn asked(ask: Ask, now: Millis) -> Modal {
+    pub fn asked(ask: Ask, facts: &Facts) -> Modal {
         let Ask { id, question } = ask;
         match question {
-            Question::Pause { why } => Modal::Pause(Box::new(Pause::new(id, why, now))),
+            Question::Pause { why } => Modal::Pause(Box::new(Pause::new(id, why))),
             Question::Pieces { of, cwd, pieces } => {
-                Modal::Pieces(Box::new(Pieces::new(id, of, cwd, pieces, now)))
+                Modal::Pieces(Box::new(Pieces::new(id, of, cwd, pieces)))
             }
             Question::Trust { folder, above, because, found } => {
-                Modal::Trust(Box::new(Trust::new(id, (folder, above), because, found, now)))
+                Modal::Trust(Box::new(Trust::new(id, (folder, above), facts.trusted, because, found)))
             }
             Question::Choice { text, choices, free, .. } => {
                 let text = crate::tui::clean::text(&text);
                 let choices = choices.iter().map(|text| crate::tui::clean::flat(text)).collect();
-                Modal::Ask(Box::new(AskModal::new(id, text, choices, free, now)))
+                Modal::Ask(Box::new(AskModal::new(id, text, choices, free)))
             }
             Question::Step {
                 step,
@@ -104,9 +106,9 @@ impl Modal {
                 let held =
                     Held { work, risk, resolved, cwd, why, expected, count, rule, change, rest };
                 match held.work {
-                    Work::Shell { .. } => Modal::Shell(Box::new(Shell::new(id, held, pieces, now))),
+                    Work::Shell { .. } => Modal::Shell(Box::new(Shell::new(id, held, pieces))),
                     Work::Exec { .. } | Work::Tool { .. } => {
-                        Modal::Approve(Box::new(Approve::new(id, held, now)))
+                        Modal::Approve(Box::new(Approve::new(id, held)))
                     }
                 }
             }
@@ -159,7 +161,7 @@ impl Modal {
 
     fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
         match self {
-            Modal::Ask(asked) => asked.key(key, at, lang),
+            Modal::Ask(asked) => asked.key(key, lang),
             Modal::Choose(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
@@ -206,21 +208,61 @@ impl Modals {
         self.0.push(modal);
     }
 
-    pub fn pop(&mut self, now: Millis) {
+    pub fn pop(&mut self) {
         self.0.pop();
-        self.uncover(now);
     }
 
     /// The question is settled, wherever it stands.
-    pub fn answered(&mut self, ask: AskId, now: Millis) {
+    pub fn answered(&mut self, ask: AskId) {
         self.0.retain_mut(|modal| !modal.is_about(ask));
-        self.uncover(now);
     }
 
     /// No question of a turn outlives it.
-    pub fn turn_ended(&mut self, now: Millis) {
+    pub fn turn_ended(&mut self) {
         self.0.retain(|modal| !modal.is_question());
-        self.uncover(now);
+    }
+
+    /// A question is on top: keys are for it, or for the draft.
+    pub fn is_asking(&self) -> bool {
+        self.0.last().is_some_and(Modal::is_question)
+    }
+
+    /// Whether something is written on the question on top.
+    pub fn is_field(&self) -> bool {
+        match self.0.last() {
+            Some(Modal::Ask(asked)) => asked.is_field(),
+            Some(Modal::Approve(asked)) => asked.asking.is_field(),
+            Some(Modal::Shell(asked)) => asked.asking.is_field(),
+            Some(
+                Modal::Pause(_)
+                | Modal::Pieces(_)
+                | Modal::Trust(_)
+                | Modal::Choose(_)
+                | Modal::Help(_)
+                | Modal::Keys(_),
+            )
+            | None => false,
+        }
+    }
+
+    /// Tells the question on top where keys go at this moment.
+    pub fn listen(&mut self, listening: Listening) {
+        match self.0.last_mut() {
+            Some(Modal::Ask(asked)) => asked.listen(listening),
+            other => {
+                if let Some(asking) = other.and_then(Modal::asking) {
+                    asking.listen(listening);
+                }
+            }
+        }
+    }
+
+    /// Moves through what does not fit of the question on top; false where all does.
+    pub fn scroll(&mut self, by: Scrolled) -> bool {
+        match self.0.last_mut() {
+            Some(Modal::Ask(asked)) => asked.scroll(by),
+            other => other.and_then(Modal::asking).is_some_and(|asking| asking.scroll(by)),
+        }
     }
 
     pub fn judged(&mut self, ask: AskId, work: Work, risk: Risk, change: Option<Change>) {
@@ -283,17 +325,6 @@ impl Modals {
                 None
             }
             sheet => sheet.on_sheet().and_then(|sheet| sheet.draw(screen, buf, pen)),
-        }
-    }
-
-    fn uncover(&mut self, now: Millis) {
-        match self.0.last_mut() {
-            Some(Modal::Ask(asked)) => asked.uncovered(now),
-            other => {
-                if let Some(asking) = other.and_then(Modal::asking) {
-                    asking.uncovered(now);
-                }
-            }
         }
     }
 }

@@ -27,7 +27,7 @@ pub trait OnSheet {
     }
 
     fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> Answer {
-        if self.parts().0.takes(at) && self.takes(key) {
+        if self.parts().0.takes() && self.takes(key) {
             return Answer::Stay;
         }
         let (asking, held) = self.parts();

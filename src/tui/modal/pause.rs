@@ -8,7 +8,7 @@ use super::on_sheet::OnSheet;
 use super::sheet::Page;
 use crate::protocol::{AskId, Risk, Work};
 use crate::tui::paint::Pen;
-use crate::tui::{Millis, clean};
+use crate::tui::clean;
 use crate::words::{Say, screen as words};
 
 #[derive(Debug)]
@@ -18,8 +18,8 @@ pub struct Pause {
 }
 
 impl Pause {
-    pub fn new(id: AskId, why: Say, opened: Millis) -> Pause {
-        Pause { asking: Asking::new(id, Choices::for_pause(), Care::Plain, opened), why }
+    pub fn new(id: AskId, why: Say) -> Pause {
+        Pause { asking: Asking::new(id, Choices::for_pause(), Care::Plain), why }
     }
 }
 

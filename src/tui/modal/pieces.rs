@@ -15,7 +15,7 @@ use crate::protocol::{AskId, Risk, ShellPiece, Work};
 use crate::safety::clean::escape;
 use crate::tui::keys::{self, Action, Place};
 use crate::tui::paint::{self, Pen};
-use crate::tui::{Millis, clean, glyph};
+use crate::tui::{clean, glyph};
 use crate::words::{prompt as words, screen};
 
 /// Columns before the line of a piece.
@@ -117,9 +117,8 @@ impl Pieces {
         of: String,
         cwd: String,
         pieces: Vec<ShellPiece>,
-        opened: Millis,
     ) -> Pieces {
-        let asking = Asking::new(id, Choices::for_pieces(), Care::Plain, opened);
+        let asking = Asking::new(id, Choices::for_pieces(), Care::Plain);
         let rows =
             pieces.into_iter().map(|piece| Row { marked: !piece.is_grave(), piece, line: 0 });
         let mut pieces = Pieces { asking, of, cwd, rows: rows.collect(), at: None };

@@ -10,6 +10,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use crate::tui::clean;
+use crate::tui::keys::Scrolled;
 use crate::tui::paint::{self, Pen, Rule};
 use crate::words::screen as words;
 
@@ -34,6 +35,21 @@ pub struct Page {
     pub foot: Foot,
     /// The last line: which keys count.
     pub hint: Line<'static>,
+    /// What comes before that: why a key did nothing, or where the keys go.
+    pub say: Option<Line<'static>>,
+    /// How long that holds.
+    pub until: Until,
+}
+
+/// How long something is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Until {
+    #[default]
+    AnotherKey,
+    /// Until what must be seen was on the screen.
+    Seen,
+    /// Until all was.
+    SeenAll,
 }
 
 /// Below the body.
@@ -112,6 +128,31 @@ impl Sheet {
             if next >= self.rows { 0 } else { next.min(self.rows.saturating_sub(self.room)) };
     }
 
+    /// Moves through what does not fit; false where all of it does. `skips`: whoever goes
+    /// to the end has had what lies between.
+    pub fn scroll(&mut self, by: Scrolled, skips: bool) -> bool {
+        let last = self.rows.saturating_sub(self.room);
+        if last == 0 {
+            return false;
+        }
+        let page = self.room.max(1);
+        match by {
+            Scrolled::PageDown => self.offset = (self.offset + page).min(last),
+            Scrolled::PageUp => self.offset = self.offset.saturating_sub(page),
+            Scrolled::Top => self.offset = 0,
+            Scrolled::Bottom => {
+                self.offset = last;
+                if skips {
+                    self.seen = self.rows;
+                }
+            }
+            Scrolled::LineUp | Scrolled::LineDown | Scrolled::TurnUp | Scrolled::TurnDown => {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Scrolls so far that a row is in view.
     pub fn reveal(&mut self, row: usize) {
         let last = (row + 1).saturating_sub(self.room);
@@ -172,17 +213,32 @@ impl Sheet {
         paint::lines(area, buf, &shown);
     }
 
-    /// Where a part is hidden, that comes first.
+    /// Where a part is hidden, that comes first, with why that matters now.
     fn hint(&self, page: &Page, pen: &Pen<'_>) -> Line<'static> {
         let hidden = self.rows.saturating_sub(self.offset + self.room);
+        let said = page.say.as_ref().filter(|_| match page.until {
+            Until::AnotherKey => true,
+            Until::Seen => !self.seen(),
+            Until::SeenAll => !self.seen_all(),
+        });
         if hidden == 0 && self.offset == 0 {
-            return page.hint.clone();
+            return said.unwrap_or(&page.hint).clone();
         }
         let word = match hidden {
             0 => words::QUESTION_BACK_TO_TOP,
             _ => words::QUESTION_MORE_BELOW,
         };
         let (from, to) = (self.offset + 1, (self.offset + self.room).min(self.rows));
+        if let Some(said) = said {
+            let lines = words::QUESTION_LINES.with("from", from).with("to", to);
+            let lines = lines.with("all", self.rows).text(pen.lang);
+            let mut line = Line::styled(lines, pen.theme.warn);
+            if line.width() + said.width() > usize::from(self.of.0) {
+                return said.clone();
+            }
+            line.spans.extend(said.spans.iter().map(|span| span.clone().patch_style(said.style)));
+            return line;
+        }
         let say = word.with("from", from).with("to", to).with("all", self.rows);
         Line::styled(say.text(pen.lang), pen.theme.warn)
     }

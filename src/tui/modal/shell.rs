@@ -13,7 +13,7 @@ use super::sheet::Page;
 use crate::protocol::{AskId, Piece, Risk, Work};
 use crate::safety::clean::escape;
 use crate::tui::paint::Pen;
-use crate::tui::{Millis, clean};
+use crate::tui::clean;
 use crate::words::screen as words;
 
 #[derive(Debug)]
@@ -42,9 +42,9 @@ impl OnSheet for Shell {
 }
 
 impl Shell {
-    pub fn new(id: AskId, held: Held, pieces: Vec<Piece>, opened: Millis) -> Shell {
+    pub fn new(id: AskId, held: Held, pieces: Vec<Piece>) -> Shell {
         let choices = Choices::for_shell(held.care());
-        Shell { asking: Asking::new(id, choices, held.care(), opened), held, pieces }
+        Shell { asking: Asking::new(id, choices, held.care()), held, pieces }
     }
 
     /// Each simple command behind its tier; what is grave says why below it.

@@ -10,7 +10,7 @@ use super::on_sheet::OnSheet;
 use super::sheet::Page;
 use crate::protocol::{AskId, Lying, Risk, Work};
 use crate::tui::paint::Pen;
-use crate::tui::{Millis, clean};
+use crate::tui::clean;
 use crate::words::{Say, screen as words};
 
 /// Files that are named one by one; of the rest only the number.
@@ -52,12 +52,12 @@ impl Trust {
     pub fn new(
         id: AskId,
         (folder, above): (String, Option<String>),
+        trusted: bool,
         because: Say,
         found: Vec<Lying>,
-        opened: Millis,
     ) -> Trust {
-        let choices = Choices::for_trust(above.clone());
-        let asking = Asking::new(id, choices, Care::Plain, opened);
+        let choices = Choices::for_trust(above.clone(), trusted);
+        let asking = Asking::new(id, choices, Care::Plain);
         Trust { asking, folder, above, because, found }
     }
 

@@ -13,6 +13,7 @@ use crate::tui::state::Config;
 use crate::tui::view::view;
 use crate::words::{Lang, Word};
 
+mod asking;
 mod copying;
 mod queueing;
 
@@ -277,7 +278,8 @@ fn nothing_wakes_an_idle_screen() {
     hear(&mut state, started());
     assert_eq!(state.wakes_at(500), Some(625));
     hear(&mut state, asks(Work::exec("touch", &["a"]), risk(Tier::L1)));
-    assert_eq!(state.wakes_at(500), None, "a question moves nothing");
+    assert_eq!(state.wakes_at(1_000), Some(1_700), "it says then that it takes keys");
+    assert_eq!(state.wakes_at(1_700), None, "a question moves nothing");
     hear(&mut state, protocol::Event::Answered { ask: AskId(7) });
     hear(&mut state, ended(10));
     assert_eq!(state.wakes_at(500), None);
@@ -377,8 +379,9 @@ fn a_question_is_answered_by_letter_digit_or_arrows() {
         ("\x1b", Decision::Reject { word: None }),
         ("y", Decision::Approve),
         ("ｙ", Decision::Approve),
-        ("s", Decision::Remember(Scope::Session)),
-        ("p", Decision::Remember(Scope::Project)),
+        ("s\n", Decision::Remember(Scope::Session)),
+        ("p\n", Decision::Remember(Scope::Project)),
+        ("6\n", Decision::Remember(Scope::Session)),
         ("x", Decision::Stop),
         ("5", Decision::Approve),
         ("５", Decision::Approve),
@@ -395,8 +398,9 @@ fn a_question_is_answered_by_letter_digit_or_arrows() {
 #[test]
 fn what_was_typed_before_a_question_opened_does_not_answer_it() {
     let mut state = asked(risk(Tier::L1));
-    assert_eq!(press_at(&mut state, "y\n", 1_299), []);
-    assert_eq!(press_at(&mut state, "y", 1_300), decides(Decision::Approve));
+    assert_eq!(press_at(&mut state, "y\x08", 1_699), []);
+    assert_eq!(press_at(&mut state, "\n", 2_398), []);
+    assert_eq!(press_at(&mut state, "y", 4_000), decides(Decision::Approve));
 }
 
 #[test]
@@ -404,8 +408,8 @@ fn help_over_a_question_starts_its_guard_again() {
     let mut state = asked(risk(Tier::L1));
     hold(&mut state, KeyCode::F(1), KeyModifiers::NONE);
     assert_eq!(press_at(&mut state, "q", 20_000), []);
-    assert_eq!(press_at(&mut state, "y", 20_100), []);
-    assert_eq!(press_at(&mut state, "y", 20_300), decides(Decision::Approve));
+    assert_eq!(press_at(&mut state, "\n", 20_699), []);
+    assert_eq!(press_at(&mut state, "y", 21_399), decides(Decision::Approve));
 }
 
 #[test]

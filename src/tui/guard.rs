@@ -1,0 +1,264 @@
+//! Who gets a key while a question waits: the question, or the draft that is being
+//! written. Pure: times come with the keys.
+//!
+//! A question takes no key until none was pressed for [`QUIET`]: whoever goes on writing
+//! has not read it. Until then, and while something stands in the draft, keys write; one
+//! deliberate key moves the focus.
+
+use super::Millis;
+
+/// A question takes its first key after so long without any.
+pub const QUIET: Millis = 700;
+/// Who wrote while the turn ran goes on writing for so long, also into an empty draft.
+const AHEAD: Millis = 2_000;
+
+/// Where a key goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Focus {
+    Question,
+    #[default]
+    Draft,
+}
+
+/// What a key is, as far as the focus goes by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It changes a text.
+    Text,
+    Tab,
+    /// An arrow that moves nothing in the draft.
+    Edge,
+    Esc,
+    Other,
+}
+
+/// What becomes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    To(Focus),
+    /// The focus moved; the key did nothing else.
+    Moved,
+}
+
+/// What the sheet says about its keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listening {
+    /// Keys were pressed just now.
+    NotYet,
+    /// Keys write.
+    ToDraft,
+    #[default]
+    Here,
+    /// Keys answer, and a draft waits.
+    BesideDraft,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// When the quiet span began: the question opened, or a key was pressed.
+    since: Millis,
+    /// The quiet span was kept once, and keys answer since then.
+    ready: bool,
+    /// The focus was moved to the question by hand.
+    moved: bool,
+    /// When something was written while the turn ran.
+    wrote: Option<Millis>,
+    pasted: Option<Millis>,
+}
+
+impl Guard {
+    /// A question can be seen, for the first time or again: nothing of before is for it.
+    pub fn opened(&mut self, now: Millis) {
+        (self.since, self.ready, self.moved) = (self.since.max(now), false, false);
+    }
+
+    /// A key, a click or a paste that no question is asked about.
+    pub fn pressed(&mut self, now: Millis) {
+        self.since = self.since.max(now);
+    }
+
+    /// Something was written while the turn ran.
+    pub fn wrote(&mut self, now: Millis) {
+        self.pressed(now);
+        (self.ready, self.moved, self.wrote) = (false, false, Some(now));
+    }
+
+    /// A paste. What a terminal sends behind its end may be part of it still.
+    pub fn pasted(&mut self, now: Millis) {
+        self.pressed(now);
+        self.pasted = Some(now);
+    }
+
+    /// Whether a key may have come with a paste.
+    pub fn is_pasting(&self, now: Millis) -> bool {
+        self.pasted.is_some_and(|at| now < at.saturating_add(QUIET))
+    }
+
+    /// A command was given over the question: the focus goes back to it.
+    pub fn returned(&mut self, now: Millis) {
+        self.pressed(now);
+        (self.ready, self.moved) = (false, true);
+    }
+
+    /// Whether the quiet span was kept.
+    pub fn is_ready(&self, now: Millis) -> bool {
+        self.ready || now >= self.since.saturating_add(QUIET)
+    }
+
+    fn writes_ahead(&self, now: Millis) -> bool {
+        self.wrote.is_some_and(|at| now < at.saturating_add(AHEAD))
+    }
+
+    /// Who has the focus. `draft`: something stands in it.
+    pub fn focus(&self, now: Millis, draft: bool) -> Focus {
+        match self.is_ready(now) && (self.moved || !(draft || self.writes_ahead(now))) {
+            true => Focus::Question,
+            false => Focus::Draft,
+        }
+    }
+
+    pub fn listening(&self, now: Millis, draft: bool) -> Listening {
+        match self.focus(now, draft) {
+            Focus::Question if draft => Listening::BesideDraft,
+            Focus::Question => Listening::Here,
+            Focus::Draft if self.moved || !(draft || self.is_ready(now)) => Listening::NotYet,
+            Focus::Draft => Listening::ToDraft,
+        }
+    }
+
+    /// Where a key goes, and what is so from then on.
+    pub fn key(&mut self, kind: Kind, now: Millis, draft: bool) -> Route {
+        let (focus, ready) = (self.focus(now, draft), self.is_ready(now));
+        self.pressed(now);
+        match (focus, kind) {
+            (Focus::Question, Kind::Tab | Kind::Esc) if draft => {
+                (self.ready, self.moved) = (false, false);
+                Route::Moved
+            }
+            (Focus::Question, _) => {
+                self.ready = true;
+                Route::To(Focus::Question)
+            }
+            (Focus::Draft, Kind::Tab | Kind::Edge) => {
+                (self.ready, self.moved) = (ready, true);
+                Route::Moved
+            }
+            (Focus::Draft, Kind::Text) => {
+                self.wrote(now);
+                Route::To(Focus::Draft)
+            }
+            (Focus::Draft, Kind::Esc | Kind::Other) => Route::To(Focus::Draft),
+        }
+    }
+
+    /// When the focus changes by itself.
+    pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
+        let quiet = self.since.saturating_add(QUIET);
+        let ahead = self.wrote.map(|at| at.saturating_add(AHEAD));
+        [Some(quiet), ahead].into_iter().flatten().filter(|at| *at > now).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn kind() -> impl Strategy<Value = Kind> {
+        prop_oneof![
+            8 => Just(Kind::Text),
+            1 => Just(Kind::Tab),
+            1 => Just(Kind::Edge),
+            1 => Just(Kind::Esc),
+            1 => Just(Kind::Other),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn keys_without_a_pause_never_answer(
+            keys in prop::collection::vec((kind(), 0..QUIET, any::<bool>()), 1..80),
+            opens in 0usize..80,
+            busy in any::<bool>(),
+        ) {
+            let (mut guard, mut now) = (Guard::default(), 0);
+            for (at, (kind, gap, draft)) in keys.into_iter().enumerate() {
+                if at == opens || at == 0 {
+                    guard.opened(now);
+                }
+                now += gap;
+                prop_assert_ne!(guard.key(kind, now, draft), Route::To(Focus::Question));
+                if busy {
+                    guard.wrote(now);
+                }
+            }
+        }
+
+        #[test]
+        fn who_writes_after_a_pause_goes_on_writing(
+            keys in prop::collection::vec(0u64..5_000, 1..40),
+        ) {
+            let (mut guard, mut now) = (Guard::default(), 0);
+            guard.opened(now);
+            guard.wrote(now);
+            for gap in keys {
+                now += gap;
+                prop_assert_eq!(guard.key(Kind::Text, now, true), Route::To(Focus::Draft));
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_restarts_the_quiet_span() {
+        let mut guard = Guard::default();
+        guard.opened(1_000);
+        assert_eq!(guard.key(Kind::Other, 1_699, false), Route::To(Focus::Draft));
+        assert_eq!(guard.focus(2_398, false), Focus::Draft);
+        assert_eq!(guard.focus(2_399, false), Focus::Question);
+    }
+
+    #[test]
+    fn once_it_answers_keys_may_follow_at_any_speed() {
+        let mut guard = Guard::default();
+        guard.opened(0);
+        for now in [700, 701, 701, 750] {
+            assert_eq!(guard.key(Kind::Other, now, false), Route::To(Focus::Question));
+        }
+        guard.opened(800);
+        assert_eq!(guard.key(Kind::Other, 1_449, false), Route::To(Focus::Draft));
+    }
+
+    #[test]
+    fn one_deliberate_key_moves_the_focus_from_a_draft_and_another_back() {
+        let mut guard = Guard::default();
+        guard.opened(0);
+        assert_eq!(guard.listening(5_000, true), Listening::ToDraft);
+        assert_eq!(guard.key(Kind::Tab, 5_000, true), Route::Moved);
+        assert_eq!(guard.listening(5_001, true), Listening::BesideDraft);
+        assert_eq!(guard.key(Kind::Text, 5_100, true), Route::To(Focus::Question));
+        assert_eq!(guard.key(Kind::Esc, 5_200, true), Route::Moved);
+        assert_eq!(guard.key(Kind::Text, 9_000, true), Route::To(Focus::Draft));
+    }
+
+    #[test]
+    fn a_focus_that_was_moved_while_writing_waits_for_the_pause() {
+        let mut guard = Guard::default();
+        guard.opened(0);
+        guard.key(Kind::Text, 100, false);
+        assert_eq!(guard.key(Kind::Tab, 200, true), Route::Moved);
+        assert_eq!(guard.listening(899, true), Listening::NotYet);
+        assert_eq!(guard.listening(900, true), Listening::BesideDraft);
+        assert_eq!(guard.key(Kind::Text, 899, true), Route::To(Focus::Draft));
+        assert_eq!(guard.key(Kind::Text, 9_000, true), Route::To(Focus::Draft), "it moved back");
+    }
+
+    #[test]
+    fn who_wrote_ahead_goes_on_in_an_empty_draft() {
+        let mut guard = Guard::default();
+        guard.wrote(1_000);
+        guard.opened(1_100);
+        assert_eq!(guard.focus(2_999, false), Focus::Draft);
+        assert_eq!(guard.focus(3_000, false), Focus::Question);
+    }
+}

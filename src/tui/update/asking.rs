@@ -1,0 +1,227 @@
+//! Keys while a question waits: they answer it, write on in the draft, or give a command
+//! that need not wait for the answer. Which of these is for [`crate::tui::guard`] to say.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::{act, input_changed, palette_key, writing};
+use crate::protocol::{Decision, Op};
+use crate::tui::Millis;
+use crate::tui::event::Effect;
+use crate::tui::guard::{Focus, Kind, Route};
+use crate::tui::keys::{self, Action, Edit, Place};
+use crate::tui::modal::Answer;
+use crate::tui::state::State;
+use crate::tui::{choosing, submit};
+
+/// A second Esc counts for this long.
+const AGAIN: Millis = 1_000;
+
+pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+    let draft = !state.composer.is_empty();
+    let ready = state.guard.is_ready(at);
+    let kind = kind(state, key, state.guard.focus(at, draft));
+    match state.guard.key(kind, at, draft) {
+        Route::Moved => {
+            close_lists(state);
+            Vec::new()
+        }
+        Route::To(Focus::Question) => answer(state, key, at),
+        Route::To(Focus::Draft) => write(state, key, ready, at),
+    }
+}
+
+/// Text from the clipboard: for a field of the question, else for the draft.
+pub(super) fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
+    let lang = state.dress.lang;
+    let focus = state.guard.focus(at, !state.composer.is_empty());
+    if focus == Focus::Question && state.modals.is_field() {
+        state.guard.pasted(at);
+        return match state.modals.paste(text, lang) {
+            Answer::Send(op) => vec![Effect::Send(op)],
+            Answer::Stay | Answer::Close | Answer::Chose(..) | Answer::Pass => Vec::new(),
+        };
+    }
+    state.guard.wrote(at);
+    state.guard.pasted(at);
+    state.composer.paste(text, lang);
+    input_changed(state);
+    Vec::new()
+}
+
+fn kind(state: &State, key: &KeyEvent, focus: Focus) -> Kind {
+    let lists = state.palette.is_open() || state.composer.files.is_open();
+    let listed = focus == Focus::Draft && (lists || state.queue.is_picking());
+    match key.code {
+        KeyCode::Esc if listed || (focus == Focus::Question && state.modals.is_field()) => {
+            Kind::Other
+        }
+        KeyCode::Esc => Kind::Esc,
+        KeyCode::Tab | KeyCode::Up | KeyCode::Down if listed => Kind::Other,
+        KeyCode::Tab => Kind::Tab,
+        KeyCode::Up if key.modifiers.is_empty() && state.composer.is_at_top() => Kind::Edge,
+        KeyCode::Down if key.modifiers.is_empty() && state.composer.is_at_bottom() => Kind::Edge,
+        _ if types(key) => Kind::Text,
+        _ => match keys::action(Place::Input, key) {
+            Some(Action::Edit(_)) if !state.composer.is_empty() => Kind::Text,
+            _ => Kind::Other,
+        },
+    }
+}
+
+/// Whether a key types a character.
+pub(super) fn types(key: &KeyEvent) -> bool {
+    let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+    matches!(key.code, KeyCode::Char(c) if !held && !c.is_control())
+}
+
+fn close_lists(state: &mut State) {
+    state.palette.close();
+    state.composer.files.close();
+}
+
+/// A key for the question.
+fn answer(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
+    let lang = state.dress.lang;
+    if !state.modals.is_field() && keys::letter(key) == Some('/') {
+        return open_line(state, at);
+    }
+    // What comes with a paste was not typed.
+    if state.guard.is_pasting(at) && keys::action(Place::Input, key) == Some(Action::Send) {
+        return Vec::new();
+    }
+    match state.modals.key(key, at, lang) {
+        Answer::Stay => Vec::new(),
+        Answer::Close => {
+            state.modals.pop();
+            state.guard.opened(at);
+            Vec::new()
+        }
+        Answer::Send(op) => {
+            if matches!(op, Op::Decide { decision: Decision::Stop, .. }) {
+                state.activity.stopping(at);
+            }
+            vec![Effect::Send(op)]
+        }
+        Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
+        Answer::Pass if types(key) => {
+            state.guard.wrote(at);
+            typed(state, key)
+        }
+        Answer::Pass => match keys::action(Place::Anywhere, key) {
+            Some(Action::Palette) => open_line(state, at),
+            Some(Action::Search | Action::Recall | Action::Stop | Action::Interrupt) | None => {
+                Vec::new()
+            }
+            Some(action) => act(state, action, key, at),
+        },
+    }
+}
+
+/// A key for the draft: it does there what it does while a turn runs.
+fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<Effect> {
+    if let Some(effects) = listed(state, key, at) {
+        return effects;
+    }
+    if state.composer.vim_key(key) {
+        input_changed(state);
+        return Vec::new();
+    }
+    let action = keys::action(Place::Input, key).or_else(|| keys::action(Place::Anywhere, key));
+    match action {
+        Some(Action::Send) => send(state, at),
+        Some(Action::Stop) => leave(state, ready, at),
+        Some(Action::Interrupt) if state.composer.is_empty() => answer(state, key, at),
+        Some(Action::Interrupt) => {
+            state.composer.clear();
+            input_changed(state);
+            Vec::new()
+        }
+        Some(Action::Palette) => open_line(state, at),
+        Some(Action::Scroll(by)) if state.modals.scroll(by) => Vec::new(),
+        Some(
+            Action::Search | Action::Recall | Action::Editor | Action::Suggest | Action::SuggestNth,
+        ) => Vec::new(),
+        Some(action) => act(state, action, key, at),
+        None if keys::letter(key) == Some('/') && state.composer.is_empty() => {
+            open_line(state, at)
+        }
+        None => typed(state, key),
+    }
+}
+
+/// A key of a list that is open over the draft; `None`: it is none of its keys.
+fn listed(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<Effect>> {
+    if state.queue.is_picking()
+        && let Some(effects) = writing::queue_key(state, key)
+    {
+        return Some(effects);
+    }
+    let action = keys::action(Place::Palette, key)?;
+    if state.palette.is_open() {
+        let line = state.palette.draft().is_some();
+        let effects = palette_key(state, action, at);
+        if line && state.palette.draft().is_none() {
+            state.guard.returned(at);
+        }
+        return Some(effects);
+    }
+    if state.composer.files.is_open() {
+        writing::files_key(state, action);
+        return Some(Vec::new());
+    }
+    None
+}
+
+fn typed(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
+    if state.composer.typed(key) {
+        input_changed(state);
+    }
+    Vec::new()
+}
+
+/// Enter queues what was written, as it does while a turn runs. An empty draft sends
+/// nothing, and what came with a paste is a line break of it.
+fn send(state: &mut State, at: Millis) -> Vec<Effect> {
+    if state.composer.is_empty() {
+        return Vec::new();
+    }
+    if state.guard.is_pasting(at) {
+        state.composer.edit(Edit::Break);
+        input_changed(state);
+        return Vec::new();
+    }
+    if state.composer.break_at_backslash() {
+        return Vec::new();
+    }
+    let line = state.palette.draft().is_some();
+    let effects = submit::send(state, at);
+    if line && state.palette.draft().is_none() {
+        state.guard.returned(at);
+    }
+    effects
+}
+
+/// The line for commands, over the question and over what is being written.
+fn open_line(state: &mut State, at: Millis) -> Vec<Effect> {
+    state.guard.wrote(at);
+    super::open_palette(state);
+    Vec::new()
+}
+
+/// Esc leads from the line for commands back to the question. In a draft it stops the
+/// turn, as it does everywhere; in the middle of writing only the second one does.
+fn leave(state: &mut State, ready: bool, at: Millis) -> Vec<Effect> {
+    let before = state.person.escaped.replace(at);
+    if let Some(draft) = state.palette.take_draft() {
+        state.composer.set(&draft, state.dress.lang);
+        close_lists(state);
+        state.guard.returned(at);
+        return Vec::new();
+    }
+    let again = before.is_some_and(|before| at < before + AGAIN);
+    if !state.activity.is_busy() || !(again || ready) {
+        return Vec::new();
+    }
+    state.activity.stopping(at);
+    vec![Effect::Send(Op::Stop)]
+}

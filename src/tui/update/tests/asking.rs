@@ -1,0 +1,384 @@
+//! Keys while a question waits: none that was meant for the draft answers it.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::protocol::{Ahead, Change, Facts, Lying};
+use crate::tui::guard::{Listening, QUIET};
+
+/// A turn runs, and a question opens at one second.
+fn opens(question: protocol::Event) -> State {
+    let mut state = screen();
+    hear(&mut state, started());
+    hear(&mut state, question);
+    draw(&mut state, SIZE);
+    state
+}
+
+fn touches() -> protocol::Event {
+    asks(Work::exec("touch", &["a"]), risk(Tier::L1))
+}
+
+fn trusts(trusted: bool) -> State {
+    let mut state = screen();
+    let facts = Facts { trusted, ..Facts::default() };
+    hear(&mut state, protocol::Event::Facts(Box::new(facts)));
+    let found = vec![Lying { name: "AGENTS.md".into(), bytes: 5, steers: true }];
+    let (folder, above) = ("/w".to_owned(), Some("/".to_owned()));
+    let question = Question::Trust { folder, above, because: WHY.into(), found };
+    hear(&mut state, protocol::Event::Asked(Box::new(Ask { id: AskId(7), question })));
+    draw(&mut state, SIZE);
+    state
+}
+
+fn paste(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
+    told(update(state, Event { at, input: Input::Paste(text.into()) }))
+}
+
+fn listens(state: &State, at: Millis) -> Listening {
+    state.guard.listening(at, !state.composer.is_empty())
+}
+
+/// A file of so many new lines.
+fn writes(lines: usize, risk: Risk) -> protocol::Event {
+    let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
+    let Question::Step { change, risk: old, .. } = &mut ask.question else { panic!("a step") };
+    *old = risk;
+    let rows: String = (1..=lines).map(|n| format!("+line {n}\n")).collect();
+    let diff = format!("--- a.txt\n+++ a.txt\n@@ -0,0 +1,{lines} @@\n{rows}");
+    *change = Some(Change { path: "/w/a.txt".into(), added: lines, diff, ..Change::default() });
+    protocol::Event::Asked(ask)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn a_storm_of_letters_decides_nothing_and_none_is_lost(
+        keys in prop::collection::vec(("[ -.0-~éß中]", 1u64..QUIET), 1..60),
+        opens in 0usize..60,
+        trust in any::<bool>(),
+    ) {
+        let (mut state, mut now, mut typed) = (screen(), 1_000, String::new());
+        if !trust {
+            hear(&mut state, started());
+        }
+        for (at, (letter, gap)) in keys.into_iter().enumerate() {
+            if at == opens || at == 0 && opens > 40 {
+                let question = match trust {
+                    true => Question::Trust {
+                        folder: "/w".into(),
+                        above: None,
+                        because: WHY.into(),
+                        found: Vec::new(),
+                    },
+                    false => Question::Pause { why: WHY.into() },
+                };
+                let ask = Ask { id: AskId(7), question };
+                update(&mut state, Event::session(now, protocol::Event::Asked(Box::new(ask))));
+                draw(&mut state, SIZE);
+            }
+            now += gap;
+            // Help opens by a question mark on an empty input, as it does everywhere.
+            let help = typed.is_empty() && !state.modals.is_asking();
+            let letter = if help { "x".to_owned() } else { letter };
+            typed.push_str(&letter);
+            prop_assert_eq!(press_at(&mut state, &letter, now), []);
+        }
+        prop_assert_eq!(state.composer.whole(), typed);
+    }
+}
+
+#[test]
+fn a_sentence_over_an_opening_question_stands_in_the_draft() {
+    for gap in [20, 50, 90, 120, 200, 400, 600] {
+        let mut state = screen();
+        hear(&mut state, started());
+        let sentence = "tidy it up, pay the bills, so says a yes; e";
+        let mut now = 300;
+        for (at, letter) in sentence.chars().enumerate() {
+            if at == 7 {
+                update(&mut state, Event::session(now, touches()));
+                draw(&mut state, SIZE);
+            }
+            now += gap;
+            assert_eq!(press_at(&mut state, &letter.to_string(), now), [], "{gap} ms");
+        }
+        assert_eq!(state.composer.shown(), sentence, "{gap} ms");
+        // One deliberate key, and after a pause it can be answered; the draft stays.
+        assert_eq!(press_at(&mut state, "\t", now + 10), []);
+        assert_eq!(press_at(&mut state, "y", now + 720), decides(Decision::Approve));
+        assert_eq!(state.composer.shown(), sentence);
+    }
+}
+
+#[test]
+fn enter_in_a_draft_over_a_question_queues_it_and_an_empty_one_sends_nothing() {
+    let mut state = opens(touches());
+    assert_eq!(press_at(&mut state, "\n\n", 1_100), []);
+    assert_eq!(press_at(&mut state, "then test\n", 1_200), sends("then test"));
+    assert_eq!(press_at(&mut state, "\n", 1_300), []);
+    assert_eq!(listens(&state, 3_000), Listening::ToDraft, "more may come");
+    assert_eq!(listens(&state, 3_200), Listening::Here);
+}
+
+#[test]
+fn letters_are_taken_back_by_backspace_and_words_by_ctrl_w() {
+    let mut state = opens(touches());
+    press_at(&mut state, "yes sir\x08", 1_100);
+    update(&mut state, Event::key(1_200, KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL)));
+    assert_eq!(state.composer.shown(), "yes ");
+}
+
+#[test]
+fn tab_and_arrows_move_the_focus_to_the_question_and_tab_and_esc_back() {
+    for to in [KeyCode::Tab, KeyCode::Down, KeyCode::Up] {
+        for back in [KeyCode::Tab, KeyCode::Esc] {
+            let mut state = opens(touches());
+            press_at(&mut state, "so", 1_100);
+            assert_eq!(listens(&state, 9_000), Listening::ToDraft);
+            assert_eq!(told(update(&mut state, Event::key(9_000, to))), []);
+            assert_eq!(listens(&state, 9_000), Listening::BesideDraft);
+            assert_eq!(told(update(&mut state, Event::key(9_100, back))), []);
+            assert_eq!(press_at(&mut state, "y", 19_000), []);
+            assert_eq!(state.composer.shown(), "soy");
+        }
+    }
+}
+
+#[test]
+fn a_letter_that_answers_nothing_begins_a_draft() {
+    let mut state = opens(touches());
+    assert_eq!(press_at(&mut state, "over to you", 5_000), []);
+    assert_eq!(state.composer.shown(), "over to you");
+}
+
+#[test]
+fn what_is_remembered_or_trusted_takes_enter_on_a_marked_choice() {
+    let mut state = opens(touches());
+    assert_eq!(press_at(&mut state, "psp", 5_000), [], "letters only mark it");
+    assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Remember(Scope::Project)));
+    let mut state = trusts(false);
+    assert_eq!(press_at(&mut state, "tat", 5_000), []);
+    assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Approve));
+    let mut state = trusts(false);
+    let above = Decision::ApproveAll { steps: vec!["/".into()] };
+    assert_eq!(press_at(&mut state, "a\n", 5_000), decides(above));
+}
+
+#[test]
+fn the_question_of_trust_marks_how_it_stands_and_esc_changes_nothing() {
+    for (trusted, marked) in [(true, Decision::Approve), (false, Decision::Reject { word: None })] {
+        let mut state = trusts(trusted);
+        assert_eq!(press_at(&mut state, "\x1b", 5_000), decides(Decision::Dismiss));
+        let mut state = trusts(trusted);
+        assert_eq!(press_at(&mut state, "\n", 5_000), decides(marked));
+    }
+}
+
+#[test]
+fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
+    let mut state = opens(touches());
+    assert_eq!(press_at(&mut state, "/stop\n", 5_000), [Effect::Send(Op::Stop)]);
+    let mut state = opens(touches());
+    assert_eq!(press_at(&mut state, "/status\n", 5_000), []);
+    assert!(!state.transcript.is_empty());
+    assert_eq!(listens(&state, 5_700), Listening::Here, "the question has the focus again");
+    let steer = Op::Steer { text: "use tabs".into() };
+    assert_eq!(press_at(&mut state, "/steer use tabs\n", 6_000), [Effect::Send(steer)]);
+    let deny = press_at(&mut state, "/deny touch *\n", 7_000);
+    assert!(matches!(&deny[..], [Effect::Send(Op::Deny { .. })]), "{deny:?}");
+    assert_eq!(press_at(&mut state, "/queue next\n", 8_000), sends("next"));
+    assert_eq!(press_at(&mut state, "y", 9_000), decides(Decision::Approve));
+}
+
+#[test]
+fn other_commands_say_that_they_wait() {
+    for line in ["/new", "/allow touch *", "/undo", "/retry", "/sessions", "/nope-nope", "/diff x"] {
+        let mut state = opens(touches());
+        assert_eq!(press_at(&mut state, &format!("{line}\n"), 5_000), [], "{line}");
+        assert!(!state.transcript.is_empty(), "{line} says so");
+        assert!(state.modals.is_asking(), "{line}");
+    }
+}
+
+#[test]
+fn esc_leads_from_the_line_for_commands_back_to_the_question() {
+    for line in ["/", "/sta", "/nothing like it", "/steer "] {
+        let mut state = opens(touches());
+        press_at(&mut state, "half\t", 2_000);
+        assert_eq!(press_at(&mut state, line, 5_000), [], "{line}");
+        assert_eq!(press_at(&mut state, "\x1b", 5_100), [], "{line}");
+        assert_eq!(state.composer.shown(), "half", "{line}");
+        assert_eq!(listens(&state, 5_800), Listening::BesideDraft, "{line}");
+    }
+}
+
+#[test]
+fn esc_in_a_draft_stops_the_turn_and_in_the_middle_of_writing_only_twice() {
+    let mut state = opens(touches());
+    press_at(&mut state, "so", 1_100);
+    assert_eq!(press_at(&mut state, "\x1b", 1_200), []);
+    assert_eq!(press_at(&mut state, "\x1b", 1_300), [Effect::Send(Op::Stop)]);
+    let mut state = opens(touches());
+    press_at(&mut state, "so", 1_100);
+    assert_eq!(press_at(&mut state, "\x1b", 9_000), [Effect::Send(Op::Stop)]);
+}
+
+#[test]
+fn what_follows_a_paste_is_no_answer() {
+    for after in ["y", "\n", "p\n", "\t", "Y", "x"] {
+        let mut state = opens(touches());
+        assert_eq!(paste(&mut state, "text ", 5_000), []);
+        assert_eq!(press_at(&mut state, after, 5_000), [], "{after:?}");
+        assert!(state.modals.is_asking());
+        let mut state = opens(touches());
+        assert_eq!(paste(&mut state, "", 5_000), []);
+        assert_eq!(press_at(&mut state, after, 5_010), [], "{after:?}");
+    }
+    // Nor does it send the draft, or what is written on the question.
+    let mut state = opens(touches());
+    paste(&mut state, "rm", 5_000);
+    assert_eq!(press_at(&mut state, "\n", 5_000), []);
+    assert_eq!(state.composer.shown(), "rm\n");
+    let mut state = opens(touches());
+    press_at(&mut state, "w", 5_000);
+    assert_eq!(paste(&mut state, "because", 6_000), []);
+    assert_eq!(press_at(&mut state, "\n", 6_001), []);
+    let word = Some("because".to_owned());
+    assert_eq!(press_at(&mut state, "\n", 7_000), decides(Decision::Reject { word }));
+}
+
+#[test]
+fn a_click_restarts_the_quiet_span() {
+    let mut state = opens(touches());
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    let click = MouseEvent { kind, column: 3, row: 20, modifiers: KeyModifiers::NONE };
+    update(&mut state, Event { at: 1_600, input: Input::Mouse(click) });
+    assert_eq!(listens(&state, 2_299), Listening::NotYet);
+    assert_eq!(listens(&state, 2_300), Listening::Here);
+}
+
+#[test]
+fn the_next_question_of_a_list_wants_a_pause_too() {
+    let mut state = opens(touches());
+    assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
+    update(&mut state, Event::session(5_050, protocol::Event::Answered { ask: AskId(7) }));
+    update(&mut state, Event::session(5_060, touches()));
+    draw(&mut state, SIZE);
+    assert_eq!(press_at(&mut state, "\n", 5_400), []);
+    assert_eq!(press_at(&mut state, "y", 6_100), decides(Decision::Approve));
+}
+
+#[test]
+fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
+    for key in [KeyCode::End, KeyCode::Char('G')] {
+        let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+        let work = Work::Exec { program: "touch".into(), args };
+        let mut state = opens(asks(work, risk(Tier::L1)));
+        assert_eq!(press_at(&mut state, "y", 5_000), []);
+        assert!(row(&mut state, "Not all").contains("Lines 1–"), "the row says why");
+        update(&mut state, Event::key(5_100, key));
+        let seen = row(&mut state, "Lines ");
+        assert!(!seen.contains("Not all"), "{seen}");
+        assert_eq!(press_at(&mut state, "y", 5_200), decides(Decision::Approve));
+    }
+}
+
+#[test]
+fn pages_of_a_question_go_down_and_up() {
+    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let first = row(&mut state, "Lines ");
+    let mut lines = Vec::new();
+    for (key, at) in [(KeyCode::PageDown, 5_000), (KeyCode::PageUp, 5_100), (KeyCode::End, 5_200)] {
+        update(&mut state, Event::key(at, key));
+        lines.push(row(&mut state, "Lines "));
+    }
+    update(&mut state, Event::key(5_300, KeyCode::Char('g')));
+    assert_ne!(lines[0], first);
+    assert!(lines[1].contains("Lines 1–") && !lines[2].contains("Lines 1–"), "{lines:?}");
+    assert!(row(&mut state, "Lines ").contains("Lines 1–"));
+}
+
+#[test]
+fn a_mild_change_of_a_file_runs_unseen_by_a_second_letter_that_is_not_held_down() {
+    let mut state = opens(writes(300, risk(Tier::L1)));
+    assert_eq!(press_at(&mut state, "y", 5_000), []);
+    assert!(row(&mut state, "y again").contains("Not all"));
+    assert_eq!(press_at(&mut state, "y", 5_500), [], "it is held down");
+    assert_eq!(press_at(&mut state, "y", 6_200), decides(Decision::Approve));
+    let grave = Risk { effects: vec![protocol::Effect::Outside], ..risk(Tier::L1) };
+    for risk in [grave, Risk { lifted: true, ..risk(Tier::L1) }] {
+        let mut state = opens(writes(300, risk));
+        for at in [5_000, 6_000, 7_000] {
+            assert_eq!(press_at(&mut state, "Y", at), []);
+            draw(&mut state, SIZE);
+        }
+    }
+}
+
+#[test]
+fn what_is_grave_is_gone_through_page_by_page() {
+    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    let grave = Risk { lifted: true, ..risk(Tier::L1) };
+    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, grave));
+    update(&mut state, Event::key(5_000, KeyCode::End));
+    draw(&mut state, SIZE);
+    assert_eq!(press_at(&mut state, "Y", 5_100), []);
+    assert!(row(&mut state, "Not all").contains("Space"));
+    update(&mut state, Event::key(5_150, KeyCode::Home));
+    for at in 0..10 {
+        draw(&mut state, SIZE);
+        update(&mut state, Event::key(5_200 + at, KeyCode::PageDown));
+    }
+    draw(&mut state, SIZE);
+    assert_eq!(press_at(&mut state, "Y", 5_400), decides(Decision::Approve));
+}
+
+#[test]
+fn a_larger_window_takes_back_that_not_all_was_seen() {
+    let args: Vec<String> = (0..30).map(|n| format!("file {n}")).collect();
+    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    press_at(&mut state, "y", 5_000);
+    assert!(text(&mut state, SIZE).contains("Not all"));
+    assert!(!text(&mut state, (80, 60)).contains("Not all"));
+    assert_eq!(press_at(&mut state, "y", 5_100), decides(Decision::Approve));
+}
+
+#[test]
+fn all_of_a_list_takes_all_of_it_to_be_seen_and_says_why_not() {
+    let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
+    let Question::Step { rest, .. } = &mut ask.question else { panic!("a step") };
+    rest.extend((0..30).map(|n| Ahead {
+        id: format!("cmd_{n}"),
+        work: Work::exec("touch", &["b"]),
+        risk: risk(Tier::L1),
+        change: None,
+    }));
+    let mut state = opens(protocol::Event::Asked(ask));
+    assert_eq!(press_at(&mut state, "a", 5_000), []);
+    assert!(row(&mut state, "Not all").contains("End shows the rest"));
+    update(&mut state, Event::key(5_100, KeyCode::End));
+    draw(&mut state, SIZE);
+    let all = press_at(&mut state, "a", 5_200);
+    assert!(
+        matches!(&all[..], [Effect::Send(Op::Decide { decision: Decision::ApproveAll { .. }, .. })]),
+        "{all:?}"
+    );
+}
+
+/// What stands on the screen.
+fn text(state: &mut State, (width, height): (u16, u16)) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
+    let frame = terminal.draw(|frame| view(state, frame, 50_000)).expect("a frame");
+    let buf = frame.buffer;
+    let row = |y: u16| (0..width).map(|x| buf[(x, y)].symbol()).collect::<String>();
+    (0..height).map(row).collect::<Vec<_>>().join("\n")
+}
+
+/// The row that holds these words.
+fn row(state: &mut State, words: &str) -> String {
+    let text = text(state, SIZE);
+    let found = text.lines().find(|line| line.contains(words)).map(str::to_owned);
+    found.unwrap_or_else(|| panic!("no {words:?} on\n{text}"))
+}
