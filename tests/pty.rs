@@ -176,7 +176,7 @@ fn a_command_over_a_question_does_what_it_says_and_runs_no_step() {
     let mut screen = bench.against(&server);
     screen.press("make it\r");
     screen.answer("Run this?", "/status\r");
-    screen.wait_for("loop-1");
+    screen.wait_for("conversation");
     screen.answer("Run this?", "/stop\r");
     screen.wait_gone("Run this?");
     assert!(!bench.work().join("made").exists());
@@ -644,6 +644,7 @@ fn a_small_real_change_in_a_repository_read_changed_checked_and_undone() {
     let after = before.replace("sum::<u64>() + 1", "sum()");
     assert_eq!(fs::read_to_string(work.join("src/price.rs")).unwrap(), after);
     assert_eq!(git(&["diff", "--stat"]).lines().count(), 2);
+    screen.wait_for("Ask anything");
     screen.press("/undo\r");
     screen.wait_for("One file is as it was.");
     assert_eq!(fs::read_to_string(work.join("src/price.rs")).unwrap(), before);

@@ -61,6 +61,22 @@ pub const COMMANDS: &[Command] = &[
 /// Commands that work at once while a question waits for its answer: they stop, add
 /// words for later, forbid, or only tell.
 pub const OVER_A_QUESTION: &[&str] = &[
-    "stop", "queue", "steer", "deny", "help", "keys", "status", "context", "usage", "doctor",
-    "version", "permissions", "tools", "plugins", "skills", "commands", "copy", "exit",
+    "stop",
+    "queue",
+    "steer",
+    "deny",
+    "help",
+    "keys",
+    "status",
+    "context",
+    "usage",
+    "doctor",
+    "version",
+    "permissions",
+    "tools",
+    "plugins",
+    "skills",
+    "commands",
+    "copy",
+    "exit",
 ];

@@ -93,8 +93,12 @@ fn draw_draft(
 ) -> Option<Position> {
     let here = state.guard.focus(pen.now, true) == Focus::Draft;
     let tone = if here { pen.theme.accent } else { pen.theme.dim };
-    let label = Span::styled(words::DRAFT_LABEL.text(pen.lang), tone);
-    Rule::new(if here { tone } else { pen.theme.border }).left(label).draw(area, frame.buffer_mut());
+    let line = state.palette.draft().is_some();
+    let label = if line { words::LINE_LABEL } else { words::DRAFT_LABEL };
+    let label = Span::styled(label.text(pen.lang), tone);
+    Rule::new(if here { tone } else { pen.theme.border })
+        .left(label)
+        .draw(area, frame.buffer_mut());
     let inner = Rect { y: area.y + 1, height: area.height - 1, width: input_width(area), ..area };
     let dress = Dress { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
     let caret = state.composer.draw(inner, frame.buffer_mut(), &dress);

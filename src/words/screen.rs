@@ -202,8 +202,6 @@ words! { "screen":
     ASK_FOLDER: "folder", "目录";
     ASK_EFFECTS: "it may", "它可能";
     ASK_REASONS: "because", "原因";
-    ASK_MORE_REASON: "and 1 more reason", "另有 1 条原因";
-    ASK_MORE_REASONS: "and {n} more reasons", "另有 {n} 条原因";
     ASK_RULE: "rule", "规则";
     ASK_MODEL_SAYS: "model says", "模型说";
     ASK_EXPECTED: "it expects", "模型预期";
@@ -250,6 +248,7 @@ words! { "screen":
     QUESTION_NOT_YET: "Pause for a moment, then answer.", "稍停片刻再作答。";
     QUESTION_TO_DRAFT: "Finish typing, then Tab answers. Enter queues what you typed.", "写完后按 Tab 作答；回车将所写内容排队。";
     DRAFT_LABEL: "your draft", "草稿";
+    LINE_LABEL: "a command; Esc goes back to the question", "命令；按 Esc 返回问题";
     QUESTION_LINES: "Lines {from}–{to} of {all}. ", "第 {from}–{to} 行，共 {all} 行。";
     HINT_TO_DRAFT: "back to your draft", "回到草稿";
     REFUSED_CAPITAL: "This is high risk: only a capital Y runs it.", "这是高风险操作：只有大写 Y 才会运行。";

@@ -76,8 +76,9 @@ impl OnSheet for Approve {
         let subject = self.asking.subject(&self.held.work, &self.held.risk, change);
         let title = if subject.change.is_some() { words::CHANGE_TITLE } else { words::ASK_TITLE };
         let mut page = subject.page(title, width, pen);
-        // Of a very long diff the end may be seen, and need not be. Of a command all must.
-        let most = if subject.change.is_some() { super::change::MUST } else { usize::MAX };
+        // Of a very long diff that is gone through page by page, the end need not be seen.
+        let paged = subject.change.is_some() && self.held.care() == Care::Grave;
+        let most = if paged { super::change::MUST } else { usize::MAX };
         let long = page.must.split_off(page.must.len().min(most));
         page.count = self.held.counted(pen);
         page.must.push(Line::default());

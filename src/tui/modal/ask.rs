@@ -11,12 +11,12 @@ use super::Answer;
 use super::asking::{self, Field};
 use super::sheet::{self, Foot, Page, Sheet};
 use crate::protocol::{AskId, Decision, Op};
+use crate::tui::clean;
 use crate::tui::composer::{Composer, Dress};
 use crate::tui::guard::Listening;
 use crate::tui::keys::{self, Action, Place, Scrolled};
 use crate::tui::paint::{self, Pen};
 use crate::tui::status::Hint;
-use crate::tui::clean;
 use crate::words::{Lang, Word, screen as words};
 
 /// Rows of a field of one's own words.

@@ -40,7 +40,10 @@ pub struct Asking {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Refusal {
     /// Not all of what a yes would hold was on the screen.
-    Unseen { all: bool, at: Millis },
+    Unseen {
+        all: bool,
+        at: Millis,
+    },
     Said(Word),
 }
 

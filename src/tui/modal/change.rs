@@ -32,14 +32,22 @@ pub fn rows(tool: &str, change: &Change, width: usize, pen: &Pen<'_>) -> Vec<Lin
     }
     let taken: usize = counts.iter().map(Span::width).sum();
     let tool = clean::flat(tool);
-    let room = width.saturating_sub(taken + clean::width(&tool) + 1).max(8);
-    let mut head = vec![
-        Span::styled(tool, pen.theme.dim),
-        Span::raw(" "),
-        Span::styled(clean::elide_middle(&name, room), bold),
-    ];
-    head.extend(counts);
-    let mut rows = vec![Line::from(head)];
+    let room = width.saturating_sub(taken + clean::width(&tool) + 1);
+    let mut rows = match clean::width(&name) <= room {
+        true => {
+            let mut head = vec![Span::styled(tool, pen.theme.dim), Span::raw(" ")];
+            head.push(Span::styled(name, bold));
+            head.extend(counts);
+            vec![Line::from(head)]
+        }
+        false => {
+            let mut head = vec![Span::styled(tool, pen.theme.dim)];
+            head.extend(counts);
+            let mut rows = vec![Line::from(head)];
+            rows.extend(super::command::whole(&name, bold, width, pen));
+            rows
+        }
+    };
     // The names stand in the head already.
     let body = change.diff.splitn(3, '\n').nth(2).unwrap_or_default();
     rows.extend(transcript::diff_rows(&seen(body), width, pen.theme, pen.lang));

@@ -13,14 +13,11 @@ use crate::safety::clean::escape;
 use crate::tui::paint::Pen;
 use crate::tui::{clean, paint};
 use crate::words::safety::{ELEVATES, ELEVATES_ASKED};
-use crate::words::{Say, Word, counted, screen as words};
+use crate::words::{Say, Word, screen as words};
 
-/// An argument longer than this is shown without its middle, unless a reason points
-/// at it.
-const LONG: usize = 600;
-/// Characters kept at either end of one.
-const ENDS: usize = 200;
-const REASONS: usize = 6;
+/// A text with so many line breaks is shown line by line, also where it would fit on one
+/// row.
+const BROKEN: usize = 3;
 
 /// A text with a style for each part of it, on its way into rows.
 #[derive(Debug, Default)]
@@ -48,18 +45,15 @@ fn exec(
     pen: &Pen<'_>,
 ) -> Vec<Line<'static>> {
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
-    let tokens: Vec<Styled> = std::iter::once(token(program, bold, true))
+    let tokens: Vec<Styled> = std::iter::once(token(program, bold))
         .chain(args.iter().enumerate().map(|(at, arg)| {
             let pointed = points_at(risk, at);
-            token(
-                arg,
-                pointed.map_or(pen.theme.text, |tier| pointed_style(tier, pen)),
-                pointed.is_some(),
-            )
+            token(arg, pointed.map_or(pen.theme.text, |tier| pointed_style(tier, pen)))
         }))
         .collect();
     let total: usize = tokens.iter().map(|token| clean::width(&token.text) + 1).sum();
-    if total <= width + 1 {
+    let broken = tokens.iter().any(|token| token.breaks().count() >= BROKEN);
+    if total <= width + 1 && !broken {
         let mut line = Line::default();
         for token in tokens {
             if !line.spans.is_empty() {
@@ -94,10 +88,9 @@ fn pointed_style(tier: Tier, pen: &Pen<'_>) -> Style {
     pen.theme.tier(tier).add_modifier(Modifier::UNDERLINED)
 }
 
-fn token(word: &str, style: Style, whole: bool) -> Styled {
+fn token(word: &str, style: Style) -> Styled {
     let argv::Token { text, marks } = argv::quote(word);
-    let token = Styled { text, marks, style };
-    if whole { token } else { token.without_middle() }
+    Styled { text, marks, style }
 }
 
 /// A text in which everything can be seen.
@@ -109,7 +102,7 @@ fn shown(text: &str, style: Style) -> Styled {
 /// The fields of a tool's input, one below the other; long texts line by line.
 fn tool(name: &str, input: &Value, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
-    let mut rows = vec![Line::styled(clean::flat(name), bold)];
+    let mut rows = shown(name, bold).rows(width, pen);
     let Some(fields) = input.as_object() else {
         rows.extend(shown(&input.to_string(), pen.theme.text).rows(width, pen));
         return rows;
@@ -123,10 +116,29 @@ fn tool(name: &str, input: &Value, width: usize, pen: &Pen<'_>) -> Vec<Line<'sta
                 shown(line, pen.theme.text).rows(width.saturating_sub(column + 2), pen)
             })
             .collect();
-        let label = format!("  {}", clean::elide_end(key, column));
-        rows.extend(paint::labelled(&label, pen.theme.dim, column + 2, lines));
+        let key = shown(key, pen.theme.dim);
+        match clean::width(&key.text) + 2 > column {
+            true => {
+                rows.extend(key.rows(width.saturating_sub(2), pen).into_iter().map(indented));
+                rows.extend(paint::labelled("", pen.theme.dim, column + 2, lines));
+            }
+            false => {
+                let label = format!("  {}", key.text);
+                rows.extend(paint::labelled(&label, pen.theme.dim, column + 2, lines));
+            }
+        }
     }
     rows
+}
+
+fn indented(mut row: Line<'static>) -> Line<'static> {
+    row.spans.insert(0, Span::raw("  "));
+    row
+}
+
+/// A text of which nothing is left out, cut into rows.
+pub fn whole(text: &str, style: Style, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    shown(text, style).rows(width, pen)
 }
 
 /// The facts under the command: a label each, in one column.
@@ -195,14 +207,8 @@ impl Facts {
     /// Each reason with the argument it points at and the id of its rule.
     pub fn reasons(&mut self, work: &Work, risk: &Risk, pen: &Pen<'_>) {
         let grave: Vec<_> = risk.reasons.iter().filter(|reason| reason.tier > Tier::L0).collect();
-        let rows: Vec<_> =
-            grave.iter().take(REASONS).flat_map(|reason| self.reason(work, reason, pen)).collect();
+        let rows = grave.iter().flat_map(|reason| self.reason(work, reason, pen)).collect();
         self.put(words::ASK_REASONS, rows, pen);
-        if let Some(more) = grave.len().checked_sub(REASONS).filter(|more| *more > 0) {
-            let more =
-                counted(more, words::ASK_MORE_REASON, words::ASK_MORE_REASONS).text(pen.lang);
-            self.put_unlabelled(vec![Line::styled(more, pen.theme.dim)]);
-        }
     }
 
     fn reason(&self, work: &Work, reason: &Reason, pen: &Pen<'_>) -> Vec<Line<'static>> {
@@ -239,10 +245,6 @@ impl Facts {
     fn put(&mut self, label: Word, rows: Vec<Line<'static>>, pen: &Pen<'_>) {
         let label = clean::elide_end(label.text(pen.lang), self.column.saturating_sub(1));
         self.rows.extend(paint::labelled(&label, pen.theme.dim, self.column, rows));
-    }
-
-    fn put_unlabelled(&mut self, rows: Vec<Line<'static>>) {
-        self.rows.extend(paint::labelled("", Style::default(), self.column, rows));
     }
 }
 
@@ -286,12 +288,40 @@ pub fn tone(risk: &Risk, pen: &Pen<'_>) -> Style {
 }
 
 impl Styled {
-    /// Rows of at most `width` columns, cut where they end.
+    /// Rows of at most `width` columns, cut where they end: nothing is left out. A text
+    /// of several lines that is longer than a row is also cut behind each line break,
+    /// which stays visible as such.
     fn rows(self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        clean::cut(&self.text, width.max(1))
-            .into_iter()
-            .map(|row| Line::from(self.spans(row, pen)))
-            .collect()
+        let width = width.max(1);
+        let breaks = self.breaks().count();
+        let parts = match breaks >= BROKEN || breaks > 0 && clean::width(&self.text) > width {
+            true => self.lines(),
+            false => vec![0..self.text.len()],
+        };
+        let row = |part: &Range<usize>| {
+            let text = self.text.get(part.clone()).unwrap_or_default();
+            let start = part.start;
+            clean::cut(text, width).into_iter().map(move |row| row.start + start..row.end + start)
+        };
+        parts.iter().flat_map(row).map(|row| Line::from(self.spans(row, pen))).collect()
+    }
+
+    /// Where the line breaks end that are spelt out.
+    fn breaks(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_break = |mark: &&Range<usize>| self.text.get((*mark).clone()) == Some("\\n");
+        self.marks.iter().filter(is_break).map(|mark| mark.end)
+    }
+
+    fn lines(&self) -> Vec<Range<usize>> {
+        let mut start = 0;
+        let mut lines = Vec::new();
+        for end in self.breaks().chain([self.text.len()]) {
+            if start < end {
+                lines.push(start..end);
+            }
+            start = end;
+        }
+        lines
     }
 
     /// One part of it, with what could not be seen set apart.
@@ -315,27 +345,8 @@ impl Styled {
         put(done, part.end, self.style);
         spans
     }
-
-    /// Both ends, and how much is not shown between them.
-    fn without_middle(self) -> Styled {
-        let count = self.text.chars().count();
-        if count <= LONG {
-            return self;
-        }
-        let at = |n: usize| self.text.char_indices().nth(n).map_or(self.text.len(), |(at, _)| at);
-        let (head, tail) = (at(ENDS), at(count - ENDS));
-        let gap = format!(" [+{}] ", count - 2 * ENDS);
-        let start = self.text.get(..head).unwrap_or_default();
-        let end = self.text.get(tail..).unwrap_or_default();
-        let mut marks: Vec<_> =
-            self.marks.iter().filter(|mark| mark.end <= head).cloned().collect();
-        marks.push(head..head + gap.len());
-        let moved = self.marks.iter().filter(|mark| mark.start >= tail);
-        let by = head + gap.len();
-        marks.extend(moved.map(|mark| mark.start - tail + by..mark.end - tail + by));
-        Styled { text: format!("{start}{gap}{end}"), marks, style: self.style }
-    }
 }
+
 /// A reason as it is said to somebody who is being asked: how to be asked is no advice.
 fn asked(say: &Say) -> Say {
     match (say.word(), say.value("program")) {

@@ -79,9 +79,9 @@ impl Modal {
             Question::Pieces { of, cwd, pieces } => {
                 Modal::Pieces(Box::new(Pieces::new(id, of, cwd, pieces)))
             }
-            Question::Trust { folder, above, because, found } => {
-                Modal::Trust(Box::new(Trust::new(id, (folder, above), facts.trusted, because, found)))
-            }
+            Question::Trust { folder, above, because, found } => Modal::Trust(Box::new(
+                Trust::new(id, (folder, above), facts.trusted, because, found),
+            )),
             Question::Choice { text, choices, free, .. } => {
                 let text = crate::tui::clean::text(&text);
                 let choices = choices.iter().map(|text| crate::tui::clean::flat(text)).collect();

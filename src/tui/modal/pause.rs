@@ -7,8 +7,8 @@ use super::choice::{Care, Choices};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
 use crate::protocol::{AskId, Risk, Work};
-use crate::tui::paint::Pen;
 use crate::tui::clean;
+use crate::tui::paint::Pen;
 use crate::words::{Say, screen as words};
 
 #[derive(Debug)]

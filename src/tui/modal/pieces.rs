@@ -112,12 +112,7 @@ impl OnSheet for Pieces {
 }
 
 impl Pieces {
-    pub fn new(
-        id: AskId,
-        of: String,
-        cwd: String,
-        pieces: Vec<ShellPiece>,
-    ) -> Pieces {
+    pub fn new(id: AskId, of: String, cwd: String, pieces: Vec<ShellPiece>) -> Pieces {
         let asking = Asking::new(id, Choices::for_pieces(), Care::Plain);
         let rows =
             pieces.into_iter().map(|piece| Row { marked: !piece.is_grave(), piece, line: 0 });
@@ -177,14 +172,11 @@ impl Pieces {
             paint::labelled(&label, tone, COLUMN, command::work(&work, &piece.risk, room, pen));
         let indent = || Span::raw(" ".repeat(COLUMN));
         if piece.commands.len() > 1 {
-            for command in &piece.commands {
-                let tone = command::tone(&command.risk, pen);
-                let text = escape(&command.text).text;
-                rows.push(Line::from(vec![
-                    indent(),
-                    Span::styled(format!("{}  ", command.risk.tier.name()), tone),
-                    Span::styled(clean::elide_middle(&text, room.saturating_sub(4)), pen.theme.dim),
-                ]));
+            for simple in &piece.commands {
+                let tone = command::tone(&simple.risk, pen);
+                let text = command::whole(&simple.text, pen.theme.dim, room.saturating_sub(4), pen);
+                let label = format!("{}{}", " ".repeat(COLUMN), simple.risk.tier.name());
+                rows.extend(paint::labelled(&label, tone, COLUMN + 4, text));
             }
         }
         let why = piece.risk.why().filter(|_| piece.risk.tier > crate::protocol::Tier::L0);

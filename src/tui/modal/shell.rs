@@ -2,7 +2,7 @@
 //! pieces of a template: each simple command stands there with its own judgement.
 
 use ratatui::style::Modifier;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::approve::Held;
 use super::asking::{Asking, Subject};
@@ -11,9 +11,7 @@ use super::command::{self, Facts};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
 use crate::protocol::{AskId, Piece, Risk, Work};
-use crate::safety::clean::escape;
-use crate::tui::paint::Pen;
-use crate::tui::clean;
+use crate::tui::paint::{self, Pen};
 use crate::words::screen as words;
 
 #[derive(Debug)]
@@ -56,11 +54,8 @@ impl Shell {
         for piece in &self.pieces {
             let tone = command::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
             let tier = piece.risk.tier.name();
-            let text = clean::elide_middle(&escape(&piece.text).text, width.saturating_sub(6));
-            rows.push(Line::from(vec![
-                Span::styled(format!("  {tier}  "), tone),
-                Span::styled(text, pen.theme.text),
-            ]));
+            let text = command::whole(&piece.text, pen.theme.text, width.saturating_sub(6), pen);
+            rows.extend(paint::labelled(&format!("  {tier}"), tone, 6, text));
         }
         rows.push(Line::default());
         rows

@@ -9,8 +9,8 @@ use super::choice::{Care, Choices};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
 use crate::protocol::{AskId, Lying, Risk, Work};
-use crate::tui::paint::Pen;
 use crate::tui::clean;
+use crate::tui::paint::Pen;
 use crate::words::{Say, screen as words};
 
 /// Files that are named one by one; of the rest only the number.

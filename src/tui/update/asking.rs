@@ -142,9 +142,7 @@ fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<Effe
             Action::Search | Action::Recall | Action::Editor | Action::Suggest | Action::SuggestNth,
         ) => Vec::new(),
         Some(action) => act(state, action, key, at),
-        None if keys::letter(key) == Some('/') && state.composer.is_empty() => {
-            open_line(state, at)
-        }
+        None if keys::letter(key) == Some('/') && state.composer.is_empty() => open_line(state, at),
         None => typed(state, key),
     }
 }

@@ -193,7 +193,8 @@ fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
 
 #[test]
 fn other_commands_say_that_they_wait() {
-    for line in ["/new", "/allow touch *", "/undo", "/retry", "/sessions", "/nope-nope", "/diff x"] {
+    for line in ["/new", "/allow touch *", "/undo", "/retry", "/sessions", "/nope-nope", "/diff x"]
+    {
         let mut state = opens(touches());
         assert_eq!(press_at(&mut state, &format!("{line}\n"), 5_000), [], "{line}");
         assert!(!state.transcript.is_empty(), "{line} says so");
@@ -362,9 +363,64 @@ fn all_of_a_list_takes_all_of_it_to_be_seen_and_says_why_not() {
     draw(&mut state, SIZE);
     let all = press_at(&mut state, "a", 5_200);
     assert!(
-        matches!(&all[..], [Effect::Send(Op::Decide { decision: Decision::ApproveAll { .. }, .. })]),
+        matches!(
+            &all[..],
+            [Effect::Send(Op::Decide { decision: Decision::ApproveAll { .. }, .. })]
+        ),
         "{all:?}"
     );
+}
+
+#[test]
+fn no_argument_is_shown_without_its_middle() {
+    let hidden = "getattr(__import__('o'+'s'),'sys'+'tem')('id')";
+    let code = format!("{}{hidden}{}", "print(1);".repeat(60), ";print(2)".repeat(60));
+    let behind = Work::exec("python3", &["-c", &code]);
+    let protocol::Event::Asked(mut ask) = asks(behind.clone(), risk(Tier::L1)) else {
+        panic!("asks")
+    };
+    let Question::Step { rest, .. } = &mut ask.question else { panic!("a step") };
+    rest.push(Ahead { id: "cmd_2".into(), work: behind, risk: risk(Tier::L1), change: None });
+    let mut state = opens(protocol::Event::Asked(ask));
+    let shown: String =
+        text(&mut state, (80, 100)).lines().map(|row| row.trim().to_owned()).collect();
+    // As it is quoted.
+    let hidden = hidden.replace('\'', r"'\''");
+    assert_eq!(shown.matches(&hidden).count(), 2, "the step and the one behind it\n{shown}");
+}
+
+#[test]
+fn a_program_in_an_argument_stands_line_by_line_with_its_breaks() {
+    let code = "import os\nfor name in os.listdir():\n\tprint(name)\nprint('done')\n";
+    let work = Work::exec("python3", &["-c", code]);
+    let mut state = opens(asks(work, risk(Tier::L1)));
+    let shown = text(&mut state, SIZE);
+    let rows: Vec<&str> = shown.lines().map(str::trim).collect();
+    for row in [r"$'import os\n", r"for name in os.listdir():\n", r"\tprint(name)\n"] {
+        assert!(rows.contains(&row), "{row}\n{shown}");
+    }
+    // One line is the question of a line that was typed by hand.
+    let line = format!("cat <<'E'\n{}E", "a line of it\n".repeat(5));
+    let mut state = opens(asks(Work::Shell { line }, risk(Tier::L1)));
+    let shown = text(&mut state, SIZE);
+    assert_eq!(shown.lines().filter(|row| row.trim() == r"a line of it\n").count(), 5, "{shown}");
+}
+
+#[test]
+fn paths_and_names_are_shown_whole() {
+    let protocol::Event::Asked(mut ask) = writes(3, risk(Tier::L1)) else { panic!("asks") };
+    let Question::Step { change: Some(change), .. } = &mut ask.question else { panic!("a step") };
+    let path = format!("{}/middle/{}.rs", "a".repeat(90), "b".repeat(90));
+    change.diff = change.diff.replace("a.txt", &path);
+    let mut state = opens(protocol::Event::Asked(ask));
+    let shown: String = text(&mut state, SIZE).lines().map(|row| row.trim().to_owned()).collect();
+    assert!(shown.contains(&path), "{shown}");
+    let key = format!("{}-middle-{}", "k".repeat(60), "z".repeat(60));
+    let input = serde_json::json!({ key.clone(): "value" });
+    let work = Work::Tool { name: "plugin.run".into(), input };
+    let mut state = opens(asks(work, risk(Tier::L1)));
+    let shown: String = text(&mut state, SIZE).lines().map(|row| row.trim().to_owned()).collect();
+    assert!(shown.contains(&key), "{shown}");
 }
 
 /// What stands on the screen.
