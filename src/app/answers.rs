@@ -119,7 +119,7 @@ pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
     let (store, lang) = (ground.store(), ground.lang());
     let desk =
         session::Desk { store: &store, folder: &ground.folder, redactor: &redactor, json, lang };
-    match session::run(asked, &desk) {
+    match session::run(asked, &desk, &mut io::stdout().lock()) {
         Ok((answered, fault)) => {
             if let Some(fault) = fault {
                 ground.fail(&Notice::warning(fault), Exit::Done);
@@ -127,6 +127,8 @@ pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
             match answered {
                 session::Answer::Page(page) => answer_rows(ground, &page.rows, false),
                 session::Answer::Out(text) => answer(ground, &text),
+                session::Answer::Written => ended(ground, Ok(())),
+                session::Answer::Unwritten(error) => ended(ground, Err(error)),
                 session::Answer::Told(said) => {
                     said.into_iter().for_each(|say| {
                         ground.fail(&Notice::info(say), Exit::Done);
@@ -145,7 +147,10 @@ pub fn session_to_take(ground: &Ground, take: &args::Take) -> Result<String, Box
     let failed = |error: StoreError| Box::new((Notice::error(error.say()), Exit::Failed));
     let store = ground.store();
     let folder = ground.folder.display().to_string();
-    let (disk, _) = Disk::open(&store).map_err(failed)?;
+    let (disk, fault) = Disk::open(&store).map_err(failed)?;
+    if let Some(fault) = fault {
+        ground.fail(&Notice::warning(fault.say()), Exit::Done);
+    }
     let known = match take {
         args::Take::Choose => {
             return Err(Box::new((Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse)));

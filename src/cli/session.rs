@@ -2,17 +2,17 @@
 //! to say; nothing is drawn in here.
 
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use crate::protocol::{Event, ExportFormat, Page};
+use crate::protocol::{ExportFormat, Page};
 use crate::safety::redact::Redactor;
-use crate::session::export;
+use crate::session::export::{self, Pages};
 use crate::session::saved::{hits_page, list_page};
-use crate::store::{Disk, Hit, Listed, Piece, Store, StoreError};
+use crate::store::{Disk, Hit, Listed, Store, StoreError};
 use crate::words::{Lang, Say, Spoken, cli as words};
 
 /// Conversations that are listed, and hits.
@@ -67,6 +67,10 @@ pub enum Answer {
     Page(Page),
     /// For standard output.
     Out(String),
+    /// All of it is written.
+    Written,
+    /// It could not be.
+    Unwritten(io::Error),
     /// For standard error.
     Told(Vec<Say>),
 }
@@ -81,48 +85,112 @@ pub struct Desk<'a> {
     pub lang: Lang,
 }
 
-/// Does what was asked; beside it what is to be said about the file.
+/// Does what was asked; beside it what is to be said about the file. A conversation that is
+/// shown goes to `out` piece by piece: it may be longer than memory. What turns out to be
+/// damaged on the way is mended, and asked for once more.
 ///
 /// # Errors
 /// The sentence that says why it could not be done.
-pub fn run(asked: &Session, desk: &Desk<'_>) -> Result<(Answer, Option<Say>), Say> {
-    let (mut disk, fault) = Disk::open(desk.store).map_err(|error| error.say())?;
-    let answer = match asked {
-        Session::List { here } => {
-            let folder = desk.folder.display().to_string();
-            let listed = disk.list(here.then_some(folder.as_str()), LISTED).map_err(said)?;
-            match desk.json {
-                true => Answer::Out(lines(listed.iter().map(listed_json))),
-                false => Answer::Page(list_page(listed)),
-            }
+pub fn run(
+    asked: &Session,
+    desk: &Desk<'_>,
+    out: &mut dyn Write,
+) -> Result<(Answer, Option<Say>), Say> {
+    let (mut disk, mut fault) = Disk::open(desk.store).map_err(said)?;
+    let mut out = Counted { out, written: 0 };
+    let answer = match answer(asked, &mut disk, desk, &mut out) {
+        Err(Wrong::Store(error)) if error.is_damage() && out.written == 0 => {
+            (disk, fault) = disk.mend(desk.store).map_err(said)?;
+            answer(asked, &mut disk, desk, &mut out)
         }
+        answer => answer,
+    };
+    disk.close();
+    match answer {
+        Ok(answer) => Ok((answer, fault.map(|fault| fault.say()))),
+        Err(Wrong::Store(error)) => Err(error.say()),
+        Err(Wrong::Said(say)) => Err(say),
+        Err(Wrong::Out(error)) => Ok((Answer::Unwritten(error), fault.map(|fault| fault.say()))),
+    }
+}
+
+/// Why something could not be done.
+enum Wrong {
+    Store(StoreError),
+    Said(Say),
+    /// Nobody takes what is written.
+    Out(io::Error),
+}
+
+impl From<StoreError> for Wrong {
+    fn from(error: StoreError) -> Wrong {
+        Wrong::Store(error)
+    }
+}
+
+/// Knows whether anything was written.
+struct Counted<'o> {
+    out: &'o mut dyn Write,
+    written: usize,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.written += bytes.len();
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn answer(
+    asked: &Session,
+    disk: &mut Disk,
+    desk: &Desk<'_>,
+    out: &mut Counted<'_>,
+) -> Result<Answer, Wrong> {
+    match asked {
+        Session::List { here } => list(disk, desk, *here),
         Session::Search { words } => {
             let words = words.join(" ");
-            let hits = disk.search(&words, HITS).map_err(said)?;
+            let hits = disk.search(&words, HITS + 1)?;
             match desk.json {
-                true => Answer::Out(lines(hits.iter().map(hit_json))),
-                false => Answer::Page(hits_page(&words, hits)),
+                true => Ok(Answer::Out(lines(hits.iter().take(HITS).map(hit_json)))),
+                false => Ok(Answer::Page(hits_page(&words, hits, HITS))),
             }
         }
         Session::Show { id } => {
             let format = if desk.json { ExportFormat::Json } else { ExportFormat::Md };
-            Answer::Out(text(&disk, id, format, desk).map_err(said)?)
+            write(disk, id, format, desk, out)?;
+            Ok(Answer::Written)
         }
         Session::Export { id, file, format } => {
             let format = format_of(format.as_deref(), file.as_deref(), desk.json);
-            let text = text(&disk, id, format, desk).map_err(said)?;
-            match file {
-                None => Answer::Out(text),
-                Some(file) => {
-                    create(&desk.folder.join(file), &text)?;
-                    let file = file.display().to_string();
-                    Answer::Told(vec![words::SESSION_EXPORTED.with("file", file)])
-                }
-            }
+            let Some(file) = file else {
+                write(disk, id, format, desk, out)?;
+                return Ok(Answer::Written);
+            };
+            export(disk, id, format, desk, file)?;
+            let file = file.display().to_string();
+            Ok(Answer::Told(vec![words::SESSION_EXPORTED.with("file", file)]))
         }
-        Session::Delete { ids } => delete(&mut disk, ids, desk)?,
-    };
-    Ok((answer, fault.map(|fault| fault.say())))
+        Session::Delete { ids } => delete(disk, ids, desk),
+    }
+}
+
+fn list(disk: &Disk, desk: &Desk<'_>, here: bool) -> Result<Answer, Wrong> {
+    let folder = desk.folder.display().to_string();
+    let folder = here.then_some(folder.as_str());
+    let listed = disk.list(folder, LISTED)?;
+    if desk.json {
+        // Whoever reads this reads all of it.
+        let all = if listed.len() < LISTED { listed } else { disk.list(folder, usize::MAX)? };
+        return Ok(Answer::Out(lines(all.iter().map(listed_json))));
+    }
+    let more = disk.count(folder)?.saturating_sub(listed.len());
+    Ok(Answer::Page(list_page(listed, more)))
 }
 
 fn said(error: StoreError) -> Say {
@@ -161,23 +229,30 @@ fn time(milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
-fn text(
+/// Writes a conversation, event by event.
+fn write(
     disk: &Disk,
     id: &str,
     format: ExportFormat,
     desk: &Desk<'_>,
-) -> Result<String, StoreError> {
+    out: &mut dyn Write,
+) -> Result<(), Wrong> {
     let known = disk.find(id)?;
-    let Piece { events, .. } = disk.events(known.key, 0, i64::MAX)?;
-    let events: Vec<Event> =
-        events.into_iter().map(|kept| kept.event).filter(export::is_told).collect();
-    let text = export::render(&events, format, desk.lang);
+    let mut out = BufWriter::new(out);
+    let mut pages = Pages::new(format, desk.lang);
     // It was masked when it was kept; other secrets may be known by now.
-    let mut text = desk.redactor.mask(&text).into_owned();
-    if !text.ends_with('\n') {
-        text.push('\n');
+    let mut put = |text: &str| out.write_all(desk.redactor.mask(text).as_bytes());
+    put(&pages.begin()).map_err(Wrong::Out)?;
+    let read = disk.each_event(known.key, |event| match export::is_told(&event) {
+        true => put(&pages.event(&event)),
+        false => Ok(()),
+    });
+    read?.map_err(Wrong::Out)?;
+    put(pages.end()).map_err(Wrong::Out)?;
+    if format == ExportFormat::Json {
+        put("\n").map_err(Wrong::Out)?;
     }
-    Ok(text)
+    out.flush().map_err(Wrong::Out)
 }
 
 fn format_of(named: Option<&str>, file: Option<&Path>, json: bool) -> ExportFormat {
@@ -191,30 +266,47 @@ fn format_of(named: Option<&str>, file: Option<&Path>, json: bool) -> ExportForm
 }
 
 /// Follows no link and overwrites nothing.
-fn create(file: &Path, text: &str) -> Result<(), Say> {
+fn export(
+    disk: &Disk,
+    id: &str,
+    format: ExportFormat,
+    desk: &Desk<'_>,
+    file: &Path,
+) -> Result<(), Wrong> {
     let shown = file.display().to_string();
-    let opened = OpenOptions::new().write(true).create_new(true).open(file);
-    match opened.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-    {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(words::SESSION_EXISTS.with("file", shown))
+    let unwritten = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Wrong::Said(words::SESSION_EXISTS.with("file", shown.as_str()))
         }
-        Err(error) => {
-            Err(words::SESSION_UNWRITTEN.with("file", shown).with("why", error.to_string()))
+        _ => Wrong::Said(
+            words::SESSION_UNWRITTEN.with("file", shown.as_str()).with("why", error.to_string()),
+        ),
+    };
+    // A name that is wrong leaves no file behind.
+    disk.find(id)?;
+    let path = desk.folder.join(file);
+    let mut to = OpenOptions::new().write(true).create_new(true).open(&path).map_err(unwritten)?;
+    let written =
+        write(disk, id, format, desk, &mut to).and_then(|()| to.sync_all().map_err(Wrong::Out));
+    written.map_err(|wrong| {
+        // Half of a conversation is none; it was made a moment ago.
+        let _ = std::fs::remove_file(&path);
+        match wrong {
+            Wrong::Out(error) => unwritten(error),
+            other => other,
         }
-    }
+    })
 }
 
 /// All of them, or none when one cannot be found.
-fn delete(disk: &mut Disk, ids: &[String], desk: &Desk<'_>) -> Result<Answer, Say> {
-    let known = ids.iter().map(|id| disk.find(id).map_err(said)).collect::<Result<Vec<_>, _>>()?;
+fn delete(disk: &mut Disk, ids: &[String], desk: &Desk<'_>) -> Result<Answer, Wrong> {
+    let known = ids.iter().map(|id| disk.find(id)).collect::<Result<Vec<_>, _>>()?;
     let mut told = Vec::new();
     for one in known {
         // The same one may be named twice.
         match disk.delete(desk.store, &one.id) {
             Err(StoreError::NoSession { .. }) => continue,
-            done => done.map_err(said)?,
+            done => done?,
         }
         told.push(words::SESSION_DELETED.with("id", one.id).with("title", one.title));
     }

@@ -144,6 +144,26 @@ pub struct Trace {
     plan: Option<Plan>,
 }
 
+/// All of a history but its turns, which are kept one by one beside it: what is kept when
+/// turns were summed up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outline {
+    /// The first turn that the summary does not stand for.
+    since: u64,
+    #[serde(flatten)]
+    history: History,
+}
+
+impl Outline {
+    /// The history again, with the turns of `before` that belong to it.
+    pub fn over(self, before: History) -> History {
+        let Outline { since, mut history } = self;
+        history.recent = before.recent;
+        history.recent.retain(|exchange| exchange.turn >= since);
+        history
+    }
+}
+
 /// A place between two turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(u64);
@@ -380,6 +400,37 @@ impl History {
             Some(last) if last.turn == added.turn => last.messages.extend(added.messages),
             _ => self.recent.push_back(added),
         }
+    }
+
+    /// All of it but its turns.
+    pub fn outline(&self) -> Outline {
+        let since = self.recent.front().map_or(self.last + 1, |exchange| exchange.turn);
+        let recent = VecDeque::new();
+        let History { version, last, summed_at, not_before, .. } = *self;
+        let (summary, tool_digest) = (self.summary.clone(), self.tool_digest.clone());
+        let (recalled, plans) = (self.recalled.clone(), self.plans.clone());
+        let history = History {
+            version,
+            summary,
+            recent,
+            tool_digest,
+            recalled,
+            plans,
+            last,
+            summed_at,
+            not_before,
+        };
+        Outline { since, history }
+    }
+
+    /// Whether it has this turn, in its own words.
+    pub fn holds(&self, turn: u64) -> bool {
+        self.recent.iter().any(|exchange| exchange.turn == turn)
+    }
+
+    /// Whether another one says the same of what is not in its turns.
+    pub fn sums_up_like(&self, other: &History) -> bool {
+        self.summary == other.summary && self.recalled == other.recalled
     }
 
     /// What a turn left, as it is kept.

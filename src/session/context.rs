@@ -305,7 +305,10 @@ impl Session {
 
     /// The past is smaller from now on. It came before the turn that runs.
     pub(super) async fn compacted(&mut self, history: Arc<History>) {
-        self.saved.remember_whole(self.facts.turns.saturating_sub(1), &history).await;
+        // Texts that were only made shorter are made so again when it is taken up.
+        if !history.sums_up_like(&self.past.history) {
+            self.saved.remember_whole(self.facts.turns.saturating_sub(1), &history).await;
+        }
         self.past.history = history;
     }
 

@@ -6,10 +6,58 @@ use crate::words::{Lang, session as words};
 
 /// The whole conversation in one format. Secrets are masked by the caller.
 pub fn render(record: &[Event], format: ExportFormat, lang: Lang) -> String {
-    match format {
-        ExportFormat::Md => markdown(record, lang),
-        ExportFormat::Json => json(record),
-        ExportFormat::Html => html(record, lang),
+    let mut pages = Pages::new(format, lang);
+    let mut out = pages.begin();
+    record.iter().for_each(|event| out.push_str(&pages.event(event)));
+    out.push_str(pages.end());
+    out
+}
+
+/// A conversation that is written piece by piece, however long it is.
+#[derive(Debug)]
+pub struct Pages {
+    format: ExportFormat,
+    lang: Lang,
+    /// Nothing was written yet.
+    is_first: bool,
+}
+
+impl Pages {
+    pub fn new(format: ExportFormat, lang: Lang) -> Pages {
+        Pages { format, lang, is_first: true }
+    }
+
+    /// What stands before the first event.
+    pub fn begin(&self) -> String {
+        match self.format {
+            ExportFormat::Md => format!("# {}\n", words::EXPORT_TITLE.text(self.lang)),
+            ExportFormat::Json => "[".to_owned(),
+            ExportFormat::Html => html_head(self.lang),
+        }
+    }
+
+    pub fn event(&mut self, event: &Event) -> String {
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        match self.format {
+            ExportFormat::Md => markdown(event, self.lang),
+            ExportFormat::Json => {
+                let comma = if is_first { "" } else { "," };
+                let json = serde_json::to_string_pretty(event).unwrap_or_default();
+                // No text of JSON has a line break in itself.
+                format!("{comma}\n  {}", json.replace('\n', "\n  "))
+            }
+            ExportFormat::Html => html(event, self.lang),
+        }
+    }
+
+    /// What stands behind the last one.
+    pub fn end(&self) -> &'static str {
+        match self.format {
+            ExportFormat::Md => "",
+            ExportFormat::Json if self.is_first => "]",
+            ExportFormat::Json => "\n]",
+            ExportFormat::Html => "</html>\n",
+        }
     }
 }
 
@@ -38,25 +86,21 @@ pub fn is_told(event: &Event) -> bool {
     )
 }
 
-fn markdown(record: &[Event], lang: Lang) -> String {
-    let mut out = format!("# {}\n", words::EXPORT_TITLE.text(lang));
-    for event in record {
-        match event {
-            Event::TurnStarted { text, .. } | Event::Steered { text } => {
-                out.push_str(&format!("\n## {}\n\n{text}\n", words::EXPORT_YOU.text(lang)));
-            }
-            Event::Replied(replied) if !replied.message.is_empty() => {
-                out.push_str(&format!("\n{}\n", replied.message));
-            }
-            Event::Observed(seen) => out.push_str(&step_markdown(seen)),
-            Event::Plan { items } => {
-                out.push('\n');
-                items.iter().for_each(|item| out.push_str(&format!("- {}\n", planned(item))));
-            }
-            event => out.extend(aside(event, lang).map(|text| format!("\n*{text}*\n"))),
+fn markdown(event: &Event, lang: Lang) -> String {
+    match event {
+        Event::TurnStarted { text, .. } | Event::Steered { text } => {
+            format!("\n## {}\n\n{text}\n", words::EXPORT_YOU.text(lang))
         }
+        Event::Replied(replied) if !replied.message.is_empty() => {
+            format!("\n{}\n", replied.message)
+        }
+        Event::Observed(seen) => step_markdown(seen),
+        Event::Plan { items } => {
+            let lines = items.iter().map(|item| format!("- {}\n", planned(item)));
+            format!("\n{}", lines.collect::<String>())
+        }
+        event => aside(event, lang).map_or(String::new(), |text| format!("\n*{text}*\n")),
     }
-    out
 }
 
 fn planned(item: &PlanItem) -> String {
@@ -103,41 +147,33 @@ fn longest_run_of_ticks(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-fn json(record: &[Event]) -> String {
-    serde_json::to_string_pretty(record).unwrap_or_else(|_| "[]".to_owned())
-}
-
-fn html(record: &[Event], lang: Lang) -> String {
+fn html_head(lang: Lang) -> String {
     let title = escape(words::EXPORT_TITLE.text(lang));
-    let mut body = String::new();
-    for event in record {
-        match event {
-            Event::TurnStarted { text, .. } | Event::Steered { text } => {
-                body.push_str(&format!("<h2>{}</h2>\n", words::EXPORT_YOU.text(lang)));
-                body.push_str(&format!("<pre class=\"you\">{}</pre>\n", escape(text)));
-            }
-            Event::Replied(replied) if !replied.message.is_empty() => {
-                body.push_str(&format!(
-                    "<pre class=\"answer\">{}</pre>\n",
-                    escape(&replied.message)
-                ));
-            }
-            Event::Observed(seen) => body.push_str(&step_html(seen)),
-            Event::Plan { items } => {
-                let lines: Vec<String> = items.iter().map(planned).collect();
-                let text = escape(&lines.join("\n"));
-                body.push_str(&format!("<pre class=\"plan\">{text}</pre>\n"));
-            }
-            event => body.extend(
-                aside(event, lang).map(|text| format!("<p><em>{}</em></p>\n", escape(&text))),
-            ),
-        }
-    }
     format!(
         "<!doctype html>\n<html lang=\"{}\">\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
-         <style>{STYLE}</style>\n<h1>{title}</h1>\n{body}</html>\n",
+         <style>{STYLE}</style>\n<h1>{title}</h1>\n",
         lang.code()
     )
+}
+
+fn html(event: &Event, lang: Lang) -> String {
+    match event {
+        Event::TurnStarted { text, .. } | Event::Steered { text } => format!(
+            "<h2>{}</h2>\n<pre class=\"you\">{}</pre>\n",
+            words::EXPORT_YOU.text(lang),
+            escape(text)
+        ),
+        Event::Replied(replied) if !replied.message.is_empty() => {
+            format!("<pre class=\"answer\">{}</pre>\n", escape(&replied.message))
+        }
+        Event::Observed(seen) => step_html(seen),
+        Event::Plan { items } => {
+            let lines: Vec<String> = items.iter().map(planned).collect();
+            format!("<pre class=\"plan\">{}</pre>\n", escape(&lines.join("\n")))
+        }
+        event => aside(event, lang)
+            .map_or(String::new(), |text| format!("<p><em>{}</em></p>\n", escape(&text))),
+    }
 }
 
 fn step_html(seen: &Observation) -> String {

@@ -86,6 +86,8 @@ pub struct TurnHost {
     pub outbox: Outbox,
     /// What is on its way before anything that `outbox` sends from now on.
     pub ahead: Option<JoinHandle<()>>,
+    /// Words of the user are among it: no request leaves before they are in the file.
+    pub unwritten: bool,
     pub notes: mpsc::UnboundedSender<Note>,
     pub wires: Wires,
     /// Bytes of the request that is being answered.
@@ -179,6 +181,9 @@ impl Host for TurnHost {
         let request =
             Request { messages, params: self.desk.params.clone(), schema: Some(reply::schema()) };
         self.answer = Answer::default();
+        if std::mem::take(&mut self.unwritten) {
+            self.caught_up().await;
+        }
         self.send_ahead(vec![Event::ReplyStarted]);
         let stream = self.desk.model.stream(request);
         let answer = self.listen(stream).await?;
@@ -239,6 +244,9 @@ impl Host for TurnHost {
 
     async fn tell_ahead(&mut self, events: Vec<Event>) {
         events.iter().for_each(|event| self.take_note(event));
+        let asks =
+            |event: &Event| matches!(event, Event::TurnStarted { .. } | Event::Steered { .. });
+        self.unwritten |= events.iter().any(asks);
         self.send_ahead(events);
     }
 

@@ -4,7 +4,7 @@
 //! A step is written down before it starts, so of one that was begun and not finished
 //! nobody knows what came of it, and one that was only asked about never ran.
 
-use crate::context::history::{History, Kept, Kind};
+use crate::context::history::{History, Kept, Kind, Outline};
 use crate::protocol::{
     Cut, Ending, Event, Observation, Origin, Outcome, Question, Replied, Risk, Step, Usage,
 };
@@ -174,7 +174,9 @@ pub fn history(remembered: &[Remembered], broken: &[(u64, Piece)], cwd: &str) ->
         match one {
             Remembered::Whole { history: json, .. } => {
                 // What cannot be read any more leaves what came before it.
-                if let Ok(whole) = serde_json::from_str(json) {
+                if let Ok(outline) = serde_json::from_str::<Outline>(json) {
+                    history = outline.over(history);
+                } else if let Ok(whole) = serde_json::from_str(json) {
                     history = whole;
                 }
             }
@@ -201,6 +203,8 @@ pub fn events_of(piece: &Piece) -> Vec<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::compact;
+    use crate::context::history::Summary;
     use crate::context::window::{self, Bounds};
     use crate::protocol::{Ask, AskId, Message, Role, Tier, Work};
 
@@ -403,5 +407,30 @@ mod tests {
         let text = sent(&history).iter().map(|one| one.content.as_str()).collect::<String>();
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
         assert!(at("all before") < at("second") && at("second") < at("third"), "{text}");
+    }
+    #[test]
+    fn what_was_summed_up_comes_back_with_the_turns_that_are_kept_beside_it() {
+        let mut before = History::default();
+        for turn in 1..=4 {
+            let words = format!("words of {turn}");
+            before.push(turn, kept(&[started(&words, Origin::Typed), replied("yes")]), |_| {});
+        }
+        let turn = |turn: u64| Remembered::Turn {
+            turn,
+            left: Some(serde_json::to_string(&before.trace(turn)).expect("plain data")),
+        };
+        let mut summed = before.clone();
+        let plan = compact::plan(&summed, Bounds::default(), compact::Wish::Asked).expect("a plan");
+        let summary = Summary { summary: "We counted.".into(), ..Summary::default() };
+        compact::apply(&mut summed, plan, summary);
+        let outline = serde_json::to_string(&summed.outline()).expect("plain data");
+        assert!(!outline.contains("words of"), "{outline}");
+        let whole = Remembered::Whole { turn: 4, history: outline };
+        let again = history(&[turn(4), whole], &[], "/w");
+        assert_eq!(again, summed);
+        // Turns before it, which a summary stands for, do not come back.
+        let outline = serde_json::to_string(&summed.outline()).expect("plain data");
+        let whole = Remembered::Whole { turn: 4, history: outline };
+        assert_eq!(history(&[turn(1), turn(2), turn(4), whole], &[], "/w"), summed);
     }
 }

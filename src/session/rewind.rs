@@ -41,11 +41,15 @@ impl Session {
         }
         let before = turn.saturating_sub(1);
         let redactor = &self.guard.redactor;
+        let holds = self.past.history.holds(before);
         Arc::make_mut(&mut self.past.history).append(before, left(changed, &undone), |text| {
             *text = redactor.mask(text).into_owned();
         });
-        // All of it: the turn it stands behind may be long summed up.
-        self.saved.remember_whole(before, &self.past.history).await;
+        match holds {
+            true => self.saved.remember(before, &self.past.history).await,
+            // The turn it stands behind is long summed up.
+            false => self.saved.remember_all(before, &self.past.history).await,
+        }
         if !changed.is_empty() {
             self.say(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;
         }

@@ -319,6 +319,7 @@ impl Session {
             },
             outbox: self.outbox.clone(),
             ahead: None,
+            unwritten: false,
             notes: self.notes.clone(),
             wires,
             sent: 0,

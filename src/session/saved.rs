@@ -22,6 +22,8 @@ use crate::words::{Say, Spoken, counted, session as words};
 const TAIL: usize = 200;
 /// Events of each piece that follows.
 const PIECE: usize = 1_000;
+/// Bytes of events that are read back of one session; what is older is in its file.
+const READ_BACK: usize = 48 << 20;
 /// Sessions that are listed, and hits.
 const LISTED: usize = 300;
 const HITS: usize = 50;
@@ -68,6 +70,8 @@ pub(super) struct Saved {
     resume: Option<Which>,
     replay: Replay,
     earlier: Option<Earlier>,
+    /// Bytes of events that were read back.
+    read_back: usize,
     is_kept: bool,
 }
 
@@ -86,7 +90,7 @@ impl Saved {
         let (told, faults) = unbounded_channel();
         let recorder = Recorder::start(keeping.store, head, redactor, told);
         let Keeping { resume, replay, .. } = keeping;
-        Saved { recorder, faults, resume, replay, earlier: None, is_kept }
+        Saved { recorder, faults, resume, replay, earlier: None, read_back: 0, is_kept }
     }
 
     pub fn recorder(&self) -> Recorder {
@@ -112,14 +116,26 @@ impl Saved {
         }
     }
 
+    /// A turn is about to begin: what it is asked with will be written.
+    pub fn prepare(&self) {
+        self.recorder.prepare();
+    }
+
     /// Keeps what a turn left in the history.
     pub async fn remember(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(&history.trace(turn)) else { return };
         self.recorder.ask(move |desk| desk.remember(turn, &json)).await;
     }
 
-    /// Keeps the whole history as it is behind a turn: earlier ones were summed up.
+    /// Keeps what the history is behind a turn beside its turns: earlier ones were summed up.
+    /// The turns that are left are kept already.
     pub async fn remember_whole(&self, turn: u64, history: &History) {
+        let Ok(json) = serde_json::to_string(&history.outline()) else { return };
+        self.recorder.ask(move |desk| desk.remember_whole(turn, &json)).await;
+    }
+
+    /// Keeps the whole history behind a turn, with all turns in it.
+    pub async fn remember_all(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(history) else { return };
         self.recorder.ask(move |desk| desk.remember_whole(turn, &json)).await;
     }
@@ -302,6 +318,7 @@ impl Session {
         (self.facts.turns, self.facts.steps) = (known.turn, known.steps);
         self.facts.usage = known.usage;
         let before = tail.events.first().filter(|_| tail.more).map(|first| first.seq);
+        self.saved.read_back = tail.bytes;
         if self.saved.replay != Replay::Nothing {
             // What closes a turn that broke off goes by the time of the last thing in it.
             let at = times_of(&tail);
@@ -352,13 +369,21 @@ impl Session {
         let told: Vec<Event> =
             events.iter().filter(|event| export::is_told(event)).cloned().collect();
         self.past.note_before(&told);
-        let before = piece.events.first().filter(|_| piece.more).map(|first| first.seq);
+        self.saved.read_back += piece.bytes;
+        let full = self.saved.read_back > READ_BACK;
+        let more = piece.events.first().filter(|_| piece.more).map(|first| first.seq);
+        let before = more.filter(|_| !full);
         if self.saved.replay == Replay::All {
             let at = times_of(&piece);
             self.outbox.send(Event::Earlier { events, at, more: before.is_some() }).await;
         }
-        if let Some(seq) = before {
-            self.saved.read_before(seq);
+        match before {
+            Some(seq) => self.saved.read_before(seq),
+            None if more.is_some() && self.saved.replay == Replay::All => {
+                let say = words::EARLIER_CUT.with("id", self.facts.session.as_str());
+                self.say(Notice::info(say)).await;
+            }
+            None => {}
         }
     }
 
@@ -376,13 +401,14 @@ impl Session {
     async fn find(&mut self, asked: String) -> Result<(), Say> {
         let page = match asked.trim() {
             "" => {
-                let listed = self.saved.ask(|desk| desk.list(None, LISTED)).await?;
-                list_page(listed)
+                let (listed, all) = self.saved.ask(|desk| desk.listed(LISTED)).await?;
+                let more = all.saturating_sub(listed.len());
+                list_page(listed, more)
             }
             _ => {
                 let looked_for = asked.clone();
-                let hits = self.saved.ask(move |desk| desk.search(&looked_for, HITS)).await?;
-                hits_page(&asked, hits)
+                let hits = self.saved.ask(move |desk| desk.search(&looked_for, HITS + 1)).await?;
+                hits_page(&asked, hits, HITS)
             }
         };
         self.outbox.send(Event::Page(Box::new(page))).await;
@@ -479,8 +505,8 @@ fn row(listed: Listed) -> SessionRow {
     SessionRow { id, title, folder, when: when(updated), preview, turns }
 }
 
-/// Saved sessions as a page.
-pub fn list_page(listed: Vec<Listed>) -> Page {
+/// Saved sessions as a page; so many more are not on it.
+pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
     let mut rows: Vec<Row> = listed
         .into_iter()
         .map(|one| {
@@ -496,13 +522,18 @@ pub fn list_page(listed: Vec<Listed>) -> Page {
     if rows.is_empty() {
         rows.push(Row::line(words::NO_SESSIONS));
     }
+    if more > 0 {
+        rows.push(Row::line(words::MORE_SESSIONS.with("n", more)));
+    }
     Page { title: words::SESSIONS.into(), rows }
 }
 
-/// What was found in saved sessions, as a page.
-pub fn hits_page(looked_for: &str, hits: Vec<Hit>) -> Page {
+/// What was found in saved sessions, as a page of at most so many.
+pub fn hits_page(looked_for: &str, hits: Vec<Hit>, most: usize) -> Page {
+    let more = hits.len() > most;
     let mut rows: Vec<Row> = hits
         .into_iter()
+        .take(most)
         .map(|hit| {
             let about = words::HIT
                 .with("when", when(hit.at))
@@ -513,6 +544,9 @@ pub fn hits_page(looked_for: &str, hits: Vec<Hit>) -> Page {
         .collect();
     if rows.is_empty() {
         rows.push(Row::line(words::NO_HITS));
+    }
+    if more {
+        rows.push(Row::line(words::MORE_HITS.with("n", most)));
     }
     Page { title: words::HITS.with("words", looked_for.trim()), rows }
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::moved::{Carried, Stands};
 use super::read::Known;
 use super::rows::{self, Row, grows, is_kept};
 use super::write::Parts;
@@ -93,6 +94,10 @@ pub struct Desk {
     growing: Option<(Event, Instant)>,
     waiting: Waiting,
     parts: Parts,
+    /// On its way from a file whose place another one has taken.
+    carried: Option<Carried>,
+    /// What is said once the file that was gone is open again.
+    back: Option<Fault>,
 }
 
 /// Rows that are not in the file yet.
@@ -128,6 +133,8 @@ impl Desk {
             growing: None,
             waiting: Waiting::default(),
             parts: Parts::default(),
+            carried: None,
+            back: None,
         }
     }
 
@@ -149,6 +156,13 @@ impl Desk {
         }
         self.ripen(None);
         self.push(&event);
+    }
+
+    /// Opens the file ahead of what is to be written; where that fails, writing says so.
+    pub fn prepare(&mut self) {
+        if let Err(error) = self.open() {
+            tracing::debug!(%error, "the file is not open yet");
+        }
     }
 
     /// Writes what waits. The answer is true when something grave is among it.
@@ -198,7 +212,6 @@ impl Desk {
             *failed = failed.checked_sub(AGAIN).unwrap_or(*failed);
         }
         self.flush();
-        self.settle();
         // Whoever opens the session next may write at once.
         if self.waiting.rows.is_empty() {
             if let Some(disk) = self.disk.take() {
@@ -283,36 +296,63 @@ impl Desk {
     }
 
     fn open(&mut self) -> Result<(), StoreError> {
-        if let Some(gone) = self.disk.take_if(|disk| !disk.is_there()) {
-            return self.put_back(gone);
+        match self.disk.as_mut().map(Disk::stands) {
+            Some(Stands::There) => return Ok(()),
+            Some(Stands::Gone) => self.put_back()?,
+            Some(Stands::Replaced) => self.carry()?,
+            None => {}
         }
-        if self.disk.is_none() {
-            let (disk, fault) = Disk::open(&self.store)?;
-            self.disk = Some(disk);
-            fault.into_iter().for_each(|fault| self.tell(fault));
+        let (mut disk, fault) = Disk::open(&self.store)?;
+        disk.watch();
+        let mut fault = fault;
+        if let Some(carried) = &self.carried {
+            disk.take_in(carried)?;
+            self.carried = None;
+            fault = disk.replaced();
+            self.found_again(&disk)?;
+        } else if self.back.is_some() {
+            fault = fault.or_else(|| self.back.take());
+            self.found_again(&disk)?;
         }
+        self.disk = Some(disk);
+        fault.into_iter().for_each(|fault| self.tell(fault));
         Ok(())
     }
 
     /// Somebody took the file away. While it is open, nothing of it is lost.
-    fn put_back(&mut self, gone: Disk) -> Result<(), StoreError> {
-        let (disk, fault) = gone.put_back(&self.store)?;
-        self.key = disk.find(&self.head.id).ok().map(|known| known.key);
-        self.disk = Some(disk);
+    fn put_back(&mut self) -> Result<(), StoreError> {
+        let Some(disk) = &self.disk else { return Ok(()) };
+        self.back = disk.write_again(&self.store)?;
+        self.disk = None;
         // The locks went with it.
         if matches!(self.hold, Hold::Ours(Some(_))) {
             self.hold = Hold::Ours(None);
         }
-        fault.into_iter().for_each(|fault| self.tell(fault));
+        Ok(())
+    }
+
+    /// Somebody put another file in its place: the session goes on in that one.
+    fn carry(&mut self) -> Result<(), StoreError> {
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        let ours = self.key.filter(|_| !matches!(self.hold, Hold::ReadOnly));
+        self.carried = disk.carry(ours)?;
+        self.disk = None;
+        Ok(())
+    }
+
+    /// The session has other numbers in another file.
+    fn found_again(&mut self, disk: &Disk) -> Result<(), StoreError> {
+        self.key = disk.find(&self.head.id).ok().map(|known| known.key);
+        self.parts = self.key.map(|key| disk.parts(key)).transpose()?.unwrap_or_default();
         Ok(())
     }
 
     /// Sets a damaged file aside. The session goes on under its own id.
     fn mend(&mut self) -> Result<(), StoreError> {
         let Some(disk) = self.disk.take() else { return Ok(()) };
-        let (disk, fault) = disk.mend(&self.store)?;
-        self.parts = Parts::default();
-        self.key = disk.find(&self.head.id).ok().map(|known| known.key);
+        let (mut disk, fault) = disk.mend(&self.store)?;
+        disk.watch();
+        self.found_again(&disk)?;
         self.disk = Some(disk);
         fault.into_iter().for_each(|fault| self.tell(fault));
         Ok(())
@@ -374,6 +414,11 @@ impl Desk {
 
     pub fn list(&mut self, folder: Option<&str>, most: usize) -> Result<Vec<Listed>, StoreError> {
         self.with(|disk| disk.list(folder, most))
+    }
+
+    /// The latest sessions, and how many there are.
+    pub fn listed(&mut self, most: usize) -> Result<(Vec<Listed>, usize), StoreError> {
+        self.with(|disk| Ok((disk.list(None, most)?, disk.count(None)?)))
     }
 
     pub fn search(&mut self, words: &str, most: usize) -> Result<Vec<super::Hit>, StoreError> {

@@ -2,6 +2,10 @@
 //!
 //! Every window holds a shared lock beside the file. Only who has that lock alone may
 //! set the file aside, so no window ever writes to one that another has moved away.
+//!
+//! The last window that closes the file leaves nothing in the log beside it, so that the
+//! file alone is all there is to be copied. Not in here: whether a log is whole (`log`), and
+//! going on in a file that was put in the place of this one (`moved`).
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,15 +14,13 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::moved::{Stands, Witness, draw_number};
 use super::schema::{self, MIGRATIONS};
-use super::{Fault, Store, StoreError, own_file, recover};
+use super::{Fault, Store, StoreError, log, own_file, recover};
 use crate::disk::private_folder;
 
 /// Damaged files that are kept; the oldest give way.
 const SET_ASIDE: usize = 3;
-
-/// A log that is longer than this, in bytes, goes into the file at its end.
-const LOG: u64 = 512 * 1024;
 
 /// How long one window waits for another to have written.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,7 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Disk {
     pub(super) db: Connection,
-    file: Option<PathBuf>,
+    pub(super) file: Option<PathBuf>,
+    /// What the file was like when it was last looked at, where that is watched. Closed after
+    /// the database: as long as that is open, closing another handle of the file would give
+    /// up its locks.
+    pub(super) witness: Option<Witness>,
     /// Held as long as the file is open.
     _shared: Option<File>,
 }
@@ -41,17 +47,26 @@ impl Disk {
     /// window holds on to.
     pub fn open(store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, store.file()) else {
-            return Ok((
-                Disk { db: ready(Connection::open_in_memory()?)?, file: None, _shared: None },
-                None,
-            ));
+            let db = ready(Connection::open_in_memory()?)?;
+            return Ok((Disk { db, file: None, witness: None, _shared: None }, None));
         };
+        Disk::open_file(folder, &file).map_err(|error| error.of_file(&file))
+    }
+
+    fn open_file(folder: &Path, file: &Path) -> Result<(Disk, Option<Fault>), StoreError> {
         private_folder(folder)?;
         let gate = own_file(&folder.join("sessions.lock"))?;
+        // Whoever comes first looks at what the last one left.
+        if gate.try_lock().is_ok() && !log::is_whole(file) {
+            return set_aside(file, gate);
+        }
         gate.lock_shared()?;
-        match connect(&file) {
-            Ok(db) => Ok((Disk { db, file: Some(file), _shared: Some(gate) }, None)),
-            Err(error) if error.is_damage() => set_aside(&file, gate),
+        match connect(file) {
+            Ok(db) => {
+                let file = Some(file.to_owned());
+                Ok((Disk { db, file, witness: None, _shared: Some(gate) }, None))
+            }
+            Err(error) if error.is_damage() => set_aside(file, gate),
             Err(error) => Err(error),
         }
     }
@@ -61,10 +76,10 @@ impl Disk {
     /// # Errors
     /// When another window has it open as well, or the new one cannot be had.
     pub fn mend(self, store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
-        let Disk { db, file, _shared } = self;
+        let Disk { db, file, witness, _shared } = self;
         // Closing a damaged file may fail; it is left behind either way.
         drop(db);
-        drop(_shared);
+        drop((witness, _shared));
         let (Some(folder), Some(file)) = (&store.folder, file) else {
             return Disk::open(store);
         };
@@ -72,36 +87,35 @@ impl Disk {
         set_aside(&file, gate)
     }
 
-    /// True as long as the file is where it was opened.
-    pub fn is_there(&self) -> bool {
-        self.file.as_ref().is_none_or(|file| file.exists())
-    }
-
-    /// The file was taken away while it was open: writes all of it again at its place.
+    /// The file was taken away while it was open: writes all of it again at its place. This
+    /// one is to be closed before that is opened.
     ///
     /// # Errors
     /// When it cannot be written there.
-    pub fn put_back(self, store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
-        let (Some(folder), Some(file)) = (&store.folder, &self.file) else {
-            return Ok((self, None));
-        };
+    pub fn write_again(&self, store: &Store) -> Result<Option<Fault>, StoreError> {
+        let (Some(folder), Some(file)) = (&store.folder, &self.file) else { return Ok(None) };
         private_folder(folder)?;
         // Only its owner may read it, also while it grows.
         own_file(file)?;
-        self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()])?;
-        let back = Fault::PutBack { file: file.clone() };
-        let (disk, fault) = Disk::open(store)?;
-        Ok((disk, Some(fault.unwrap_or(back))))
+        let written = self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()]);
+        // What is half written stands for nothing, and would be taken for another file.
+        written.inspect_err(|_| recover::forget(file))?;
+        self.leave_log();
+        Ok(Some(Fault::PutBack { file: file.clone() }))
     }
 
-    /// Closes the file. SQLite would write its log into the file each time and wait for the
-    /// disk to have it; that can wait until the log has grown.
-    pub fn close(self) {
-        let length = |file: &PathBuf| fs::metadata(beside(file, "-wal")).map(|log| log.len());
-        let large =
-            self.file.as_ref().and_then(|file| length(file).ok()).is_none_or(|len| len > LOG);
-        // Where it cannot be set, closing only takes longer.
-        let _ = self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !large);
+    /// Closing takes no log away from now on: the one at this place is not this file's.
+    pub(super) fn leave_log(&self) {
+        // Where it cannot be set, the next one writes a log of its own.
+        let _ = self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    }
+
+    /// Closes the file. The last one to do so writes what is in the log into the file and
+    /// takes the log away.
+    pub fn close(mut self) {
+        if self.stands() != Stands::There {
+            self.leave_log();
+        }
     }
 
     /// Waits until what was written so far is on the disk itself, for a machine that
@@ -115,7 +129,7 @@ impl Disk {
 }
 
 /// A name beside the file: SQLite puts its own endings behind the whole name.
-fn beside(file: &Path, ending: &str) -> PathBuf {
+pub(super) fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
@@ -137,6 +151,8 @@ pub(super) fn connect(file: &Path) -> Result<Connection, StoreError> {
     // Where shared memory cannot be had, SQLite stays with its journal, which is slower.
     let _: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     let db = ready(db)?;
+    // A window that writes draws it the next time.
+    let _ = draw_number(&db);
     // The roots of the two tables that count: damage there shows at once.
     db.query_row("SELECT max(id) FROM events", [], |row| row.get::<_, Option<i64>>(0))?;
     db.query_row("SELECT max(touched) FROM sessions", [], |row| row.get::<_, Option<i64>>(0))?;
@@ -171,7 +187,8 @@ fn set_aside(file: &Path, gate: File) -> Result<(Disk, Option<Fault>), StoreErro
             fs::rename(&from, beside(&aside, ending))?;
         }
     }
-    let mut disk = Disk { db: connect(file)?, file: Some(file.to_owned()), _shared: None };
+    let (db, file_of) = (connect(file)?, Some(file.to_owned()));
+    let mut disk = Disk { db, file: file_of, witness: None, _shared: None };
     let found = recover::pour(&aside, &mut disk)?;
     gate.unlock()?;
     gate.lock_shared()?;

@@ -9,6 +9,8 @@
 //! | `rows` | what of an event is kept, found again, and called a title |
 //! | `desk`, `recorder` | the one thread that writes, and the way to it |
 //! | `recover` | what can be read of a damaged file |
+//! | `log` | whether the log beside the file is whole |
+//! | `moved` | another file in the place of the open one |
 //! | `pairs` | named values, for scripts |
 //!
 //! Nothing is opened before something is to be kept or looked up. Secrets are masked
@@ -19,12 +21,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
+
 use crate::disk::private_folder;
 use crate::protocol::Event;
 use crate::words::{Say, Spoken, store as words};
 
 mod desk;
 mod disk;
+mod log;
+mod moved;
 mod pairs;
 mod read;
 mod recorder;
@@ -154,6 +160,8 @@ pub struct Piece {
     pub unreadable: usize,
     /// There is more before this.
     pub more: bool,
+    /// As the events lie in the file.
+    pub bytes: usize,
 }
 
 /// One turn as it goes to the model, or the whole history at that point.
@@ -177,6 +185,8 @@ pub enum Fault {
     Recovered { aside: PathBuf, sessions: usize, events: usize, removed: usize },
     /// The file was taken away while it was open, and all of it was written there again.
     PutBack { file: PathBuf },
+    /// Another file was put in its place, and the session was written there again.
+    Replaced { file: PathBuf },
 }
 
 impl Spoken for Fault {
@@ -192,6 +202,7 @@ impl Spoken for Fault {
                     .with("removed", *removed)
             }
             Fault::PutBack { file } => words::PUT_BACK.with("file", file.display().to_string()),
+            Fault::Replaced { file } => words::REPLACED.with("file", file.display().to_string()),
         }
     }
 }
@@ -222,20 +233,62 @@ pub enum StoreError {
     /// Such as a turn that is not there.
     NothingThere,
     TooLong,
+    /// What is wrong, with the file it is wrong with.
+    OfFile {
+        file: PathBuf,
+        error: Box<StoreError>,
+    },
     Io(#[from] io::Error),
     Sql(#[from] rusqlite::Error),
 }
 
 impl StoreError {
     /// True when the file itself is broken.
-    fn is_damage(&self) -> bool {
+    pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         match self {
+            StoreError::OfFile { error, .. } => error.is_damage(),
             StoreError::Sql(error) => {
                 matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
             }
             _ => false,
         }
+    }
+
+    /// The same error, which says the file and what the system has against it.
+    fn of_file(self, file: &Path) -> StoreError {
+        use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
+        let refused = |error: &rusqlite::Error| {
+            matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
+        };
+        let error = match self {
+            StoreError::Sql(error) if refused(&error) => {
+                refusal(file).map_or(StoreError::Sql(error), StoreError::Io)
+            }
+            StoreError::Io(_) | StoreError::Sql(_) => self,
+            StoreError::Newer { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::NoSession { .. }
+            | StoreError::Several { .. }
+            | StoreError::Held { .. }
+            | StoreError::NothingThere
+            | StoreError::TooLong
+            | StoreError::OfFile { .. } => return self,
+        };
+        StoreError::OfFile { file: file.to_owned(), error: Box::new(error) }
+    }
+}
+
+/// What the system has against changing a file. The file is not opened: closing it again
+/// would give up the locks of a database that is open.
+fn refusal(file: &Path) -> Option<io::Error> {
+    let folder = file.parent()?;
+    match fs::metadata(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Some(error),
+        Ok(meta) if meta.is_dir() => Some(io::ErrorKind::IsADirectory.into()),
+        Ok(_) => access(file, Access::READ_OK | Access::WRITE_OK).err().map(io::Error::from),
+        Err(_) if file.is_symlink() => Some(io::ErrorKind::NotFound.into()),
+        Err(_) => access(folder, Access::WRITE_OK).err().map(io::Error::from),
     }
 }
 
@@ -249,9 +302,21 @@ impl Spoken for StoreError {
             StoreError::Held { id } => words::HELD.with("id", id.as_str()),
             StoreError::NothingThere => words::NOTHING_THERE.into(),
             StoreError::TooLong => words::TOO_LONG.into(),
-            StoreError::Io(error) => words::DISK.with("why", error.to_string()),
+            StoreError::OfFile { file, error } => {
+                words::OF_FILE.with("file", file.display().to_string()).with("why", error.say())
+            }
+            StoreError::Io(error) => words::DISK.with("why", reason(error)),
             StoreError::Sql(error) => sql(error),
         }
+    }
+}
+
+/// What the system says, without its number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error ") {
+        Some((reason, _)) => reason.to_owned(),
+        None => text,
     }
 }
 

@@ -11,6 +11,10 @@ use crate::protocol::{Event, Usage};
 const PREVIEW: usize = 120;
 /// Characters before a hit that are shown with it.
 const BEFORE: usize = 24;
+/// Bytes of a piece, and of the part of a turn that is read beyond that to begin with the
+/// turn.
+const PIECE: i64 = 8 << 20;
+const TURN: i64 = 16 << 20;
 /// The trigram index knows nothing shorter, in characters.
 const INDEXED: usize = 3;
 
@@ -121,30 +125,27 @@ impl Disk {
         Ok(known)
     }
 
-    /// About `most` events before `before`, or the last ones, from the start of a turn.
+    /// About `most` events before `before`, or the last ones, from the start of a turn; fewer
+    /// where they are long.
     pub fn piece(&self, key: i64, before: Option<i64>, most: usize) -> Result<Piece, StoreError> {
         let before = before.unwrap_or(i64::MAX);
-        let edge: Option<i64> = self
-            .db
-            .prepare_cached(
-                "SELECT id FROM events WHERE session = ?1 AND id < ?2 AND undone IS NULL
-                 ORDER BY id DESC LIMIT 1 OFFSET ?3",
-            )?
-            .query_row(params![key, before, num(most.max(1) as u64 - 1)], |row| row.get(0))
-            .optional()?;
-        // Never half a turn: what a block begins with must be there.
-        let from: i64 = match edge {
+        // Never half a turn, unless it is a very long one: what a block begins with must be
+        // there.
+        let from: i64 = match self.edge(key, before, most)? {
             None => 0,
-            Some(edge) => self
-                .db
-                .prepare_cached(
-                    "SELECT id FROM events
-                     WHERE session = ?1 AND id <= ?2 AND turn IS NOT NULL AND undone IS NULL
-                     ORDER BY id DESC LIMIT 1",
-                )?
-                .query_row(params![key, edge], |row| row.get(0))
-                .optional()?
-                .unwrap_or(0),
+            Some(edge) => {
+                let start: Option<i64> = self
+                    .db
+                    .prepare_cached(
+                        "SELECT id FROM events
+                         WHERE session = ?1 AND id <= ?2 AND turn IS NOT NULL AND undone IS NULL
+                         ORDER BY id DESC LIMIT 1",
+                    )?
+                    .query_row(params![key, edge], |row| row.get(0))
+                    .optional()?;
+                let start = start.unwrap_or(0);
+                if self.weight(key, start, edge)? > TURN { edge } else { start }
+            }
         };
         let mut piece = self.events(key, from, before)?;
         piece.more = from > 0
@@ -156,6 +157,66 @@ impl Disk {
                 )?
                 .query_row(params![key, from], |row| row.get(0))?;
         Ok(piece)
+    }
+
+    /// The first of so many events before `before`, or of so many bytes; `None` when there
+    /// are no more than those.
+    fn edge(&self, key: i64, before: i64, most: usize) -> Result<Option<i64>, StoreError> {
+        let mut read = self.db.prepare_cached(
+            "SELECT id, octet_length(body) FROM events
+             WHERE session = ?1 AND id < ?2 AND undone IS NULL ORDER BY id DESC",
+        )?;
+        let mut rows = read.query(params![key, before])?;
+        let (mut left, mut bytes) = (most.max(1), 0);
+        while let Some(row) = rows.next()? {
+            left -= 1;
+            bytes += row.get::<_, i64>(1)?;
+            if left == 0 || bytes > PIECE {
+                return Ok(Some(row.get(0)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Bytes of the events from one to before another.
+    fn weight(&self, key: i64, from: i64, before: i64) -> Result<i64, StoreError> {
+        let mut read = self.db.prepare_cached(
+            "SELECT coalesce(sum(octet_length(body)), 0) FROM events
+             WHERE session = ?1 AND id >= ?2 AND id < ?3 AND undone IS NULL",
+        )?;
+        Ok(read.query_row(params![key, from, before], |row| row.get(0))?)
+    }
+
+    /// Reads all events of a session one by one; the answer is how many could not be read.
+    pub fn each_event<E>(
+        &self,
+        key: i64,
+        mut take: impl FnMut(Event) -> Result<(), E>,
+    ) -> Result<Result<usize, E>, StoreError> {
+        let mut read = self.db.prepare_cached(
+            "SELECT id, at, body FROM events WHERE session = ?1 AND undone IS NULL ORDER BY id",
+        )?;
+        let mut found = read.query([key])?;
+        let mut unreadable = 0;
+        while let Some(row) = found.next()? {
+            let mut piece = Piece::default();
+            self::take(row, &mut piece)?;
+            unreadable += piece.unreadable;
+            for kept in piece.events {
+                if let Err(error) = take(kept.event) {
+                    return Ok(Err(error));
+                }
+            }
+        }
+        Ok(Ok(unreadable))
+    }
+
+    /// How many sessions there are; of one folder only, where one is given.
+    pub fn count(&self, folder: Option<&str>) -> Result<usize, StoreError> {
+        let mut read = self
+            .db
+            .prepare_cached("SELECT count(*) FROM sessions WHERE ?1 IS NULL OR folder = ?1")?;
+        Ok(read.query_row([folder], |row| count(row, 0))?.try_into().unwrap_or(usize::MAX))
     }
 
     /// All events from one to before another.
@@ -176,6 +237,7 @@ impl Disk {
         {
             size += take(row, &mut piece)?;
         }
+        piece.bytes = size;
         Ok(piece)
     }
 
@@ -241,8 +303,8 @@ impl Disk {
         Ok(piece)
     }
 
-    /// What goes to the model, oldest first: at most so many bytes, from the last place
-    /// where the whole was kept.
+    /// What goes to the model, oldest first: at most so many bytes. It begins where the whole
+    /// was kept last, or with the first turn that a summary there does not stand for.
     pub fn remembered(&self, key: i64, most: usize) -> Result<Vec<Remembered>, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT turn, whole, body FROM history WHERE session = ?1 AND undone IS NULL
@@ -250,14 +312,24 @@ impl Disk {
         )?;
         let mut rows = read.query([key])?;
         let (mut found, mut size) = (Vec::new(), 0);
+        // Set once the whole was found: the first turn that belongs to it.
+        let mut since = None;
         while let Some(row) = rows.next()? {
             let (turn, whole): (u64, bool) = (count(row, 0)?, row.get(1)?);
+            match since {
+                Some(since) if turn < since => break,
+                Some(_) if whole => continue,
+                Some(_) | None => {}
+            }
             let body: Option<String> = row.get(2)?;
             size += body.as_ref().map_or(0, String::len);
             match (whole, body) {
                 (true, Some(history)) => {
+                    since = since_of(&history);
                     found.push(Remembered::Whole { turn, history });
-                    break;
+                    if since.is_none() {
+                        break;
+                    }
                 }
                 (_, left) => found.push(Remembered::Turn { turn, left }),
             }
@@ -305,6 +377,15 @@ impl Disk {
         })?;
         Ok(hits.collect::<Result<_, _>>()?)
     }
+}
+
+/// The first turn that is kept beside what was kept whole; `None`: it holds its turns itself.
+fn since_of(history: &str) -> Option<u64> {
+    #[derive(serde::Deserialize)]
+    struct Outline {
+        since: u64,
+    }
+    serde_json::from_str(history).ok().map(|outline: Outline| outline.since)
 }
 
 /// Puts a row of number, time and body into a piece; the answer is its size.

@@ -71,6 +71,12 @@ impl Recorder {
         let _ = self.jobs.send(Job::Later(Box::new(event.clone()))).await;
     }
 
+    /// Has the file opened ahead of what is to be written, without waiting.
+    pub fn prepare(&self) {
+        // Without room it is opened with the next job.
+        let _ = self.jobs.try_send(Job::Do(Box::new(Desk::prepare)));
+    }
+
     /// Takes text that grows, without waiting; gives it back when there is no room.
     pub fn grow(&self, event: Event) -> Option<Event> {
         match self.jobs.try_send(Job::Later(Box::new(event))) {

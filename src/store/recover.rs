@@ -3,14 +3,15 @@
 //! says where the tables begin, that of a new file stands in for it: every file of one
 //! version is laid out alike.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
+use super::disk::beside;
 use super::rows::said;
 use super::{Disk, StoreError, disk};
 use crate::protocol::Event;
@@ -19,6 +20,8 @@ use crate::protocol::Event;
 const SINGLE: i64 = 256;
 /// The bytes of a page; the first one is replaced as a whole.
 const PAGE: usize = 4096;
+/// A file that says it has more pages than this is not believed: 64 GiB.
+const MOST_PAGES: u64 = 1 << 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
@@ -50,14 +53,18 @@ pub fn pour(from: &Path, into: &mut Disk) -> Result<Found, StoreError> {
     {
         return Ok(found);
     }
-    match transplanted(from) {
-        Ok(mended) => {
-            let found = open(&mended).and_then(|old| pour_from(&old, into));
-            forget(&mended);
-            Ok(found.unwrap_or_default())
+    for mend in [lengthened, transplanted] {
+        let mended = copied(from)?;
+        let found =
+            mend(&mended).and_then(|()| open(&mended)).and_then(|old| pour_from(&old, into));
+        forget(&mended);
+        if let Ok(found) = found
+            && found != Found::default()
+        {
+            return Ok(found);
         }
-        Err(_) => Ok(Found::default()),
     }
+    Ok(Found::default())
 }
 
 /// Opens a file to be read as it is; closing it changes nothing.
@@ -72,40 +79,70 @@ fn open(file: &Path) -> Result<Connection, StoreError> {
 
 fn pour_from(old: &Connection, into: &mut Disk) -> Result<Found, StoreError> {
     let change = into.db.transaction()?;
-    let mut found = Found { sessions: copy(old, &change, &SESSIONS)?, events: 0 };
+    let mut found = Found { sessions: copy(old, &change, &SESSIONS, None)?, events: 0 };
     orphans(old, &change, &mut found)?;
-    found.events = copy(old, &change, &EVENTS)?;
-    copy(old, &change, &HISTORY)?;
-    copy(old, &change, &PAIRS)?;
+    found.events = copy(old, &change, &EVENTS, None)?;
+    copy(old, &change, &HISTORY, None)?;
+    copy(old, &change, &PAIRS, None)?;
     index(&change)?;
     change.commit()?;
     Ok(found)
 }
 
+/// Copies one session with all of it that can be read.
+///
+/// # Errors
+/// When the new file cannot be written.
+pub fn copy_session(old: &Connection, new: &Connection, key: i64) -> Result<(), StoreError> {
+    new.execute_batch("BEGIN")?;
+    copy(old, new, &SESSIONS, Some(("key", key)))?;
+    for table in [&EVENTS, &HISTORY] {
+        copy(old, new, table, Some(("session", key)))?;
+    }
+    index(new)?;
+    new.execute_batch("COMMIT")?;
+    Ok(())
+}
+
 /// Copies the rows that can be read; rows that fit nowhere are left out.
-fn copy(old: &Connection, new: &Connection, table: &Table) -> Result<usize, StoreError> {
+fn copy(
+    old: &Connection,
+    new: &Connection,
+    table: &Table,
+    only: Option<(&str, i64)>,
+) -> Result<usize, StoreError> {
     let count = table.columns.split(',').count();
     let marks = vec!["?"; count].join(", ");
     let Table { name, columns } = table;
     let mut add =
         new.prepare(&format!("INSERT OR IGNORE INTO {name}({columns}) VALUES ({marks})"))?;
     let mut copied = 0;
-    each(old, table, count, |values| {
+    each(old, table, only, |values| {
         // A row that was damaged in itself may break a rule of the table.
         copied += add.execute(params_from_iter(values)).unwrap_or(0);
     });
     Ok(copied)
 }
 
-/// Reads a table by the numbers of its rows, past what cannot be read.
-fn each(old: &Connection, table: &Table, count: usize, mut take: impl FnMut(Vec<Value>)) {
+/// Reads a table by the numbers of its rows, past what cannot be read; with `only`, what has
+/// this number in this column.
+fn each(
+    old: &Connection,
+    table: &Table,
+    only: Option<(&str, i64)>,
+    mut take: impl FnMut(Vec<Value>),
+) {
     let Table { name, columns } = table;
+    let count = columns.split(',').count();
     let first = columns.split(',').next().unwrap_or_default();
-    let sql = format!("SELECT {columns} FROM {name} WHERE {first} > ?1 ORDER BY {first}");
+    let (wanted, is) =
+        only.map_or((String::new(), 0), |(column, is)| (format!("AND {column} = ?2"), is));
+    let sql = format!("SELECT {columns} FROM {name} WHERE {first} > ?1 {wanted} ORDER BY {first}");
     let (mut after, mut failed) = (i64::MIN, 0_i64);
     while failed < SINGLE + 63 {
         let Ok(mut read) = old.prepare(&sql) else { return };
-        let Ok(mut rows) = read.query([after]) else { return };
+        let asked: &[i64] = if only.is_some() { &[after, is] } else { &[after] };
+        let Ok(mut rows) = read.query(params_from_iter(asked)) else { return };
         loop {
             match rows.next() {
                 Ok(Some(row)) => {
@@ -140,7 +177,7 @@ fn owned(value: ValueRef<'_>) -> Value {
 /// Sessions whose own row is lost, but not what happened in them.
 fn orphans(old: &Connection, new: &Connection, found: &mut Found) -> Result<(), StoreError> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
-    each(old, &EVENTS, 7, |values| {
+    each(old, &EVENTS, None, |values| {
         if let (Some(Value::Integer(key)), Some(Value::Integer(at))) =
             (values.get(1), values.get(2))
             && keys.last().is_none_or(|(last, _)| last != key)
@@ -177,42 +214,87 @@ fn index(new: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A copy of a file with the first page of a new one.
-fn transplanted(from: &Path) -> Result<PathBuf, StoreError> {
-    let name = |what: &str| {
-        let mut name = from.as_os_str().to_owned();
-        name.push(what);
-        PathBuf::from(name)
-    };
-    let (mended, fresh) = (name(".mend"), name(".fresh"));
+/// A copy of a file and its log, to be mended.
+fn copied(from: &Path) -> Result<PathBuf, StoreError> {
+    let mended = beside(from, ".mend");
     forget(&mended);
-    forget(&fresh);
-    drop(disk::connect(&fresh)?);
-    let page = fs::read(&fresh)?;
-    forget(&fresh);
-    let mut page: Vec<u8> = page.into_iter().take(PAGE).collect();
-    // How long the file is and which pages are free is not what the new one says.
-    for byte in page.iter_mut().take(40).skip(28) {
-        *byte = 0;
-    }
     fs::copy(from, &mended)?;
-    let log = name("-wal");
+    let log = beside(from, "-wal");
     if log.exists() {
-        let mut copy = mended.as_os_str().to_owned();
-        copy.push("-wal");
-        fs::copy(log, PathBuf::from(copy))?;
+        fs::copy(log, beside(&mended, "-wal"))?;
     }
-    let mut file = OpenOptions::new().write(true).open(&mended)?;
-    file.seek(SeekFrom::Start(0))?;
-    file.write_all(&page)?;
     Ok(mended)
 }
 
-fn forget(file: &Path) {
+/// Makes a file that was cut as long as it says it is, or SQLite reads nothing of it. Its
+/// end is then empty pages, which are stepped over.
+fn lengthened(file: &Path) -> Result<(), StoreError> {
+    let mut head = [0; 32];
+    let mut file = OpenOptions::new().read(true).write(true).open(file)?;
+    file.read_exact(&mut head)?;
+    let (_, pages) = head.split_at(28);
+    let pages = pages.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    lengthen(&file, pages)
+}
+
+fn lengthen(file: &File, pages: u64) -> Result<(), StoreError> {
+    let length = pages.saturating_mul(PAGE as u64);
+    if file.metadata()?.len() < length && pages <= MOST_PAGES {
+        file.set_len(length)?;
+    }
+    Ok(())
+}
+
+/// Gives a file the first page of a new one, and the others in which a new one describes its
+/// tables where those are lost.
+fn transplanted(mended: &Path) -> Result<(), StoreError> {
+    let fresh = beside(mended, ".fresh");
+    forget(&fresh);
+    drop(disk::connect(&fresh)?);
+    let new = fs::read(&fresh)?;
+    forget(&fresh);
+    let page = |number: usize| new.get((number - 1) * PAGE..number * PAGE);
+    let Some(first) = page(1) else { return Ok(()) };
+    let mut first = first.to_vec();
+    let described = described(&first);
+    // How long the file is and which pages are free is not what the new one says.
+    for byte in first.iter_mut().take(40).skip(28) {
+        *byte = 0;
+    }
+    let mut file = OpenOptions::new().read(true).write(true).open(mended)?;
+    let length = file.metadata()?.len();
+    file.write_all(&first)?;
+    lengthen(&file, (new.len() / PAGE) as u64)?;
+    for number in described {
+        let at = (number as u64 - 1) * PAGE as u64;
+        if at + PAGE as u64 > length
+            && let Some(page) = page(number)
+        {
+            file.seek(SeekFrom::Start(at))?;
+            file.write_all(page)?;
+        }
+    }
+    Ok(())
+}
+
+/// The pages below the first one, where the description of the tables takes more than one.
+fn described(first: &[u8]) -> Vec<usize> {
+    let two = |at: usize| match first.get(at..at + 2) {
+        Some([high, low]) => usize::from(*high) << 8 | usize::from(*low),
+        _ => 0,
+    };
+    let four = |at: usize| two(at) << 16 | two(at + 2);
+    // The sort of the page stands behind the head of the file: 5 is one that names others.
+    if first.get(100) != Some(&5) {
+        return Vec::new();
+    }
+    let cells = (0..two(103)).map(|cell| four(two(112 + 2 * cell)));
+    cells.chain([four(108)]).filter(|number| *number > 1).collect()
+}
+
+pub fn forget(file: &Path) {
     for ending in ["", "-wal", "-shm"] {
-        let mut name = file.as_os_str().to_owned();
-        name.push(ending);
-        match fs::remove_file(PathBuf::from(name)) {
+        match fs::remove_file(beside(file, ending)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 tracing::warn!(%error, "a temporary file stays");
             }

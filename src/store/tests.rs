@@ -13,6 +13,7 @@ use crate::safety::redact::Redactor;
 use crate::words::store as words;
 
 mod damage;
+mod moved;
 
 struct Bench {
     folder: tempfile::TempDir,
@@ -304,7 +305,7 @@ fn a_second_window_only_reads_and_the_lock_goes_with_its_holder() {
 }
 
 #[test]
-fn a_short_run_leaves_its_log_and_nothing_of_what_is_deleted_stays_in_it() {
+fn a_clean_end_leaves_nothing_in_the_log_and_nothing_of_what_is_deleted_stays() {
     let mut bench = Bench::new();
     let files = [bench.file(), bench.file().with_extension("db-wal")];
     let stands_in = |file: &std::path::Path| {
@@ -314,9 +315,9 @@ fn a_short_run_leaves_its_log_and_nothing_of_what_is_deleted_stays_in_it() {
     let mut desk = bench.desk();
     turn(&mut desk, 1, "periwinkle", "ok");
     let id = desk.id().to_owned();
+    assert!(stands_in(&files[1]));
     desk.close();
-    drop(desk);
-    assert!(stands_in(&files[1]), "closing did not wait for the disk");
+    assert!(!files[1].exists() && stands_in(&files[0]));
     let mut disk = Disk::open(&bench.store()).unwrap().0;
     assert_eq!(disk.search("periwinkle", 9).unwrap().len(), 1);
     disk.delete(&bench.store(), &id).unwrap();

@@ -199,7 +199,7 @@ impl Disk {
         Ok(())
     }
 
-    fn change(&mut self) -> Result<Transaction<'_>, StoreError> {
+    pub(super) fn change(&mut self) -> Result<Transaction<'_>, StoreError> {
         Ok(self.db.transaction_with_behavior(TransactionBehavior::Immediate)?)
     }
 }

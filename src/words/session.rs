@@ -79,6 +79,9 @@ words! { "session":
     FORKED: "From here on this is a copy, `{id}`: {title}", "从这里起是副本 `{id}`：{title}";
     RENAMED: "The conversation is called: {title}", "对话现在名为：{title}";
     SESSIONS: "Saved conversations", "已保存的对话";
+    EARLIER_CUT: "What came before in this conversation is too long to be shown here. `avocet session export {id}` writes all of it.", "这段对话较早的内容过长，未在此显示。`avocet session export {id}` 可导出全部内容。";
+    MORE_SESSIONS: "… and {n} more, which are older. `--json` lists all; `avocet session search` finds them by their words.", "……另有 {n} 段较早的对话。`--json` 可列出全部，`avocet session search` 可按内容查找。";
+    MORE_HITS: "… and more: only the latest {n} are shown. Add a word to find fewer.", "……还有更多，此处只显示最近的 {n} 处。可再加一个词缩小范围。";
     NO_SESSIONS: "Nothing was saved yet.", "还没有保存过对话。";
     LISTED: "{when}  {title}  ({turns}, {folder})", "{when}  {title}（{turns}，{folder}）";
     TURNS_ONE: "1 turn", "1 回合";

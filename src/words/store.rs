@@ -6,6 +6,8 @@ words! { "store":
     RECOVERED: "The file of saved conversations was damaged. It now lies at `{aside}`; from it {sessions} conversations with {events} entries were recovered.", "保存对话的文件已损坏，现移到 `{aside}`；从中恢复了 {sessions} 段对话，共 {events} 条记录。";
     RECOVERED_REMOVED: "The file of saved conversations was damaged. It now lies at `{aside}`; from it {sessions} conversations with {events} entries were recovered. Only the newest damaged files are kept: older ones removed: {removed}.", "保存对话的文件已损坏，现移到 `{aside}`；从中恢复了 {sessions} 段对话，共 {events} 条记录。只保留最近的损坏文件，已删除较旧的 {removed} 个。";
     PUT_BACK: "The file of saved conversations was gone. All of it was written again to `{file}`.", "保存对话的文件不见了，已将其全部内容重新写入 `{file}`。";
+    REPLACED: "Another file was put in the place of `{file}`. This conversation was written to it again; the others in it are as that file has them.", "`{file}` 被换成了另一个文件。本次对话已重新写入其中；其他对话以该文件的内容为准。";
+    OF_FILE: "`{file}`: {why}", "`{file}`：{why}";
     NEWER: "`{file}` was written by a newer Avocet. Update this one to use it.", "`{file}` 由更新版本的 Avocet 写成。请先升级再使用。";
     DAMAGED: "`{file}` is damaged, and another window has it open. Close that window and start again.", "`{file}` 已损坏，且正被另一个窗口打开。请关闭那个窗口后重新启动。";
     NO_SESSION: "There is no saved conversation `{id}`.", "没有保存过编号为 `{id}` 的对话。";

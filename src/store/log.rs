@@ -1,0 +1,278 @@
+//! Whether the log beside the file still holds what was written to it, and the file all of
+//! its pages. SQLite reads a log
+//! up to the first thing in it that is wrong and takes that for its end, so that a log that
+//! was cut or damaged would lose what follows without a word.
+//!
+//! How much must be in the log stands in the file of shared memory beside it, which stays
+//! when a program is killed. Where that is missing, a log that does not end with a whole
+//! change counts as damaged. Both formats are SQLite's: <https://sqlite.org/walformat.html>.
+//! Not in here: what is done about it (`disk`).
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use super::disk::beside;
+
+/// Bytes before the first frame, and before the page of each.
+const HEAD: usize = 32;
+const FRAME: usize = 24;
+/// How a database begins.
+const NAME: &[u8] = b"SQLite format 3\0";
+/// The first number of a log; the lowest bit says how its sums are made.
+const MAGIC: u32 = 0x377f_0682;
+/// Bytes of one of the two copies of what the shared memory says of the log, of what its own
+/// sum is made over, and where behind both stands how much of the log is in the file.
+const INDEX: usize = 48;
+const SUMMED: usize = 40;
+const IN_FILE: usize = 2 * INDEX;
+/// No page is longer.
+const LONGEST_PAGE: usize = 65_536;
+
+/// What the shared memory says of the log.
+#[derive(Debug, PartialEq, Eq)]
+struct Index {
+    salt: [u8; 8],
+    /// Frames that were committed.
+    frames: u32,
+    /// Frames that are in the file as well.
+    in_file: u32,
+}
+
+/// What the log itself holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Found {
+    salt: [u8; 8],
+    /// Frames up to the last whole change.
+    committed: u32,
+    /// Behind those stands something else than an older log.
+    torn: bool,
+}
+
+/// Whether all that was committed to this file and its log can still be read. Only to be
+/// asked while nobody has the file open.
+pub fn is_whole(file: &Path) -> bool {
+    let index = fs::read(beside(file, "-shm")).ok().and_then(|bytes| Index::read(&bytes));
+    let log = beside(file, "-wal");
+    let length = fs::metadata(&log).map_or(0, |log| log.len());
+    if length == 0 {
+        return index.is_none_or(|index| index.frames <= index.in_file)
+            && is_as_long_as_it_says(file);
+    }
+    match (read(&log), index) {
+        // What cannot be read now cannot be judged; opening the file says why.
+        (Err(error), _) => error.kind() != io::ErrorKind::InvalidData,
+        (Ok(_), Some(index)) if index.frames == 0 => true,
+        (Ok(found), Some(index)) if found.salt == index.salt => found.committed >= index.frames,
+        (Ok(found), _) => !found.torn,
+    }
+}
+
+/// Whether a file without a log was cut. SQLite itself does not mind half a page at the end.
+fn is_as_long_as_it_says(file: &Path) -> bool {
+    let mut head = [0; 100];
+    let Ok(mut from) = File::open(file) else { return true };
+    let length = from.metadata().map_or(0, |file| file.len());
+    if filled(&mut from, &mut head).is_ok_and(|read| read < head.len()) || !head.starts_with(NAME) {
+        // Empty, or something else, which opening it says.
+        return true;
+    }
+    let page = u64::from(head[16]) << 8 | u64::from(head[17]);
+    // The length counts where it is as old as the last change.
+    let says = big(&head, 28).filter(|_| big(&head, 24) == big(&head, 92)).unwrap_or(0);
+    page < 512 || (length % page == 0 && length >= page * u64::from(says))
+}
+
+impl Index {
+    /// `None`: it says nothing that can be relied on.
+    fn read(bytes: &[u8]) -> Option<Index> {
+        let copies = [bytes.get(..INDEX)?, bytes.get(INDEX..IN_FILE)?];
+        // Of two copies that differ one was being written: what both say is sure.
+        let mut known: Vec<Index> = copies.iter().filter_map(|copy| Index::copy(copy)).collect();
+        known.sort_by_key(|index| index.frames);
+        let mut index = known.into_iter().next()?;
+        index.in_file = native(bytes, IN_FILE)?;
+        Some(index)
+    }
+
+    fn copy(bytes: &[u8]) -> Option<Index> {
+        let is_filled = *bytes.get(12)? != 0;
+        let sum = (native(bytes, SUMMED)?, native(bytes, SUMMED + 4)?);
+        let mine = sums((0, 0), bytes.get(..SUMMED)?, cfg!(target_endian = "big"));
+        if !is_filled || sum != mine {
+            return None;
+        }
+        let salt = bytes.get(32..40)?.try_into().ok()?;
+        Some(Index { salt, frames: native(bytes, 16)?, in_file: 0 })
+    }
+}
+
+/// Reads a log to its end.
+fn read(log: &Path) -> io::Result<Found> {
+    let mut from = BufReader::with_capacity(1 << 17, File::open(log)?);
+    let damaged = || io::Error::from(io::ErrorKind::InvalidData);
+    let mut head = [0; HEAD];
+    if filled(&mut from, &mut head)? < HEAD {
+        return Ok(Found { torn: true, ..Found::default() });
+    }
+    let magic = big(&head, 0).ok_or_else(damaged)?;
+    let is_big = magic & 1 == 1;
+    let page = big(&head, 8).and_then(|page| usize::try_from(page).ok()).ok_or_else(damaged)?;
+    let mut sum = sums((0, 0), &head[..24], is_big);
+    let sound = magic & !1 == MAGIC
+        && (512..=LONGEST_PAGE).contains(&page)
+        && (big(&head, 24), big(&head, 28)) == (Some(sum.0), Some(sum.1));
+    if !sound {
+        return Err(damaged());
+    }
+    let salt = [head[16], head[17], head[18], head[19], head[20], head[21], head[22], head[23]];
+    let mut found = Found { salt, ..Found::default() };
+    let mut frame = vec![0; FRAME + page];
+    for number in 1_u32.. {
+        let read = filled(&mut from, &mut frame)?;
+        if read == 0 {
+            found.torn = number != found.committed + 1;
+            return Ok(found);
+        }
+        if read < frame.len() {
+            found.torn = true;
+            return Ok(found);
+        }
+        if frame.get(8..16) != Some(&salt[..]) {
+            // An older log may stand behind this one, but nothing more of this one.
+            found.torn = number != found.committed + 1 || goes_on(&mut from, &mut frame, &salt)?;
+            return Ok(found);
+        }
+        sum = sums(sum, &frame[..8], is_big);
+        sum = sums(sum, &frame[FRAME..], is_big);
+        if (big(&frame, 16), big(&frame, 20)) != (Some(sum.0), Some(sum.1)) {
+            found.torn = true;
+            return Ok(found);
+        }
+        if big(&frame, 4) != Some(0) {
+            found.committed = number;
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a frame of this log follows.
+fn goes_on(from: &mut impl Read, frame: &mut [u8], salt: &[u8]) -> io::Result<bool> {
+    while filled(from, frame)? == frame.len() {
+        if frame.get(8..16) == Some(salt) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Fills a buffer as far as there is something; the answer is how far.
+fn filled(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut at = 0;
+    while let Some(rest) = buffer.get_mut(at..).filter(|rest| !rest.is_empty()) {
+        match from.read(rest) {
+            Ok(0) => break,
+            Ok(read) => at += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(at)
+}
+
+fn four(bytes: &[u8], at: usize) -> Option<[u8; 4]> {
+    bytes.get(at..at + 4)?.try_into().ok()
+}
+
+fn big(bytes: &[u8], at: usize) -> Option<u32> {
+    four(bytes, at).map(u32::from_be_bytes)
+}
+
+fn native(bytes: &[u8], at: usize) -> Option<u32> {
+    four(bytes, at).map(u32::from_ne_bytes)
+}
+
+/// The running sums over more bytes.
+fn sums(before: (u32, u32), bytes: &[u8], is_big: bool) -> (u32, u32) {
+    let (mut first, mut second) = before;
+    for pair in bytes.chunks_exact(8) {
+        let word = |at: usize| {
+            let four = four(pair, at).unwrap_or_default();
+            if is_big { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) }
+        };
+        first = first.wrapping_add(word(0)).wrapping_add(second);
+        second = second.wrapping_add(word(4)).wrapping_add(first);
+    }
+    (first, second)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    /// A file as a killed program leaves it: copied while it is open.
+    fn killed(folder: &Path) -> std::path::PathBuf {
+        let (live, file) = (folder.join("live.db"), folder.join("left.db"));
+        let db = Connection::open(&live).unwrap();
+        db.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t(a);").unwrap();
+        for number in 0..40 {
+            db.execute("INSERT INTO t VALUES (?1)", [format!("{number}{}", "x".repeat(500))])
+                .unwrap();
+        }
+        for ending in ["", "-wal", "-shm"] {
+            fs::copy(beside(&live, ending), beside(&file, ending)).unwrap();
+        }
+        file
+    }
+
+    #[test]
+    fn a_log_that_a_killed_program_leaves_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = killed(folder.path());
+        assert!(is_whole(&file));
+        // Also where nothing says how long it is to be.
+        fs::remove_file(beside(&file, "-shm")).unwrap();
+        assert!(is_whole(&file));
+        assert!(is_whole(&folder.path().join("none.db")));
+    }
+
+    #[test]
+    fn a_log_that_was_cut_damaged_or_taken_away_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = killed(folder.path());
+        let (log, index) = (beside(&file, "-wal"), beside(&file, "-shm"));
+        let whole = fs::read(&log).unwrap();
+        for cut in (1..whole.len()).step_by(997) {
+            fs::write(&log, &whole[..cut]).unwrap();
+            assert!(!is_whole(&file), "cut at {cut}");
+        }
+        for at in (0..whole.len()).step_by(1_501) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x55;
+            fs::write(&log, &bytes).unwrap();
+            assert!(!is_whole(&file), "damaged at {at}");
+        }
+        fs::remove_file(&log).unwrap();
+        assert!(!is_whole(&file));
+        // Without the index a log that is cut between two changes cannot be told from a
+        // shorter one; anywhere else it can.
+        fs::write(&log, &whole[..whole.len() - 100]).unwrap();
+        fs::remove_file(&index).unwrap();
+        assert!(!is_whole(&file));
+    }
+
+    #[test]
+    fn what_was_never_committed_is_no_loss() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = killed(folder.path());
+        let log = beside(&file, "-wal");
+        let mut bytes = fs::read(&log).unwrap();
+        // The first bytes of a change that the program did not live to end.
+        let part = bytes[HEAD..HEAD + 3_000].to_vec();
+        bytes.extend(part);
+        fs::write(&log, &bytes).unwrap();
+        assert!(is_whole(&file));
+    }
+}

@@ -1,0 +1,214 @@
+//! Logs that were cut, files that were cut, and files that were put in the place of the open
+//! one.
+
+use std::path::Path;
+
+use super::*;
+
+/// The folder of sessions as a killed program leaves it, copied while it is open.
+fn killed(bench: &Bench) -> Bench {
+    let left = Bench::new();
+    copy(&bench.folder.path().join("data"), &left.folder.path().join("data"));
+    left
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if entry.path().is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+fn log(bench: &Bench) -> PathBuf {
+    bench.file().with_extension("db-wal")
+}
+
+fn turns(desk: &mut Desk, numbers: std::ops::RangeInclusive<u64>) {
+    for number in numbers {
+        turn(desk, number, &format!("question {number}"), &format!("answer {number}"));
+    }
+}
+
+/// The questions that are in the file, of one session.
+fn questions(store: &Store, id: &str) -> usize {
+    let (disk, _) = Disk::open(store).unwrap();
+    let Ok(known) = disk.find(id) else { return 0 };
+    let piece = disk.events(known.key, 0, i64::MAX).unwrap();
+    piece.events.iter().filter(|kept| matches!(kept.event, Event::TurnStarted { .. })).count()
+}
+
+#[test]
+fn what_a_killed_program_left_is_all_there_and_nothing_is_said() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turns(&mut desk, 1..=9);
+    let mut left = killed(&bench);
+    let mut again = left.desk();
+    assert_eq!(again.list(None, 9).unwrap().len(), 1);
+    assert_eq!(left.told(), []);
+    assert_eq!(questions(&left.store(), desk.id()), 9);
+}
+
+#[test]
+fn a_log_that_was_cut_damaged_or_removed_is_said_and_kept_aside() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turns(&mut desk, 1..=6);
+    let whole = fs::read(log(&bench)).unwrap();
+    let mut damages: Vec<Option<Vec<u8>>> = vec![None];
+    damages.extend((0..6).map(|n| Some(whole[..whole.len() * n / 6].to_vec())));
+    damages.extend((0..6).map(|n| {
+        let mut bytes = whole.clone();
+        bytes[whole.len() * n / 6 + 7] ^= 0xff;
+        Some(bytes)
+    }));
+    for damage in damages {
+        let mut left = killed(&bench);
+        match &damage {
+            Some(bytes) => fs::write(log(&left), bytes).unwrap(),
+            None => fs::remove_file(log(&left)).unwrap(),
+        }
+        let mut again = left.desk();
+        again.list(None, 9).unwrap();
+        let told = left.told();
+        assert!(matches!(told.as_slice(), [Fault::Recovered { .. }]), "{told:?}");
+        let aside = left.file().with_file_name("sessions.damaged-1.db");
+        assert!(aside.exists());
+        let kept = fs::read(aside.with_extension("db-wal")).unwrap_or_default();
+        assert_eq!(kept, damage.unwrap_or_default());
+    }
+}
+
+#[test]
+fn of_a_small_file_that_was_cut_all_is_read_that_is_left() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turns(&mut desk, 1..=3);
+    let id = desk.id().to_owned();
+    desk.close();
+    let whole = fs::read(bench.file()).unwrap();
+    let pages = whole.len() / 4096;
+    let mut kept = 0;
+    for cut in 2..pages {
+        for more in [0, 1_000] {
+            let mut left = Bench::new();
+            fs::create_dir_all(left.folder.path().join("data")).unwrap();
+            fs::write(left.file(), &whole[..cut * 4096 + more]).unwrap();
+            let mut again = left.desk();
+            again.list(None, 9).unwrap();
+            let told = left.told();
+            assert!(matches!(told.as_slice(), [Fault::Recovered { .. }]), "{cut}: {told:?}");
+            assert!(left.file().with_file_name("sessions.damaged-1.db").exists());
+            drop(again);
+            let questions = questions(&left.store(), &id);
+            if cut + 1 == pages {
+                assert_eq!(questions, 3, "only the last page was cut");
+            }
+            kept += usize::from(questions == 3);
+        }
+    }
+    assert!(kept >= pages, "of {pages} pages, {kept} of the cuts cost nothing");
+}
+
+/// Another file of sessions, with one in it.
+fn another() -> (Bench, String) {
+    let mut other = Bench::new();
+    let mut desk = other.desk_in("/elsewhere");
+    turns(&mut desk, 1..=2);
+    let id = desk.id().to_owned();
+    desk.close();
+    (other, id)
+}
+
+#[test]
+fn a_file_that_takes_the_place_of_the_open_one_gets_all_of_the_session() {
+    let puts: [fn(&Path, &Path); 4] = [
+        // Renamed over it, with its log left or taken away.
+        |from, to| fs::rename(from, to).unwrap(),
+        |from, to| {
+            fs::rename(from, to).unwrap();
+            fs::remove_file(to.with_extension("db-wal")).unwrap();
+            fs::remove_file(to.with_extension("db-shm")).unwrap();
+        },
+        // Copied into it.
+        |from, to| assert!(fs::copy(from, to).is_ok()),
+        |from, to| {
+            assert!(fs::copy(from, to).is_ok());
+            fs::remove_file(to.with_extension("db-wal")).unwrap();
+        },
+    ];
+    for (number, put) in puts.iter().enumerate() {
+        let mut bench = Bench::new();
+        let mut desk = bench.desk();
+        turns(&mut desk, 1..=3);
+        let (other, theirs) = another();
+        put(&other.file(), &bench.file());
+        turns(&mut desk, 4..=5);
+        let id = desk.id().to_owned();
+        let told = bench.told();
+        assert!(matches!(told.as_slice(), [Fault::Replaced { .. }]), "{number}: {told:?}");
+        // Also when the program is killed now.
+        let left = killed(&bench);
+        assert_eq!(questions(&left.store(), &id), 5, "{number}");
+        assert_eq!(questions(&left.store(), &theirs), 2, "{number}");
+        turns(&mut desk, 6..=6);
+        desk.close();
+        assert_eq!(questions(&bench.store(), &id), 6, "{number}");
+        assert!(!log(&bench).exists());
+        assert_eq!(bench.told(), []);
+        let mut again = bench.desk();
+        assert_eq!(again.resume(Some(&id), 200).unwrap().history.len(), 6);
+        assert_eq!(again.search("question 2", 9).unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn an_older_state_of_the_file_that_is_put_back_gets_what_was_said_since() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    turns(&mut desk, 1..=2);
+    let id = desk.id().to_owned();
+    desk.close();
+    let backup = bench.folder.path().join("backup.db");
+    fs::copy(bench.file(), &backup).unwrap();
+    let mut desk = bench.desk();
+    desk.resume(Some(&id), 200).unwrap();
+    turns(&mut desk, 3..=4);
+    fs::rename(&backup, bench.file()).unwrap();
+    turns(&mut desk, 5..=5);
+    desk.close();
+    assert!(matches!(bench.told().as_slice(), [Fault::Replaced { .. }]));
+    assert_eq!(questions(&bench.store(), &id), 5);
+}
+
+#[test]
+fn what_another_window_writes_is_no_other_file() {
+    let mut bench = Bench::new();
+    let (mut one, mut two) = (bench.desk(), bench.desk());
+    for number in 1..=12 {
+        turn(&mut one, number, &"long ".repeat(20_000), "ok");
+        turn(&mut two, number, &"long ".repeat(20_000), "ok");
+    }
+    one.close();
+    turn(&mut two, 13, "last", "ok");
+    assert_eq!(bench.told(), []);
+}
+
+#[test]
+fn a_piece_has_its_bounds_in_bytes_too() {
+    let mut bench = Bench::new();
+    let mut desk = bench.desk();
+    for number in 1..=20 {
+        turn(&mut desk, number, "again", &"x".repeat(1 << 20));
+    }
+    let id = desk.id().to_owned();
+    let resumed = desk.resume(Some(&id), 200).unwrap();
+    assert!(resumed.tail.more && resumed.tail.bytes < 12 << 20, "{}", resumed.tail.bytes);
+    assert!(matches!(resumed.tail.events[0].event, Event::TurnStarted { .. }));
+    let first = resumed.tail.events[0].seq;
+    let before = desk.before(first, 1_000).unwrap();
+    assert!(before.more && before.bytes < 12 << 20);
+    assert!(before.events.last().is_some_and(|last| last.seq < first));
+}
