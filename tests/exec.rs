@@ -320,6 +320,95 @@ async fn a_process_that_left_the_session_ends_with_a_cancelled_step() {
     assert!(gone(pid));
 }
 
+/// Ways out of a step's session, group and environment; each writes its number to `pid`.
+#[cfg(target_os = "linux")]
+const ESCAPES: &[&str] = &[
+    "env -i setsid sh -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 &",
+    "env -i setsid sh -c 'setsid sh -c \"echo \\$\\$ > pid; exec sleep 1000\" &' >/dev/null 2>&1",
+    "(env -i setsid sh -c '(sleep 1000 & echo $! > pid) &' &) >/dev/null 2>&1",
+    "nohup env -i setsid --fork sh -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 </dev/null",
+    "env -i setsid sh -c 'trap \"\" INT TERM HUP; echo $$ > pid; while :; do sleep 1; done' >/dev/null 2>&1 &",
+];
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn no_process_outlives_its_step_by_a_new_session_or_a_cleared_environment() {
+    for escape in ESCAPES {
+        let bench = Bench::new();
+        let lines = format!("{escape}\nwhile ! test -s pid; do :; done; echo done");
+        let seen = bench.script(&lines, &[]).await;
+        assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "done\n"), "{escape}");
+        assert!(gone(bench.pid("pid").await), "{escape}");
+        assert!(note(&seen).contains("ended with the step"), "{escape}: {}", note(&seen));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn with_several_steps_at_once_each_ends_what_it_started_itself() {
+    let (one, two) = (Bench::new(), Bench::new());
+    let escape = "(env -i setsid sh -c '(sleep 1000 & echo $! > pid) &' &) >/dev/null 2>&1
+        while ! test -s pid; do :; done";
+    let work = two.script_work(&format!("{escape}; touch began; sleep 1000"), &[]);
+    let (running, _live) = two.start(work);
+    let running = tokio::spawn(running);
+    wait_for(|| two.path("began").exists().then_some(())).await;
+    let seen = one.script(escape, &[]).await;
+    assert!(note(&seen).ends_with("ended with the step: 1."), "{}", note(&seen));
+    assert!(gone(one.pid("pid").await));
+    let other = two.pid("pid").await;
+    assert!(!gone(other), "what another step started goes on");
+    two.cancel.cancel();
+    running.await.unwrap();
+    assert!(gone(other));
+}
+
+#[derive(Debug, Default)]
+struct Heard(std::sync::Mutex<Vec<(bool, i32, String)>>);
+
+impl avocet::tools::exec::StepWatch for Heard {
+    fn started(&self, leader: i32, mark: &str) {
+        self.0.lock().unwrap().push((true, leader, mark.to_owned()));
+    }
+
+    fn ended(&self, leader: i32, mark: &str) {
+        self.0.lock().unwrap().push((false, leader, mark.to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn whoever_watches_hears_of_every_group_from_its_start_to_its_end() {
+    let bench = Bench::new();
+    let heard = std::sync::Arc::new(Heard::default());
+    let exec = bench.exec().telling(heard.clone());
+    let (output, _live) = unbounded_channel();
+    let watch = Watch { cancel: bench.cancel.clone(), output };
+    let seen = exec.run(bench.cleared(bench.script_work("echo $$", &[])), watch).await;
+    let heard = heard.0.lock().unwrap().clone();
+    let pid: i32 = seen.stdout.trim().parse().unwrap();
+    assert_eq!(heard.len(), 2, "{heard:?}");
+    assert_eq!((heard[0].0, heard[0].1, heard[1].0, heard[1].1), (true, pid, false, pid));
+    assert!(heard[0].2 == heard[1].2 && heard[0].2.len() == 16);
+}
+
+#[tokio::test]
+async fn a_child_that_heeds_no_signal_is_ended_soon_when_the_program_is_left() {
+    let bench = Bench::new();
+    let leaving = CancellationToken::new();
+    let exec = bench.exec().leaving(leaving.clone());
+    let deaf = "trap '' INT TERM HUP; echo $$ > pid; while :; do sleep 1; done";
+    let (output, _live) = unbounded_channel();
+    let watch = Watch { cancel: bench.cancel.clone(), output };
+    let running = tokio::spawn(exec.run(bench.cleared(bench.script_work(deaf, &[])), watch));
+    let pid = bench.pid("pid").await;
+    bench.cancel.cancel();
+    let began = Instant::now();
+    leaving.cancel();
+    assert_eq!(running.await.unwrap().outcome, Outcome::Cancelled);
+    assert!(began.elapsed() < Duration::from_millis(2500), "{:?}", began.elapsed());
+    assert!(gone(pid));
+}
+
 #[tokio::test]
 async fn a_daemon_that_holds_the_pipe_does_not_hold_the_step() {
     let bench = Bench::new();

@@ -117,6 +117,7 @@ fn what_a_killed_run_left_is_swept_by_the_next() {
     screen.signal("KILL");
     screen.wait_for_exit();
     let mut next = bench.screen(&model);
+    next.wait_for("scripted");
     becomes("it is swept", || !bench.temp().join(&left[0]).exists());
     next.press("\x04");
     next.wait_for_exit();

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
 
 use super::sandbox::Sandbox;
 use super::{Input, Piped, Tool, Watch, parse};
@@ -36,9 +37,11 @@ mod watch;
 
 pub use environment::{Environment, Variables};
 pub use feed::{Feed, ask, feed};
+pub use group::StepWatch;
 pub use plugins::in_terminal;
 
 use capture::Text;
+use group::Steps;
 use start::NotStarted;
 use watch::{Finished, How, Output, Pipes, Times};
 
@@ -86,17 +89,28 @@ impl Default for Limits {
 pub struct Exec {
     setup: Arc<Setup>,
     sandbox: Arc<Sandbox>,
+    steps: Steps,
 }
 
 impl Exec {
     /// Steps run unheld until [`Exec::held_by`] says otherwise.
     pub fn new(setup: Setup) -> Exec {
         group::prepare();
-        Exec { setup: Arc::new(setup), sandbox: Arc::new(Sandbox::off()) }
+        Exec { setup: Arc::new(setup), sandbox: Arc::new(Sandbox::off()), steps: Steps::default() }
     }
 
     pub fn held_by(self, sandbox: Arc<Sandbox>) -> Exec {
         Exec { sandbox, ..self }
+    }
+
+    /// Tells of the processes of every step.
+    pub fn telling(self, told: Arc<dyn StepWatch>) -> Exec {
+        Exec { steps: Steps { told: Some(told), ..self.steps }, ..self }
+    }
+
+    /// Ends what runs sooner once the program is being left.
+    pub fn leaving(self, leaving: CancellationToken) -> Exec {
+        Exec { steps: Steps { leaving, ..self.steps }, ..self }
     }
 }
 
@@ -155,7 +169,7 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     let stdout = if is_piece { capture::Kept::with_head(PIECE) } else { capture::Kept::default() };
     let output = Output::new(live, stdout, setup.redactor.as_ref());
     let times = Times { most, grace: setup.limits.grace };
-    let finished = watch::watch(running, watch, times, output).await;
+    let finished = watch::watch(running, watch, times, &exec.steps.leaving, output).await;
     let elapsed = began.elapsed();
     // Its folder may hold much; nobody waits for its removal.
     tokio::task::spawn_blocking(move || drop(inside));

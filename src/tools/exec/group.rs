@@ -4,19 +4,27 @@
 //! it started. What leaves the group with `setsid` is found on Linux: we adopt
 //! orphans (child subreaper), so every descendant hangs below us in `/proc`, and it is
 //! a step's when it stands in the child's session, carries the step's mark in its
-//! environment, or has a parent that does.
+//! environment or in a limit that it cannot shed ([`limit`]), or has a parent that does.
+//! So with several steps at once each has its own.
 //!
-//! Not caught: a process that leaves the session, clears its environment and outlives
-//! its parents; one that runs with other rights; anything left when we are killed
-//! with SIGKILL. On macOS, which has neither subreapers nor `/proc`, only the group is
-//! ended. An escaped process that ends by itself stays a zombie until we end.
+//! Not caught: a process that runs with other rights and cannot be ended. What is left
+//! when we are killed with SIGKILL is for [`StepWatch`] to end. On macOS, which has
+//! neither subreapers nor `/proc`, only the group is ended.
 
+use std::fmt;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use tokio_util::sync::CancellationToken;
 
 #[cfg(target_os = "linux")]
 mod descendants;
+#[cfg(target_os = "linux")]
+pub(super) mod limit;
+#[cfg(not(target_os = "linux"))]
+#[path = "group/no_limit.rs"]
+pub(super) mod limit;
 
 /// The variable that marks a step's processes.
 pub(super) const MARK: &str = "AVOCET_STEP";
@@ -35,9 +43,44 @@ pub(super) fn prepare() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// A random value for [`MARK`], new for each step.
-pub(super) fn mark() -> String {
-    format!("{:016x}", fastrand::u64(..))
+/// Who is told of the processes of steps, so that they can be ended when this program is
+/// not there any more to do it.
+pub trait StepWatch: fmt::Debug + Send + Sync {
+    /// A step's first process runs: it leads a group and a session.
+    fn started(&self, leader: i32, mark: &str);
+
+    /// Nothing of it is left.
+    fn ended(&self, leader: i32, mark: &str);
+}
+
+/// What all steps of one session share.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    /// One is started at a time.
+    pub turn: Arc<Mutex<()>>,
+    pub told: Option<Arc<dyn StepWatch>>,
+    /// The program is being left: what runs is ended, and not waited for as long.
+    pub leaving: CancellationToken,
+}
+
+/// A new mark, one for each step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark(u64);
+
+impl Mark {
+    pub(super) fn new() -> Mark {
+        Mark(limit::fresh())
+    }
+
+    /// As it stands in [`MARK`].
+    pub(super) fn text(self) -> String {
+        format!("{:016x}", self.0)
+    }
+
+    /// Starts a program that carries it.
+    pub(super) fn with<T>(self, steps: &Steps, start: impl FnOnce() -> T) -> T {
+        limit::with(&steps.turn, self.0, start)
+    }
 }
 
 /// A child's group. Dropping it before [`Group::end`] ends everything in it hard: the
@@ -47,6 +90,7 @@ pub(super) struct Group {
     leader: Pid,
     mark: String,
     state: State,
+    told: Option<Arc<dyn StepWatch>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +101,14 @@ enum State {
 
 impl Group {
     /// The group a child leads. `None` for a process number that cannot be one.
-    pub(super) fn led_by(pid: u32, mark: String) -> Option<Group> {
+    pub(super) fn led_by(pid: u32, mark: Mark, steps: &Steps) -> Option<Group> {
         let leader = Pid::from_raw(i32::try_from(pid).ok()?)?;
-        Some(Group { leader, mark, state: State::Running })
+        limit::fasten(pid, mark.0);
+        let (mark, told) = (mark.text(), steps.told.clone());
+        if let Some(told) = &told {
+            told.started(leader.as_raw_nonzero().get(), &mark);
+        }
+        Some(Group { leader, mark, state: State::Running, told })
     }
 
     /// To every process of the group. It may be gone already.
@@ -73,6 +122,7 @@ impl Group {
         let ended = sweep(self.leader, self.mark.clone()).await;
         self.signal(Signal::KILL);
         self.state = State::Ended;
+        told_ended(self.told.as_ref(), self.leader, &self.mark);
         ended
     }
 }
@@ -84,8 +134,18 @@ impl Drop for Group {
         }
         self.signal(Signal::KILL);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(sweep(self.leader, self.mark.clone()));
+            let (leader, mark, told) = (self.leader, self.mark.clone(), self.told.take());
+            runtime.spawn(async move {
+                sweep(leader, mark.clone()).await;
+                told_ended(told.as_ref(), leader, &mark);
+            });
         }
+    }
+}
+
+fn told_ended(told: Option<&Arc<dyn StepWatch>>, leader: Pid, mark: &str) {
+    if let Some(told) = told {
+        told.ended(leader.as_raw_nonzero().get(), mark);
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::io::AsyncWriteExt as _;
 use super::super::Input;
 use super::super::sandbox::Inside;
 use super::environment::{Care, Variables};
-use super::group::{self, Group};
+use super::group::{self, Group, Mark, Steps};
 use super::{Exec, feed, git};
 use crate::protocol::{Tier, Work};
 use crate::safety::{Cleared, Judged, Link, Program, Seal, Start, Task};
@@ -88,7 +88,9 @@ pub(super) async fn start(
         plan = alone(plan, &args, judged).await;
     }
     let sandbox = Arc::clone(&exec.sandbox);
-    let started = sandbox.start(&judged.risk, move |inside| spawn(plan.inside(inside))).await;
+    let steps = exec.steps.clone();
+    let start = move |inside: Option<&Inside>| spawn(plan.inside(inside), &steps);
+    let started = sandbox.start(&judged.risk, start).await;
     let (running, inside) = started.map_err(unable)?;
     Ok((running?, inside))
 }
@@ -175,22 +177,23 @@ async fn hardened(mut plan: Plan, folder: PathBuf) -> Plan {
     plan
 }
 
-fn spawn(plan: Plan) -> Result<Running, NotStarted> {
-    let mark = group::mark();
+fn spawn(plan: Plan, steps: &Steps) -> Result<Running, NotStarted> {
+    let mark = Mark::new();
     let stdin = || if plan.input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut command = CommandWrap::with_new(&plan.path, |command| {
         command
             .args(&plan.args)
             .env_clear()
             .envs(&plan.variables)
-            .env(group::MARK, &mark)
+            .env(group::MARK, mark.text())
             .current_dir(&plan.cwd)
             .stdin(stdin())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
     });
     command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
-    let child = command.spawn().map_err(|error| unable(reason(&plan.path, &error)))?;
+    let child = mark.with(steps, || command.spawn());
+    let child = child.map_err(|error| unable(reason(&plan.path, &error)))?;
     // The wrapper's own wait goes on until the whole group has ended, which adopted
     // background processes may never do. The child itself is what is waited for.
     let mut child = child.into_inner();
@@ -198,7 +201,7 @@ fn spawn(plan: Plan) -> Result<Running, NotStarted> {
         // It may read none of it, and ends all the same.
         tokio::spawn(async move { stdin.write_all(&input).await });
     }
-    let group = child.id().and_then(|pid| Group::led_by(pid, mark));
+    let group = child.id().and_then(|pid| Group::led_by(pid, mark, steps));
     let group = group.ok_or_else(|| unable(words::GONE.with("path", shown(&plan.path))))?;
     Ok((child, group))
 }

@@ -12,6 +12,7 @@ use process_wrap::tokio::ChildWrapper;
 use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{sleep, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::capture::Kept;
 use super::live::{Decoder, Live};
@@ -24,6 +25,9 @@ const PIPES: Duration = Duration::from_secs(1);
 
 /// How long a killed child may take to be gone.
 const KILLED: Duration = Duration::from_secs(2);
+
+/// How long a child gets for each signal when the program is being left.
+const HURRY: Duration = Duration::from_millis(500);
 
 /// What is read at once, in bytes.
 const READ: usize = 64 * 1024;
@@ -77,6 +81,7 @@ pub(super) async fn watch(
     (mut child, group): Running,
     watch: &Watch,
     times: Times,
+    leaving: &CancellationToken,
     mut output: Output,
 ) -> Finished {
     let (stdout, stderr) = (child.stdout().take(), child.stderr().take());
@@ -88,6 +93,7 @@ pub(super) async fn watch(
             How::Exited
         }
         () = watch.cancel.cancelled() => How::Cancelled,
+        () = leaving.cancelled() => How::Cancelled,
         () = sleep(times.most) => How::TimedOut,
     };
     if how != How::Exited {
@@ -95,7 +101,10 @@ pub(super) async fn watch(
             [(Signal::INT, times.grace), (Signal::TERM, times.grace), (Signal::KILL, KILLED)]
         {
             group.signal(signal);
-            status = timeout(wait, exited(&mut *child, &mut reading)).await.ok();
+            status = tokio::select! {
+                ended = exited(&mut *child, &mut reading) => Some(ended),
+                () = patience(wait, leaving) => None,
+            };
             if status.is_some() {
                 break;
             }
@@ -110,6 +119,18 @@ pub(super) async fn watch(
     drop(reading);
     output.finish();
     Finished { how, status, output, pipes, left }
+}
+
+/// Ends after this time, and sooner when the program is being left.
+async fn patience(most: Duration, leaving: &CancellationToken) {
+    let hurried = async {
+        leaving.cancelled().await;
+        sleep(HURRY).await;
+    };
+    tokio::select! {
+        () = sleep(most) => {}
+        () = hurried => {}
+    }
 }
 
 /// Waits for the child, and reads while it waits.

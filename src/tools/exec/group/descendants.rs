@@ -6,7 +6,7 @@ use std::io::Read;
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-use super::MARK;
+use super::{MARK, limit};
 
 /// The most processes that are looked at, and bytes of an environment.
 const MOST: usize = 65_536;
@@ -158,7 +158,17 @@ fn process(stat: &str) -> Option<Process> {
     Some(Process { pid: pid.parse().ok()?, parent, session, zombie: matches!(state, "Z" | "X") })
 }
 
+/// In its environment, which a program may clear, or in its limits, which none can.
 fn has_mark(pid: i32, mark: &str) -> bool {
+    let mut limits = String::new();
+    let number = u64::from_str_radix(mark, 16).ok();
+    let limited = number.is_some_and(|number| {
+        read(&format!("/proc/{pid}/limits"), &mut limits) && limit::shows(&limits, number)
+    });
+    limited || names_mark(pid, mark)
+}
+
+fn names_mark(pid: i32, mark: &str) -> bool {
     let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
     let mut bytes = Vec::new();
     let read = file.take(ENVIRONMENT_MOST).read_to_end(&mut bytes);
