@@ -79,6 +79,7 @@ const GENERAL: &[(&str, Tier, Word)] = &[
     ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
     ("path.outside.write",   Tier::L1, words::WRITES_OUTSIDE),
     ("path.secret.write",    Tier::L2, words::WRITES_SECRET),
+    ("shell.lookup",         Tier::L0, words::ONLY_READS),
     ("program.folder",       Tier::L1, words::PROGRAM_OF_FOLDER),
     ("path.link",            Tier::L2, words::PATH_LINK),
     ("path.steers",          Tier::L1, words::WRITES_STEERING),

@@ -11,9 +11,11 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::args::{self, Part, Takes, Token, ValueKind};
+use super::checks;
 use super::findings::{Findings, quoted};
 use super::paths::{self, Class};
 use super::policy::Unknown;
+use super::rules::forms::Form;
 use super::table::{Operands, Order, Spec};
 use super::{Contents, Kind, OwnProgram, Scene, Shelf, malformed, rules, sensitive, wrappers};
 
@@ -185,6 +187,9 @@ pub fn command(
         findings.start(name);
     }
     denied(name, named, args, ground, findings);
+    if asks_shell(name, args, seat, findings) {
+        return;
+    }
     let Some((short, whose)) = identify(name, named, ground, findings) else { return };
     let row = rules::find(short);
     if whose == Whose::Systems {
@@ -197,9 +202,77 @@ pub fn command(
             [only] if is_help(only) && answers_help(spec) => {
                 findings.add(id, Tier::L0, spec.why.with("program", short), None, &[Effect::Read]);
             }
+            _ if has_form(short, &call, findings) => {}
             _ => judge_row(spec, &call, findings),
         }
     }
+}
+
+/// `type NAME` and `command -v NAME`, which a shell answers by itself: one is started for
+/// it, with the words as its own arguments.
+fn asks_shell(name: &str, args: &[String], seat: Seat, findings: &mut Findings) -> bool {
+    let Some(line) = shell_lookup(name, args).filter(|_| seat == Seat::From(0)) else {
+        return false;
+    };
+    let say = words::ONLY_READS.with("program", name.to_owned());
+    findings.add("shell.lookup", Tier::L0, say, None, &[Effect::Read]);
+    let first = ["-c", line, "sh"].map(|word| (0, word.to_owned()));
+    findings.launch.inserted.extend(first);
+    true
+}
+
+/// The line that a shell is given for a question about names of programs.
+pub fn shell_lookup(name: &str, args: &[String]) -> Option<&'static str> {
+    let plain = |name: &String| {
+        name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+".contains(c))
+    };
+    let (first, rest) = args.split_first()?;
+    match name {
+        "type" if args.iter().all(plain) => Some("type \"$@\""),
+        "command" if ["-v", "-V"].contains(&first.as_str()) && !rest.is_empty() => {
+            rest.iter().all(plain).then_some("command \"$@\"")
+        }
+        _ => None,
+    }
+}
+
+/// Whether the whole of a call is one of the harmless forms of its program, which then is
+/// all there is to say.
+fn has_form(key: &str, call: &Call<'_>, findings: &mut Findings) -> bool {
+    let given = if key == "jq" { checks::unnamed(call.args) } else { None };
+    if let (Some(args), Some((spec, _))) = (given, rules::find(key)) {
+        let mut found = Findings::default();
+        judge_row(spec, &Call { args: &args, ..call.clone() }, &mut found);
+        if found.tier_or(Tier::L1) == Tier::L0 && found.launch == super::Launch::default() {
+            findings.absorb(&found);
+            return true;
+        }
+    }
+    rules::forms::of(key).any(|form| fits(form, call, findings))
+}
+
+fn fits(form: &Form, call: &Call<'_>, findings: &mut Findings) -> bool {
+    // A line for a shell stands where it stands, and takes no arguments from here.
+    let (at, inserted) = form.inserted;
+    let changed = form.empty_folder || !inserted.is_empty();
+    if changed && !matches!(call.seat, Seat::From(_)) {
+        return false;
+    }
+    let tokens = args::read(call.args, &form.spec);
+    let mut found = Findings::default();
+    if !form.needs.iter().all(|needed| args::hit(&tokens, needed).is_some()) {
+        return false;
+    }
+    judge_row(&form.spec, call, &mut found);
+    if found.tier_or(Tier::L1) > Tier::L0 {
+        return false;
+    }
+    started(&form.spec, call.name, call.ground, &mut found);
+    found.launch.empty_folder |= form.empty_folder;
+    inserted.iter().for_each(|word| call.insert(at, word, &mut found));
+    findings.absorb(&found);
+    true
 }
 
 /// Notes what a row says its program starts.
@@ -424,7 +497,9 @@ fn judge_sub(sub: &Spec, id: &str, call: &Call<'_>, at: usize, findings: &mut Fi
         seat: call.seat.after(at + 1),
         ..call.clone()
     };
-    judge_row(sub, &inner, findings);
+    if !has_form(&inner.id, &inner, findings) {
+        judge_row(sub, &inner, findings);
+    }
 }
 
 /// The name a row may stand under; `None` when the program is no trusted one and

@@ -180,6 +180,9 @@ fn allowed(work: &Work, scene: Scene<'_>, lifted: bool, findings: &mut Findings)
 fn program(work: &Work, task: Option<&Task>, ground: &Ground<'_>) -> Option<Program> {
     let world = ground.scene.world;
     match work {
+        Work::Exec { program, args } if judge::shell_lookup(program, args).is_some() => {
+            world.program("sh")
+        }
         Work::Exec { program, .. } => named_program(program, ground),
         Work::Shell { .. } => world.program("bash").or_else(|| world.program("sh")),
         Work::Tool { .. } => match task {

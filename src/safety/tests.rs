@@ -9,6 +9,8 @@ use super::*;
 use crate::protocol::{Requires, Work};
 
 mod closed;
+mod day;
+mod forms;
 mod launch;
 mod places;
 mod reading;

@@ -48,6 +48,8 @@ pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     });
     match command {
         Some((at, _)) => call.inner(at, findings),
+        // A step that runs by itself has no variables of the user that matter.
+        None if prints_own(call, tokens) => {}
         None => {
             call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings)
         }
@@ -55,6 +57,13 @@ pub fn env(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     if tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, .. })) {
         unwrap(call, tokens, 0, findings);
     }
+}
+
+/// Whether it prints what the step itself was given, and that is what a step is given
+/// that runs by itself; a line for a shell has the user's own environment.
+pub fn prints_own(call: &Call<'_>, tokens: &[Token<'_>]) -> bool {
+    let known = |token: &Token<'_>| !matches!(token.part, Part::Flag { known: None, .. });
+    matches!(call.seat, Seat::From(_)) && tokens.iter().all(known)
 }
 
 /// Without its variables git would do what a repository's own settings say.

@@ -5,8 +5,8 @@ use crate::words::safety as words;
 
 use super::super::args::Token;
 use super::super::findings::{Findings, quoted};
-use super::super::judge::Call;
-use super::super::wrappers;
+use super::super::judge::{self, Call, Seat};
+use super::super::{sensitive, wrappers};
 use super::{DELETES, OUT};
 
 /// `find`: where to look, then an expression. Only tests, logic and printing are L0.
@@ -72,14 +72,122 @@ fn find_places(call: &Call<'_>, findings: &mut Findings) -> usize {
 
 fn find_exec(call: &Call<'_>, at: usize, findings: &mut Findings) -> usize {
     let rest = call.args.get(at + 1..).unwrap_or_default();
-    let length = rest.iter().position(|word| word == ";").unwrap_or_else(|| {
-        rest.windows(2).position(|w| w == ["{}", "+"]).map_or(rest.len(), |at| at + 1)
-    });
+    let one = rest.iter().position(|word| word == ";");
+    let many = rest.windows(2).position(|w| w == ["{}", "+"]).map(|at| at + 1);
+    let length = one.into_iter().chain(many).min().unwrap_or(rest.len());
+    let words = rest.get(..length).unwrap_or_default();
+    let each = length < rest.len() && (many != Some(length) || one == Some(length));
+    if length < rest.len() && is_plain_exec(call, at, words, each, findings) {
+        return length + 2;
+    }
     let say = words::RUNS_FOR_EACH.with("program", quoted(rest.first().map_or("", String::as_str)));
     call.find("exec", Tier::L1, say, at, &[Effect::Exec], findings);
     wrappers::section(call, at + 1, at + 1 + length, findings);
     length + 2
 }
+
+/// `-exec` of a program that only reads what was found. Links and files of credentials
+/// are left out by tests in front of it: a link would be followed.
+fn is_plain_exec(
+    call: &Call<'_>,
+    at: usize,
+    words: &[String],
+    each: bool,
+    findings: &mut Findings,
+) -> bool {
+    let before = at.checked_sub(1).and_then(|at| call.args.get(at)).map_or("", String::as_str);
+    let Some((name, args)) = words.split_first() else { return false };
+    let known = call.args.get(at).is_some_and(|word| word == "-exec")
+        && matches!(call.seat, Seat::From(_))
+        && !["!", "-not"].contains(&before)
+        && EXEC_READS.contains(&name.as_str())
+        && args.iter().all(|arg| arg == "{}" || !arg.contains("{}"));
+    if !known {
+        return false;
+    }
+    // Some file or other, which no language takes for a program; where it stands for
+    // many, one more could be a file that is written.
+    let found = if each { &FOUND[..1] } else { FOUND };
+    let filled: Vec<String> = args
+        .iter()
+        .flat_map(|arg| match arg.as_str() {
+            "{}" => found.to_vec(),
+            arg => vec![arg],
+        })
+        .map(str::to_owned)
+        .collect();
+    let mut inner = Findings::default();
+    let (named, seat) = (call.seat.arg(at + 1), call.seat.after(at + 2));
+    judge::command(name, named, &filled, seat, call.depth + 1, call.ground, &mut inner);
+    if inner.tier_or(Tier::L1) > Tier::L0 {
+        return false;
+    }
+    for word in left_out() {
+        call.insert(at, &word, findings);
+    }
+    findings.absorb(&inner);
+    true
+}
+
+/// Tests that only files pass which are no links and hold no credentials.
+fn left_out() -> impl Iterator<Item = String> {
+    let links = ["!", "-type", "l"].map(str::to_owned);
+    let test = |kind: &'static str| move |glob: String| ["!".to_owned(), kind.to_owned(), glob];
+    let names = sensitive::sensitive_globs().flat_map(test("-iname"));
+    let folders = sensitive::secret_folders().map(|folder| format!("*/{folder}/*"));
+    let pairs =
+        sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("*/{folder}/{file}"));
+    links.into_iter().chain(names).chain(folders.chain(pairs).flat_map(test("-ipath")))
+}
+
+const FOUND: &[&str] = &["./found", "./found/a", "./found/b"];
+
+/// Programs that take what was found for a file and nothing else.
+const EXEC_READS: &[&str] = &[
+    "wc",
+    "grep",
+    "egrep",
+    "fgrep",
+    "cat",
+    "head",
+    "tail",
+    "ls",
+    "stat",
+    "file",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "md5sum",
+    "cksum",
+    "b2sum",
+    "du",
+    "basename",
+    "dirname",
+    "readlink",
+    "realpath",
+    "sed",
+    "awk",
+    "gawk",
+    "mawk",
+    "jq",
+    "nl",
+    "od",
+    "xxd",
+    "hexdump",
+    "cut",
+    "sort",
+    "uniq",
+    "tac",
+    "rev",
+    "echo",
+    "printf",
+    "test",
+    "column",
+    "fold",
+    "expand",
+];
 
 fn is_newer(word: &str) -> bool {
     word.strip_prefix("-newer").is_some_and(|xy| {

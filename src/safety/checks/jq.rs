@@ -20,7 +20,7 @@ pub fn jq(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     }
 }
 
-fn is_plain_jq(filter: &str) -> bool {
+pub(super) fn is_plain_jq(filter: &str) -> bool {
     let mut rest = filter;
     // The sign directly before, the one before that is no blank, and the open brackets.
     let (mut before, mut last, mut open) = (' ', ' ', Vec::new());
@@ -28,8 +28,11 @@ fn is_plain_jq(filter: &str) -> bool {
         let word_end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
         let (word, tail) = rest.split_at_checked(word_end).unwrap_or((rest, ""));
         if c == '"' {
-            let Some(tail) = jq_string(rest) else { return false };
+            let Some((tail, opens)) = rest.get(1..).and_then(jq_string) else { return false };
+            open.extend(opens.then_some(FILLED));
             rest = tail;
+            (before, last) = if opens { ('(', '(') } else { ('"', '"') };
+            continue;
         } else if c.is_ascii_alphabetic() || c == '_' {
             let begins = open.last() == Some(&'{') && matches!(last, '{' | ',');
             let key = begins && tail.trim_start().starts_with(':') && !tail.starts_with("::");
@@ -45,12 +48,23 @@ fn is_plain_jq(filter: &str) -> bool {
         } else if !" \t\n.[]{}()|,:;?=<>!+-*/%$@".contains(c) || rest.starts_with("::") {
             return false;
         } else {
-            match c {
-                '(' | '[' | '{' => open.push(c),
-                ')' | ']' | '}' => drop(open.pop()),
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            match (c, open.last()) {
+                ('(' | '[' | '{', _) => open.push(c),
+                // The text goes on behind what fills it.
+                (')', Some(&FILLED)) => {
+                    let Some((tail, opens)) = jq_string(rest) else { return false };
+                    if !opens {
+                        open.pop();
+                    }
+                    rest = tail;
+                    (before, last) = if opens { ('(', '(') } else { ('"', '"') };
+                    continue;
+                }
+                (')', Some('(')) | (']', Some('[')) | ('}', Some('{')) => drop(open.pop()),
+                (')' | ']' | '}', _) => return false,
                 _ => {}
             }
-            rest = rest.get(c.len_utf8()..).unwrap_or_default();
         }
         before = c;
         if !c.is_ascii_whitespace() {
@@ -64,19 +78,43 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// What follows a string without interpolation.
-fn jq_string(text: &str) -> Option<&str> {
+/// An open `\(` in a text.
+const FILLED: char = '\\';
+
+/// What follows the rest of a text, and whether that is a filter which fills it.
+fn jq_string(text: &str) -> Option<(&str, bool)> {
     let mut protected = false;
-    for (at, c) in text.char_indices().skip(1) {
+    for (at, c) in text.char_indices() {
         match c {
-            '(' if protected => return None,
+            '(' if protected => return text.get(at + 1..).map(|rest| (rest, true)),
             _ if protected => protected = false,
             '\\' => protected = true,
-            '"' => return text.get(at + 1..),
+            '"' => return text.get(at + 1..).map(|rest| (rest, false)),
             _ => {}
         }
     }
     None
+}
+
+/// The arguments without the values that `--arg` and `--argjson` give a name; `None`:
+/// there are none.
+pub fn unnamed(args: &[String]) -> Option<Vec<String>> {
+    let mut out = Vec::with_capacity(args.len());
+    let mut at = 0;
+    while let Some(arg) = args.get(at) {
+        let name = args.get(at + 1).filter(|_| matches!(arg.as_str(), "--arg" | "--argjson"));
+        if arg == "--" || name.is_some_and(|name| !is_variable(name)) {
+            return None;
+        }
+        let given = name.is_some() && args.get(at + 2).is_some();
+        out.extend((!given).then(|| arg.clone()));
+        at += if given { 3 } else { 1 };
+    }
+    (out.len() < args.len()).then_some(out)
+}
+
+fn is_variable(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_word)
 }
 
 const JQ_WORDS: &[&str] = &[
@@ -207,6 +245,10 @@ mod tests {
             ".a as $x | $x",
             "to_entries[] | .key",
             "[.[] | .\"a b\"]",
+            "to_entries[] | \"\\(.key): \\(.value)\"",
+            "\"a \\(.x | \"b \\(.y)\" | length) c\"",
+            "{\"x\": \"\\(.a)\"}",
+            ".a == $name",
         ] {
             assert!(is_plain_jq(good), "{good}");
         }
@@ -216,6 +258,13 @@ mod tests {
             "$ENV.PATH",
             "env.PATH",
             "\"\\(env)\"",
+            "\"\\(.a)\" + env",
+            "\"\\(\"\\(env)\")\"",
+            "\"\\(.a) \\(input)\"",
+            "\"\\(.a\"",
+            "\"\\(.a]\"",
+            "{\"\\(env: 1)\": 1}",
+            ".a)",
             "input",
             "inputs",
             "import \"a\" as a; .",

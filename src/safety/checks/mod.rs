@@ -10,20 +10,27 @@ use super::args::{self, Part, Token};
 use super::findings::{Findings, quoted};
 use super::judge::Call;
 
+mod awk;
 mod data;
 mod find;
+mod forms;
 mod git;
 mod jq;
 mod remote;
 mod sed;
 
+pub use awk::awk;
 pub use data::statements;
 pub use find::find;
+pub use forms::{
+    ar_lists, first_word, git_one_setting, git_setting, lsof, lsof_files, names_only, needs_in,
+    no_cache, no_list_file, no_pager_command, numbers_only, tar_lists, yq,
+};
 pub use git::{
     git_bisect, git_branch, git_discard, git_format, git_push, git_reflog, git_repository,
     git_symbolic_ref, git_tag,
 };
-pub use jq::jq;
+pub use jq::{jq, unnamed};
 pub use remote::{destroys, docker, forge, prune};
 pub use sed::sed;
 
@@ -73,7 +80,8 @@ pub fn printenv(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
     let names: Vec<_> = operands(tokens).collect();
     let harmless =
         ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
-    if names.is_empty() || names.iter().any(|(_, name)| !harmless.contains(name)) {
+    let told = names.is_empty() || names.iter().any(|(_, name)| !harmless.contains(name));
+    if told && !super::wrappers::prints_own(call, tokens) {
         call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings);
     }
 }

@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["perl -e 1", "ruby x.rb", "java -jar x.jar", "Rscript -e 1", "php -r 1"]),
     Spec::ask("pip pip2 pip3 pip3.* pipenv poetry uv pdm hatch rye easy_install twine flit", words::INSTALLS, INSTALL).posix().subs(&[
         Spec::refuse("publish upload", words::PUBLISHES, FAR).keeps(&["poetry publish", "twine upload x"]),
-    ]).keeps(&["pip install x", "uv sync", "pip --version"]),
+    ]).keeps(&["pip install x", "uv sync", "pip list --outdated"]),
     Spec::ask("cargo cross", words::RUNS_PROJECT, INSTALL).posix().flags("-q -v -vv --quiet --verbose --offline --frozen --locked").values("--config=text -C=text -Z=text --color=text")
         .subs(&[
             Spec::refuse("publish yank owner", words::PUBLISHES, FAR).keeps(&["cargo publish"]).raised(&[]),
@@ -41,10 +41,10 @@ pub(super) const ROWS: &[Spec] = &[
             Spec::ask("install uninstall add remove rm update fetch vendor generate-lockfile", words::INSTALLS, INSTALL).keeps(&["cargo install x", "cargo add serde"]),
             Spec::ask("build b check c test t run r bench doc clippy fmt fix clean new init miri nextest expand llvm-cov tree metadata package rustc rustdoc watch audit deny machete outdated insta tarpaulin", words::RUNS_PROJECT, BUILD).keeps(&["cargo build", "cargo test x", "cargo fmt", "cargo metadata"]),
         ])
-        .keeps(&["cargo --version", "cargo nobody"]),
-    Spec::ask("rustc rustfmt rustdoc clippy-driver miri bindgen cbindgen wasm-pack trunk sqlx diesel sea-orm-cli tauri", words::RUNS_PROJECT, BUILD).keeps(&["rustc --version", "rustc -C linker=./evil.sh main.rs"]),
+        .keeps(&["cargo", "cargo nobody"]),
+    Spec::ask("rustc rustfmt rustdoc clippy-driver miri bindgen cbindgen wasm-pack trunk sqlx diesel sea-orm-cli tauri", words::RUNS_PROJECT, BUILD).keeps(&["rustc main.rs", "rustc -C linker=./evil.sh main.rs"]),
     Spec::ask("go gofmt goimports golangci-lint gopls dlv staticcheck", words::RUNS_PROJECT, INSTALL).posix().subs(&[
-        Spec::ask("build run test vet fmt generate mod get install list env version tool clean work doc bug fix", words::RUNS_PROJECT, INSTALL).keeps(&["go build ./...", "go mod tidy", "go vet -vettool=./evil ./...", "go version"]),
+        Spec::ask("build run test vet fmt generate mod get install list env version tool clean work doc bug fix", words::RUNS_PROJECT, INSTALL).keeps(&["go build ./...", "go mod tidy", "go vet -vettool=./evil ./...", "go version -m x"]),
     ]).keeps(&["go nobody"]),
     Spec::ask("make gmake bmake ninja cmake ctest meson bazel bazelisk buck buck2 pants scons waf task rake invoke tox nox mage earthly dagger xmake b2 premake5 autoconf automake autoreconf configure libtool gyp nmake msbuild xbuild ant", words::RUNS_PROJECT, BUILD)
         .quiet(&["--version"]).keeps(&["make", "make -n", "make SHELL=./evil.sh", "cmake ."]),

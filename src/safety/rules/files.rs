@@ -149,8 +149,10 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("test [").flags("*").operands(Named).keeps(&["test -f a.txt", "[ -d src ]", "test 1 -eq 1"]).raised(&["test -f ~/.ssh/id_rsa", "[ -e /etc/shadow ]"]),
     Spec::read("find").flags("*").operands(Text).check(checks::find)
         .keeps(&["find . -name *.rs -type f", "find", "find src -maxdepth 2 -not -name x -print0", "find . ( -name a -o -name b ) -prune",
-                 "find . -mtime -1 -printf %p", "find . -newer a.txt", "find . -newermt 2024-01-01", "find . -size +1M -ls"])
-        .raised(&["find . -delete", "find . -exec ls {} ;", "find . -execdir ls {} +", "find . -ok ls ;", "find . -fprint x", "find . -fls x",
+                 "find . -mtime -1 -printf %p", "find . -newer a.txt", "find . -newermt 2024-01-01", "find . -size +1M -ls",
+                 "find . -name *.rs -exec wc -l {} +", "find src -type f -exec grep -l foo {} ;", "find . -exec sed -n 1p {} ;", "find . -exec ls -la {} ;", "find . -exec awk '{print}' {} +"])
+        .raised(&["find . -delete", "find . -exec rm {} ;", "find . -exec uniq {} +", "find . -exec uniq {} {} ;", "find . -exec sed {} a.txt ;", "find . -exec awk {} a.txt ;", "find . -exec jq {} a.json ;", "find . -exec sort -o {} a.txt ;",
+                  "find . ! -exec cat {} ;", "find . -not -exec cat {} ;", "find . -exec cat x{} ;", "find . -exec {} ;", "find . -exec sh -c 'cat {}' ;", "find . -exec strings {} ;", "find . -exec git log {} ;", "find . -exec wc -l {} + -exec rm {} ;", "find / -exec cat {} ;", "find . -exec cat {}", "find . -L -exec cat {} ;", "find -L . -exec cat {} ;", "find . -exec cat .env ;", "find . -execdir ls {} +", "find . -ok ls ;", "find . -fprint x", "find . -fls x",
                   "find . -fprintf x %p", "find . -fprint0 x", "find / -name x", "find -L . -name x", "find . -follow", "find . -nobody",
                   "find . -files0-from x", "find . -newer .env", "find ~/.ssh", "find . -name x -o -delete", "find link_ssh/ -name x"]),
     Spec::read("fd fdfind")

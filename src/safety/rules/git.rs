@@ -196,7 +196,7 @@ const SUBS: &[Spec] = &[
     ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),
     // Names are harmless; a value may be a password, so each is asked about but those that cannot be.
     Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(CONFIG_QUIET)
-        .keeps(&["git config --list", "git config user.name x", "git config --get user.name x", "git config --get http.extraheader", "git config --edit"]),
+        .keeps(&["git config user.name x", "git config --add a.b c", "git config --get x.y --unset z", "git config --file x --list", "git config list --file x", "git config --get http.extraheader", "git config --edit"]),
     Spec::ask("bisect", words::GIT_RUNS, &[Write, Exec]).posix().subs(&[Spec::read("log").keeps(&["git bisect log"]).raised(&["git bisect log x"])]).check(checks::git_bisect).keeps(&["git bisect run ./test.sh", "git bisect start"]).raised(&["git bisect run rm -rf x"]),
     Spec::ask("notes", words::GIT_WRITES, &[Write]).posix().subs(&[Spec::read("list show").operands(Text).keeps(&["git notes list"]).raised(&["git notes list --nobody"])]).keeps(&["git notes add -m x"]),
 
@@ -207,7 +207,7 @@ const SUBS: &[Spec] = &[
     Spec::ask("mv apply init update-index read-tree write-tree hash-object mktree merge-file merge-index commit-tree pack-refs repack format-patch replace \
                sparse-checkout bundle archive mergetool difftool maintenance credential interpret-trailers fast-import index-pack unpack-objects request-pull checkout-index mailinfo mailsplit stripspace pack-objects fmt-merge-msg merge-tree commit-graph multi-pack-index bugreport diagnose", words::GIT_WRITES, &[Write, Exec])
         .check(checks::output).keeps(&["git mv a b", "git apply x.patch", "git init", "git archive HEAD"]),
-    Spec::ask("help instaweb gui gitk citool web--browse", words::OPENS_PAGER, &[Exec]).keeps(&["git help -w status"]),
+    Spec::ask("help instaweb gui gitk citool web--browse", words::OPENS_PAGER, &[Exec]).keeps(&["git help -w status", "git -C src help status"]),
     Spec::ask("fsck verify-pack", words::TAKES_LONG, &[Write]).keeps(&["git fsck"]),
     Spec::ask("verify-commit verify-tag", words::GIT_SIGNATURE, &[Exec]).keeps(&["git verify-commit HEAD"]),
     Spec::ask("rm", words::GIT_DELETES, &[Delete, Write]).dangers(&[Danger::refuse("force", &["-r", "-f|--force"], words::DELETES_FORCED, &[Delete, Irreversible])]).keeps(&["git rm a.txt"]).raised(&["git rm -rf src"]),

@@ -11,6 +11,7 @@ use super::table::Spec;
 mod build;
 mod files;
 mod forbidden;
+pub mod forms;
 mod git;
 mod info;
 mod network;

@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Spec] = &[
         ])
         .check(checks::output)
         .quiet(&["--version"])
-        .keeps(&["tar tf x.tar", "tar -xzf x.tar.gz", "tar tf x.tar --checkpoint-action=exec=id", "tar --to-comm=id -xf x.tar", "tar --use-compress-program=./evil.sh -tf x.tar"])
+        .keeps(&["tar tf host:x.tar", "tar -xzf x.tar.gz", "tar tf x.tar --checkpoint-action=exec=id", "tar --to-comm=id -xf x.tar", "tar --use-compress-program=./evil.sh -tf x.tar"])
         .raised(&["tar -xf x.tar -C ~/.ssh"]),
     Spec::ask("zip unzip gzip gunzip zcat bzip2 bunzip2 xz unxz zstd unzstd lz4 7z 7za 7zr rar unrar cpio ar pax zipinfo zgrep xzcat bzcat zless brotli compress uncompress pigz lzma jar zstdcat", words::PACKS, &[Write])
         .dangers(&[Danger::ask("program", &["-TT=|--unzip-command="], words::STARTS_PROGRAM, &[Exec])]).quiet(&["--version"]).keeps(&["unzip x.zip", "gzip a.txt", "zip -r x.zip src"]),

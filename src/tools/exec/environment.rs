@@ -65,6 +65,12 @@ const SET: &[(&str, &str)] = &[
     ("GIT_ASKPASS", ""),
     ("SSH_ASKPASS", ""),
     ("NO_COLOR", "1"),
+    ("LESSSECURE", "1"),
+    ("LESSHISTFILE", "-"),
+    ("BAT_PAGER", "cat"),
+    ("SYSTEMD_PAGER", "cat"),
+    ("COREPACK_ENABLE_NETWORK", "0"),
+    ("CHECKPOINT_DISABLE", "1"),
     ("CARGO_NET_OFFLINE", "true"),
 ];
 

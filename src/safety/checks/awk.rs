@@ -1,0 +1,421 @@
+//! `awk` programs. Only what computes and prints to standard output is L0.
+//!
+//! The programs called awk differ: in where a regular expression ends, in what `/` means
+//! behind a bracket, in what their builtins reach. Whatever two of them could read
+//! differently is not understood here, and so is asked about.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::super::args::{Part, Token};
+use super::super::findings::Findings;
+use super::super::judge::Call;
+use super::super::wrappers;
+use super::operands;
+
+/// `awk`: a program that reads its operands and prints, no more.
+pub fn awk(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let program = operands(tokens).next();
+    let mut odd = program.filter(|(_, program)| !is_plain_awk(program)).map(|(at, _)| at);
+    for token in tokens {
+        if let Part::Flag { name, value: Some(value), .. } = &token.part
+            && name == "-v"
+            && !is_plain_assignment(value)
+        {
+            odd = odd.or(Some(token.at));
+        }
+    }
+    if let Some(at) = odd {
+        call.find("script", Tier::L1, words::RUNS_AWK, at, RUNS, findings);
+        wrappers::code(call, tokens, findings);
+    }
+}
+
+const RUNS: &[Effect] = &[Effect::Exec, Effect::Write];
+
+/// `name=value`, where the value is text and nothing else in any of them.
+fn is_plain_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, value)| {
+        is_name(name) && !RESERVED.contains(&name) && !value.starts_with('@')
+    })
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.chars().all(is_word)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// What stood last: it decides what a `/` begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    /// An operator, an opening bracket, the start of a statement: an operand follows.
+    Open,
+    /// A number, a text, a variable, a closed bracket: an operator follows.
+    Closed,
+    /// What follows may be either, depending on the awk.
+    Doubtful,
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    last: Last,
+    /// Inside a statement that prints, where `>` would be a file.
+    prints: bool,
+    /// For each open round bracket, whether it is that of `if`, `while` or `for`.
+    brackets: Vec<bool>,
+    /// The next round bracket is that of a condition.
+    condition: bool,
+}
+
+/// Whether a program is made of known parts only.
+fn is_plain_awk(program: &str) -> bool {
+    let mut reader = Reader {
+        rest: program,
+        last: Last::Open,
+        prints: false,
+        brackets: Vec::new(),
+        condition: false,
+    };
+    while let Some(c) = reader.rest.chars().next() {
+        if reader.part(c).is_none() {
+            return false;
+        }
+    }
+    reader.brackets.is_empty()
+}
+
+impl<'a> Reader<'a> {
+    /// Reads one part; `None`: it is not understood.
+    fn part(&mut self, c: char) -> Option<()> {
+        match c {
+            ' ' | '\t' => self.skip(1),
+            '\n' | ';' | '{' | '}' => self.end(c),
+            '"' => self.text(),
+            '/' => self.slash(),
+            '(' => {
+                self.brackets.push(std::mem::take(&mut self.condition));
+                self.last = Last::Open;
+                self.skip(1)
+            }
+            ')' => {
+                let condition = self.brackets.pop()?;
+                // Behind a condition a statement begins, which only some awks know.
+                self.last = if condition { Last::Doubtful } else { Last::Closed };
+                self.skip(1)
+            }
+            ']' => self.then(Last::Closed, 1),
+            '[' | ',' | '?' | ':' | '~' | '^' | '%' => self.then(Last::Open, 1),
+            '0'..='9' => self.number(),
+            '.' if self.rest.get(1..)?.starts_with(|c: char| c.is_ascii_digit()) => self.number(),
+            // A field; what stands behind the sign is an operand of its own.
+            '$' => self.then(Last::Doubtful, 1),
+            '|' if self.rest.starts_with("||") => self.then(Last::Open, 2),
+            '&' if self.rest.starts_with("&&") => self.then(Last::Open, 2),
+            '>' => self.greater(),
+            '<' | '=' | '!' | '*' => self.then(Last::Open, 1),
+            '+' | '-' => {
+                let twice = self.rest.get(1..)?.starts_with(c);
+                self.then(if twice { Last::Doubtful } else { Last::Open }, 1 + usize::from(twice))
+            }
+            c if c.is_ascii_alphabetic() || c == '_' => self.word(),
+            _ => None,
+        }
+    }
+
+    /// The end of a statement. Behind an operator or a comma the next line goes on with it.
+    fn end(&mut self, sign: char) -> Option<()> {
+        let within = !self.brackets.is_empty();
+        match sign {
+            '\n' if within => return None,
+            '\n' if self.last == Last::Open => {}
+            '\n' if self.last == Last::Doubtful => self.prints = false,
+            '{' | '}' if within => return None,
+            ';' if within => self.last = Last::Open,
+            _ => {
+                self.prints = false;
+                self.last = Last::Open;
+            }
+        }
+        self.skip(1)
+    }
+
+    fn skip(&mut self, bytes: usize) -> Option<()> {
+        self.rest = self.rest.get(bytes..)?;
+        Some(())
+    }
+
+    fn then(&mut self, last: Last, bytes: usize) -> Option<()> {
+        self.last = last;
+        self.skip(bytes)
+    }
+
+    /// Greater than; behind `print` it would name a file.
+    fn greater(&mut self) -> Option<()> {
+        if self.prints || self.rest.starts_with(">>") {
+            return None;
+        }
+        self.then(Last::Open, 1)
+    }
+
+    fn number(&mut self) -> Option<()> {
+        let digits = |text: &str| text.find(|c: char| !(c.is_ascii_digit() || c == '.'));
+        let end = digits(self.rest).unwrap_or(self.rest.len());
+        // `1x` are two things to an awk, and the second could be anything.
+        match self.rest.get(end..)?.chars().next() {
+            Some(c) if is_word(c) => None,
+            Some(_) | None => self.then(Last::Closed, end),
+        }
+    }
+
+    fn text(&mut self) -> Option<()> {
+        let end = closing(self.rest.get(1..)?, '"')?;
+        self.then(Last::Closed, end + 2)
+    }
+
+    /// A division, or a regular expression.
+    fn slash(&mut self) -> Option<()> {
+        match self.last {
+            Last::Closed => self.then(Last::Open, 1),
+            Last::Open => {
+                let body = self.rest.get(1..)?;
+                let end = closing(body, '/')?;
+                // `/=` is an operator to some.
+                if body.starts_with('=') || !has_plain_brackets(body.get(..end)?) {
+                    return None;
+                }
+                self.then(Last::Doubtful, end + 2)
+            }
+            Last::Doubtful => None,
+        }
+    }
+
+    fn word(&mut self) -> Option<()> {
+        let end = self.rest.find(|c: char| !is_word(c)).unwrap_or(self.rest.len());
+        let word = self.rest.get(..end)?;
+        if RESERVED.contains(&word) {
+            return None;
+        }
+        let behind = self.rest.get(end..)?;
+        let called = behind.trim_start_matches([' ', '\t']).starts_with('(');
+        let (last, known) = match word {
+            "print" | "printf" => {
+                self.prints = true;
+                (Last::Open, true)
+            }
+            "if" | "while" | "for" => {
+                self.condition = true;
+                (Last::Doubtful, called)
+            }
+            _ if KEYWORDS.contains(&word) => (Last::Doubtful, true),
+            _ if BUILTINS.contains(&word) => (Last::Doubtful, called || word == "length"),
+            // A variable; one that is called is a function nobody here has defined.
+            _ => (Last::Closed, !called),
+        };
+        known.then_some(())?;
+        self.then(last, end)
+    }
+}
+
+/// Where a text ends that began before; `\` protects what follows it.
+fn closing(text: &str, sign: char) -> Option<usize> {
+    let mut protected = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            '\n' => return None,
+            _ if protected => protected = false,
+            '\\' => protected = true,
+            c if c == sign => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether the brackets of a regular expression end where every awk takes them to end.
+fn has_plain_brackets(body: &str) -> bool {
+    let mut rest = body;
+    while let Some(at) = rest.find(['[', '\\']) {
+        let Some(behind) = rest.get(at + 1..) else { return false };
+        if rest.get(at..).is_some_and(|rest| rest.starts_with('\\')) {
+            // What is protected opens nothing, and awks agree on it outside of brackets.
+            let next = behind.chars().next().map_or(0, char::len_utf8);
+            rest = behind.get(next..).unwrap_or_default();
+            continue;
+        }
+        let set = behind.strip_prefix('^').unwrap_or(behind);
+        let Some(end) = set_end(set) else { return false };
+        rest = set.get(end..).unwrap_or_default();
+    }
+    !rest.contains('[')
+}
+
+/// Where a set of characters ends: its `]` is not the first in it, nothing in it is
+/// protected, and nothing opens in it but a class such as `[:digit:]`.
+fn set_end(set: &str) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = set.get(at..)?;
+        match rest.chars().next()? {
+            ']' if at > 0 => return Some(at + 1),
+            ']' | '\\' => return None,
+            '[' => {
+                let class = rest.strip_prefix("[:")?;
+                let end = class.find(":]")?;
+                class.get(..end)?.chars().all(|c| c.is_ascii_lowercase()).then_some(())?;
+                at += end + 4;
+            }
+            c => at += c.len_utf8(),
+        }
+    }
+}
+
+/// Words that reach beyond the text that is read, whatever stands around them.
+const RESERVED: &[&str] = &[
+    "system",
+    "getline",
+    "ENVIRON",
+    "ARGV",
+    "ARGC",
+    "PROCINFO",
+    "SYMTAB",
+    "FUNCTAB",
+    "function",
+    "func",
+    "close",
+    "FILENAME",
+    "use",
+    "namespace",
+    "awk",
+    "include",
+    "load",
+    "eval",
+];
+
+const KEYWORDS: &[&str] = &[
+    "BEGIN",
+    "END",
+    "BEGINFILE",
+    "ENDFILE",
+    "else",
+    "do",
+    "in",
+    "next",
+    "nextfile",
+    "exit",
+    "delete",
+    "break",
+    "continue",
+];
+
+const BUILTINS: &[&str] = &[
+    "length", "substr", "index", "split", "sub", "gsub", "gensub", "match", "sprintf", "sin",
+    "cos", "atan2", "exp", "log", "sqrt", "int", "rand", "srand", "tolower", "toupper", "strftime",
+    "systime", "mktime", "strtonum", "and", "or", "xor", "lshift", "rshift", "compl", "patsplit",
+    "typeof", "isarray",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_that_print_and_count_are_plain() {
+        for program in [
+            "{print $1}",
+            "{ print $1, $NF }",
+            "NR>=10 && NR<=20",
+            "NR==5",
+            "/error/",
+            "/^fn [a-z_]+/ {n++} END {print n}",
+            "{s+=$1} END{print s}",
+            "{ sum += $3 } END { print sum/NR }",
+            "END { print (a+b)/2 }",
+            "!seen[$0]++",
+            "BEGIN{FS=\":\"} {print $1}",
+            "$3 > 100 {print $1}",
+            "{ if ($3 > 10) print $1; else print $2 }",
+            "{a[$1]++} END {for (k in a) print k, a[k]}",
+            "length > 80",
+            "length($0) > 80 { print FNR \": \" $0 }",
+            "{ printf \"%-20s %s\\n\", $1, $2 }",
+            "$1 ~ /^[0-9]+$/",
+            "{gsub(/ +/, \" \"); print}",
+            "NF",
+            "1",
+            "{print substr($0, 1, 10)}",
+            "/a/,/b/",
+            "{ print toupper($1) }",
+            "$2 == \"x\" || $2 != \"y\"",
+            "{ for (i = 1; i <= NF; i++) s += $i } END { print s }",
+            "/[[:digit:]]+/ { print }",
+        ] {
+            assert!(is_plain_awk(program), "{program}");
+        }
+    }
+
+    #[test]
+    fn programs_that_could_do_more_are_not() {
+        for program in [
+            "BEGIN{system(\"id\")}",
+            "BEGIN { system (\"id\") }",
+            "{print > \"out\"}",
+            "{print >> \"out\"}",
+            "{print $1 > $2}",
+            "{print($1) > \"x\"}",
+            "{printf \"x\" > \"/dev/stderr\"}",
+            "{print | \"sh\"}",
+            "{print |& \"sh\"}",
+            "BEGIN{\"id\" | getline x; print x}",
+            "BEGIN{while ((getline line < \"/etc/passwd\") > 0) print line}",
+            "BEGIN{print ENVIRON[\"HOME\"]}",
+            "BEGIN{ARGV[1]=\"/etc/passwd\"; ARGC=2}",
+            "BEGIN{FILENAME=\"x\"}",
+            "@load \"filefuncs\"",
+            "@include \"x\"",
+            "BEGIN{f=\"system\"; @f(\"id\")}",
+            "function f(x) {return x} BEGIN{f(1)}",
+            "BEGIN{PROCINFO[\"x\"]=1}",
+            "BEGIN{SYMTAB[\"x\"]=1}",
+            // A text in one awk is code in another.
+            "{if (x) /\"/; system(\"id\") #\"/}",
+            "/[/]\"/; system(\"id\") #/",
+            "/[]/]\"/",
+            "/[\\]/]x/",
+            "x++ /\"/ 1",
+            "length /\"/ 2",
+            "$/x/",
+            "/a/ /\"/",
+            "{print \"open}",
+            "{print 1 # a note\n}",
+            "{print \\\n1}",
+            "{print (1}",
+            "{print 1)}",
+            "f(1)",
+            "f (1)",
+            "`id`",
+            "1system(\"id\")",
+            "BEGIN{x=0x1system(\"id\")}",
+            "{print $1,\n\"x\" > \"out\"}",
+            "{print $1 &&\n\"x\" > \"out\"}",
+            "{print ($1\n) > \"out\"}",
+            "{print (1;2) > \"out\"}",
+            "{if (x)\n/\"/; system(\"id\") #\"/}",
+            "/=\"/ {print}",
+            "{print é}",
+            "close(\"x\")",
+        ] {
+            assert!(!is_plain_awk(program), "{program}");
+        }
+    }
+
+    #[test]
+    fn only_plain_names_are_assigned() {
+        assert!(is_plain_assignment("n=5") && is_plain_assignment("FS=:"));
+        for text in ["n", "ENVIRON=1", "1=2", "x=@/a/", "a b=1"] {
+            assert!(!is_plain_assignment(text), "{text}");
+        }
+    }
+}

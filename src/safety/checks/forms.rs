@@ -1,0 +1,227 @@
+//! What the harmless forms of a program may not hold. Each function only adds findings.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::super::args::{Part, Token};
+use super::super::findings::{Findings, quoted};
+use super::super::judge::{Call, Seat};
+use super::{jq, operands};
+
+/// Raises the call for what stands at `at`.
+fn odd(call: &Call<'_>, at: usize, findings: &mut Findings) {
+    let text = call.args.get(at).map_or("", String::as_str);
+    let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
+    call.find("operand", Tier::L1, say.with("arg", quoted(text)), at, &[Effect::Exec], findings);
+}
+
+fn odd_where(
+    call: &Call<'_>,
+    tokens: &[Token<'_>],
+    findings: &mut Findings,
+    is_odd: impl Fn(&str) -> bool,
+) {
+    if let Some((at, _)) = operands(tokens).find(|(_, text)| is_odd(text)) {
+        odd(call, at, findings);
+    }
+}
+
+/// Words that cannot be a file: `ls`, `git-log`, `3p`.
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+:".contains(c))
+}
+
+pub fn names_only(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    odd_where(call, tokens, findings, |text| !is_name(text));
+}
+
+pub fn numbers_only(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let number = |text: &str| text.len() < 7 && text.bytes().all(|byte| byte.is_ascii_digit());
+    odd_where(call, tokens, findings, |text| !number(text));
+}
+
+/// `git help`: the sub-command stands first, so no other folder was named before.
+pub fn first_word(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if call.seat != Seat::From(1) {
+        odd(call, 0, findings);
+    }
+    names_only(call, tokens, findings);
+}
+
+/// `@FILE` among the operands holds more of them.
+pub fn no_list_file(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    odd_where(call, tokens, findings, |text| text.starts_with(['@', '!']));
+}
+
+/// `less +COMMAND`.
+pub fn no_pager_command(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    odd_where(call, tokens, findings, |text| text.starts_with('+'));
+}
+
+/// `bat cache --build`.
+pub fn no_cache(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    odd_where(call, tokens, findings, |text| text == "cache");
+}
+
+/// `lsof +r` never ends, `+m` writes a file.
+pub fn lsof(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let known = ["+D", "+d", "+c", "+w", "+L"];
+    odd_where(call, tokens, findings, |text| {
+        text.starts_with('+') && !known.iter().any(|known| text.starts_with(known))
+    });
+}
+
+pub fn lsof_files(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    lsof(call, tokens, findings);
+    if operands(tokens).next().is_none() {
+        odd(call, 0, findings);
+    }
+}
+
+/// `openssl req` without a request would make one.
+pub fn needs_in(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let given = |token: &Token<'_>| matches!(&token.part, Part::Flag { name, value: Some(_), .. } if name == "-in");
+    if !tokens.iter().any(given) {
+        odd(call, 0, findings);
+    }
+}
+
+/// `yq FILTER FILE`: what comes first may be either.
+pub fn yq(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    match operands(tokens).next() {
+        Some((at, filter)) if !jq::is_plain_jq(filter) => odd(call, at, findings),
+        Some(_) => {}
+        None => odd(call, 0, findings),
+    }
+}
+
+/// `ar t ARCHIVE [MEMBER…]`.
+pub fn ar_lists(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    let (mode, rest) = call.args.split_first().map_or(("", &[][..]), |(m, rest)| (m, rest));
+    let mode = mode.strip_prefix('-').unwrap_or(mode);
+    let lists = mode.starts_with('t') && mode.bytes().all(|byte| b"tvO".contains(&byte));
+    let plain = rest.iter().all(|arg| !arg.starts_with(['-', '@']));
+    match rest.first().filter(|_| lists && plain) {
+        Some(archive) => call.reads(archive, 1, findings),
+        None => odd(call, 0, findings),
+    }
+}
+
+/// `tar tf ARCHIVE`, in its old and its new spelling. A `:` in the name of the archive
+/// would name another machine, and a program to reach it.
+pub fn tar_lists(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    let mut listing = Listing::default();
+    let mut at = 0;
+    while let Some(arg) = call.args.get(at) {
+        let next = call.args.get(at + 1).map(|next| (at + 1, next.as_str()));
+        let took = match arg.as_str() {
+            text if at == 0 && !text.starts_with('-') => listing.letters(text, next, true),
+            text if text.starts_with("--") => listing.long(at, text, next),
+            text if text.len() > 1 && text.starts_with('-') => {
+                listing.letters(text.get(1..).unwrap_or_default(), next, false)
+            }
+            _ => Some(1),
+        };
+        let Some(took) = took else { return odd(call, at, findings) };
+        at += took;
+    }
+    match listing {
+        Listing { lists: true, archive: Some((at, archive)), .. } if !archive.contains(':') => {
+            call.reads(archive, at, findings);
+        }
+        _ => odd(call, 0, findings),
+    }
+}
+
+#[derive(Default)]
+struct Listing<'a> {
+    lists: bool,
+    archive: Option<(usize, &'a str)>,
+}
+
+impl<'a> Listing<'a> {
+    /// How many arguments were read; `None`: it is not understood.
+    fn letters(
+        &mut self,
+        letters: &'a str,
+        next: Option<(usize, &'a str)>,
+        old: bool,
+    ) -> Option<usize> {
+        for (index, letter) in letters.char_indices() {
+            match letter {
+                't' => self.lists = true,
+                'v' | 'z' | 'j' | 'J' | 'a' => {}
+                'f' => {
+                    let rest = letters.get(index + 1..)?;
+                    // In the old spelling the name comes after all letters.
+                    if !rest.is_empty() && !(old && rest.chars().all(|c| "tvzjJa".contains(c))) {
+                        return None;
+                    }
+                    self.lists |= old && rest.contains('t');
+                    self.file(next?)?;
+                    return Some(2);
+                }
+                _ => return None,
+            }
+        }
+        Some(1)
+    }
+
+    fn long(&mut self, at: usize, text: &'a str, next: Option<(usize, &'a str)>) -> Option<usize> {
+        match text.split_once('=') {
+            Some(("--file", file)) => self.file((at, file)).map(|()| 1),
+            Some(_) => None,
+            None if text == "--file" => self.file(next?).map(|()| 2),
+            None if text == "--list" => {
+                self.lists = true;
+                Some(1)
+            }
+            None => LISTS.contains(&text).then_some(1),
+        }
+    }
+
+    fn file(&mut self, file: (usize, &'a str)) -> Option<()> {
+        self.archive.is_none().then(|| self.archive = Some(file))
+    }
+}
+
+const LISTS: &[&str] = &[
+    "--verbose",
+    "--gzip",
+    "--gunzip",
+    "--bzip2",
+    "--xz",
+    "--zstd",
+    "--lzma",
+    "--auto-compress",
+    "--utc",
+    "--full-time",
+    "--numeric-owner",
+    "--wildcards",
+    "--no-wildcards",
+    "--ignore-case",
+];
+
+/// Settings whose values are secrets: they are asked for one by one.
+pub fn git_setting(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let secret = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        SECRET_SETTINGS.iter().any(|part| text.contains(part))
+    };
+    odd_where(call, tokens, findings, secret);
+}
+
+/// `git config NAME` reads; a second word would be its new value.
+pub fn git_one_setting(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    git_setting(call, tokens, findings);
+    let words: Vec<(usize, &str)> = operands(tokens).collect();
+    match words.as_slice() {
+        [(_, name)] if name.contains('.') && is_name(name) => {}
+        _ => odd(call, 0, findings),
+    }
+}
+
+const SECRET_SETTINGS: &[&str] =
+    &["token", "pass", "secret", "extraheader", "credential", "cookie", "auth", "key"];

@@ -1,0 +1,201 @@
+//! Harmless forms of programs that ask otherwise. Each is a proof of its own, beside the
+//! row of its program: what does not fit one of them in every part is judged by the row.
+//!
+//! Questions about a version are answered from an empty folder, since many programs look
+//! into the folder they stand in first.
+
+use super::super::checks;
+use super::super::table::Operands::{Named, None as No, Reads, Text};
+use super::super::table::Spec;
+use crate::protocol::Effect::Exec;
+use crate::words::safety as words;
+
+const ANY: usize = usize::MAX;
+
+/// A form, and what must be there for it.
+pub struct Form {
+    pub spec: Spec,
+    /// Options without which it is another form, each in one of its spellings: `-l|--list`.
+    pub needs: &'static [&'static str],
+    /// It runs in an empty folder of its own.
+    pub empty_folder: bool,
+    /// Added at the start, in front of the argument of this number.
+    pub inserted: (usize, &'static [&'static str]),
+}
+
+const fn here(spec: Spec, needs: &'static [&'static str]) -> Form {
+    Form { spec, needs, empty_folder: false, inserted: (0, &[]) }
+}
+
+/// In an empty folder.
+const fn apart(spec: Spec, needs: &'static [&'static str]) -> Form {
+    Form { empty_folder: true, ..here(spec, needs) }
+}
+
+/// Exactly these arguments, in an empty folder.
+const fn probe(names: &'static str, forms: &'static [&'static str]) -> Form {
+    let spec = Spec::read(names).quiet(forms).check(checks::needs_quiet);
+    Form { spec, needs: &[], empty_folder: true, inserted: (0, &[]) }
+}
+
+const fn probe_by(
+    starts: &'static [&'static str],
+    names: &'static str,
+    forms: &'static [&'static str],
+) -> Form {
+    let form = probe(names, forms);
+    Form { spec: form.spec.starts(starts), ..form }
+}
+
+const VERSION: &[&str] = &["--version", "--help"];
+const VERSIONS: &[&str] = &["--version", "-V", "--help"];
+const SHORT: &[&str] = &["--version", "-v", "--help"];
+const NODE: &[&str] = &["env", "node", "nodejs"];
+const PYTHON: &[&str] = &["python3"];
+const UNPACKS: &[&str] = &["gzip", "bzip2", "xz", "zstd", "lzip", "lzma", "compress"];
+const FORMATS: &[&str] = &[
+    "groff", "nroff", "troff", "grotty", "tbl", "eqn", "preconv", "col", "locale", "gzip", "zcat",
+    "sh", "cat", "man", "mandoc",
+];
+
+/// The forms of a program.
+pub fn of(name: &str) -> impl Iterator<Item = &'static Form> {
+    FORMS.iter().filter(move |form| form.spec.called(name).is_some())
+}
+
+#[rustfmt::skip]
+pub(super) const FORMS: &[Form] = &[
+    // Versions.
+    probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help"]),
+    probe("rustc rustdoc rustfmt", &["--version", "-V", "-vV", "-Vv", "--version --verbose", "--verbose --version", "--print sysroot", "--print target-list", "--print cfg", "--help"]),
+    probe("rustup", &["--version", "-V", "toolchain list", "target list --installed", "component list --installed", "--help"]),
+    probe_by(NODE, "npm npx yarn pnpm tsc eslint prettier jest vitest mocha webpack rollup ts-node nodemon", &["--version", "-v", "--help"]),
+    probe("vite esbuild turbo biome deno bun", SHORT),
+    probe_by(PYTHON, "pip pip2 pip3 pip3.* pipx pipenv poetry uv pdm hatch pytest mypy ruff black isort flake8 pylint pre-commit tox nox ansible aws conda mamba", VERSIONS),
+    probe("go", &["version", "help", "env GOVERSION"]),
+    probe("gofmt golangci-lint gopls dlv", VERSION),
+    probe("terraform tofu packer vault consul nomad", &["version", "--version", "-version", "-v"]),
+    probe("kubectl", &["version --client", "version --client=true", "version --client --short", "version --client -o json", "version --client -o yaml", "--help"]),
+    probe("helm kind minikube hugo zig buf", &["version", "version --short", "--version", "--help"]),
+    probe("docker docker-compose podman buildah nerdctl", SHORT),
+    probe("gh glab hub", &["--version", "version"]),
+    probe("sqlite3", &["--version", "-version"]),
+    probe("psql pg_dump mysql mariadb redis-cli mongosh duckdb", &["--version", "-V", "-v"]),
+    probe("java javac jshell jar kotlin kotlinc groovy scala", &["--version", "-version"]),
+    probe("openssl", &["version", "version -a", "--version"]),
+    probe("ruby gem bundle bundler rspec rails php perl lua luajit composer", SHORT),
+    probe("rake R Rscript julia ghc ghci cabal stack elixir erl mix nim crystal dart swift swiftc ocaml opam dotnet node-gyp", VERSION),
+    probe("curl wget rsync ssh scp tmux screen vim vi nvim nano emacs ffmpeg ffprobe convert magick gpg gpg2", &["--version", "-V", "-version"]),
+    probe("clang-format clang-tidy cppcheck shellcheck shfmt hadolint yamllint protoc flatc ccache sccache tokei cloc scc hyperfine pandoc dot doxygen just entr ag ack ugrep bat batcat tldr less more man zip unzip gzip bzip2 xz zstd 7z xmllint sqlfluff typos taplo", VERSIONS),
+    probe("mkdocs sphinx-build django-admin flask gunicorn uvicorn celery alembic streamlit cython coverage", VERSION),
+    probe("systemctl journalctl loginctl lsof netstat ip ping ldd gdb lldb strace ltrace valgrind perf", &["--version", "-V"]),
+
+    // What is installed.
+    Form {
+        spec: Spec::ask("pip pip2 pip3 pip3.*", words::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(&[
+            Spec::read("list").flags("-e -l -v --editable --local --user --not-required --exclude-editable --include-editable --verbose").values("--format=text --exclude=text"),
+            Spec::read("show").flags("-f -v --files --verbose").operands(Text),
+            Spec::read("freeze").flags("-l --local --user --all --exclude-editable").values("--exclude=text"),
+            Spec::read("check help").operands(No),
+        ]),
+        needs: &[], empty_folder: true, inserted: (0, &["--disable-pip-version-check", "--no-input"]),
+    },
+    Form {
+        spec: Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("env").flags("-json -changed").operands(Text).check(checks::names_only)]),
+        needs: &[], empty_folder: true, inserted: (0, &[]),
+    },
+
+    // What lies in an archive.
+    here(Spec::read("tar bsdtar gtar").check(checks::tar_lists).operands(Text).flags("*").starts(UNPACKS), &[]),
+    here(Spec::read("unzip").flags("-l -v -Z -t -q -qq -1 -h -z").operands(Reads(ANY)).check(checks::no_list_file), &["-l|-v|-Z|-t"]),
+    here(Spec::read("zipinfo").flags("-1 -2 -s -m -l -v -h -t -T -z").operands(Reads(ANY)), &[]),
+    here(Spec::read("gzip").flags("-l -v -q -n -t --list --verbose --quiet --name --test").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
+    here(Spec::read("gzip").flags("-d -c -q -v --decompress --uncompress --stdout --to-stdout --quiet").operands(Reads(ANY)), &["-d|--decompress|--uncompress", "-c|--stdout|--to-stdout"]),
+    here(Spec::read("gunzip").flags("-c -q -v --stdout --to-stdout --quiet").operands(Reads(ANY)).starts(&["gzip", "sh"]), &["-c|--stdout|--to-stdout"]),
+    here(Spec::read("zcat").flags("-q -v -f --quiet --force").operands(Reads(ANY)).starts(&["gzip", "sh"]), &[]),
+    here(Spec::read("bzcat xzcat zstdcat").operands(Reads(ANY)).starts(&["bzip2", "xz", "zstd", "lz4"]), &[]),
+    here(Spec::read("xz unxz lzma").flags("-l -t -v -q --list --test --verbose --quiet --robot").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
+    here(Spec::read("xz bzip2 zstd").flags("-d -c -q -v --decompress --stdout --quiet").operands(Reads(ANY)), &["-d|--decompress", "-c|--stdout"]),
+    here(Spec::read("zstd").flags("-l -t -v -q --list --test").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
+    here(Spec::ask("7z 7za 7zr", words::PACKS, &[Exec]).posix().subs(&[Spec::read("l t").flags("-slt -ba -bd").operands(Reads(ANY)).check(checks::no_list_file)]), &[]),
+    here(Spec::read("ar").check(checks::ar_lists).operands(Text).flags("*"), &[]),
+
+    // Pagers, which print where nobody turns their pages.
+    here(Spec::read("less").flags("-N -n -R -r -S -s -F -X -i -I -M -m -E -e -Q -q -NUM --LINE-NUMBERS --RAW-CONTROL-CHARS --chop-long-lines --quit-if-one-screen --no-init --ignore-case --IGNORE-CASE")
+        .operands(Reads(ANY)).check(checks::no_pager_command), &[]),
+    here(Spec::read("more").flags("-d -f -l -p -c -s -u -NUM").operands(Reads(ANY)).check(checks::no_pager_command), &[]),
+    here(Spec::read("bat batcat").flags("-p -pp -n -A --plain --number --show-all -f --force-colorization --list-languages --list-themes --no-paging -P --squeeze-blank")
+        .values("--paging=text -l=text --language=text --style=text --theme=text --color=text --decorations=text -r=text --line-range=text -H=text --highlight-line=text --tabs=text --wrap=text --terminal-width=text --italic-text=text")
+        .operands(Reads(ANY)).check(checks::no_cache), &[]),
+    apart(Spec::read("man").flags("-a -f -k -w -W --all --whatis --apropos --where --path --no-hyphenation --nh --no-justification --nj -i -I").values("-s=text -S=text --sections=text")
+        .operands(Text).check(checks::names_only).starts(FORMATS), &[]),
+    apart(Spec::read("whatis apropos").flags("-r -w -l --regex --wildcard --long -e --exact -a --and").values("-s=text --sections=text --section=text").operands(Text).check(checks::names_only).starts(&["man"]), &[]),
+
+    // The machine.
+    Form { spec: Spec::read("lsof").flags("-P -n -t -l -a -R").values("-i=?text -s=?text -p=text -c=text -u=text").operands(Reads(ANY)).check(checks::lsof), needs: &["-i|-p|-c|-u|-t"], empty_folder: false, inserted: (0, &["-n"]) },
+    Form { spec: Spec::read("lsof").flags("-P -n -t -l -a").operands(Reads(ANY)).check(checks::lsof_files), needs: &[], empty_folder: false, inserted: (0, &["-n"]) },
+    Form { spec: Spec::read("netstat").flags("-t -u -l -n -p -a -r -i -s -x -e -4 -6 -o -W -w --tcp --udp --listening --numeric --programs --program --all --route --interfaces --statistics --extend --wide").operands(No), needs: &[], empty_folder: false, inserted: (0, &["-n"]) },
+    here(Spec::read("top").flags("-b -H -i -1").values("-n=text -o=text -p=text -u=text -U=text -w=?text -d=text -E=text -e=text").operands(No), &["-b", "-n"]),
+    here(Spec::read("journalctl").flags("-b -k -r -x -e -q -a -l -NUM --no-pager --boot --dmesg --reverse --quiet --utc --no-hostname --no-full --all --disk-usage --list-boots --user --system --catalog --pager-end --full")
+        .values("-n=?text --lines=?text -u=text --unit=text --user-unit=text -p=text --priority=text -S=text --since=text -U=text --until=text -o=text --output=text -t=text --identifier=text -g=text --grep=text --case-sensitive=?text --boot=?text --output-fields=text -F=text --field=text")
+        .operands(No), &[]),
+    here(Spec::read("dmesg").flags("-T -x -k -u -t -e -P -r --ctime --decode --kernel --userspace --notime --reltime --nopager --raw").values("-l=text --level=text -f=text --facility=text --color=?text --time-format=text --since=text --until=text").operands(No), &[]),
+    here(Spec::read("who w users").flags("-a -b -d -H -l -m -q -r -s -u -T -h -f -i --all --boot --heading --count --users --short --no-header").operands(No), &[]),
+    here(Spec::read("last").flags("-a -F -i -w -x -R -NUM --fulltimes --fullnames --nohostname --system").values("-n=text --limit=text -s=text -t=text -p=text --since=text --until=text").operands(Text).check(checks::names_only), &[]),
+    here(Spec::read("lspci").flags("-v -vv -vvv -k -n -nn -t -m -mm -D -b").values("-s=text -d=text").operands(No), &[]),
+    here(Spec::read("lsusb").flags("-v -t").values("-s=text -d=text").operands(No), &[]),
+    here(Spec::read("lsb_release").flags("-a -d -i -r -c -s -v --all --description --id --release --codename --short --version").operands(No).starts(PYTHON), &[]),
+    here(Spec::read("sw_vers lsns findmnt ipcs").flags("-productName -productVersion -buildVersion -l -a -J -t -u -p -s -m -q --json --list --all").operands(No), &[]),
+
+    // git. What settings include is a file of its own, and may lie anywhere.
+    Form {
+        spec: Spec::read("git.config").flags("-l --list --get --get-all --get-regexp --get-urlmatch --show-origin --show-scope --global --local --system --worktree -z --null --name-only --bool --int --path --bool-or-int --no-includes")
+            .values("--type=text --default=text").operands(Text).check(checks::git_setting),
+        needs: &["-l|--list|--get|--get-all|--get-regexp|--get-urlmatch"], empty_folder: false, inserted: (0, &["--no-includes"]),
+    },
+    Form {
+        spec: Spec::read("git.config").flags("--show-origin --show-scope --global --local --system --worktree -z --null --bool --int --path --bool-or-int --no-includes")
+            .values("--type=text --default=text").operands(Text).check(checks::git_one_setting),
+        needs: &[], empty_folder: false, inserted: (0, &["--no-includes"]),
+    },
+    Form {
+        spec: Spec::ask("git.config", words::GIT_CONFIGURES, &[Exec]).posix().check(checks::git_setting).subs(&[
+            Spec::read("get").flags("--all --show-names --show-origin --show-scope --global --local --system --worktree -z --null --bool --int").values("--type=text --default=text --url=text --value=text").operands(Text),
+            Spec::read("list").flags("--show-names --name-only --show-origin --show-scope --global --local --system --worktree -z --null").operands(No),
+        ]),
+        needs: &[], empty_folder: false, inserted: (1, &["--no-includes"]),
+    },
+    apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::first_word).starts(FORMATS), &[]),
+    here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named), &[]),
+
+    // Certificates and digests.
+    here(Spec::ask("openssl", words::SHOWS_SECRETS, &[Exec]).posix().subs(&[
+        Spec::read("x509").flags("-noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -purpose -modulus -email -hash -subject_hash -issuer_hash -ocsp_uri -pubkey -alias -sha1 -sha256 -sha384 -sha512 -md5")
+            .values("-in=path -inform=text -ext=text -nameopt=text -certopt=text -checkend=text -checkhost=text -dateopt=text").operands(No),
+        Spec::read("req crl").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::needs_in),
+        Spec::read("dgst sha1 sha224 sha256 sha384 sha512 md5").flags("-sha1 -sha224 -sha256 -sha384 -sha512 -md5 -sha3-256 -blake2b512 -r -hex -c").operands(Reads(ANY)),
+        Spec::read("rand").flags("-hex -base64").operands(Text).check(checks::numbers_only),
+        Spec::read("list").flags("-commands -digest-commands -cipher-commands -digest-algorithms -cipher-algorithms -public-key-algorithms -1").operands(No),
+        Spec::read("ciphers").flags("-v -V -s -tls1_2 -tls1_3").operands(Text).check(checks::names_only),
+    ]), &[]),
+
+    // Data.
+    here(Spec::read("yq").flags("-r -P -C -M -j -c -e -N --prettyPrint --unwrapScalar --no-colors --colors --no-doc --raw-output --compact-output -y").values("-o=?text --output-format=?text -p=?text --input-format=?text -I=?text --indent=?text")
+        .operands(Reads(ANY)).check(checks::yq).starts(&["jq", "python3"]), &[]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::find;
+    use super::*;
+
+    #[test]
+    fn every_form_belongs_to_a_program_with_a_row() {
+        for form in FORMS {
+            for name in form.spec.names.split_ascii_whitespace() {
+                let of_git = name.starts_with("git.");
+                assert!(of_git || name.ends_with('*') || find(name).is_some(), "{name}");
+            }
+        }
+    }
+}

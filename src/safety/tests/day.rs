@@ -1,0 +1,36 @@
+//! The read-only commands of a working day: what is local and harmless runs by itself, and
+//! what reaches a network, a daemon or the project's own code asks.
+
+use super::*;
+
+const DAY: &str = include_str!("../../../tests/fixtures/day.txt");
+
+/// Of a hundred harmless ones, how many may ask.
+const MOST: usize = 2;
+
+fn asked(kind: &str) -> (usize, Vec<String>) {
+    let place = Place { readable: vec!["/m".into()], ..Place::new("/m/apps/shop", "/h") };
+    let commands: Vec<&str> =
+        DAY.lines().filter_map(|line| line.strip_prefix(kind).map(str::trim)).collect();
+    let asks = commands.iter().filter(|command| {
+        let words = words_of(command);
+        let (program, args) = words.split_first().unwrap();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let verdict = judged_with(step(program, &args), &Policy::default(), &place);
+        verdict.judged().risk.tier > Tier::L0
+    });
+    (commands.len(), asks.map(|command| (*command).to_owned()).collect())
+}
+
+#[test]
+fn of_a_days_harmless_reading_next_to_nothing_asks() {
+    let (all, asks) = asked("local");
+    assert!(all > 280, "{all}");
+    assert!(asks.len() * 100 <= all * MOST, "{} of {all}:\n{}", asks.len(), asks.join("\n"));
+}
+
+#[test]
+fn what_reaches_a_network_a_daemon_or_the_projects_code_asks() {
+    let (all, asks) = asked("asks");
+    assert_eq!(all, asks.len(), "of {all} only: {asks:?}");
+}

@@ -1,0 +1,298 @@
+//! Harmless forms of programs that ask otherwise hold nothing else.
+
+use super::*;
+
+fn judged(line: &str) -> Judged {
+    let words = words_of(line);
+    let (program, args) = words.split_first().unwrap();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    verdict(program, &args).judged().clone()
+}
+
+#[test]
+fn what_is_not_exactly_a_harmless_form_asks() {
+    for asked in [
+        // Versions, and what only looks like one.
+        "cargo --version build",
+        "cargo build --version",
+        "npm --version x",
+        "rustc --version main.rs",
+        "npm version patch",
+        "go version -m ./x",
+        "kubectl version",
+        "docker version",
+        "mvn --version -f x",
+        "pip --version install x",
+        "python -m pip list",
+        "cargo",
+        "rustc --print link-args main.rs",
+        // What is installed.
+        "pip list --outdated",
+        "pip list --path /etc",
+        "pip freeze -r .env",
+        "pip install x",
+        "pip --python x list",
+        "pip list --log x",
+        "pip config list",
+        "pip download x",
+        "go env -w GOFLAGS=-x",
+        "go env -u GOFLAGS",
+        "go env ./x",
+        "go list",
+        // Archives.
+        "tar xf x.tar",
+        "tar cf x.tar src",
+        "tar tf host:x.tar",
+        "tar tf",
+        "tar t",
+        "tar tf a.tar -f b.tar",
+        "tar tf x.tar --to-command=id",
+        "tar tf x.tar --checkpoint=1",
+        "tar -tf x.tar -I ./evil",
+        "tar tf .env",
+        "tar tf /etc/x.tar",
+        "tar -tf x.tar -T list",
+        "tar tfx a.tar",
+        "tar xtf a.tar",
+        "tar --list --file=host:x",
+        "tar --list",
+        "tar tf x.tar -C /",
+        "tar tf x.tar --use-compress-program=./evil",
+        "tar tvf ../x.tar",
+        "unzip x.zip",
+        "unzip -p x.zip .env",
+        "unzip -lo x.zip",
+        "unzip -l -d /x x.zip",
+        "unzip -l .env",
+        "unzip -l @list",
+        "zipinfo ../x.zip",
+        "gzip a.txt",
+        "gzip -d a.gz",
+        "gzip -l -d a.gz -f",
+        "gunzip a.gz",
+        "gzip -dcS .x a.gz",
+        "gzip -dcr src",
+        "zcat .env",
+        "zcat /etc/shadow.gz",
+        "xz -d a.xz",
+        "xz -l --files=x",
+        "7z x a.7z",
+        "7z l a.7z @list",
+        "7z l -i@list a.7z",
+        "7z l -o/x a.7z",
+        "ar x a.a",
+        "ar t @list",
+        "ar t a.a --plugin x",
+        "ar tx a.a",
+        "ar t .env",
+        "zgrep x a.gz",
+        "zstd -d a.zst",
+        "bzip2 -d a.bz2",
+        "zstd -dc -o x a.zst",
+        // Pagers.
+        "less +!id a.txt",
+        "less -o out a.txt",
+        "less -O out a.txt",
+        "less .env",
+        "less -k keys a.txt",
+        "less /etc/shadow",
+        "less --lesskey-src=x a.txt",
+        "more +/x a.txt",
+        "more .env",
+        "bat cache --build",
+        "bat --pager=./x a.txt",
+        "bat .env",
+        "bat --map-syntax x a.txt",
+        "bat --config-file",
+        "bat ../x",
+        "man ./evil.1",
+        "man -P ./x ls",
+        "man -H ls",
+        "man -l evil.1",
+        "man --pager=x ls",
+        "man -C x ls",
+        "man -M . ls",
+        "man /etc/passwd",
+        "man ../x",
+        "apropos -C x y",
+        // The machine.
+        "lsof",
+        "lsof +m x",
+        "lsof -i +r5",
+        "lsof -r 1 -i",
+        "lsof -D b -i",
+        "lsof -k x -i",
+        "lsof /etc/shadow",
+        "netstat -c",
+        "netstat x",
+        "top",
+        "top -b",
+        "top -n 1",
+        "top -bcn1",
+        "journalctl -f",
+        "journalctl --vacuum-time=1d",
+        "journalctl --file x",
+        "journalctl -D x",
+        "journalctl _PID=1",
+        "dmesg -C",
+        "dmesg -c",
+        "dmesg -w",
+        "dmesg -n 1",
+        "dmesg -F .env",
+        "who .env",
+        "last -f .env",
+        "lspci -Q",
+        "lspci -i .env",
+        "w root",
+        // Certificates.
+        "openssl x509 -in server.pem -noout",
+        "openssl x509 -in a.crt -out b.crt",
+        "openssl x509 -in a.crt -signkey k",
+        "openssl req -new -x509",
+        "openssl req -noout -text",
+        "openssl s_client x",
+        "openssl rand -out x 16",
+        "openssl rand -hex /x",
+        "openssl dgst -sign k a",
+        "openssl dgst -sha256 .env",
+        "openssl genrsa",
+        "openssl enc -d -in a",
+        "openssl x509 -engine ./x -in a.crt",
+        "openssl list -provider ./x -commands",
+        "openssl x509 -inform der -in /etc/x",
+        // Data.
+        "yq -i .a=1 a.yaml",
+        "yq .env",
+        "yq 'load(\"/etc/shadow\")'",
+        "yq env(HOME) a.yaml",
+        "yq -s .a a.yaml",
+        "yq eval .a a.yaml",
+        "yq a.yaml",
+        "yq",
+        "yq . .env",
+        "yq -o json . a.yaml",
+        "yq -I env .",
+        "yq --from-file x a.yaml",
+        "jq --arg a",
+        "jq --arg a b env",
+        "jq --arg ENV x $ENV",
+        "jq --arg a b . .env",
+        "jq --rawfile a x .",
+        "jq --arg a b -f x",
+        "jq --args . a",
+        "jq --arg a b --rawfile c /etc/shadow $c",
+        "jq -- --arg a b",
+        "jq --arg a b -L x .",
+        "jq --arg $__prog_args x .",
+        "jq '\"\\(env)\"' a.json",
+        // git.
+        "git config --get x.y --unset z",
+        "git config user.name x",
+        "git config --global user.name x",
+        "git config --list --file x",
+        "git config -f x --list",
+        "git config --blob HEAD:x --list",
+        "git config --includes --list",
+        "git config --get http.extraheader",
+        "git config --get-regexp token",
+        "git config credential.helper",
+        "git config --edit",
+        "git config",
+        "git config --list --edit",
+        "git config --unset a.b",
+        "git config get credential.helper",
+        "git config get user.name --file x",
+        "git config set a.b c",
+        "git -C src help status",
+        "git help -w status",
+        "git help -i status",
+        "git help ./x",
+        "git range-diff --ext-diff a b c",
+        "git range-diff a b .env",
+        // Names a shell knows.
+        "command rm a.txt",
+        "command -p rm",
+        "command ls",
+        "command -v",
+        "command -v ./x",
+        "command -v '$(id)'",
+        "command -vx git",
+        "type '$(id)'",
+        "type -a git",
+        "type",
+        "type ./x",
+        "type 'a;b'",
+        "env type git",
+    ] {
+        assert!(judged(asked).risk.tier > Tier::L0, "{asked} runs by itself");
+    }
+}
+
+#[test]
+fn a_question_about_a_version_runs_where_nothing_lies() {
+    for line in [
+        "cargo --version",
+        "npm -v",
+        "pip list",
+        "go env",
+        "timeout 5 rustc -V",
+        "man ls",
+        "git help status",
+    ] {
+        let judged = judged(line);
+        assert_eq!(judged.risk.tier, Tier::L0, "{line}: {:?}", judged.risk.reasons);
+        assert!(judged.launch.empty_folder, "{line}");
+    }
+    for line in ["tar tf x.tar", "less a.txt", "git config --list", "env"] {
+        assert!(!judged(line).launch.empty_folder, "{line}");
+    }
+}
+
+#[test]
+fn a_line_for_a_shell_stands_where_it_stands_and_has_the_users_environment() {
+    for line in ["env", "printenv", "cargo --version", "go env"] {
+        let verdict = shell_verdict(line);
+        assert!(verdict.judged().risk.tier > Tier::L0, "{line}");
+    }
+}
+
+fn given(line: &str) -> Vec<String> {
+    let judged = judged(line);
+    assert_eq!(judged.risk.tier, Tier::L0, "{line}: {:?}", judged.risk.reasons);
+    let Work::Exec { args, .. } = &judged.step.work else { panic!() };
+    judged.launch.arguments(args)
+}
+
+#[test]
+fn what_holds_a_form_is_added_at_the_start() {
+    assert_eq!(given("lsof -i :80"), ["-n", "-i", ":80"]);
+    assert_eq!(given("git config --list"), ["config", "--no-includes", "--list"]);
+    assert_eq!(
+        given("git config remote.origin.url"),
+        ["config", "--no-includes", "remote.origin.url"]
+    );
+    assert_eq!(
+        given("git config get remote.origin.url"),
+        ["config", "get", "--no-includes", "remote.origin.url"]
+    );
+    assert_eq!(given("pip list")[..2], ["--disable-pip-version-check", "--no-input"]);
+    assert_eq!(given("command -v git"), ["-c", "command \"$@\"", "sh", "-v", "git"]);
+    assert_eq!(given("type git"), ["-c", "type \"$@\"", "sh", "git"]);
+    let judged = judged("type git");
+    assert_eq!(judged.program.unwrap().path, Path::new("/bin/sh"));
+}
+
+#[test]
+fn what_find_hands_on_is_no_link_and_holds_no_credentials() {
+    let args = given("find . -name *.md -exec cat {} ;");
+    let at = args.iter().position(|arg| arg == "-exec").unwrap();
+    assert_eq!(args[..3], [".", "-name", "*.md"]);
+    let tests = &args[3..at];
+    assert_eq!(tests[..3], ["!", "-type", "l"]);
+    assert!(tests.windows(3).any(|three| three == ["!", "-iname", ".env*"]));
+    assert!(tests.windows(3).any(|three| three == ["!", "-ipath", "*/.ssh/*"]));
+    assert!(tests.windows(3).any(|three| three == ["!", "-ipath", "*/.git/config"]));
+    assert_eq!(args[at..], ["-exec", "cat", "{}", ";"]);
+    let judged = judged("find . -exec wc -l {} +");
+    assert!(judged.launch.starts.iter().any(|program| program.path.ends_with("wc")));
+}
