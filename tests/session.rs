@@ -169,6 +169,33 @@ async fn in_a_folder_that_is_only_read_every_step_asks_until_trust_is_given() {
 }
 
 #[tokio::test]
+async fn to_leave_the_question_of_trust_changes_nothing_and_keeps_nothing() {
+    let (mut talk, kept) = stranger(&[&cmd("pwd", &[]), DONE, &cmd("pwd", &[]), DONE]);
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Decide { ask, decision: Decision::Dismiss }).await;
+    talk.says("where am I").await;
+    let (ask, question) = talk.asked().await;
+    assert!(matches!(question, Question::Step { .. }), "{question:?}");
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    for decision in [Decision::Approve, Decision::Dismiss] {
+        talk.send(Op::Trust).await;
+        let (ask, _) = talk.asked().await;
+        talk.send(Op::Decide { ask, decision }).await;
+    }
+    talk.says("again").await;
+    let outcome = talk
+        .next(|event| match event {
+            Event::Observed(seen) => Some(seen.outcome),
+            Event::Asked(ask) => panic!("{ask:?}"),
+            _ => None,
+        })
+        .await;
+    assert_eq!(outcome, Outcome::Ran);
+    assert_eq!(*kept.lock().unwrap(), [Given::Folder]);
+}
+
+#[tokio::test]
 async fn the_folder_above_is_trusted_only_when_the_answer_names_it() {
     for (named, expected) in [
         (vec!["/home/ada/code"], Given::Above),

@@ -92,14 +92,23 @@ impl Composer {
         self.text.is_empty()
     }
 
-    /// Whether nothing stands above the caret's line.
-    pub fn is_at_top(&self) -> bool {
-        self.text.cursor().0 == 0
+    /// Nothing, or nothing but blanks.
+    pub fn is_blank(&self) -> bool {
+        self.text.lines().iter().all(|line| line.trim().is_empty())
     }
 
-    /// Whether nothing stands below it.
-    pub fn is_at_bottom(&self) -> bool {
-        self.text.cursor().0 + 1 >= self.text.lines().len()
+    /// Whether an arrow moves nothing here.
+    pub fn is_edge(&self, arrow: KeyCode) -> bool {
+        let (row, column) = self.text.cursor();
+        let lines = self.text.lines();
+        let last = row + 1 >= lines.len();
+        match arrow {
+            KeyCode::Up => row == 0,
+            KeyCode::Down => last,
+            KeyCode::Left => (row, column) == (0, 0),
+            KeyCode::Right => last && lines.get(row).is_none_or(|l| column >= l.chars().count()),
+            _ => false,
+        }
     }
 
     /// As it stands there, big pastes folded.

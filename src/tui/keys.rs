@@ -225,7 +225,8 @@ pub const KEYS: &[Key] = &[
     row(Found, &[key(Char('N'))], Previous, words::KEY_FOUND_PREVIOUS),
     row(Found, &[key(Char('/'))], Action::Search, words::KEY_FOUND_OTHER),
 
-    row(Question, &[key(Down), key(KeyCode::Right), key(Tab)], Next, words::KEY_NEXT),
+    row(Question, &[key(Down), key(KeyCode::Right)], Next, words::KEY_NEXT),
+    row(Question, &[key(Tab)], Next, words::KEY_QUESTION_TAB),
     row(Question, &[key(Up), key(KeyCode::Left)], Previous, words::KEY_PREVIOUS),
     also(Question, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
     row(Question, &[key(Enter)], Accept, words::KEY_CHOOSE),

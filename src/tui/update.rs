@@ -53,7 +53,10 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             Vec::new()
         }
         Input::Tick => ticked(state, at),
-        Input::Edited(edited) => writing::edited(state, edited),
+        Input::Edited(edited) => {
+            state.guard.opened(at);
+            writing::edited(state, edited)
+        }
         Input::First(text) => {
             let draft = state.composer.draft();
             state.composer.set(&text, state.dress.lang);
@@ -417,7 +420,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::Asked(ask) => {
             let modal = Modal::asked(*ask, &state.facts);
             state.modals.open(modal);
-            state.guard.opened(at);
+            asking::opened(state, at);
             return ring::asks(state);
         }
         protocol::Event::Lend { ask } => return vec![Effect::Lend(ask)],
@@ -454,6 +457,8 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             choosing::models_came(state);
         }
         protocol::Event::Catalogue(kept) => writing::kept_came(state, *kept),
+        // What was typed there was for the step.
+        protocol::Event::Returned => state.guard.opened(at),
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted
         | protocol::Event::Steered { .. }
@@ -470,7 +475,6 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::Plan { .. }
         | protocol::Event::Undone { .. }
         | protocol::Event::StillChanged { .. }
-        | protocol::Event::Returned
         | protocol::Event::Page(_)
         | protocol::Event::Compacting
         | protocol::Event::Compacted(_)

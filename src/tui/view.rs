@@ -23,6 +23,9 @@ const LOW: u16 = 14;
 /// Rows of a draft below a question, and the height from which there is room for them.
 const DRAFT_ROWS: u16 = 4;
 const DRAFT_FROM: u16 = 8;
+/// The same for what is queued.
+const QUEUE_ROWS: u16 = 2;
+const QUEUE_FROM: u16 = 20;
 
 /// The areas, from top to bottom. Those without room have no height.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,13 +65,17 @@ fn draw_asking(
     frame: &mut Frame<'_>,
     pen: &Pen<'_>,
 ) -> Option<Position> {
-    let writes = !state.composer.is_empty();
+    let writes = !state.composer.is_blank();
     state.modals.listen(state.guard.listening(pen.now, writes));
-    let rows = match writes && screen.height > DRAFT_FROM {
+    let rows = match !state.composer.is_empty() && screen.height > DRAFT_FROM {
         true => state.composer.rows(input_width(screen)).min(DRAFT_ROWS) + 1,
         false => 0,
     };
-    let above = Rect { height: screen.height - rows, ..screen };
+    // What was queued over the question is seen to be so.
+    let queued = if screen.height >= QUEUE_FROM { state.queue.rows().min(QUEUE_ROWS) } else { 0 };
+    let above = Rect { height: screen.height - rows - queued, ..screen };
+    let queue = Rect { y: above.bottom(), height: queued, ..screen };
+    state.queue.draw(queue, frame.buffer_mut(), pen);
     let sheet = state.modals.height(above, pen).unwrap_or(above.height);
     let rest = Rect { height: above.height.saturating_sub(sheet), ..above };
     draw_transcript(state, rest, frame, pen);
@@ -76,7 +83,7 @@ fn draw_asking(
     if rows == 0 {
         return answers;
     }
-    let draft = Rect { y: above.bottom(), height: rows, ..screen };
+    let draft = Rect { y: queue.bottom(), height: rows, ..screen };
     let written = draw_draft(state, draft, frame, pen);
     match state.guard.focus(pen.now, writes) {
         Focus::Question => answers,
@@ -91,7 +98,8 @@ fn draw_draft(
     frame: &mut Frame<'_>,
     pen: &Pen<'_>,
 ) -> Option<Position> {
-    let here = state.guard.focus(pen.now, true) == Focus::Draft;
+    let writes = !state.composer.is_blank();
+    let here = state.guard.focus(pen.now, writes) == Focus::Draft;
     let tone = if here { pen.theme.accent } else { pen.theme.dim };
     let line = state.palette.draft().is_some();
     let label = if line { words::LINE_LABEL } else { words::DRAFT_LABEL };

@@ -346,6 +346,7 @@ words! { "screen":
     KEY_CHOOSE: "Take the marked choice", "选定标记项";
     KEY_CLOSE: "Close", "关闭";
     KEY_REJECT: "Reject; nothing runs", "拒绝；什么都不运行";
+    KEY_QUESTION_TAB: "The next one; with something in the draft: from there to the question, and back", "下一项；草稿中有内容时在草稿与问题之间切换";
     KEY_QUESTION_DOWN: "Down in a question that does not fit", "在显示不下的问题中下翻";
     KEY_QUESTION_UP: "Up in a question that does not fit", "在显示不下的问题中上翻";
     KEY_QUESTION_END: "To the end of the question", "到问题末尾";

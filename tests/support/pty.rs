@@ -123,8 +123,9 @@ impl Screen {
     pub fn answer(&mut self, question: &str, key: &str) {
         self.wait_until(&format!("`{question}` to take keys"), |seen| {
             let text = screen_text(seen);
-            let waits = ["Pause for a moment", "Finish typing"].iter().any(|w| text.contains(w));
-            text.contains(question) && !waits
+            // The row of keys is drawn last, and names keys only once they count.
+            let takes = ["take the marked one", "back to your draft", "Space "];
+            text.contains(question) && takes.iter().any(|sign| text.contains(sign))
         });
         self.press(key);
     }

@@ -224,7 +224,7 @@ impl Asked {
             return Vec::new();
         }
         let tier = Say::from(tier_word(risk.tier));
-        let step = w::EDITED.with("tier", tier).with("step", super::exact(work));
+        let step = w::EDITED.with("tier", tier).with("step", whole(work));
         let mut says = vec![step];
         if let Some(change) = change {
             says.extend(diff(work.tool(), change));
@@ -423,7 +423,7 @@ fn step(question: &Question) -> Vec<Say> {
     let mut says = vec![ask];
     match change {
         Some(change) => says.extend(diff(step.work.tool(), change)),
-        None => says.push(w::STEP.with("step", super::exact(&step.work))),
+        None => says.push(w::STEP.with("step", whole(&step.work))),
     }
     says.extend(resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
     says.push(w::FOLDER.with("folder", escape(cwd).text));
@@ -434,7 +434,11 @@ fn step(question: &Question) -> Vec<Say> {
     }
     for ahead in rest {
         let tier = Say::from(tier_word(ahead.risk.tier));
-        says.push(w::BEHIND.with("tier", tier).with("step", super::exact(&ahead.work)));
+        let step = match ahead.change {
+            Some(_) => super::exact(&ahead.work),
+            None => whole(&ahead.work),
+        };
+        says.push(w::BEHIND.with("tier", tier).with("step", step));
         if let Some(change) = &ahead.change {
             says.extend(diff(ahead.work.tool(), change));
         }
@@ -445,6 +449,17 @@ fn step(question: &Question) -> Vec<Say> {
         says.push(w::MODEL_SAYS.with("why", why.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
     says
+}
+
+/// A step of which nothing is left out: of a tool all of its input.
+fn whole(work: &Work) -> String {
+    match work {
+        Work::Tool { name, .. } => {
+            let input = written::line(work).unwrap_or_default();
+            escape(&format!("{name} {input}")).text
+        }
+        Work::Exec { .. } | Work::Shell { .. } => super::exact(work),
+    }
 }
 
 fn because(reason: &Reason) -> Say {

@@ -222,6 +222,16 @@ fn a_command_over_a_question_works_or_says_that_it_waits() {
 }
 
 #[test]
+fn the_input_of_a_tool_is_read_out_whole() {
+    let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
+    let Question::Step { step, .. } = &mut ask.question else { panic!("a step") };
+    let input = serde_json::json!({ "path": "a.json", "patch": "x".repeat(900) });
+    step.work = Work::Tool { name: "config.json_patch".into(), input };
+    let lines = written(&linear().heard(Event::Asked(ask))).join("\n");
+    assert!(lines.contains(&"x".repeat(900)), "{lines}");
+}
+
+#[test]
 fn a_diff_is_read_out_whole() {
     let rows: String = (1..=1_000).map(|n| format!("+line {n}\n")).collect();
     let diff = format!("--- a\n+++ a\n{rows}");
@@ -357,4 +367,33 @@ fn a_name_nobody_has_is_said_and_never_sent() {
     assert_eq!(written(&effects), ["There is no command `/sumarize`.", ">"]);
     assert!(linear.is_idle());
     assert_eq!(written(&linear.typed("/bot")), ["Bots", ">"]);
+}
+
+#[tokio::test]
+async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
+    use tokio::sync::mpsc::channel;
+    let (ops, mut sent) = channel(16);
+    let (tell, events) = channel(16);
+    let (_press, interrupts) = channel(1);
+    let (typed, lines) = channel(16);
+    for line in ["4", "6", "remember", "YES"] {
+        typed.send(line.to_owned()).await.expect("room");
+    }
+    for event in [started(), asks(risk(Tier::L1, false)), Event::Closed] {
+        tell.send(event).await.expect("room");
+    }
+    let grace = std::time::Duration::from_secs(1);
+    let wires = crate::cli::print::Wires { ops, events, interrupts, grace };
+    let voice = crate::cli::report::Voice { lang: Lang::En, clean: str::to_owned };
+    let exit = run::run(linear(), None, wires, lines, voice, Vec::new()).await;
+    assert_eq!(exit, Exit::Done);
+    let mut submitted = Vec::new();
+    while let Some(op) = sent.recv().await {
+        match op {
+            Op::Submit { text } => submitted.push(text),
+            Op::Shutdown => {}
+            op => panic!("{op:?}"),
+        }
+    }
+    assert_eq!(submitted, ["4", "6", "remember", "YES"]);
 }

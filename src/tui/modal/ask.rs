@@ -66,6 +66,11 @@ impl AskModal {
         self.listening = listening;
     }
 
+    /// Keys go to the draft now: nothing stays marked for a later Enter.
+    pub fn leave(&mut self) {
+        self.chosen = 0;
+    }
+
     /// Whether an answer is being written.
     pub fn is_field(&self) -> bool {
         matches!(self.doing, Doing::Writing(_))

@@ -77,6 +77,12 @@ impl Asking {
         self.choices.rest_for_now(!here);
     }
 
+    /// Keys go to the draft now: nothing stays marked or refused for a later Enter.
+    pub fn leave(&mut self) {
+        self.choices.reset();
+        self.refused = None;
+    }
+
     /// Whether something is written on it.
     pub fn is_field(&self) -> bool {
         matches!(self.doing, Doing::Editing(_) | Doing::Wording(_))

@@ -82,6 +82,8 @@ pub enum Care {
 pub struct Choices {
     rows: Vec<Choice>,
     chosen: usize,
+    /// What is marked until somebody moves.
+    default: usize,
     /// The steps that "all" means besides the one that is asked about.
     rest: Vec<String>,
     /// The cursor stands elsewhere: none looks chosen.
@@ -115,7 +117,7 @@ impl Choices {
     }
 
     fn of(rows: Vec<Choice>) -> Choices {
-        Choices { rows, chosen: 0, rest: Vec::new(), left: false, rests: false }
+        Choices { rows, chosen: 0, default: 0, rest: Vec::new(), left: false, rests: false }
     }
 
     /// Shall this shell line run?
@@ -151,6 +153,12 @@ impl Choices {
         }
     }
 
+    /// Takes the mark back to where it stood at first: what was marked meanwhile may have
+    /// been the first letters of something else.
+    pub fn reset(&mut self) {
+        self.chosen = self.default;
+    }
+
     pub fn first(&mut self) {
         self.chosen = 0;
     }
@@ -183,6 +191,7 @@ impl Choices {
         };
         if trusted {
             choices.mark(&TRUST);
+            choices.default = choices.chosen;
         }
         choices
     }

@@ -257,6 +257,18 @@ impl Modals {
         }
     }
 
+    /// Keys go to the draft from now on.
+    pub fn leave(&mut self) {
+        match self.0.last_mut() {
+            Some(Modal::Ask(asked)) => asked.leave(),
+            other => {
+                if let Some(asking) = other.and_then(Modal::asking) {
+                    asking.leave();
+                }
+            }
+        }
+    }
+
     /// Moves through what does not fit of the question on top; false where all does.
     pub fn scroll(&mut self, by: Scrolled) -> bool {
         match self.0.last_mut() {

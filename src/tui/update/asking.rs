@@ -8,7 +8,7 @@ use crate::protocol::{Decision, Op};
 use crate::tui::Millis;
 use crate::tui::event::Effect;
 use crate::tui::guard::{Focus, Kind, Route};
-use crate::tui::keys::{self, Action, Edit, Place};
+use crate::tui::keys::{self, Action, Edit, Place, Scrolled};
 use crate::tui::modal::Answer;
 use crate::tui::state::State;
 use crate::tui::{choosing, submit};
@@ -17,23 +17,34 @@ use crate::tui::{choosing, submit};
 const AGAIN: Millis = 1_000;
 
 pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
-    let draft = !state.composer.is_empty();
+    let draft = !state.composer.is_blank();
     let ready = state.guard.is_ready(at);
     let kind = kind(state, key, state.guard.focus(at, draft));
     match state.guard.key(kind, at, draft) {
         Route::Moved => {
             close_lists(state);
+            state.modals.leave();
             Vec::new()
         }
         Route::To(Focus::Question) => answer(state, key, at),
-        Route::To(Focus::Draft) => write(state, key, ready, at),
+        Route::To(Focus::Draft) => {
+            state.modals.leave();
+            write(state, key, ready, at)
+        }
     }
+}
+
+/// A question opens: what was being looked for or picked is let go, so that keys write.
+pub(super) fn opened(state: &mut State, at: Millis) {
+    state.composer.leave_search();
+    state.queue.act(Some(Action::Close));
+    state.guard.opened(at);
 }
 
 /// Text from the clipboard: for a field of the question, else for the draft.
 pub(super) fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
     let lang = state.dress.lang;
-    let focus = state.guard.focus(at, !state.composer.is_empty());
+    let focus = state.guard.focus(at, !state.composer.is_blank());
     if focus == Focus::Question && state.modals.is_field() {
         state.guard.pasted(at);
         return match state.modals.paste(text, lang) {
@@ -43,6 +54,7 @@ pub(super) fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
     }
     state.guard.wrote(at);
     state.guard.pasted(at);
+    state.modals.leave();
     state.composer.paste(text, lang);
     input_changed(state);
     Vec::new()
@@ -50,7 +62,7 @@ pub(super) fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
 
 fn kind(state: &State, key: &KeyEvent, focus: Focus) -> Kind {
     let lists = state.palette.is_open() || state.composer.files.is_open();
-    let listed = focus == Focus::Draft && (lists || state.queue.is_picking());
+    let listed = focus == Focus::Draft && lists;
     match key.code {
         KeyCode::Esc if listed || (focus == Focus::Question && state.modals.is_field()) => {
             Kind::Other
@@ -58,8 +70,8 @@ fn kind(state: &State, key: &KeyEvent, focus: Focus) -> Kind {
         KeyCode::Esc => Kind::Esc,
         KeyCode::Tab | KeyCode::Up | KeyCode::Down if listed => Kind::Other,
         KeyCode::Tab => Kind::Tab,
-        KeyCode::Up if key.modifiers.is_empty() && state.composer.is_at_top() => Kind::Edge,
-        KeyCode::Down if key.modifiers.is_empty() && state.composer.is_at_bottom() => Kind::Edge,
+        arrow if key.modifiers.is_empty() && state.composer.is_edge(arrow) => Kind::Edge,
+        KeyCode::Char(' ') if state.composer.is_blank() => Kind::Other,
         _ if types(key) => Kind::Text,
         _ => match keys::action(Place::Input, key) {
             Some(Action::Edit(_)) if !state.composer.is_empty() => Kind::Text,
@@ -105,6 +117,7 @@ fn answer(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
         Answer::Chose(topic, choice) => choosing::chose(state, topic, choice, at),
         Answer::Pass if types(key) => {
             state.guard.wrote(at);
+            state.modals.leave();
             typed(state, key)
         }
         Answer::Pass => match keys::action(Place::Anywhere, key) {
@@ -143,17 +156,18 @@ fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<Effe
         ) => Vec::new(),
         Some(action) => act(state, action, key, at),
         None if keys::letter(key) == Some('/') && state.composer.is_empty() => open_line(state, at),
-        None => typed(state, key),
+        None => {
+            // Before anything is written, a blank is meant for what does not fit.
+            if key.code == KeyCode::Char(' ') && state.composer.is_blank() {
+                state.modals.scroll(Scrolled::PageDown);
+            }
+            typed(state, key)
+        }
     }
 }
 
 /// A key of a list that is open over the draft; `None`: it is none of its keys.
 fn listed(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<Effect>> {
-    if state.queue.is_picking()
-        && let Some(effects) = writing::queue_key(state, key)
-    {
-        return Some(effects);
-    }
     let action = keys::action(Place::Palette, key)?;
     if state.palette.is_open() {
         let line = state.palette.draft().is_some();
@@ -180,7 +194,7 @@ fn typed(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
 /// Enter queues what was written, as it does while a turn runs. An empty draft sends
 /// nothing, and what came with a paste is a line break of it.
 fn send(state: &mut State, at: Millis) -> Vec<Effect> {
-    if state.composer.is_empty() {
+    if state.composer.is_blank() {
         return Vec::new();
     }
     if state.guard.is_pasting(at) {

@@ -36,7 +36,7 @@ fn paste(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
 }
 
 fn listens(state: &State, at: Millis) -> Listening {
-    state.guard.listening(at, !state.composer.is_empty())
+    state.guard.listening(at, !state.composer.is_blank())
 }
 
 /// A file of so many new lines.
@@ -131,7 +131,7 @@ fn letters_are_taken_back_by_backspace_and_words_by_ctrl_w() {
 
 #[test]
 fn tab_and_arrows_move_the_focus_to_the_question_and_tab_and_esc_back() {
-    for to in [KeyCode::Tab, KeyCode::Down, KeyCode::Up] {
+    for to in [KeyCode::Tab, KeyCode::Down, KeyCode::Up, KeyCode::Right] {
         for back in [KeyCode::Tab, KeyCode::Esc] {
             let mut state = opens(touches());
             press_at(&mut state, "so", 1_100);
@@ -189,6 +189,39 @@ fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
     assert!(matches!(&deny[..], [Effect::Send(Op::Deny { .. })]), "{deny:?}");
     assert_eq!(press_at(&mut state, "/queue next\n", 8_000), sends("next"));
     assert_eq!(press_at(&mut state, "y", 9_000), decides(Decision::Approve));
+}
+
+#[test]
+fn a_mark_does_not_outlast_what_is_written_after_it() {
+    for marks in ["so", "po", "s\x1b"] {
+        let mut state = opens(touches());
+        if marks.ends_with('\x1b') {
+            press_at(&mut state, "half", 1_100);
+            press_at(&mut state, "\t", 5_000);
+        }
+        press_at(&mut state, marks, 6_000);
+        update(
+            &mut state,
+            Event::key(7_000, KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)),
+        );
+        assert!(state.composer.is_empty());
+        let none = decides(Decision::Reject { word: None });
+        assert_eq!(press_at(&mut state, "\n", 19_000), none, "{marks:?}");
+    }
+}
+
+#[test]
+fn what_was_picked_or_looked_for_is_let_go_when_a_question_opens() {
+    let mut state = screen();
+    hear(&mut state, started());
+    hear(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
+    hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
+    assert!(state.queue.is_picking());
+    update(&mut state, Event::session(10_000, touches()));
+    assert_eq!(press_at(&mut state, "x\x08\x08", 10_100), []);
+    assert_eq!(state.queue.waiting().0, ["one"]);
+    let shown = text(&mut state, SIZE);
+    assert!(shown.contains("queued"), "it is seen below the question\n{shown}");
 }
 
 #[test]
@@ -283,6 +316,18 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
         assert!(!seen.contains("Not all"), "{seen}");
         assert_eq!(press_at(&mut state, "y", 5_200), decides(Decision::Approve));
     }
+}
+
+#[test]
+fn blanks_before_anything_is_written_go_through_the_question_and_are_no_draft() {
+    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    for at in 0..6 {
+        assert_eq!(press_at(&mut state, " ", 1_100 + at * 200), []);
+        draw(&mut state, SIZE);
+    }
+    assert_eq!(state.composer.whole(), " ".repeat(6), "none is lost");
+    assert_eq!(press_at(&mut state, "y", 2_800), decides(Decision::Approve));
 }
 
 #[test]
