@@ -34,7 +34,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             match told {
                 Told::Event(event) if matches!(action, Action::Call(_)) => ahead.push(*event),
                 Told::Event(event) => host.tell(*event).await,
-                Told::Remember { rule, scope } => host.remember(rule, scope),
+                Told::Remember { grant, scope } => host.grant(*grant, scope),
             }
         }
         host.tell_ahead(ahead).await;

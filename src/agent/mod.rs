@@ -7,7 +7,7 @@ use std::future::Future;
 
 use crate::model::ModelError;
 use crate::protocol::{Ask, Cut, Decision, Event, Message, Observation, Scope, Usage};
-use crate::safety::{Cleared, Scene};
+use crate::safety::{Cleared, Grant, Scene};
 
 pub mod drive;
 pub mod turn;
@@ -51,8 +51,13 @@ pub trait Host: Send {
         }
     }
 
-    /// A person wants what this rule covers to run without a question.
+    /// The user wants what this rule covers to run without a question.
     fn remember(&mut self, rule: String, scope: Scope);
+
+    /// The same, with the terms of the step it was given for.
+    fn grant(&mut self, grant: Grant, scope: Scope) {
+        self.remember(grant.rule.to_string(), scope);
+    }
 }
 
 /// One call of the model.

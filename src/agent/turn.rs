@@ -16,7 +16,7 @@ use crate::protocol::{
     Ask, AskId, Cut, Decision, Ending, Event, Notice, Observation, Origin, Outcome, Question,
     Replied, Scope, Step, Tier, Usage, Work,
 };
-use crate::safety::{self, Cleared, Held, Judged, Scene, Verdict};
+use crate::safety::{self, Cleared, Grant, Held, Judged, Scene, Verdict};
 use crate::words::{Say, Spoken, Word, agent as words};
 
 mod ahead;
@@ -84,7 +84,7 @@ pub enum Action {
 #[derive(Debug, PartialEq)]
 pub enum Told {
     Event(Box<Event>),
-    Remember { rule: String, scope: Scope },
+    Remember { grant: Box<Grant>, scope: Scope },
 }
 
 #[derive(Debug)]
@@ -122,7 +122,7 @@ enum Waiting {
     /// A person decides about a step.
     Step {
         door: Box<Door>,
-        rule: Option<String>,
+        grant: Option<Box<Grant>>,
         ahead: Ahead,
     },
     /// A person answers a question of the model.
@@ -415,7 +415,7 @@ impl Turn {
     fn ask(&mut self, door: Door, scene: Scene<'_>) -> Action {
         let ahead = Ahead::look(&self.batch.todo, scene);
         let judged = door.judged();
-        let rule = judged.rule().map(|rule| rule.to_string());
+        let grant = safety::offered(judged, scene).map(Box::new);
         let question = Question::Step {
             step: judged.step.clone(),
             risk: judged.risk.clone(),
@@ -426,11 +426,14 @@ impl Turn {
             number: self.batch.of - self.batch.todo.len(),
             of: self.batch.of,
             pieces: judged.pieces.clone(),
-            rule: rule.clone(),
+            rule: grant.as_ref().map(|grant| grant.rule.to_string()),
+            rule_covers: grant.as_ref().map_or_else(Vec::new, |grant| {
+                safety::covers(&grant.rule, Some(&grant.terms), &judged.cwd)
+            }),
             change: judged.change().cloned(),
             rest: ahead.shown(),
         };
-        self.waiting = Waiting::Step { door: Box::new(door), rule, ahead };
+        self.waiting = Waiting::Step { door: Box::new(door), grant, ahead };
         self.question(question)
     }
 
@@ -447,11 +450,11 @@ impl Turn {
 
     fn decided(&mut self, decision: Decision, scene: Scene<'_>) -> Action {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
-            Waiting::Step { door, rule, ahead } => {
+            Waiting::Step { door, grant, ahead } => {
                 if let Decision::ApproveAll { steps } = &decision {
                     self.batch.approved = ahead.approved(steps);
                 }
-                self.decided_step(*door, rule, decision, scene)
+                self.decided_step(*door, grant, decision, scene)
             }
             Waiting::Choice { judged } => self.chosen(&judged, decision, scene),
             Waiting::Pause { why } => match decision {

@@ -19,7 +19,7 @@ use crate::safety::{Policy, Rule};
 use crate::session::library::Kept;
 use crate::session::saved::{Keeping, Replay};
 use crate::session::trust::{Given, Trust};
-use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways};
+use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways, rules};
 use crate::tools::exec::{Exec, Limits, Setup};
 use crate::tools::sandbox::{Places, Sandbox};
 use crate::tools::seen::Seen;
@@ -166,9 +166,10 @@ pub fn places(folder: &Path, home: &Path, world: &System) -> Places {
 fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Option<Say>) {
     let mut policy = ground.loaded.settings.policy();
     let (mut approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
-    let rules = |side| approvals.rules(side).iter().filter_map(|rule| Rule::parse(rule).ok());
-    policy.allowed.extend(rules(Side::Allowed));
-    policy.denied.extend(rules(Side::Denied));
+    policy.allowed.extend(approvals.written());
+    policy.granted.extend(approvals.granted());
+    let denied = approvals.rules(Side::Denied);
+    policy.denied.extend(denied.iter().filter_map(|rule| Rule::parse(rule).ok()));
     let guard = Guard {
         policy,
         place: ground.place(),
@@ -177,7 +178,9 @@ fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Opt
         keep_rule: Box::new(move |rule, memory| {
             let rule = rule.to_string();
             let done = match memory {
-                Memory::Keep => approvals.remember(Side::Allowed, &rule),
+                Memory::Keep(terms) => {
+                    approvals.remember(Side::Allowed, &rule, terms.as_ref())
+                }
                 Memory::Forget => approvals.forget(&rule),
             };
             done.map_err(|error| problem::io_reason(&error))
@@ -239,7 +242,8 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         // Nothing of a folder is read that is not trusted.
         branch: ground.trusted.then(|| branch::of(&ground.folder)).flatten(),
         tools: tools.facts(),
-        allowed: shown(&policy.allowed),
+        allowed: shown(&policy.allowing()),
+        allowed_covers: rules::covers(policy, &ground.folder),
         denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,
         check: settings.check.clone(),

@@ -1,20 +1,26 @@
-//! The rules a person said to remember for a project: one file a folder, outside the
+//! The rules the user said to remember for a project: one file a folder, outside the
 //! project, so that nothing in the project can write one.
 //!
-//! The rules are text as `/allow` takes it. What cannot be read is an empty list and is
-//! said: forgetting an approval costs a question, inventing one could cost the work.
+//! A rule is text as `/allow` takes it, with the terms it was given on: the folder inside
+//! the project, the reasons and effects of the step, and the content of a program of the
+//! project. A rule of an older version has none, and covers what one does that the user
+//! writes. What cannot be read is an empty list and is said: forgetting an approval costs
+//! a question, inventing one could cost the work. Each change reads the file again, so
+//! that two windows of one folder lose nothing of each other.
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::saved;
+use crate::protocol::Effect;
+use crate::safety::{Grant, Pinned, Rule, Terms};
 use crate::words::{self, Say};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const MOST: usize = 500;
 /// The longest rule, in bytes.
 const LONGEST: usize = 4096;
@@ -31,6 +37,44 @@ pub struct Approvals {
 struct Kept {
     version: u32,
     folder: String,
+    allowed: Vec<Row>,
+    denied: Vec<String>,
+}
+
+/// A rule, and what it was given for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    rule: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    given: Option<Given>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    /// As seen from the project; empty for itself.
+    cwd: String,
+    reasons: Vec<String>,
+    effects: Vec<Effect>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<Named>,
+}
+
+/// A program of the project.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    path: String,
+    sha256: String,
+}
+
+/// What version 1 wrote: rules without terms.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct First {
+    version: u32,
+    folder: String,
     allowed: Vec<String>,
     denied: Vec<String>,
 }
@@ -43,77 +87,147 @@ pub enum Side {
 
 impl Approvals {
     /// Reads what is kept in `store` for `folder`, whose links are resolved already. The
-    /// sentence says why nothing is remembered, when something should be.
+    /// sentence says why nothing is remembered, when something should be, or that rules
+    /// of an older version cover less now; that is said once.
     pub fn open(store: &Path, folder: &Path) -> (Approvals, Option<Say>) {
         let folder = folder.to_string_lossy().into_owned();
         let file = store.join(format!("{}.json", name(&folder)));
         let empty = Kept { version: VERSION, folder, allowed: vec![], denied: vec![] };
-        let (kept, said) = match saved::read(&file) {
-            Ok(None) => (empty, None),
-            Ok(Some(text)) => match parse(&text, &empty.folder) {
-                Some(kept) => (kept, None),
-                None => (empty, Some(broken(&file))),
-            },
-            Err(_) => (empty, Some(broken(&file))),
+        let mut approvals = Approvals { file, kept: empty };
+        let said = match approvals.read() {
+            Ok(None) => None,
+            Ok(Some(read)) => {
+                approvals.kept = read.kept;
+                let older = read.older.then(|| approvals.kept.allowed.len());
+                let told = older.filter(|_| approvals.save().is_ok());
+                told.filter(|count| *count > 0).map(narrowed)
+            }
+            Err(()) => Some(broken(&approvals.file)),
         };
-        (Approvals { file, kept }, said)
+        (approvals, said)
     }
 
-    pub fn rules(&self, side: Side) -> &[String] {
+    /// The rules of one side, as text.
+    pub fn rules(&self, side: Side) -> Vec<String> {
         match side {
-            Side::Allowed => &self.kept.allowed,
-            Side::Denied => &self.kept.denied,
+            Side::Allowed => self.kept.allowed.iter().map(|row| row.rule.clone()).collect(),
+            Side::Denied => self.kept.denied.clone(),
         }
+    }
+
+    /// The rules that allow and bring their terms.
+    pub fn granted(&self) -> Vec<Grant> {
+        let folder = Path::new(&self.kept.folder);
+        let rows = self.kept.allowed.iter().filter_map(|row| Some((row, row.given.as_ref()?)));
+        let grant = |(row, given): (&Row, &Given)| {
+            let rule = Rule::parse(&row.rule).ok()?;
+            Some(Grant { rule, terms: given.terms(folder)? })
+        };
+        rows.filter_map(grant).collect()
+    }
+
+    /// The rules that allow and have none.
+    pub fn written(&self) -> Vec<Rule> {
+        let rows = self.kept.allowed.iter().filter(|row| row.given.is_none());
+        rows.filter_map(|row| Rule::parse(&row.rule).ok()).collect()
     }
 
     /// Remembers a rule and takes it from the other side. Nothing is written when it is
     /// known already.
-    pub fn remember(&mut self, side: Side, rule: &str) -> io::Result<()> {
-        let _lock = self.lock()?;
-        let Kept { allowed, denied, .. } = &mut self.kept;
-        let (here, there) = match side {
-            Side::Allowed => (allowed, denied),
-            Side::Denied => (denied, allowed),
-        };
-        let known = here.iter().any(|known| known == rule);
-        if known || rule.trim().is_empty() || rule.len() > LONGEST || here.len() >= MOST {
-            return Ok(());
-        }
-        here.push(rule.to_owned());
-        there.retain(|other| other != rule);
-        self.save()
+    pub fn remember(&mut self, side: Side, rule: &str, terms: Option<&Terms>) -> io::Result<()> {
+        let given = terms.map(|terms| Given::of(terms, Path::new(&self.kept.folder)));
+        let row = Row { rule: rule.to_owned(), given };
+        self.change(|Kept { allowed, denied, .. }| {
+            if rule.trim().is_empty() || rule.len() > LONGEST {
+                return false;
+            }
+            match side {
+                Side::Allowed if !allowed.contains(&row) && allowed.len() < MOST => {
+                    allowed.push(row.clone());
+                    denied.retain(|other| other != rule);
+                }
+                Side::Denied if !denied.iter().any(|one| one == rule) && denied.len() < MOST => {
+                    denied.push(rule.to_owned());
+                    allowed.retain(|other| other.rule != rule);
+                }
+                Side::Allowed | Side::Denied => return false,
+            }
+            true
+        })
     }
 
     /// Forgets a rule on both sides. Nothing is written when it is not known.
     pub fn forget(&mut self, rule: &str) -> io::Result<()> {
-        let _lock = self.lock()?;
-        let Kept { allowed, denied, .. } = &mut self.kept;
-        let before = allowed.len() + denied.len();
-        allowed.retain(|known| known != rule);
-        denied.retain(|known| known != rule);
-        if allowed.len() + denied.len() == before { Ok(()) } else { self.save() }
+        self.change(|Kept { allowed, denied, .. }| {
+            let before = allowed.len() + denied.len();
+            allowed.retain(|known| known.rule != rule);
+            denied.retain(|known| known != rule);
+            allowed.len() + denied.len() != before
+        })
     }
 
-    /// Takes the file for a change, and takes over what other windows have changed in it.
-    fn lock(&mut self) -> io::Result<saved::FileLock> {
-        let lock = saved::lock(&self.file)?;
-        if let Ok(Some(text)) = saved::read(&self.file)
-            && let Some(kept) = parse(&text, &self.kept.folder)
-        {
-            self.kept = kept;
+    /// Changes what the file says now, which another window may have written.
+    fn change(&mut self, change: impl Fn(&mut Kept) -> bool) -> io::Result<()> {
+        let _lock = saved::lock(&self.file)?;
+        if let Ok(Some(read)) = self.read() {
+            self.kept = read.kept;
         }
-        Ok(lock)
+        if change(&mut self.kept) { self.save() } else { Ok(()) }
+    }
+
+    /// What the file says; `Err`: it cannot be read.
+    fn read(&self) -> Result<Option<Read>, ()> {
+        match saved::read(&self.file) {
+            Ok(None) => Ok(None),
+            Ok(Some(text)) => parse(&text, &self.kept.folder).map(Some).ok_or(()),
+            Err(_) => Err(()),
+        }
     }
 
     fn save(&self) -> io::Result<()> {
-        // What could not be read is kept beside, for a person to look at.
-        if let Ok(Some(text)) = saved::read(&self.file)
-            && parse(&text, &self.kept.folder).is_none()
-        {
+        // What could not be read is kept beside, for the user to look at.
+        if self.read().is_err() && self.file.symlink_metadata().is_ok() {
             fs::rename(&self.file, self.file.with_extension("broken"))?;
         }
         let text = serde_json::to_string_pretty(&self.kept)?;
         saved::write(&self.file, &format!("{text}\n"))
+    }
+}
+
+impl Given {
+    fn of(terms: &Terms, folder: &Path) -> Given {
+        let inside = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into();
+        let named = |pinned: &Pinned| Named {
+            path: inside(&pinned.path),
+            sha256: pinned.digest.clone(),
+        };
+        Given {
+            cwd: inside(&terms.folder),
+            reasons: terms.reasons.clone(),
+            effects: terms.effects.clone(),
+            program: terms.pinned.as_ref().map(named),
+        }
+    }
+
+    /// The terms; `None` where a folder would lie elsewhere.
+    fn terms(&self, folder: &Path) -> Option<Terms> {
+        let inside = |text: &str| {
+            let plain = |part| matches!(part, Component::Normal(_));
+            let path = Path::new(text);
+            path.components().all(plain).then(|| match text {
+                "" => folder.to_owned(),
+                _ => folder.join(path),
+            })
+        };
+        let pinned = match &self.program {
+            Some(named) => {
+                let path = inside(&named.path).unwrap_or_else(|| PathBuf::from(&named.path));
+                Some(Pinned { path, digest: named.sha256.clone() })
+            }
+            None => None,
+        };
+        let (reasons, effects) = (self.reasons.clone(), self.effects.clone());
+        Some(Terms { folder: inside(&self.cwd)?, reasons, effects, pinned })
     }
 }
 
@@ -123,14 +237,33 @@ fn name(folder: &str) -> String {
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn parse(text: &str, folder: &str) -> Option<Kept> {
-    let kept: Kept = serde_json::from_str(text).ok()?;
-    let rules = || kept.allowed.iter().chain(&kept.denied);
+/// What a file says, and whether an older version wrote it.
+struct Read {
+    kept: Kept,
+    older: bool,
+}
+
+fn parse(text: &str, folder: &str) -> Option<Read> {
+    let (kept, older) = match serde_json::from_str::<Kept>(text) {
+        Ok(kept) => (kept, false),
+        Err(_) => (of_first(serde_json::from_str(text).ok()?)?, true),
+    };
+    let rules = || kept.allowed.iter().map(|row| &row.rule).chain(&kept.denied);
     let sound = kept.version == VERSION
         && kept.folder == folder
         && rules().count() <= 2 * MOST
         && rules().all(|rule| rule.len() <= LONGEST);
-    sound.then_some(kept)
+    sound.then_some(Read { kept, older })
+}
+
+fn of_first(first: First) -> Option<Kept> {
+    let First { version, folder, allowed, denied } = first;
+    let allowed = allowed.into_iter().map(|rule| Row { rule, given: None }).collect();
+    (version == 1).then_some(Kept { version: VERSION, folder, allowed, denied })
+}
+
+fn narrowed(count: usize) -> Say {
+    words::counted(count, words::rules::NARROWED, words::rules::NARROWED_MANY)
 }
 
 fn broken(file: &Path) -> Say {
@@ -150,7 +283,7 @@ mod tests {
         let store = tempfile::tempdir().unwrap();
         let (mut approvals, said) = open(store.path());
         assert_eq!(said, None);
-        approvals.remember(Side::Allowed, "git push *").unwrap();
+        approvals.remember(Side::Allowed, "git push *", None).unwrap();
         assert_eq!(open(store.path()).0.rules(Side::Allowed), ["git push *"]);
         let (other, _) = Approvals::open(store.path(), Path::new("/work/other"));
         assert_eq!(other.rules(Side::Allowed), [""; 0]);
@@ -160,8 +293,8 @@ mod tests {
     fn a_rule_stands_on_one_side_only() {
         let store = tempfile::tempdir().unwrap();
         let (mut approvals, _) = open(store.path());
-        approvals.remember(Side::Allowed, "make").unwrap();
-        approvals.remember(Side::Denied, "make").unwrap();
+        approvals.remember(Side::Allowed, "make", None).unwrap();
+        approvals.remember(Side::Denied, "make", None).unwrap();
         assert_eq!(approvals.rules(Side::Allowed), [""; 0]);
         assert_eq!(approvals.rules(Side::Denied), ["make"]);
     }
@@ -170,24 +303,84 @@ mod tests {
     fn a_rule_that_is_forgotten_is_gone_from_the_file() {
         let store = tempfile::tempdir().unwrap();
         let (mut approvals, _) = open(store.path());
-        approvals.remember(Side::Allowed, "make").unwrap();
-        approvals.remember(Side::Allowed, "git add *").unwrap();
+        approvals.remember(Side::Allowed, "make", None).unwrap();
+        approvals.remember(Side::Allowed, "git add *", None).unwrap();
         approvals.forget("make").unwrap();
         approvals.forget("never kept").unwrap();
         assert_eq!(open(store.path()).0.rules(Side::Allowed), ["git add *"]);
     }
 
     #[test]
+    fn what_cannot_be_read_is_empty_is_said_and_is_kept_beside() {
+        let damages: [fn(&str) -> String; 5] = [
+            |_| "{".into(),
+            |text| text.replace("\"version\": 2", "\"version\": 3"),
+            |text| text.replace("/work/project", "/elsewhere"),
+            |text| text.replace("\"denied\"", "\"extra\": 1, \"denied\""),
+            |text| text.replace("\"make\"", "7"),
+        ];
+        for damage in damages {
+            let store = tempfile::tempdir().unwrap();
+            let (mut approvals, _) = open(store.path());
+            approvals.remember(Side::Allowed, "make", None).unwrap();
+            let text = damage(&fs::read_to_string(&approvals.file).unwrap());
+            fs::write(&approvals.file, &text).unwrap();
+            let (mut again, said) = open(store.path());
+            assert!(said.is_some() && again.rules(Side::Allowed).is_empty(), "{text}");
+            again.remember(Side::Denied, "rm", None).unwrap();
+            assert_eq!(fs::read_to_string(again.file.with_extension("broken")).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_rule_comes_back_with_the_terms_it_was_given_on() {
+        let store = tempfile::tempdir().unwrap();
+        let (mut approvals, _) = open(store.path());
+        let pinned = Pinned { path: "/work/project/run.sh".into(), digest: "ab".into() };
+        let terms = Terms {
+            folder: "/work/project/web".into(),
+            reasons: vec!["program.path".into()],
+            effects: vec![Effect::Exec],
+            pinned: Some(pinned),
+        };
+        approvals.remember(Side::Allowed, "./run.sh", Some(&terms)).unwrap();
+        approvals.remember(Side::Allowed, "make", None).unwrap();
+        let (again, said) = open(store.path());
+        let rule = |text| Rule::parse(text).unwrap();
+        assert_eq!(again.granted(), [Grant { rule: rule("./run.sh"), terms }]);
+        assert_eq!(again.written(), [rule("make")]);
+        assert_eq!(said, None);
+    }
+
+    #[test]
+    fn rules_of_an_older_version_are_kept_without_terms_and_that_is_said_once() {
+        let store = tempfile::tempdir().unwrap();
+        let (approvals, _) = open(store.path());
+        let text = r#"{"version":1,"folder":"/work/project","allowed":["cargo test *"],"denied":["rm *"]}"#;
+        fs::create_dir_all(approvals.file.parent().unwrap()).unwrap();
+        fs::write(&approvals.file, text).unwrap();
+        let (older, said) = open(store.path());
+        assert_eq!(said.map(|say| say.word()), Some(words::rules::NARROWED));
+        assert_eq!(older.rules(Side::Allowed), ["cargo test *"]);
+        assert_eq!(older.rules(Side::Denied), ["rm *"]);
+        assert_eq!(older.granted(), []);
+        let (again, said) = open(store.path());
+        assert_eq!((again.rules(Side::Allowed), said), (older.rules(Side::Allowed), None));
+    }
+
+    #[test]
     fn windows_that_remember_and_forget_at_once_lose_nothing_of_each_other() {
         let store = tempfile::tempdir().unwrap();
         let mut windows: Vec<Approvals> = (0..4).map(|_| open(store.path()).0).collect();
-        windows[0].remember(Side::Allowed, "gone").unwrap();
+        windows[0].remember(Side::Allowed, "gone", None).unwrap();
         std::thread::scope(|scope| {
             for (window, approvals) in windows.iter_mut().enumerate() {
                 scope.spawn(move || {
                     for number in 0..5 {
-                        approvals.remember(Side::Allowed, &format!("w{window} n{number}")).unwrap();
-                        approvals.remember(Side::Denied, &format!("d{window} n{number}")).unwrap();
+                        let allowed = format!("w{window} n{number}");
+                        approvals.remember(Side::Allowed, &allowed, None).unwrap();
+                        let denied = format!("d{window} n{number}");
+                        approvals.remember(Side::Denied, &denied, None).unwrap();
                     }
                     approvals.forget("gone").unwrap();
                 });
@@ -197,35 +390,13 @@ mod tests {
         assert_eq!((all.rules(Side::Allowed).len(), all.rules(Side::Denied).len()), (20, 20));
     }
 
-    #[test]
-    fn what_cannot_be_read_is_empty_is_said_and_is_kept_beside() {
-        let damages: [fn(&str) -> String; 5] = [
-            |_| "{".into(),
-            |text| text.replace("\"version\": 1", "\"version\": 2"),
-            |text| text.replace("/work/project", "/elsewhere"),
-            |text| text.replace("\"denied\"", "\"extra\": 1, \"denied\""),
-            |text| text.replace("\"make\"", "7"),
-        ];
-        for damage in damages {
-            let store = tempfile::tempdir().unwrap();
-            let (mut approvals, _) = open(store.path());
-            approvals.remember(Side::Allowed, "make").unwrap();
-            let text = damage(&fs::read_to_string(&approvals.file).unwrap());
-            fs::write(&approvals.file, &text).unwrap();
-            let (mut again, said) = open(store.path());
-            assert!(said.is_some() && again.rules(Side::Allowed).is_empty(), "{text}");
-            again.remember(Side::Denied, "rm").unwrap();
-            assert_eq!(fs::read_to_string(again.file.with_extension("broken")).unwrap(), text);
-        }
-    }
-
     #[cfg(unix)]
     #[test]
     fn the_file_is_its_owners_alone() {
         use std::os::unix::fs::PermissionsExt;
         let store = tempfile::tempdir().unwrap();
         let (mut approvals, _) = open(store.path());
-        approvals.remember(Side::Allowed, "make").unwrap();
+        approvals.remember(Side::Allowed, "make", None).unwrap();
         assert_eq!(fs::metadata(&approvals.file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

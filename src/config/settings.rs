@@ -329,6 +329,7 @@ fn policy(stack: &Stack) -> Policy {
         elevate: limit("safety.allow_sudo"),
         lift: stack.list("safety.lift"),
         allowed: rules("safety.allow"),
+        granted: Vec::new(),
         denied: rules("safety.deny"),
         unheld: false,
         config_files: stack.list("safety.config_files"),

@@ -37,6 +37,9 @@ pub enum Question {
         pieces: Vec<Piece>,
         /// The exact rule "don't ask again" would add; `None` where it is not offered.
         rule: Option<String>,
+        /// What that rule would cover and what it would not, in sentences.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rule_covers: Vec<Say>,
         /// What it does to a file; `None` where that is not known before.
         #[serde(default)]
         change: Option<Change>,

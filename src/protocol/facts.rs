@@ -28,6 +28,9 @@ pub struct Facts {
     /// Rules in force beside the built-in policy, as `/allow` and `/deny` take them.
     pub allowed: Vec<String>,
     pub denied: Vec<String>,
+    /// What each of the rules that allow covers, in their order.
+    #[serde(default)]
+    pub allowed_covers: Vec<Vec<Say>>,
     /// The limit of steps a turn runs by itself.
     pub max_steps: usize,
     /// The project's check: a program and its args, run behind changes of files.

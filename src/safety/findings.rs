@@ -91,6 +91,10 @@ impl Findings {
         self.effects.contains(&effect)
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &Finding> {
+        self.list.iter()
+    }
+
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
         self.list.iter_mut()
     }

@@ -17,7 +17,9 @@ use super::paths::{self, Class};
 use super::policy::Unknown;
 use super::rules::forms::Form;
 use super::table::{Operands, Order, Spec};
-use super::{Contents, Kind, OwnProgram, Scene, Shelf, malformed, rules, sensitive, wrappers};
+use super::{
+    Contents, Kind, OwnProgram, Scene, Shelf, malformed, refusal, rules, sensitive, steering, wrappers,
+};
 
 /// Where a command is judged.
 #[derive(Clone, Debug)]
@@ -150,6 +152,9 @@ impl<'a> Call<'a> {
             Class::Inside if in_repository(text) => {
                 ("path.git", Tier::L1, words::WRITES_REPOSITORY)
             }
+            Class::Inside if self.steers(text) => {
+                ("path.steers", Tier::L1, words::WRITES_STEERING)
+            }
             Class::Inside => return,
             Class::Sensitive => ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
             Class::Outside | Class::Public => {
@@ -162,6 +167,16 @@ impl<'a> Call<'a> {
             Class::Public | Class::Outside | Class::Secret => &[Effect::Write, Effect::Outside],
         };
         findings.add(rule, tier, why.with("path", self.shown(text)), arg, effects);
+    }
+}
+
+impl Call<'_> {
+    /// Whether a path of the workspace names what steers programs.
+    fn steers(&self, text: &str) -> bool {
+        let place = self.ground.scene.place;
+        let path = paths::absolute(text, &self.ground.cwd, &place.home);
+        let path = self.ground.scene.world.real(&path);
+        path.strip_prefix(&place.workspace).is_ok_and(|path| steering::reader(path).is_some())
     }
 }
 
@@ -599,14 +614,15 @@ fn unknown_tier(ground: &Ground<'_>) -> Tier {
     }
 }
 
-fn denied(
+/// Adds that a rule of the user refuses a command, or a tool by its name.
+pub fn denied(
     name: &str,
     named: Option<usize>,
     args: &[String],
     ground: &Ground<'_>,
     findings: &mut Findings,
 ) {
-    let rule = ground.scene.policy.denied.iter().find(|rule| rule.matches(name, args));
+    let rule = ground.scene.policy.denied.iter().find(|rule| refusal::refuses(rule, name, args));
     if let Some(rule) = rule {
         let say = words::DENIED.with("rule", rule.to_string());
         findings.add("denied", Tier::L2, say, named, &[]);

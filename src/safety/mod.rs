@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Change, Effect, Piece, Risk, Step, Tier, Work};
+use crate::protocol::{Change, Piece, Risk, Step, Tier, Work};
 use crate::words::Word;
 
 mod args;
@@ -14,14 +14,18 @@ pub mod argv;
 mod catalogue;
 mod checks;
 pub mod clean;
+mod coverage;
 mod findings;
+mod grant;
 mod judge;
 mod launch;
 mod malformed;
 mod paths;
 mod pieces;
 pub mod policy;
+mod reach;
 pub mod redact;
+mod refusal;
 pub mod repository;
 mod rules;
 mod scripted;
@@ -29,6 +33,7 @@ mod seal;
 mod sensitive;
 mod shell;
 mod skill;
+pub mod steering;
 mod step;
 mod table;
 pub mod tools;
@@ -40,7 +45,9 @@ pub mod written;
 mod tests;
 
 pub use catalogue::{RuleId, is_rule, rules as rule_ids};
+pub use coverage::{covers, never};
 pub use findings::Seen;
+pub use grant::{Grant, Pinned, Terms, bound, offered};
 pub use launch::Launch;
 pub use malformed::is_hidden;
 pub use paths::{absolute, secret_places};
@@ -258,64 +265,11 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// The rule "don't ask again" would add; `None` where it is not offered: for what is
-    /// refused, lifted, not fully understood, or has no way back.
-    pub fn rule(&self) -> Option<Rule> {
-        let grave = [Effect::Secret, Effect::Elevate, Effect::Irreversible, Effect::Outside];
-        let offered = self.risk.tier == Tier::L1
-            && !self.risk.lifted
-            && !self.risk.reasons.iter().any(|reason| FIRM.contains(&reason.rule.as_str()))
-            && !self.risk.effects.iter().any(|effect| grave.contains(effect));
-        if !offered {
-            return None;
-        }
-        if let Some(name) = tools::is_remembered(&self.step.work) {
-            return Some(Rule { program: name.to_owned(), args: Vec::new(), open: true });
-        }
-        Rule::suggest(&self.step.work).or_else(|| self.own_rule())
-    }
-
-    /// For a program of the project's own: exactly this step, by the path it was named.
-    fn own_rule(&self) -> Option<Rule> {
-        let Work::Exec { program, args } = &self.step.work else { return None };
-        let own = self.risk.reasons.iter().any(|reason| reason.rule == "program.folder");
-        let (short, long) = (200, 64);
-        let plain = args.len() < long
-            && args.iter().all(|arg| arg.len() < short && !arg.contains(char::is_control));
-        (own && plain && program.contains('/')).then(|| Rule {
-            program: program.clone(),
-            args: args.clone(),
-            open: false,
-        })
-    }
-
     /// What it does to a file, where that is known before it runs.
     pub fn change(&self) -> Option<&Change> {
         self.task.as_ref().and_then(Task::change)
     }
 }
-
-/// Reasons that a remembered yes would not answer.
-const FIRM: &[&str] = &[
-    "folder.untrusted",
-    "malformed.hidden",
-    "shell.string",
-    "shell.opaque",
-    "cwd.outside",
-    "requires.confirm",
-    "program.added",
-    "program.path",
-    "git-config-exec",
-    "git-config-unread",
-    "git-bare",
-    "sandbox.absent",
-    "path.git",
-    "path.steers",
-    "file.changed",
-    "file.unread",
-    "plugin.run",
-    "config.patch",
-];
 
 impl Held {
     /// A person said yes to exactly this.

@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-use crate::protocol::{Tier, Work};
 use crate::words::{Say, safety as words};
 
-use super::rules;
+use super::grant::Grant;
 use super::skill::Narrowed;
-use super::table::Operands;
 
 /// The user's settings, as data. Project settings may only make it stricter.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +19,10 @@ pub struct Policy {
     pub elevate: Limit,
     /// Rule ids whose L2 becomes a question.
     pub lift: Vec<String>,
-    /// What runs without asking, when it is L1.
+    /// What runs without asking, when it is L1: rules as the user wrote them.
     pub allowed: Vec<Rule>,
+    /// The same, remembered on the terms of a step that was approved.
+    pub granted: Vec<Grant>,
     /// What is refused, before anything else.
     pub denied: Vec<Rule>,
     /// The settings want every step held, and this system has nothing that would.
@@ -43,6 +43,7 @@ impl Default for Policy {
             elevate: Limit::Refuse,
             lift: Vec::new(),
             allowed: Vec::new(),
+            granted: Vec::new(),
             denied: Vec::new(),
             unheld: false,
             config_files: Vec::new(),
@@ -87,6 +88,12 @@ impl Policy {
         !taken && (listed || (has_row && !replaced))
     }
 
+    /// Every rule that allows: those the user wrote, then those that were remembered.
+    pub fn allowing(&self) -> Vec<Rule> {
+        let granted = self.granted.iter().map(|grant| &grant.rule);
+        self.allowed.iter().chain(granted).cloned().collect()
+    }
+
     /// Whether the user's settings make a question of this refusal.
     pub fn lifts(&self, rule: &str) -> bool {
         let firm = rule == "denied" || rule.starts_with("malformed.");
@@ -126,65 +133,6 @@ impl Rule {
         let same = if self.open { args.starts_with(&self.args) } else { args == self.args };
         named && same
     }
-
-    /// Whether the rule lets this run without a question. An open rule never does that
-    /// for a program that runs whatever it is given.
-    pub fn covers(&self, work: &Work) -> bool {
-        match work {
-            Work::Exec { program, args } => {
-                self.matches(program, args) && !(self.open && self.is_anything())
-            }
-            Work::Tool { name, .. } => {
-                self.open
-                    && self.args.is_empty()
-                    && self.program == *name
-                    && super::tools::is_remembered(work).is_some()
-            }
-            Work::Shell { .. } => false,
-        }
-    }
-
-    /// The rule "don't ask again" would add; `None` where a remembered yes would cover
-    /// more than anybody looked at.
-    pub fn suggest(work: &Work) -> Option<Rule> {
-        let Work::Exec { program, args } = work else { return None };
-        let (spec, _) = rules::find(program)?;
-        let first = args.first().map_or("", String::as_str);
-        let code = ["-c", "-e", "-E", "-m", "-p", "-r", "--eval", "--print", "-", "--command"];
-        let never = spec.tier != Tier::L1
-            || ANYTHING.contains(&program.as_str())
-            || UPLOADS.contains(&program.as_str())
-            || UPLOADS.contains(&format!("{program} {first}").as_str())
-            || matches!(spec.grammar.operands, Operands::Command(_))
-            || (INTERPRETERS.iter().any(|i| program.starts_with(i))
-                && (args.is_empty() || args.iter().any(|arg| code.contains(&arg.as_str()))))
-            || args.iter().any(|arg| arg.len() > MOST_ARG || arg.contains(char::is_control));
-        if never {
-            return None;
-        }
-        let scripts = ["run", "run-script", "exec"].contains(&first);
-        let known = !first.starts_with('-') && spec.subs.iter().any(|s| s.called(first).is_some());
-        let kept = match (known, scripts) {
-            (true, true) => 2,
-            (true, false) => 1,
-            (false, _) if program == "git" => return None,
-            (false, _) => args.len(),
-        };
-        let args: Vec<String> = args.iter().take(kept).cloned().collect();
-        Some(Rule { program: program.clone(), args, open: known })
-    }
-
-    /// Whether an open rule of this start would allow any command at all.
-    fn is_anything(&self) -> bool {
-        let program = self.program.rsplit('/').next().unwrap_or(&self.program);
-        let wraps = rules::find(program)
-            .is_some_and(|(spec, _)| matches!(spec.grammar.operands, Operands::Command(_)));
-        let bare =
-            self.args.is_empty() && rules::find(program).is_some_and(|(s, _)| !s.subs.is_empty());
-        let interprets = INTERPRETERS.iter().any(|name| program.starts_with(name));
-        let code = self.args.iter().all(|arg| arg.starts_with('-'));
-        wraps || bare || ANYTHING.contains(&program) || (interprets && code)
-    }
 }
 
 /// As people write it; [`Rule::parse`] reads it back.
@@ -197,91 +145,6 @@ impl fmt::Display for Rule {
         if self.open { f.write_str(" *") } else { Ok(()) }
     }
 }
-
-/// An argument longer than this is no pattern anybody reads.
-const MOST_ARG: usize = 200;
-
-/// Programs that run what they are given.
-const ANYTHING: &[&str] = &[
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "ash",
-    "ksh",
-    "fish",
-    "csh",
-    "tcsh",
-    "pwsh",
-    "powershell",
-    "env",
-    "xargs",
-    "sudo",
-    "su",
-    "doas",
-    "find",
-    "fd",
-    "fdfind",
-    "awk",
-    "gawk",
-    "mawk",
-    "nawk",
-    "npx",
-    "bunx",
-    "pnpx",
-    "uvx",
-    "pipx",
-    "rm",
-    "ssh",
-    "docker",
-    "podman",
-    "kubectl",
-    "eval",
-    "tmux",
-    "screen",
-    "sed",
-    "perl",
-    "vim",
-    "vi",
-    "nvim",
-    "emacs",
-    "make",
-];
-const INTERPRETERS: &[&str] = &[
-    "python",
-    "node",
-    "perl",
-    "ruby",
-    "php",
-    "lua",
-    "deno",
-    "bun",
-    "Rscript",
-    "osascript",
-    "java",
-];
-/// What sends something away is asked about each time.
-const UPLOADS: &[&str] = &[
-    "git push",
-    "npm publish",
-    "yarn publish",
-    "pnpm publish",
-    "cargo publish",
-    "gh",
-    "glab",
-    "scp",
-    "rsync",
-    "curl",
-    "wget",
-    "sftp",
-    "ftp",
-    "nc",
-    "aws",
-    "gcloud",
-    "az",
-    "terraform",
-    "twine",
-];
 
 /// The words of a rule, and whether a part of each was quoted; `None` when a quote is
 /// left open.
@@ -327,10 +190,6 @@ mod tests {
         Rule::parse(text).unwrap()
     }
 
-    fn suggestion(program: &str, args: &[&str]) -> Option<String> {
-        Rule::suggest(&Work::exec(program, args)).map(|rule| rule.to_string())
-    }
-
     #[test]
     fn a_rule_is_read_back_as_it_is_written() {
         for text in ["git push *", "git push", "npm run 'build all' *", "echo '*'", "a 'it'\\''s'"]
@@ -355,52 +214,6 @@ mod tests {
         for text in ["", "  ", "*", "* x", "'", "a 'b"] {
             assert!(Rule::parse(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn an_open_rule_covers_what_follows_and_a_closed_one_only_itself() {
-        assert!(rule("git push *").covers(&Work::exec("git", &["push", "origin"])));
-        assert!(rule("git push *").covers(&Work::exec("git", &["push"])));
-        assert!(!rule("git push").covers(&Work::exec("git", &["push", "origin"])));
-        assert!(!rule("git push *").covers(&Work::exec("git", &["pull"])));
-        assert!(!rule("git push *").covers(&Work::Shell { line: "git push".into() }));
-    }
-
-    #[test]
-    fn an_open_rule_never_covers_a_program_that_runs_anything() {
-        for (text, program, args) in [
-            ("bash *", "bash", &["-c", "x"][..]),
-            ("env *", "env", &["x"]),
-            ("xargs *", "xargs", &["rm"]),
-            ("git *", "git", &["push"]),
-            ("timeout 5 *", "timeout", &["5", "rm"]),
-            ("python3 -c *", "python3", &["-c", "1"]),
-        ] {
-            assert!(!rule(text).covers(&Work::exec(program, args)), "{text}");
-        }
-    }
-
-    #[test]
-    fn suggestions_name_the_sub_command_and_never_what_runs_anything() {
-        assert_eq!(suggestion("cargo", &["test", "x"]).as_deref(), Some("cargo test *"));
-        assert_eq!(suggestion("git", &["add", "a"]).as_deref(), Some("git add *"));
-        assert_eq!(suggestion("npm", &["run", "build"]).as_deref(), Some("npm run build *"));
-        assert_eq!(suggestion("mkdir", &["x"]).as_deref(), Some("mkdir x"));
-        for (program, args) in [
-            ("bash", &["-c", "ls"][..]),
-            ("python3", &["-c", "1"]),
-            ("env", &["ls"]),
-            ("xargs", &["ls"]),
-            ("sudo", &["ls"]),
-            ("git", &["-c", "a=b", "status"]),
-            ("git", &["push"]),
-            ("rm", &["a"]),
-            ("nobody-knows", &[]),
-            ("timeout", &["5", "make"]),
-        ] {
-            assert_eq!(suggestion(program, args), None, "{program} {args:?}");
-        }
-        assert_eq!(Rule::suggest(&Work::Shell { line: "ls".into() }), None);
     }
 
     #[test]

@@ -7,16 +7,12 @@ use crate::protocol::{Effect, Requires, Step, Tier, Work};
 use crate::words::safety as words;
 
 use super::findings::{Findings, quoted};
+use super::grant::{self, Question};
 use super::judge::{self, Ground, Seat};
 use super::{
     Judged, Kind, Launch, Limit, Policy, Program, Scene, Task, malformed, paths, scripted, shell,
     skill, tools,
 };
-
-/// What a repository plants, what a skill takes away, and what is missing here; no rule
-/// of the user answers it.
-const REPOSITORY: &[&str] =
-    &["git-config-exec", "git-config-unread", "git-bare", "skill.narrow", "sandbox.absent"];
 
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
@@ -42,14 +38,17 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
             task = tools::judge(name, input, &ground, &mut findings);
         }
     }
+    if let Work::Tool { name, .. } = &step.work {
+        judge::denied(name, None, &[], &ground, &mut findings);
+    }
     skill::narrow(&step.work, scene.policy, &mut findings);
     if !matches!(step.work, Work::Tool { .. }) {
         surroundings(&ground, &mut findings);
     }
     required(step.requires, &mut findings);
     let lifted = limits(scene.policy, &mut findings);
-    let allowed = allowed(&step.work, scene, lifted, &mut findings);
     let program = program(&step.work, task.as_ref(), &ground);
+    let allowed = !lifted && allowed(&step.work, program.as_ref(), &ground, &mut findings);
     let seen = findings.seen();
     let launch = launch(&mut findings, &ground);
     let risk = findings.risk(lifted);
@@ -154,23 +153,21 @@ fn limits(policy: &Policy, findings: &mut Findings) -> bool {
 }
 
 /// Whether a rule of the user lets an L1 run unasked; says so. In a folder that is not
-/// trusted no rule does, and an open rule never covers secrets or what has no way back.
-fn allowed(work: &Work, scene: Scene<'_>, lifted: bool, findings: &mut Findings) -> bool {
-    let grave = [Effect::Secret, Effect::Elevate, Effect::Irreversible];
-    let grave = grave.into_iter().any(|effect| findings.has(effect));
-    // A rule was made before the repository said what it would start.
-    let planted = findings.rules().any(|rule| REPOSITORY.contains(&rule));
-    if lifted || planted || !scene.place.trusted || findings.tier() != Tier::L1 {
+/// trusted no rule does.
+fn allowed(
+    work: &Work,
+    program: Option<&Program>,
+    ground: &Ground<'_>,
+    findings: &mut Findings,
+) -> bool {
+    let scene = ground.scene;
+    if !scene.place.trusted || findings.tier() != Tier::L1 {
         return false;
     }
-    // A rule for a tool was made in view of the workspace, and of files as they were.
-    let firm = matches!(work, Work::Tool { .. })
-        && (findings.has(Effect::Outside)
-            || findings.rules().any(|rule| super::FIRM.contains(&rule)));
-    let mut rules = scene.policy.allowed.iter();
-    let rule = rules.find(|rule| rule.covers(work) && !(rule.open && (grave || firm)));
-    if let Some(rule) = rule {
-        let say = words::ALLOWED.with("rule", rule.to_string());
+    let asked = Question { work, cwd: &ground.cwd, program, findings, scene };
+    let rule = grant::answer(asked, scene.policy).map(ToString::to_string);
+    if let Some(rule) = &rule {
+        let say = words::ALLOWED.with("rule", rule.as_str());
         findings.add("allowed", Tier::L0, say, None, &[]);
     }
     rule.is_some()

@@ -132,6 +132,7 @@ async fn asked(filling: &mut Filling<'_>, held: Held) -> Result<Option<Cleared>,
         of: 1,
         pieces: Vec::new(),
         rule: None,
+        rule_covers: Vec::new(),
         change: None,
         rest: Vec::new(),
     };

@@ -25,7 +25,7 @@ use crate::protocol::{
     Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Usage, reply,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Narrowed, Place, Policy, Scene, Task, World};
+use crate::safety::{Cleared, Grant, Narrowed, Place, Policy, Scene, Task, World};
 use crate::tools::{Input, Piped, Tool, Toolbox, Watch};
 use crate::words::session as words;
 
@@ -37,7 +37,8 @@ pub enum Note {
     /// It does not any more.
     Answered,
     /// A person wants this covered from now on.
-    Remember { rule: String, scope: Scope },
+    Remember { rule: String },
+    Granted { grant: Box<Grant>, scope: Scope },
     /// A skill was entered, by its name, with this text.
     Entered { name: String, text: String },
     /// The start is over, and what people keep can be looked at.
@@ -250,8 +251,12 @@ impl Host for TurnHost {
         self.send_ahead(events);
     }
 
-    fn remember(&mut self, rule: String, scope: Scope) {
-        self.note(Note::Remember { rule, scope });
+    fn remember(&mut self, rule: String, _: Scope) {
+        self.note(Note::Remember { rule });
+    }
+
+    fn grant(&mut self, grant: Grant, scope: Scope) {
+        self.note(Note::Granted { grant: Box::new(grant), scope });
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use crate::model::{Model, ModelError};
 use crate::protocol::{Event, Facts, Op, Params};
 use crate::safety::redact::Redactor;
-use crate::safety::{Place, Policy, Rule, World};
+use crate::safety::{Place, Policy, Rule, Terms, World};
 use crate::tools::Toolbox;
 use crate::words::{Lang, Say};
 
@@ -33,7 +33,7 @@ mod outbox;
 mod prompting;
 mod report;
 mod rewind;
-mod rules;
+pub mod rules;
 mod run;
 pub mod saved;
 pub mod script;
@@ -101,9 +101,10 @@ pub type Connect = Arc<dyn Fn(&Wanted, Lang) -> Result<Connected, Say> + Send + 
 pub type KeepRule = Box<dyn FnMut(&Rule, Memory) -> Result<(), Say> + Send>;
 
 /// What happens to a rule that is remembered for this folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
-    Keep,
+    /// On these terms, where it was given for a step.
+    Keep(Option<Terms>),
     Forget,
 }
 

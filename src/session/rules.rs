@@ -1,25 +1,53 @@
-//! Rules a person adds while a session runs: `/allow`, `/deny`, "don't ask again".
+//! Rules the user adds while a session runs: `/allow`, `/deny`, "don't ask again".
+
+use std::path::Path;
 
 use super::{Guard, Memory};
 use crate::protocol::{Notice, Scope};
-use crate::safety::{Policy, Rule};
-use crate::words::session as words;
+use crate::safety::{self, Grant, Policy, Rule, Scene};
+use crate::words::{Say, session as words};
 
-/// Covers it from now on. The rule itself says what may not be allowed in general.
-pub fn allow(guard: &mut Guard, text: &str, scope: Scope) -> Notice {
+/// `/allow`: covers it from now on. A program of the folder is allowed by the content it
+/// has now. What no rule covers is not added, and the user is told why.
+pub fn allow(guard: &mut Guard, text: &str) -> Notice {
     let rule = match Rule::parse(text) {
         Ok(rule) => rule,
         Err(why) => return Notice::error(why),
     };
+    let scene =
+        Scene { policy: &guard.policy, place: &guard.place, world: guard.world.as_ref() };
+    let bound = safety::bound(rule.clone(), scene).ok();
+    if let Some(why) = safety::never(&rule, bound.as_ref(), scene) {
+        return Notice::error(why);
+    }
+    let notice = Notice::info(words::ALLOWED.with("rule", rule.to_string()));
+    match bound {
+        Some(grant) => add(&mut guard.policy.granted, grant),
+        None => add(&mut guard.policy.allowed, rule),
+    }
+    notice
+}
+
+/// "Don't ask again": covers what the step was from now on, on its terms.
+pub fn grant(guard: &mut Guard, grant: Grant, scope: Scope) -> Notice {
+    let Grant { rule, terms } = &grant;
     let notice = match scope {
         Scope::Session => Notice::info(words::ALLOWED.with("rule", rule.to_string())),
-        Scope::Project => match (guard.keep_rule)(&rule, Memory::Keep) {
+        Scope::Project => match (guard.keep_rule)(rule, Memory::Keep(Some(terms.clone()))) {
             Ok(()) => Notice::info(words::ALLOWED_PROJECT.with("rule", rule.to_string())),
             Err(why) => Notice::warning(words::RULE_NOT_KEPT.with("why", why)),
         },
     };
-    add(&mut guard.policy.allowed, rule);
+    add(&mut guard.policy.granted, grant);
     notice
+}
+
+/// What each rule that allows covers, in the order of [`Policy::allowing`].
+pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<Say>> {
+    let written = policy.allowed.iter().map(|rule| safety::covers(rule, None, folder));
+    let granted = policy.granted.iter();
+    let granted = granted.map(|one| safety::covers(&one.rule, Some(&one.terms), folder));
+    written.chain(granted).collect()
 }
 
 /// Refuses it from now on, whatever else covers it.
@@ -41,11 +69,12 @@ pub fn revoke(guard: &mut Guard, text: &str) -> Notice {
         Ok(rule) => rule,
         Err(why) => return Notice::error(why),
     };
-    let Policy { allowed, denied, .. } = &mut guard.policy;
-    let before = allowed.len() + denied.len();
+    let Policy { allowed, granted, denied, .. } = &mut guard.policy;
+    let before = allowed.len() + granted.len() + denied.len();
     allowed.retain(|known| *known != rule);
+    granted.retain(|known| known.rule != rule);
     denied.retain(|known| *known != rule);
-    if allowed.len() + denied.len() == before {
+    if allowed.len() + granted.len() + denied.len() == before {
         return Notice::warning(words::RULE_NOT_THERE.with("rule", rule.to_string()));
     }
     match (guard.keep_rule)(&rule, Memory::Forget) {
@@ -55,7 +84,7 @@ pub fn revoke(guard: &mut Guard, text: &str) -> Notice {
     }
 }
 
-fn add(list: &mut Vec<Rule>, rule: Rule) {
+fn add<T: PartialEq>(list: &mut Vec<T>, rule: T) {
     if !list.contains(&rule) {
         list.push(rule);
     }

@@ -23,7 +23,7 @@ use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Scope, Shelter, Usage,
+    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Shelter, Usage,
 };
 use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
@@ -206,8 +206,8 @@ impl Session {
             Op::SetModel { name } => self.set_model(name).await,
             Op::SetMode { mode } => self.set_mode(mode).await,
             Op::SetLang { lang } => self.set_lang(lang).await,
-            Op::Allow { rule } => self.add_rule(&rule, Some(Scope::Session)).await,
-            Op::Deny { rule } => self.add_rule(&rule, None).await,
+            Op::Allow { rule } => self.add_rule(&rule, Adding::Allow).await,
+            Op::Deny { rule } => self.add_rule(&rule, Adding::Deny).await,
             Op::Revoke { rule } => {
                 let notice = rules::revoke(&mut self.guard, &rule);
                 self.rules_changed(notice).await;
@@ -238,7 +238,11 @@ impl Session {
             Note::Sent(ledger) => self.of_turn(|running| running.sent = Some(ledger)),
             Note::Compacted(history) => self.compacted(history).await,
             Note::Notes(found) => self.noted(found).await,
-            Note::Remember { rule, scope } => self.add_rule(&rule, Some(scope)).await,
+            Note::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
+            Note::Granted { grant, scope } => {
+                let notice = rules::grant(&mut self.guard, *grant, scope);
+                self.rules_changed(notice).await;
+            }
             Note::Record(event) => {
                 if let Event::TurnEnded { turn, .. } = *event {
                     self.of_turn(|running| running.is_over |= running.turn == turn);
@@ -472,10 +476,10 @@ impl Session {
     }
 
     /// `None`: the rule refuses.
-    async fn add_rule(&mut self, rule: &str, scope: Option<Scope>) {
-        let notice = match scope {
-            Some(scope) => rules::allow(&mut self.guard, rule, scope),
-            None => rules::deny(&mut self.guard, rule),
+    async fn add_rule(&mut self, rule: &str, adding: Adding) {
+        let notice = match adding {
+            Adding::Allow => rules::allow(&mut self.guard, rule),
+            Adding::Deny => rules::deny(&mut self.guard, rule),
         };
         self.rules_changed(notice).await;
     }
@@ -483,7 +487,8 @@ impl Session {
     async fn rules_changed(&mut self, notice: Notice) {
         self.policy.send_replace(self.guard.policy.clone());
         let shown = |rules: &[safety::Rule]| rules.iter().map(ToString::to_string).collect();
-        self.facts.allowed = shown(&self.guard.policy.allowed);
+        self.facts.allowed = shown(&self.guard.policy.allowing());
+        self.facts.allowed_covers = rules::covers(&self.guard.policy, &self.guard.place.cwd);
         self.facts.denied = shown(&self.guard.policy.denied);
         self.tell_facts().await;
         self.say(notice).await;
@@ -544,4 +549,11 @@ impl Session {
         self.saved.close().await;
         self.outbox.send(Event::Closed).await;
     }
+}
+
+/// Which side a rule is added to.
+#[derive(Clone, Copy)]
+enum Adding {
+    Allow,
+    Deny,
 }

@@ -115,6 +115,7 @@ pub(super) fn question(held: &Held) -> Question {
         of: 1,
         pieces: judged.pieces.clone(),
         rule: None,
+        rule_covers: Vec::new(),
         change: judged.change().cloned(),
         rest: Vec::new(),
     }

@@ -31,6 +31,7 @@ words! { "linear":
     PIECE: "  It holds, {tier}: {text}", "  其中包含，{tier}：{text}";
     BEHIND: "  Behind it in the list, {tier}: {step}", "  列表中随后，{tier}：{step}";
     RULE: "  Its rule is {rule}", "  规则：{rule}";
+    RULE_COVERS: "    {say}", "    {say}";
     MODEL_SAYS: "  The model says: {why}", "  模型说：{why}";
     TRUST: "Do you trust the folder {folder}?", "是否信任目录 {folder}？";
     LYING: "  In it lies {name}, {bytes} bytes", "  其中有 {name}，{bytes} 字节";

@@ -35,6 +35,7 @@ pub mod linear;
 pub mod model;
 pub mod prompt;
 pub mod protocol;
+pub mod rules;
 pub mod safety;
 pub mod sandbox;
 pub mod screen;
@@ -60,6 +61,7 @@ const AREAS: &[&[Word]] = &[
     model::ALL,
     prompt::ALL,
     protocol::ALL,
+    rules::ALL,
     safety::ALL,
     sandbox::ALL,
     screen::ALL,

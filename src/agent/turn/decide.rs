@@ -3,14 +3,14 @@
 use super::limits::one_line;
 use super::{Action, Door, Told, Turn};
 use crate::protocol::{Decision, Ending, Outcome, Step, Work};
-use crate::safety::{self, Judged, Scene, Verdict};
+use crate::safety::{self, Grant, Judged, Scene, Verdict};
 use crate::words::{Say, agent as words};
 
 impl Turn {
     pub(super) fn decided_step(
         &mut self,
         door: Door,
-        rule: Option<String>,
+        grant: Option<Box<Grant>>,
         decision: Decision,
         scene: Scene<'_>,
     ) -> Action {
@@ -25,8 +25,8 @@ impl Turn {
         match decision {
             Decision::Approve | Decision::ApproveAll { .. } => self.run(door.approve(), None),
             Decision::Remember(scope) => {
-                if let Some(rule) = rule {
-                    self.told.push(Told::Remember { rule, scope });
+                if let Some(grant) = grant {
+                    self.told.push(Told::Remember { grant, scope });
                 }
                 self.run(door.approve(), None)
             }

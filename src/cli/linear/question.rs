@@ -411,6 +411,7 @@ fn step(question: &Question) -> Vec<Say> {
         of,
         pieces,
         rule,
+        rule_covers,
         rest,
         change,
         ..
@@ -444,6 +445,7 @@ fn step(question: &Question) -> Vec<Say> {
         }
     }
     says.extend(rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
+    says.extend(rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
     if !why.trim().is_empty() {
         // On one line: it must not look like a line of the question.
         says.push(w::MODEL_SAYS.with("why", why.split_whitespace().collect::<Vec<_>>().join(" ")));

@@ -15,6 +15,7 @@ pub mod forms;
 mod git;
 mod info;
 mod network;
+pub mod remembered;
 mod search;
 mod text;
 mod tools;

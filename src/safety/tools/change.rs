@@ -3,6 +3,7 @@
 //! line's end stay as they were.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::diff::unified;
@@ -13,6 +14,7 @@ use crate::protocol::{Change, Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
 use crate::safety::paths::Class;
+use crate::safety::steering;
 use crate::words::{Say, safety as words};
 
 /// A file larger than this is not changed, in bytes.
@@ -166,14 +168,10 @@ pub fn writes(spot: &Spot, class: Class, out: &mut Findings) {
     out.add(rule, tier, why.with("path", quoted(&spot.shown)), None, effects);
 }
 
-/// Files that tell agents what to do and what to run.
+/// Files that tell agents and programs what to do and what to run.
 fn steers(spot: &Spot) -> bool {
-    let first = spot.shown.split('/').next().unwrap_or_default();
-    spot.inside && STEERING.contains(&first)
+    spot.inside && steering::reader(Path::new(&spot.shown)).is_some()
 }
-
-const STEERING: &[&str] =
-    &[".avocet", ".claude", ".gemini", ".codex", ".mcp.json", ".ai.yaml", ".ai", ".envrc"];
 
 /// The task of a file that becomes `after`.
 pub fn finish(

@@ -217,6 +217,11 @@ pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Whether this is the name of a tool.
+pub fn is_tool(name: &str) -> bool {
+    TOOLS.iter().any(|(known, _)| *known == name)
+}
+
 /// What a rule would have to speak of.
 pub fn is_remembered(work: &Work) -> Option<&str> {
     match work {

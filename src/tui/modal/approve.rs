@@ -11,7 +11,7 @@ use super::on_sheet::OnSheet;
 use super::sheet::Page;
 use crate::protocol::{Ahead, AskId, Change, Risk, Tier, Work};
 use crate::tui::paint::{self, Pen};
-use crate::words::screen as words;
+use crate::words::{Say, screen as words};
 
 #[derive(Debug)]
 pub struct Approve {
@@ -31,6 +31,8 @@ pub struct Held {
     /// Which one, of how many.
     pub count: (usize, usize),
     pub rule: Option<String>,
+    /// What that rule would cover.
+    pub rule_covers: Vec<Say>,
     /// What it does to a file.
     pub change: Option<Change>,
     /// The steps behind it.
@@ -110,6 +112,7 @@ impl Approve {
         facts.reasons(subject.work, subject.risk, pen);
         if let Some(rule) = self.held.rule.as_ref().filter(|_| !subject.is_edited()) {
             facts.text(words::ASK_RULE, rule, pen.theme.text, pen);
+            facts.more(&self.held.rule_covers, pen);
         }
         facts.into_rows()
     }

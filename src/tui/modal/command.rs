@@ -178,6 +178,15 @@ impl Facts {
         self.put(label, rows, pen);
     }
 
+    /// Sentences of ours that go on with the fact above.
+    pub fn more(&mut self, says: &[Say], pen: &Pen<'_>) {
+        for say in says {
+            let rows = clean::wrap(&say.text(pen.lang), self.width);
+            let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.dim)).collect();
+            self.put_unlabelled(rows);
+        }
+    }
+
     /// Words of the model: read, never trusted, and no more than a few rows.
     pub fn said(&mut self, label: Word, text: &str, pen: &Pen<'_>) {
         if text.trim().is_empty() {

@@ -98,13 +98,26 @@ impl Modal {
                 of,
                 pieces,
                 rule,
+                rule_covers,
                 change,
                 rest,
             } => {
                 let count = (number, of);
                 let work = step.work;
                 let held =
-                    Held { work, risk, resolved, cwd, why, expected, count, rule, change, rest };
+                    Held {
+                        work,
+                        risk,
+                        resolved,
+                        cwd,
+                        why,
+                        expected,
+                        count,
+                        rule,
+                        rule_covers,
+                        change,
+                        rest,
+                    };
                 match held.work {
                     Work::Shell { .. } => Modal::Shell(Box::new(Shell::new(id, held, pieces))),
                     Work::Exec { .. } | Work::Tool { .. } => {

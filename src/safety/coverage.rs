@@ -1,0 +1,120 @@
+//! What a rule covers and what it leaves to a question, in sentences; and whether it can
+//! answer anything at all.
+
+use std::path::Path;
+
+use crate::protocol::{Requires, Step, Tier, Work};
+use crate::words::{Say, rules as words};
+
+use super::grant::{Grant, Terms};
+use super::policy::Rule;
+use super::reach;
+use super::rules::remembered::{Operand, Reach, Rest};
+use super::{Place, Policy, Scene, Verdict, assess, tools};
+
+/// Options that are named one by one.
+const NAMED: usize = 12;
+
+/// What the rule covers when it was given on these terms, or written by the user, in
+/// `folder`.
+pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<Say> {
+    let folder = terms.map_or(folder, |terms| &terms.folder).to_string_lossy().into_owned();
+    if tools::REMEMBERED.contains(&rule.program.as_str()) {
+        return vec![words::FILES.with("folder", folder), words::FILES_ASK.into()];
+    }
+    let mut out = match rest_of(rule, terms.is_none()) {
+        Covered::Nothing => vec![words::NOTHING.with("program", rule.program.as_str())],
+        Covered::Exactly if rule.open => {
+            let exact = Rule { open: false, ..rule.clone() };
+            vec![words::NO_STAR.with("command", exact.to_string()).with("folder", folder)]
+        }
+        Covered::Exactly => vec![words::EXACT.with("folder", folder)],
+        Covered::Open(rest) => open(&rest, folder),
+    };
+    if let Some(terms) = terms {
+        let reasons = terms.reasons.join(", ");
+        out.push(words::REASONS.with("reasons", reasons));
+        if terms.pinned.is_some() {
+            out.push(words::PINNED.with("program", rule.program.as_str()));
+        }
+    }
+    out
+}
+
+fn open(rest: &Rest, folder: String) -> Vec<Say> {
+    let what = match rest.operands {
+        Operand::None => words::OPERANDS_NONE,
+        Operand::Name => words::OPERANDS_NAMES,
+        Operand::Inside | Operand::Changed => words::OPERANDS_INSIDE,
+        Operand::Remote => words::OPERANDS_REMOTE,
+    };
+    let mut out = vec![words::OPEN.with("what", what).with("folder", folder)];
+    let options: Vec<&str> =
+        rest.flags.split_ascii_whitespace().chain(rest.values.split_ascii_whitespace()).collect();
+    let more = options.len().saturating_sub(NAMED);
+    let named = options.iter().take(NAMED).copied().collect::<Vec<_>>().join(" ");
+    match (named.is_empty(), more) {
+        (true, _) => {}
+        (false, 0) => out.push(words::OPTIONS.with("options", named)),
+        (false, more) => out.push(words::OPTIONS_MORE.with("options", named).with("count", more)),
+    }
+    out.push(words::ASKS.into());
+    out
+}
+
+enum Covered {
+    Nothing,
+    Exactly,
+    Open(Rest),
+}
+
+fn rest_of(rule: &Rule, by_hand: bool) -> Covered {
+    let governed = reach::governing(&rule.program, &rule.args);
+    match governed.reach {
+        _ if !rule.open => Covered::Exactly,
+        Reach::Nothing => Covered::Nothing,
+        Reach::ByHand(_) if !by_hand => Covered::Nothing,
+        _ if reach::is_bare(&governed, &rule.program, rule.args.len()) => Covered::Nothing,
+        Reach::ExactOr(_) if !by_hand => Covered::Exactly,
+        Reach::Exact | Reach::Script | Reach::Local => Covered::Exactly,
+        Reach::Open(rest) | Reach::ByHand(rest) | Reach::ExactOr(rest) => Covered::Open(rest),
+    }
+}
+
+/// Why a rule the user writes would answer nothing; `None`: it may answer something.
+/// `grant`: it is bound to the content of a program of the folder.
+pub fn never(rule: &Rule, grant: Option<&Grant>, scene: Scene<'_>) -> Option<Say> {
+    let shown = rule.to_string();
+    if tools::is_tool(&rule.program) {
+        let known = tools::REMEMBERED.contains(&rule.program.as_str());
+        let whole = rule.open && rule.args.is_empty();
+        let say = words::NEVER_TOOL.with("rule", shown).with("tool", rule.program.as_str());
+        return (!known || !whole).then_some(say);
+    }
+    if matches!(rest_of(rule, true), Covered::Nothing) {
+        let say = words::NEVER_OPEN.with("rule", shown);
+        return Some(say.with("program", rule.program.as_str()));
+    }
+    let policy = Policy {
+        allowed: vec![rule.clone()],
+        granted: grant.cloned().into_iter().collect(),
+        narrowed: None,
+        ..scene.policy.clone()
+    };
+    let place = Place { trusted: true, ..scene.place.clone() };
+    let work = Work::Exec { program: rule.program.clone(), args: rule.args.clone() };
+    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+    let verdict = assess(step, Scene { policy: &policy, place: &place, ..scene });
+    let risk = &verdict.judged().risk;
+    let why = risk.reasons.first().map(|reason| reason.say.clone())?;
+    match verdict {
+        Verdict::Refuse(_) => Some(words::NEVER_REFUSED.with("rule", shown).with("why", why)),
+        // More arguments may make of it what the rule covers.
+        Verdict::Ask(_) if rule.open => None,
+        Verdict::Ask(_) => Some(words::NEVER_ASKED.with("rule", shown).with("why", why)),
+        Verdict::Run(_) if risk.tier == Tier::L0 && !rule.open => {
+            Some(words::NEVER_NEEDED.with("rule", shown))
+        }
+        Verdict::Run(_) => None,
+    }
+}

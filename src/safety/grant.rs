@@ -1,0 +1,377 @@
+//! Whether a rule of the user answers the question a step would be.
+//!
+//! Two kinds do. A rule that was remembered ("don't ask again") brings the terms of the
+//! step it was given for: the folder it ran in, the reasons it was asked about, its
+//! effects, and for a program of the folder the content of its file. It answers nothing
+//! that was not among them. A rule the user wrote (`/allow`, the settings file) holds in
+//! the workspace's own folder; with `*` it answers only what its row always asks about.
+//! Some reasons no rule answers.
+
+use std::path::{Path, PathBuf};
+
+use crate::protocol::{Effect, Tier, Work};
+
+use super::findings::Findings;
+use super::paths::{self, Class};
+use super::policy::{Policy, Rule};
+use super::reach::{self, Ground};
+use super::rules::remembered::Reach;
+use super::table::Operands;
+use super::{Contents, Judged, Kind, Program, Scene, rules, steering, tools};
+
+/// A rule with the terms it was given on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub rule: Rule,
+    pub terms: Terms,
+}
+
+/// What the step had that a rule was given for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The folder it ran in, absolute.
+    pub folder: PathBuf,
+    /// Ids of the rules that asked.
+    pub reasons: Vec<String>,
+    pub effects: Vec<Effect>,
+    /// The file, where it is a program of the folder.
+    pub pinned: Option<Pinned>,
+}
+
+/// A program of the folder, by its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pinned {
+    pub path: PathBuf,
+    /// SHA-256 in hex.
+    pub digest: String,
+}
+
+/// A step that would be asked about.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    pub work: &'a Work,
+    pub cwd: &'a Path,
+    pub program: Option<&'a Program>,
+    pub findings: &'a Findings,
+    pub scene: Scene<'a>,
+}
+
+/// The largest program of a folder that is remembered by its content.
+const MOST_PROGRAM: usize = 4 * 1024 * 1024;
+/// An argument longer than this is no pattern the user reads.
+const MOST_ARG: usize = 200;
+/// The reason of a program that lies in the folder; answered by its content alone.
+const OF_FOLDER: &str = "program.path";
+
+/// Reasons that no rule of the user answers.
+const FIRM: &[&str] = &[
+    "folder.untrusted",
+    "malformed.hidden",
+    "shell.string",
+    "shell.opaque",
+    "cwd.outside",
+    "cwd.missing",
+    "requires.confirm",
+    "requires.elevated",
+    "git-config-exec",
+    "git-config-unread",
+    "git-bare",
+    "sandbox.absent",
+    "skill.narrow",
+    "path.git",
+    "path.steers",
+    "path.outside",
+    "path.outside.write",
+    "path.secret",
+    "path.secret.write",
+    "file.changed",
+    "file.unread",
+    "plugin.run",
+    "config.patch",
+];
+/// What the model itself said a step needs, with the effect of it.
+const REQUIRED: &[(&str, Effect)] =
+    &[("requires.network", Effect::Network), ("requires.write", Effect::Write)];
+/// Effects an open rule never covers.
+const GRAVE: &[Effect] = &[Effect::Secret, Effect::Elevate, Effect::Irreversible];
+
+/// Whether no rule answers a reason of this id.
+pub(super) fn is_firm(reason: &str) -> bool {
+    FIRM.contains(&reason)
+}
+
+/// The rule that lets the step run without a question.
+pub(super) fn answer<'p>(asked: Question<'_>, policy: &'p Policy) -> Option<&'p Rule> {
+    if asked.reasons().any(|(id, _)| is_firm(id)) {
+        return None;
+    }
+    let granted = policy.granted.iter().filter(|grant| grant.answers(asked));
+    let written = policy.allowed.iter().filter(|rule| is_answered_by(rule, asked));
+    granted.map(|grant| &grant.rule).chain(written).next()
+}
+
+impl<'a> Question<'a> {
+    /// What makes a question of it, with the effects of each reason.
+    fn reasons(&self) -> impl Iterator<Item = (&'a str, &'a [Effect])> {
+        let asking = self.findings.iter().filter(|finding| finding.reason.tier > Tier::L0);
+        asking.map(|finding| (finding.reason.rule.as_str(), finding.effects.as_slice()))
+    }
+
+    /// The program lies in the workspace, whichever way it was named.
+    fn is_of_folder(&self) -> bool {
+        is_of_folder(self.program, self.scene) || self.reasons().any(|(id, _)| id == OF_FOLDER)
+    }
+}
+
+impl Grant {
+    fn answers(&self, asked: Question<'_>) -> bool {
+        let Terms { folder, reasons, effects, pinned } = &self.terms;
+        let same_file = match pinned {
+            Some(pinned) => pin(asked.program, asked.scene).as_ref() == Some(pinned),
+            None => !asked.is_of_folder() && is_same_program(&self.rule, asked),
+        };
+        let tool = matches!(asked.work, Work::Tool { .. });
+        let known = |(id, has): (&str, &[Effect])| match required(id) {
+            Some(effect) => effects.contains(&effect),
+            None => {
+                reasons.iter().any(|reason| reason == id)
+                    && has.iter().all(|effect| *effect == Effect::Read || effects.contains(effect))
+            }
+        };
+        same_file
+            && (tool || asked.cwd == folder)
+            && asked.reasons().all(known)
+            && reaches(&self.rule, asked, false)
+    }
+}
+
+/// Whether a rule the user wrote answers.
+fn is_answered_by(rule: &Rule, asked: Question<'_>) -> bool {
+    let tool = matches!(asked.work, Work::Tool { .. });
+    let here = tool || asked.cwd == asked.scene.place.workspace;
+    let own = !asked.is_of_folder() && is_same_program(rule, asked);
+    if !own || !here || !reaches(rule, asked, true) {
+        return false;
+    }
+    let others: Vec<_> = asked.reasons().filter(|(id, _)| required(id).is_none()).collect();
+    let needed = |(id, _)| {
+        let effect = required(id);
+        effect.is_none_or(|effect| others.iter().any(|(_, has)| has.contains(&effect)))
+    };
+    asked.reasons().all(needed) && (!rule.open || others.iter().all(|one| is_usual(*one, asked)))
+}
+
+/// What a row says of every step of it, and the user of a program they added.
+fn is_usual((id, effects): (&str, &[Effect]), asked: Question<'_>) -> bool {
+    if effects.iter().any(|effect| GRAVE.contains(effect) || *effect == Effect::Outside) {
+        return false;
+    }
+    match asked.work {
+        Work::Exec { program, args } => {
+            let row = row_of(program, args);
+            id == "program.added" || id == row || row.strip_prefix(id).is_some_and(begins_row) || {
+                id.strip_prefix(row.as_str()) == Some(".create")
+            }
+        }
+        Work::Tool { .. } => id == "file.write",
+        Work::Shell { .. } => false,
+    }
+}
+
+fn begins_row(rest: &str) -> bool {
+    rest.starts_with('.')
+}
+
+fn required(id: &str) -> Option<Effect> {
+    REQUIRED.iter().find(|(required, _)| *required == id).map(|(_, effect)| *effect)
+}
+
+/// The id of the row a command stands in: `git.stash.drop`.
+fn row_of(program: &str, args: &[String]) -> String {
+    let short = program.rsplit('/').next().unwrap_or(program);
+    let Some((mut spec, own)) = rules::find(short) else { return short.to_owned() };
+    let mut id = own.to_owned();
+    for arg in args {
+        let sub = spec.subs.iter().find_map(|sub| sub.called(arg).map(|own| (sub, own)));
+        let Some((sub, own)) = sub else { break };
+        id = format!("{id}.{own}");
+        spec = sub;
+    }
+    id
+}
+
+/// Whether the rule names the very file that would run, in a folder of trusted programs.
+fn is_same_program(rule: &Rule, asked: Question<'_>) -> bool {
+    let Work::Exec { program, .. } = asked.work else { return true };
+    if program == &rule.program && !program.contains('/') {
+        return true;
+    }
+    let known = asked.scene.world.program(&rule.program);
+    known.is_some() && known.as_ref() == asked.program
+}
+
+fn reaches(rule: &Rule, asked: Question<'_>, by_hand: bool) -> bool {
+    match asked.work {
+        Work::Exec { program, args } => {
+            let here = Here { cwd: asked.cwd, scene: asked.scene };
+            reaches_args(rule, program, args, by_hand, &here)
+        }
+        Work::Tool { name, .. } => {
+            rule.open
+                && rule.args.is_empty()
+                && rule.program == *name
+                && tools::is_remembered(asked.work).is_some()
+        }
+        Work::Shell { .. } => false,
+    }
+}
+
+fn reaches_args(
+    rule: &Rule,
+    program: &str,
+    args: &[String],
+    by_hand: bool,
+    here: &Here<'_>,
+) -> bool {
+    if !rule.open {
+        let governed = reach::governing(program, args);
+        return args == rule.args && reach::is_local(&governed, args, here);
+    }
+    args.starts_with(&rule.args)
+        && !is_wrapper(program)
+        && reach::covers_open(program, args, rule.args.len(), by_hand, here)
+}
+
+fn is_wrapper(program: &str) -> bool {
+    let short = program.rsplit('/').next().unwrap_or(program);
+    let row = rules::find(short);
+    row.is_some_and(|(spec, _)| matches!(spec.grammar.operands, Operands::Command(_)))
+}
+
+/// The folder a command runs in.
+struct Here<'a> {
+    cwd: &'a Path,
+    scene: Scene<'a>,
+}
+
+impl Ground for Here<'_> {
+    fn is_inside(&self, text: &str) -> bool {
+        paths::classify(text, self.cwd, self.scene) == Class::Inside
+    }
+
+    fn steers(&self, text: &str) -> bool {
+        let place = self.scene.place;
+        let path = self.scene.world.real(&paths::absolute(text, self.cwd, &place.home));
+        path.strip_prefix(&place.workspace).is_ok_and(|path| steering::reader(path).is_some())
+    }
+
+    fn has_local(&self, name: &str) -> bool {
+        let folders = self.cwd.ancestors();
+        let mut inside = folders.take_while(|dir| dir.starts_with(&self.scene.place.workspace));
+        inside.any(|dir| {
+            self.scene.world.kind(&dir.join("node_modules/.bin").join(name)) == Kind::File
+        })
+    }
+}
+
+fn is_of_folder(program: Option<&Program>, scene: Scene<'_>) -> bool {
+    program.is_some_and(|program| program.path.starts_with(&scene.place.workspace))
+}
+
+/// The content of a program that is to be remembered by it.
+fn pin(program: Option<&Program>, scene: Scene<'_>) -> Option<Pinned> {
+    let path = program?.path.clone();
+    match scene.world.read(&path, MOST_PROGRAM) {
+        Contents::Bytes(bytes) => Some(Pinned { path, digest: tools::digest(&bytes) }),
+        Contents::Missing | Contents::Unreadable => None,
+    }
+}
+
+/// What "don't ask again" would remember for a step; `None` where it is not offered: for
+/// what is refused, lifted, not fully understood, or has no way back.
+pub fn offered(judged: &Judged, scene: Scene<'_>) -> Option<Grant> {
+    let risk = &judged.risk;
+    let asking = || risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
+    let firm = |id: &str| is_firm(id) || id == "program.added";
+    let plain = risk.tier == Tier::L1
+        && !risk.lifted
+        && !asking().any(|reason| firm(&reason.rule))
+        && !risk.effects.iter().any(|effect| GRAVE.contains(effect) || *effect == Effect::Outside);
+    if !plain {
+        return None;
+    }
+    let of_folder = is_of_folder(judged.program.as_ref(), scene)
+        || asking().any(|reason| reason.rule == OF_FOLDER);
+    let pinned = match of_folder {
+        true => Some(pin(judged.program.as_ref(), scene)?),
+        false => None,
+    };
+    let rule = match &judged.step.work {
+        Work::Tool { .. } => {
+            let name = tools::is_remembered(&judged.step.work)?;
+            Rule { program: name.to_owned(), args: Vec::new(), open: true }
+        }
+        Work::Exec { program, args } => {
+            let here = Here { cwd: &judged.cwd, scene };
+            suggest(program, args, pinned.is_some(), &here)?
+        }
+        Work::Shell { .. } => return None,
+    };
+    let reasons = asking().map(|reason| reason.rule.clone()).collect();
+    let terms =
+        Terms { folder: judged.cwd.clone(), reasons, effects: risk.effects.clone(), pinned };
+    Some(Grant { rule, terms })
+}
+
+/// The rule for a command: the words of its form and `*`, or exactly these arguments.
+fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> Option<Rule> {
+    let short = program.rsplit('/').next().unwrap_or(program);
+    let row = rules::find(short);
+    let known = row.is_some_and(|(spec, _)| spec.tier == Tier::L1);
+    let odd = |arg: &String| arg.len() > MOST_ARG || arg.contains(char::is_control);
+    let option_first = row.is_some_and(|(spec, _)| !spec.subs.is_empty())
+        && args.first().is_some_and(|first| first.starts_with(['-', '+']));
+    if !(known || of_folder) || option_first || args.iter().any(odd) || is_wrapper(program) {
+        return None;
+    }
+    let governed = reach::governing(program, args);
+    let exact = || Rule { program: program.to_owned(), args: args.to_vec(), open: false };
+    if !reach::is_local(&governed, args, here) {
+        return None;
+    }
+    match governed.reach {
+        Reach::Nothing | Reach::ByHand(_) => None,
+        Reach::Script => names_file(args).then(exact),
+        Reach::Exact | Reach::ExactOr(_) | Reach::Local => Some(exact()),
+        Reach::Open(_) if reach::covers_open(program, args, governed.words, false, here) => {
+            let args = args.iter().take(governed.words).cloned().collect();
+            Some(Rule { program: program.to_owned(), args, open: true })
+        }
+        Reach::Open(_) => Some(exact()),
+    }
+}
+
+/// Whether an interpreter is given a file first, and no code.
+fn names_file(args: &[String]) -> bool {
+    const PLAIN: &[&str] = &["-u", "-B", "-O", "-OO", "-q", "-s", "-I", "-E", "-W"];
+    let first = args.iter().find(|arg| !PLAIN.contains(&arg.as_str()));
+    first.is_some_and(|first| !first.starts_with('-'))
+}
+
+/// What a rule that the user writes for a program of the folder is bound to; `None`: it
+/// names none.
+pub fn bound(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
+    let path = paths::absolute(&rule.program, &scene.place.cwd, &scene.place.home);
+    let named = rule.program.contains('/').then(|| scene.world.file(&path)).flatten();
+    let trusted = scene.world.program(&path.to_string_lossy()).is_some();
+    match pin(named.as_ref().filter(|_| !trusted), scene) {
+        Some(pinned) => {
+            let folder = scene.place.cwd.clone();
+            let reasons = vec![OF_FOLDER.to_owned()];
+            let terms =
+                Terms { folder, reasons, effects: vec![Effect::Exec], pinned: Some(pinned) };
+            Ok(Grant { rule, terms })
+        }
+        None => Err(rule),
+    }
+}

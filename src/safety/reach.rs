@@ -1,0 +1,265 @@
+//! What a remembered rule reaches: which arguments of a program it covers.
+//!
+//! The forms stand in a table of their own; this reads them. It is strict: where an
+//! argument could mean anything else, the rule does not reach it and the step asks.
+
+use super::rules;
+use super::rules::remembered::{FORMS, Operand, Reach, Rest};
+
+/// The form that counts for a command, and how many of its arguments are words of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Governed {
+    pub reach: Reach,
+    pub words: usize,
+    /// The words of the form, the program first.
+    start: &'static str,
+}
+
+/// What the words of an operand are allowed to be, seen from where the command runs.
+pub trait Ground {
+    /// A file or folder of the workspace that holds no credentials.
+    fn is_inside(&self, text: &str) -> bool;
+    /// One that steers programs.
+    fn steers(&self, text: &str) -> bool;
+    /// A program of this name lies in the `node_modules/.bin` of the folder.
+    fn has_local(&self, name: &str) -> bool;
+}
+
+/// The longest form that fits; what has none may be given plain words by a rule of the
+/// user's own hand.
+pub fn governing(program: &str, args: &[String]) -> Governed {
+    let short = program.rsplit('/').next().unwrap_or(program);
+    let own = rules::find(short).map_or(short, |(_, own)| own);
+    let fitting = FORMS.iter().filter_map(|form| {
+        let words = fits(form.start, own, args)?;
+        Some(Governed { reach: form.reach, words, start: form.start })
+    });
+    let otherwise = Governed { reach: Reach::ExactOr(Rest::PLAIN), words: 0, start: "" };
+    // Of two that are as long the later one counts.
+    fitting.fold(otherwise, |best, next| {
+        if best.start.is_empty() || next.words >= best.words { next } else { best }
+    })
+}
+
+/// Whether `*` behind the first `fixed` arguments covers the others. `by_hand`: the user
+/// wrote the rule.
+pub fn covers_open(
+    program: &str,
+    args: &[String],
+    fixed: usize,
+    by_hand: bool,
+    ground: &dyn Ground,
+) -> bool {
+    let governed = governing(program, args);
+    let rest = match governed.reach {
+        Reach::Open(rest) => rest,
+        Reach::ByHand(rest) | Reach::ExactOr(rest) if by_hand => rest,
+        Reach::Exact | Reach::ExactOr(_) | Reach::Script | Reach::Local => {
+            return args.len() == fixed;
+        }
+        Reach::Nothing | Reach::ByHand(_) => return false,
+    };
+    !is_bare(&governed, program, fixed) && is_local(&governed, args, ground) && {
+        let args = Args { args, from: governed.words, fixed, rest: &rest, ground };
+        args.are_covered()
+    }
+}
+
+/// Whether `*` would stand for a sub-command as well.
+pub fn is_bare(governed: &Governed, program: &str, fixed: usize) -> bool {
+    let mut missing = governed.start.split(' ').skip(1 + fixed);
+    let named = missing.all(|word| word == "?");
+    !named || (fixed == 0 && governed.words == 0 && has_subs(program))
+}
+
+/// Whether the program of the form lies here, where the form asks for it.
+pub fn is_local(governed: &Governed, args: &[String], ground: &dyn Ground) -> bool {
+    let asks = match governed.reach {
+        Reach::Open(rest) | Reach::ByHand(rest) | Reach::ExactOr(rest) => rest.local,
+        Reach::Local => true,
+        Reach::Exact | Reach::Script | Reach::Nothing => false,
+    };
+    !asks || args.first().is_some_and(|name| ground.has_local(name))
+}
+
+fn has_subs(program: &str) -> bool {
+    let short = program.rsplit('/').next().unwrap_or(program);
+    rules::find(short).is_some_and(|(spec, _)| !spec.subs.is_empty())
+}
+
+/// How many arguments are words of the form, if it fits.
+fn fits(start: &str, program: &str, args: &[String]) -> Option<usize> {
+    let mut words = start.split(' ');
+    let named = words.next()?.split('|').any(|name| name == program);
+    if !named {
+        return None;
+    }
+    let mut at = 0;
+    for word in words {
+        let arg = args.get(at)?;
+        let same = match word {
+            "?" => is_plain_name(arg),
+            word => word.split('|').any(|one| one == arg),
+        };
+        if !same {
+            return None;
+        }
+        at += 1;
+    }
+    Some(at)
+}
+
+fn is_plain_name(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':');
+    text.starts_with(|c: char| c.is_alphanumeric() || c == '_') && text.chars().all(plain)
+}
+
+struct Args<'a> {
+    args: &'a [String],
+    /// The first that is no word of the form.
+    from: usize,
+    /// So many the rule names itself.
+    fixed: usize,
+    rest: &'a Rest,
+    ground: &'a dyn Ground,
+}
+
+impl Args<'_> {
+    fn are_covered(&self) -> bool {
+        let (mut flags, mut values) = (self.rest.flags, self.rest.values);
+        let (mut at, mut operands, mut options) = (self.from, 0, true);
+        while let Some(arg) = self.args.get(at) {
+            let own = at < self.fixed;
+            if !options || !arg.starts_with('-') || arg == "-" {
+                if !own && !self.takes_operand(arg, operands) {
+                    return false;
+                }
+                operands += 1;
+                at += 1;
+            } else if arg == "--" {
+                match self.rest.behind {
+                    Some(behind) => (flags, values) = behind,
+                    None => options = false,
+                }
+                at += 1;
+            } else {
+                match (option(arg, flags, values), own) {
+                    (Some(Shape::Alone), _) => at += 1,
+                    // What begins like an option may be taken for one.
+                    (Some(Shape::WithNext), _) => match self.args.get(at + 1) {
+                        Some(value) if at + 1 < self.fixed || !value.starts_with('-') => at += 2,
+                        _ => return false,
+                    },
+                    // What follows an option nobody knows may be its value.
+                    (None, true) if at + 1 < self.fixed || arg.contains('=') => at += 1,
+                    (None, true) => return self.args.len() == self.fixed,
+                    (None, false) => return false,
+                }
+            }
+        }
+        true
+    }
+
+    fn takes_operand(&self, text: &str, before: usize) -> bool {
+        match self.rest.operands {
+            Operand::None => false,
+            Operand::Name => is_name(text),
+            Operand::Inside => is_local_word(text) && self.ground.is_inside(place(text)),
+            Operand::Changed => {
+                is_local_word(text) && self.ground.is_inside(text) && !self.ground.steers(text)
+            }
+            Operand::Remote if before == 0 => is_plain_name(text) && !text.contains(':'),
+            Operand::Remote => is_name(text),
+        }
+    }
+}
+
+enum Shape {
+    Alone,
+    WithNext,
+}
+
+/// How far an option of the lists reaches; `None`: it is none of them.
+fn option(arg: &str, flags: &str, values: &str) -> Option<Shape> {
+    let listed = |list: &str, name: &str| list.split_ascii_whitespace().any(|own| own == name);
+    if listed(flags, arg) {
+        return Some(Shape::Alone);
+    }
+    if listed(values, arg) {
+        return Some(Shape::WithNext);
+    }
+    if let Some((name, _)) = arg.split_once('=') {
+        return listed(values, name).then_some(Shape::Alone);
+    }
+    let letters = arg.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+    let (first, digits) = letters.split_at_checked(1)?;
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return listed(values, &format!("-{first}")).then_some(Shape::Alone);
+    }
+    // `-am`: letters one by one, the last of which may take what follows.
+    let last = letters.chars().next_back()?;
+    let before = letters.chars().rev().skip(1);
+    let known = before.into_iter().all(|letter| listed(flags, &format!("-{letter}")));
+    match format!("-{last}") {
+        last if known && listed(flags, &last) => Some(Shape::Alone),
+        last if known && listed(values, &last) => Some(Shape::WithNext),
+        _ => None,
+    }
+}
+
+/// The file of `tests/a.py::test_b` and of `a_test.rb:12`.
+fn place(text: &str) -> &str {
+    let text = text.split("::").next().unwrap_or(text);
+    match text.rsplit_once(':') {
+        Some((file, line)) if !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit()) => file,
+        _ => text,
+    }
+}
+
+/// No URL, no place in a version control system, no file of arguments, no pathspec.
+fn is_local_word(text: &str) -> bool {
+    let start = text.starts_with(['@', ':', '+', '~', '$']);
+    let remote = place(text).contains(':') || text.contains("://") || text.starts_with("git+");
+    !text.is_empty() && !start && !remote && !text.contains(char::is_control)
+}
+
+fn is_name(text: &str) -> bool {
+    let single = text.replace("::", "").contains(':');
+    let start = text.starts_with(['/', '.', '@', ':', '+', '~', '$', '\\']);
+    !text.is_empty() && !start && !single && !text.contains(['=', '\0']) && !text.contains("://")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_names_a_program_of_the_tables_and_no_word_twice() {
+        for form in FORMS {
+            let mut words = form.start.split(' ');
+            for name in words.next().unwrap().split('|') {
+                let known = rules::find(name).is_some();
+                assert!(known, "`{name}` of `{}` has no row", form.start);
+            }
+            for word in words {
+                let mut names: Vec<&str> = word.split('|').collect();
+                names.sort_unstable();
+                let all = names.len();
+                names.dedup();
+                assert_eq!(names.len(), all, "{}", form.start);
+            }
+        }
+    }
+
+    #[test]
+    fn letters_of_a_cluster_are_all_known_and_the_last_may_take_a_value() {
+        let shape = |arg| option(arg, "-a -q --quiet", "-m --message -j");
+        assert!(matches!(shape("-am"), Some(Shape::WithNext)));
+        assert!(matches!(shape("-qa"), Some(Shape::Alone)));
+        assert!(matches!(shape("-j4"), Some(Shape::Alone)));
+        assert!(matches!(shape("--message=x"), Some(Shape::Alone)));
+        for arg in ["-ax", "-ma", "-mx", "--mess=x", "--quiet=1", "-F", "-é"] {
+            assert!(shape(arg).is_none(), "{arg}");
+        }
+    }
+}

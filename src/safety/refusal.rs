@@ -1,0 +1,206 @@
+//! Whether a rule of the user refuses a command.
+//!
+//! Loosely, the other way round from rules that allow: by the last part of a path, with
+//! global options passed over, by other names of the same sub-command, and with words of
+//! the rule anywhere behind each other. Refusing too much costs a question.
+
+use super::args::{self, Part};
+use super::policy::Rule;
+use super::rules;
+use super::rules::remembered::{ABBREVIATES, ALIKE};
+use super::table::Spec;
+
+/// A reading of a command: its program and sub-command by the names of their rows, and
+/// what follows.
+#[derive(Debug, PartialEq, Eq)]
+struct Reading {
+    program: String,
+    sub: Option<String>,
+    rest: Vec<String>,
+}
+
+/// Whether `rule` refuses `program` with `args`.
+pub fn refuses(rule: &Rule, program: &str, args: &[String]) -> bool {
+    if rule.matches(program, args) {
+        return true;
+    }
+    let mut ruled = readings(&rule.program, &rule.args);
+    // The rule means its first reading; the others are for what is refused.
+    ruled.truncate(1);
+    let readings = readings(program, args);
+    ruled.iter().any(|ruled| readings.iter().any(|read| is_one_of(read, ruled, rule.open)))
+}
+
+fn is_one_of(read: &Reading, ruled: &Reading, open: bool) -> bool {
+    let sub = ruled.sub.is_none() || ruled.sub == read.sub;
+    // A rule without a sub-command is about the program as a whole.
+    let rest = match (&ruled.sub, &read.sub) {
+        (None, Some(_)) => open,
+        _ if open => is_within(&ruled.rest, &read.rest),
+        _ => ruled.rest == read.rest,
+    };
+    read.program == ruled.program && sub && rest
+}
+
+/// Whether the words stand there in this order, with others between them.
+fn is_within(words: &[String], line: &[String]) -> bool {
+    let mut line = line.iter();
+    words.iter().all(|word| line.any(|other| other == word))
+}
+
+/// Every way a command may be read, the likeliest first.
+fn readings(program: &str, args: &[String]) -> Vec<Reading> {
+    let short = program.rsplit('/').next().unwrap_or(program);
+    let Some((spec, own)) = rules::find(short) else {
+        return vec![reading(short, None, args)];
+    };
+    let mut out = Vec::new();
+    // `cargo +nightly test`.
+    let args = match args.first() {
+        Some(first) if first.starts_with('+') => args.get(1..).unwrap_or_default(),
+        _ => args,
+    };
+    for at in verbs(spec, own, args) {
+        let word = args.get(at).map_or("", String::as_str);
+        let rest = args.get(at + 1..).unwrap_or_default();
+        names(spec, own, word, rest).into_iter().for_each(|(sub, passed)| {
+            let rest = rest.get(passed..).unwrap_or_default();
+            match sub.is_empty() {
+                true => out.extend(readings_of(own, spec, rest)),
+                false => out.push(reading(own, Some(sub), rest)),
+            }
+        });
+    }
+    out.extend(module(own, args));
+    if out.is_empty() {
+        out.push(reading(own, None, args));
+    }
+    out
+}
+
+/// What stands behind a word that is passed over: `docker container run`.
+fn readings_of(own: &str, spec: &Spec, args: &[String]) -> Vec<Reading> {
+    let first = verbs(spec, own, args).into_iter().next();
+    let read = first.and_then(|at| Some((args.get(at)?.clone(), args.get(at + 1..)?)));
+    read.map(|(sub, rest)| reading(own, Some(sub), rest)).into_iter().collect()
+}
+
+/// `python3 -m pip install` is `pip install`.
+fn module(own: &str, args: &[String]) -> Vec<Reading> {
+    let at = args.iter().position(|arg| arg == "-m").filter(|_| own.starts_with("python"));
+    let named = at.and_then(|at| Some((args.get(at + 1)?, args.get(at + 2..)?)));
+    named.map_or_else(Vec::new, |(name, rest)| readings(name, rest))
+}
+
+fn reading(program: &str, sub: Option<String>, rest: &[String]) -> Reading {
+    Reading { program: program.to_owned(), sub, rest: rest.to_vec() }
+}
+
+/// Where the sub-command may stand.
+fn verbs(spec: &Spec, own: &str, args: &[String]) -> Vec<usize> {
+    if spec.subs.is_empty() && alike(own).is_none() {
+        return Vec::new();
+    }
+    let tokens = args::read(args, spec);
+    let first = tokens.iter().find(|token| token.operand().is_some()).map(|token| token.at);
+    // An option nobody knows may have taken what looks like the sub-command.
+    let doubtful =
+        tokens.iter().any(|t| matches!(t.part, Part::Flag { known: None, value: None, .. }));
+    let from = first.map_or(args.len(), |at| at + 1);
+    let others = args.iter().enumerate().skip(from).filter(|(_, arg)| {
+        doubtful && !arg.starts_with('-') && spec.subs.iter().any(|sub| sub.called(arg).is_some())
+    });
+    first.into_iter().chain(others.map(|(at, _)| at)).collect()
+}
+
+/// The names a sub-command goes by in rules, each with how many words behind it belong to
+/// it.
+fn names(spec: &Spec, own: &str, word: &str, rest: &[String]) -> Vec<(String, usize)> {
+    let pairs = || alike(own).unwrap_or_default().split_ascii_whitespace();
+    let partner = pairs().find_map(|pair| match pair.split_once('=') {
+        Some((name, other)) if name == word => Some(other),
+        _ => None,
+    });
+    let mut out = vec![(partner.unwrap_or(word).to_owned(), 0)];
+    // A script of that name is what the sub-command runs.
+    if partner.unwrap_or(word) == "run"
+        && let Some(script) = rest.first()
+        && ["test", "start", "stop", "restart"].contains(&script.as_str())
+    {
+        out.push((script.clone(), 1));
+    }
+    if ABBREVIATES.contains(&own) && word.len() > 1 {
+        let subs = spec.subs.iter().flat_map(|sub| sub.names.split_ascii_whitespace());
+        let begun = subs.filter(|name| name.starts_with(word) && *name != word);
+        out.extend(begun.map(|name| (name.to_owned(), 0)));
+    }
+    out
+}
+
+fn alike(own: &str) -> Option<&'static str> {
+    ALIKE.iter().find(|(program, _)| *program == own).map(|(_, pairs)| *pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refuse(rule: &str, line: &str) -> bool {
+        let mut words = line.split(' ').map(str::to_owned);
+        let program = words.next().unwrap();
+        let args: Vec<String> = words.collect();
+        refuses(&Rule::parse(rule).unwrap(), &program, &args)
+    }
+
+    #[test]
+    fn a_rule_refuses_its_sub_command_behind_options_and_by_its_other_names() {
+        for (rule, line) in [
+            ("git push *", "git -C . push"),
+            ("git push *", "git --no-pager push origin"),
+            ("git push *", "git --nobody x push"),
+            ("git push *", "git -c a=b push"),
+            ("git push *", "git send-pack x"),
+            ("git push *", "/usr/bin/git push"),
+            ("git push", "git -C . push"),
+            ("git push origin *", "git push -q origin main"),
+            ("git push --force *", "git push origin --force"),
+            ("git stash drop *", "git -C . stash drop"),
+            ("cargo test *", "cargo --quiet test"),
+            ("cargo test *", "cargo t"),
+            ("cargo t *", "cargo test x"),
+            ("cargo test *", "cargo +nightly test"),
+            ("npm install *", "npm i x"),
+            ("npm install *", "npm --silent add x"),
+            ("npm install *", "npm inst x"),
+            ("npm publish *", "npm publ"),
+            ("npm test *", "npm run test"),
+            ("npm run deploy *", "npm run-script deploy"),
+            ("docker push *", "docker image push x"),
+            ("pip install *", "python3 -m pip install x"),
+            ("gh pr merge *", "gh -R a/b pr merge 1"),
+            ("git *", "git status"),
+            ("make *", "make x"),
+        ] {
+            assert!(refuse(rule, line), "`{rule}` lets `{line}` pass");
+        }
+    }
+
+    #[test]
+    fn a_rule_refuses_nothing_else() {
+        for (rule, line) in [
+            ("git push *", "git status"),
+            ("git push *", "git -C push status"),
+            ("git push *", "git log push"),
+            ("git push", "git push origin"),
+            ("git push origin *", "git push upstream"),
+            ("cargo test *", "cargo build"),
+            ("npm install *", "npm test"),
+            ("npm test *", "npm run build"),
+            ("git stash drop *", "git stash pop"),
+            ("git", "git status"),
+            ("pip install *", "python3 -m pytest install"),
+        ] {
+            assert!(!refuse(rule, line), "`{rule}` refuses `{line}`");
+        }
+    }
+}
