@@ -240,6 +240,7 @@ fn ask(work: Work, risk: Risk, rule: Option<&str>, pieces: Vec<Piece>) -> Event 
             of: 5,
             pieces,
             rule: rule.map(str::to_owned),
+            rule_covers: Vec::new(),
             change: None,
             rest: Vec::new(),
         },
@@ -1300,6 +1301,7 @@ fn asks_for_change() -> Event {
         of: 1,
         pieces: vec![],
         rule: Some("file.edit *".into()),
+        rule_covers: Vec::new(),
         change: Some(change()),
         rest: vec![],
     };

@@ -106,6 +106,7 @@ fn event() -> impl Strategy<Value = Event> {
                 of: 3,
                 pieces: vec![Piece { text: text.clone(), risk: risk(tier) }],
                 rule: Some(text),
+                rule_covers: Vec::new(),
                 change: None,
                 rest: vec![],
             },

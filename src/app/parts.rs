@@ -178,9 +178,7 @@ fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Opt
         keep_rule: Box::new(move |rule, memory| {
             let rule = rule.to_string();
             let done = match memory {
-                Memory::Keep(terms) => {
-                    approvals.remember(Side::Allowed, &rule, terms.as_ref())
-                }
+                Memory::Keep(terms) => approvals.remember(Side::Allowed, &rule, terms.as_ref()),
                 Memory::Forget => approvals.forget(&rule),
             };
             done.map_err(|error| problem::io_reason(&error))

@@ -196,11 +196,10 @@ impl Approvals {
 
 impl Given {
     fn of(terms: &Terms, folder: &Path) -> Given {
-        let inside = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into();
-        let named = |pinned: &Pinned| Named {
-            path: inside(&pinned.path),
-            sha256: pinned.digest.clone(),
-        };
+        let inside =
+            |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into();
+        let named =
+            |pinned: &Pinned| Named { path: inside(&pinned.path), sha256: pinned.digest.clone() };
         Given {
             cwd: inside(&terms.folder),
             reasons: terms.reasons.clone(),

@@ -91,10 +91,6 @@ pub fn never(rule: &Rule, grant: Option<&Grant>, scene: Scene<'_>) -> Option<Say
         let say = words::NEVER_TOOL.with("rule", shown).with("tool", rule.program.as_str());
         return (!known || !whole).then_some(say);
     }
-    if matches!(rest_of(rule, true), Covered::Nothing) {
-        let say = words::NEVER_OPEN.with("rule", shown);
-        return Some(say.with("program", rule.program.as_str()));
-    }
     let policy = Policy {
         allowed: vec![rule.clone()],
         granted: grant.cloned().into_iter().collect(),
@@ -109,6 +105,10 @@ pub fn never(rule: &Rule, grant: Option<&Grant>, scene: Scene<'_>) -> Option<Say
     let why = risk.reasons.first().map(|reason| reason.say.clone())?;
     match verdict {
         Verdict::Refuse(_) => Some(words::NEVER_REFUSED.with("rule", shown).with("why", why)),
+        _ if matches!(rest_of(rule, true), Covered::Nothing) => {
+            let say = words::NEVER_OPEN.with("rule", shown);
+            Some(say.with("program", rule.program.as_str()))
+        }
         // More arguments may make of it what the rule covers.
         Verdict::Ask(_) if rule.open => None,
         Verdict::Ask(_) => Some(words::NEVER_ASKED.with("rule", shown).with("why", why)),

@@ -127,7 +127,7 @@ impl Grant {
     fn answers(&self, asked: Question<'_>) -> bool {
         let Terms { folder, reasons, effects, pinned } = &self.terms;
         let same_file = match pinned {
-            Some(pinned) => pin(asked.program, asked.scene).as_ref() == Some(pinned),
+            Some(pinned) => pinned.is(asked.program, asked.scene),
             None => !asked.is_of_folder() && is_same_program(&self.rule, asked),
         };
         let tool = matches!(asked.work, Work::Tool { .. });
@@ -142,6 +142,14 @@ impl Grant {
             && (tool || asked.cwd == folder)
             && asked.reasons().all(known)
             && reaches(&self.rule, asked, false)
+    }
+}
+
+impl Pinned {
+    /// Whether this is the program, with the content it had.
+    fn is(&self, program: Option<&Program>, scene: Scene<'_>) -> bool {
+        program.is_some_and(|program| program.path == self.path)
+            && pin(program, scene).as_ref() == Some(self)
     }
 }
 
@@ -256,13 +264,16 @@ struct Here<'a> {
 
 impl Ground for Here<'_> {
     fn is_inside(&self, text: &str) -> bool {
-        paths::classify(text, self.cwd, self.scene) == Class::Inside
+        let place = self.scene.place;
+        let path = self.scene.world.real(&paths::absolute(text, self.cwd, &place.home));
+        place.root_of(&path).is_some()
+            && paths::classify(text, self.cwd, self.scene) == Class::Inside
     }
 
     fn steers(&self, text: &str) -> bool {
         let place = self.scene.place;
         let path = self.scene.world.real(&paths::absolute(text, self.cwd, &place.home));
-        path.strip_prefix(&place.workspace).is_ok_and(|path| steering::reader(path).is_some())
+        place.root_of(&path).is_some_and(|root| steers(&path, root))
     }
 
     fn has_local(&self, name: &str) -> bool {
@@ -276,6 +287,10 @@ impl Ground for Here<'_> {
 
 fn is_of_folder(program: Option<&Program>, scene: Scene<'_>) -> bool {
     program.is_some_and(|program| program.path.starts_with(&scene.place.workspace))
+}
+
+fn steers(path: &Path, root: &Path) -> bool {
+    path.strip_prefix(root).is_ok_and(|path| steering::reader(path).is_some())
 }
 
 /// The content of a program that is to be remembered by it.
@@ -353,7 +368,7 @@ fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> 
 
 /// Whether an interpreter is given a file first, and no code.
 fn names_file(args: &[String]) -> bool {
-    const PLAIN: &[&str] = &["-u", "-B", "-O", "-OO", "-q", "-s", "-I", "-E", "-W"];
+    const PLAIN: &[&str] = &["-u", "-B", "-O", "-OO", "-q", "-s", "-I"];
     let first = args.iter().find(|arg| !PLAIN.contains(&arg.as_str()));
     first.is_some_and(|first| !first.starts_with('-'))
 }

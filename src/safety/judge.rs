@@ -152,9 +152,7 @@ impl<'a> Call<'a> {
             Class::Inside if in_repository(text) => {
                 ("path.git", Tier::L1, words::WRITES_REPOSITORY)
             }
-            Class::Inside if self.steers(text) => {
-                ("path.steers", Tier::L1, words::WRITES_STEERING)
-            }
+            Class::Inside if self.steers(text) => ("path.steers", Tier::L1, words::WRITES_STEERING),
             Class::Inside => return,
             Class::Sensitive => ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
             Class::Outside | Class::Public => {
@@ -176,7 +174,9 @@ impl Call<'_> {
         let place = self.ground.scene.place;
         let path = paths::absolute(text, &self.ground.cwd, &place.home);
         let path = self.ground.scene.world.real(&path);
-        path.strip_prefix(&place.workspace).is_ok_and(|path| steering::reader(path).is_some())
+        place.root_of(&path).is_some_and(|root| {
+            path.strip_prefix(root).is_ok_and(|path| steering::reader(path).is_some())
+        })
     }
 }
 

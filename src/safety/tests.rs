@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::policy::Rule;
 use super::*;
-use crate::protocol::{Requires, Work};
+use crate::protocol::{Effect, Requires, Work};
 
 mod closed;
 mod day;
@@ -14,6 +14,7 @@ mod forms;
 mod launch;
 mod places;
 mod reading;
+mod remembered;
 mod scripted;
 mod shelves;
 
@@ -86,6 +87,13 @@ fn judged_with(step: Step, policy: &Policy, place: &Place) -> Verdict {
 
 fn verdict(program: &str, args: &[&str]) -> Verdict {
     judged_with(step(program, args), &Policy::default(), &place())
+}
+
+/// The rule that would be offered to remember.
+fn offer(verdict: &Verdict) -> Option<String> {
+    let (policy, place, world) = (Policy::default(), place(), world());
+    let scene = Scene { policy: &policy, place: &place, world: &world };
+    offered(verdict.judged(), scene).map(|grant| grant.rule.to_string())
 }
 
 fn risk(program: &str, args: &[&str]) -> Risk {
@@ -282,7 +290,7 @@ fn a_lifted_refusal_is_a_marked_question_and_never_a_run() {
     let verdict = judged_with(step("git", &["reset", "--hard"]), &lifted, &place());
     assert!(matches!(verdict, Verdict::Ask(_)));
     assert!(verdict.judged().risk.lifted);
-    assert_eq!(verdict.judged().rule(), None);
+    assert_eq!(offer(&verdict), None);
 }
 
 #[test]
@@ -437,9 +445,7 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
 
 #[test]
 fn the_rule_to_remember_is_offered_only_where_a_yes_can_be_remembered() {
-    let offered = |program: &str, args: &[&str]| {
-        verdict(program, args).judged().rule().map(|rule| rule.to_string())
-    };
+    let offered = |program: &str, args: &[&str]| offer(&verdict(program, args));
     assert_eq!(offered("cargo", &["build", "-q"]).as_deref(), Some("cargo build *"));
     assert_eq!(offered("mkdir", &["x"]).as_deref(), Some("mkdir x"));
     for (program, args) in [
@@ -579,7 +585,8 @@ fn a_repository_that_would_start_programs_makes_a_question_of_every_git_step() {
         let world = Fake { settings, ..world() };
         let scene = Scene { policy: &policy, place: &place, world: &world };
         let judged = assess(step("git", &["-C", ".", "status"]), scene).judged().clone();
-        (judged.risk.tier, judged.risk.rule.clone(), judged.rule())
+        let offered = offered(&judged, scene);
+        (judged.risk.tier, judged.risk.rule.clone(), offered)
     };
     assert_eq!(of("[core]\nfsmonitor = ./x\n"), (Tier::L1, "git-config-exec".to_owned(), None));
     assert_eq!(of("[core"), (Tier::L1, "git-config-unread".to_owned(), None));

@@ -37,14 +37,25 @@ pub enum Note {
     /// It does not any more.
     Answered,
     /// A person wants this covered from now on.
-    Remember { rule: String },
-    Granted { grant: Box<Grant>, scope: Scope },
+    Remember {
+        rule: String,
+    },
+    Granted {
+        grant: Box<Grant>,
+        scope: Scope,
+    },
     /// A skill was entered, by its name, with this text.
-    Entered { name: String, text: String },
+    Entered {
+        name: String,
+        text: String,
+    },
     /// The start is over, and what people keep can be looked at.
     LookNow,
     /// What people keep was looked at.
-    Looked { number: u64, looked: Looked },
+    Looked {
+        number: u64,
+        looked: Looked,
+    },
     /// Kept for an export.
     Record(Box<Event>),
     /// An entered skill holds the turn to its tools, or none does any more.

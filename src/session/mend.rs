@@ -281,6 +281,7 @@ mod tests {
             of: 1,
             pieces: Vec::new(),
             rule: None,
+            rule_covers: Vec::new(),
             rest: Vec::new(),
             change: None,
         };

@@ -14,8 +14,7 @@ pub fn allow(guard: &mut Guard, text: &str) -> Notice {
         Ok(rule) => rule,
         Err(why) => return Notice::error(why),
     };
-    let scene =
-        Scene { policy: &guard.policy, place: &guard.place, world: guard.world.as_ref() };
+    let scene = Scene { policy: &guard.policy, place: &guard.place, world: guard.world.as_ref() };
     let bound = safety::bound(rule.clone(), scene).ok();
     if let Some(why) = safety::never(&rule, bound.as_ref(), scene) {
         return Notice::error(why);

@@ -22,9 +22,7 @@ use crate::agent::Answer;
 use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
-use crate::protocol::{
-    AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Shelter, Usage,
-};
+use crate::protocol::{AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Shelter, Usage};
 use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
 use crate::words::session as words;

@@ -64,6 +64,7 @@ fn asks(risk: Risk) -> Event {
         of: 1,
         pieces: Vec::new(),
         rule: Some("git push *".into()),
+        rule_covers: Vec::new(),
         change: None,
         rest: Vec::new(),
     };

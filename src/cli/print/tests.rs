@@ -129,6 +129,7 @@ fn asked(risk: Risk) -> Event {
         of: 1,
         pieces: vec![],
         rule: None,
+        rule_covers: Vec::new(),
         change: None,
         rest: Vec::new(),
     };

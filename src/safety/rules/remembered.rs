@@ -121,8 +121,9 @@ const CARGO_TEST: Rest = Rest::of(Name)
 const PYTEST: Rest = Rest::of(Inside)
     .flags("-q -qq -v -vv -vvv -x -s -l --verbose --quiet --exitfirst --lf --last-failed --ff --failed-first --nf --sw --stepwise --co --collect-only --no-header --no-summary --strict-markers --showlocals --disable-warnings --cache-show --fixtures --markers -ra -rA -rs -rf -rx")
     .values("-k -m -n --maxfail --tb --durations --color --verbosity --capture --show-capture");
-const UNITTEST: Rest =
-    Rest::of(Inside).flags("-v -q -f -b -c --verbose --quiet --failfast --buffer --locals").values("-k -p --pattern");
+const UNITTEST: Rest = Rest::of(Inside)
+    .flags("-v -q -f -b -c --verbose --quiet --failfast --buffer --locals")
+    .values("-k -p --pattern");
 const GO: Rest = Rest::of(Inside)
     .flags("-v -x -n -race -short -benchmem -cover -failfast -json -trimpath -a")
     .values("-run -skip -bench -count -timeout -parallel -cpu -list -tags -p -shuffle -covermode -benchtime");
@@ -155,7 +156,7 @@ const CHANGES: Rest = Rest::of(Changed);
 #[rustfmt::skip]
 pub const FORMS: &[Form] = &[
     // What runs whatever it is given, or reaches another machine.
-    form("sh|bash|zsh|dash|ash|ksh|fish|csh|tcsh|pwsh|powershell|env|xargs|sudo|su|doas|find|fd|fdfind|awk|gawk|mawk|nawk|sed|perl|eval|tmux|screen|vim|vi|nvim|emacs|rm", Nothing),
+    form("sh|bash|zsh|dash|ash|ksh|fish|csh|tcsh|pwsh|powershell|env|xargs|sudo|su|doas|find|fd|fdfind|awk|gawk|mawk|nawk|sed|perl|tmux|screen|vim|vi|nvim|emacs|rm", Nothing),
     form("npx|bunx|pnpx|uvx|pipx|dlx", Nothing),
     form("docker|podman|nerdctl|buildah|docker-compose|podman-compose|kubectl|oc|helm|ssh|scp|sftp|ftp|rsync|curl|wget|nc|ncat|socat|telnet", Nothing),
     form("gh|glab|hub|aws|gcloud|az|terraform|tofu|twine", ByHand(Rest::of(Name))),
@@ -184,7 +185,7 @@ pub const FORMS: &[Form] = &[
 
     // Package managers: a script of the project by its name, a test; all else exactly.
     form("npm|pnpm|yarn|cnpm", Exact),
-    form("npm|pnpm|yarn|cnpm publish|unpublish|login|logout|exec|x|dlx|create|init|owner|access|token", Nothing),
+    form("npm|pnpm|yarn|cnpm publish|unpublish|login|logout|owner|access|token", Nothing),
     form("npm|pnpm|yarn|cnpm test|t|tst", Open(SCRIPT)),
     form("npm|pnpm|yarn|cnpm run|run-script ?", Open(SCRIPT)),
     form("pnpm|yarn build|lint|format|check|typecheck", Open(SCRIPT)),
@@ -194,7 +195,7 @@ pub const FORMS: &[Form] = &[
     form("node --test", Open(Rest::of(Inside).flags("--test-only").values("--test-name-pattern --test-concurrency --test-reporter"))),
     form("npx|bunx ?", Local),
     form("npx|bunx tsc|eslint|prettier|jest|vitest|mocha|ava|tap|stylelint|biome|tslint|oxlint|svelte-check|vue-tsc", Open(NODE_TOOL.local())),
-    form("tsc|eslint|prettier|jest|vitest|mocha|ava|tap|stylelint|biome|tslint|oxlint|standard|xo|svelte-check|vue-tsc", Open(NODE_TOOL)),
+    form("tsc|eslint|prettier|jest|vitest|mocha|ava|tap|stylelint|biome|tslint|oxlint|standard|xo", Open(NODE_TOOL)),
 
     // Python.
     form("python|python2|python3|pypy|pypy3 -c|-m", Nothing),
@@ -231,7 +232,7 @@ pub const FORMS: &[Form] = &[
     form("just|task|rake|invoke", ExactOr(Rest::of(Name))),
 
     // Small changes of files in the workspace.
-    form("mkdir|touch|rmdir", Open(CHANGES.flags("-p --parents -v --verbose"))),
+    form("mkdir|touch|rmdir", ExactOr(CHANGES.flags("-p --parents -v --verbose"))),
     form("cp|mv", Exact),
 ];
 
@@ -244,7 +245,10 @@ pub const ALIKE: &[(&str, &str)] = &[
     ("cnpm", NPM),
     ("pnpm", NPM),
     ("yarn", NPM),
-    ("git", "send-pack=push http-push=push fetch-pack=fetch http-fetch=fetch stage=add annotate=blame"),
+    (
+        "git",
+        "send-pack=push http-push=push fetch-pack=fetch http-fetch=fetch stage=add annotate=blame",
+    ),
     ("docker", "container= image="),
     ("podman", "container= image="),
     ("nerdctl", "container= image="),

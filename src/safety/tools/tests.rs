@@ -35,6 +35,12 @@ impl Table {
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         assess(step, Scene { policy, place: &place(), world: self })
     }
+
+    fn offered(&self, verdict: &Verdict) -> Option<String> {
+        let (policy, place) = (Policy::default(), place());
+        let scene = Scene { policy: &policy, place: &place, world: self };
+        crate::safety::offered(verdict.judged(), scene).map(|grant| grant.rule.to_string())
+    }
 }
 
 fn place() -> Place {
@@ -134,10 +140,7 @@ fn writing_always_asks_and_shows_what_will_be_written() {
     assert_eq!(change.diff, "--- a.rs\n+++ a.rs\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     assert_eq!((change.added, change.removed), (1, 1));
     assert_eq!(change.after.as_deref(), Some(digest(b"one\n2\n").as_str()));
-    assert_eq!(
-        verdict.judged().rule().map(|rule| rule.to_string()).as_deref(),
-        Some("file.edit *")
-    );
+    assert_eq!(table.offered(&verdict).as_deref(), Some("file.edit *"));
 
     for (path, tier_then, rule) in [
         ("new.rs", Tier::L1, "file.write"),
@@ -150,7 +153,7 @@ fn writing_always_asks_and_shows_what_will_be_written() {
         let verdict = table.judged("file.write", json!({"path": path, "content": "x\n"}));
         assert_eq!(tier(&verdict), tier_then, "{path}");
         assert!(rules(&verdict).contains(&rule), "{path}: {:?}", rules(&verdict));
-        let offered = verdict.judged().rule().is_some();
+        let offered = table.offered(&verdict).is_some();
         assert_eq!(
             offered,
             path == "new.rs",
@@ -261,7 +264,7 @@ fn only_listed_settings_are_patched_and_always_with_a_yes() {
     let patch = |path: &str| json!({"path": path, "set": {"b": 2}});
     let verdict = table.judged("config.json_patch", patch("~/.slothtool/settings.json"));
     assert!(matches!(verdict, Verdict::Ask(_)), "{:?}", rules(&verdict));
-    assert!(verdict.judged().rule().is_none(), "it is asked each time");
+    assert!(table.offered(&verdict).is_none(), "it is asked each time");
     let Some(Task::Change(write)) = &verdict.judged().task else { panic!("changes") };
     assert_eq!(write.after.as_deref(), Some(text.replace("1,\n", "2,\n").as_bytes()));
     assert!(write.backup);
@@ -344,7 +347,7 @@ fn plugins_are_found_by_the_registry_and_always_asked_about() {
     );
     let Some(Task::Plugin(plugin)) = &judged.task else { panic!("a plugin") };
     assert_eq!(plugin.command(), ["/h/.slothtool/plugins/loc/bin/loc.js", "src"]);
-    assert!(!plugin.interactive && judged.rule().is_none());
+    assert!(!plugin.interactive && table.offered(&verdict).is_none());
     for (args, interactive) in [(json!([]), true), (json!(["-i"]), true), (json!(["x"]), false)] {
         let verdict = table.judged("plugin.run", run("@x/plugin-loc", args));
         let Some(Task::Plugin(plugin)) = &verdict.judged().task else { panic!("a plugin") };

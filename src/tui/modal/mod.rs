@@ -104,20 +104,19 @@ impl Modal {
             } => {
                 let count = (number, of);
                 let work = step.work;
-                let held =
-                    Held {
-                        work,
-                        risk,
-                        resolved,
-                        cwd,
-                        why,
-                        expected,
-                        count,
-                        rule,
-                        rule_covers,
-                        change,
-                        rest,
-                    };
+                let held = Held {
+                    work,
+                    risk,
+                    resolved,
+                    cwd,
+                    why,
+                    expected,
+                    count,
+                    rule,
+                    rule_covers,
+                    change,
+                    rest,
+                };
                 match held.work {
                     Work::Shell { .. } => Modal::Shell(Box::new(Shell::new(id, held, pieces))),
                     Work::Exec { .. } | Work::Tool { .. } => {

@@ -104,6 +104,7 @@ fn asks(work: Work, risk: Risk) -> protocol::Event {
         of: 1,
         pieces: vec![],
         rule: Some("touch *".into()),
+        rule_covers: Vec::new(),
         change: None,
         rest: Vec::new(),
     };

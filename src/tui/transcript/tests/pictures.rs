@@ -240,6 +240,7 @@ fn a_step_that_waits_for_an_answer() {
                     of: 1,
                     pieces: vec![],
                     rule: None,
+                    rule_covers: Vec::new(),
                     change: None,
                     rest: Vec::new(),
                 },
