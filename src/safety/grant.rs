@@ -42,7 +42,7 @@ pub struct Terms {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pinned {
     pub path: PathBuf,
-    /// SHA-256 in hex.
+    /// SHA-256 in hex; of a file too large for that, what identifies it.
     pub digest: String,
 }
 
@@ -60,8 +60,8 @@ pub(super) struct Question<'a> {
 const MOST_PROGRAM: usize = 4 * 1024 * 1024;
 /// An argument longer than this is no pattern the user reads.
 const MOST_ARG: usize = 200;
-/// The reason of a program that lies in the folder; answered by its content alone.
-const OF_FOLDER: &str = "program.path";
+/// Reasons of a program that lies in the folder; answered by its content alone.
+const OF_FOLDER: &[&str] = &["program.path", "program.folder"];
 
 /// Reasons that no rule of the user answers.
 const FIRM: &[&str] = &[
@@ -119,7 +119,8 @@ impl<'a> Question<'a> {
 
     /// The program lies in the workspace, whichever way it was named.
     fn is_of_folder(&self) -> bool {
-        is_of_folder(self.program, self.scene) || self.reasons().any(|(id, _)| id == OF_FOLDER)
+        is_of_folder(self.program, self.scene)
+            || self.reasons().any(|(id, _)| OF_FOLDER.contains(&id))
     }
 }
 
@@ -295,11 +296,16 @@ fn steers(path: &Path, root: &Path) -> bool {
 
 /// The content of a program that is to be remembered by it.
 fn pin(program: Option<&Program>, scene: Scene<'_>) -> Option<Pinned> {
-    let path = program?.path.clone();
-    match scene.world.read(&path, MOST_PROGRAM) {
-        Contents::Bytes(bytes) => Some(Pinned { path, digest: tools::digest(&bytes) }),
-        Contents::Missing | Contents::Unreadable => None,
-    }
+    let program = program?;
+    let path = program.path.clone();
+    let digest = match scene.world.read(&path, MOST_PROGRAM) {
+        Contents::Bytes(bytes) => tools::digest(&bytes),
+        // Too large to be read at each step: the very file, unchanged since.
+        Contents::Missing | Contents::Unreadable => {
+            format!("{}:{}:{}", program.device, program.inode, program.modified)
+        }
+    };
+    Some(Pinned { path, digest })
 }
 
 /// What "don't ask again" would remember for a step; `None` where it is not offered: for
@@ -316,7 +322,7 @@ pub fn offered(judged: &Judged, scene: Scene<'_>) -> Option<Grant> {
         return None;
     }
     let of_folder = is_of_folder(judged.program.as_ref(), scene)
-        || asking().any(|reason| reason.rule == OF_FOLDER);
+        || asking().any(|reason| OF_FOLDER.contains(&reason.rule.as_str()));
     let pinned = match of_folder {
         true => Some(pin(judged.program.as_ref(), scene)?),
         false => None,
@@ -369,6 +375,10 @@ fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> 
 /// Whether an interpreter is given a file first, and no code.
 fn names_file(args: &[String]) -> bool {
     const PLAIN: &[&str] = &["-u", "-B", "-O", "-OO", "-q", "-s", "-I"];
+    let version = ["--version", "-V", "-v", "--help"];
+    if matches!(args, [only] if version.contains(&only.as_str())) {
+        return true;
+    }
     let first = args.iter().find(|arg| !PLAIN.contains(&arg.as_str()));
     first.is_some_and(|first| !first.starts_with('-'))
 }
@@ -382,7 +392,7 @@ pub fn bound(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
     match pin(named.as_ref().filter(|_| !trusted), scene) {
         Some(pinned) => {
             let folder = scene.place.cwd.clone();
-            let reasons = vec![OF_FOLDER.to_owned()];
+            let reasons = OF_FOLDER.iter().map(|reason| (*reason).to_owned()).collect();
             let terms =
                 Terms { folder, reasons, effects: vec![Effect::Exec], pinned: Some(pinned) };
             Ok(Grant { rule, terms })

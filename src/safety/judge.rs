@@ -18,7 +18,8 @@ use super::policy::Unknown;
 use super::rules::forms::Form;
 use super::table::{Operands, Order, Spec};
 use super::{
-    Contents, Kind, OwnProgram, Scene, Shelf, malformed, refusal, rules, sensitive, steering, wrappers,
+    Contents, Kind, OwnProgram, Scene, Shelf, malformed, refusal, rules, sensitive, steering,
+    wrappers,
 };
 
 /// Where a command is judged.

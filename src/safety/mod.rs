@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Change, Piece, Risk, Step, Tier, Work};
+use crate::protocol::{Change, Piece, Risk, Step, Tier};
 use crate::words::Word;
 
 mod args;

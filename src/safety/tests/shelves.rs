@@ -60,7 +60,9 @@ fn a_program_of_an_environment_asks_and_runs_as_itself() {
         assert!(rules_of(&judged.risk).contains(&"program.folder"), "{program}");
         let path = judged.program.as_ref().map(|program| program.path.clone()).unwrap();
         assert!(path.starts_with("/w/.venv/bin"), "{program}: {path:?}");
-        assert!(judged.rule().is_some(), "{program} can be remembered");
+        let (policy, place) = (Policy::default(), place());
+        let scene = Scene { policy: &policy, place: &place, world: &world };
+        assert!(offered(&judged, scene).is_some(), "{program} can be remembered");
     }
     let outside = judged(&world, "/other/bin/python", &[]);
     assert_eq!(outside.risk.rule, "program.outside");
