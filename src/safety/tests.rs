@@ -444,24 +444,6 @@ fn lines_that_only_read_are_l0_and_others_are_not() {
 }
 
 #[test]
-fn the_rule_to_remember_is_offered_only_where_a_yes_can_be_remembered() {
-    let offered = |program: &str, args: &[&str]| offer(&verdict(program, args));
-    assert_eq!(offered("cargo", &["build", "-q"]).as_deref(), Some("cargo build *"));
-    assert_eq!(offered("mkdir", &["x"]).as_deref(), Some("mkdir x"));
-    for (program, args) in [
-        ("ls", &[][..]),
-        ("git", &["reset", "--hard"]),
-        ("cat", &[".env"]),
-        ("rm", &["x"]),
-        ("touch", &["/etc/x"]),
-        ("bash", &["x.sh"]),
-        ("curl", &["https://x"]),
-    ] {
-        assert_eq!(offered(program, args), None, "{program} {args:?}");
-    }
-}
-
-#[test]
 fn an_option_nobody_knows_does_not_hide_the_command_behind_it() {
     for line in [
         "bwrap --dev-bind / / rm -rf x",

@@ -468,3 +468,21 @@ fn what_a_rule_covers_is_written_out_and_a_rule_that_covers_nothing_says_so() {
         assert_eq!(never(rule), None, "{rule}");
     }
 }
+
+#[test]
+fn the_rule_to_remember_is_offered_only_where_a_yes_can_be_remembered() {
+    let offered = |program: &str, args: &[&str]| offer(&verdict(program, args));
+    assert_eq!(offered("cargo", &["build", "-q"]).as_deref(), Some("cargo build *"));
+    assert_eq!(offered("mkdir", &["x"]).as_deref(), Some("mkdir x"));
+    for (program, args) in [
+        ("ls", &[][..]),
+        ("git", &["reset", "--hard"]),
+        ("cat", &[".env"]),
+        ("rm", &["x"]),
+        ("touch", &["/etc/x"]),
+        ("bash", &["x.sh"]),
+        ("curl", &["https://x"]),
+    ] {
+        assert_eq!(offered(program, args), None, "{program} {args:?}");
+    }
+}
