@@ -86,6 +86,11 @@ impl OnSheet for Approve {
         page.must.push(Line::default());
         page.must.extend(self.facts(&subject, width, pen));
         page.more = long;
+        if !subject.is_edited() && !self.held.rule_covers.is_empty() {
+            let mut facts = Facts::new(width, pen);
+            facts.more(&self.held.rule_covers, pen);
+            page.more.extend(facts.into_rows());
+        }
         page.more.extend(self.rest(width, pen));
         page.more.extend(self.said(width, pen));
         page
@@ -112,7 +117,6 @@ impl Approve {
         facts.reasons(subject.work, subject.risk, pen);
         if let Some(rule) = self.held.rule.as_ref().filter(|_| !subject.is_edited()) {
             facts.text(words::ASK_RULE, rule, pen.theme.text, pen);
-            facts.more(&self.held.rule_covers, pen);
         }
         facts.into_rows()
     }

@@ -183,7 +183,7 @@ impl Facts {
         for say in says {
             let rows = clean::wrap(&say.text(pen.lang), self.width);
             let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.dim)).collect();
-            self.put_unlabelled(rows);
+            self.rows.extend(paint::labelled("", Style::default(), self.column, rows));
         }
     }
 
