@@ -4,6 +4,7 @@
 //! | file | builds |
 //! |---|---|
 //! | `ground` | environment, folders, settings, language: what everything stands on |
+//! | `room` | whether the system has room for it all |
 //! | `reach` | models: by settings, by name, by search |
 //! | `plugins` | the plugins of slothtool, listed and run |
 //! | `parts` | a session's parts: policy, tools, masks, bot |
@@ -38,6 +39,7 @@ mod kept;
 mod parts;
 mod plugins;
 mod reach;
+mod room;
 mod scripts;
 
 use ground::Ground;
@@ -119,6 +121,9 @@ fn screen(
 ) -> Exit {
     if !ground.terminal_can_draw() {
         return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
+    }
+    if let Some(what) = room::lacking() {
+        return ground.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
     }
     let mut built = match parts::build(&ground, bot, parts::For::Screen) {
         Ok(built) => built,

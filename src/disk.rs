@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use crate::words::{Word, exec as words};
+
 /// Makes a folder and those above it; one that is made is its owner's alone.
 ///
 /// # Errors
@@ -14,6 +16,18 @@ pub fn private_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// What of the system is used up, where an error says so.
+pub fn used_up(error: &io::Error) -> Option<Word> {
+    use rustix::io::Errno;
+    let what = Errno::from_io_error(error)?;
+    match what {
+        Errno::AGAIN => Some(words::NO_PROCESSES),
+        Errno::MFILE | Errno::NFILE => Some(words::NO_DESCRIPTORS),
+        Errno::NOMEM => Some(words::NO_MEMORY),
+        _ => None,
+    }
 }
 
 #[cfg(all(test, unix))]

@@ -125,6 +125,53 @@ fn what_a_killed_run_left_is_swept_by_the_next() {
 }
 
 #[test]
+fn a_program_of_another_machine_is_said_and_reaches_no_shell() {
+    let bench = Bench::new();
+    let other: u8 = if cfg!(target_arch = "x86_64") { 183 } else { 62 };
+    let mut elf = vec![0; 64];
+    elf[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+    (elf[16], elf[18]) = (2, other);
+    let plain = bench.work().join("plain.sh");
+    fs::write(bench.work().join("other"), elf).unwrap();
+    fs::write(&plain, "touch made\n").unwrap();
+    for (name, mode) in [("other", 0o755), ("plain.sh", 0o755)] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(bench.work().join(name), mode).unwrap();
+    }
+    fs::write(bench.work().join("closed.sh"), "#!/bin/sh\n").unwrap();
+    let cases = [
+        ("./other", "another machine"),
+        ("./plain.sh", "names no interpreter"),
+        ("./closed.sh", "permissions do not let it be run"),
+    ];
+    for (program, expected) in cases {
+        let model = bench.script(&[&cmd(program, &[]), DONE]);
+        let args = ["--model", &model, "-y", "--json", "-p", "hello"];
+        let output = bench.command(&args, &bench.temp()).output().unwrap();
+        assert!(out(&output).contains(expected), "{program}: {}{}", out(&output), err(&output));
+    }
+    assert!(!bench.work().join("made").exists());
+}
+
+#[test]
+fn too_few_descriptors_are_one_sentence_and_a_failing_code() {
+    let bench = Bench::new();
+    let (home, avocet, temp) =
+        (bench.root.path().join("home"), bench.root.path().join("avocet"), bench.temp());
+    let envs = [
+        ("HOME", home.to_str().unwrap()),
+        ("AVOCET_HOME", avocet.to_str().unwrap()),
+        ("TMPDIR", temp.to_str().unwrap()),
+    ];
+    let model = bench.script(&[DONE]);
+    let line = format!("ulimit -n 16; exec {} --model {model}", env!("CARGO_BIN_EXE_avocet"));
+    let mut screen =
+        Screen::start_program("/bin/sh", &["-c", &line], &envs, &bench.work(), (80, 24));
+    assert_eq!(screen.wait_for_exit(), 1, "{}", screen.text());
+    screen.wait_for("no file can be opened any more");
+}
+
+#[test]
 fn a_temporary_place_that_cannot_be_used_is_named_and_another_is_taken() {
     let bench = Bench::new();
     let model = bench.script(&[&cmd("pwd", &[]), DONE]);

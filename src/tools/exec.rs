@@ -28,6 +28,7 @@ mod capture;
 pub mod editor;
 mod environment;
 mod feed;
+mod format;
 mod git;
 mod group;
 mod live;

@@ -103,6 +103,8 @@ words! { "cli":
     NO_PROGRAM: "There is no program to judge. Put it behind `--`: `avocet policy explain -- git push`.", "没有要判断的程序。请写在 `--` 后面：`avocet policy explain -- git push`。";
     NO_FOLDER: "`{folder}` is no folder. Name one that exists with `--cwd`.", "`{folder}` 不是文件夹。请用 `--cwd` 指定一个存在的文件夹。";
     NO_FOLDER_HERE: "The folder this was started in is gone. Name another with `--cwd`.", "启动时所在的文件夹已不存在。请用 `--cwd` 另外指定。";
+    NO_ROOM: "The system gives this program too little to start: {what}. Raise the limit (`ulimit -a` shows them) or end other programs.",
+        "系统给本程序的资源不足，无法启动：{what}。请提高限制（`ulimit -a` 可查看），或结束其他程序。";
     PROGRAM_BROKEN: "Avocet could not go on: {why}.", "Avocet 无法继续：{why}。";
     NO_CONNECTION: "No server is named. Start with `avocet --base-url URL --model NAME`, or write a profile into `config.toml`.", "没有指定服务器。请用 `avocet --base-url 网址 --model 名称` 启动，或在 `config.toml` 中写一个 profile。";
     TWO_SESSIONS: "One conversation at a time: `--continue`, an id, or `--no-save`.", "一次只能选一段对话：`--continue`、编号或 `--no-save`。";

@@ -19,6 +19,27 @@ words! { "exec":
         "系统不允许运行 `{path}`。";
     WRONG_FORMAT: "`{path}` is not a program this machine can run.",
         "`{path}` 不是本机可以运行的程序。";
+    OTHER_MACHINE: "`{path}` is a program for another machine ({machine}), so it was not started.",
+        "`{path}` 是为另一种机器（{machine}）构建的程序，因此没有启动。";
+    NO_INTERPRETER: "`{path}` is text, and its first line names no interpreter (`#!/…`), so nothing was started. Start its interpreter with it as an argument, or add that line.",
+        "`{path}` 是文本，首行没有指定解释器（`#!/…`），因此没有启动。请把它作为参数交给解释器，或补上这一行。";
+    EMPTY_FILE: "`{path}` is empty, so there is nothing to start.", "`{path}` 是空文件，没有可启动的内容。";
+    INTERPRETER_GONE: "The first line of `{path}` names the interpreter `{interpreter}`, which is not there.",
+        "`{path}` 首行指定的解释器 `{interpreter}` 不存在。";
+    INTERPRETER_RETURN: "The first line of `{path}` has a Windows line ending, so the interpreter it names is not found. Change the line endings of the file.",
+        "`{path}` 的首行是 Windows 换行符，因此找不到它指定的解释器。请转换该文件的换行符。";
+    INTERPRETER_CLOSED: "The first line of `{path}` names `{interpreter}` as its interpreter, which is not a program that may be run.",
+        "`{path}` 首行指定的解释器 `{interpreter}` 不是可执行的程序。";
+    NOT_EXECUTABLE: "`{path}` is there, but its permissions do not let it be run (`chmod +x` would). Start its interpreter with it as an argument where it is a script.",
+        "`{path}` 存在，但没有执行权限（可用 `chmod +x` 添加）。如果它是脚本，请把它作为参数交给解释器。";
+    NOT_A_FILE: "`{path}` is a folder and no program.", "`{path}` 是目录，不是程序。";
+    FOLDER_CLOSED: "The permissions of the folder `{path}` do not let it be entered, so nothing was started.",
+        "文件夹 `{path}` 没有进入的权限，因此没有启动任何程序。";
+    NO_ROOM: "The system has no room for another program now, so `{path}` was not started: {why}.",
+        "系统目前无法再启动程序，因此没有启动 `{path}`：{why}。";
+    NO_PROCESSES: "no process or thread is left for this user", "该用户可用的进程或线程已用尽";
+    NO_DESCRIPTORS: "no file can be opened any more", "已无法再打开文件";
+    NO_MEMORY: "the memory is used up", "内存已用尽";
     TOO_LONG: "The arguments are longer than the system takes. Use fewer or shorter ones.",
         "参数总长度超过系统上限，请减少或缩短参数。";
     NUL_BYTE: "An argument holds a NUL byte, which no program can receive.",

@@ -15,7 +15,7 @@ use super::super::Input;
 use super::super::sandbox::Inside;
 use super::environment::{Care, Variables};
 use super::group::{self, Group, Mark, Steps};
-use super::{Exec, feed, git};
+use super::{Exec, feed, format, git};
 use crate::protocol::{Tier, Work};
 use crate::safety::{Cleared, Judged, Link, Program, Seal, Start, Task};
 use crate::words::{Say, exec as words};
@@ -60,9 +60,7 @@ pub(super) async fn start(
             _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
         },
     };
-    if !tokio::fs::metadata(&judged.cwd).await.is_ok_and(|meta| meta.is_dir()) {
-        return Err(unable(words::NO_FOLDER.with("path", shown(&judged.cwd))));
-    }
+    enterable(&judged.cwd)?;
     let program = (!matches!(judged.step.work, Work::Shell { .. })).then_some(path.as_path());
     let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
     let start = Start { program, args: &args, cwd, tier, launch };
@@ -87,6 +85,7 @@ pub(super) async fn start(
     if care == Care::Alone && matches!(judged.step.work, Work::Exec { .. }) {
         plan = alone(plan, &args, judged).await;
     }
+    format::check(&plan.path, &plan.cwd).map_err(unable)?;
     let sandbox = Arc::clone(&exec.sandbox);
     let steps = exec.steps.clone();
     let start = move |inside: Option<&Inside>| spawn(plan.inside(inside), &steps);
@@ -140,12 +139,38 @@ async fn alone(mut plan: Plan, args: &[String], judged: &Judged) -> Plan {
 /// The judged file, if it is still the one that was judged.
 async fn resolved(name: &str, judged: &Judged) -> Result<PathBuf, NotStarted> {
     let program = judged.program.as_ref();
-    let program = program.ok_or_else(|| unable(words::NOT_FOUND.with("program", name)))?;
+    let program = program.ok_or_else(|| unable(missing(name, &judged.cwd)))?;
     match tokio::fs::metadata(&program.path).await {
         Ok(meta) if same(program, &meta) && same_link(program).await => Ok(program.path.clone()),
         Ok(_) => Err(NotStarted::Changed(words::CHANGED.with("path", shown(&program.path)))),
         Err(error) => Err(unable(reason(&program.path, &error))),
     }
+}
+
+/// Why there is no program of this name.
+fn missing(name: &str, cwd: &Path) -> Say {
+    let path = cwd.join(name);
+    match std::fs::metadata(&path) {
+        Ok(meta) if name.contains('/') => {
+            let word = if meta.is_dir() { words::NOT_A_FILE } else { words::NOT_EXECUTABLE };
+            word.with("path", shown(&path))
+        }
+        Ok(_) | Err(_) => words::NOT_FOUND.with("program", name),
+    }
+}
+
+/// An error where no program can be started in a folder.
+fn enterable(folder: &Path) -> Result<(), NotStarted> {
+    let word = match std::fs::metadata(folder) {
+        Ok(meta) if !meta.is_dir() => words::NO_FOLDER,
+        Ok(_) => match rustix::fs::access(folder, rustix::fs::Access::EXEC_OK) {
+            Ok(()) => return Ok(()),
+            Err(_) => words::FOLDER_CLOSED,
+        },
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => words::FOLDER_CLOSED,
+        Err(_) => words::NO_FOLDER,
+    };
+    Err(unable(word.with("path", shown(folder))))
 }
 
 fn same(program: &Program, meta: &std::fs::Metadata) -> bool {
@@ -208,6 +233,9 @@ fn spawn(plan: Plan, steps: &Steps) -> Result<Running, NotStarted> {
 
 /// One sentence for what the system answered.
 fn reason(path: &Path, error: &io::Error) -> Say {
+    if let Some(what) = crate::disk::used_up(error) {
+        return words::NO_ROOM.with("path", shown(path)).with("why", what);
+    }
     let word = match error.kind() {
         ErrorKind::NotFound => words::GONE,
         ErrorKind::PermissionDenied => words::NOT_PERMITTED,
