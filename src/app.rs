@@ -24,7 +24,7 @@ use crate::cli::linear::Linear;
 use crate::cli::linear::run::{lines as typed_lines, run as talk};
 use crate::cli::print::{self, Wires};
 use crate::cli::report::{self, Voice};
-use crate::cli::{Cli, Exit};
+use crate::cli::{Cli, Exit, output};
 use crate::config::draft;
 use crate::config::history::History;
 use crate::protocol::Notice;
@@ -51,7 +51,7 @@ pub fn entry() -> ExitCode {
         Ok(cli) => cli,
         Err(page) => return report::usage(&page).into(),
     };
-    let ends = Ends { stdin: io::stdin().is_terminal(), stdout: io::stdout().is_terminal() };
+    let ends = Ends { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
     match Ground::prepare(&cli) {
         Ok(ground) => {
             let temp = Arc::clone(&ground.temp);
@@ -210,7 +210,7 @@ fn lines(
             interrupts: print::interrupts(),
             grace: print::GRACE,
         };
-        let exit = talk(linear, prompt, wires, typed_lines(), voice, io::stdout().lock()).await;
+        let exit = talk(linear, prompt, wires, typed_lines(), voice, output::stdout()).await;
         farewell(handle.task).await;
         exit
     });
@@ -257,7 +257,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     fn report(&self) -> Exit {
-        report::notice(&mut io::stderr().lock(), &self.notice, self.voice);
+        report::notice(&mut output::stderr(), &self.notice, self.voice);
         self.exit
     }
 }

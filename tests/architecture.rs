@@ -19,7 +19,17 @@ const DOORS: &[(&[&str], &[&str])] = &[
     (&["ratatui", "crossterm", "tui_textarea"], &["src/tui"]),
     (&["env::var", "env::vars", "env::var_os"], &["src/config"]),
     (&["process::exit"], &[]),
+    // What is printed is made safe for a terminal there; the screen does it cell by cell.
+    (
+        &["io::stdout", "io::stderr", "stdio::stdout", "stdio::stderr"],
+        &["src/cli/output.rs", "src/tui/"],
+    ),
+    (&[" print!(", "println!(", " eprint!(", "eprintln!("], TESTS),
 ];
+
+/// Unit tests in files of their own.
+const TESTS: &[&str] =
+    &["src/prompt/template/tests.rs", "src/store/tests/", "src/tools/exec/tests/"];
 
 /// Modules that only decide: no waiting, no I/O, no clock.
 const PURE: &[&str] = &[

@@ -1,7 +1,7 @@
 //! What is answered without a session: the policy, models, settings, the doctor.
 
 use std::fs::File;
-use std::io::{self, BufReader, IsTerminal, Write};
+use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::cli::args::{self, Config, Shell};
 use crate::cli::doctor::{self, Findings, Terminal};
 use crate::cli::model::Offer;
 use crate::cli::report::{self, Voice};
-use crate::cli::{Exit, config, model, page, policy, session};
+use crate::cli::{Exit, config, model, output, page, policy, session};
 use crate::config::{Connection, Environment, Provider};
 use crate::library::Library;
 use crate::model::list_models;
@@ -38,7 +38,7 @@ pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
         args::Policy::List => answer_rows(ground, &policy::list(), json),
         args::Policy::Rules => answer_rows(ground, &policy::rules(), json),
         args::Policy::Explain { batch: Some(file), .. } => {
-            let out = io::stdout().lock();
+            let out = output::stdout();
             let done = if file == Path::new("-") {
                 policy::explain_batch(io::stdin().lock(), out, &rules, &place, lang)
             } else {
@@ -119,7 +119,7 @@ pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
     let (store, lang) = (ground.store(), ground.lang());
     let desk =
         session::Desk { store: &store, folder: &ground.folder, redactor: &redactor, json, lang };
-    match session::run(asked, &desk, &mut io::stdout().lock()) {
+    match session::run(asked, &desk, &mut output::stdout()) {
         Ok((answered, fault)) => {
             if let Some(fault) = fault {
                 ground.fail(&Notice::warning(fault), Exit::Done);
@@ -256,12 +256,12 @@ fn terminal(environment: &Environment) -> Terminal {
 
 /// `completions SHELL`.
 pub fn completions(ground: &Ground, shell: Shell) -> Exit {
-    let done = report::answer(&mut io::stdout().lock(), args::completions(shell));
+    let done = report::answer(&mut output::stdout(), args::completions(shell));
     ended(ground, done)
 }
 
 pub fn answer_rows(ground: &Ground, rows: &[Row], json: bool) -> Exit {
-    let mut out = io::stdout().lock();
+    let mut out = output::stdout();
     let done = if json {
         report::answer(&mut out, format!("{}\n", page::json(rows, ground.lang())))
     } else {
@@ -272,12 +272,12 @@ pub fn answer_rows(ground: &Ground, rows: &[Row], json: bool) -> Exit {
 }
 
 pub fn answer(ground: &Ground, text: &str) -> Exit {
-    let done = report::answer(&mut io::stdout().lock(), text);
+    let done = report::answer(&mut output::stdout(), text);
     ended(ground, done)
 }
 
 fn ended(ground: &Ground, done: io::Result<()>) -> Exit {
-    let done = done.and_then(|()| io::stdout().flush());
+    let done = done.and_then(|()| output::stdout().flush());
     match done {
         Ok(()) => Exit::Done,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,

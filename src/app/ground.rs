@@ -1,13 +1,13 @@
 //! What everything stands on: the environment, the folders, the settings.
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Failure;
 use crate::cli::policy;
 use crate::cli::report::{self, Voice};
-use crate::cli::{Cli, Exit};
+use crate::cli::{Cli, Exit, output};
 use crate::commands;
 use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
@@ -119,12 +119,12 @@ impl Ground {
 
     pub fn say_problems(&self) {
         for notice in self.notices() {
-            report::notice(&mut io::stderr().lock(), &notice, self.voice());
+            report::notice(&mut output::stderr(), &notice, self.voice());
         }
     }
 
     pub fn fail(&self, notice: &Notice, exit: Exit) -> Exit {
-        report::notice(&mut io::stderr().lock(), notice, self.voice());
+        report::notice(&mut output::stderr(), notice, self.voice());
         exit
     }
 
@@ -267,7 +267,7 @@ pub fn clean(text: &str) -> String {
 }
 
 fn voice(lang: Lang) -> Voice {
-    let clean = if io::stderr().is_terminal() { clean } else { str::to_owned };
+    let clean = if output::stderr().is_terminal() { clean } else { str::to_owned };
     Voice { lang, clean }
 }
 

@@ -9,7 +9,7 @@ use crate::cli::args::{Approved, Take};
 use crate::cli::kept::args::Then;
 use crate::cli::print::{self, Options, Wires};
 use crate::cli::schema::Schema;
-use crate::cli::{Exit, input};
+use crate::cli::{Exit, input, output};
 use crate::commands;
 use crate::library::{Kind, Library, fill};
 use crate::prompt::line::{self, Intent};
@@ -63,8 +63,8 @@ impl Headless {
                 Err(why) => return ground.fail(&why.0, why.1),
             }
         }
-        let out_is_terminal = io::stdout().is_terminal();
-        let asks = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let out_is_terminal = output::stdout().is_terminal();
+        let asks = io::stdin().is_terminal() && output::stderr().is_terminal();
         let options = Options {
             json: self.json,
             approved: self.approved,
@@ -86,7 +86,7 @@ impl Headless {
                 grace: print::GRACE,
             };
             let person = if asks { print::person() } else { print::nobody() };
-            let streams = (io::stdout().lock(), io::stderr().lock());
+            let streams = (output::stdout(), output::stderr());
             let exit = print::run(op, wires, person, &options, streams).await;
             farewell(handle.task).await;
             exit

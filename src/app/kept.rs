@@ -10,7 +10,7 @@ use super::runtime;
 use crate::cli::input::{self, Confirmed};
 use crate::cli::kept;
 use crate::cli::kept::args::{Asked, Sampling, Texts};
-use crate::cli::{Exit, report};
+use crate::cli::{Exit, output, report};
 use crate::library::{File, Kind, Library, State, examples, saved, skill};
 use crate::library::{Maker, Owner};
 use crate::protocol::Notice;
@@ -83,7 +83,7 @@ fn show(ground: &Ground, library: &Library, file: &File, how: How) -> Exit {
     if let State::Refused { because } = &file.state {
         ground.fail(&Notice::warning(because.clone()), Exit::Done);
     }
-    let text = if io::stdout().is_terminal() { ground::clean(&text) } else { text };
+    let text = if output::stdout().is_terminal() { ground::clean(&text) } else { text };
     let end = if text.ends_with('\n') { "" } else { "\n" };
     answer(ground, &format!("{text}{end}"))
 }
@@ -211,7 +211,7 @@ fn confirm(ground: &Ground, question: Say, usual: bool) -> Confirmed {
         return Confirmed::Nobody;
     }
     let voice = ground.voice();
-    let _ = write!(io::stderr(), "{} ", (voice.clean)(&question.text(voice.lang)));
+    let _ = write!(output::stderr(), "{} ", (voice.clean)(&question.text(voice.lang)));
     input::confirmed(io::stdin().lock(), usual)
 }
 
@@ -219,7 +219,7 @@ fn check(ground: &Ground, file: &File) -> Exit {
     let refused = matches!(file.state, State::Refused { .. });
     for say in kept::checked(file) {
         let notice = if refused { Notice::error(say) } else { Notice::info(say) };
-        report::notice(&mut io::stderr().lock(), &notice, ground.voice());
+        report::notice(&mut output::stderr(), &notice, ground.voice());
     }
     if refused { Exit::Failed } else { Exit::Done }
 }

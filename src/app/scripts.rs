@@ -1,6 +1,6 @@
 //! `run SCRIPT`: a script with the model, the tools and the policy of this folder.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use super::parts;
 use crate::cli::args::RunScript;
 use crate::cli::report::{self, Voice};
 use crate::cli::script::{self as surface, Look, Writer};
-use crate::cli::{Exit, print};
+use crate::cli::{Exit, output, print};
 use crate::protocol::{Message, Notice, Tier, Work};
 use crate::script::host::Key;
 use crate::script::shape::Shape;
@@ -69,7 +69,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
         Ok(Ok(Ok(Ended::Failed(say)))) => {
             if !json {
                 let notice = Notice::error(say);
-                report::notice(&mut io::stderr().lock(), &notice, voice);
+                report::notice(&mut output::stderr(), &notice, voice);
             }
             Exit::Failed
         }
@@ -95,7 +95,7 @@ fn noted(told: &Told, look: Look) {
         && !look.json
     {
         let voice = Voice { lang: look.lang, clean: ground::clean };
-        report::notice(&mut io::stderr().lock(), &Notice::warning(say.clone()), voice);
+        report::notice(&mut output::stderr(), &Notice::warning(say.clone()), voice);
     }
 }
 
@@ -108,7 +108,7 @@ fn perform(
     seen: Option<Caught>,
 ) -> io::Result<Ended> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut writer = Writer::new(io::stdout(), look);
+    let mut writer = Writer::new(output::stdout(), look);
     let came: Option<Result<Done, Failure>> = runtime.block_on(async {
         let mut interrupts = print::interrupts();
         let mut running = Box::pin(run(order, library, host));
@@ -150,7 +150,7 @@ fn perform(
             };
             if let Some(rest) = rest {
                 let voice = Voice { lang: look.lang, clean: ground::clean };
-                report::notice(&mut io::stderr().lock(), &Notice::info(rest), voice);
+                report::notice(&mut output::stderr(), &Notice::info(rest), voice);
             }
             Ok(Ended::Done)
         }
@@ -205,7 +205,7 @@ pub fn find(ground: &Ground) -> FindScripts {
 }
 
 fn look(ground: &Ground, json: bool, no_stream: bool) -> Look {
-    let is_terminal = io::stdout().is_terminal();
+    let is_terminal = output::stdout().is_terminal();
     Look {
         json,
         live: is_terminal && !no_stream,
@@ -229,7 +229,7 @@ fn asking(yes: bool) -> Asking {
 fn failed(ground: &Ground, json: bool, say: Say) -> Exit {
     if json {
         let came = Err(Failure::new(say));
-        return match Writer::new(io::stdout(), look(ground, json, true)).ended(&came) {
+        return match Writer::new(output::stdout(), look(ground, json, true)).ended(&came) {
             Ok(()) => Exit::Failed,
             Err(error) => ground.broken(&error),
         };
@@ -249,7 +249,7 @@ fn check(ground: &Ground, order: &Order, library: &Library, json: bool) -> Exit 
             let said = words::SCRIPT_SOUND.with("file", shape.origin.file.clone());
             let value = Value::String(said.text(ground.lang()));
             let done = Done { value, visible: Vec::new() };
-            match Writer::new(io::stdout(), look(ground, json, true)).ended(&Ok(done)) {
+            match Writer::new(output::stdout(), look(ground, json, true)).ended(&Ok(done)) {
                 Ok(()) => Exit::Done,
                 Err(error) => ground.broken(&error),
             }

@@ -13,6 +13,7 @@ pub mod input;
 pub mod kept;
 pub mod linear;
 pub mod model;
+pub mod output;
 pub mod page;
 mod pieces;
 pub mod policy;

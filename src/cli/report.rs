@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Clean, Exit};
+use super::{Clean, Exit, output};
 use crate::protocol::{Level, Notice};
 use crate::words::{Lang, cli as w};
 
@@ -35,10 +35,16 @@ pub fn notice(out: &mut impl Write, notice: &Notice, voice: Voice) {
 /// wrong use to standard error.
 pub fn usage(page: &clap::Error) -> Exit {
     // The only thing that can fail is a closed pipe.
-    let _ = page.print();
+    let text = page.render().to_string();
     match page.exit_code() {
-        0 => Exit::Done,
-        _ => Exit::WrongUse,
+        0 => {
+            let _ = answer(&mut output::stdout(), text);
+            Exit::Done
+        }
+        _ => {
+            let _ = answer(&mut output::stderr(), text);
+            Exit::WrongUse
+        }
     }
 }
 

@@ -1,0 +1,105 @@
+//! The one way to standard output and standard error, but for the full screen, which has
+//! its own.
+//!
+//! To a terminal goes nothing that could move its cursor, change its colours or ask it
+//! anything, wherever it comes from: a saved conversation, a file, a server, an argument.
+//! Into a file or a pipe everything goes as it is.
+
+use std::io::{self, IsTerminal as _, Write};
+
+use crate::safety::clean::{Source, clean};
+
+/// One of the two streams.
+#[derive(Debug)]
+pub struct Output {
+    stream: Stream,
+    terminal: bool,
+    /// The beginning of a character whose end has not come.
+    begun: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Stream {
+    Out(io::Stdout),
+    Err(io::Stderr),
+}
+
+/// Standard output.
+pub fn stdout() -> Output {
+    let stream = io::stdout();
+    Output { terminal: stream.is_terminal(), stream: Stream::Out(stream), begun: Vec::new() }
+}
+
+/// Standard error.
+pub fn stderr() -> Output {
+    let stream = io::stderr();
+    Output { terminal: stream.is_terminal(), stream: Stream::Err(stream), begun: Vec::new() }
+}
+
+impl Output {
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    fn stream(&mut self) -> &mut dyn Write {
+        match &mut self.stream {
+            Stream::Out(out) => out,
+            Stream::Err(err) => err,
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.terminal {
+            return self.stream().write(bytes);
+        }
+        let text = decoded(&mut self.begun, bytes);
+        self.stream().write_all(clean(&text, Source::Text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream().flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.begun.is_empty() {
+            // There is nobody to tell.
+            let _ = write!(self.stream(), "{}", char::REPLACEMENT_CHARACTER);
+        }
+    }
+}
+
+/// The text of these bytes and of what began before; the beginning of a character stays.
+fn decoded(begun: &mut Vec<u8>, bytes: &[u8]) -> String {
+    let all = [std::mem::take(begun).as_slice(), bytes].concat();
+    let mut text = String::with_capacity(all.len());
+    let mut chunks = all.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        text.push_str(chunk.valid());
+        let invalid = chunk.invalid();
+        let cut = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+        if cut && chunks.peek().is_none() {
+            begun.extend_from_slice(invalid);
+        } else if !invalid.is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_cut_between_writes_arrives_whole() {
+        let mut begun = Vec::new();
+        let all: String = "a好😀".bytes().map(|byte| decoded(&mut begun, &[byte])).collect();
+        assert_eq!((all.as_str(), begun.len()), ("a好😀", 0));
+        assert_eq!(decoded(&mut begun, b"\xff\x9b"), "\u{fffd}\u{fffd}");
+    }
+}
