@@ -263,6 +263,33 @@ async fn a_rule_for_the_session_lets_the_next_step_run_unasked() {
 }
 
 #[tokio::test]
+async fn a_folder_that_was_added_is_read_without_a_question() {
+    let other = tempfile::tempdir().unwrap();
+    let other = other.path().canonicalize().unwrap();
+    std::fs::write(other.join("a.txt"), "from elsewhere\n").unwrap();
+    let path = other.join("a.txt").display().to_string();
+    let mut talk = Talk::start(&[&cmd("cat", &[&path]), DONE]);
+    for (folder, word) in [
+        ("/", avocet::words::safety::ADD_TOO_MUCH),
+        ("nowhere", words::ADD_NO_FOLDER),
+        (&*other.display().to_string(), words::ADDED_FOLDER),
+        (&*other.display().to_string(), words::ADD_KNOWN),
+    ] {
+        talk.send(Op::AddFolder { path: folder.to_owned() }).await;
+        assert_eq!(talk.notice().await.say.word(), word, "{folder}");
+    }
+    talk.says("go").await;
+    let seen = talk
+        .next(|event| match event {
+            Event::Observed(seen) => Some(seen),
+            Event::Asked(_) => panic!("it asks all the same"),
+            _ => None,
+        })
+        .await;
+    assert!(seen.stdout.contains("from elsewhere"), "{}", seen.stdout);
+}
+
+#[tokio::test]
 async fn a_refused_program_stays_refused_whatever_is_allowed() {
     let mut talk = Talk::start(&[&cmd("sudo", &["ls"]), DONE]);
     talk.send(Op::Allow { rule: "sudo *".into() }).await;

@@ -17,7 +17,7 @@ use crate::library::Places;
 use crate::protocol::Notice;
 use crate::safety;
 use crate::session::library::FindPlaces;
-use crate::session::saved;
+use crate::session::{folders, saved};
 use crate::store::Store;
 use crate::tools::temp::RunFolder;
 use crate::tools::world::System;
@@ -40,6 +40,8 @@ pub struct Ground {
     pub trust: Known,
     /// Everything temporary of this run lies in it.
     pub temp: Arc<RunFolder>,
+    /// Folders added on the command line, links resolved.
+    pub added: Vec<PathBuf>,
 }
 
 /// What is known about trust in the folder.
@@ -77,12 +79,28 @@ impl Ground {
         }
         let saves = !cli.run.no_save;
         let temp = Arc::new(RunFolder::new(temp_places(&environment, &paths)));
-        Ok(Ground { environment, paths, loaded, folder, trusted, saves, trust, temp })
+        let added = Vec::new();
+        let mut ground =
+            Ground { environment, paths, loaded, folder, trusted, saves, trust, temp, added };
+        for named in &cli.run.add_dir {
+            // Named in the user's shell, and so seen from where that stands.
+            let named = named.canonicalize().unwrap_or_else(|_| named.clone());
+            let added =
+                folders::admitted(&named.to_string_lossy(), &ground.place(), &ground.world());
+            ground.added.push(added.map_err(|why| failed(why, lang))?);
+        }
+        Ok(ground)
     }
 
     /// The folders a judgement speaks of.
     pub fn place(&self) -> safety::Place {
-        policy::place(&self.folder, &self.paths.home, self.trusted, &self.world())
+        let place = policy::place(&self.folder, &self.paths.home, self.trusted, &self.world());
+        let own = [&self.paths.config, &self.paths.data, &self.paths.state];
+        let own = own.into_iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+        // A folder that holds the workspace or the home is not ours alone.
+        let holds = |own: &PathBuf| place.workspace.starts_with(own) || place.home.starts_with(own);
+        let own = own.filter(|own| !holds(own)).collect();
+        safety::Place { own, added: self.added.clone(), ..place }
     }
 
     /// This machine, as the rules may ask about it.

@@ -237,6 +237,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         trusted: ground.trusted,
         bot: bot.map(str::to_owned),
         cwd: ground.folder.display().to_string(),
+        added: ground.added.iter().map(|folder| folder.display().to_string()).collect(),
         // Nothing of a folder is read that is not trusted.
         branch: ground.trusted.then(|| branch::of(&ground.folder)).flatten(),
         tools: tools.facts(),

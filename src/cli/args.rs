@@ -74,6 +74,9 @@ pub struct RunOptions {
     /// Trust exactly this folder, for this run.
     #[arg(long, global = true, value_name = "DIR")]
     pub trust: Option<PathBuf>,
+    /// Add a folder to the session: it is read and changed as the folder to work in.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub add_dir: Vec<PathBuf>,
     /// Say yes to the shell pieces of your templates, never to one of high risk; with -p it
     /// is also short for --approve-steps, and with `run` and `delete` it says yes to those.
     #[arg(short, long, global = true)]

@@ -74,6 +74,15 @@ pub(super) fn deny(call: &Call<'_>, rule: &str) -> Outcome {
     rule_op(call, rule, |rule| Op::Deny { rule })
 }
 
+/// Without a path, the folders of the session.
+pub(super) fn add_dir(call: &Call<'_>, path: &str) -> Outcome {
+    if path.is_empty() {
+        let rows = super::info::folders(call);
+        return Outcome::Page { title: w::ADD_DIR_TITLE.into(), rows };
+    }
+    Outcome::Send(Op::AddFolder { path: path.to_owned() })
+}
+
 pub(super) fn trust(_: &Call<'_>, _: &str) -> Outcome {
     Outcome::Send(Op::Trust)
 }

@@ -60,8 +60,16 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
     ];
     let filled = rows.into_iter().filter(|(_, value)| *value != Value::from(""));
     let mut rows: Vec<Row> = filled.map(|(label, value)| Row::pair(label, value)).collect();
+    rows.extend(folders(call).into_iter().skip(1));
     rows.extend(call.facts.notes.iter().map(|note| Row::pair(w::STATUS_NOTES, note.say())));
     Outcome::Page { title: w::STATUS_TITLE.into(), rows }
+}
+
+/// The session's own folder, then those the user added.
+pub(super) fn folders(call: &Call<'_>) -> Vec<Row> {
+    let own = Row::pair(w::STATUS_FOLDER, call.facts.cwd.as_str());
+    let added = call.facts.added.iter().map(|path| Row::pair(w::STATUS_ADDED, path.as_str()));
+    std::iter::once(own).chain(added).collect()
 }
 
 pub(super) fn tools(call: &Call<'_>, _: &str) -> Outcome {

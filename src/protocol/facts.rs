@@ -20,6 +20,9 @@ pub struct Facts {
     pub bot: Option<String>,
     /// The session's folder, absolute.
     pub cwd: String,
+    /// Folders the user added to it, absolute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
     pub branch: Option<String>,
     /// Whether the folder is trusted.
     #[serde(default)]

@@ -101,6 +101,10 @@ pub enum Op {
     },
     /// Asks once more whether this folder is trusted.
     Trust,
+    /// Adds a folder to the session: it is read and changed as the session's own.
+    AddFolder {
+        path: String,
+    },
     /// Takes a rule back, from this session and from what the folder remembers.
     Revoke {
         rule: String,

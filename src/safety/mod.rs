@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::protocol::{Change, Piece, Risk, Step, Tier};
-use crate::words::Word;
+use crate::words::{Word, safety as words};
 
 mod args;
 pub mod argv;
@@ -82,6 +82,8 @@ pub struct Place {
     pub readable: Vec<PathBuf>,
     /// Folders the user added to the session: read and changed as the workspace is.
     pub added: Vec<PathBuf>,
+    /// Our own folders, which stay closed wherever they lie.
+    pub own: Vec<PathBuf>,
 }
 
 impl Place {
@@ -102,6 +104,19 @@ impl Place {
     /// Whether a path lies in the workspace or in a folder the user added.
     pub fn holds(&self, path: &Path) -> bool {
         self.root_of(path).is_some()
+    }
+
+    /// Why a folder cannot be added to a session; `None`: it can. The path has its links
+    /// resolved.
+    pub fn refusal(&self, folder: &Path) -> Option<Word> {
+        let own = self.own.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
+        if folder == Path::new("/") || self.home.starts_with(folder) {
+            Some(words::ADD_TOO_MUCH)
+        } else if own {
+            Some(words::ADD_OWN)
+        } else {
+            paths::is_secret(folder, self).then_some(words::ADD_SECRET)
+        }
     }
 
     /// Whether a path may be read as the workspace is.

@@ -134,7 +134,7 @@ fn holds_credentials(path: &Path) -> bool {
         })
 }
 
-fn is_secret(path: &Path, place: &Place) -> bool {
+pub(super) fn is_secret(path: &Path, place: &Place) -> bool {
     let of_home = path.strip_prefix(&place.home).is_ok_and(|rest| {
         HOME_SECRETS.iter().any(|secret| rest.starts_with(secret))
             || rest.to_str().is_some_and(|rest| rest.starts_with('.') && rest.ends_with("_history"))
@@ -143,7 +143,13 @@ fn is_secret(path: &Path, place: &Place) -> bool {
     let anywhere = path
         .components()
         .any(|part| SECRET_FOLDERS.iter().any(|folder| part.as_os_str() == *folder));
-    of_home || anywhere || is_system_secret(path, place)
+    of_home || anywhere || is_own(path, place) || is_system_secret(path, place)
+}
+
+/// Our own folders; where the user works below one, that is theirs.
+fn is_own(path: &Path, place: &Place) -> bool {
+    let works = |own: &Path| place.workspace.starts_with(own) && path.starts_with(&place.workspace);
+    place.own.iter().any(|own| path.starts_with(own) && !works(own))
 }
 
 /// A general place says nothing about what the user keeps below it: neither about their

@@ -25,6 +25,7 @@ mod context;
 mod edited;
 pub mod export;
 mod files;
+pub mod folders;
 mod host;
 pub mod library;
 mod mend;

@@ -220,6 +220,7 @@ impl Session {
             Op::Resume { .. } | Op::Sessions | Op::Find { .. } => self.saved_op(op).await,
             Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => self.saved_op(op).await,
             Op::Trust => self.ask_trust_again().await,
+            Op::AddFolder { path } => self.add_folder(&path).await,
             Op::RunScript { script, args } => self.run_script(script, args).await,
             Op::Look | Op::SetBot { .. } | Op::Invoke { .. } => self.of_library(op).await,
             // The loop ends before it comes here.

@@ -43,6 +43,9 @@ words! { "commands":
     ABOUT_ALLOW: "Run what a rule covers without asking, in this session", "在本次会话中，规则涵盖的步骤不再询问";
     ABOUT_DENY: "Refuse what a rule covers, in this session", "在本次会话中，拒绝规则涵盖的步骤";
     ABOUT_TRUST: "Show or change trust in this folder", "查看或更改对此目录的信任";
+    ABOUT_ADD_DIR: "Add a folder to this session, or show its folders", "为本次会话添加目录，或列出其目录";
+    ADD_DIR_TITLE: "Folders of this session", "本次会话的目录";
+    STATUS_ADDED: "Added folder", "添加的目录";
     ABOUT_PERMISSIONS: "Show what runs, what asks and what is refused", "查看哪些会运行、哪些会询问、哪些会拒绝";
     ABOUT_TOOLS: "List what the model can work with", "列出模型可用的工具";
     ABOUT_SKILLS: "List the skills", "列出技能";

@@ -144,6 +144,9 @@ words! { "safety":
     PROGRAM_ADDED: "You allowed `{program}`; what it does is not known here.", "你已允许 `{program}`，但此处不了解它会做什么。";
     PROGRAM_LISTED: "You allowed `{program}`; what it does is not known here.", "你已允许 `{program}`，但此处不了解它会做什么。";
     PROGRAM_OF_WORKSPACE: "`{program}` is a file of the workspace, not a program of the system.", "`{program}` 是工作区中的文件，不是系统程序。";
+    ADD_TOO_MUCH: "`{path}` holds the whole home folder or more, and is not added. Name the folder that is needed.", "`{path}` 包含整个主目录甚至更多内容，不能添加。请指明所需的那个目录。";
+    ADD_OWN: "`{path}` holds Avocet's own files, and is not added.", "`{path}` 中有 Avocet 自己的文件，不能添加。";
+    ADD_SECRET: "`{path}` is a place of credentials or devices, and is not added.", "`{path}` 属于凭据或设备所在之处，不能添加。";
     PROGRAM_OF_FOLDER: "`{program}` is one of this project's own programs, from `{folder}`.", "`{program}` 是此项目自带的程序，位于 `{folder}`。";
     PROGRAM_OF_VENV: "`{program}` is a program of the Python environment in `{folder}`, and brings in what is installed there.", "`{program}` 是 `{folder}` 中 Python 环境的程序，会载入该环境中安装的内容。";
     PROGRAM_OF_MANAGER: "`{program}` comes from `{folder}`, where a toolchain manager keeps its programs; the project's own settings may choose the version.", "`{program}` 来自 `{folder}`，即工具链管理器存放程序之处；其版本可能由项目自身的设置决定。";

@@ -57,6 +57,9 @@ words! { "session":
     TRUST_SETTINGS: "The project's own settings count from the next start.", "项目自身的设置从下次启动起生效。";
     TRUST_HELD_BACK: "This folder is not trusted: every program waits for your yes, and the project's settings do not count.", "此目录不受信任：每个程序都需你确认，项目设置不生效。";
     TRUST_HOW: "`/trust` asks again.", "输入 `/trust` 可重新选择。";
+    ADD_NO_FOLDER: "There is no folder `{path}`.", "没有目录 `{path}`。";
+    ADD_KNOWN: "`{path}` is part of this session already.", "`{path}` 已经属于本次会话。";
+    ADDED_FOLDER: "`{path}` is part of this session now: it is read and changed as the session's own folder is. Files of credentials in it are still asked about.", "`{path}` 现在属于本次会话：其中的文件会像会话目录一样被读取和修改；存有凭据的文件仍会先询问。";
     TRUST_HOW_HEADLESS: "`--trust {folder}` trusts it for this run.", "用 `--trust {folder}` 可在本次运行中信任它。";
     TRUST_NOT_KEPT: "The answer holds for this session only; it could not be saved: {why}.", "此选择只在本次会话有效，保存失败：{why}。";
     TRUST_FIRST: "`{line}` was not run: say first whether this folder is trusted.", "`{line}` 没有运行：请先决定是否信任此目录。";

@@ -180,3 +180,37 @@ fn a_folder_the_user_added_is_as_the_workspace() {
     let step = Step { cwd: Some("/lib/own".into()), ..step("ls", &[]) };
     assert_eq!(judged_with(step, &Policy::default(), &place).judged().risk.tier, Tier::L0);
 }
+
+#[test]
+fn what_is_too_much_or_not_the_projects_is_not_added() {
+    let place = Place { own: vec!["/data/avocet".into()], ..at("/w", "/h/u") };
+    for (folder, refused) in [
+        ("/", Some(words::ADD_TOO_MUCH)),
+        ("/h", Some(words::ADD_TOO_MUCH)),
+        ("/h/u", Some(words::ADD_TOO_MUCH)),
+        ("/data", Some(words::ADD_OWN)),
+        ("/data/avocet", Some(words::ADD_OWN)),
+        ("/data/avocet/logs", Some(words::ADD_OWN)),
+        ("/h/u/.ssh", Some(words::ADD_SECRET)),
+        ("/h/u/.config/gh", Some(words::ADD_SECRET)),
+        ("/h/u/.config/avocet", Some(words::ADD_SECRET)),
+        ("/etc/ssh", Some(words::ADD_SECRET)),
+        ("/proc/1", Some(words::ADD_SECRET)),
+        ("/h/u/code/lib", None),
+        ("/srv/lib", None),
+    ] {
+        assert_eq!(place.refusal(Path::new(folder)), refused, "{folder}");
+    }
+}
+
+#[test]
+fn our_own_folders_stay_closed_wherever_they_lie() {
+    let place = Place { own: vec!["/data/avocet".into()], ..at("/w", "/h") };
+    assert_eq!(found(&place, "cat", &["/data/avocet/config.toml"]).rule, "path.secret");
+    let write = serde_json::json!({ "path": "/data/avocet/config.toml", "content": "x" });
+    assert_eq!(tool(&place, "file.write", write).tier, Tier::L2);
+    let inside = Place { own: vec!["/w/.home".into()], ..at("/w", "/h") };
+    assert_eq!(found(&inside, "cat", &["/w/.home/config.toml"]).rule, "path.secret");
+    let working = Place { own: vec!["/data".into()], ..at("/data/ws", "/h") };
+    assert_eq!(found(&working, "cat", &["a.txt"]).tier, Tier::L0);
+}
