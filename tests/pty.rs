@@ -170,6 +170,33 @@ fn a_sentence_typed_over_an_opening_question_approves_nothing_and_stands_in_the_
 }
 
 #[test]
+fn a_sentence_typed_over_the_question_of_trust_trusts_nothing() {
+    let bench = Bench::new();
+    fs::write(bench.work().join("AGENTS.md"), "hello").unwrap();
+    let mut screen = bench.stranger(&[]);
+    let sentence = "do all the tests pass at all?";
+    // The terminal is the program's as soon as it draws.
+    screen.wait_for_bytes("\x1b[?1049h");
+    for letter in sentence.chars() {
+        screen.press(&letter.to_string());
+        std::thread::sleep(Duration::from_millis(60));
+    }
+    screen.wait_for("Do you trust this folder?");
+    screen.wait_for(sentence);
+    screen.wait_for("Finish typing");
+    // A letter marks, Enter takes.
+    screen.press("\t");
+    screen.answer("back to your draft", "t");
+    screen.wait_for("Marked. Enter takes it.");
+    screen.press("\x1b");
+    screen.wait_for("Finish typing");
+    assert!(!screen.text().contains("trusted from now on"));
+    screen.press("\x15");
+    screen.answer("Do you trust this folder?", "\x1b");
+    screen.wait_for("nothing was decided");
+}
+
+#[test]
 fn a_command_over_a_question_does_what_it_says_and_runs_no_step() {
     let bench = Bench::new();
     let server = Server::start(vec![commands(&[("mkdir", &["made"])])]);

@@ -500,3 +500,21 @@ fn a_bot_is_chosen_from_a_list_by_its_name_or_left() {
     keeper.facts.bot = Some("reviewer".into());
     assert_eq!(keeper.offers("/bot "), ["/bot reviewer", "/bot none"]);
 }
+
+#[test]
+fn what_works_over_a_question_is_a_row_that_never_waits() {
+    for name in table::OVER_A_QUESTION {
+        let row = find(name).expect("a row");
+        assert_eq!((row.name, row.busy), (*name, Busy::Now));
+    }
+    let desk = busy();
+    let says = |line: &str| match dispatch_over_question(&desk.call(), line) {
+        Outcome::Say(notice) => notice.say.text(Lang::En),
+        other => format!("{other:?}"),
+    };
+    for line in ["/new", "/allow git *", "/trust", "/nope", "/run a.yaml"] {
+        let said = says(line);
+        let waits = said.contains("has to wait") || said.contains("Later");
+        assert!(waits, "{line}: {said}");
+    }
+}

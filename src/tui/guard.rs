@@ -83,6 +83,11 @@ impl Guard {
         (self.ready, self.moved, self.wrote) = (false, false, Some(now));
     }
 
+    /// What was written was taken back.
+    pub fn erased(&mut self) {
+        self.wrote = None;
+    }
+
     /// A paste. What a terminal sends behind its end may be part of it still.
     pub fn pasted(&mut self, now: Millis) {
         self.pressed(now);

@@ -29,7 +29,12 @@ pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> 
         Route::To(Focus::Question) => answer(state, key, at),
         Route::To(Focus::Draft) => {
             state.modals.leave();
-            write(state, key, ready, at)
+            let effects = write(state, key, ready, at);
+            // Who takes everything back writes nothing ahead.
+            if draft && state.composer.is_blank() && effects.is_empty() {
+                state.guard.erased();
+            }
+            effects
         }
     }
 }
@@ -150,7 +155,11 @@ fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<Effe
             Vec::new()
         }
         Some(Action::Palette) => open_line(state, at),
-        Some(Action::Scroll(by)) if state.modals.scroll(by) => Vec::new(),
+        Some(Action::Scroll(by @ (Scrolled::PageUp | Scrolled::PageDown)))
+            if state.modals.scroll(by) =>
+        {
+            Vec::new()
+        }
         Some(
             Action::Search | Action::Recall | Action::Editor | Action::Suggest | Action::SuggestNth,
         ) => Vec::new(),

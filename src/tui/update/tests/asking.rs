@@ -130,6 +130,28 @@ fn letters_are_taken_back_by_backspace_and_words_by_ctrl_w() {
 }
 
 #[test]
+fn who_takes_everything_back_can_answer_after_the_pause() {
+    let mut state = opens(touches());
+    press_at(&mut state, "y", 1_500);
+    assert_eq!(listens(&state, 4_000), Listening::ToDraft);
+    press_at(&mut state, "\x08", 4_000);
+    assert_eq!(listens(&state, 4_699), Listening::NotYet);
+    assert_eq!(press_at(&mut state, "y", 4_700), decides(Decision::Approve));
+}
+
+#[test]
+fn the_end_of_the_conversation_is_not_the_end_of_the_question() {
+    let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
+    let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let to_end = KeyEvent::new(KeyCode::End, KeyModifiers::CONTROL);
+    update(&mut state, Event::key(1_100, to_end));
+    draw(&mut state, SIZE);
+    update(&mut state, Event::key(5_000, to_end));
+    draw(&mut state, SIZE);
+    assert_eq!(press_at(&mut state, "y", 6_000), []);
+}
+
+#[test]
 fn tab_and_arrows_move_the_focus_to_the_question_and_tab_and_esc_back() {
     for to in [KeyCode::Tab, KeyCode::Down, KeyCode::Up, KeyCode::Right] {
         for back in [KeyCode::Tab, KeyCode::Esc] {
