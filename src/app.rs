@@ -11,6 +11,7 @@
 //! | `scripts` | a script on the command line |
 //! | `answers` | what is answered without a session |
 //! | `headless` | one turn without a screen |
+//! | `rescue` | another place for what could not be saved |
 //! | `kept` | bots, commands and skills from the command line |
 
 use std::io::{self, IsTerminal};
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
 
 use crate::cli::args::{Ends, Take, Way};
 use crate::cli::linear::Linear;
@@ -28,6 +30,7 @@ use crate::cli::{Cli, Exit, output};
 use crate::config::draft;
 use crate::config::history::History;
 use crate::protocol::Notice;
+use crate::session::Rescue;
 use crate::session::saved::{Replay, Which};
 use crate::words::{Spoken, cli as words};
 use crate::{session, tui};
@@ -39,6 +42,7 @@ mod kept;
 mod parts;
 mod plugins;
 mod reach;
+mod rescue;
 mod room;
 mod scripts;
 
@@ -167,13 +171,17 @@ fn screen(
     };
     let ended = own.block_on(async {
         let left = tui::run(config, handle.ops, handle.events, keep).await;
-        farewell(handle.task).await;
-        left
+        (left, farewell(handle.task).await)
     });
     own.shutdown_background();
     runtime.shutdown_background();
+    let (ended, rescue) = ended;
     match ended {
-        Ok(left) => left_by(left.cause),
+        Ok(left) => {
+            let rescue = rescue.filter(|_| !left.knows_unsaved);
+            rescue.into_iter().for_each(|rescue| rescue::write(&ground, &rescue));
+            left_by(left.cause)
+        }
         Err(error) => ground.broken(&error),
     }
 }
@@ -211,10 +219,14 @@ fn lines(
             grace: print::GRACE,
         };
         let exit = talk(linear, prompt, wires, typed_lines(), voice, output::stdout()).await;
-        farewell(handle.task).await;
-        exit
+        (exit, farewell(handle.task).await)
     });
     runtime.shutdown_background();
+    let (exit, rescue) = exit;
+    if let Some(rescue) = rescue {
+        rescue::write(&ground, &rescue);
+        return if exit == Exit::Done { Exit::Failed } else { exit };
+    }
     exit
 }
 
@@ -236,8 +248,9 @@ fn which(take: Take) -> Option<Which> {
 }
 
 /// Lets a session end what it started: a child that heeds no signal takes four seconds.
-async fn farewell(task: tokio::task::JoinHandle<()>) {
-    let _ = tokio::time::timeout(print::GRACE, task).await;
+/// The answer is what could not be saved.
+async fn farewell(task: JoinHandle<Option<Rescue>>) -> Option<Rescue> {
+    tokio::time::timeout(print::GRACE, task).await.ok()?.ok()?
 }
 
 fn left_by(cause: tui::Cause) -> Exit {

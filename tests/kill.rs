@@ -1,7 +1,8 @@
 //! Kills the program at random moments, and looks at what is left: everything that was
 //! shown is there, a step that was running says that nobody knows what came of it, a file
 //! that was being written is whole, as it was or as it was to be, and the next request is
-//! valid. `KILLS` says how often; 16 by itself.
+//! valid. `KILLS` says how often; 16 by itself. Some are early: just after Enter, when the
+//! words that were sent are on their way to the file and to the server; 8 by themselves.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
@@ -431,4 +432,70 @@ fn a_kill_at_any_moment_loses_nothing_that_was_shown() {
         *hits.entry(once(base + n)).or_insert(0_u32) += 1;
     }
     println!("{count} kills from seed {base}: {hits:?}");
+}
+
+/// Where words are that were sent a moment before a kill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Where {
+    Conversation,
+    Draft,
+    /// Up brings them back.
+    Typed,
+    /// The program may not have read the key yet.
+    Nowhere,
+}
+
+/// Kills up to 50 ms after Enter; the answer is where the words are, and whether the server
+/// has heard them.
+fn early(seed: u64) -> (Where, bool) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Before."), Reply::chat("Heard.")]);
+    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    let (url, work) = (server.base_url(), bench.work());
+    let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
+    let mut screen = Screen::start(&fixed, &envs, &work, (100, 30));
+    screen.wait_for("Ask anything");
+    // The first words make the file; later ones find it open.
+    let is_first = random.bool();
+    if !is_first {
+        screen.press("before\r");
+        screen.wait_for("Before.");
+        screen.wait_gone("Esc stops");
+    }
+    screen.press("the words that count");
+    screen.wait_for("the words that count");
+    screen.press("\r");
+    std::thread::sleep(Duration::from_micros(random.u64(0..50_000)));
+    screen.signal("KILL");
+    screen.wait_for_exit();
+    let is_heard = server.requests().len() > usize::from(!is_first);
+    let holds = |folder: &str| {
+        let files = fs::read_dir(avocet.join(folder)).into_iter().flatten().flatten();
+        let texts = files.map(|file| fs::read(file.path()).unwrap_or_default());
+        texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect::<String>()
+    };
+    let begins = |event: &Event| matches!(event, Event::TurnStarted { text, .. } if text == "the words that count");
+    let known = match () {
+        () if bench.kept().iter().any(begins) => Where::Conversation,
+        () if holds("state/drafts").contains("the words that count") => Where::Draft,
+        () if holds("state").contains("the words that count") => Where::Typed,
+        () => Where::Nowhere,
+    };
+    (known, is_heard)
+}
+
+#[test]
+fn a_kill_just_after_enter_loses_no_words_that_the_server_has_heard() {
+    let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
+    let base = fastrand::u64(..1 << 40);
+    let mut hits = std::collections::BTreeMap::new();
+    for n in 0..count {
+        let (known, is_heard) = early(base + n);
+        let kept = known == Where::Conversation;
+        assert!(kept || !is_heard, "seed {}: it was heard and is only in {known:?}", base + n);
+        *hits.entry((known, is_heard)).or_insert(0_u32) += 1;
+    }
+    println!("{count} early kills from seed {base}, by place and whether it was heard: {hits:?}");
 }

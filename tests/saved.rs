@@ -371,6 +371,7 @@ fn a_disk_that_fails_is_said_and_the_conversation_goes_on() {
     let bench = Bench::new();
     // A folder stands where the file belongs.
     fs::create_dir_all(bench.file()).unwrap();
+    fs::create_dir_all(bench.root.path().join("home")).unwrap();
     let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Still here.")]);
     let mut screen = bench.screen(&server, &[]);
     screen.wait_for("loop-1");
@@ -380,9 +381,55 @@ fn a_disk_that_fails_is_said_and_the_conversation_goes_on() {
     screen.press("and now?\r");
     screen.wait_for("Still here.");
     assert_eq!(screen.text().matches("not saved at the moment").count(), 1, "{}", screen.text());
-    leave(&mut screen);
+    // The note has the file and what is wrong with it; the lowest line says it all the time.
+    assert!(screen.text().contains("sessions.db") && screen.text().contains("directory"));
+    assert!(screen.text().lines().last().unwrap_or_default().contains("not saved"));
+    screen.press("/status\r");
+    screen.wait_for("sessions.db");
+    screen.press("\x1b");
+    screen.wait_gone("Status");
     let headless = bench.ask(&server, &["-c", "-p", "go on"]);
     exits(&headless, 1);
+    // Nothing is lost without a word.
+    screen.press("/new\r");
+    screen.wait_for("would lose it");
+    screen.press("\x04");
+    screen.wait_for("Name another place");
+    screen.press("\x1b");
+    screen.wait_gone("Name another place");
+    screen.press("\x04");
+    screen.wait_for("Name another place");
+    screen.press("1");
+    screen.wait_for_exit();
+    let home = fs::read_dir(bench.root.path().join("home")).unwrap().flatten();
+    let files: Vec<String> = home.filter_map(|file| fs::read_to_string(file.path()).ok()).collect();
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    assert!(file.contains("Hello.") && file.contains("Still here."), "{file}");
+}
+
+#[test]
+fn what_another_program_keeps_from_being_saved_is_written_to_another_place_when_left() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Never kept.")]);
+    let mut screen = bench.screen(&server, &[]);
+    screen.wait_for("Ask anything");
+    screen.press("one\r");
+    screen.wait_for("Hello.");
+    screen.wait_gone("Esc stops");
+    let other = rusqlite::Connection::open(bench.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    screen.press("two and\r\x04");
+    let since = std::time::Instant::now();
+    screen.wait_for_exit();
+    let took = since.elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    let said = String::from_utf8_lossy(&screen.raw()).into_owned();
+    assert!(said.contains("could not be saved"), "{said}");
+    let data = fs::read_dir(bench.root.path().join("avocet/data")).unwrap().flatten();
+    let mut texts = data.filter(|file| file.path().extension().is_some_and(|md| md == "md"));
+    let text = fs::read_to_string(texts.next().unwrap().path()).unwrap();
+    assert!(text.contains("one") && text.contains("two and"), "{text}");
+    println!("left after {took:?}");
 }
 
 #[test]
@@ -390,10 +437,8 @@ fn a_damaged_file_is_set_aside_and_what_can_be_read_is_there() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Kept safe."), Reply::chat("Yes.")]);
     exits(&bench.ask(&server, &["-p", "keep this"]), 0);
-    // All of it into the one file, which is then damaged.
-    let db = rusqlite::Connection::open(bench.file()).unwrap();
-    let _: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
-    drop(db);
+    // A clean end leaves all of it in the one file.
+    assert!(!bench.file().with_extension("db-wal").exists());
     let mut bytes = fs::read(bench.file()).unwrap();
     bytes[..64].fill(0);
     fs::write(bench.file(), bytes).unwrap();
@@ -473,7 +518,7 @@ fn on_a_full_disk_the_conversation_goes_on_and_is_saved_when_there_is_room() {
     screen.press("first\r");
     screen.wait_for("Short.");
     screen.press("second\r");
-    screen.wait_for("The disk is full.");
+    screen.wait_for("not saved at the moment");
     screen.press("third\r");
     screen.wait_for("Still here.");
     // Nobody has to say anything for it to be tried again.
@@ -502,7 +547,7 @@ fn on_a_disk_that_is_only_read_it_is_said_and_nothing_is_lost() {
     exits(&bench.ask(&server, &["-p", "one"]), 0);
     disk.remount("ro");
     let said = bench.ask(&server, &["-p", "two"]);
-    exits(&said, 0);
+    exits(&said, 1);
     assert_eq!(out_of(&said), "The second.\n");
     assert!(err_of(&said).contains("is not saved at the moment"), "{}", err_of(&said));
     disk.remount("rw");
@@ -525,4 +570,64 @@ fn a_folder_that_goes_while_the_conversation_is_open_is_made_again_with_all_of_i
     leave(&mut screen);
     let shown = bench.run(&["session", "show", &bench.first_id()]);
     assert!(out_of(&shown).contains("The first.") && out_of(&shown).contains("The second."));
+}
+
+#[test]
+fn every_command_that_reads_mends_a_damaged_file_and_says_so() {
+    for args in [
+        &["session", "list"][..],
+        &["session", "search", "Kept"],
+        &["session", "show", "ID"],
+        &["session", "export", "ID"],
+        &["-c", "-p", "go on"],
+    ] {
+        let bench = Bench::new();
+        let long = "Kept safe. ".repeat(3_000);
+        let replies = [Reply::chat(&long), Reply::chat(&long), Reply::chat("Yes.")];
+        let server = Server::start(replies.to_vec());
+        exits(&bench.ask(&server, &["-p", "keep this"]), 0);
+        let id = bench.first_id();
+        exits(&bench.ask(&server, &["-c", "-p", "and this"]), 0);
+        // All but the first pages and the last ones, so that opening it finds nothing wrong.
+        let mut bytes = fs::read(bench.file()).unwrap();
+        let pages = bytes.len() / 4096;
+        for page in 19..pages - 1 {
+            bytes[page * 4096..(page + 1) * 4096].fill(0);
+        }
+        fs::write(bench.file(), bytes).unwrap();
+        let args: Vec<&str> =
+            args.iter().map(|arg| if *arg == "ID" { &id } else { *arg }).collect();
+        let done = bench.ask(&server, &args);
+        let said = format!("{}{}", out_of(&done), err_of(&done));
+        let aside = bench.file().with_file_name("sessions.damaged-1.db").exists();
+        // Where nothing of what is gone was needed, there is nothing to be said.
+        assert!(said.contains("was damaged") == aside, "{args:?}: {said}");
+        assert!(!said.contains("malformed"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_file_that_is_replaced_while_the_conversation_is_open_gets_all_of_it() {
+    let bench = Bench::new();
+    let server = Server::start(vec![
+        Reply::chat("Elsewhere."),
+        Reply::chat("The first."),
+        Reply::chat("The second."),
+    ]);
+    exits(&bench.ask(&server, &["-p", "zero"]), 0);
+    let backup = bench.root.path().join("backup.db");
+    fs::copy(bench.file(), &backup).unwrap();
+    let mut screen = bench.screen(&server, &[]);
+    screen.wait_for("Ask anything");
+    screen.press("one\r");
+    screen.wait_for("The first.");
+    screen.wait_gone("Esc stops");
+    fs::rename(&backup, bench.file()).unwrap();
+    screen.press("two\r");
+    screen.wait_for("was put in the place of");
+    screen.wait_for("The second.");
+    leave(&mut screen);
+    assert_eq!(bench.listed().len(), 2);
+    let shown = out_of(&bench.run(&["session", "show", &bench.first_id()]));
+    assert!(shown.contains("The first.") && shown.contains("The second."), "{shown}");
 }

@@ -88,11 +88,17 @@ impl Headless {
             let person = if asks { print::person() } else { print::nobody() };
             let streams = (output::stdout(), output::stderr());
             let exit = print::run(op, wires, person, &options, streams).await;
-            farewell(handle.task).await;
-            exit
+            (exit, farewell(handle.task).await)
         });
         runtime.shutdown_background();
-        exit
+        let (exit, unsaved) = exit;
+        match unsaved {
+            Some(unsaved) => {
+                let notice = Notice::error(words::UNSAVED.with("why", unsaved.why));
+                ground.fail(&notice, if exit == Exit::Done { Exit::Failed } else { exit })
+            }
+            None => exit,
+        }
     }
 
     /// What is asked of the session.

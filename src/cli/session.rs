@@ -97,9 +97,9 @@ pub fn run(
     out: &mut dyn Write,
 ) -> Result<(Answer, Option<Say>), Say> {
     let (mut disk, mut fault) = Disk::open(desk.store).map_err(said)?;
-    let mut out = Counted { out, written: 0 };
+    let mut out = Paged { out, pages: None, after: 0 };
     let answer = match answer(asked, &mut disk, desk, &mut out) {
-        Err(Wrong::Store(error)) if error.is_damage() && out.written == 0 => {
+        Err(Wrong::Store(error)) if error.is_damage() => {
             (disk, fault) = disk.mend(desk.store).map_err(said)?;
             answer(asked, &mut disk, desk, &mut out)
         }
@@ -128,28 +128,20 @@ impl From<StoreError> for Wrong {
     }
 }
 
-/// Knows whether anything was written.
-struct Counted<'o> {
+/// Where a conversation is written to, and how far that has come.
+struct Paged<'o> {
     out: &'o mut dyn Write,
-    written: usize,
-}
-
-impl Write for Counted<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.written += bytes.len();
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+    /// Set once it was begun.
+    pages: Option<Pages>,
+    /// The number of the last event that is written.
+    after: i64,
 }
 
 fn answer(
     asked: &Session,
     disk: &mut Disk,
     desk: &Desk<'_>,
-    out: &mut Counted<'_>,
+    out: &mut Paged<'_>,
 ) -> Result<Answer, Wrong> {
     match asked {
         Session::List { here } => list(disk, desk, *here),
@@ -229,23 +221,29 @@ fn time(milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
-/// Writes a conversation, event by event.
+/// Writes a conversation, event by event, from where it has come to.
 fn write(
     disk: &Disk,
     id: &str,
     format: ExportFormat,
     desk: &Desk<'_>,
-    out: &mut dyn Write,
+    to: &mut Paged<'_>,
 ) -> Result<(), Wrong> {
     let known = disk.find(id)?;
-    let mut out = BufWriter::new(out);
-    let mut pages = Pages::new(format, desk.lang);
+    let mut out = BufWriter::new(&mut *to.out);
     // It was masked when it was kept; other secrets may be known by now.
     let mut put = |text: &str| out.write_all(desk.redactor.mask(text).as_bytes());
-    put(&pages.begin()).map_err(Wrong::Out)?;
-    let read = disk.each_event(known.key, |event| match export::is_told(&event) {
-        true => put(&pages.event(&event)),
-        false => Ok(()),
+    if to.pages.is_none() {
+        let pages = to.pages.insert(Pages::new(format, desk.lang));
+        put(&pages.begin()).map_err(Wrong::Out)?;
+    }
+    let Some(pages) = &mut to.pages else { return Ok(()) };
+    let read = disk.each_event(known.key, to.after, |seq, event| {
+        if export::is_told(&event) {
+            put(&pages.event(&event))?;
+        }
+        to.after = seq;
+        Ok(())
     });
     read?.map_err(Wrong::Out)?;
     put(pages.end()).map_err(Wrong::Out)?;
@@ -286,8 +284,9 @@ fn export(
     disk.find(id)?;
     let path = desk.folder.join(file);
     let mut to = OpenOptions::new().write(true).create_new(true).open(&path).map_err(unwritten)?;
-    let written =
-        write(disk, id, format, desk, &mut to).and_then(|()| to.sync_all().map_err(Wrong::Out));
+    let mut paged = Paged { out: &mut to, pages: None, after: 0 };
+    let written = write(disk, id, format, desk, &mut paged);
+    let written = written.and_then(|()| to.sync_all().map_err(Wrong::Out));
     written.map_err(|wrong| {
         // Half of a conversation is none; it was made a moment ago.
         let _ = std::fs::remove_file(&path);

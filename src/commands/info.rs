@@ -61,6 +61,8 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
     let filled = rows.into_iter().filter(|(_, value)| *value != Value::from(""));
     let mut rows: Vec<Row> = filled.map(|(label, value)| Row::pair(label, value)).collect();
     rows.extend(folders(call).into_iter().skip(1));
+    let unsaved = call.facts.unsaved.as_ref();
+    rows.extend(unsaved.map(|unsaved| Row::pair(w::STATUS_UNSAVED, unsaved.why.clone())));
     rows.extend(call.facts.notes.iter().map(|note| Row::pair(w::STATUS_NOTES, note.say())));
     Outcome::Page { title: w::STATUS_TITLE.into(), rows }
 }

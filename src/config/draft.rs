@@ -113,9 +113,21 @@ pub fn keep(file: &Path, now: &Draft) -> io::Result<()> {
             other => other,
         };
     }
-    let text = serde_json::to_string(now)?;
+    saved::write(file, &text_of(now)?)
+}
+
+/// Keeps what will be gone in a moment, without waiting for the disk.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn keep_for_now(file: &Path, now: &Draft) -> io::Result<()> {
+    saved::write_for_now(file, &text_of(now)?)
+}
+
+fn text_of(draft: &Draft) -> io::Result<String> {
+    let text = serde_json::to_string(draft)?;
     match text.len() <= LONGEST {
-        true => saved::write(file, &text),
+        true => Ok(text),
         false => Err(io::ErrorKind::FileTooLarge.into()),
     }
 }

@@ -93,6 +93,16 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes a file in one go, for as long as the machine runs: the disk is not waited for.
+pub fn write_for_now(path: &Path, text: &str) -> io::Result<()> {
+    let folder = parent(path);
+    private_folder(&folder)?;
+    let mut file = NamedTempFile::new_in(&folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
 /// Writes a file that is not there yet, as [`write()`] does; one that is there stays.
 pub fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = parent(path);

@@ -52,12 +52,26 @@ pub struct Facts {
     /// Another window writes to it.
     #[serde(default)]
     pub read_only: bool,
+    /// Set for as long as what was said cannot be saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsaved: Option<Unsaved>,
     /// Filled in once it has been tried out, after the session opened.
     #[serde(default)]
     pub shelter: Shelter,
     /// Files of the project that go along with each request, outermost first.
     #[serde(default)]
     pub notes: Vec<NoteFact>,
+}
+
+/// That a conversation is not saved, and what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsaved {
+    /// The file, and what is wrong with it.
+    pub why: Say,
+    /// Files it could be written to instead; none is there yet.
+    pub places: Vec<String>,
+    /// All of it was written to another place since.
+    pub elsewhere: bool,
 }
 
 /// A file that a project wrote for agents.

@@ -36,7 +36,7 @@ pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope, ShellP
 pub use catalogue::{Catalogue, Entry, EntryKind, EntryState, Untold};
 pub use change::{Change, PlanItem, PlanState};
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
-pub use facts::{Facts, NoteFact, Sandboxing, Shelter, ToolFact};
+pub use facts::{Facts, NoteFact, Sandboxing, Shelter, ToolFact, Unsaved};
 pub use message::{Message, Params, Role};
 pub use observation::{Observation, Outcome, Parsed};
 pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};

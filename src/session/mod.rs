@@ -56,8 +56,19 @@ const ROOM: usize = 256;
 pub struct Handle {
     pub ops: Sender<Op>,
     pub events: Receiver<Event>,
-    /// Ends when the session is closed and everything it started is gone.
-    pub task: JoinHandle<()>,
+    /// Ends when the session is closed and everything it started is gone, with what could not
+    /// be saved.
+    pub task: JoinHandle<Option<Rescue>>,
+}
+
+/// A conversation that could not be saved when it was closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rescue {
+    pub why: Say,
+    /// What a file with it is called.
+    pub name: String,
+    /// Markdown, masked.
+    pub text: String,
 }
 
 /// What a session is made of. Everything is built by `app` and handed over.

@@ -17,15 +17,17 @@ use super::saved::Saved;
 use super::skills::{self, WithSkills};
 use super::state::{self, After, Past, Running, Voice};
 use super::turns::Words;
-use super::{Found, Guard, Parts, report, rules, trust};
+use super::{Found, Guard, Parts, Rescue, export, report, rules, trust};
 use crate::agent::Answer;
 use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
-use crate::protocol::{AskId, Decision, Ending, Event, Facts, Notice, Op, Report, Shelter, Usage};
+use crate::protocol::{
+    AskId, Decision, Ending, Event, ExportFormat, Facts, Level, Notice, Op, Report, Shelter, Usage,
+};
 use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
-use crate::words::session as words;
+use crate::words::{Say, session as words};
 
 /// The most commands a reply may hold, as the prompt says it.
 const MAX_COMMANDS: usize = 16;
@@ -54,7 +56,12 @@ pub(super) struct Session {
 }
 
 /// Runs until `Op::Shutdown`, or until no surface is left.
-pub async fn run(mut parts: Parts, saved: Saved, mut ops: mpsc::Receiver<Op>, outbox: Outbox) {
+pub async fn run(
+    mut parts: Parts,
+    saved: Saved,
+    mut ops: mpsc::Receiver<Op>,
+    outbox: Outbox,
+) -> Option<Rescue> {
     let (note_sender, mut notes) = mpsc::unbounded_channel();
     let greeting = std::mem::take(&mut parts.greeting);
     let mut discover = search(parts.reach.discover.take()).boxed().fuse();
@@ -82,7 +89,7 @@ pub async fn run(mut parts: Parts, saved: Saved, mut ops: mpsc::Receiver<Op>, ou
             }
         }
     }
-    session.close().await;
+    session.close(&mut notes).await
 }
 
 async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
@@ -212,6 +219,7 @@ impl Session {
             }
             Op::Export { format, path } => {
                 let notice = report::export(self, format, path).await;
+                self.exported(&notice).await;
                 self.say(notice).await;
             }
             Op::Compress { focus } => self.compress(focus).await,
@@ -419,6 +427,9 @@ impl Session {
     }
 
     async fn clear(&mut self) {
+        if self.would_lose().await {
+            return;
+        }
         match &mut self.running {
             Some(running) => {
                 running.after = After::Clear;
@@ -540,13 +551,37 @@ impl Session {
         self.outbox.send(Event::Facts(Box::new(self.facts.clone()))).await;
     }
 
-    async fn close(mut self) {
+    async fn close(mut self, notes: &mut mpsc::UnboundedReceiver<Note>) -> Option<Rescue> {
         if let Some(mut running) = self.running.take() {
             running.cancel.cancel();
             let _ = (&mut running.task).await;
         }
-        self.saved.close().await;
+        self.heed(notes).await;
+        let unsaved = self.saved.close().await;
+        let rescue = unsaved.map(|why| self.rescue(why));
         self.outbox.send(Event::Closed).await;
+        rescue
+    }
+
+    /// All that is known of a conversation that could not be saved.
+    fn rescue(&mut self, why: Say) -> Rescue {
+        let text = export::render(self.past.record(), ExportFormat::Md, self.facts.lang);
+        Rescue {
+            why,
+            name: format!("avocet-{}.md", self.facts.session),
+            text: self.guard.redactor.mask(&text).into_owned(),
+        }
+    }
+
+    /// What was written to another place is not lost any more.
+    async fn exported(&mut self, notice: &Notice) {
+        if let Some(unsaved) = &mut self.facts.unsaved
+            && notice.level == Level::Info
+            && !self.past.record().is_empty()
+        {
+            unsaved.elsewhere = true;
+            self.tell_facts().await;
+        }
     }
 }
 

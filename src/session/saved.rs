@@ -2,6 +2,7 @@
 //! and what is told about the disk. What is written stands in `store`; every event
 //! reaches it through the outbox before it is shown.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -11,7 +12,7 @@ use super::run::Session;
 use super::turns::Words;
 use super::{export, mend};
 use crate::context::history::{History, Mark};
-use crate::protocol::{Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow};
+use crate::protocol::{Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow, Unsaved};
 use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
     Desk, Fault, Head, Hit, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
@@ -149,15 +150,16 @@ impl Saved {
         let head = Head::new(&facts.cwd, facts.bot.as_deref());
         self.earlier = None;
         (facts.title, facts.read_only) = (String::new(), false);
+        facts.unsaved = None;
         if self.is_kept {
             facts.session.clone_from(&head.id);
         }
         self.recorder.ask(move |desk| desk.leave(head)).await;
     }
 
-    /// Waits until everything is written.
-    pub async fn close(&self) {
-        self.recorder.close().await;
+    /// Waits until everything is written; why it could not be.
+    pub async fn close(&self) -> Option<Say> {
+        self.recorder.close().await
     }
 
     /// What happened in a part that `/recall` names; empty when there is none.
@@ -200,8 +202,7 @@ impl Session {
 
     pub(super) async fn saved_came(&mut self, came: Came) {
         match came {
-            Came::Fault(fault @ Fault::SavedAgain) => self.say(Notice::info(fault.say())).await,
-            Came::Fault(fault) => self.say(Notice::warning(fault.say())).await,
+            Came::Fault(fault) => self.fault_came(fault).await,
             Came::Earlier(Some(Ok(piece))) => self.earlier(piece).await,
             Came::Earlier(Some(Err(error))) => {
                 let notice = words::EARLIER_LOST.with("why", error.say());
@@ -209,6 +210,47 @@ impl Session {
             }
             Came::Earlier(None) => {}
         }
+    }
+
+    /// What is not saved shows until it is, and what is wrong is said once.
+    async fn fault_came(&mut self, fault: Fault) {
+        let notice = match &fault {
+            Fault::NotSaved(why) => {
+                let places = self.other_places();
+                let unsaved = Unsaved { why: why.clone(), places, elsewhere: false };
+                self.facts.unsaved = Some(unsaved);
+                self.tell_facts().await;
+                Notice::warning(fault.say())
+            }
+            Fault::SavedAgain => {
+                self.facts.unsaved = None;
+                self.tell_facts().await;
+                Notice::info(fault.say())
+            }
+            Fault::Recovered { .. } | Fault::PutBack { .. } | Fault::Replaced { .. } => {
+                Notice::warning(fault.say())
+            }
+        };
+        self.say(notice).await;
+    }
+
+    /// Where the conversation could be written to instead.
+    fn other_places(&self) -> Vec<String> {
+        let name = format!("avocet-{}.md", self.facts.session);
+        let folders = [self.guard.place.home.clone(), std::env::temp_dir()];
+        let files = folders.into_iter().map(|folder| folder.join(&name));
+        let free = files.filter(|file| !file.exists() && file.parent().is_some_and(Path::is_dir));
+        free.map(|file| file.display().to_string()).collect()
+    }
+
+    /// True, with a word, when going on elsewhere would lose what is not saved.
+    pub(super) async fn would_lose(&mut self) -> bool {
+        let Some(unsaved) = self.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere) else {
+            return false;
+        };
+        let notice = Notice::warning(words::WOULD_LOSE.with("why", unsaved.why.clone()));
+        self.say(notice.hint(words::WOULD_LOSE_HINT)).await;
+        true
     }
 
     /// Something that an export holds, and a plan also the next request.
@@ -258,6 +300,9 @@ impl Session {
         let must_wait = matches!(op, Op::Resume { .. } | Op::Fork { .. } | Op::Rewind { .. });
         if must_wait && !self.is_idle() {
             return self.say(Notice::warning(words::SAVED_BUSY)).await;
+        }
+        if matches!(op, Op::Resume { .. }) && self.would_lose().await {
+            return;
         }
         let done = match op {
             Op::Resume { session } => {

@@ -160,6 +160,9 @@ impl Session {
     /// Both looks go on side by side; the turn waits for the notes when it needs them.
     async fn begin(&mut self, words: Words, origin: Origin) {
         self.saved.prepare();
+        if let Some(unsaved) = &mut self.facts.unsaved {
+            unsaved.elsewhere = false;
+        }
         let notes = match words {
             Words::Text(_) => self.look_for_notes(),
             Words::Prompt(_) | Words::Shell { .. } => None,

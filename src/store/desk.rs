@@ -12,12 +12,12 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::moved::{Carried, Stands};
 use super::read::Known;
-use super::rows::{self, Row, grows, is_kept};
+use super::rows::{Row, grows, is_kept};
 use super::write::Parts;
-use super::{Disk, Fault, Listed, Lock, Piece, Remembered, Store, StoreError};
+use super::{Disk, Fault, Lock, Piece, Remembered, Store, StoreError};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
-use crate::words::Spoken;
+use crate::words::{Say, Spoken};
 
 /// Bytes of rows that wait for a disk; past it the oldest are lost.
 const WAITING: usize = 32 << 20;
@@ -34,6 +34,8 @@ const LONGEST: usize = 4096;
 const PART: usize = 4 << 20;
 /// Bytes of history that a session goes on with.
 const HISTORY: usize = 1 << 20;
+
+mod asked;
 
 /// What a session begins with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,8 +107,9 @@ pub struct Desk {
 struct Waiting {
     rows: VecDeque<Row>,
     weight: usize,
-    /// When the disk failed last.
+    /// When the disk failed last, and why.
     failed: Option<Instant>,
+    why: Option<Say>,
 }
 
 /// Milliseconds since 1970.
@@ -179,7 +182,7 @@ impl Desk {
                     self.tell(Fault::SavedAgain);
                 }
             }
-            Err(error) => self.failed(&error),
+            Err(error) => self.failed(error),
         }
         grave
     }
@@ -203,6 +206,14 @@ impl Desk {
     pub fn tick(&mut self) {
         self.ripen(Some(LONGEST));
         self.flush();
+    }
+
+    /// Why something waits that could not be written; `None`: nothing does.
+    pub fn unsaved(&self) -> Option<Say> {
+        if self.waiting.rows.is_empty() {
+            return None;
+        }
+        Some(self.waiting.why.clone().unwrap_or_else(|| StoreError::NothingThere.say()))
     }
 
     /// The end: one more try, whenever the last one was.
@@ -362,12 +373,18 @@ impl Desk {
         self.waiting.failed.is_some_and(|failed| failed.elapsed() < AGAIN)
     }
 
-    fn failed(&mut self, error: &StoreError) {
-        if self.waiting.failed.is_none() {
-            self.tell(Fault::NotSaved(error.say()));
-        }
-        self.waiting.failed = Some(Instant::now());
+    fn failed(&mut self, error: StoreError) {
         tracing::warn!(%error, "the session is not saved");
+        let why = match self.store.file() {
+            Some(file) => error.of_file(&file).say(),
+            None => error.say(),
+        };
+        // Another reason is news as well.
+        if self.waiting.failed.is_none() || self.waiting.why.as_ref() != Some(&why) {
+            self.tell(Fault::NotSaved(why.clone()));
+        }
+        self.waiting.why = Some(why);
+        self.waiting.failed = Some(Instant::now());
     }
 
     fn tell(&self, fault: Fault) {
@@ -389,200 +406,6 @@ impl Desk {
     pub fn only_read(&self, only: bool) {
         if let Some(disk) = &self.disk {
             let _ = disk.db.pragma_update(None, "query_only", only);
-        }
-    }
-
-    // What is asked of it
-
-    /// The file, with all written that waits; damage is mended and asked once more.
-    fn with<T>(
-        &mut self,
-        ask: impl Fn(&mut Disk) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.open()?;
-        self.ripen(None);
-        self.flush();
-        let Some(disk) = &mut self.disk else { return Err(StoreError::NothingThere) };
-        match ask(disk) {
-            Err(error) if error.is_damage() => {
-                self.mend()?;
-                self.disk.as_mut().map_or(Err(StoreError::NothingThere), ask)
-            }
-            done => done,
-        }
-    }
-
-    pub fn list(&mut self, folder: Option<&str>, most: usize) -> Result<Vec<Listed>, StoreError> {
-        self.with(|disk| disk.list(folder, most))
-    }
-
-    /// The latest sessions, and how many there are.
-    pub fn listed(&mut self, most: usize) -> Result<(Vec<Listed>, usize), StoreError> {
-        self.with(|disk| Ok((disk.list(None, most)?, disk.count(None)?)))
-    }
-
-    pub fn search(&mut self, words: &str, most: usize) -> Result<Vec<super::Hit>, StoreError> {
-        self.with(|disk| disk.search(words, most))
-    }
-
-    /// Takes up a session: the one of an id, or the last one in the folder. The end of
-    /// it comes with the answer, at most about so many events.
-    pub fn resume(&mut self, id: Option<&str>, most: usize) -> Result<Resumed, StoreError> {
-        let folder = self.head.folder.clone();
-        let known = self.with(|disk| match id {
-            Some(id) => disk.find(id),
-            None => disk.last(&folder)?.ok_or_else(|| StoreError::NoSession { id: String::new() }),
-        })?;
-        let held = matches!(self.hold, Hold::Ours(Some(_)));
-        let ours = held && self.key == Some(known.key);
-        let lock = if ours { None } else { Some(self.store.lock(&known.id)?) };
-        let key = known.key;
-        let tail = self.with(|disk| disk.piece(key, None, most))?;
-        let history = self.with(|disk| disk.remembered(key, HISTORY))?;
-        let broken = history.iter().filter_map(|one| match one {
-            Remembered::Turn { turn, left: None } => Some(*turn),
-            _ => None,
-        });
-        let broken = broken.collect::<Vec<_>>();
-        let broken = broken
-            .into_iter()
-            .map(|turn| Ok((turn, self.with(|disk| disk.turn(key, turn))?)))
-            .collect::<Result<_, StoreError>>()?;
-        // What closes a turn that broke off takes the place of its pieces.
-        let parts = self.with(|disk| disk.parts(key))?;
-        // From here on nothing can fail: what was written to before is let go of.
-        match lock {
-            None => {}
-            Some(Some(lock)) => self.hold = Hold::Ours(Some(lock)),
-            Some(None) => self.hold = Hold::ReadOnly,
-        }
-        self.head = Head {
-            id: known.id.clone(),
-            folder: known.folder.clone(),
-            bot: self.head.bot.clone(),
-            title: None,
-        };
-        self.key = Some(key);
-        self.begun = true;
-        self.parts = parts;
-        let read_only = matches!(self.hold, Hold::ReadOnly);
-        Ok(Resumed { known, tail, history, broken, read_only })
-    }
-
-    /// Events before those that were read already.
-    pub fn before(&mut self, seq: i64, most: usize) -> Result<Piece, StoreError> {
-        let Some(key) = self.key else { return Ok(Piece::default()) };
-        self.with(|disk| disk.piece(key, Some(seq), most))
-    }
-
-    /// The turn (`turn_3`) or the step (`cmd_012`) of an id; empty when it is not there.
-    pub fn part(&mut self, id: &str) -> Result<Piece, StoreError> {
-        let Some(key) = self.key else { return Ok(Piece::default()) };
-        match id.strip_prefix("turn_").map(str::parse) {
-            Some(Ok(turn)) => self.with(|disk| disk.turn_within(key, turn, PART)),
-            Some(Err(_)) => Ok(Piece::default()),
-            None => self.with(|disk| disk.step(key, id)),
-        }
-    }
-
-    /// The first and the last turn and step there are.
-    pub fn ends(&mut self) -> Result<Piece, StoreError> {
-        let Some(key) = self.key else { return Ok(Piece::default()) };
-        self.with(|disk| disk.ends(key))
-    }
-
-    /// The next events belong to a session that has not begun.
-    pub fn leave(&mut self, head: Head) {
-        self.ripen(None);
-        self.flush();
-        self.head = head;
-        self.key = None;
-        self.begun = false;
-        self.hold = Hold::Ours(None);
-        self.parts = Parts::default();
-    }
-
-    /// Keeps what a turn added to the history.
-    pub fn remember(&mut self, turn: u64, messages: &str) {
-        self.keep(messages, |disk, key, body| disk.remember(key, turn, body));
-    }
-
-    /// Keeps the whole history behind a turn.
-    pub fn remember_whole(&mut self, turn: u64, history: &str) {
-        self.keep(history, |disk, key, body| disk.remember_whole(key, turn, body));
-    }
-
-    fn keep(&mut self, json: &str, put: impl Fn(&mut Disk, i64, &str) -> Result<(), StoreError>) {
-        let Some(key) = self.key.filter(|_| !matches!(self.hold, Hold::ReadOnly)) else { return };
-        let masked = serde_json::from_str(json).map(|mut value| {
-            self.redactor.mask_value(&mut value);
-            value.to_string()
-        });
-        // It was made of our own data a moment ago.
-        let Ok(masked) = masked else { return };
-        if let Err(error) = self.with(|disk| put(disk, key, &masked)) {
-            self.failed(&error);
-        }
-    }
-
-    /// A turn is asked again: what it added to the history counts no more.
-    pub fn retried(&mut self, turn: u64) {
-        let Some(key) = self.key else { return };
-        if let Err(error) = self.with(|disk| disk.take_back(key, turn, None, &[])) {
-            tracing::warn!(%error, "a turn that is asked again was not found");
-        }
-    }
-
-    /// Takes turns back from `turn` on. `event` says so in the session, and `behind` follows
-    /// it: all of it or nothing. The answer is what that turn began with, and the history
-    /// as it is now.
-    pub fn take_back(
-        &mut self,
-        turn: u64,
-        event: &Event,
-        behind: &[Event],
-    ) -> Result<(String, Vec<Remembered>), StoreError> {
-        let key = self.writable()?;
-        let rows = behind.iter().filter_map(|event| Row::new(event, now(), &self.redactor));
-        let rows: Vec<Row> = rows.collect();
-        let text = self.with(|disk| disk.take_back(key, turn, Some(event), &rows))?;
-        let history = self.with(|disk| disk.remembered(key, HISTORY))?;
-        Ok((text.unwrap_or_default(), history))
-    }
-
-    /// Goes on in a copy of the session. The answer is what is known of the copy.
-    pub fn fork(&mut self, head: Head) -> Result<Known, StoreError> {
-        let Some(key) = self.key else { return Err(StoreError::NothingThere) };
-        let title = head.title.clone();
-        let known = self.with(|disk| {
-            let new = disk.fork(key, &head, title.as_deref())?;
-            disk.known(new)
-        })?;
-        let lock = self.store.lock(&head.id)?;
-        self.hold = Hold::Ours(lock);
-        self.head = head;
-        self.key = Some(known.key);
-        Ok(known)
-    }
-
-    /// Gives the session a name; before it has begun, the name waits for that.
-    pub fn rename(&mut self, title: &str) -> Result<String, StoreError> {
-        let title = rows::one_line(&self.redactor.mask(title), 120);
-        match self.key {
-            Some(_) => {
-                let key = self.writable()?;
-                self.with(|disk| disk.rename(key, &title))?;
-            }
-            None => self.head.title = Some(title.clone()),
-        }
-        Ok(title)
-    }
-
-    fn writable(&self) -> Result<i64, StoreError> {
-        match (&self.hold, self.key) {
-            (Hold::ReadOnly, _) => Err(StoreError::Held { id: self.head.id.clone() }),
-            (Hold::Ours(_), Some(key)) => Ok(key),
-            (Hold::Ours(_), None) => Err(StoreError::NothingThere),
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::disk::private_folder;
 const SET_ASIDE: usize = 3;
 
 /// How long one window waits for another to have written.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An open file of sessions. Used from one thread at a time.
 #[derive(Debug)]

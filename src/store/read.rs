@@ -187,23 +187,26 @@ impl Disk {
         Ok(read.query_row(params![key, from, before], |row| row.get(0))?)
     }
 
-    /// Reads all events of a session one by one; the answer is how many could not be read.
+    /// Reads all events of a session behind one of them, one by one; the answer is how many
+    /// could not be read.
     pub fn each_event<E>(
         &self,
         key: i64,
-        mut take: impl FnMut(Event) -> Result<(), E>,
+        after: i64,
+        mut take: impl FnMut(i64, Event) -> Result<(), E>,
     ) -> Result<Result<usize, E>, StoreError> {
         let mut read = self.db.prepare_cached(
-            "SELECT id, at, body FROM events WHERE session = ?1 AND undone IS NULL ORDER BY id",
+            "SELECT id, at, body FROM events
+             WHERE session = ?1 AND id > ?2 AND undone IS NULL ORDER BY id",
         )?;
-        let mut found = read.query([key])?;
+        let mut found = read.query([key, after])?;
         let mut unreadable = 0;
         while let Some(row) = found.next()? {
             let mut piece = Piece::default();
             self::take(row, &mut piece)?;
             unreadable += piece.unreadable;
             for kept in piece.events {
-                if let Err(error) = take(kept.event) {
+                if let Err(error) = take(kept.seq, kept.event) {
                     return Ok(Err(error));
                 }
             }

@@ -13,6 +13,7 @@ use super::desk::{Desk, Head};
 use super::{Fault, Store};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
+use crate::words::{Say, store as words};
 
 /// Jobs that may wait.
 const ROOM: usize = 1024;
@@ -21,8 +22,9 @@ const GROUP: usize = 64;
 /// How long what is grave may lie where a machine that loses its power loses it. Waiting
 /// for the disk each time would hold up what comes next.
 const SETTLE: Duration = Duration::from_millis(50);
-/// A disk slower than this is not waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A disk slower than this is not waited for, and how long the last words wait for it.
+const PATIENCE: Duration = Duration::from_millis(1_200);
+const FAREWELL: Duration = Duration::from_millis(1_500);
 
 enum Job {
     /// To be in the file before the answer comes.
@@ -96,9 +98,19 @@ impl Recorder {
         answered.await.ok()
     }
 
-    /// Waits until all is written that was handed over.
-    pub async fn close(&self) {
-        let _ = timeout(PATIENCE, self.ask(Desk::close)).await;
+    /// Waits until all is written that was handed over, for a moment at most. The answer is
+    /// why it could not be.
+    pub async fn close(&self) -> Option<Say> {
+        let close = self.ask(|desk| {
+            desk.close();
+            desk.unsaved()
+        });
+        match timeout(FAREWELL, close).await {
+            Ok(Some(unsaved)) => unsaved,
+            // Nothing was ever handed to a thread that could not be started.
+            Ok(None) => None,
+            Err(_) => Some(words::BUSY.into()),
+        }
     }
 }
 

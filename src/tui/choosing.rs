@@ -7,7 +7,7 @@ use super::state::State;
 use super::submit;
 use super::theme::{AUTO, Theme};
 use crate::commands::NO_BOT;
-use crate::protocol::{Op, Report, Rewind, SessionRow};
+use crate::protocol::{ExportFormat, Op, Report, Rewind, SessionRow};
 use crate::words::{Say, Word, screen as words};
 
 /// What the built-in themes are for.
@@ -134,6 +134,62 @@ pub fn what(state: &mut State, turn: u64, files: usize) {
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
+/// The values of the rows of [`leave`] that are no path.
+const OTHER: &str = "other";
+const LOSE: &str = "lose";
+
+/// Leaving, unless something would be lost by it: that is asked.
+pub fn leave(state: &mut State) -> Vec<Effect> {
+    let lang = state.dress.lang;
+    let unsaved = state.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere);
+    let Some(unsaved) = unsaved else { return vec![Effect::Quit] };
+    let mut choices: Vec<(String, String)> = Vec::new();
+    for place in &unsaved.places {
+        let label = words::LEAVE_WRITE.with("path", place.as_str()).text(lang);
+        choices.push((place.clone(), label));
+    }
+    choices.push((OTHER.to_owned(), words::LEAVE_OTHER.text(lang).to_owned()));
+    choices.push((LOSE.to_owned(), words::LEAVE_LOSE.text(lang).to_owned()));
+    let rows = (1..).zip(choices).map(|(number, (value, label))| Row {
+        value,
+        label: format!("{number}  {label}"),
+        ..Row::default()
+    });
+    let mut choose = Choose::new(Topic::Leave, rows.collect(), "");
+    choose.said = Some(unsaved.why.clone());
+    state.modals.open(Modal::Choose(Box::new(choose)));
+    Vec::new()
+}
+
+fn chose_to_leave(state: &mut State, how: String) -> Vec<Effect> {
+    match how.as_str() {
+        LOSE => {
+            state.person.knows_unsaved = true;
+            vec![Effect::Quit]
+        }
+        OTHER => {
+            state.composer.set("/export md ", state.dress.lang);
+            Vec::new()
+        }
+        _ => {
+            state.person.leaves_when_written = true;
+            vec![Effect::Send(Op::Export { format: ExportFormat::Md, path: Some(how) })]
+        }
+    }
+}
+
+/// The facts are new: whoever waited for a file to be written to leave leaves.
+pub fn leave_when_written(state: &mut State) -> Vec<Effect> {
+    let is_lost = state.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
+    match state.person.leaves_when_written && !is_lost {
+        true => {
+            state.person.knows_unsaved = true;
+            vec![Effect::Quit]
+        }
+        false => Vec::new(),
+    }
+}
+
 pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec<Effect> {
     let is_over = !matches!(choice, Choice::Marked(_));
     if is_over {
@@ -158,6 +214,7 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
             return vec![Effect::Send(Op::SetBot { name })];
         }
         (Topic::Bot, Choice::Marked(_) | Choice::Left) => {}
+        (Topic::Leave, Choice::Taken(how)) => return chose_to_leave(state, how),
         (Topic::Model, Choice::Taken(name)) => return vec![Effect::Send(Op::SetModel { name })],
         (Topic::Session, Choice::Taken(session)) => {
             return vec![Effect::Send(Op::Resume { session })];
@@ -172,7 +229,7 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
             return op.map(Effect::Send).into_iter().collect();
         }
         (
-            Topic::Model | Topic::Session | Topic::Turn | Topic::What { .. },
+            Topic::Model | Topic::Session | Topic::Turn | Topic::What { .. } | Topic::Leave,
             Choice::Marked(_) | Choice::Left,
         ) => {}
     }

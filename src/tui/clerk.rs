@@ -1,6 +1,7 @@
 //! Keeps what must outlive the screen, on a thread of its own: each line as it is sent,
 //! what waits as soon as it changes, and what stands in the input a moment after the last
-//! key, so that a killed program loses no more than that moment.
+//! key, so that a killed program loses no more than that moment. What was sent stays in the
+//! draft until the session has it in its file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub struct Clerk {
 enum Paper {
     Line(String),
     Draft(Draft),
+    /// A draft that will be gone in a moment: what a killed program must leave, and no more.
+    Sent(Draft),
 }
 
 impl Clerk {
@@ -64,8 +67,13 @@ impl Clerk {
         Clerk { desk, done, given: offered, typed: None }
     }
 
-    /// A line that was sent.
-    pub fn line(&self, line: String) {
+    /// A line that was sent. Until the session has it, it is what stands in the draft.
+    pub fn line(&mut self, line: String) {
+        if self.given.shown != line {
+            let Draft { queue, later, .. } = std::mem::take(&mut self.given);
+            self.given = Draft { queue, later, ..Draft::of(line.as_str()) };
+            let _ = self.desk.send(Paper::Sent(self.given.clone()));
+        }
         let _ = self.desk.send(Paper::Line(line));
     }
 
@@ -79,6 +87,11 @@ impl Clerk {
             }
             _ => false,
         };
+        // The session has it in its file now: it is not offered again.
+        let begun = |event: &protocol::Event| matches!(event, protocol::Event::TurnStarted { .. });
+        if matches!(input, Input::Session(event) if begun(event)) && !self.given.shown.is_empty() {
+            self.typed = Some((at, at));
+        }
         if typed {
             let first = self.typed.map_or(at, |(first, _)| first);
             self.typed = Some((first, (at + REST).min(first + MOST)));
@@ -90,9 +103,7 @@ impl Clerk {
         let Some((_, due)) = self.typed else { return };
         let (queue, later) = state.queue.waiting();
         let waits = queue != self.given.queue || later != self.given.later;
-        // What was sent is not offered again.
-        let sent = state.composer.is_empty() && !self.given.shown.is_empty();
-        if !(waits || sent || due <= at) {
+        if !(waits || due <= at) {
             return;
         }
         self.typed = None;
@@ -124,7 +135,8 @@ fn file_away(files: &Files, papers: &Receiver<Paper>) {
                 history.get_or_insert_with(|| History::open(file.clone())).add(&line)
             }
             (Paper::Draft(draft), _, Some(file)) => draft::keep(file, &draft),
-            (Paper::Line(_), None, _) | (Paper::Draft(_), _, None) => Ok(()),
+            (Paper::Sent(draft), _, Some(file)) => draft::keep_for_now(file, &draft),
+            (Paper::Line(_), None, _) | (Paper::Draft(_) | Paper::Sent(_), _, None) => Ok(()),
         };
         if let Err(error) = written {
             tracing::warn!("not kept: {error}");
@@ -165,7 +177,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (history, kept) = (folder.path().join("history"), folder.path().join("d.json"));
         let files = Files { history: Some(history.clone()), draft: Some(kept.clone()) };
-        let clerk = Clerk::start(files, Draft::default());
+        let mut clerk = Clerk::start(files, Draft::default());
         clerk.line("一".into());
         clerk.line("two".into());
         clerk.close(Draft::of("half a")).await;
@@ -175,7 +187,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_files_nothing_is_kept_and_nothing_fails() {
-        let clerk = Clerk::start(Files::default(), Draft::default());
+        let mut clerk = Clerk::start(Files::default(), Draft::default());
         clerk.line("one".into());
         clerk.close(Draft::of("half")).await;
     }

@@ -58,6 +58,8 @@ pub struct Exit {
     pub cause: Cause,
     /// What stood in the input.
     pub draft: Draft,
+    /// The user was asked about what is not saved, and answered.
+    pub knows_unsaved: bool,
 }
 
 /// Runs the screen until the person leaves, the session closes or a signal comes. Call
@@ -103,12 +105,13 @@ pub async fn run(
     }
     let cause = driver.until_the_end().await;
     let draft = driver.state.draft();
+    let knows_unsaved = driver.state.person.knows_unsaved;
     let Driver { screen, ops, mut outbox, aside, .. } = driver;
     drop(screen);
     aside.clerk.close(draft.clone()).await;
     outbox.push_back(Op::Shutdown);
     let _ = timeout(FAREWELL, farewell(ops, outbox)).await;
-    Ok(Exit { cause, draft })
+    Ok(Exit { cause, draft, knows_unsaved })
 }
 
 async fn farewell(ops: Sender<Op>, outbox: VecDeque<Op>) {

@@ -118,6 +118,10 @@ pub struct Person {
     pub attention: Attention,
     /// Set when leaving was asked for once, until this time.
     pub leaving_until: Option<Millis>,
+    /// What is not saved is being written to another place, and the screen is left then.
+    pub leaves_when_written: bool,
+    /// The user was asked about what is not saved.
+    pub knows_unsaved: bool,
     /// When Esc was pressed last.
     pub escaped: Option<Millis>,
     /// What is said for a moment, until this time.

@@ -66,6 +66,9 @@ fn parts(facts: &Facts, pen: &Pen<'_>) -> Vec<Part> {
     let theme = pen.theme;
     let part = |worth, text, style| Part { worth, text, style };
     let mut parts = vec![part(9, model(facts, pen.lang), theme.text)];
+    if facts.unsaved.is_some() {
+        parts.push(part(10, words::STATUS_UNSAVED.text(pen.lang).to_owned(), theme.warn));
+    }
     if !is_guide(facts) {
         let mode = words::STATUS_MODE.with("mode", facts.mode.name()).text(pen.lang);
         parts.push(part(5, mode, theme.dim));

@@ -101,7 +101,7 @@ fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
 /// What only a surface can do.
 fn perform(state: &mut State, act: Act) -> Vec<Effect> {
     match act {
-        Act::Quit => return vec![Effect::Quit],
+        Act::Quit => return choosing::leave(state),
         Act::Help(_) => {
             let help = Modal::help(&state.known.kept);
             state.modals.open(help);

@@ -95,6 +95,7 @@ fn ticked(state: &mut State, at: Millis) -> Vec<Effect> {
 /// means everywhere.
 fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     let leaving = state.person.leaving_until.take();
+    state.person.leaves_when_written = false;
     if state.modals.is_asking() {
         return asking::key(state, key, at);
     }
@@ -199,7 +200,7 @@ fn palette_key(state: &mut State, action: Action, at: Millis) -> Vec<Effect> {
 fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     match action {
         Action::Stop => return stop(state, at),
-        Action::Leave => return vec![Effect::Quit],
+        Action::Leave => return choosing::leave(state),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
         Action::Mouse => return vec![hand_over_mouse(state)],
@@ -251,7 +252,7 @@ fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Effe
         return stop(state, at);
     }
     if leaving.is_some_and(|until| at < until) {
-        return vec![Effect::Quit];
+        return choosing::leave(state);
     }
     state.person.leaving_until = Some(at + LEAVING);
     Vec::new()
@@ -446,6 +447,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::Facts(facts) => {
             state.facts = *facts;
             submit::set_lang(state, state.facts.lang);
+            return choosing::leave_when_written(state);
         }
         protocol::Event::Earlier { events, at, .. } => past::earlier(state, &events, &at),
         protocol::Event::Rewound { text, .. } => past::rewound(state, &text),

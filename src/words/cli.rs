@@ -40,6 +40,9 @@ words! { "cli":
     // How it ends.
     MODEL_ERROR: "The model answered with an error: {text}", "模型回答了一个错误：{text}";
     SESSION_LOST: "The session ended before the answer was complete.", "回答完成之前会话就结束了。";
+    UNSAVED: "What was said in this run is not saved: {why}", "本次运行的对话未能保存：{why}";
+    RESCUED: "The end of the conversation could not be saved: {why} All of it was written to `{file}`.", "对话的结尾未能保存：{why} 全部内容已写到 `{file}`。";
+    LOST: "The end of the conversation could not be saved, and no other place could be written to: {why}", "对话的结尾未能保存，其他位置也无法写入：{why}";
     OUT_LOST: "The answer could not be written: {why}.", "回答无法写出：{why}。";
 
     // --output-schema

@@ -104,6 +104,12 @@ words! { "screen":
     STATUS_GUIDE: "offline guide, not a language model", "离线向导，不是语言模型";
     STATUS_MODE: "mode {mode}", "模式 {mode}";
     STATUS_NO_SANDBOX: "L0 without sandbox", "L0 无沙箱";
+    STATUS_UNSAVED: "not saved", "未保存";
+    LEAVE_TITLE: "This conversation is not saved", "这段对话尚未保存";
+    LEAVE_KEYS: "Enter takes one · Esc stays", "Enter 选择 · Esc 留下";
+    LEAVE_WRITE: "Write it to {path} and leave", "写到 {path} 后离开";
+    LEAVE_OTHER: "Name another place", "指定其他位置";
+    LEAVE_LOSE: "Leave: what is not saved is lost", "直接离开：未保存的内容会丢失";
     STATUS_TOKENS: "{in} in, {out} out", "输入 {in}，输出 {out}";
     // screen: the start
     START_ABOUT: "It proposes, you decide, and nothing else runs.", "它来提议，你来决定，除此之外什么都不会运行。";

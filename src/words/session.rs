@@ -85,6 +85,8 @@ words! { "session":
     EARLIER_CUT: "What came before in this conversation is too long to be shown here. `avocet session export {id}` writes all of it.", "这段对话较早的内容过长，未在此显示。`avocet session export {id}` 可导出全部内容。";
     MORE_SESSIONS: "… and {n} more, which are older. `--json` lists all; `avocet session search` finds them by their words.", "……另有 {n} 段较早的对话。`--json` 可列出全部，`avocet session search` 可按内容查找。";
     MORE_HITS: "… and more: only the latest {n} are shown. Add a word to find fewer.", "……还有更多，此处只显示最近的 {n} 处。可再加一个词缩小范围。";
+    WOULD_LOSE: "This conversation is not saved, and going on in another one would lose it: {why}", "这段对话尚未保存，转到其他对话就会丢失：{why}";
+    WOULD_LOSE_HINT: "`/export md PATH` writes it to another place; after that it can be left.", "可用 `/export md 路径` 写到别处，之后即可离开。";
     NO_SESSIONS: "Nothing was saved yet.", "还没有保存过对话。";
     LISTED: "{when}  {title}  ({turns}, {folder})", "{when}  {title}（{turns}，{folder}）";
     TURNS_ONE: "1 turn", "1 回合";

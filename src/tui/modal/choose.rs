@@ -38,6 +38,8 @@ pub enum Topic {
         turn: u64,
     },
     Bot,
+    /// What becomes of a conversation that is not saved.
+    Leave,
 }
 
 /// What came of a key.
@@ -131,7 +133,9 @@ impl Choose {
 
     fn filter(&mut self, key: &KeyEvent) -> Answer {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        if let (Topic::What { .. }, KeyCode::Char(c), false) = (self.topic, key.code, held) {
+        if let (Topic::What { .. } | Topic::Leave, KeyCode::Char(c), false) =
+            (self.topic, key.code, held)
+        {
             return self.named(c);
         }
         match key.code {
@@ -353,6 +357,7 @@ impl Topic {
             Topic::Session => words::CHOOSE_SESSION,
             Topic::Turn => words::CHOOSE_TURN,
             Topic::What { .. } => words::CHOOSE_REWIND,
+            Topic::Leave => words::LEAVE_TITLE,
         }
     }
 
@@ -360,6 +365,7 @@ impl Topic {
     fn how(self) -> Word {
         match self {
             Topic::What { .. } => words::REWIND_KEYS,
+            Topic::Leave => words::LEAVE_KEYS,
             _ => words::CHOOSE_FILTER,
         }
     }
@@ -368,7 +374,9 @@ impl Topic {
     fn waits(self) -> Word {
         match self {
             Topic::Theme | Topic::Model | Topic::Bot => words::MODELS_ASKED,
-            Topic::Session | Topic::Turn | Topic::What { .. } => words::SESSIONS_NONE,
+            Topic::Session | Topic::Turn | Topic::What { .. } | Topic::Leave => {
+                words::SESSIONS_NONE
+            }
         }
     }
 }

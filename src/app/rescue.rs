@@ -1,0 +1,45 @@
+//! Another place for a conversation that could not be saved when the program was left: the
+//! first that can be written to. The user is told which.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::ground::Ground;
+use crate::cli::Exit;
+use crate::disk::private_folder;
+use crate::protocol::Notice;
+use crate::session::Rescue;
+use crate::words::cli as words;
+
+pub fn write(ground: &Ground, rescue: &Rescue) {
+    let paths = &ground.paths;
+    let folders =
+        [paths.data.clone(), paths.state.clone(), paths.home.clone(), std::env::temp_dir()];
+    let written = folders.iter().find_map(|folder| create(folder, rescue).ok());
+    let notice = match written {
+        Some(file) => {
+            words::RESCUED.with("why", rescue.why.clone()).with("file", file.display().to_string())
+        }
+        None => words::LOST.with("why", rescue.why.clone()),
+    };
+    ground.fail(&Notice::error(notice), Exit::Failed);
+}
+
+/// Follows no link and overwrites nothing.
+fn create(folder: &Path, rescue: &Rescue) -> io::Result<PathBuf> {
+    private_folder(folder)?;
+    let file = folder.join(&rescue.name);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut to = options.open(&file)?;
+    let written = to.write_all(rescue.text.as_bytes()).and_then(|()| to.sync_all());
+    if let Err(error) = written {
+        // Half of it is none.
+        let _ = std::fs::remove_file(&file);
+        return Err(error);
+    }
+    Ok(file)
+}
