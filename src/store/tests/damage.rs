@@ -16,6 +16,12 @@ fn damaged(bench: &mut Bench, damage: impl FnOnce(&mut Vec<u8>)) -> String {
     id
 }
 
+/// What is told of the file.
+fn not_saved(bench: &Bench, why: crate::words::Word) -> Fault {
+    let file = bench.file().display().to_string();
+    Fault::NotSaved(words::OF_FILE.with("file", file).with("why", Say::from(why)))
+}
+
 #[test]
 fn a_file_whose_head_is_gone_is_set_aside_and_read_all_the_same() {
     let mut bench = Bench::new();
@@ -121,7 +127,7 @@ fn a_full_disk_is_said_once_and_caught_up_with() {
         turn(&mut desk, number, &"many words ".repeat(300), "b");
     }
     let told = bench.told();
-    assert_eq!(told, [Fault::NotSaved(words::FULL.into())]);
+    assert_eq!(told, [not_saved(&bench, words::FULL)]);
     desk.limit_pages(None);
     desk.close();
     assert_eq!(bench.told(), [Fault::SavedAgain]);
@@ -174,7 +180,7 @@ fn a_disk_that_is_only_read_is_said_and_what_waits_is_written_when_it_can_be() {
     desk.only_read(true);
     turn(&mut desk, 2, "two", "b");
     turn(&mut desk, 3, "three", "c");
-    assert_eq!(bench.told(), [Fault::NotSaved(words::READ_ONLY.into())]);
+    assert_eq!(bench.told(), [not_saved(&bench, words::READ_ONLY)]);
     desk.only_read(false);
     desk.close();
     assert_eq!(bench.told(), [Fault::SavedAgain]);
