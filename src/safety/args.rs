@@ -84,6 +84,16 @@ pub fn read<'a>(args: &'a [String], spec: &Spec) -> Vec<Token<'a>> {
     reader.out
 }
 
+/// Where the `--` stands that ends the options, or the end of the arguments: options
+/// that are put in front of it are read as such.
+pub fn end_of_options(args: &[String], tokens: &[Token<'_>]) -> usize {
+    let taken = |at: usize| {
+        tokens.iter().any(|token| token.at == at || token.separate && token.at + 1 == at)
+    };
+    let end = args.iter().enumerate().find(|(at, arg)| *arg == "--" && !taken(*at));
+    end.map_or(args.len(), |(at, _)| at)
+}
+
 /// The first token that is one of the spellings, such as `-r|-R|--recursive`, read
 /// permissively: any unambiguous-looking start of a long name counts.
 pub fn hit<'t, 'a>(tokens: &'t [Token<'a>], spellings: &str) -> Option<&'t Token<'a>> {

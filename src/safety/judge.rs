@@ -90,6 +90,15 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Whether the program is a part of a small system in one file, which knows few of
+    /// the usual options.
+    pub fn is_busybox(&self) -> bool {
+        let world = self.ground.scene.world;
+        let real = world.program(self.name).map(|program| world.real(&program.path));
+        let name = real.as_deref().and_then(Path::file_name);
+        name.is_some_and(|name| name == "busybox" || name == "toybox")
+    }
+
     /// Whether the program that would run has this long option: whether its file holds
     /// the name. Asked of GNU's tools only, where older versions lack some.
     pub fn knows(&self, option: &str) -> bool {
@@ -307,7 +316,10 @@ fn started(spec: &Spec, name: &str, ground: &Ground<'_>, findings: &mut Findings
 
 /// The row's verdict on a call.
 pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
-    if spec.quiet.iter().any(|form| same_words(form, call.args)) {
+    if let Some(form) = spec.quiet.iter().find(|form| same_words(form, call.args)) {
+        // Many programs look into the folder they stand in before they say their version.
+        let version = VERSION.contains(form) && spec.quiet.contains(&VERSION[0]);
+        findings.launch.empty_folder |= version && matches!(call.seat, Seat::From(_));
         let say = words::ONLY_READS.with("program", call.name.to_owned());
         findings.add(call.id.clone(), Tier::L0, say, None, &[Effect::Read]);
         return;
@@ -630,6 +642,9 @@ pub fn denied(
     }
 }
 
+/// Questions for a version.
+const VERSION: &[&str] = &["--version", "-V", "-v", "version", "--no-pager --version"];
+
 fn is_help(arg: &str) -> bool {
     arg == "--help" || arg == "--version"
 }
@@ -643,22 +658,9 @@ fn same_words(form: &str, args: &[String]) -> bool {
     form.split_ascii_whitespace().eq(args.iter().map(String::as_str))
 }
 
+/// What is left out is not read.
 fn names_secrets(glob: &str) -> bool {
-    // What is left out is not read.
-    if glob.starts_with('!') {
-        return false;
-    }
-    let name = glob.rsplit('/').next().unwrap_or(glob);
-    let start = name.split(['*', '?', '[', '{']).next().unwrap_or(name);
-    let hidden = name.starts_with('.') && start.len() < name.len();
-    if hidden && sensitive::begins_sensitive_name(start) {
-        return true;
-    }
-    let star = name.trim_end_matches('*').trim_start_matches("*.");
-    sensitive::is_sensitive_name(name)
-        || sensitive::is_sensitive_name(star)
-        || sensitive::is_sensitive_name(&format!("x.{star}"))
-        || name.to_ascii_lowercase().contains(".env")
+    !glob.starts_with('!') && sensitive::aims_at_secrets(glob)
 }
 
 fn in_repository(path: &str) -> bool {

@@ -55,7 +55,9 @@ pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};
 pub use scripted::TOOL as SCRIPT_TOOL;
 pub use seal::{Seal, Start};
-pub use sensitive::{in_any_case, is_sensitive_name, secret_folders, sensitive_globs};
+pub use sensitive::{
+    closed_folders, in_any_case, is_sensitive_name, secret_folders, sensitive_globs,
+};
 pub use skill::{Narrowed, Skilled, TOOL as SKILL_TOOL};
 pub use tools::Task;
 pub use warning::Warning;
@@ -162,6 +164,11 @@ pub trait World: Send + Sync {
     fn skill(&self, _name: &str) -> Option<Skilled> {
         None
     }
+    /// What lies in a folder, at most so many entries, links not followed. A folder that
+    /// cannot be read holds nothing: what runs as the user cannot read it either.
+    fn entries(&self, _folder: &Path, _most: usize) -> Vec<(PathBuf, EntryKind)> {
+        Vec::new()
+    }
     /// What a regular file holds, links followed. More than `most` bytes are none.
     fn read(&self, path: &Path, most: usize) -> Contents;
     /// The digest of a file's content as the model saw it last, or as it was left by us;
@@ -185,6 +192,15 @@ pub enum Kind {
     Missing,
     File,
     Folder,
+    Other,
+}
+
+/// What an entry of a folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    File,
+    Folder,
+    Link,
     Other,
 }
 
@@ -431,6 +447,41 @@ pub struct Known {
 /// Every program the tables know.
 pub fn known() -> impl Iterator<Item = Known> {
     rules::all().map(|spec| Known { names: spec.names, tier: spec.tier, why: spec.why })
+}
+
+/// What a row that runs by itself promises: options that are harmless.
+#[derive(Clone, Debug)]
+pub struct Promised {
+    /// The program, and its sub-command if it is one of those.
+    pub words: Vec<&'static str>,
+    /// Options without a value.
+    pub flags: Vec<&'static str>,
+    /// Options with a value, as the row has them: `-k=text`, `--color=?text`.
+    pub values: Vec<&'static str>,
+}
+
+/// The promises of every row, to be held against the real programs.
+pub fn promises() -> impl Iterator<Item = Promised> {
+    rules::all().flat_map(|spec| {
+        let own = promised(Vec::new(), spec);
+        let below = spec.subs.iter().flat_map(move |sub| promised(vec![first(spec)], sub));
+        own.into_iter().chain(below)
+    })
+}
+
+fn first(spec: &table::Spec) -> &'static str {
+    spec.names.split_ascii_whitespace().next().unwrap_or_default()
+}
+
+fn promised(above: Vec<&'static str>, spec: &table::Spec) -> Vec<Promised> {
+    if spec.tier > Tier::L0 {
+        return Vec::new();
+    }
+    let words = |name| above.iter().copied().chain([name]).collect();
+    let flags: Vec<_> = spec.grammar.flags.split_ascii_whitespace().collect();
+    let values: Vec<_> = spec.grammar.values.split_ascii_whitespace().collect();
+    let one = |name| Promised { words: words(name), flags: flags.clone(), values: values.clone() };
+    spec.names.split_ascii_whitespace().map(one).collect()
 }
 
 /// Lines the tables themselves give as examples of what keeps a row's tier, words apart

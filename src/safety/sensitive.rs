@@ -49,19 +49,64 @@ pub fn in_any_case(glob: &str) -> String {
     out
 }
 
+/// Folders that are left out as a whole: those of secrets, and those with a file of
+/// credentials that its name alone does not tell.
+pub fn closed_folders() -> impl Iterator<Item = &'static str> {
+    let pairs = SENSITIVE_PAIRS.iter().filter(|(_, file)| !is_sensitive_name(file));
+    secret_folders().chain(pairs.map(|(folder, _)| *folder))
+}
+
+/// Whether a pattern of file names is after files of credentials: it fits some of them,
+/// and no everyday name.
+pub fn aims_at_secrets(glob: &str) -> bool {
+    let glob = glob.to_ascii_lowercase();
+    braces(&glob).iter().any(|glob| {
+        let name = glob.rsplit('/').next().unwrap_or(glob);
+        let secret = |secret: &str| fits(name.as_bytes(), secret.as_bytes());
+        is_sensitive_name(name)
+            || AIMS.iter().any(|aim| secret(aim)) && !EVERYDAY.iter().any(|name| secret(name))
+    })
+}
+
+/// A pattern once for each of the words between its braces; one level is enough.
+fn braces(glob: &str) -> Vec<String> {
+    let parts = glob.split_once('{').and_then(|(before, rest)| {
+        let (inner, after) = rest.split_once('}')?;
+        Some((before, inner, after))
+    });
+    match parts {
+        Some((before, inner, after)) => {
+            inner.split(',').flat_map(|word| braces(&format!("{before}{word}{after}"))).collect()
+        }
+        None => vec![glob.to_owned()],
+    }
+}
+
+/// Names that a pattern may be after.
+#[rustfmt::skip]
+const AIMS: &[&str] = &[
+    ".env", ".env.local", ".env.production", "prod.env", ".envrc", ".npmrc", ".netrc", ".pgpass",
+    ".htpasswd", ".git-credentials", ".bash_history", ".token", ".secrets", ".dev.vars",
+    "credentials", "credentials.json", "secrets.yml", "secrets.json", "secrets.txt",
+    "passwords.txt", "service-account.json", "kubeconfig", "kubeconfig.yaml", "terraform.tfstate",
+    "prod.tfvars", "server.pem", "server.key", "master.key", "cert.p12", "cert.pfx", "key.p8",
+    "release.jks", "release.keystore", "db.kdbx", "id_rsa", "id_ed25519", "deploy_rsa",
+    "wp-config.php", "cookies.txt", "rclone.conf", "key.properties",
+];
+
+/// Names of every project: what fits one of these is after something else, and leaves the
+/// credentials out.
+#[rustfmt::skip]
+const EVERYDAY: &[&str] = &[
+    "main.rs", "a.py", "index.js", "index.ts", "a.go", "a.c", "a.h", "a.sh", "a.java", "a.kt",
+    "a.php", "a.pl", "a.properties", "readme.md", "notes.txt", "package.json", "schema.json",
+    "config.json", "config.yml", "a.yaml", "a.toml", "a.xml", "a.ini", "a.conf", "a.cfg", "a.sql",
+    "makefile", "dockerfile", "a.html", "a.css", "a.lock", "a.log", "a.csv",
+];
+
 /// The folders whose every file is a secret.
 pub fn secret_folders() -> impl Iterator<Item = &'static str> {
     SECRET_FOLDERS.iter().copied()
-}
-
-/// Whether a name that begins so may be one of those that lie hidden in a workspace.
-pub(super) fn begins_sensitive_name(start: &str) -> bool {
-    let start = start.to_ascii_lowercase();
-    sensitive_globs().any(|glob| {
-        let whole = glob.split(['*', '?', '[']).next().unwrap_or_default();
-        let open = whole.len() < glob.len();
-        !whole.is_empty() && (whole.starts_with(&start) || open && start.starts_with(whole))
-    })
 }
 
 /// Names without a wildcard.
@@ -420,6 +465,34 @@ mod tests {
         "Makefile", "notes.txt", "history.txt", "_history", "kube.rs", "wallet.rs", "pem.rs",
         "key.md", "passwordless.md", "secretary.md", ".gitignore", ".editorconfig", ".prettierrc",
     ];
+
+    #[test]
+    fn a_pattern_after_credentials_is_told_from_one_that_also_fits_them() {
+        for aims in [
+            "*nv",
+            "?env",
+            ".e*",
+            ".*",
+            "[.]env",
+            "*.pem",
+            "*.PEM",
+            "id_*",
+            "*.{rs,env}",
+            "s*ets.y*",
+            "**/.env",
+            "a/*.key",
+            ".npm*",
+            "*_history",
+            "*rsa",
+            "credential*",
+        ] {
+            assert!(aims_at_secrets(aims), "{aims}");
+        }
+        for broad in ["*", "*.*", "*.json", "*.y*ml", "*.rs", "src/**", "*.{ts,json}", "a*", "*.p*"]
+        {
+            assert!(!aims_at_secrets(broad), "{broad}");
+        }
+    }
 
     #[test]
     fn names_of_credentials_are_known_by_class() {

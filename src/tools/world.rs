@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use super::around;
 use super::seen::Seen;
 use super::shelves::{self, Shelves};
-use crate::safety::{Contents, Kind, OwnProgram, Program, World};
+use crate::safety::{Contents, EntryKind, Kind, OwnProgram, Program, World};
 
 /// The machine as it is.
 #[derive(Clone, Debug)]
@@ -157,6 +157,10 @@ impl World for System {
         executable(&fs::canonicalize(path).ok()?)
     }
 
+    fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, EntryKind)> {
+        entries(folder, most)
+    }
+
     fn read(&self, path: &Path, most: usize) -> Contents {
         read(path, most)
     }
@@ -199,6 +203,17 @@ fn kind(path: &Path) -> Kind {
         Ok(_) => Kind::Other,
         Err(_) => Kind::Missing,
     }
+}
+
+fn entries(folder: &Path, most: usize) -> Vec<(PathBuf, EntryKind)> {
+    let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
+    let kind = |entry: &fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => EntryKind::Link,
+        Ok(kind) if kind.is_dir() => EntryKind::Folder,
+        Ok(kind) if kind.is_file() => EntryKind::File,
+        Ok(_) | Err(_) => EntryKind::Other,
+    };
+    found.flatten().take(most).map(|entry| (entry.path(), kind(&entry))).collect()
 }
 
 /// A pipe or a device is not even opened: either could wait for ever.

@@ -75,6 +75,9 @@ words! { "safety":
     WRITES_IN_PLACE: "`{arg}`: changes the files themselves.", "`{arg}`：会直接修改文件本身。";
     WRITES_ANYWHERE: "`{arg}`: may write to any folder.", "`{arg}`：可能写入任意目录。";
     READS_ELSEWHERE: "`{arg}`: reads what other files or settings name.", "`{arg}`：会读取由其他文件或设置指定的内容。";
+    READS_SECRETS: "`{program}` would read every file of the folders, those with credentials too.", "`{program}` 会读取目录中的每个文件，包括保存凭据的文件。";
+    SPLITS_OUTPUT: "`{arg}`: prints what it finds in pieces, in which no key would be recognised and masked.", "`{arg}`：会把内容拆成碎片输出，其中的密钥将无法识别和遮盖。";
+    FOLDER_HOLDS: "`{path}` would be read too: it leads out of the workspace, may hold credentials, or is too much to look through.", "`{path}` 也会被读取：它通向工作区之外、可能含有凭据，或内容过多无法检查。";
     READS_ARGUMENTS: "`{arg}`: `{program}` takes further arguments from that file, and they are not known.", "`{arg}`：`{program}` 会从该文件读取更多参数，其内容未知。";
     FOLLOWS_LINKS: "`{arg}`: follows links, which may lead out of the workspace.", "`{arg}`：会跟随链接，可能离开工作区。";
     FIND_DELETES: "Deletes everything it finds; there is no way back.", "会删除找到的一切，且无法恢复。";
@@ -131,6 +134,7 @@ words! { "safety":
     GIT_CONFIG_EXEC: "The repository's own settings can start a program: `{setting}`.", "仓库自身的设置可能启动程序：`{setting}`。";
     GIT_DRIVER: "`.git/info/attributes` of this repository names the driver `{driver}`, which can start a program.", "此仓库的 `.git/info/attributes` 指定了驱动 `{driver}`，它可能启动程序。";
     GIT_UNREAD: "`{path}` belongs to the repository and cannot be read the way git would.", "`{path}` 属于该仓库，但无法按 git 的方式读取。";
+    GIT_OUTSIDE: "The repository leads git out of it: `{path}`.", "此仓库会把 git 引到仓库之外：`{path}`。";
     GIT_BARE: "`{path}` is a repository without a working tree; whoever put it there wrote its settings.", "`{path}` 是一个没有工作树的仓库，其设置由放置它的人写定。";
     GIT_SUBMODULES: "Looks into submodules, whose own settings can start programs.", "会查看子模块，子模块自身的设置可能启动程序。";
 

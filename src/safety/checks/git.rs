@@ -36,6 +36,7 @@ pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Find
                 "git-config-unread",
                 words::GIT_UNREAD.with("path", quoted(&path.to_string_lossy())),
             ),
+            Worry::Outside(what) => ("git-outside", words::GIT_OUTSIDE.with("path", quoted(what))),
             Worry::Bare(path) => {
                 ("git-bare", words::GIT_BARE.with("path", quoted(&path.to_string_lossy())))
             }
@@ -53,6 +54,7 @@ pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Find
 /// What values of options of history mean: `%G?` and `%(signature)` start the program that checks
 /// signatures.
 pub fn git_format(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    super::git_paths(call, tokens, findings);
     for token in tokens {
         // `-L1,5:FILE`, `-L:FUNCTION:FILE`: the lines of a file through time.
         if let Part::Flag { name, value: Some(value), .. } = &token.part
@@ -75,6 +77,12 @@ pub fn git_format(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings
             );
         }
     }
+}
+
+/// `git diff`: where it may write, and which files it shows.
+pub fn git_diff(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    super::output(call, tokens, findings);
+    super::git_paths(call, tokens, findings);
 }
 
 /// `git branch NAME` makes one; with a list option the name is a pattern.

@@ -16,6 +16,8 @@ mod find;
 mod forms;
 mod git;
 mod jq;
+mod pathspec;
+mod recursive;
 mod remote;
 mod sed;
 
@@ -27,10 +29,12 @@ pub use forms::{
     no_cache, no_list_file, no_pager_command, numbers_only, tar_lists, yq,
 };
 pub use git::{
-    git_bisect, git_branch, git_discard, git_format, git_push, git_reflog, git_repository,
-    git_symbolic_ref, git_tag,
+    git_bisect, git_branch, git_diff, git_discard, git_format, git_push, git_reflog,
+    git_repository, git_symbolic_ref, git_tag,
 };
 pub use jq::{jq, unnamed};
+pub use pathspec::{git_grep, git_paths};
+pub use recursive::{diff, grep, rg};
 pub use remote::{destroys, docker, forge, prune};
 pub use sed::sed;
 

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use super::{Contents, Kind, Scene, World, paths};
 
 mod keys;
+mod outward;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,8 @@ pub struct Found {
     pub unread: Option<PathBuf>,
     /// A folder that is a repository without a working tree, below which git stands.
     pub bare: Option<PathBuf>,
+    /// Where it leads out of itself: each place as it is written, and where it leads.
+    outward: Vec<(PathBuf, PathBuf)>,
     /// Working trees, with the `.git` each belongs to.
     trees: Vec<(PathBuf, PathBuf)>,
 }
@@ -53,6 +56,8 @@ pub enum Worry {
     Driver(String),
     Unread(PathBuf),
     Bare(PathBuf),
+    /// A place or a setting that leads git to files elsewhere.
+    Outside(String),
 }
 
 /// Reads what git would, standing in `folder`: the repository it finds, and on the way
@@ -75,7 +80,10 @@ pub fn worries(found: &Found, scene: Scene<'_>) -> Vec<Worry> {
     let starts = found.settings.iter().filter(|(entry, from)| starts(entry, from, found, scene));
     let starts = starts.map(|(entry, _)| Worry::Starts(format!("{}={}", entry.key(), entry.value)));
     let drivers = found.drivers.iter().filter(|name| !keys::BUILT_IN.contains(&name.as_str()));
+    let names = found.settings.iter().filter(|(entry, _)| outward::names(entry, found, scene));
+    let names = names.map(|(entry, _)| format!("{}={}", entry.key(), entry.value));
     starts
+        .chain(outward::places(found, scene).chain(names).map(Worry::Outside))
         .chain(drivers.cloned().map(Worry::Driver))
         .chain(found.unread.clone().map(Worry::Unread))
         .chain(found.bare.clone().map(Worry::Bare))
@@ -93,11 +101,15 @@ fn starts(entry: &Entry, from: &Path, found: &Found, scene: Scene<'_>) -> bool {
     }
 }
 
-/// A file of the user's home and not of the workspace.
+/// A file where the user's own settings of git lie: `~/.gitconfig-work`.
 fn is_users_own(path: &str, from: &Path, scene: Scene<'_>) -> bool {
     let place = scene.place;
     let real = scene.world.real(&paths::absolute(path, from, &place.home));
-    real.starts_with(&place.home) && !place.holds(&real)
+    let settings = real.strip_prefix(&place.home).is_ok_and(|inner| {
+        let name = inner.to_str().unwrap_or_default();
+        inner.starts_with(".config/git") || name.starts_with(".gitconfig") && !name.contains('/')
+    });
+    settings && !place.holds(&real)
 }
 
 impl Found {
@@ -122,6 +134,7 @@ impl Found {
         let common = self.common(world, &own);
         self.trees.push((folder.to_owned(), common.clone()));
         self.repository(world, &own, &common);
+        self.outward.extend(outward::of(world, folder, &own, &common));
         is_repository(world, &own, &common)
     }
 
@@ -134,6 +147,7 @@ impl Found {
             self.bare.get_or_insert(folder.to_owned());
             let common = self.common(world, folder);
             self.repository(world, folder, &common);
+            self.outward.extend(outward::of(world, folder, folder, &common));
         }
         bare
     }

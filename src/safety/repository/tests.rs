@@ -128,6 +128,11 @@ fn includes_are_worries_unless_they_lead_to_the_users_own_files() {
         [Worry::Starts("include.path=../x".into()), Worry::Starts("core.fsmonitor=./x".into())]
     );
     assert_eq!(worried(&config("[include]\npath = ~/.gitconfig-work\n"), "/h/w"), []);
+    assert_eq!(worried(&config("[include]\npath = ~/.config/git/work\n"), "/h/w"), []);
+    for path in ["~/Downloads/x", "~/.gitconfig.d/x", "/tmp/x", "../../x"] {
+        let text = Box::leak(format!("[include]\npath = {path}\n").into_boxed_str());
+        assert_eq!(worried(&config(text), "/h/w"), starts(&format!("include.path={path}")));
+    }
     assert_eq!(
         worried(&config("[includeIf \"gitdir:~/w/\"]\npath = ~/w/x\n"), "/h/w"),
         starts("includeif.gitdir:~/w/.path=~/w/x")
@@ -162,5 +167,81 @@ fn what_cannot_be_read_is_a_worry() {
     for text in ["[core", "[include]\npath = config\n", long] {
         let found = worried(&[("/h/w/.git/config", text)], "/h/w");
         assert!(found.iter().any(|w| matches!(w, Worry::Unread(_))), "{found:?}");
+    }
+}
+
+fn outside(what: &str) -> Vec<Worry> {
+    vec![Worry::Outside(what.to_owned())]
+}
+
+const PRIVATE: &[(&str, &str)] = &[
+    ("/h/private/.git/HEAD", "ref: refs/heads/main\n"),
+    ("/h/private/.git/objects/x", ""),
+    ("/h/private/.git/refs/x", ""),
+    ("/h/private/.git/config", "[core]\n\tbare = false\n"),
+];
+
+#[test]
+fn a_pointer_out_of_the_workspace_is_a_worry_unless_the_repository_points_back() {
+    let pointer = [("/h/w/tree/.git", "gitdir: ../../private/.git\n")];
+    let files: Vec<_> = PRIVATE.iter().chain(&pointer).copied().collect();
+    assert_eq!(worried(&files, "/h/w/tree"), outside("/h/w/tree/.git -> /h/private/.git"));
+
+    let worktree = [
+        ("/h/w/tree/.git", "gitdir: /h/private/.git/worktrees/t\n"),
+        ("/h/private/.git/worktrees/t/HEAD", "ref: refs/heads/t\n"),
+        ("/h/private/.git/worktrees/t/commondir", "../..\n"),
+    ];
+    let of = |back| {
+        let back = [("/h/private/.git/worktrees/t/gitdir", back)];
+        let files: Vec<_> = PRIVATE.iter().chain(&worktree).chain(&back).copied().collect();
+        worried(&files, "/h/w/tree")
+    };
+    assert_eq!(of("/h/w/tree/.git\n"), []);
+    assert_eq!(of("/h/other/.git\n"), outside("/h/w/tree/.git -> /h/private/.git/worktrees/t"));
+
+    let submodule = [
+        ("/h/w/lib/.git", "gitdir: /h/super/.git/modules/lib\n"),
+        ("/h/super/.git/modules/lib/HEAD", "ref: refs/heads/main\n"),
+        ("/h/super/.git/modules/lib/objects/x", ""),
+        ("/h/super/.git/modules/lib/refs/x", ""),
+        ("/h/super/.git/modules/lib/config", "[core]\nworktree = ../../../../w/lib\n"),
+    ];
+    assert_eq!(worried(&submodule, "/h/w/lib"), []);
+}
+
+#[test]
+fn settings_and_objects_of_another_repository_are_worries() {
+    let common = [("/h/w/.git/commondir", "../../private/.git\n")];
+    let files: Vec<_> = PRIVATE.iter().chain(&common).copied().collect();
+    assert_eq!(worried(&files, "/h/w"), outside("/h/w/.git/commondir -> /h/private/.git"));
+    for line in ["/h/private/.git/objects", "../../../private/.git/objects"] {
+        let text = Box::leak(format!("# x\n{line}\n").into_boxed_str());
+        let found = worried(&[("/h/w/.git/objects/info/alternates", text)], "/h/w");
+        let to = "/h/w/.git/objects/info/alternates -> /h/private/.git/objects";
+        assert_eq!(found, outside(to));
+    }
+}
+
+#[test]
+fn a_setting_that_names_a_file_elsewhere_is_a_worry() {
+    for key in [
+        "[blame]\nignoreRevsFile",
+        "[mailmap]\nfile",
+        "[core]\nexcludesFile",
+        "[core]\nattributesFile",
+        "[diff]\norderFile",
+        "[commit]\ntemplate",
+    ] {
+        let of = |value: &str| {
+            let text = Box::leak(format!("{key} = {value}\n").into_boxed_str());
+            worried(&[("/h/w/.git/config", text)], "/h/w")
+        };
+        for elsewhere in ["/etc/passwd", "~/notes.txt", "../private.txt", ".env", "/h/w/.env"] {
+            assert!(matches!(of(elsewhere)[..], [Worry::Outside(_)]), "{key} {elsewhere}");
+        }
+        for own in [".git-blame-ignore-revs", "/h/w/ignore", "", "/dev/null"] {
+            assert_eq!(of(own), [], "{key} {own}");
+        }
     }
 }

@@ -28,9 +28,12 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("node nodejs deno bun ts-node tsx", words::RUNS_CODE, INSTALL).check(wrappers::code).quiet(&["--version", "-v"]).keeps(&["node x.js", "node -e 1", "bun -e 1"]),
     Spec::ask("python python2 python3 python3.* python2.* pypy pypy3 ipython jupyter", words::RUNS_CODE, INSTALL).check(wrappers::code).quiet(&["--version", "-V"])
         .keeps(&["python3 -c 1", "python3 x.py", "python3 -m json.tool", "python -m http.server"]),
-    Spec::ask("perl ruby php lua luajit Rscript R julia java groovy scala kotlin osascript tclsh wish expect ghci runghc runhaskell irb swift elixir iex erl escript racket guile sbcl clisp ocaml octave gnuplot node-gyp pwsh powershell raku dart crystal nim janet bb clojure clj jshell cscript wscript m4 bc dc gforth qjs d8 wasmtime wasmer mono csi fsi maxima sage matlab cmd sqlcl processing scheme chicken gosh forth tcc", words::RUNS_CODE, INSTALL).check(wrappers::code)
+    Spec::ask("perl ruby php lua luajit Rscript R julia java groovy scala kotlin ghci runghc runhaskell irb swift elixir racket guile sbcl clisp ocaml octave gnuplot node-gyp pwsh powershell raku dart crystal nim jshell m4 bc dc gforth wasmtime wasmer maxima sage", words::RUNS_CODE, INSTALL).check(wrappers::code)
         .quiet(&["--version"])
         .keeps(&["perl -e 1", "ruby x.rb", "java -jar x.jar", "Rscript -e 1", "php -r 1"]),
+    // These take `--version` for a file, or read settings of the folder before it.
+    Spec::ask("osascript tclsh wish expect iex erl escript janet bb clojure clj cscript wscript qjs d8 mono csi fsi matlab cmd sqlcl processing scheme chicken gosh forth tcc", words::RUNS_CODE, INSTALL).check(wrappers::code)
+        .keeps(&["tclsh x.tcl", "tclsh --version", "expect --version", "escript --version", "bb --version"]),
     Spec::ask("pip pip2 pip3 pip3.* pipenv poetry uv pdm hatch rye easy_install twine flit", words::INSTALLS, INSTALL).posix().subs(&[
         Spec::refuse("publish upload", words::PUBLISHES, FAR).keeps(&["poetry publish", "twine upload x"]),
     ]).keeps(&["pip install x", "uv sync", "pip list --outdated"]),
@@ -46,14 +49,18 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("go gofmt goimports golangci-lint gopls dlv staticcheck", words::RUNS_PROJECT, INSTALL).posix().subs(&[
         Spec::ask("build run test vet fmt generate mod get install list env version tool clean work doc bug fix", words::RUNS_PROJECT, INSTALL).keeps(&["go build ./...", "go mod tidy", "go vet -vettool=./evil ./...", "go version -m x"]),
     ]).keeps(&["go nobody"]),
-    Spec::ask("make gmake bmake ninja cmake ctest meson bazel bazelisk buck buck2 pants scons waf task rake invoke tox nox mage earthly dagger xmake b2 premake5 autoconf automake autoreconf configure libtool gyp nmake msbuild xbuild ant", words::RUNS_PROJECT, BUILD)
+    // Asked for their version they load the project too, look for it in the folders above,
+    // or fetch what it names.
+    Spec::ask("bazel bazelisk buck buck2 pants premake5 b2 xmake bmake tox nox waf mage mvnw gradlew", words::RUNS_PROJECT, BUILD)
+        .keeps(&["bazel build //...", "bazel --version", "bazelisk --version", "pants --version", "premake5 --version", "b2 --version", "xmake --version", "bmake --version", "./gradlew test"]),
+    Spec::ask("make gmake ninja cmake ctest meson scons task rake invoke earthly dagger autoconf automake autoreconf configure libtool gyp nmake msbuild xbuild ant", words::RUNS_PROJECT, BUILD)
         .quiet(&["--version"]).keeps(&["make", "make -n", "make SHELL=./evil.sh", "cmake ."]),
     Spec::ask("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* ld as gas lld gold mold ccache sccache distcc nasm yasm javac kotlinc scalac ghc gnatmake gfortran ocamlopt ocamlc swiftc zig nvcc emcc emconfigure emmake strip objcopy ranlib install_name_tool codesign patchelf protoc flatc thrift capnp bison flex yacc lex swig moc qmake glslc valac vala fpc dmd ldc2 gdc solc moonc", words::RUNS_PROJECT, BUILD)
         .quiet(&["--version"]).keeps(&["gcc a.c", "ld a.o"]),
     Spec::ask("pytest py.test nosetests unittest coverage mypy pyright ruff black isort flake8 pylint bandit pre-commit autopep8 yapf pyflakes pycodestyle sphinx-build mkdocs django-admin flask gunicorn uvicorn celery alembic cookiecutter streamlit pyinstaller nuitka cython vulture codespell djlint", words::RUNS_PROJECT, BUILD).keeps(&["pytest -q", "ruff check ."]),
     Spec::ask("tsc eslint prettier jest vitest mocha ava tap cypress playwright webpack vite rollup esbuild parcel turbo nx lerna rush babel swc next nuxt astro remix gatsby ng vue react-scripts storybook biome oxlint stylelint tslint standard xo dprint nodemon pm2 forever concurrently karma grunt gulp tailwindcss postcss sass svelte-kit expo react-native prisma typeorm knex sequelize graphql-codegen changeset semantic-release commitlint husky lint-staged serve http-server live-server json-server markdownlint cspell depcheck ncu tsup unbuild zx", words::RUNS_PROJECT, BUILD)
         .keeps(&["tsc --noEmit", "eslint ."]),
-    Spec::ask("mvn mvnw gradle gradlew sbt lein mill gem bundle bundler rails rspec rubocop jekyll composer phpunit phpstan artisan symfony pest php-cs-fixer mix rebar3 hex stack cabal dotnet nuget paket dune opam esy shards flutter pub fvm xcodebuild xcrun pod carthage fastlane swiftlint swiftformat cpan cpanm carton luarocks nimble zef conan vcpkg spack hugo zola quarto ktlint detekt checkstyle spotbugs clang-format clang-tidy cppcheck shellcheck shfmt hadolint yamllint actionlint tflint golint buf sqlfluff vale typos taplo pdflatex xelatex latexmk tex latex bibtex doxygen asciidoctor godot unity arduino-cli platformio pio west idf.py", words::RUNS_PROJECT, INSTALL).posix().subs(&[
+    Spec::ask("mvn gradle sbt lein mill gem bundle bundler rails rspec rubocop jekyll composer phpunit phpstan artisan symfony pest php-cs-fixer mix rebar3 hex stack cabal dotnet nuget paket dune opam esy shards flutter pub fvm xcodebuild xcrun pod carthage fastlane swiftlint swiftformat cpan cpanm carton luarocks nimble zef conan vcpkg spack hugo zola quarto ktlint detekt checkstyle spotbugs clang-format clang-tidy cppcheck shellcheck shfmt hadolint yamllint actionlint tflint golint buf sqlfluff vale typos taplo pdflatex xelatex latexmk tex latex bibtex doxygen asciidoctor godot unity arduino-cli platformio pio west idf.py", words::RUNS_PROJECT, INSTALL).posix().subs(&[
         Spec::refuse("publish deploy:deploy push", words::PUBLISHES, FAR).keeps(&["gem push x", "mix publish"]),
     ]).keeps(&["mvn test", "bundle exec rspec", "dotnet build", "mix deps.get"]),
     Spec::ask("slothtool avocet ai loc", words::RUNS_AGENT, INSTALL).keeps(&["slothtool update x"]),

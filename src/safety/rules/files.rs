@@ -20,8 +20,9 @@ pub(super) const ROWS: &[Spec] = &[
         .values("--block-size=text --color=?text --classify=?text --format=text --hide=text --hyperlink=?text --indicator-style=text \
                  -I=path --ignore=text --quoting-style=text --sort=text --time=text --time-style=text --tabsize=text -w=path --width=text")
         .operands(Reads(ANY))
+        .dangers(&[Danger::ask("follow", &["-L|--dereference", "-R|--recursive"], words::FOLLOWS_LINKS, &[Outside])])
         .keeps(&["ls", "ls -la src", "ls --color=never -1 src docs", "ls --hyperlink=always", "ls -w 80", "ls -- -x"])
-        .raised(&["ls /", "ls ..", "ls --colo=never", "ls --nobody", "ls ~/.ssh", "ls -la link_ssh/", "ls -w ~/.ssh", "ls -I ~/.ssh"]),
+        .raised(&["ls /", "ls ..", "ls --colo=never", "ls --nobody", "ls ~/.ssh", "ls -la link_ssh/", "ls -w ~/.ssh", "ls -I ~/.ssh", "ls -LR", "ls -R --dereference src"]),
     Spec::read("cat")
         .flags("-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting")
         .operands(Reads(ANY))
@@ -108,9 +109,10 @@ pub(super) const ROWS: &[Spec] = &[
                  --ignore-matching-lines=sure --show-function-line=sure --exclude=sure --color=?text --palette=text --tabsize=text \
                  --horizon-lines=text --ifdef=text -S=text --starting-file=text -X=path --exclude-from=path --from-file=path --to-file=path")
         .operands(Reads(2))
+        .check(checks::diff)
         .dangers(&[Danger::ask("paginate", &["-l|--paginate"], words::STARTS_PROGRAM, &[])])
-        .keeps(&["diff -u a.txt b.txt", "diff -ru src src2", "diff --color=never -U3 a.txt b.txt"])
-        .raised(&["diff -l a.txt b.txt", "diff a.txt /etc/shadow", "diff --from-file=.env a.txt", "diff --pag a b", "diff a.txt link_key"]),
+        .keeps(&["diff -u a.txt b.txt", "diff -ru src src2", "diff -N src src2", "diff -x .env -r src src2", "diff --color=never -U3 a.txt b.txt"])
+        .raised(&["diff -l a.txt b.txt", "diff a.txt /etc/shadow", "diff --from-file=.env a.txt", "diff --pag a b", "diff a.txt link_key", "diff -r .git src"]),
     Spec::read("diff3")
         .flags("-a -A -e -E -i -m -T -x -X -3 --text --show-all --ed --show-overlap --merge --initial-tab --overlap-only --easy-only --strip-trailing-cr")
         .values("-L=text --label=text").operands(Reads(3)).keeps(&["diff3 a.txt b.txt README.md"]).raised(&["diff3 --diff-program=x a b c"]),

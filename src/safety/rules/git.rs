@@ -73,7 +73,7 @@ const FORCE: &[&str] = &["-f|--force"];
 pub(super) const ROWS: &[Spec] = &[
     Spec::ask("git", words::GIT_UNKNOWN, &[Exec])
         .posix()
-        .flags("--no-pager --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-replace-objects --no-lazy-fetch --no-advice -P")
+        .flags("--no-pager --no-optional-locks --glob-pathspecs --icase-pathspecs --no-replace-objects --no-lazy-fetch --no-advice -P")
         .values("-C=path")
         .dangers(&[
             Danger::ask("config", &["-c=|--config-env="], words::GIT_CONFIGURED, &[Exec]),
@@ -98,14 +98,14 @@ const SUBS: &[Spec] = &[
         .keeps(&["git status", "git status -sb", "git status --short src", "git --no-pager status", "git status --porcelain=v2 -z", "git -C src status"])
         .raised(&["git -c a=b status", "git --config-env a=B status", "git status --nobody", "git -C .. status", "git --git-dir=x status", "git -p status",
                   "git --git-dir x status", "git --exec-path=/x status", "git -C /etc status", "git --work-tree / status", "git --nobody status", "git status --ignore-submodules=none"]),
-    Spec::read("diff").flags(diff_flags!()).values(diff_values!()).operands(Named).dangers(DIFF_DANGERS).check(checks::output)
+    Spec::read("diff").flags(diff_flags!()).values(diff_values!()).operands(Named).dangers(DIFF_DANGERS).check(checks::git_diff)
         .keeps(&["git diff", "git diff --stat", "git diff -w -U10", "git diff -U5 --unified=3", "git diff HEAD~1 -- src", "git diff main..feat/x", "git diff --cached --name-only", "git diff -- --output=x", "git diff @~3"])
         .raised(&["git diff --output=x.patch", "git diff --outp=x", "git diff --textconv", "git diff --ext-diff", "git diff --no-index /dev/null x", "git diff --no-ind a b", "git diff --nobody", "git diff --output x", "git diff -O/etc/passwd", "git diff -U /etc/passwd /dev/null", "git diff --unified /etc/passwd /dev/null", "git diff --skip-to /etc/passwd a.txt", "git diff --stat-width .env /dev/null"]),
     Spec::read("log whatchanged").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git log", "git log --oneline -n 5", "git log -5", "git log -n5 --stat", "git log --author=$(id)", "git log -- reset", "git log --format=%H", "git log --graph --all --decorate", "git log -p -S foo", "git log -L1,5:src/main.rs"])
-        .raised(&["git log --format=%G?", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p", "git log -L1,5:.env", "git log -L :main:.env"]),
+        .raised(&["git log --format=%G?", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p", "git log -L1,5:.env", "git log -L :main:.env", "git log -p -- *env", "git log -p *nv", "git --noglob-pathspecs log -p"]),
     Spec::read("show").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
-        .keeps(&["git show", "git show HEAD --stat", "git show HEAD:README.md"]).raised(&["git show --textconv HEAD", "git show HEAD:.env", "git show --format=%GS"]),
+        .keeps(&["git show", "git show HEAD --stat", "git show HEAD:README.md"]).raised(&["git show --textconv HEAD", "git show HEAD:.env", "git show --format=%GS", "git show HEAD -- :(top)*.pem"]),
     Spec::read("branch")
         .flags("-a -r -v -vv -l -q --all --remotes --verbose --list --show-current --no-column --no-color --contains --no-contains --merged --no-merged --ignore-case -i --no-abbrev --omit-empty")
         .values("--sort=text --format=text --points-at=text --color=?text --abbrev=?text --column=?text --contains=?text --no-contains=?text --merged=?text --no-merged=?text")
@@ -166,18 +166,19 @@ const SUBS: &[Spec] = &[
                 --no-exclude-standard --exclude-standard --recursive --no-recursive --all-match --and --or --not ( ) --no-color --no-textconv")
         .values("-e=sure -m=text --max-count=text -A=text -B=text -C=text --after-context=text --before-context=text --context=text --max-depth=text --threads=text --color=?text -f=path")
         .operands(PatternThenReads("-e|-f"))
+        .check(checks::git_grep)
         .dangers(&[
             Danger::ask("pager", &["-O|--open-files-in-pager"], words::STARTS_PROGRAM, &[Exec]),
             Danger::ask("textconv", &["--textconv"], words::STARTS_PROGRAM, &[Exec]),
             Danger::ask("no_index", &["--no-index"], words::READS_ELSEWHERE, &[Outside]),
         ])
-        .keeps(&["git grep -n TODO", "git grep -e a -- src"]).raised(&["git grep -O./x a", "git grep -nO./x a", "git grep --open=./x a", "git grep --no-index x /etc", "git grep --textconv a", "git grep --open-files-in-pager=./x a", "git grep x .env"]),
+        .keeps(&["git grep -n TODO", "git grep -e a -- src", "git grep x -- *.json", "git grep x -- :!docs"]).raised(&["git grep -O./x a", "git grep -nO./x a", "git grep --open=./x a", "git grep --no-index x /etc", "git grep --textconv a", "git grep --open-files-in-pager=./x a", "git grep x .env", "git grep --untracked --no-exclude-standard -e . -- *nv", "git grep -o . src", "git --literal-pathspecs grep x", "git grep x -- :(icase)*ENV"]),
     Spec::read("var").operands(Text).quiet(&["GIT_DEFAULT_BRANCH"]).flags("").check(checks::needs_quiet).keeps(&["git var GIT_DEFAULT_BRANCH"]).raised(&["git var -l"]),
     Spec::read("rerere").operands(None).quiet(&["status", "diff", "remaining"]).check(checks::needs_quiet).keeps(&["git rerere status"]).raised(&["git rerere", "git rerere clear"]),
 
     // Reading or writing, by what follows.
     Spec::ask("stash", words::GIT_WRITES, &[Write]).posix().subs(&[
-        Spec::read("list").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Text).dangers(DIFF_DANGERS).check(checks::git_format).keeps(&["git stash list"]).raised(&["git stash list --format=%GS"]),
+        Spec::read("list").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format).keeps(&["git stash list"]).raised(&["git stash list --format=%GS", "git stash list -p -- .env"]),
         Spec::read("show").flags(concat!(diff_flags!(), "--include-untracked --only-untracked")).values(diff_values!()).operands(Text).dangers(DIFF_DANGERS).keeps(&["git stash show", "git stash show -p stash@{0}"]).raised(&["git stash show --ext-diff"]),
         Spec::ask("drop", words::GIT_DELETES_STASH, &[Delete, Irreversible]).keeps(&["git stash drop"]),
         Spec::refuse("clear", words::GIT_DELETES_STASH, &[Delete, Irreversible]).keeps(&["git stash clear"]),
@@ -189,8 +190,8 @@ const SUBS: &[Spec] = &[
         Spec::read("list").flags("-v -z --verbose --porcelain").keeps(&["git worktree list"]).raised(&["git worktree list x"]),
         Spec::ask("remove", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).keeps(&["git worktree remove x"]).raised(&["git worktree remove --force x"]),
     ]).keeps(&["git worktree add ../x"]),
-    Spec::read("reflog").posix().flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Text).dangers(DIFF_DANGERS).check(checks::git_reflog)
-        .keeps(&["git reflog", "git reflog -n 5", "git reflog show HEAD"]).raised(&["git reflog expire --all", "git reflog delete x", "git reflog -p --textconv"]),
+    Spec::read("reflog").posix().flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_reflog)
+        .keeps(&["git reflog", "git reflog -n 5", "git reflog show HEAD"]).raised(&["git reflog expire --all", "git reflog delete x", "git reflog -p --textconv", "git reflog show -p HEAD -- .env", "git reflog -p -- *nv"]),
     Spec::ask("submodule", words::GIT_RUNS, &[Write, Network, Exec]).posix().flags("-q --quiet").subs(&[
         Spec::ask("deinit", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).raised(&["git submodule deinit -f x"]),
     ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),

@@ -1,5 +1,6 @@
 //! Searching text.
 
+use super::super::checks;
 use super::super::table::Operands::PatternThenReads;
 use super::super::table::{Danger, Spec};
 use crate::protocol::Effect::{Exec, Outside};
@@ -29,9 +30,10 @@ pub(super) const ROWS: &[Spec] = &[
             Danger::ask("zip", &["-z|--search-zip"], words::STARTS_PROGRAM, &[Exec]),
             Danger::ask("follow", &["-L|--follow"], words::FOLLOWS_LINKS, &[Outside]),
         ])
+        .check(checks::rg)
         .quiet(&["-V"])
-        .keeps(&["rg -n TODO src", "rg fn", "rg -e a -e b .", "rg --files", "rg --files src", "rg -g *.rs -C2 x", "rg -tjs x packages", "rg -uu x", "rg --json x .", "rg -- --pre src", "rg --version"])
+        .keeps(&["rg -n TODO src", "rg fn", "rg -e a -e b .", "rg --files", "rg --files src", "rg -g *.rs -C2 x", "rg -tjs x packages", "rg -uu x", "rg --json x .", "rg -- --pre src", "rg --version", "rg -g !.env x", "rg -g *.{ts,json} x", "rg -o fn.* src"])
         .raised(&["rg --pre ./evil.sh x", "rg --pre=./evil.sh x", "rg --hostname-bin ./x y", "rg -z x", "rg -nz x", "rg -L x", "rg x /etc", "rg -f .env x",
-                  "rg x .env", "rg -g .env x", "rg --files ..", "rg x link_ssh", "rg --search-zip foo", "rg -g *.pem . .", "rg --nobody x"]),
+                  "rg x .env", "rg -g .env x", "rg --files ..", "rg x link_ssh", "rg --search-zip foo", "rg -g *.pem . .", "rg --nobody x", "rg -uu -g ?env .", "rg -g *nv x", "rg -g {.env,x} x", "rg -g .* x", "rg -o . src", "rg -r $0 x", "rg --replace=x y src", "rg -uuo [a-z]"]),
     Spec::ask("ag ack ugrep ug pt sift ast-grep", words::RUNS_PROJECT_SETTINGS, &[Exec]).keeps(&["ag x", "ack --pager=x y"]),
 ];

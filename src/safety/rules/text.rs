@@ -58,9 +58,9 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("echo true false printf").flags("*").operands(Text)
         .keeps(&["echo hello", "echo a && rm -rf /", "echo -e x", "printf %s x", "true", "false", "echo $(id)"]),
     Spec::read("expr factor").flags("*").operands(Text).keeps(&["expr 1 + 2", "factor 12"]),
-    Spec::read("iconv").flags("-c -s -l --list --silent --verbose").values("-f=text --from-code=text -t=text --to-code=text").operands(Reads(ANY))
+    Spec::read("iconv").flags("-c -s -l --list --silent --verbose").values("-f=path --from-code=path -t=path --to-code=path").operands(Reads(ANY))
         .dangers(&[Danger::ask("output", &["-o=|--output="], words::WRITES_A_FILE, &[Write])]).check(checks::output)
-        .keeps(&["iconv -f utf-8 -t ascii a.txt"]).raised(&["iconv -f utf-8 -t ascii -o out.txt a.txt", "iconv --outp=x a.txt"]),
+        .keeps(&["iconv -f utf-8 -t ascii a.txt"]).raised(&["iconv -f utf-8 -t ascii -o out.txt a.txt", "iconv --outp=x a.txt", "iconv -f /etc/passwd a.txt", "iconv -f/etc/passwd a.txt", "iconv --to-code=../x a.txt"]),
     // The two that have another name are scripts that start the first.
     Spec::read("grep egrep fgrep").starts(&["grep"])
         .flags("-E -F -G -P -i -y -v -w -x -c -L -l -o -q -s -b -H -h -n -T -Z -a -I -r -U -z -NUM --extended-regexp --fixed-strings --basic-regexp \
@@ -72,9 +72,10 @@ pub(super) const ROWS: &[Spec] = &[
                  --exclude=sure --exclude-dir=sure --include=glob -f=path --file=path --exclude-from=path --group-separator=text")
         .operands(PatternThenReads("-e|--regexp|-f|--file"))
         .dangers(&[Danger::ask("follow", &["-R|--dereference-recursive"], words::FOLLOWS_LINKS, &[Outside])])
-        .keeps(&["grep -rn x .", "grep -n TODO README.md", "grep -e a -e b a.txt", "grep -C3 x a.txt", "grep -- -v a.txt", "grep --include=*.rs -r fn src", "grep /etc/passwd a.txt"])
+        .check(checks::grep)
+        .keeps(&["grep -rn x .", "grep -n TODO README.md", "grep -e a -e b a.txt", "grep -C3 x a.txt", "grep -- -v a.txt", "grep --include=*.rs -r fn src", "grep /etc/passwd a.txt", "grep -e /api/ a.txt", "grep -rho TODO.* src", "grep -r --include=*.json x .", "grep -o . a.txt"])
         .raised(&["grep x .env", "grep -R x .", "grep -r . link_ssh/", "grep -f /etc/shadow a.txt", "grep -f .env a.txt", "grep x /etc/passwd",
-                  "grep --include=.env -r . .", "grep --recurs x .", "grep -e x .env", "grep -r --include *.pem . .", "grep -ex .env"]),
+                  "grep --include=.env -r . .", "grep --recurs x .", "grep -e x .env", "grep -r --include *.pem . .", "grep -ex .env", "grep -rh . . --include=*nv", "grep -rho . .", "grep -ro [a-z] src", "grep -r -o -e abc -e . src", "grep -o -d recurse . .", "grep -r x .git", "grep -r x .docker"]),
     Spec::read("sed gsed")
         .flags("-n -E -r -s -u -z --quiet --silent --regexp-extended --separate --unbuffered --null-data --zero-terminated --posix --sandbox")
         .values("-e=sure --expression=sure -l=text --line-length=text")

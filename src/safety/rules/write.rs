@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("rsync", words::COPIES_FAR, &[Write, Network])
         .dangers(&[Danger::ask("program", &["-e=|--rsh=|--rsync-path="], words::STARTS_PROGRAM, &[Exec]), Danger::ask("delete", &["--delete|--delete-before|--delete-after|--delete-excluded|--del|--remove-source-files"], words::DELETES_FILES, &[Delete])])
         .keeps(&["rsync -a src/ dst/", "rsync -e ./evil.sh a h:b", "rsync --delete a b"]),
-    Spec::ask("crontab at batch atrm", words::SCHEDULES, &[Write, Exec]).dangers(&[Danger::refuse("remove", &["-r"], words::SCHEDULES, LASTING)]).quiet(&["-l"]).keeps(&["crontab job.txt", "at now"]).raised(&["crontab -r"]),
+    Spec::ask("crontab at batch atrm", words::SCHEDULES, &[Write, Exec]).dangers(&[Danger::refuse("remove", &["-r"], words::SCHEDULES, LASTING)]).keeps(&["crontab job.txt", "crontab -l", "at now"]).raised(&["crontab -r"]),
     Spec::ask("systemctl loginctl service launchctl rc-service initctl supervisorctl", words::CHANGES_SERVICES, &[Write, Exec])
         .check(checks::power)
         .quiet(&["list-units --no-pager", "--version"])

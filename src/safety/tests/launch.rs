@@ -50,3 +50,54 @@ fn what_is_approved_starts_as_it_was_seen() {
     let launch = &verdict.judged().launch;
     assert_eq!((launch.git, launch.inserted.len(), launch.empty_folder), (Some(0), 0, false));
 }
+
+#[test]
+fn a_question_for_a_version_is_answered_from_an_empty_folder() {
+    for line in ["node --version", "make --version", "timeout 5 gcc --version", "python3 -V"] {
+        assert!(launch(line).empty_folder, "{line}");
+    }
+    for line in ["git remote -v", "ls", "git status", "rg --version"] {
+        assert!(!launch(line).empty_folder, "{line}");
+    }
+}
+
+/// What a step is started with.
+fn started(line: &str) -> Vec<String> {
+    let words = words_of(line);
+    launch(line).arguments(&words[1..])
+}
+
+#[test]
+fn who_reads_whole_folders_leaves_credentials_out() {
+    for line in ["grep -rn x .", "egrep -r x src", "timeout 5 grep -nr x", "grep -d recurse x ."] {
+        let args = started(line);
+        for left_out in ["--exclude=.[eE][nN][vV]*", "--exclude-dir=.ssh", "--exclude-dir=.git"] {
+            assert!(args.contains(&left_out.to_owned()), "{line}: {left_out}");
+        }
+    }
+    let args = started("rg -uu x .");
+    for left_out in ["--iglob=!.env*", "--iglob=!**/.git/config", "--iglob=!**/.ssh/**"] {
+        assert!(args.contains(&left_out.to_owned()), "{left_out}");
+    }
+    for line in
+        ["git grep x", "git grep --untracked -e x -- src", "git log -p -- src", "git diff src"]
+    {
+        let args = started(line);
+        assert!(args.contains(&":(top,exclude,icase,glob)**/.env*".to_owned()), "{line}");
+    }
+    for line in ["grep x a.txt", "rg --files", "git log -p", "git log -- src", "ls -R"] {
+        assert!(launch(line).inserted.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn what_is_left_out_stands_behind_all_options_and_in_front_of_the_end_of_them() {
+    let args = started("grep -r --include=*.rs -e x -- src");
+    let end = args.iter().position(|arg| arg == "--").unwrap();
+    let last = args.iter().rposition(|arg| arg.starts_with("--exclude")).unwrap();
+    let given = args.iter().position(|arg| arg.starts_with("--include")).unwrap();
+    assert!(given < last && last + 1 == end, "{args:?}");
+    assert_eq!(args.last().unwrap(), "src");
+    let args = started("git grep x -- src");
+    assert_eq!(args[..4], ["grep", "x", "--", "src"]);
+}

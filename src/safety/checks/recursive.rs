@@ -1,0 +1,266 @@
+//! Programs that read whole folders: files of credentials in them are left out, by
+//! arguments that are added at the start. Who names such a file is asked.
+
+use std::path::Path;
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::super::args::{self, Part, Token};
+use super::super::findings::{Findings, quoted};
+use super::super::judge::Call;
+use super::super::paths::{self, Class};
+use super::super::{EntryKind, Kind, sensitive};
+use super::{OUT, operands};
+
+/// `grep -r`: credentials are left out. Without it only what is named is read.
+pub fn grep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let Some(at) = recursion(tokens) else { return };
+    splits(call, tokens, "-F|--fixed-strings", findings);
+    let given = args::hit(tokens, "-e|--regexp|-f|--file").is_some();
+    for (at, text) in operands(tokens).skip(usize::from(!given)) {
+        closed_folder(call, text, at, findings);
+    }
+    if call.is_busybox() {
+        let say = words::READS_SECRETS.with("program", call.name.to_owned());
+        call.find("recursive", Tier::L1, say, at, &[Effect::Secret], findings);
+        return;
+    }
+    let end = args::end_of_options(call.args, tokens);
+    for glob in sensitive::sensitive_globs() {
+        call.insert(end, &format!("--exclude={}", sensitive::in_any_case(&glob)), findings);
+    }
+    for folder in sensitive::closed_folders() {
+        call.insert(end, &format!("--exclude-dir={folder}"), findings);
+    }
+}
+
+/// The argument that makes `grep` go through folders.
+fn recursion(tokens: &[Token<'_>]) -> Option<usize> {
+    let recursive = |token: &&Token<'_>| match &token.part {
+        Part::Flag { name, value: Some(value), .. } => {
+            matches!(name.as_ref(), "-d" | "--directories") && value.starts_with('r')
+        }
+        Part::Flag { .. } | Part::Operand(_) => false,
+    };
+    let flag = args::hit(tokens, "-r|-R|--recursive|--dereference-recursive");
+    flag.or_else(|| tokens.iter().find(recursive)).map(|token| token.at)
+}
+
+/// A folder that is left out when it is met, and would be read because it is named.
+fn closed_folder(call: &Call<'_>, text: &str, at: usize, findings: &mut Findings) {
+    let world = call.ground.scene.world;
+    let real = world.real(&call.ground.cwd.join(text));
+    let closed = |path: &Path| {
+        path.components()
+            .any(|part| sensitive::closed_folders().any(|folder| part.as_os_str() == folder))
+    };
+    if closed(&real) {
+        let say = words::PATH_SENSITIVE.with("path", quoted(text));
+        findings.add("path.sensitive", Tier::L1, say, call.seat.arg(at), &[Effect::Secret]);
+    }
+}
+
+/// `rg`: reads all there is below, and credentials are left out.
+pub fn rg(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if args::hit(tokens, "--files|--type-list").is_some() {
+        return;
+    }
+    splits(call, tokens, "-F|--fixed-strings", findings);
+    if let Some(token) = args::hit(tokens, "-r=|--replace=") {
+        pieces(call, token.at, findings);
+    }
+    let end = args::end_of_options(call.args, tokens);
+    // The last that fits decides, and these stand behind all that are given with `-g`.
+    for glob in sensitive::sensitive_globs().chain(closed_paths()) {
+        call.insert(end, &format!("--iglob=!{glob}"), findings);
+    }
+}
+
+/// Files and folders of credentials that more than a name tells.
+fn closed_paths() -> impl Iterator<Item = String> {
+    let pairs =
+        sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("**/{folder}/{file}"));
+    let folders = sensitive::secret_folders().map(|folder| format!("**/{folder}/**"));
+    pairs.chain(folders).chain(["**/.git/**/config".to_owned()])
+}
+
+/// `-o` with a pattern that fits single signs: printed piece by piece, nothing would be
+/// recognised as a key any more.
+pub(super) fn splits(call: &Call<'_>, tokens: &[Token<'_>], fixed: &str, findings: &mut Findings) {
+    let Some(only) = args::hit(tokens, "-o|--only-matching") else { return };
+    let given = tokens.iter().filter_map(|token| match &token.part {
+        Part::Flag { name, value: Some(value), .. }
+            if matches!(name.as_ref(), "-e" | "--regexp") =>
+        {
+            Some(*value)
+        }
+        Part::Flag { .. } | Part::Operand(_) => None,
+    });
+    let mut patterns: Vec<&str> = given.collect();
+    let file = args::hit(tokens, "-f|--file").is_some();
+    if patterns.is_empty() && !file {
+        patterns.extend(operands(tokens).next().map(|(_, text)| text));
+    }
+    let fixed = args::hit(tokens, fixed).is_some();
+    let spelled = |pattern: &str| match fixed {
+        true => pattern.lines().all(|line| line.chars().count() > 1),
+        false => spells_out(pattern),
+    };
+    if file || !patterns.into_iter().all(spelled) {
+        pieces(call, only.at, findings);
+    }
+}
+
+fn pieces(call: &Call<'_>, at: usize, findings: &mut Findings) {
+    let text = call.args.get(at).map_or("", String::as_str);
+    let say = words::SPLITS_OUTPUT.with("arg", quoted(text));
+    call.find("pieces", Tier::L1, say, at, &[Effect::Secret], findings);
+}
+
+/// Whether every way through a pattern spells out at least two signs in a row.
+fn spells_out(pattern: &str) -> bool {
+    let optional = [")?", ")*", "){", "\\K", "(?"].iter().any(|part| pattern.contains(part));
+    !optional && pattern.split(['|', '\n']).all(|way| run(way) > 1)
+}
+
+/// The longest run of letters and digits that a pattern spells out.
+fn run(way: &str) -> usize {
+    let (mut longest, mut now) = (0_usize, 0_usize);
+    let mut rest = way.chars().peekable();
+    let mut inside = false;
+    while let Some(c) = rest.next() {
+        let repeated = matches!(rest.peek(), Some('*' | '?' | '{' | '\\'));
+        match c {
+            '\\' => {
+                rest.next();
+                now = 0;
+            }
+            '[' => inside = true,
+            ']' => (inside, now) = (false, 0),
+            _ if inside => now = 0,
+            c if (c.is_alphanumeric() || matches!(c, '_' | '-' | ' ')) && !repeated => now += 1,
+            _ => now = 0,
+        }
+        longest = longest.max(now);
+    }
+    longest
+}
+
+/// `diff` of folders: it follows the links in them, and reads every file.
+pub fn diff(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let world = call.ground.scene.world;
+    let named = tokens.iter().filter_map(|token| match &token.part {
+        Part::Operand(text) => Some((token.at, *text)),
+        Part::Flag { name, value: Some(value), .. }
+            if matches!(name.as_ref(), "--from-file" | "--to-file") =>
+        {
+            Some((token.at, *value))
+        }
+        Part::Flag { .. } => None,
+    });
+    let folder = |text: &str| world.kind(&call.ground.cwd.join(text)) == Kind::Folder;
+    let folders: Vec<_> = named.filter(|(_, text)| folder(text)).collect();
+    if folders.is_empty() {
+        return;
+    }
+    let deep = args::hit(tokens, "-r|--recursive").is_some();
+    let linked = |text: &str| {
+        let path = paths::normal(&call.ground.cwd.join(text));
+        let above = path.parent().map(|above| world.real(above));
+        above
+            .zip(path.file_name())
+            .is_some_and(|(above, name)| above.join(name) != world.real(&path))
+    };
+    for (at, text) in &folders {
+        closed_folder(call, text, *at, findings);
+    }
+    // A link that is named is meant to be followed; those in the folders are not.
+    if call.knows("--no-dereference") && !folders.iter().any(|(_, text)| linked(text)) {
+        let end = args::end_of_options(call.args, tokens);
+        call.insert(end, "--no-dereference", findings);
+        for glob in sensitive::sensitive_globs() {
+            call.insert(end, &format!("--exclude={}", sensitive::in_any_case(&glob)), findings);
+        }
+        for folder in sensitive::closed_folders() {
+            call.insert(end, &format!("--exclude={folder}"), findings);
+        }
+        return;
+    }
+    for (at, text) in folders {
+        if let Some(odd) = leads_to(call, text, deep) {
+            let say = words::FOLDER_HOLDS.with("path", quoted(&odd));
+            call.find("follow", Tier::L1, say, at, OUT, findings);
+        }
+    }
+}
+
+/// Entries of a folder, at any depth, that are looked at.
+const MOST_ENTRIES: usize = 20_000;
+
+/// A link that leads out, or a file of credentials, that a program meets which goes
+/// through a folder and follows links. Also the folder itself, where it holds too much.
+fn leads_to(call: &Call<'_>, text: &str, deep: bool) -> Option<String> {
+    let scene = call.ground.scene;
+    let world = scene.world;
+    let mut seen = vec![world.real(&call.ground.cwd.join(text))];
+    let (mut next, mut left) = (0, MOST_ENTRIES);
+    while let Some(folder) = seen.get(next).cloned() {
+        next += 1;
+        let entries = world.entries(&folder, left + 1);
+        if entries.len() > left {
+            return Some(text.to_owned());
+        }
+        left -= entries.len();
+        for (path, kind) in entries {
+            let shown = path.to_string_lossy().into_owned();
+            let class = paths::classify(&shown, &call.ground.cwd, scene);
+            if !matches!(class, Class::Inside | Class::Public) {
+                return Some(shown);
+            }
+            let real = match kind {
+                EntryKind::Folder => path,
+                EntryKind::Link => world.real(&path),
+                EntryKind::File | EntryKind::Other => continue,
+            };
+            if deep && world.kind(&real) == Kind::Folder && !seen.contains(&real) {
+                seen.push(real);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_that_fit_single_signs_are_told_from_those_that_spell_something_out() {
+        for whole in ["TODO", "fn [a-z_]+", "v[0-9]+ab", "TODO|FIXME", "foo.*bar", "class \\w+"] {
+            assert!(spells_out(whole), "{whole}");
+        }
+        for pieces in [
+            ".",
+            "..",
+            "[a-z]",
+            "\\w",
+            "[^ ]",
+            ".{8}",
+            "TODO|.",
+            "(abc)?.",
+            "a*",
+            "ab?",
+            "x",
+            "(?<=abc).",
+            "abc.*\\K.",
+            "[abc]",
+            "[[:alnum:]]",
+            "a\\?b\\?",
+            "(abc){0}.",
+            "",
+        ] {
+            assert!(!spells_out(pieces), "{pieces}");
+        }
+    }
+}

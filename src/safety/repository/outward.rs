@@ -1,0 +1,133 @@
+//! Where a repository leads git to files that are not its own.
+//!
+//! Git prints what it finds there: lines of a log, of a list of references it cannot
+//! read, of another repository altogether. A clone brings none of this along; an archive
+//! or a shared folder does.
+
+use std::path::{Path, PathBuf};
+
+use super::super::paths::{self, Class};
+use super::super::{Contents, EntryKind, Scene, World};
+use super::settings::Entry;
+use super::{Found, Line, MOST, line};
+
+/// Settings whose value is a file that git reads, and may print.
+const FILES: &[(&str, &str)] = &[
+    ("blame", "ignorerevsfile"),
+    ("mailmap", "file"),
+    ("core", "excludesfile"),
+    ("core", "attributesfile"),
+    ("diff", "orderfile"),
+    ("commit", "template"),
+    ("format", "signaturefile"),
+];
+
+/// Folders of a repository that no step which only reads looks into, and repositories of
+/// their own.
+const UNREAD: &[&str] = &["hooks", "modules", "lfs", "annex"];
+
+/// Entries of a repository's own folder that are looked at for links.
+const MOST_ENTRIES: usize = 8_000;
+
+/// Every place where the repository of `tree` leads out of itself, and where to.
+pub fn of(world: &dyn World, tree: &Path, own: &Path, common: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let (real_tree, real_own) = (world.real(tree), world.real(own));
+    let real_common = world.real(common);
+    let inside = |path: &Path| path.starts_with(&real_own) || path.starts_with(&real_common);
+    let mut out = Vec::new();
+    if !real_own.starts_with(&real_tree) && !points_back(world, &real_tree, &real_own) {
+        out.push((tree.join(".git"), real_own.clone()));
+    }
+    if !real_own.starts_with(&real_common) {
+        out.push((own.join("commondir"), real_common.clone()));
+    }
+    let (links, whole) = links(world, &real_own, &real_common);
+    let led = links.into_iter().map(|link| (world.real(&link), link));
+    out.extend(led.filter(|(target, _)| !inside(target)).map(|(target, link)| (link, target)));
+    if !whole {
+        out.push((real_own.clone(), PathBuf::from("/")));
+    }
+    out.extend(alternates(world, &real_common).into_iter().filter(|(_, to)| !inside(to)));
+    out
+}
+
+/// Whether a repository that lies elsewhere says by itself that it belongs to this tree:
+/// as a further working tree, or as a submodule.
+fn points_back(world: &dyn World, tree: &Path, own: &Path) -> bool {
+    if let Line::Text(text) = line(world, &own.join("gitdir")) {
+        return world.real(&own.join(text)) == tree.join(".git");
+    }
+    let Contents::Bytes(bytes) = world.read(&own.join("config"), MOST) else { return false };
+    let entries = super::settings::parse(&bytes).unwrap_or_default();
+    entries.iter().any(|entry| {
+        (entry.section.as_str(), entry.name.as_str()) == ("core", "worktree")
+            && world.real(&own.join(&entry.value)) == tree
+    })
+}
+
+/// The links in a repository's folders; false: there were too many entries to look at.
+fn links(world: &dyn World, own: &Path, common: &Path) -> (Vec<PathBuf>, bool) {
+    let mut folders = vec![common.to_owned()];
+    if !own.starts_with(common) {
+        folders.push(own.to_owned());
+    }
+    let (mut links, mut left) = (Vec::new(), MOST_ENTRIES);
+    while let Some(folder) = folders.pop() {
+        let entries = world.entries(&folder, left + 1);
+        if entries.len() > left {
+            return (links, false);
+        }
+        left -= entries.len();
+        for (path, kind) in entries {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            match kind {
+                EntryKind::Link => links.push(path),
+                EntryKind::Folder if !is_unread(name, &folder) => folders.push(path),
+                EntryKind::File | EntryKind::Folder | EntryKind::Other => {}
+            }
+        }
+    }
+    (links, true)
+}
+
+/// Loose objects lie in folders of two digits.
+fn is_unread(name: &str, folder: &Path) -> bool {
+    let object = name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    UNREAD.contains(&name) || object && folder.ends_with("objects")
+}
+
+/// Other repositories whose objects this one shows as its own.
+fn alternates(world: &dyn World, common: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let objects = common.join("objects");
+    let file = objects.join("info/alternates");
+    match world.read(&file, MOST) {
+        Contents::Missing => Vec::new(),
+        Contents::Unreadable => vec![(file, PathBuf::from("/"))],
+        Contents::Bytes(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+            lines.map(|line| (file.clone(), world.real(&objects.join(line)))).collect()
+        }
+    }
+}
+
+/// What of that lies where a step may not read unasked: said as it is written.
+pub fn places(found: &Found, scene: Scene<'_>) -> impl Iterator<Item = String> {
+    let closed = found.outward.iter().filter(move |(_, to)| {
+        let class = paths::classify(&to.to_string_lossy(), Path::new("/"), scene);
+        !matches!(class, Class::Inside | Class::Public) || !scene.place.may_read(to)
+    });
+    closed.map(|(from, to)| format!("{} -> {}", from.display(), to.display()))
+}
+
+/// Whether a setting names a file that is not of the working tree.
+pub fn names(entry: &Entry, found: &Found, scene: Scene<'_>) -> bool {
+    let key = (entry.section.as_str(), entry.name.as_str());
+    let inside = |tree: &Path| {
+        matches!(paths::classify(&entry.value, tree, scene), Class::Inside | Class::Public)
+    };
+    FILES.contains(&key)
+        && !entry.value.is_empty()
+        && entry.value != "/dev/null"
+        && !found.trees.iter().any(|(tree, _)| inside(tree))
+}

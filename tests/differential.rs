@@ -1,0 +1,394 @@
+//! What the tables promise, held against the real programs: whatever is judged to run by
+//! itself neither shows a file that is closed nor changes one, with nothing to hold it
+//! back. Programs that are not on this machine are left out, and counted.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use avocet::protocol::{Observation, Requires, Step, Tier, Work};
+use avocet::safety::{self, Place, Policy, Promised, Scene, Verdict, World as _};
+use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::world::System;
+use avocet::tools::{Tool, Watch};
+use avocet::words::Lang;
+use futures_util::stream::{self, StreamExt as _};
+use tempfile::TempDir;
+
+/// What stands in files that no step may show by itself.
+const CLOSED: &[&str] = &["OUTSIDE-MARK", "SENSITIVE-MARK"];
+
+/// A workspace, and files beside it.
+struct Bench {
+    folder: TempDir,
+    exec: Exec,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let work = root.join("work");
+        let system = System::new(&work, &root.join("home"), &[]);
+        let environment = Environment {
+            user: BTreeMap::from([("HOME".into(), root.join("home").into_os_string())]),
+            path: system.child_path(),
+            ..Environment::default()
+        };
+        let alone = Duration::from_secs(3);
+        let exec = Exec::new(Setup {
+            shell: "/bin/sh".into(),
+            environment,
+            limits: Limits { alone, ..Limits::default() },
+            redactor: None,
+            lang: Lang::En,
+        });
+        let bench = Bench { folder, exec };
+        bench.fill();
+        bench
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    fn work(&self) -> PathBuf {
+        self.root().join("work")
+    }
+
+    fn fill(&self) {
+        let outside = self.root().join("outside");
+        for folder in ["outside/docs", "home", "work/src/deep", "work/two", "work/.aws"] {
+            std::fs::create_dir_all(self.root().join(folder)).unwrap();
+        }
+        for (name, text) in [
+            ("outside/notes.txt", "OUTSIDE-MARK one\nOUTSIDE-MARK two\n"),
+            ("outside/docs/notes.txt", "OUTSIDE-MARK three\n"),
+            ("outside/a.txt", "OUTSIDE-MARK four\n"),
+            ("work/a.txt", "alpha 1\nbeta 2\ngamma 3\n"),
+            ("work/b.txt", "alpha 1\ndelta 4\n"),
+            ("work/data.json", "{\"a\": [1, 2, {\"b\": null}]}\n"),
+            ("work/src/main.rs", "fn main() {}\n"),
+            ("work/src/deep/x.txt", "deep\n"),
+            ("work/two/main.rs", "fn main() { two() }\n"),
+            ("work/.env", "KEY=SENSITIVE-MARK\n"),
+            ("work/src/.env.local", "KEY=SENSITIVE-MARK\n"),
+            ("work/src/server.pem", "SENSITIVE-MARK\n"),
+            ("work/two/.env", "KEY=SENSITIVE-MARK-TWO\n"),
+            ("work/.aws/config", "SENSITIVE-MARK\n"),
+            ("work/secrets.json", "{\"k\": \"SENSITIVE-MARK\"}\n"),
+        ] {
+            std::fs::write(self.root().join(name), text).unwrap();
+        }
+        let list = format!("{}\n", outside.join("notes.txt").display());
+        std::fs::write(self.work().join("list"), list).unwrap();
+        for program in ["/usr/bin/true", "/bin/true"] {
+            let _ = std::fs::copy(program, self.work().join("a.bin"));
+        }
+        for (link, to) in [
+            ("out", "../outside"),
+            ("linked.txt", "../outside/notes.txt"),
+            ("src/docs", "../../outside/docs"),
+            ("two/linked.txt", "../../outside/notes.txt"),
+            ("file:", "../outside"),
+            ("~", "../outside"),
+            ("-", "../outside/notes.txt"),
+        ] {
+            std::os::unix::fs::symlink(to, self.work().join(link)).unwrap();
+        }
+        self.repository();
+    }
+
+    /// Everything is tracked, credentials too.
+    fn repository(&self) {
+        let git = |args: &[&str]| {
+            let mut command = Command::new("git");
+            command.args(args).current_dir(self.work()).env("HOME", self.root().join("home"));
+            for (who, name) in [("AUTHOR", "a"), ("COMMITTER", "c")] {
+                command.env(format!("GIT_{who}_NAME"), name);
+                command.env(format!("GIT_{who}_EMAIL"), format!("{name}@example.com"));
+            }
+            assert!(command.output().is_ok_and(|out| out.status.success()), "git {args:?}");
+        };
+        git(&["init", "-q", "-b", "main", "."]);
+        git(&["config", "gc.auto", "0"]);
+        git(&["add", "-Af"]);
+        git(&["commit", "-qm", "first"]);
+        std::fs::write(self.work().join("a.txt"), "alpha 1\nbeta 2\nmore\n").unwrap();
+        git(&["commit", "-qam", "second"]);
+        std::fs::write(self.work().join("b.txt"), "alpha 1\nchanged\n").unwrap();
+    }
+
+    fn system(&self) -> System {
+        System::new(&self.work(), &self.root().join("home"), &[])
+    }
+
+    fn has(&self, program: &str) -> bool {
+        self.system().program(program).is_some()
+    }
+
+    /// What a step that runs by itself shows; `None`: it does not.
+    async fn alone(&self, words: &[String]) -> Option<Observation> {
+        let (policy, world) = (Policy::default(), self.system());
+        let place = Place::new(self.work(), self.root().join("home"));
+        let scene = Scene { policy: &policy, place: &place, world: &world };
+        let (program, args) = words.split_first().unwrap();
+        let work = Work::Exec { program: program.clone(), args: args.to_vec() };
+        let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+        let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
+        assert_eq!(cleared.judged().risk.tier, Tier::L0);
+        let (output, _live) = tokio::sync::mpsc::unbounded_channel();
+        let cancel = tokio_util::sync::CancellationToken::new();
+        Some(self.exec.run(cleared, Watch { cancel, output }).await)
+    }
+
+    /// What lies below the root: names, with sizes and times of change.
+    fn state(&self) -> BTreeMap<PathBuf, (u64, i64, i64)> {
+        let mut out = BTreeMap::new();
+        let mut folders = vec![self.root()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+                let meta = entry.path().symlink_metadata().unwrap();
+                use std::os::unix::fs::MetadataExt as _;
+                if meta.is_dir() {
+                    folders.push(entry.path());
+                }
+                let kept = (meta.len(), meta.mtime(), meta.mtime_nsec());
+                out.insert(entry.path(), kept);
+            }
+        }
+        out
+    }
+
+    /// Everything that is wrong with running these lines.
+    async fn held_against(&self, lines: Vec<Vec<String>>) -> (usize, Vec<String>) {
+        let (mut ran, mut wrong) = (0, Vec::new());
+        let mut before = self.state();
+        for lines in lines.chunks(48) {
+            let runs = lines.iter().map(|line| async move { (line, self.alone(line).await) });
+            let seen: Vec<_> = stream::iter(runs).buffered(8).collect().await;
+            for (line, seen) in seen {
+                let Some(seen) = seen else { continue };
+                ran += 1;
+                let shown = format!("{}{}", seen.stdout, seen.stderr);
+                if let Some(mark) = CLOSED.iter().find(|mark| shown.contains(**mark)) {
+                    wrong.push(format!("{line:?} shows {mark}"));
+                }
+            }
+            let after = self.state();
+            if after != before {
+                let changed: Vec<_> =
+                    after.iter().filter(|(path, kept)| before.get(*path) != Some(kept)).collect();
+                wrong.push(format!("one of {lines:?} changed {changed:?}"));
+                before = after;
+            }
+        }
+        (ran, wrong)
+    }
+}
+
+/// An option with the value that is its own argument, attached, and behind others.
+fn with_value(promised: &Promised, entry: &str, mark: &str) -> Vec<Vec<String>> {
+    let (flag, _) = entry.split_once('=').unwrap();
+    let attached = match flag.starts_with("--") {
+        true => format!("{flag}={mark}"),
+        false => format!("{flag}{mark}"),
+    };
+    let forms: [&[&str]; 4] =
+        [&[flag, mark, "a.txt"], &["a.txt", flag, mark], &[&attached, "a.txt"], &[flag, "2", mark]];
+    let line = |form: &[&str]| {
+        promised.words.iter().chain(form).map(|word| (*word).to_owned()).collect::<Vec<String>>()
+    };
+    forms.iter().map(|form| line(form)).collect()
+}
+
+fn words_of(promised: &Promised) -> String {
+    promised.words.join(" ")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_option_with_a_value_makes_a_step_that_runs_by_itself_show_or_change_what_is_closed() {
+    let bench = Bench::new();
+    let outside = bench.root().join("outside/notes.txt").to_string_lossy().into_owned();
+    let (mut lines, mut rows) = (Vec::new(), BTreeSet::new());
+    let (mut missing, mut tried) = (BTreeSet::new(), BTreeSet::new());
+    for promised in safety::promises() {
+        if !bench.has(promised.words[0]) {
+            missing.insert(words_of(&promised));
+            continue;
+        }
+        tried.insert(words_of(&promised));
+        // The names of one row share its options.
+        if !rows.insert(promised.values.clone()) {
+            continue;
+        }
+        for entry in &promised.values {
+            for mark in [outside.as_str(), ".env", "linked.txt"] {
+                lines.extend(with_value(&promised, entry, mark));
+            }
+        }
+    }
+    let count = lines.len();
+    let (ran, wrong) = bench.held_against(lines).await;
+    println!("{count} lines, {ran} ran; {} tried, missing: {missing:?}", tried.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for needed in ["head", "sort", "uniq", "cut", "grep", "sed", "git diff"] {
+        assert!(tried.contains(needed), "{needed}");
+    }
+}
+
+/// Operands that lead to something closed, one way or another.
+fn operands(bench: &Bench) -> Vec<String> {
+    let outside = bench.root().join("outside/notes.txt").to_string_lossy().into_owned();
+    let fixed = [
+        "linked.txt",
+        ".env",
+        "out",
+        "out/notes.txt",
+        "src",
+        "two",
+        ".",
+        "@list",
+        "list",
+        "file://notes.txt",
+        "file:",
+        "~/notes.txt",
+        "./-",
+        "../outside/notes.txt",
+        "*env",
+        "-",
+        ".git",
+        "secrets.json",
+        ":/",
+        "a.txt",
+    ];
+    fixed.iter().map(|word| (*word).to_owned()).chain([outside]).collect()
+}
+
+/// All rows, options and operands: minutes of work, for whoever changes the tables.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "takes minutes"]
+async fn no_option_at_all_makes_a_step_show_or_change_what_is_closed() {
+    let bench = Bench::new();
+    let only = std::env::var("AVOCET_TEST_ROWS").unwrap_or_default();
+    let mut all = Vec::new();
+    for promised in safety::promises().filter(|promised| bench.has(promised.words[0])) {
+        if !only.is_empty() && !only.split(',').any(|row| row == words_of(&promised)) {
+            continue;
+        }
+        let mut lines = Vec::new();
+        let flags = promised.flags.iter().copied().filter(|flag| *flag != "*");
+        let flags = flags.chain(promised.values.iter().filter_map(|v| v.split('=').next()));
+        for flag in flags.chain([""]) {
+            for word in operands(&bench) {
+                let word = word.as_str();
+                let forms: [&[&str]; 7] = [
+                    &[flag, word],
+                    &[flag, "a.txt", word],
+                    &[word, flag],
+                    &["a.txt", word, flag],
+                    &[flag, "--", word],
+                    &[flag, "--", "-o", word],
+                    &["a", word, flag, "two"],
+                ];
+                for form in forms {
+                    let words = promised.words.iter().chain(form).filter(|word| !word.is_empty());
+                    lines.push(words.map(|word| (*word).to_owned()).collect::<Vec<String>>());
+                }
+            }
+        }
+        lines.sort();
+        lines.dedup();
+        let (ran, wrong) = bench.held_against(lines).await;
+        println!("{}: {ran}", words_of(&promised));
+        wrong.iter().for_each(|wrong| println!("  {wrong}"));
+        all.extend(wrong);
+    }
+    assert!(all.is_empty(), "{} wrong", all.len());
+}
+
+fn line(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+/// Lines that once ran by themselves and showed or changed what they should not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_once_passed_shows_and_changes_nothing() {
+    let bench = Bench::new();
+    let outside = bench.root().join("outside/notes.txt").to_string_lossy().into_owned();
+    let texts = [
+        "sed s,[^],],g;s,w\u{20}sedout,p,g a.txt",
+        "env POSIXLY_CORRECT=1 head a.txt -n OUT",
+        "env POSIXLY_CORRECT=1 uniq a.txt -c",
+        "git diff -U OUT /dev/null",
+        "git diff --unified OUT /dev/null",
+        "cat file://notes.txt",
+        "head file://notes.txt",
+        "cat ~/notes.txt",
+        "strings @list",
+        "nm @list",
+        "diff -rN src two",
+        "diff -N src two",
+        "diff -r src/docs two",
+        "diff -rN two src",
+        "grep -rn . .",
+        "grep -rh . . --include=*nv",
+        "grep -rh . . --include=*",
+        "grep -r . src two",
+        "grep -rho .. .",
+        "grep -d recurse . .",
+        "egrep -r . .",
+        "fgrep -r MARK",
+        "rg -uu . .",
+        "rg -uu -g ?env .",
+        "rg -uu --type-add s:.env -ts .",
+        "rg --iglob * MARK",
+        "rg -uu -g * MARK",
+        "git grep -h -e . -- :/",
+        "git grep --untracked --no-exclude-standard -e . -- *nv",
+        "git grep MARK",
+        "git log -p -- *env",
+        "git log -p -- .",
+        "git log -p --all -- src two",
+        "git diff HEAD~1 HEAD -- *",
+        "git show HEAD~1 -- .",
+        "git show HEAD~1 -- :(top)s*",
+        "git diff OUT OUT",
+        "iconv -f OUT a.txt",
+        "ls -LR",
+        "timeout 5 ~/bin/ls",
+    ];
+    let lines = texts.map(|text| line(&text.replace("OUT", &outside))).to_vec();
+    let lines = lines.into_iter().filter(|line| bench.has(&line[0])).collect();
+    let (ran, wrong) = bench.held_against(lines).await;
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(ran > 4, "some of them run, with less to show");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_is_left_out_leaves_the_rest_as_it_is() {
+    let bench = Bench::new();
+    for (text, shown) in [
+        ("grep -rn fn .", "./src/main.rs:1:fn main() {}"),
+        ("grep -r --include=*.rs two . -l", "./two/main.rs"),
+        ("git grep -n main -- src", "src/main.rs:1:fn main() {}"),
+        ("git grep -n main", "two/main.rs:1:fn main() { two() }"),
+        ("git log -p --format=%s -- a.txt", "+more"),
+        ("git diff -- b.txt", "+changed"),
+        ("git diff b.txt", "+changed"),
+        ("diff -r src two", "two()"),
+        ("sed -n 1p a.txt", "alpha 1"),
+        ("timeout 5 grep git log", ""),
+        ("make --version", "Make"),
+    ] {
+        if bench.has(&line(text)[0]) {
+            let seen = bench.alone(&line(text)).await;
+            let seen = seen.unwrap_or_else(|| panic!("{text} asks"));
+            assert!(seen.stdout.contains(shown), "{text}: {seen:?}");
+        }
+    }
+}
