@@ -66,7 +66,7 @@ fn world() -> Fake {
     let links = [
         ("/w/link_ssh", "/h/.ssh"),
         ("/w/link_key", "/h/.ssh/id_rsa"),
-        ("/w/notes_link.txt", "/outside/notes.txt"),
+        ("/w/notes_link.txt", "/outside/secret.txt"),
         ("/w/link_etc", "/etc"),
     ];
     Fake { links: links.into_iter().collect(), settings: "" }

@@ -34,7 +34,7 @@ pub use git::{
 };
 pub use jq::{jq, unnamed};
 pub use pathspec::{git_grep, git_paths};
-pub use recursive::{diff, grep, rg};
+pub use recursive::{diff, grep, ls, rg};
 pub use remote::{destroys, docker, forge, prune};
 pub use sed::sed;
 

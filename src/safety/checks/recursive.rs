@@ -61,6 +61,16 @@ fn closed_folder(call: &Call<'_>, text: &str, at: usize, findings: &mut Findings
     }
 }
 
+/// `ls -LR`: goes through the folders that links lead to.
+pub fn ls(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let deep = args::hit(tokens, "-R|--recursive").is_some();
+    if let (true, Some(token)) = (deep, args::hit(tokens, "-L|--dereference")) {
+        let text = call.args.get(token.at).map_or("", String::as_str);
+        let say = words::FOLLOWS_LINKS.with("arg", quoted(text));
+        call.find("follow", Tier::L1, say, token.at, OUT, findings);
+    }
+}
+
 /// `rg`: reads all there is below, and credentials are left out.
 pub fn rg(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     if args::hit(tokens, "--files|--type-list").is_some() {

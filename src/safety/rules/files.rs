@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Spec] = &[
         .values("--block-size=text --color=?text --classify=?text --format=text --hide=text --hyperlink=?text --indicator-style=text \
                  -I=path --ignore=text --quoting-style=text --sort=text --time=text --time-style=text --tabsize=text -w=path --width=text")
         .operands(Reads(ANY))
-        .dangers(&[Danger::ask("follow", &["-L|--dereference", "-R|--recursive"], words::FOLLOWS_LINKS, &[Outside])])
+        .check(checks::ls)
         .keeps(&["ls", "ls -la src", "ls --color=never -1 src docs", "ls --hyperlink=always", "ls -w 80", "ls -- -x"])
         .raised(&["ls /", "ls ..", "ls --colo=never", "ls --nobody", "ls ~/.ssh", "ls -la link_ssh/", "ls -w ~/.ssh", "ls -I ~/.ssh", "ls -LR", "ls -R --dereference src"]),
     Spec::read("cat")
