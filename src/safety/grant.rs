@@ -76,6 +76,7 @@ const FIRM: &[&str] = &[
     "git-config-exec",
     "git-config-unread",
     "git-bare",
+    "git-outside",
     "sandbox.absent",
     "skill.narrow",
     "path.git",

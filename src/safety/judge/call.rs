@@ -1,0 +1,133 @@
+//! What a check does with the command it looks at: adds findings about its arguments,
+//! judges what stands inside it, and says what is added at its start.
+
+use std::path::Path;
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::super::findings::{Findings, quoted};
+use super::super::paths::{self, Class};
+use super::super::{Contents, steering};
+use super::{Call, Seat, command};
+
+impl<'a> Call<'a> {
+    /// Judges the arguments from `at` on as a command of its own.
+    pub fn inner(&self, at: usize, findings: &mut Findings) {
+        if let Some((name, rest)) = self.args.get(at..).and_then(<[String]>::split_first) {
+            let named = self.seat.arg(at);
+            let seat = self.seat.after(at + 1);
+            command(name, named, rest, seat, self.depth + 1, self.ground, findings);
+        }
+    }
+
+    /// Adds an argument in front of `at` when the step is started.
+    pub fn insert(&self, at: usize, arg: &str, findings: &mut Findings) {
+        if let Seat::From(first) = self.seat {
+            findings.launch.inserted.push((first + at, arg.to_owned()));
+        }
+    }
+
+    /// Whether the program is a part of a small system in one file, which knows few of
+    /// the usual options.
+    pub fn is_busybox(&self) -> bool {
+        let world = self.ground.scene.world;
+        let real = world.program(self.name).map(|program| world.real(&program.path));
+        let name = real.as_deref().and_then(Path::file_name);
+        name.is_some_and(|name| name == "busybox" || name == "toybox")
+    }
+
+    /// Whether the program that would run has this long option: whether its file holds
+    /// the name. Asked of GNU's tools only, where older versions lack some.
+    pub fn knows(&self, option: &str) -> bool {
+        const MOST: usize = 1024 * 1024;
+        let name = option.trim_start_matches('-').as_bytes();
+        let world = self.ground.scene.world;
+        let gnu = cfg!(target_os = "linux") || self.name.starts_with('g');
+        let program = gnu.then(|| world.program(self.name)).flatten();
+        program.is_some_and(|program| match world.read(&program.path, MOST) {
+            Contents::Bytes(bytes) => bytes.windows(name.len()).any(|part| part == name),
+            Contents::Missing | Contents::Unreadable => false,
+        })
+    }
+
+    /// Adds a finding about an argument of this command.
+    pub fn find(
+        &self,
+        suffix: &str,
+        tier: Tier,
+        say: impl Into<crate::words::Say>,
+        at: usize,
+        effects: &[Effect],
+        findings: &mut Findings,
+    ) {
+        findings.add(format!("{}.{suffix}", self.id), tier, say, self.seat.arg(at), effects);
+    }
+
+    /// Adds what reading `text` as a file means.
+    pub fn reads(&self, text: &str, at: usize, findings: &mut Findings) {
+        if text == "-" {
+            return;
+        }
+        let arg = self.seat.arg(at);
+        let (rule, why, effects): (_, _, &[Effect]) =
+            match paths::classify(text, &self.ground.cwd, self.ground.scene) {
+                Class::Inside | Class::Public => return,
+                Class::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
+                Class::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
+                Class::Secret => {
+                    ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
+                }
+            };
+        findings.add(rule, Tier::L1, why.with("path", self.shown(text)), arg, effects);
+    }
+
+    /// A path as a sentence names it: one of dots alone says too little.
+    fn shown(&self, text: &str) -> String {
+        if !text.bytes().all(|byte| matches!(byte, b'.' | b'/')) {
+            return quoted(text);
+        }
+        let home = &self.ground.scene.place.home;
+        let path = paths::normal(&paths::absolute(text, &self.ground.cwd, home));
+        quoted(&path.to_string_lossy())
+    }
+
+    /// Adds what writing to `text` means beyond the write itself.
+    pub fn writes(&self, text: &str, at: usize, findings: &mut Findings) {
+        let arg = self.seat.arg(at);
+        let class = paths::classify(text, &self.ground.cwd, self.ground.scene);
+        let (rule, tier, why) = match class {
+            Class::Inside if in_repository(text) => {
+                ("path.git", Tier::L1, words::WRITES_REPOSITORY)
+            }
+            Class::Inside if self.steers(text) => ("path.steers", Tier::L1, words::WRITES_STEERING),
+            Class::Inside => return,
+            Class::Sensitive => ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
+            Class::Outside | Class::Public => {
+                ("path.outside.write", Tier::L1, words::WRITES_OUTSIDE)
+            }
+            Class::Secret => ("path.secret.write", Tier::L2, words::WRITES_SECRET),
+        };
+        let effects: &[Effect] = match class {
+            Class::Inside | Class::Sensitive => &[Effect::Write],
+            Class::Public | Class::Outside | Class::Secret => &[Effect::Write, Effect::Outside],
+        };
+        findings.add(rule, tier, why.with("path", self.shown(text)), arg, effects);
+    }
+}
+
+impl Call<'_> {
+    /// Whether a path of the workspace names what steers programs.
+    fn steers(&self, text: &str) -> bool {
+        let place = self.ground.scene.place;
+        let path = paths::absolute(text, &self.ground.cwd, &place.home);
+        let path = self.ground.scene.world.real(&path);
+        place.root_of(&path).is_some_and(|root| {
+            path.strip_prefix(root).is_ok_and(|path| steering::reader(path).is_some())
+        })
+    }
+}
+
+fn in_repository(path: &str) -> bool {
+    path.split('/').any(|part| part == ".git")
+}
