@@ -405,3 +405,23 @@ async fn what_is_left_out_leaves_the_rest_as_it_is() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_link_in_the_repository_that_leads_out_of_it_makes_git_wait() {
+    let _alone = ALONE.lock().await;
+    let bench = Bench::new();
+    let outside = bench.root().join("outside/notes.txt");
+    assert!(bench.alone(&line("git status")).await.is_some());
+    for place in ["BISECT_LOG", "packed-refs", "shallow", "refs/heads/x", "rebase-merge/done"] {
+        let link = bench.work().join(".git").join(place);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&outside, &link).unwrap();
+        for text in ["git status", "git log -p", "git branch", "git bisect log"] {
+            assert!(bench.alone(&line(text)).await.is_none(), "{place}: {text} runs");
+        }
+        std::fs::remove_file(&link).unwrap();
+    }
+    // A second working tree elsewhere points back, and a link within stays within.
+    std::os::unix::fs::symlink("HEAD", bench.work().join(".git/x")).unwrap();
+    assert!(bench.alone(&line("git status")).await.is_some());
+}
