@@ -150,8 +150,9 @@ async fn nothing_starts_before_it_is_said_whether_the_folder_is_trusted() {
 }
 
 #[tokio::test]
-async fn in_a_folder_that_is_only_read_every_step_asks_until_trust_is_given() {
-    let (mut talk, kept) = stranger(&[&cmd("pwd", &[]), DONE, &cmd("pwd", &[]), DONE]);
+async fn in_a_folder_that_is_only_read_a_step_that_reads_its_settings_asks_until_trust_is_given() {
+    let (mut talk, kept) =
+        stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     talk.says("where am I").await;
@@ -170,7 +171,8 @@ async fn in_a_folder_that_is_only_read_every_step_asks_until_trust_is_given() {
 
 #[tokio::test]
 async fn to_leave_the_question_of_trust_changes_nothing_and_keeps_nothing() {
-    let (mut talk, kept) = stranger(&[&cmd("pwd", &[]), DONE, &cmd("pwd", &[]), DONE]);
+    let (mut talk, kept) =
+        stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Dismiss }).await;
     talk.says("where am I").await;

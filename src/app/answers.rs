@@ -193,6 +193,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
         folder: ground.folder.clone(),
         trusted: ground.trusted,
         notes: &notes(&ground.folder, ground.trusted),
+        idle_rules: &idle_rules(&ground.loaded, &ground.folder, &ground.paths.home, &world),
         programs: world.folders(),
         sandbox: &super::parts::sandbox(ground, &world).rows(),
         temp: &ground.temp,
@@ -227,6 +228,7 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
                 folder: folder.clone(),
                 trusted,
                 notes: &notes(&folder, trusted),
+                idle_rules: &idle_rules(&loaded, &folder, &paths.home, &world),
                 programs: world.folders(),
                 sandbox: &sandbox.unwrap_or_default(),
                 temp: &temp,
@@ -236,6 +238,19 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
         }
         .boxed()
     })
+}
+
+/// Why rules of the settings that allow answer nothing here.
+fn idle_rules(
+    loaded: &crate::config::Loaded,
+    folder: &Path,
+    home: &Path,
+    world: &crate::tools::world::System,
+) -> Vec<crate::words::Say> {
+    let policy = loaded.settings.policy();
+    let place = policy::place(folder, home, true, world);
+    let scene = Scene { policy: &policy, place: &place, world };
+    policy.allowed.iter().filter_map(|rule| crate::safety::never(rule, None, scene)).collect()
 }
 
 /// What a trusted folder says of itself to agents.

@@ -185,7 +185,8 @@ impl Ground {
         let (paths, folder) = (self.paths.clone(), self.folder.clone());
         Arc::new(move |trusted| {
             let project = trusted.then_some(folder.as_path());
-            Places::of(&paths, project, &commands::built_in_names())
+            let places = Places::of(&paths, project, &commands::built_in_names());
+            if trusted { places } else { places.waiting_in(&folder) }
         })
     }
 

@@ -205,6 +205,7 @@ fn trust(ground: &Ground) -> Trust {
         found: survey.files.clone(),
         ask: because,
         settings: !ground.trusted && !project_files(&ground.folder).is_empty(),
+        hazard: trust::hazard(&folder, &ground.paths.home).map(Say::from),
         above: above.as_ref().map(|above| above.display().to_string()),
         keep: Box::new(move |given| {
             let level = match given {

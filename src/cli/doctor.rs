@@ -26,6 +26,8 @@ pub struct Findings<'a> {
     pub trusted: bool,
     /// What the project says of itself to agents; nothing where it is not trusted.
     pub notes: &'a [NoteFact],
+    /// Why rules of the settings that allow answer nothing.
+    pub idle_rules: &'a [crate::words::Say],
     /// The folders programs are looked up in.
     pub programs: &'a [PathBuf],
     /// What trying the sandbox out came to.
@@ -61,6 +63,7 @@ pub fn rows(found: &Findings<'_>) -> Vec<Row> {
     rows.extend(files(found.paths));
     rows.push(Row::pair(temp::DOCTOR, found.temp.place()));
     rows.extend(settings(found.loaded));
+    rows.extend(found.idle_rules.iter().map(|why| Row::pair(w::DOCTOR_WRONG, why.clone())));
     rows.extend(model(found));
     rows.push(Row::heading(w::DOCTOR_KEPT));
     rows.extend(kept::doctor_rows(found.library));
@@ -191,6 +194,7 @@ mod tests {
         let loaded = load(sources);
         let terminal = Terminal { size: Some((80, 24)), ..Terminal::default() };
         let found = Findings {
+            idle_rules: &[],
             paths: &paths,
             loaded: &loaded,
             offer,

@@ -486,8 +486,9 @@ mod tests {
     }
 
     #[test]
-    fn an_untrusted_folder_raises_every_program() {
-        let out = batch(b"{\"id\":1,\"program\":\"pwd\",\"trusted\":false}\n");
+    fn an_untrusted_folder_raises_what_reads_its_settings() {
+        let out =
+            batch(b"{\"id\":1,\"program\":\"git\",\"args\":[\"status\"],\"trusted\":false}\n");
         assert_eq!(out[0]["tier"], "L1");
         assert_eq!(out[0]["rule"], "folder.untrusted");
     }

@@ -2,7 +2,7 @@
 
 use super::{Act, Call, Outcome, Row, Surface};
 use crate::protocol::{Facts, Notice, Op, Report};
-use crate::words::{Value, commands as w};
+use crate::words::{Say, Value, commands as w};
 
 pub(super) fn help(_: &Call<'_>, topic: &str) -> Outcome {
     Outcome::Do(Act::Help((!topic.is_empty()).then(|| topic.to_owned())))
@@ -115,9 +115,9 @@ pub(super) fn rules_page(call: &Call<'_>) -> Outcome {
 
 /// Numbered through, as `revoke` counts them.
 fn both(facts: &Facts) -> Vec<Row> {
-    let Facts { allowed, denied, .. } = facts;
-    let mut rows = rules(w::PERMISSIONS_ALLOWED.into(), allowed, 1);
-    rows.extend(rules(w::PERMISSIONS_DENIED.into(), denied, 1 + allowed.len()));
+    let Facts { allowed, allowed_covers, denied, .. } = facts;
+    let mut rows = rules(w::PERMISSIONS_ALLOWED.into(), allowed, allowed_covers, 1);
+    rows.extend(rules(w::PERMISSIONS_DENIED.into(), denied, &[], 1 + allowed.len()));
     rows.push(Row::line(w::HOW_TO_RULE));
     rows
 }
@@ -139,10 +139,13 @@ fn permissions_page(call: &Call<'_>) -> Outcome {
     Outcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }
 }
 
-fn rules(heading: Value, rules: &[String], first: usize) -> Vec<Row> {
+fn rules(heading: Value, rules: &[String], covers: &[Vec<Say>], first: usize) -> Vec<Row> {
     let mut rows = vec![Row::Heading(heading)];
-    let numbered = rules.iter().zip(first..);
-    rows.extend(numbered.map(|(rule, number)| Row::line(format!("{number}. {rule}"))));
+    for (at, rule) in rules.iter().enumerate() {
+        rows.push(Row::line(format!("{}. {rule}", first + at)));
+        let says = covers.get(at).into_iter().flatten();
+        rows.extend(says.map(|say| Row::pair("", say.clone())));
+    }
     if rules.is_empty() {
         rows.push(Row::line(w::NO_RULES));
     }

@@ -20,7 +20,13 @@ pub(super) fn run(call: &Call<'_>, name: &str, args: &str, built_in: &[&str]) ->
     }
     let kept = typed(call.kept).map(|entry| entry.name.as_str());
     let known = built_in.iter().copied().chain(kept);
-    refusal("/", w::UNKNOWN, name, known, w::UNKNOWN_HINT)
+    match &call.kept.waiting {
+        Some(waiting) => {
+            let unknown = w::UNKNOWN.with("name", short(name));
+            Outcome::Say(Notice::error(unknown).hint(waiting.clone()))
+        }
+        None => refusal("/", w::UNKNOWN, name, known, w::UNKNOWN_HINT),
+    }
 }
 
 /// What can be typed, commands first.
@@ -87,13 +93,15 @@ pub(super) fn help(kept: &Catalogue, name: &str) -> Option<Outcome> {
 }
 
 pub(super) fn commands(call: &Call<'_>, _: &str) -> Outcome {
-    let rows = list(call, EntryKind::Command, w::NO_OWN_COMMANDS.into());
+    let mut rows = list(call, EntryKind::Command, w::NO_OWN_COMMANDS.into());
+    rows.extend(call.kept.waiting.clone().map(Row::line));
     Outcome::Page { title: w::OWN_COMMANDS.into(), rows }
 }
 
 pub(super) fn skills(call: &Call<'_>, _: &str) -> Outcome {
     let mut rows = list(call, EntryKind::Skill, w::NO_SKILLS.into());
     rows.extend(untold(&call.kept.untold));
+    rows.extend(call.kept.waiting.clone().map(Row::line));
     Outcome::Page { title: w::SKILLS.into(), rows }
 }
 

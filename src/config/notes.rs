@@ -14,10 +14,11 @@ use super::problem;
 use crate::context::notes::{self, MOST, Notes};
 use crate::protocol::{Notice, shown};
 use crate::safety::clean::{Source, clean};
+use crate::safety::{is_sensitive_name, steering};
 use crate::words::context as words;
 
 /// The first of these that a folder holds is read.
-pub const NAMES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
+pub const NAMES: [&str; 4] = steering::NOTES;
 
 /// The most that is read of one file.
 const READ: u64 = 1024 * 1024;
@@ -93,6 +94,9 @@ fn text(path: &Path, root: &Path) -> Result<Option<String>, Why> {
     if !inside {
         return Err(Box::new(|path| Notice::warning(words::NOTES_OUTSIDE.with("path", path))));
     }
+    if leads_to_secrets(&real, root) {
+        return Err(Box::new(|path| Notice::warning(words::NOTES_SENSITIVE.with("path", path))));
+    }
     let mut bytes = Vec::new();
     let read = File::open(&real).and_then(|file| file.take(READ).read_to_end(&mut bytes));
     if let Err(error) = read {
@@ -109,6 +113,16 @@ fn text(path: &Path, root: &Path) -> Result<Option<String>, Why> {
         }
         Err(_) => Err(unreadable(words::NOTES_NOT_TEXT.into())),
     }
+}
+
+/// A file that usually holds credentials, or one of git's own.
+fn leads_to_secrets(real: &Path, root: &Path) -> bool {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let inner = real.strip_prefix(root).unwrap_or(real);
+    inner.components().any(|part| {
+        let name = part.as_os_str().to_string_lossy();
+        is_sensitive_name(&name) || name.eq_ignore_ascii_case(".git")
+    })
 }
 
 fn unreadable(why: crate::words::Say) -> Why {
@@ -177,6 +191,20 @@ mod tests {
         assert_eq!(paths(&found), ["a/CLAUDE.md"]);
         assert!(!found.notes.text.contains("sekret"));
         assert_eq!(found.notices[0].say.word(), words::NOTES_OUTSIDE);
+    }
+
+    #[test]
+    fn a_link_to_what_holds_credentials_is_not_followed() {
+        for target in [".env", ".git/config", "conf/.env.local", "deploy/key.pem"] {
+            let (_outer, root) = project();
+            let path = root.join(target);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "sekret").unwrap();
+            symlink(target, root.join("AGENTS.md")).unwrap();
+            let found = read(&root);
+            assert!(!found.notes.text.contains("sekret"), "{target}");
+            assert_eq!(found.notices[0].say.word(), words::NOTES_SENSITIVE, "{target}");
+        }
     }
 
     #[test]

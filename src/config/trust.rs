@@ -16,7 +16,8 @@ use sha2::{Digest, Sha256};
 
 use super::{paths, saved};
 use crate::protocol::Lying;
-use crate::words::{self, Say};
+use crate::safety::steering;
+use crate::words::{self, Say, Word};
 
 const VERSION: u32 = 1;
 /// Folders that are remembered; files that are listed; how deep folders are looked into;
@@ -82,24 +83,52 @@ pub struct Survey {
     digest: String,
 }
 
-/// Names that are looked for, and whether what they name steers programs.
-const LOOKED_FOR: &[(&str, bool)] = &[
-    (".avocet", true),
-    (".agents", true),
-    (".claude", true),
-    (".gemini", true),
-    (".codex", true),
-    (".mcp.json", true),
-    (".ai.yaml", true),
-    (".ai", true),
-    ("AGENTS.md", false),
-    ("CLAUDE.md", false),
-    ("GEMINI.md", false),
-    (".cursorrules", false),
-    (".env", false),
-    (".envrc", false),
-    ("scripts", false),
+/// What is named besides the files that steer: whoever is asked may want to know of it.
+const ALSO: &[&str] = &[".env", ".envrc", "scripts"];
+
+/// Names that are looked for, and whether a change of them brings the question back: of
+/// what Avocet itself reads, that is.
+fn looked_for() -> impl Iterator<Item = (&'static str, bool)> {
+    let own = steering::names(steering::Reader::Avocet).map(|name| (name, true));
+    let told = steering::names(steering::Reader::Agents).filter(|name| !name.contains('*'));
+    own.chain(told.chain(ALSO.iter().copied()).map(|name| (name, false)))
+}
+
+/// Folders of the system that many share.
+const SYSTEM: &[&str] = &[
+    "/tmp",
+    "/var",
+    "/var/tmp",
+    "/private/tmp",
+    "/etc",
+    "/usr",
+    "/opt",
+    "/home",
+    "/Users",
+    "/srv",
+    "/mnt",
+    "/media",
 ];
+
+/// What makes a folder one that is better not trusted: it holds more than a project, or
+/// others may change what lies in it.
+pub fn hazard(folder: &Path, home: &Path) -> Option<Word> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(folder).ok()?;
+    let wide = SYSTEM.iter().any(|name| folder == Path::new(name));
+    let own = [0, rustix::process::geteuid().as_raw()].contains(&meta.uid());
+    if folder == Path::new("/") {
+        Some(words::config::HAZARD_ROOT)
+    } else if home.starts_with(folder) {
+        Some(words::config::HAZARD_HOME)
+    } else if meta.mode() & 0o002 != 0 {
+        Some(words::config::HAZARD_WRITABLE)
+    } else if !own {
+        Some(words::config::HAZARD_OWNER)
+    } else {
+        wide.then_some(words::config::HAZARD_WIDE)
+    }
+}
 
 impl Trust {
     /// Reads what is kept in `file`. The sentence says why nothing is trusted, when
@@ -207,8 +236,8 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
 /// the root of its repository, and would count in it.
 pub fn survey(folder: &Path) -> Survey {
     let mut looking = Looking::default();
-    for (name, steers) in LOOKED_FOR {
-        looking.at(&folder.join(name), name, *steers, 0);
+    for (name, steers) in looked_for() {
+        looking.at(&folder.join(name), name, steers, 0);
     }
     for root in paths::project_roots(folder).iter().filter(|root| *root != folder) {
         for name in paths::STEERING {
@@ -241,11 +270,34 @@ impl Looking {
             self.digest.update(name.as_bytes());
             self.digest.update([0]);
             self.digest.update(fingerprint(path, &meta));
+            if meta.is_symlink() {
+                self.led(path, depth);
+            }
         }
         if self.files.len() >= MOST_FILES {
             self.cut = true;
         } else {
             self.files.push(Lying { name: name.to_owned(), bytes: meta.len(), steers });
+        }
+    }
+
+    /// What a link leads to is read as if it lay there, so a change of it is one of the
+    /// folder. It is not listed.
+    fn led(&mut self, path: &Path, depth: usize) {
+        let Ok(meta) = fs::metadata(path) else { return };
+        if !meta.is_dir() {
+            return self.digest.update(fingerprint(path, &meta));
+        }
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.take(OUTLINED).map(|entry| entry.path()).collect();
+        paths.sort_unstable();
+        if depth >= DEEPEST || paths.len() > MOST_FILES {
+            return self.outline(path, 0, &mut OUTLINED.clone());
+        }
+        for path in paths {
+            self.digest.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+            self.digest.update([0]);
+            self.led(&path, depth + 1);
         }
     }
 
@@ -466,6 +518,40 @@ mod tests {
             found.files.iter().map(|file| (file.name.as_str(), file.bytes)).collect();
         assert_eq!(names, [(".avocet/config.toml", 6), (".claude", 9), ("AGENTS.md", 5)]);
         assert!(!found.cut);
+    }
+
+    #[test]
+    fn what_a_linked_folder_leads_to_brings_the_question_back_when_it_changes() {
+        for target in ["conf", "../conf"] {
+            let desk = Desk::new();
+            fs::remove_dir_all(desk.work().join(".avocet")).unwrap();
+            let conf = desk.work().join(target);
+            fs::create_dir_all(conf.join("skills/a")).unwrap();
+            fs::write(conf.join("skills/a/SKILL.md"), "one").unwrap();
+            std::os::unix::fs::symlink(target, desk.work().join(".avocet")).unwrap();
+            desk.trust();
+            assert_eq!(desk.standing(), TRUSTED);
+            fs::write(conf.join("skills/a/SKILL.md"), "two").unwrap();
+            assert_eq!(desk.standing(), Standing::Changed, "{target}");
+            desk.trust();
+            fs::write(conf.join("config.toml"), "a = 1").unwrap();
+            assert_eq!(desk.standing(), Standing::Changed, "{target}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_more_than_a_project_is_warned_of() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path().join("home");
+        let shop = home.join("shop");
+        fs::create_dir_all(&shop).unwrap();
+        fs::set_permissions(&shop, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(hazard(&shop, &home), None);
+        assert_eq!(hazard(&home, &home), Some(words::config::HAZARD_HOME));
+        assert_eq!(hazard(Path::new("/"), &home), Some(words::config::HAZARD_ROOT));
+        fs::set_permissions(&shop, fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(hazard(&shop, &home), Some(words::config::HAZARD_WRITABLE));
     }
 
     #[test]

@@ -108,6 +108,8 @@ pub enum Absent {
         name: String,
         near: Vec<String>,
         folder: PathBuf,
+        /// What waits until the folder is trusted.
+        waiting: Option<Say>,
     },
     /// There is a file, and it cannot be used.
     Broken {
@@ -127,7 +129,8 @@ impl Absent {
         places: &Places,
     ) -> Absent {
         let near = near::nearest(name, known).into_iter().map(str::to_owned).collect();
-        Absent::None { kind, name: name.to_owned(), near, folder: places.own_folder(kind) }
+        let (name, folder) = (name.to_owned(), places.own_folder(kind));
+        Absent::None { kind, name, near, folder, waiting: places.waiting.clone() }
     }
 }
 
@@ -140,7 +143,13 @@ impl Spoken for Absent {
             Absent::BadName { kind, name } => {
                 w::BAD_ASCII_NAME.with("kind", kind.word()).with("name", name::shown(name))
             }
-            Absent::None { kind, name, near, folder } if near.is_empty() => w::NONE
+            Absent::None { waiting: Some(waiting), kind, name, near, folder } => {
+                let (kind, name) = (*kind, name.clone());
+                let (near, folder) = (near.clone(), folder.clone());
+                let none = Absent::None { kind, name, near, folder, waiting: None };
+                w::NONE_WAITING.with("none", none.say()).with("waiting", waiting.clone())
+            }
+            Absent::None { kind, name, near, folder, .. } if near.is_empty() => w::NONE
                 .with("kind", kind.word())
                 .with("name", name::shown(name))
                 .with("folder", folder.display().to_string()),
@@ -278,7 +287,14 @@ impl Library {
         entries.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), shown(&bot.description)));
         let untold = self.skills.untold(skills::BUDGET);
-        Catalogue { entries, bots: bots.collect(), scripts: Vec::new(), inputs: Vec::new(), untold }
+        Catalogue {
+            entries,
+            bots: bots.collect(),
+            scripts: Vec::new(),
+            inputs: Vec::new(),
+            untold,
+            waiting: self.places.waiting.clone(),
+        }
     }
 
     fn about(&self, description: &str, file: &Path) -> String {

@@ -57,6 +57,8 @@ pub struct Places {
     pub list: Vec<Place>,
     /// Names no command may take, because they are built in; in lower case.
     pub built_in: Vec<String>,
+    /// What the folder holds that waits until it is trusted.
+    pub waiting: Option<Say>,
 }
 
 /// What other agents keep below a project's or a person's folder.
@@ -71,6 +73,20 @@ const OF_HOME: &[(&str, Kind, Maker)] =
     &[(".r9s/bots", Kind::Bot, Maker::R9s), (".r9s/commands", Kind::Command, Maker::R9s)];
 const OWN: &[(&str, Kind)] =
     &[("bots", Kind::Bot), ("commands", Kind::Command), ("skills", Kind::Skill)];
+
+/// Names in a folder that may be entries, in folders below it as well.
+fn entries(folder: &Path, depth: usize) -> usize {
+    const MOST: usize = 500;
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
+    let visible = names.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+    let skills = folder.ends_with("skills");
+    let count = |entry: std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() && !skills && depth < 4 => entries(&entry.path(), depth + 1),
+        Ok(_) => 1,
+        Err(_) => 0,
+    };
+    visible.map(count).sum()
+}
 
 impl Places {
     /// `project` is the folder that is worked in, if it is trusted: nothing of a folder
@@ -109,7 +125,36 @@ impl Places {
         Places {
             list: once(list),
             built_in: built_in.iter().map(|name| name.to_lowercase()).collect(),
+            waiting: None,
         }
+    }
+
+    /// The same places, and what waits in a folder that is not trusted. Only names are
+    /// counted; nothing is opened.
+    #[must_use]
+    pub fn waiting_in(self, folder: &Path) -> Places {
+        let own = OWN.iter().map(|(name, kind)| (Path::new(".avocet").join(name), *kind));
+        let foreign = FOREIGN.iter().map(|(name, kind, _)| (PathBuf::from(name), *kind));
+        let all: Vec<(PathBuf, Kind)> = own.chain(foreign).collect();
+        let count = |kind: Kind| -> usize {
+            let of_kind = all.iter().filter(|(_, known)| *known == kind);
+            of_kind.map(|(name, _)| entries(&folder.join(name), 0)).sum()
+        };
+        let counts = [
+            (count(Kind::Skill), words::library::WAIT_SKILL, words::library::WAIT_SKILLS),
+            (count(Kind::Command), words::library::WAIT_COMMAND, words::library::WAIT_COMMANDS),
+            (count(Kind::Bot), words::library::WAIT_BOT, words::library::WAIT_BOTS),
+        ];
+        let mut found = counts.into_iter().filter(|(count, ..)| *count > 0);
+        let said = |(count, one, many): (usize, words::Word, words::Word)| {
+            words::counted(count, one, many)
+        };
+        let first = found.next().map(said);
+        let what = found.fold(first, |what, next| {
+            what.map(|what| words::library::WAIT_AND.with("one", what).with("other", said(next)))
+        });
+        let waiting = what.map(|what| words::library::WAITING.with("what", what));
+        Places { waiting, ..self }
     }
 
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Place> {

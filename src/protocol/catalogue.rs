@@ -20,6 +20,9 @@ pub struct Catalogue {
     /// What the model's list of skills has no room for.
     #[serde(default)]
     pub untold: Untold,
+    /// What the folder holds that waits until it is trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Say>,
 }
 
 /// Skills a model is not told of, or in fewer words than their files have, because its

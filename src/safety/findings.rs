@@ -14,6 +14,8 @@ pub struct Findings {
     commands: usize,
     programs: Vec<String>,
     warnings: Vec<Warning>,
+    /// A command reads settings of the folder it runs in.
+    pub of_folder: bool,
     /// What the start must know.
     pub launch: Launch,
     /// Programs that are started besides the step's own, as they are written.
@@ -143,6 +145,7 @@ impl Findings {
         }
         self.programs.extend_from_slice(&part.programs);
         part.warnings.iter().for_each(|warning| self.warn(*warning));
+        self.of_folder |= part.of_folder;
         part.started.iter().for_each(|name| self.start(name));
         self.launch.helpers.extend_from_slice(&part.launch.helpers);
         self.launch.inserted.extend_from_slice(&part.launch.inserted);

@@ -102,6 +102,9 @@ pub fn command(
     if whose == Whose::Systems {
         allow_list(short, name, named, row.is_some(), ground, findings);
     }
+    // A row that promises L0 as a whole reads no settings of the project.
+    findings.of_folder |=
+        whose == Whose::Projects || row.is_none_or(|(spec, _)| spec.tier != Tier::L0);
     if let Some((spec, id)) = row {
         let call = Call { id: id.to_owned(), name: short, args, seat, depth, ground };
         started(spec, name, ground, findings);

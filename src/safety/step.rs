@@ -91,7 +91,10 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
     if ground.scene.policy.unheld {
         findings.add("sandbox.absent", Tier::L1, words::SANDBOX_ABSENT, None, &[]);
     }
-    if !ground.scene.place.trusted {
+    // What only reads, and by no settings of the project, needs no trust in it.
+    let asks = findings.tier_or(Tier::L0) > Tier::L0;
+    let steered = findings.of_folder && !findings.launch.empty_folder;
+    if !ground.scene.place.trusted && (asks || steered) {
         findings.add("folder.untrusted", Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);
     }
 }

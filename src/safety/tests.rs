@@ -304,12 +304,26 @@ fn allow_sudo_asks_about_sudo_and_not_about_what_it_hides() {
 }
 
 #[test]
-fn in_a_folder_that_is_not_trusted_every_program_asks() {
+fn in_a_folder_that_is_not_trusted_plain_reading_runs_and_everything_else_asks() {
     let place = Place { trusted: false, ..place() };
-    let allowed = policy(|p| p.allowed = vec![rule("ls"), rule("npm test *")]);
-    for (program, args) in [("ls", &[][..]), ("npm", &["test"])] {
+    let allowed = policy(|p| p.allowed = vec![rule("npm test *"), rule("touch a")]);
+    for line in ["ls -la", "cat a.txt", "grep -rn x .", "rg x", "find . -name x", "head a | wc"] {
+        let words: Vec<&str> = line.split(" | ").next().unwrap().split(' ').collect();
+        let verdict = judged_with(step(words[0], &words[1..]), &allowed, &place);
+        assert!(matches!(verdict, Verdict::Run(_)), "{line}");
+    }
+    for (program, args) in [
+        ("npm", &["test"][..]),
+        ("touch", &["a"]),
+        ("git", &["status"]),
+        ("git", &["log"]),
+        ("env", &["git", "status"]),
+        ("find", &[".", "-delete"]),
+        ("cat", &[".env"]),
+        ("npm", &["ls"]),
+    ] {
         let verdict = judged_with(step(program, args), &allowed, &place);
-        assert!(matches!(verdict, Verdict::Ask(_)), "{program}");
+        assert!(matches!(verdict, Verdict::Ask(_)), "{program} {args:?}");
         assert!(rules_of(&verdict.judged().risk).contains(&"folder.untrusted"));
     }
 }

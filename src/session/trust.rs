@@ -13,6 +13,8 @@ pub struct Trust {
     pub ask: Option<Say>,
     /// Settings of the project wait for the next start.
     pub settings: bool,
+    /// What makes trust in it a risk.
+    pub hazard: Option<Say>,
     /// The folder above, where trust in it is offered.
     pub above: Option<String>,
     /// Keeps the answer; an error says why it could not.
@@ -35,7 +37,7 @@ impl Trust {
     pub fn silent() -> Trust {
         let keep = Box::new(|_| Ok(()));
         let found = Vec::new();
-        Trust { found, ask: None, settings: false, above: None, keep, asking: None }
+        Trust { found, ask: None, settings: false, hazard: None, above: None, keep, asking: None }
     }
 }
 
@@ -70,6 +72,12 @@ impl Session {
         self.past.next_ask += 1;
         self.guard.trust.asking = Some(id);
         let found = self.guard.trust.found.clone();
+        let because = match &self.guard.trust.hazard {
+            Some(hazard) => {
+                words::TRUST_HAZARD.with("because", because).with("hazard", hazard.clone())
+            }
+            None => because,
+        };
         let (folder, above) = (self.facts.cwd.clone(), self.guard.trust.above.clone());
         let question = Question::Trust { folder, above, because, found };
         self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;

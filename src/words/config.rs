@@ -88,4 +88,9 @@ words! { "config":
     IO_READ_ONLY: "the file system is read-only", "文件系统只读";
     IO_LOCKED: "another Avocet has been changing it for too long; try again", "另一个 Avocet 占用该文件的时间过长，请重试";
     IO_OTHER: "{why}", "{why}";
+    HAZARD_ROOT: "Careful: this is the root of the whole system, not a project.", "注意：这是整个系统的根目录，不是一个项目。";
+    HAZARD_HOME: "Careful: your home folder lies in it, with everything of yours, not only a project.", "注意：其中包含你的主目录和全部个人文件，不只是一个项目。";
+    HAZARD_WRITABLE: "Careful: every user of this machine may change what lies in it.", "注意：本机的任何用户都可以更改其中的内容。";
+    HAZARD_OWNER: "Careful: it belongs to another user of this machine.", "注意：它属于本机的另一个用户。";
+    HAZARD_WIDE: "Careful: this is a folder of the system, not a project.", "注意：这是系统目录，不是一个项目。";
 }

@@ -47,6 +47,7 @@ words! { "context":
     NOTE: "{path} ({size})", "{path}（{size}）";
     NOTE_CUT: "{path} ({size} of {whole})", "{path}（{whole} 中的 {size}）";
     NOTES_CUT: "The project's notes are too long: {cut} of {path} are left out. At most {most} go along.", "项目说明过长：{path} 有 {cut} 未发送。最多发送 {most}。";
+    NOTES_SENSITIVE: "`{path}` leads to a file that usually holds credentials. It was not read.", "`{path}` 指向通常存放凭据的文件，没有读取。";
     NOTES_OUTSIDE: "`{path}` was not read: it leads out of the project.", "没有读取 `{path}`：它指向项目之外。";
     NOTES_UNREADABLE: "`{path}` was not read: {why}.", "没有读取 `{path}`：{why}。";
     NOTES_NOT_TEXT: "it is not UTF-8 text", "它不是 UTF-8 文本";

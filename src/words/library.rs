@@ -27,6 +27,15 @@ words! { "library":
     BAD_COMMAND_NAME: "`{name}` is not a usable name for a command. Names begin with a letter or digit of any script and hold letters, digits, `.`, `_` and `-`.", "`{name}` 不能用作命令名称。名称以任意文字的字母或数字开头，只含字母、数字、`.`、`_` 和 `-`。";
     BAD_NAME: "`{name}` is not a usable name: letters, digits, `.`, `_` and `-`, beginning with a letter or digit", "`{name}` 不是可用的名称：只能含字母、数字、`.`、`_` 和 `-`，并以字母或数字开头";
     BAD_NAME_IN: "{place}: `{name}` is not a usable name for a skill. Use letters, digits and `-`.", "{place}：`{name}` 不能用作技能名称。请使用字母、数字和 `-`。";
+    WAITING: "{what} of this folder wait for trust: `/trust`, or `--trust` for one run.", "此目录有{what}，信任后才会使用：输入 `/trust`，或单次运行时用 `--trust`。";
+    WAIT_AND: "{one} and {other}", "{one}和{other}";
+    WAIT_SKILL: "1 skill", "1 个技能";
+    WAIT_SKILLS: "{n} skills", "{n} 个技能";
+    WAIT_COMMAND: "1 command", "1 个命令";
+    WAIT_COMMANDS: "{n} commands", "{n} 个命令";
+    WAIT_BOT: "1 bot", "1 个机器人";
+    WAIT_BOTS: "{n} bots", "{n} 个机器人";
+    NONE_WAITING: "{none} {waiting}", "{none}{waiting}";
     NONE: "There is no {kind} `{name}`. Yours lie in {folder}.", "没有名为 `{name}` 的{kind}。你的文件放在 {folder}。";
     NONE_NEAR: "There is no {kind} `{name}`. Did you mean {near}?", "没有名为 `{name}` 的{kind}。是不是想用 {near}？";
 

@@ -193,7 +193,7 @@ words! { "safety":
     RULE_LINE: "{tier} · {why}", "{tier} · {why}";
     RULE_FIRM: "{tier} · cannot be lifted · {why}", "{tier} · 不可放宽 · {why}";
     SANDBOX_ABSENT: "Your settings want every step in a sandbox, and this system has none: it would run unheld.", "你的设置要求每一步都在沙箱中运行，但此系统没有沙箱：这一步将不受约束地运行。";
-    FOLDER_UNTRUSTED: "This folder is not trusted, so every program waits for your yes.", "此目录未受信任，因此每个程序都需要你确认。";
+    FOLDER_UNTRUSTED: "This folder is not trusted: a program that reads its settings, or does more than read, waits for your yes. `/trust` trusts the folder.", "此目录未受信任：会读取其设置或不只是读取的程序都需要你确认。`/trust` 可信任此目录。";
     LIMIT_NETWORK: "Your settings refuse what reaches the network (`allow_network = false`).", "你的设置拒绝访问网络（`allow_network = false`）。";
     LIMIT_WRITE: "Your settings refuse what writes or deletes (`allow_write = false`).", "你的设置拒绝写入或删除（`allow_write = false`）。";
     DENIED: "Your rule `{rule}` refuses it.", "你的规则 `{rule}` 拒绝了它。";

@@ -47,6 +47,7 @@ words! { "session":
     REVOKED_SETTINGS: "If it stands in the settings file, it counts again at the next start.", "若它写在设置文件中，下次启动时会重新生效。";
     RULE_NOT_THERE: "There is no rule `{rule}`.", "没有规则 `{rule}`。";
     RULE_NOT_FORGOTTEN: "The rule counts no more in this session; it could not be taken from the file: {why}.", "规则在本次会话不再生效，但无法从文件中移除：{why}。";
+    TRUST_HAZARD: "{because} {hazard}", "{because}{hazard}";
     TRUST_NEW: "Avocet has not worked here before.", "Avocet 还没有在这里工作过。";
     TRUST_CHANGED: "You trusted this folder, but files in it that can steer programs are new or have changed.", "你曾信任此目录，但其中可影响程序行为的文件有新增或改动。";
     TRUST_IS: "This folder is trusted now.", "此目录目前受信任。";
@@ -55,7 +56,7 @@ words! { "session":
     TRUST_STAYS_OFF: "This folder is not trusted, and nothing was decided.", "此目录不受信任，也没有作出决定。";
     TRUST_GIVEN: "This folder is trusted from now on.", "从现在起信任此目录。";
     TRUST_SETTINGS: "The project's own settings count from the next start.", "项目自身的设置从下次启动起生效。";
-    TRUST_HELD_BACK: "This folder is not trusted: every program waits for your yes, and the project's settings do not count.", "此目录不受信任：每个程序都需你确认，项目设置不生效。";
+    TRUST_HELD_BACK: "This folder is not trusted: plain reading runs, every other program waits for your yes, and the project's settings do not count.", "此目录不受信任：单纯的读取可直接运行，其他程序都需你确认，项目设置不生效。";
     TRUST_HOW: "`/trust` asks again.", "输入 `/trust` 可重新选择。";
     ADD_NO_FOLDER: "There is no folder `{path}`.", "没有目录 `{path}`。";
     ADD_KNOWN: "`{path}` is part of this session already.", "`{path}` 已经属于本次会话。";

@@ -47,6 +47,7 @@ pub fn rows(library: &Library, kind: Kind) -> Vec<Row> {
         let folder = library.own_folder(kind).display().to_string();
         rows.push(Row::line(w::NONE_AT_ALL.with("folder", folder)));
     }
+    rows.extend(library.places().waiting.clone().map(Row::line));
     rows
 }
 
@@ -64,6 +65,7 @@ pub fn doctor_rows(library: &Library) -> Vec<Row> {
     if rows.is_empty() {
         rows.push(Row::line(w::NOTHING_KEPT));
     }
+    rows.extend(library.places().waiting.clone().map(Row::line));
     rows
 }
 
