@@ -17,6 +17,7 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
@@ -32,8 +33,9 @@ use crate::config::history::History;
 use crate::protocol::Notice;
 use crate::session::Rescue;
 use crate::session::saved::{Replay, Which};
+use crate::tools::exec::watchdog;
 use crate::words::{Spoken, cli as words};
-use crate::{session, tui};
+use crate::{session, signals, tui};
 
 mod answers;
 mod ground;
@@ -51,6 +53,9 @@ use headless::{Headless, What};
 
 /// Runs the program.
 pub fn entry() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|mode| mode == watchdog::MODE) {
+        return watchdog::run();
+    }
     let cli = match Cli::parse_from_args(std::env::args_os()) {
         Ok(cli) => cli,
         Err(page) => return report::usage(&page).into(),
@@ -161,6 +166,7 @@ fn screen(
         temp: Arc::clone(&ground.temp),
         habits: tui::Habits { vim: look.vim, timestamps: look.timestamps },
         first: prompt,
+        watchdog: ground.watchdog.clone(),
         models: Vec::new(),
         notices: ground.notices().into_iter().chain(torn).collect(),
     };
@@ -174,8 +180,8 @@ fn screen(
         (left, farewell(handle.task).await)
     });
     own.shutdown_background();
-    runtime.shutdown_background();
-    let (ended, rescue) = ended;
+    let (ended, farewell) = ended;
+    let rescue = farewell.shut(runtime);
     match ended {
         Ok(left) => {
             let rescue = rescue.filter(|_| !left.knows_unsaved);
@@ -210,20 +216,19 @@ fn lines(
     };
     let voice = Voice { lang: ground.lang(), clean: ground::clean };
     let linear = Linear::new(built.facts.clone(), voice.lang, voice.clean);
-    let exit = runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let handle = session::start(built);
         let wires = Wires {
             ops: handle.ops,
             events: handle.events,
-            interrupts: print::interrupts(),
+            signals: signals::ending(),
             grace: print::GRACE,
         };
         let exit = talk(linear, prompt, wires, typed_lines(), voice, output::stdout()).await;
         (exit, farewell(handle.task).await)
     });
-    runtime.shutdown_background();
-    let (exit, rescue) = exit;
-    if let Some(rescue) = rescue {
+    let (exit, farewell) = ended;
+    if let Some(rescue) = farewell.shut(runtime) {
         rescue::write(&ground, &rescue);
         return if exit == Exit::Done { Exit::Failed } else { exit };
     }
@@ -247,16 +252,47 @@ fn which(take: Take) -> Option<Which> {
     }
 }
 
-/// Lets a session end what it started: a child that heeds no signal takes four seconds.
-/// The answer is what could not be saved.
-async fn farewell(task: JoinHandle<Option<Rescue>>) -> Option<Rescue> {
-    tokio::time::timeout(print::GRACE, task).await.ok()?.ok()?
+/// Whether a session came to its end in time.
+#[derive(Debug)]
+enum Farewell {
+    /// With what could not be saved.
+    Ended(Option<Rescue>),
+    Late,
 }
+
+/// Lets a session end what it started: a child that heeds no signal takes four seconds.
+async fn farewell(task: JoinHandle<Option<Rescue>>) -> Farewell {
+    match tokio::time::timeout(print::GRACE, task).await {
+        Ok(ended) => Farewell::Ended(ended.ok().flatten()),
+        Err(_) => Farewell::Late,
+    }
+}
+
+impl Farewell {
+    /// Ends a session's runtime. What is late is dropped, and with it every step that
+    /// still runs is killed. The answer is what could not be saved.
+    fn shut(self, runtime: Runtime) -> Option<Rescue> {
+        match self {
+            Farewell::Ended(rescue) => {
+                runtime.shutdown_background();
+                rescue
+            }
+            Farewell::Late => {
+                runtime.shutdown_timeout(DROPPED);
+                None
+            }
+        }
+    }
+}
+
+/// How long dropping what is late may take.
+const DROPPED: Duration = Duration::from_millis(300);
 
 fn left_by(cause: tui::Cause) -> Exit {
     match cause {
         tui::Cause::Left | tui::Cause::SessionClosed => Exit::Done,
-        tui::Cause::Signal(_) | tui::Cause::TerminalGone => Exit::Interrupted,
+        tui::Cause::Signal(number) => Exit::by_signal(number),
+        tui::Cause::TerminalGone => Exit::by_signal(signals::HUP),
     }
 }
 

@@ -38,7 +38,10 @@ pub mod store;
 pub mod tools;
 
 // Ground: what every edge does alike.
+pub mod deadline;
 pub mod disk;
+pub mod signals;
+pub mod terminal_modes;
 
 // Rules: pure decisions.
 pub mod context;

@@ -149,6 +149,6 @@ fn echo(mut inbox: mpsc::Receiver<Op>, outbox: &mpsc::Sender<Event>) {
 #[test]
 #[ignore = "the program of the other tests"]
 fn child_panics() {
-    let _screen = terminal::Screen::enter(false).unwrap();
+    let _screen = terminal::Screen::enter(false, avocet::tools::exec::Watchdog::default()).unwrap();
     panic!("a defect of ours");
 }

@@ -19,6 +19,7 @@ use crate::safety;
 use crate::session::library::FindPlaces;
 use crate::session::{folders, saved};
 use crate::store::Store;
+use crate::tools::exec::Watchdog;
 use crate::tools::temp::RunFolder;
 use crate::tools::world::System;
 use crate::tui::ring::Ring;
@@ -42,6 +43,8 @@ pub struct Ground {
     pub temp: Arc<RunFolder>,
     /// Folders added on the command line, links resolved.
     pub added: Vec<PathBuf>,
+    /// Mends what a sudden death of this process leaves.
+    pub watchdog: Watchdog,
 }
 
 /// What is known about trust in the folder.
@@ -79,9 +82,18 @@ impl Ground {
         }
         let saves = !cli.run.no_save;
         let temp = Arc::new(RunFolder::new(temp_places(&environment, &paths)));
-        let added = Vec::new();
-        let mut ground =
-            Ground { environment, paths, loaded, folder, trusted, saves, trust, temp, added };
+        let mut ground = Ground {
+            environment,
+            paths,
+            loaded,
+            folder,
+            trusted,
+            saves,
+            trust,
+            temp,
+            added: Vec::new(),
+            watchdog: Watchdog::new(std::env::current_exe().ok()),
+        };
         for named in &cli.run.add_dir {
             // Named in the user's shell, and so seen from where that stands.
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());

@@ -16,6 +16,7 @@ use crate::prompt::line::{self, Intent};
 use crate::protocol::{Mention, Notice, Op, Part, Prompt};
 use crate::session;
 use crate::session::saved::Which;
+use crate::signals;
 use crate::words::{Say, Spoken, cli as words, library as w};
 
 /// The turn, and how it was asked for.
@@ -77,12 +78,12 @@ impl Headless {
             Ok(runtime) => runtime,
             Err(error) => return ground.broken(&error),
         };
-        let exit = runtime.block_on(async {
+        let ended = runtime.block_on(async {
             let handle = session::start(built);
             let wires = Wires {
                 ops: handle.ops,
                 events: handle.events,
-                interrupts: print::interrupts(),
+                signals: signals::ending(),
                 grace: print::GRACE,
             };
             let person = if asks { print::person() } else { print::nobody() };
@@ -90,9 +91,8 @@ impl Headless {
             let exit = print::run(op, wires, person, &options, streams).await;
             (exit, farewell(handle.task).await)
         });
-        runtime.shutdown_background();
-        let (exit, unsaved) = exit;
-        match unsaved {
+        let (exit, farewell) = ended;
+        match farewell.shut(runtime) {
             Some(unsaved) => {
                 let notice = Notice::error(words::UNSAVED.with("why", unsaved.why));
                 ground.fail(&notice, if exit == Exit::Done { Exit::Failed } else { exit })

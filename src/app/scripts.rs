@@ -12,10 +12,11 @@ use tokio::sync::mpsc;
 
 use super::ground::{self, Ground};
 use super::parts;
+use crate::cli::Exit;
 use crate::cli::args::RunScript;
+use crate::cli::output;
 use crate::cli::report::{self, Voice};
 use crate::cli::script::{self as surface, Look, Writer};
-use crate::cli::{Exit, output, print};
 use crate::protocol::{Message, Notice, Tier, Work};
 use crate::script::host::Key;
 use crate::script::shape::Shape;
@@ -23,6 +24,7 @@ use crate::script::source::Library;
 use crate::script::{Done, Failure, Host, ModelCall, Order, Part, Told, built_in, run};
 use crate::session::script::{FindScripts, ScriptPlaces};
 use crate::session::scripting::{Asked, Asking, Disk, STACK, Said, ScriptHost};
+use crate::signals;
 use crate::words::{Say, Spoken, cli as words};
 
 /// Runs a script from the command line.
@@ -65,7 +67,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
     let ended = std::thread::Builder::new().stack_size(STACK).spawn(work).map(|it| it.join());
     match ended {
         Ok(Ok(Ok(Ended::Done))) => Exit::Done,
-        Ok(Ok(Ok(Ended::Interrupted))) => Exit::Interrupted,
+        Ok(Ok(Ok(Ended::Signal(number)))) => Exit::by_signal(number),
         Ok(Ok(Ok(Ended::Failed(say)))) => {
             if !json {
                 let notice = Notice::error(say);
@@ -83,7 +85,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
 enum Ended {
     Done,
     Failed(Say),
-    Interrupted,
+    Signal(i32),
 }
 
 /// The messages of each call that a dry run would have made.
@@ -109,8 +111,8 @@ fn perform(
 ) -> io::Result<Ended> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut writer = Writer::new(output::stdout(), look);
-    let came: Option<Result<Done, Failure>> = runtime.block_on(async {
-        let mut interrupts = print::interrupts();
+    let came: Result<Result<Done, Failure>, i32> = runtime.block_on(async {
+        let mut signals = signals::ending();
         let mut running = Box::pin(run(order, library, host));
         let mut listening = true;
         let came = loop {
@@ -123,8 +125,8 @@ fn perform(
                     }
                     None => listening = false,
                 },
-                came = &mut running => break Some(came),
-                Some(()) = interrupts.recv() => break None,
+                came = &mut running => break Ok(came),
+                Some(number) = signals.recv() => break Err(number),
             }
         };
         while let Ok(told) = hear.try_recv() {
@@ -137,8 +139,8 @@ fn perform(
     let calls = seen.and_then(|seen| Some(std::mem::take(&mut *seen.lock().ok()?)));
     let calls = calls.unwrap_or_default();
     match (came, calls.is_empty()) {
-        (None, _) => Ok(Ended::Interrupted),
-        (Some(came), false) => {
+        (Err(number), _) => Ok(Ended::Signal(number)),
+        (Ok(came), false) => {
             for (at, messages) in calls.iter().enumerate() {
                 let messages = serde_json::to_value(messages).unwrap_or(Value::Null);
                 writer.messages(&messages, (calls.len() > 1).then_some(at + 1))?;
@@ -154,7 +156,7 @@ fn perform(
             }
             Ok(Ended::Done)
         }
-        (Some(came), true) => {
+        (Ok(came), true) => {
             writer.ended(&came)?;
             Ok(match came {
                 Ok(_) => Ended::Done,

@@ -3,24 +3,40 @@
 use std::process::ExitCode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Exit {
-    Done = 0,
+    Done,
     /// The work failed: the model answered with an error, a file could not be written.
-    Failed = 1,
-    WrongUse = 2,
+    Failed,
+    WrongUse,
     /// A step was refused or declined, and the task could not finish without it.
-    Blocked = 3,
+    Blocked,
     /// A limit was reached.
-    Limit = 4,
+    Limit,
     /// The model or its server failed.
-    Model = 5,
-    Interrupted = 130,
+    Model,
+    /// A signal ended it, by its number.
+    Signal(u8),
 }
 
 impl Exit {
+    /// Ctrl-C.
+    pub const INTERRUPTED: Exit = Exit::Signal(2);
+
+    /// A signal of this number ended the program.
+    pub fn by_signal(number: i32) -> Exit {
+        u8::try_from(number).map_or(Exit::INTERRUPTED, Exit::Signal)
+    }
+
     pub fn code(self) -> u8 {
-        self as u8
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::WrongUse => 2,
+            Exit::Blocked => 3,
+            Exit::Limit => 4,
+            Exit::Model => 5,
+            Exit::Signal(number) => 128_u8.saturating_add(number),
+        }
     }
 }
 

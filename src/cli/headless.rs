@@ -70,7 +70,7 @@ impl<'a> Headless<'a> {
         let again = self.stop == Stop::Interrupted;
         self.stop = Stop::Interrupted;
         match again {
-            true => vec![Effect::End(Exit::Interrupted)],
+            true => vec![Effect::End(Exit::INTERRUPTED)],
             false => {
                 // The question stands on an unfinished line.
                 let end = self.asking.take().map(|_| Effect::Tell(Said::Text(String::new())));
@@ -97,7 +97,7 @@ impl<'a> Headless<'a> {
     /// The session is gone before the turn was over.
     pub fn lost(&self) -> Vec<Effect> {
         match self.stop {
-            Stop::Interrupted => vec![Effect::End(Exit::Interrupted)],
+            Stop::Interrupted => vec![Effect::End(Exit::INTERRUPTED)],
             Stop::No | Stop::Paused => {
                 let notice = Notice::error(w::SESSION_LOST);
                 vec![Effect::Tell(Said::Notice(notice)), Effect::End(Exit::Failed)]
@@ -345,7 +345,7 @@ impl<'a> Headless<'a> {
     fn ended(&mut self, ending: &Ending) -> Vec<Effect> {
         let mut effects = Vec::new();
         let exit = match (self.stop, ending) {
-            (Stop::Interrupted, _) | (_, Ending::Cancelled) => Exit::Interrupted,
+            (Stop::Interrupted, _) | (_, Ending::Cancelled) => Exit::INTERRUPTED,
             (Stop::No | Stop::Paused, Ending::Done) => {
                 effects.extend(self.answer());
                 return effects;

@@ -33,13 +33,13 @@ pub struct Options {
     pub clean: Clean,
 }
 
-/// The ends of the session, and Ctrl-C.
+/// The ends of the session, and the signals.
 #[derive(Debug)]
 pub struct Wires {
     pub ops: Sender<Op>,
     pub events: Receiver<Event>,
-    /// One for each press. A closed one means that nobody can interrupt.
-    pub interrupts: Receiver<()>,
+    /// The numbers of signals that end the program. A closed one means that none comes.
+    pub signals: Receiver<i32>,
     /// How long a turn may take to end after Ctrl-C: [`GRACE`], unless a test is in a hurry.
     pub grace: Duration,
 }
@@ -60,6 +60,7 @@ pub async fn run(
     let mut streams = Streams { out, err, options };
     let mut effects = vec![Effect::Send(first)];
     let mut grace: Option<Instant> = None;
+    let mut signal: Option<i32> = None;
     let mut line: Option<Line> = None;
     let exit = loop {
         if effects.iter().any(|effect| matches!(effect, Effect::Ask(_))) {
@@ -74,7 +75,8 @@ pub async fn run(
                 Some(event) => turn.next(&event),
                 None => turn.lost(),
             },
-            Some(()) = wires.interrupts.recv() => {
+            Some(number) = wires.signals.recv() => {
+                signal.get_or_insert(number);
                 grace.get_or_insert_with(|| Instant::now() + wires.grace);
                 turn.interrupt()
             }
@@ -83,13 +85,16 @@ pub async fn run(
                 turn.typed(typed.as_deref())
             }
             () = tokio::time::sleep(left), if grace.is_some() => {
-                vec![Effect::End(Exit::Interrupted)]
+                vec![Effect::End(Exit::INTERRUPTED)]
             }
         };
     };
     // A session that is gone already has nothing to shut down.
     let _ = wires.ops.try_send(Op::Shutdown);
-    exit
+    match signal {
+        Some(number) if exit == Exit::INTERRUPTED => Exit::by_signal(number),
+        _ => exit,
+    }
 }
 
 /// What the person types for one question; `None`: the input is at its end.
@@ -134,15 +139,6 @@ async fn typed(line: &mut Option<Line>) -> Option<String> {
         Some(line) => line.await,
         None => std::future::pending().await,
     }
-}
-
-/// Feeds [`Wires::interrupts`] from Ctrl-C for as long as someone listens.
-pub fn interrupts() -> Receiver<()> {
-    let (sender, receiver) = tokio::sync::mpsc::channel(4);
-    tokio::spawn(async move {
-        while tokio::signal::ctrl_c().await.is_ok() && sender.send(()).await.is_ok() {}
-    });
-    receiver
 }
 
 async fn perform<O: Write, E: Write>(

@@ -13,13 +13,14 @@ use futures_util::stream::{self, Stream, StreamExt};
 use jiff::Timestamp;
 use reqwest::header::{HeaderValue, LOCATION};
 use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response, redirect};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use super::ModelError;
 use super::address::{Address, bare};
 use super::error::Unreached;
 use super::said::{Said, clean};
 use super::status::{self, Party};
+use crate::deadline::within;
 
 /// The most bytes of one answer.
 pub(super) const BODY_CAP: usize = 16 << 20;
@@ -127,7 +128,7 @@ impl Server {
 
     /// Sends, and answers with the response whatever its status.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, ModelError> {
-        match timeout(self.timeouts.first_byte, request.send()).await {
+        match within(self.timeouts.first_byte, request.send()).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.unsent(&error)),
             Err(_) => Err(self.stalled(self.timeouts.first_byte)),
@@ -197,7 +198,7 @@ pub(super) fn body(
     let chunks = Box::pin(response.bytes_stream());
     stream::try_unfold((server, chunks, 0), |(server, mut chunks, read)| async move {
         let idle = server.timeouts.idle;
-        match timeout(idle, chunks.next()).await {
+        match within(idle, chunks.next()).await {
             Ok(None) => Ok(None),
             Ok(Some(Err(_))) => Err(server.broken()),
             Err(_) => Err(server.stalled(idle)),

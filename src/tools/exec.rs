@@ -35,11 +35,13 @@ mod live;
 mod plugins;
 mod start;
 mod watch;
+pub mod watchdog;
 
 pub use environment::{Environment, Variables};
 pub use feed::{Feed, ask, feed};
 pub use group::StepWatch;
 pub use plugins::in_terminal;
+pub use watchdog::Watchdog;
 
 use capture::Text;
 use group::Steps;

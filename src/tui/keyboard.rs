@@ -1,32 +1,31 @@
-//! Reads the keys, on a thread of its own: a terminal that sends half a sequence keeps
-//! that thread waiting, and one that is gone keeps it busy, but neither keeps the screen.
-//! What a key means is not known here.
+//! Reads what the terminal sends, on a thread of its own, and hands on what it means. A
+//! terminal that sends half a sequence, or is gone, keeps nothing waiting but that thread.
 
 use std::collections::VecDeque;
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc as line;
+use std::io::{self, PipeReader, PipeWriter};
 use std::thread;
 use std::time::Duration;
 
-use crossterm::event::{self, Event as Key, EventStream};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::stdio::stdin;
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::terminal::remind_of_keys;
+use super::input::{Heard, Parser};
 
-/// Keys that may wait for the screen. More of them wait in the kernel.
+/// Events that may wait for the screen. More of them wait in the kernel.
 const ROOM: usize = 4_096;
-/// How long the thread may take to let go of the terminal. Only one that is in the middle
-/// of a sequence takes longer, and it cannot be helped.
+/// How long the thread may take to let go of the terminal.
 const GRACE: Duration = Duration::from_millis(200);
-/// Nothing has to be done when this is over; Crossterm only cannot be told to wait for
-/// ever and yet be woken.
-const LONG: Duration = Duration::from_secs(24 * 60 * 60);
+/// What is read at once, in bytes.
+const CHUNK: usize = 64 * 1024;
+/// The most that is read before it is handed on, in bytes.
+const BURST: usize = 1 << 20;
 
-type Read = io::Result<Key>;
+type Read = io::Result<Heard>;
 
-/// The keys, whether somebody reads them just now or not.
+/// The keys, whether the screen reads them just now or not.
 #[derive(Debug, Default)]
 pub struct Keyboard {
     reader: Option<Reader>,
@@ -38,9 +37,15 @@ pub struct Keyboard {
 #[derive(Debug)]
 struct Reader {
     keys: Receiver<Read>,
-    stop: Arc<AtomicBool>,
-    /// Gives what wakes the thread, once, and ends with the thread.
-    thread: line::Receiver<EventStream>,
+    /// Dropping it wakes the thread, which then ends.
+    stop: PipeWriter,
+}
+
+/// Why a wait ended.
+enum Woken {
+    Bytes,
+    TimeOut,
+    Stop,
 }
 
 impl Keyboard {
@@ -50,35 +55,37 @@ impl Keyboard {
             return;
         }
         let (out, keys) = channel(ROOM);
-        let (line, thread) = line::sync_channel(1);
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let work = move || {
-            // Crossterm ends a wait in one way only: where a stream of its own is dropped.
-            let _ = line.send(EventStream::new());
-            if let Err(fault) = read(&out, &stopped) {
-                let _ = out.blocking_send(Err(fault));
-            }
-        };
-        match thread::Builder::new().name("keyboard".into()).spawn(work) {
-            Ok(_) => self.reader = Some(Reader { keys, stop, thread }),
-            Err(fault) => self.early.push_back(Err(fault)),
+        let started = io::pipe().and_then(|(stopped, stop)| {
+            let work = move || {
+                if let Err(error) = read(&out, &stopped) {
+                    let _ = out.blocking_send(Err(error));
+                }
+            };
+            thread::Builder::new().name("keyboard".into()).spawn(work)?;
+            Ok(stop)
+        });
+        match started {
+            Ok(stop) => self.reader = Some(Reader { keys, stop }),
+            Err(error) => self.early.push_back(Err(error)),
         }
     }
 
     /// Lets go of the terminal: the next key is not ours. What was read already is kept.
     pub fn let_go(&mut self) {
-        let Some(mut reader) = self.reader.take() else { return };
-        reader.stop.store(true, Ordering::SeqCst);
-        self.early.extend(std::iter::from_fn(|| reader.keys.try_recv().ok()));
-        if let Ok(waker) = reader.thread.recv_timeout(GRACE) {
-            drop(waker);
-            let _ = reader.thread.recv_timeout(GRACE);
+        let Some(Reader { mut keys, stop }) = self.reader.take() else { return };
+        drop(stop);
+        let end = std::time::Instant::now() + GRACE;
+        loop {
+            match keys.try_recv() {
+                Ok(key) => self.early.push_back(key),
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) if std::time::Instant::now() > end => return,
+                Err(TryRecvError::Empty) => thread::yield_now(),
+            }
         }
-        self.early.extend(std::iter::from_fn(|| reader.keys.try_recv().ok()));
     }
 
-    /// The next key; `None` where no more will come.
+    /// The next event; `None` where no more will come.
     pub async fn next(&mut self) -> Option<Read> {
         match (self.early.pop_front(), &mut self.reader) {
             (Some(key), _) => Some(key),
@@ -87,7 +94,7 @@ impl Keyboard {
         }
     }
 
-    /// A key that waits already.
+    /// An event that waits already.
     pub fn waiting(&mut self) -> Option<Read> {
         self.early.pop_front().or_else(|| self.reader.as_mut()?.keys.try_recv().ok())
     }
@@ -99,18 +106,60 @@ impl Drop for Keyboard {
     }
 }
 
-/// Reads until it is told to stop, or nobody wants the keys.
-fn read(out: &Sender<Read>, stopped: &AtomicBool) -> io::Result<()> {
-    let wanted = || !stopped.load(Ordering::SeqCst);
-    while wanted() {
-        remind_of_keys();
-        let mut some = event::poll(LONG)?;
-        while some && wanted() {
-            if out.blocking_send(Ok(event::read()?)).is_err() {
+/// Reads until it is told to stop, or the screen is gone.
+fn read(out: &Sender<Read>, stopped: &PipeReader) -> io::Result<()> {
+    let mut parser = Parser::default();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let heard = match wait(stopped, parser.patience())? {
+            Woken::Stop => {
+                hand_on(out, parser.timeout());
                 return Ok(());
             }
-            some = event::poll(Duration::ZERO)?;
+            Woken::TimeOut => parser.timeout(),
+            Woken::Bytes => {
+                let mut all = 0;
+                loop {
+                    let count = match rustix::io::read(stdin(), &mut chunk) {
+                        Err(Errno::INTR | Errno::AGAIN) => 0,
+                        // The terminal is gone.
+                        Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                        count => count?,
+                    };
+                    parser.feed(chunk.get(..count).unwrap_or_default());
+                    all += count;
+                    let more = matches!(wait(stopped, Some(Duration::ZERO))?, Woken::Bytes);
+                    if !more || all > BURST {
+                        break;
+                    }
+                }
+                parser.burst()
+            }
+        };
+        if !hand_on(out, heard) {
+            return Ok(());
         }
     }
-    Ok(())
+}
+
+/// False when the screen wants no more keys.
+fn hand_on(out: &Sender<Read>, heard: Vec<Heard>) -> bool {
+    heard.into_iter().all(|event| out.blocking_send(Ok(event)).is_ok())
+}
+
+/// Sleeps until there is something to read, to stop for, or the time is over.
+fn wait(stopped: &PipeReader, most: Option<Duration>) -> io::Result<Woken> {
+    let most = most.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+    let keyboard = stdin();
+    let mut watched =
+        [PollFd::new(&keyboard, PollFlags::IN), PollFd::new(stopped, PollFlags::empty())];
+    loop {
+        match poll(&mut watched, most.as_ref()) {
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+            Ok(0) => return Ok(Woken::TimeOut),
+            Ok(_) if !watched[1].revents().is_empty() => return Ok(Woken::Stop),
+            Ok(_) => return Ok(Woken::Bytes),
+        }
+    }
 }

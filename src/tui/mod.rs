@@ -29,6 +29,7 @@ mod composer;
 mod glyph;
 mod guard;
 mod hangup;
+mod input;
 mod keyboard;
 mod keys;
 mod modal;

@@ -3,13 +3,11 @@
 //! that waits, and it never waits for the model, a child or a file.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
-use crossterm::event::{Event as Key, KeyEvent};
+use crossterm::event::Event as Key;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -19,17 +17,19 @@ use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::files::{Finder, Found};
 use super::hangup::HangUp;
+use super::input::Heard;
 use super::keyboard::Keyboard;
 use super::pace::Pace;
 use super::painter::Painter;
 use super::state::{Config, State};
 use super::terminal::Screen;
-use super::theme::{Heard, Listener};
 use super::transcript::Painted;
 use super::update::update;
 use super::view::view;
 use crate::config::draft::Draft;
 use crate::protocol::{self, AskId, Decision, Op};
+use crate::signals::{self, Signal};
+use crate::tools::exec::Watchdog;
 use crate::tools::exec::editor::Editing;
 use crate::tools::temp::RunFolder;
 use crate::words::{Say, input as words};
@@ -76,7 +76,6 @@ pub async fn run(
     let first = config.first.take();
     let aside = Aside {
         clerk: Clerk::start(std::mem::take(&mut config.keep), config.draft.clone()),
-        listener: Listener::default(),
         keeper: Keeper::new(keep),
         copier: Copier::new(std::mem::take(&mut config.around.clipboard)),
         finder: Finder::default(),
@@ -84,7 +83,8 @@ pub async fn run(
         temp: Arc::clone(&config.temp),
         hangup: HangUp::watch(),
     };
-    let screen = Screen::enter(config.around.links)?;
+    let watchdog = std::mem::take(&mut config.watchdog);
+    let screen = Screen::enter(config.around.links, watchdog.clone())?;
     let mut driver = Driver {
         state: State::new(config),
         screen,
@@ -95,6 +95,7 @@ pub async fn run(
         pace: Pace::default(),
         painter: Painter::default(),
         aside,
+        watchdog,
         next: Next::GoOn,
     };
     driver.pace.at_leisure();
@@ -133,13 +134,13 @@ struct Driver {
     pace: Pace,
     painter: Painter,
     aside: Aside,
+    watchdog: Watchdog,
     next: Next,
 }
 
 /// What works beside the screen.
 struct Aside {
     clerk: Clerk,
-    listener: Listener,
     keeper: Keeper,
     copier: Copier,
     finder: Finder,
@@ -168,11 +169,11 @@ enum Errand {
 
 /// What ended a wait.
 enum Woken {
-    Key(Option<io::Result<Key>>),
+    Key(Option<io::Result<Heard>>),
     /// There is no terminal any more.
     HungUp,
     Session(Option<Box<protocol::Event>>),
-    Signal(i32),
+    Signal(Signal),
     /// The session has room again.
     Room,
     /// A setting was not kept.
@@ -188,7 +189,7 @@ enum Woken {
 impl Driver {
     async fn until_the_end(&mut self) -> Cause {
         let mut keys = Keyboard::default();
-        let mut signals = Signals::new();
+        let mut signals = signals::all();
         loop {
             match std::mem::replace(&mut self.next, Next::GoOn) {
                 Next::GoOn => {}
@@ -210,7 +211,7 @@ impl Driver {
     }
 
     /// Does what somebody else needs the terminal for.
-    async fn run_errand(&mut self, errand: Errand, signals: &mut Signals) {
+    async fn run_errand(&mut self, errand: Errand, signals: &mut Receiver<Signal>) {
         match errand {
             Errand::Editor(text) => self.edit(&text, signals).await,
             Errand::Lend(ask) => self.lend(ask, signals).await,
@@ -222,12 +223,12 @@ impl Driver {
         }
     }
 
-    async fn wait(&mut self, keys: &mut Keyboard, signals: &mut Signals) -> Woken {
+    async fn wait(&mut self, keys: &mut Keyboard, signals: &mut Receiver<Signal>) -> Woken {
         let wake = self.wake();
         let full = !self.outbox.is_empty();
         tokio::select! {
             biased;
-            signal = signals.next() => Woken::Signal(signal),
+            Some(signal) = signals.recv() => Woken::Signal(signal),
             () = self.aside.hangup.gone() => Woken::HungUp,
             key = keys.next() => Woken::Key(key),
             event = self.events.recv() => Woken::Session(event.map(Box::new)),
@@ -255,13 +256,14 @@ impl Driver {
 
     fn woken(&mut self, woken: Woken) {
         match woken {
-            Woken::Key(Some(Ok(key))) => self.key(key),
+            Woken::Key(Some(Ok(Heard::Event(key)))) => self.key(key),
+            Woken::Key(Some(Ok(Heard::Ground(ground)))) => self.take(Input::Ground(ground)),
             Woken::HungUp | Woken::Key(Some(Err(_)) | None) => {
                 self.next = Next::End(Cause::TerminalGone)
             }
             Woken::Session(Some(event)) => self.take(Input::Session(event)),
             Woken::Session(None) => self.next = Next::End(Cause::SessionClosed),
-            Woken::Signal(number) => self.next = Next::End(Cause::Signal(number)),
+            Woken::Signal(signal) => self.signalled(signal),
             Woken::Room => self.post(),
             Woken::NotKept(Some(why)) => self.take(Input::NotKept(Box::new(why))),
             Woken::NotKept(None) => {}
@@ -280,6 +282,20 @@ impl Driver {
             }
             Woken::Time if self.pace.due().is_some() => {}
             Woken::Time => self.take(Input::Tick),
+        }
+    }
+
+    fn signalled(&mut self, signal: Signal) {
+        match signal {
+            Signal::End(number) => self.next = Next::End(Cause::Signal(number)),
+            Signal::Stop => self.next = Next::Errand(Errand::Suspend),
+            Signal::Resized => self.take(Input::Resized),
+            Signal::Continued => {
+                if self.screen.reassert().is_err() {
+                    self.next = Next::End(Cause::TerminalGone);
+                }
+                self.take(Input::Resized);
+            }
         }
     }
 
@@ -304,22 +320,13 @@ impl Driver {
             return self.away_key(&key);
         }
         self.take(match key {
-            Key::Key(key) => return self.pressed(key),
+            Key::Key(key) => Input::Key(key),
             Key::Paste(text) => Input::Paste(text),
             Key::Mouse(mouse) => Input::Mouse(mouse),
             Key::Resize(..) => Input::Resized,
             Key::FocusGained => Input::FocusGained,
             Key::FocusLost => Input::FocusLost,
         });
-    }
-
-    /// A key, unless it is part of what the terminal answers.
-    fn pressed(&mut self, key: KeyEvent) {
-        match self.aside.listener.hear(key) {
-            Heard::Held | Heard::Told(None) => {}
-            Heard::Told(Some(ground)) => self.take(Input::Ground(ground)),
-            Heard::Keys(keys) => keys.into_iter().for_each(|key| self.take(Input::Key(key))),
-        }
     }
 
     /// Any key ends the look at the normal screen, and does nothing else.
@@ -411,7 +418,7 @@ impl Driver {
     }
 
     /// Lets the person's own editor have the terminal. The session goes on meanwhile.
-    async fn edit(&mut self, text: &str, signals: &mut Signals) {
+    async fn edit(&mut self, text: &str, signals: &mut Receiver<Signal>) {
         let started = match &self.aside.editor {
             Some(editor) => {
                 self.screen.lend();
@@ -432,7 +439,7 @@ impl Driver {
     async fn until_closed(
         &mut self,
         mut editing: Editing,
-        signals: &mut Signals,
+        signals: &mut Receiver<Signal>,
     ) -> Result<String, Say> {
         let mut open = true;
         loop {
@@ -443,13 +450,15 @@ impl Driver {
                     closed?;
                     return editing.text();
                 }
-                signal = signals.next() => Woken::Signal(signal),
+                Some(signal) = signals.recv() => Woken::Signal(signal),
                 event = self.events.recv(), if open => Woken::Session(event.map(Box::new)),
                 _ = self.ops.reserve(), if full => Woken::Room,
             };
             match woken {
-                // Ctrl-C in the editor's terminal is the editor's.
-                Woken::Signal(Signals::INTERRUPT) => continue,
+                Woken::Signal(signal) if !ends(signal) => {
+                    lent(signal);
+                    continue;
+                }
                 Woken::Signal(_) => editing.end(),
                 Woken::Session(None) => open = false,
                 _ => {}
@@ -463,7 +472,7 @@ impl Driver {
     }
 
     /// Leaves the terminal to a step until it gives it back.
-    async fn lend(&mut self, ask: AskId, signals: &mut Signals) {
+    async fn lend(&mut self, ask: AskId, signals: &mut Receiver<Signal>) {
         self.screen.lend();
         self.outbox.push_back(Op::Decide { ask, decision: Decision::Approve });
         self.post();
@@ -471,13 +480,15 @@ impl Driver {
             let full = !self.outbox.is_empty();
             let woken = tokio::select! {
                 biased;
-                signal = signals.next() => Woken::Signal(signal),
+                Some(signal) = signals.recv() => Woken::Signal(signal),
                 event = self.events.recv() => Woken::Session(event.map(Box::new)),
                 _ = self.ops.reserve(), if full => Woken::Room,
             };
             let over = match &woken {
-                // Ctrl-C in the step's terminal is the step's.
-                Woken::Signal(Signals::INTERRUPT) => continue,
+                Woken::Signal(signal) if !ends(*signal) => {
+                    lent(*signal);
+                    continue;
+                }
                 Woken::Signal(_) | Woken::Session(None) => true,
                 Woken::Session(Some(event)) => {
                     matches!(**event, protocol::Event::Returned | protocol::Event::TurnEnded { .. })
@@ -527,6 +538,11 @@ impl Driver {
         if self.pace.is_first() && self.state.dress.wants_ground() {
             self.screen.ask_ground()?;
         }
+        if self.pace.is_first() {
+            // Later than the first frame, which nothing may delay.
+            self.watchdog.start();
+            self.screen.watched();
+        }
         self.pace.drew(now);
         self.painter.look(&self.state.transcript, now);
         Ok(())
@@ -537,46 +553,15 @@ impl Driver {
     }
 }
 
-/// The signals that end the screen.
-#[cfg(unix)]
-struct Signals(Vec<(i32, tokio::signal::unix::Signal)>);
-
-#[cfg(unix)]
-impl Signals {
-    const INTERRUPT: i32 = 2;
-
-    fn new() -> Signals {
-        use tokio::signal::unix::{SignalKind, signal};
-        let kinds = [SignalKind::terminate(), SignalKind::hangup(), SignalKind::interrupt()];
-        let listening = |kind: SignalKind| Some((kind.as_raw_value(), signal(kind).ok()?));
-        Signals(kinds.into_iter().filter_map(listening).collect())
-    }
-
-    async fn next(&mut self) -> i32 {
-        poll_fn(|context| {
-            for (number, signal) in &mut self.0 {
-                if signal.poll_recv(context).is_ready() {
-                    return Poll::Ready(*number);
-                }
-            }
-            Poll::Pending
-        })
-        .await
-    }
+/// Whether a signal ends the program while another one has the terminal: what the keyboard
+/// sends, Ctrl-C and Ctrl-\\, is for the other.
+fn ends(signal: Signal) -> bool {
+    matches!(signal, Signal::End(number) if number != signals::INT && number != signals::QUIT)
 }
 
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    const INTERRUPT: i32 = 2;
-
-    fn new() -> Signals {
-        Signals
-    }
-
-    async fn next(&mut self) -> i32 {
-        std::future::pending().await
+/// Answers a signal while another program has the terminal.
+fn lent(signal: Signal) {
+    if signal == Signal::Stop {
+        signals::stop();
     }
 }

@@ -19,6 +19,7 @@ use super::transcript::Transcript;
 use crate::commands::{Call, Surface};
 use crate::config::draft::Draft;
 use crate::protocol::{Catalogue, Facts, Notice, Op};
+use crate::tools::exec::Watchdog;
 use crate::words::{Lang, Say};
 
 /// What the screen starts from: plain data, gathered by the caller.
@@ -48,6 +49,8 @@ pub struct Config {
     pub models: Vec<String>,
     /// What the start has to say: a broken settings file, a server that was found.
     pub notices: Vec<Notice>,
+    /// What restores the terminal when nothing else can any more.
+    pub watchdog: Watchdog,
 }
 
 /// What the person turned on for good.

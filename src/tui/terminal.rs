@@ -29,6 +29,8 @@ use ratatui::{Frame, Terminal};
 use super::careful::{Careful, Shared};
 use super::clipboard::Through;
 use super::transcript::Anchor;
+use crate::tools::exec::Watchdog;
+use crate::{signals, terminal_modes};
 
 /// A frame leaves in one write.
 const BUFFER: usize = 64 * 1024;
@@ -40,6 +42,8 @@ struct ReleaseMouse;
 /// The title goes on the terminal's own stack, and comes back from it.
 struct PushTitle;
 struct PopTitle;
+/// No flags of the keyboard, whatever was set.
+struct ClearKeyboardFlags;
 /// OSC 11. Whoever does not know it ignores it; the answer comes among the keys.
 struct AskGround;
 
@@ -62,6 +66,7 @@ sequence! {
     ReleaseMouse: "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
     PushTitle: "\x1b[22;0t";
     PopTitle: "\x1b[23;0t";
+    ClearKeyboardFlags: "\x1b[=0u";
     AskGround: "\x1b]11;?\x1b\\";
 }
 
@@ -70,16 +75,28 @@ sequence! {
 #[derive(Debug)]
 struct Whole {
     out: BufWriter<Stdout>,
-    held: Rc<Cell<bool>>,
+    held: Rc<Cell<Hold>>,
+}
+
+/// What happens to what is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Hold {
+    #[default]
+    Passes,
+    /// A frame is being written.
+    Held,
+    /// The terminal is given back: nothing of ours is for it any more. Ratatui shows the
+    /// cursor when it is dropped, and panics where the terminal is gone.
+    Dropped,
 }
 
 impl Write for Whole {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
+        if self.held.get() == Hold::Dropped { Ok(bytes.len()) } else { self.out.write(bytes) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if self.held.get() { Ok(()) } else { self.out.flush() }
+        if self.held.get() == Hold::Passes { self.out.flush() } else { Ok(()) }
     }
 }
 
@@ -87,8 +104,7 @@ impl Write for Whole {
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<Careful<Whole>>,
-    /// True while a frame is being written.
-    held: Rc<Cell<bool>>,
+    held: Rc<Cell<Hold>>,
     taken: Taken,
     /// True when nothing that stands on the terminal counts any more.
     forgotten: bool,
@@ -100,24 +116,28 @@ pub struct Screen {
 }
 
 /// Whether the terminal is ours now; shared with the panic hook.
-#[derive(Clone, Debug, Default)]
-struct Taken(Arc<AtomicBool>);
+#[derive(Clone, Debug)]
+struct Taken {
+    now: Arc<AtomicBool>,
+    watchdog: Watchdog,
+}
 
 impl Screen {
     /// Takes the terminal over.
     ///
     /// # Errors
     /// When there is no terminal, or it cannot be switched.
-    pub fn enter(links: bool) -> io::Result<Screen> {
-        let taken = Taken::default();
+    pub fn enter(links: bool, watchdog: Watchdog) -> io::Result<Screen> {
+        let taken = Taken { now: Arc::default(), watchdog };
         restore_on_panic(taken.clone());
-        let held = Rc::new(Cell::new(false));
+        let held = Rc::new(Cell::new(Hold::Passes));
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
         let out = Whole { out, held: Rc::clone(&held) };
         let shared = Shared::default();
         let terminal = Terminal::new(Careful::new(out, Rc::clone(&shared)))?;
         let links = links.then_some(shared);
         let screen = Screen { terminal, held, taken, forgotten: false, away: false, links };
+        terminal_modes::mend(io::stdin());
         screen.taken.take()?;
         Ok(screen)
     }
@@ -127,9 +147,9 @@ impl Screen {
     /// # Errors
     /// When the terminal is gone.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Anchor>) -> io::Result<()> {
-        self.held.set(true);
+        self.held.set(Hold::Held);
         let drawn = self.draw_held(draw);
-        self.held.set(false);
+        self.held.set(Hold::Passes);
         drawn?;
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
     }
@@ -243,9 +263,35 @@ impl Screen {
     /// When the terminal cannot be switched.
     pub fn suspend(&mut self) -> io::Result<()> {
         self.lend();
-        #[cfg(unix)]
-        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
+        signals::stop();
         self.take_back()
+    }
+
+    /// Sets everything again after the process was stopped from outside: whoever had the
+    /// terminal meanwhile may have changed it.
+    ///
+    /// # Errors
+    /// When the terminal cannot be switched.
+    pub fn reassert(&mut self) -> io::Result<()> {
+        if !self.is_ours() {
+            return Ok(());
+        }
+        wait_for_foreground();
+        self.forget();
+        // Nobody else has had it.
+        if terminal_modes::is_raw(io::stdin()) {
+            return Ok(());
+        }
+        disable_raw_mode()?;
+        execute!(io::stdout(), PopKeyboardEnhancementFlags)?;
+        self.taken.switch()
+    }
+
+    /// Lets the watchdog know of the terminal, if it was started later than that was taken.
+    pub fn watched(&self) {
+        if self.is_ours() {
+            self.taken.watchdog.terminal_taken(&given_back());
+        }
     }
 
     /// Gives the terminal to another program for a while.
@@ -265,7 +311,7 @@ impl Screen {
 
     /// False while another program has the terminal.
     pub fn is_ours(&self) -> bool {
-        self.taken.0.load(Ordering::SeqCst)
+        self.taken.now.load(Ordering::SeqCst)
     }
 }
 
@@ -275,23 +321,32 @@ impl Drop for Screen {
             let _ = disable_raw_mode();
         }
         self.taken.give_back();
+        self.held.set(Hold::Dropped);
     }
 }
 
 impl Taken {
     fn take(&self) -> io::Result<()> {
+        wait_for_foreground();
+        execute!(io::stdout(), PushTitle)?;
+        self.switch()
+    }
+
+    fn switch(&self) -> io::Result<()> {
         enable_raw_mode()?;
-        self.0.store(true, Ordering::SeqCst);
+        self.now.store(true, Ordering::SeqCst);
+        self.watchdog.terminal_taken(&given_back());
         execute!(
             io::stdout(),
-            PushTitle,
             EnterAlternateScreen,
             // A row that is wider there than here is cut, and does not fall into the next.
             DisableLineWrap,
             EnableBracketedPaste,
             EnableFocusChange,
             CaptureMouse,
-            // The flags belong to the alternate screen: after it, and back before it.
+            // The flags belong to the alternate screen: after it, and back before it. Those
+            // of a program that was killed there may still be set.
+            ClearKeyboardFlags,
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )
         .inspect_err(|_| self.give_back())
@@ -300,45 +355,51 @@ impl Taken {
     /// Once, however often it is called. Failures have nobody to tell: the terminal
     /// may be gone.
     fn give_back(&self) {
-        if !self.0.swap(false, Ordering::SeqCst) {
+        if !self.now.swap(false, Ordering::SeqCst) {
             return;
         }
-        let _ = execute!(
-            io::stdout(),
-            EndSynchronizedUpdate,
-            PopKeyboardEnhancementFlags,
-            ReleaseMouse,
-            DisableFocusChange,
-            DisableBracketedPaste,
-            ResetColor,
-            EnableLineWrap,
-            LeaveAlternateScreen,
-            PopTitle,
-            Show,
-        );
+        let mut out = io::stdout();
+        let _ = out.write_all(given_back().as_bytes()).and_then(|()| out.flush());
         let _ = disable_raw_mode();
+        self.watchdog.terminal_released();
     }
 }
 
-/// Makes the kernel tell once more about keys that wait.
-///
-/// crossterm is told of new keys only at the moment they come. Where a new size comes at
-/// that same moment, or more than a kilobyte at once, it leaves the rest unread until
-/// the next key. Setting the terminal's modes again, to what they are, is a reason to
-/// tell again. Call it before waiting, when no key is to be had.
+/// What gives the terminal back.
+fn given_back() -> String {
+    let mut text = String::new();
+    let commands: [&dyn Fn(&mut String) -> fmt::Result; 10] = [
+        &|to| EndSynchronizedUpdate.write_ansi(to),
+        &|to| PopKeyboardEnhancementFlags.write_ansi(to),
+        &|to| ReleaseMouse.write_ansi(to),
+        &|to| DisableFocusChange.write_ansi(to),
+        &|to| DisableBracketedPaste.write_ansi(to),
+        &|to| ResetColor.write_ansi(to),
+        &|to| EnableLineWrap.write_ansi(to),
+        &|to| LeaveAlternateScreen.write_ansi(to),
+        &|to| PopTitle.write_ansi(to),
+        &|to| Show.write_ansi(to),
+    ];
+    // Writing to a text does not fail.
+    let _ = commands.iter().try_for_each(|write| write(&mut text));
+    text
+}
+
+/// Stops until this process may use the terminal: setting its modes from the background
+/// never ends, since the signal that would stop us is caught.
+fn wait_for_foreground() {
+    #[cfg(unix)]
+    while !is_foreground() {
+        signals::stop();
+    }
+}
+
 #[cfg(unix)]
-pub fn remind_of_keys() {
-    let keyboard = rustix::stdio::stdin();
-    if rustix::io::ioctl_fionread(keyboard).is_ok_and(|waiting| waiting > 0)
-        && let Ok(modes) = rustix::termios::tcgetattr(keyboard)
-    {
-        let now = rustix::termios::OptionalActions::Now;
-        let _ = rustix::termios::tcsetattr(keyboard, now, &modes);
-    }
+fn is_foreground() -> bool {
+    // Where it cannot be told, nothing stops us either.
+    let foreground = rustix::termios::tcgetpgrp(rustix::stdio::stdin());
+    foreground.map_or(true, |group| group == rustix::process::getpgrp())
 }
-
-#[cfg(not(unix))]
-pub fn remind_of_keys() {}
 
 /// A panic on this thread gives the terminal back before it is reported. On another
 /// thread the screen lives on, so the report goes to the log and not over the frame.
@@ -349,7 +410,7 @@ fn restore_on_panic(taken: Taken) {
         if std::thread::current().id() == ours {
             taken.give_back();
             before(panic);
-        } else if taken.0.load(Ordering::SeqCst) {
+        } else if taken.now.load(Ordering::SeqCst) {
             tracing::error!("{panic}");
         } else {
             before(panic);

@@ -15,7 +15,7 @@ mod paint;
 mod read;
 mod wardrobe;
 
-pub use ground::{Ground, Heard, Listener};
+pub use ground::Ground;
 pub use paint::Depth;
 pub use wardrobe::{AUTO, Source, Wardrobe};
 

@@ -33,7 +33,8 @@ type Keyboard = Arc<Mutex<Box<dyn Write + Send>>>;
 pub struct Screen {
     seen: Shared,
     keyboard: Keyboard,
-    master: Box<dyn MasterPty + Send>,
+    /// `None` once the terminal has gone away.
+    master: Option<Box<dyn MasterPty + Send>>,
     child: Box<dyn Child + Send + Sync>,
 }
 
@@ -72,7 +73,7 @@ impl Screen {
         ));
         let reader = pair.master.try_clone_reader().unwrap();
         read_along(reader, Arc::clone(&seen), Arc::clone(&keyboard));
-        Screen { seen, keyboard, master: pair.master, child }
+        Screen { seen, keyboard, master: Some(pair.master), child }
     }
 
     /// Types: `\r` is Enter, `\x03` Ctrl-C, `\x1b` Esc.
@@ -98,6 +99,24 @@ impl Screen {
         while Arc::strong_count(&screen.seen) > 1 {
             std::thread::yield_now();
         }
+    }
+
+    /// The same, and the exit code the program ends with then.
+    pub fn hang_up_and_wait(mut self) -> u32 {
+        self.seen.0.lock().unwrap().over = true;
+        self.press("x");
+        while Arc::strong_count(&self.seen) > 1 {
+            std::thread::yield_now();
+        }
+        self.keyboard = Arc::new(Mutex::new(Box::new(std::io::sink())));
+        self.master = None;
+        self.child.wait().unwrap().exit_code()
+    }
+
+    /// Whether the program is stopped.
+    pub fn is_stopped(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.id())).unwrap();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
     }
 
     /// MiB of the program that are resident.
@@ -206,7 +225,7 @@ impl Screen {
     pub fn resize(&mut self, size: (u16, u16)) {
         let (columns, rows) = at_least_one(size);
         self.seen.0.lock().unwrap().parser.set_size(rows, columns);
-        self.master.resize(pty_size(size)).unwrap();
+        self.master.as_ref().unwrap().resize(pty_size(size)).unwrap();
     }
 
     /// Sends a signal by its name, such as `TERM`.

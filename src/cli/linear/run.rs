@@ -1,5 +1,5 @@
 //! Writes the lines of a linear conversation, and waits: for the session, for a typed
-//! line, for Ctrl-C.
+//! line, for a signal.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -10,6 +10,7 @@ use crate::cli::print::Wires;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Exit, page};
 use crate::protocol::Op;
+use crate::signals;
 
 /// A typed line longer than this is cut: no message a model could read.
 const LONGEST: u64 = 4 << 20;
@@ -37,7 +38,7 @@ pub async fn run(
                 shown => {
                     if write(&mut out, &shown, voice).is_err() {
                         let _ = wires.ops.try_send(Op::Shutdown);
-                        return Exit::Interrupted;
+                        return Exit::INTERRUPTED;
                     }
                 }
             }
@@ -45,7 +46,10 @@ pub async fn run(
         // What was typed before a question came is taken before it, and answers nothing.
         effects = tokio::select! {
             biased;
-            Some(()) = wires.interrupts.recv() => linear.interrupt(),
+            Some(number) = wires.signals.recv() => match number {
+                signals::INT => linear.interrupt(),
+                number => vec![Effect::End(Exit::by_signal(number))],
+            },
             line = lines.recv(), if open => match line {
                 Some(line) => linear.typed(&line),
                 None => {

@@ -375,7 +375,7 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
     use tokio::sync::mpsc::channel;
     let (ops, mut sent) = channel(16);
     let (tell, events) = channel(16);
-    let (_press, interrupts) = channel(1);
+    let (_signal, signals) = channel(1);
     let (typed, lines) = channel(16);
     for line in ["4", "6", "remember", "YES"] {
         typed.send(line.to_owned()).await.expect("room");
@@ -384,7 +384,7 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
         tell.send(event).await.expect("room");
     }
     let grace = std::time::Duration::from_secs(1);
-    let wires = crate::cli::print::Wires { ops, events, interrupts, grace };
+    let wires = crate::cli::print::Wires { ops, events, signals, grace };
     let voice = crate::cli::report::Voice { lang: Lang::En, clean: str::to_owned };
     let exit = run::run(linear(), None, wires, lines, voice, Vec::new()).await;
     assert_eq!(exit, Exit::Done);

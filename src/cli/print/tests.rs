@@ -56,16 +56,16 @@ fn play_into(
     runtime.block_on(async {
         let (ops, mut seen) = mpsc::channel(64);
         let (sender, receiver) = mpsc::channel(64);
-        let (presser, interrupts) = mpsc::channel(8);
+        let (presser, signals) = mpsc::channel(8);
         for event in events {
             sender.send(event).await.unwrap();
         }
         for _ in 0..presses {
-            presser.send(()).await.unwrap();
+            presser.send(crate::signals::INT).await.unwrap();
         }
         // With a press, the session stays: the end must come from the press.
         let stays = (presses > 0).then_some(sender);
-        let wires = Wires { ops, events: receiver, interrupts, grace: Duration::from_millis(20) };
+        let wires = Wires { ops, events: receiver, signals, grace: Duration::from_millis(20) };
         let mut err = Vec::new();
         let first = Op::Submit { text: "do it".into() };
         let exit = run(first, wires, nobody(), options, (out, &mut err)).await;
@@ -223,7 +223,7 @@ fn what_a_person_did_not_allow_is_said_and_an_interrupt_ends_the_question() {
     assert!(turn.interrupt().contains(&Effect::Send(Op::Stop)));
     assert!(turn.typed(Some("y")).is_empty(), "too late");
     let ended = turn.next(&ended(Ending::Cancelled));
-    assert!(ended.contains(&Effect::End(Exit::Interrupted)), "{ended:?}");
+    assert!(ended.contains(&Effect::End(Exit::INTERRUPTED)), "{ended:?}");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn each_ending_has_its_exit_code() {
         (Ending::Stopped, Exit::Blocked, 3),
         (Ending::Limit { why: say("25 steps") }, Exit::Limit, 4),
         (Ending::Failed { why: say("no server") }, Exit::Model, 5),
-        (Ending::Cancelled, Exit::Interrupted, 130),
+        (Ending::Cancelled, Exit::INTERRUPTED, 130),
     ];
     for (ending, expected, code) in cases {
         let ran = play(&options(), vec![replied("x"), ended(ending.clone())]);
@@ -407,14 +407,14 @@ fn an_answer_that_does_not_fit_is_no_answer() {
 #[test]
 fn an_interrupt_stops_the_turn_and_a_second_one_does_not_wait() {
     let (exit, _, ops) = play_into(&options(), vec![], 2, io::sink());
-    assert_eq!(exit, Exit::Interrupted);
+    assert_eq!(exit, Exit::INTERRUPTED);
     assert!(ops.contains(&Op::Stop) && ops.last() == Some(&Op::Shutdown), "{ops:?}");
 }
 
 #[test]
 fn a_turn_that_does_not_end_after_an_interrupt_is_left_after_a_while() {
     let (exit, _, ops) = play_into(&options(), vec![], 1, io::sink());
-    assert_eq!(exit, Exit::Interrupted);
+    assert_eq!(exit, Exit::INTERRUPTED);
     assert!(ops.contains(&Op::Stop));
 }
 

@@ -12,13 +12,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use reqwest::Response;
-use tokio::time::timeout;
 
 use self::answer::{Kind, Reader};
 use self::request::{Ladder, Step};
 use super::http::{self, Server, Timeouts};
 use super::sse::{self, EVENT_CAP, Event, Fault};
 use super::{Chunk, Model, ModelError, Request};
+use crate::deadline::within;
 
 mod answer;
 mod request;
@@ -175,7 +175,7 @@ impl Streamed {
     async fn read(&mut self) -> Result<(), ModelError> {
         let finishing = self.reader.finishing();
         let patience = if finishing { AFTER_FINISH } else { WITHOUT_CONTENT };
-        match timeout(patience, self.events.next()).await {
+        match within(patience, self.events.next()).await {
             Ok(Some(Ok(event))) => self.reader.event(&event),
             Ok(None) => self.reader.close(),
             // The answer is complete; how the connection ends does not matter.

@@ -149,6 +149,15 @@ fn told_ended(told: Option<&Arc<dyn StepWatch>>, leader: Pid, mark: &str) {
     }
 }
 
+/// Ends what is left of a step whose Avocet is gone.
+pub(super) fn end_abandoned(leader: i32, mark: &str) {
+    if let Some(leader) = Pid::from_raw(leader) {
+        let _ = kill_process_group(leader, Signal::KILL);
+        #[cfg(target_os = "linux")]
+        descendants::end_marked(leader, mark);
+    }
+}
+
 /// Kills and collects until nothing of a step is found, and counts what was killed.
 #[cfg(target_os = "linux")]
 async fn sweep(leader: Pid, mark: String) -> usize {

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::capture::Kept;
 use super::live::{Decoder, Live};
 use super::start::Running;
+use crate::deadline::within;
 use crate::safety::redact::Redactor;
 use crate::tools::Watch;
 
@@ -94,7 +95,7 @@ pub(super) async fn watch(
         }
         () = watch.cancel.cancelled() => How::Cancelled,
         () = leaving.cancelled() => How::Cancelled,
-        () = sleep(times.most) => How::TimedOut,
+        _ = within(times.most, std::future::pending::<()>()) => How::TimedOut,
     };
     if how != How::Exited {
         for (signal, wait) in

@@ -52,6 +52,24 @@ pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Found
     Found { killed, left }
 }
 
+/// Kills every process of this machine that is of a step's session or carries its mark.
+/// Until none is found: one may start another meanwhile.
+pub(super) fn end_marked(leader: Pid, mark: &str) {
+    let leader = leader.as_raw_nonzero().get();
+    for _ in 0..LOOKS {
+        let left = all().into_iter().filter(|process| {
+            !process.zombie && (process.session == leader || has_mark(process.pid, mark))
+        });
+        let mut found = false;
+        for pid in left.filter_map(|process| Pid::from_raw(process.pid)) {
+            found |= kill_process(pid, Signal::KILL).is_ok();
+        }
+        if !found {
+            return;
+        }
+    }
+}
+
 /// A step's processes among all: below us, and in its session, marked, or the child
 /// of one that is.
 fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool) -> Vec<Process> {

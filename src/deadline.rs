@@ -1,0 +1,72 @@
+//! Time limits that count only time in which the program ran.
+//!
+//! A process that is stopped, and a machine that is suspended, do no work and hear
+//! nothing. When they go on, a timer that ran out meanwhile says nothing about the other
+//! side, so the limit begins anew.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+/// A timer that rings later than this did not ring because nothing ran.
+const LATE: Duration = Duration::from_millis(500);
+
+/// The time ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the time limit ran out")]
+pub struct Elapsed;
+
+/// Waits for `future` for at most `limit`. What is ready counts, even when the time has run
+/// out as well.
+///
+/// # Errors
+/// [`Elapsed`] when the program ran for that long and nothing came.
+pub async fn within<F: Future>(limit: Duration, future: F) -> Result<F::Output, Elapsed> {
+    let mut future = std::pin::pin!(future);
+    loop {
+        let end = Instant::now() + limit;
+        tokio::select! {
+            biased;
+            out = &mut future => return Ok(out),
+            () = sleep_until(end) => {}
+        }
+        if Instant::now().saturating_duration_since(end) < LATE {
+            return Err(Elapsed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Poll;
+
+    use super::*;
+
+    fn wait<T>(work: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.unwrap().block_on(work)
+    }
+
+    #[test]
+    fn a_limit_runs_out_when_nothing_comes() {
+        let limit = Duration::from_millis(5);
+        assert_eq!(wait(within(limit, std::future::pending::<()>())), Err(Elapsed));
+        assert_eq!(wait(within(limit, async { 7 })), Ok(7));
+    }
+
+    #[test]
+    fn a_limit_begins_anew_after_the_program_was_stopped() {
+        let (limit, stop) = (Duration::from_millis(100), LATE + Duration::from_millis(200));
+        let began = std::time::Instant::now();
+        let mut stopped = false;
+        // Nothing else runs on this thread meanwhile, as in a process that is stopped.
+        let silent = std::future::poll_fn(|_| {
+            while !std::mem::replace(&mut stopped, true) || began.elapsed() < stop {
+                std::thread::park_timeout(stop.saturating_sub(began.elapsed()));
+            }
+            Poll::<()>::Pending
+        });
+        assert_eq!(wait(within(limit, silent)), Err(Elapsed));
+        assert!(began.elapsed() >= stop + limit);
+    }
+}

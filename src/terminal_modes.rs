@@ -1,0 +1,40 @@
+//! The modes of a terminal that are nobody's in particular.
+
+/// Sets ordinary modes where a program that was killed left the raw ones: a terminal that
+/// is found so would be given back so. Where they cannot be read there is no terminal.
+#[cfg(unix)]
+pub fn mend(terminal: impl std::os::fd::AsFd) {
+    use rustix::termios::{
+        InputModes, LocalModes, OptionalActions, OutputModes, tcgetattr, tcsetattr,
+    };
+
+    if !is_raw(&terminal) {
+        return;
+    }
+    let Ok(mut modes) = tcgetattr(&terminal) else { return };
+    modes.output_modes |= OutputModes::OPOST | OutputModes::ONLCR;
+    modes.input_modes |= InputModes::ICRNL | InputModes::IXON | InputModes::BRKINT;
+    modes.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+    modes.local_modes |= LocalModes::ECHOE | LocalModes::ECHOK | LocalModes::IEXTEN;
+    let _ = tcsetattr(&terminal, OptionalActions::Now, &modes);
+}
+
+/// Whether a terminal has the raw modes of a full screen. Shells that edit lines themselves
+/// leave signals and output as they are.
+#[cfg(unix)]
+pub fn is_raw(terminal: impl std::os::fd::AsFd) -> bool {
+    use rustix::termios::{LocalModes, OutputModes, tcgetattr};
+
+    let lines = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+    tcgetattr(terminal).is_ok_and(|modes| {
+        !modes.output_modes.contains(OutputModes::OPOST) && !modes.local_modes.intersects(lines)
+    })
+}
+
+#[cfg(not(unix))]
+pub fn is_raw(_terminal: std::io::Stdin) -> bool {
+    true
+}
+
+#[cfg(not(unix))]
+pub fn mend(_terminal: std::io::Stdin) {}

@@ -1,0 +1,136 @@
+//! A second, small process that outlives this one by a moment and mends what its death
+//! left: a terminal in another state, steps that run on.
+//!
+//! It is this program again, in a mode of its own, and sleeps on a pipe that ends with us.
+//! What is to be mended it is told beforehand, a line each; after an orderly end there is
+//! nothing. Without it everything works, but for a death that no handler sees: `kill -9`,
+//! memory that is not to be had, a fault of the processor.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, IsTerminal, PipeWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, Stdio};
+use std::sync::{Arc, OnceLock};
+
+use process_wrap::std::{CommandWrap, ProcessSession};
+use serde::{Deserialize, Serialize};
+
+use super::group::{self, StepWatch};
+
+/// The one argument that starts the mode; nothing a user would type.
+pub const MODE: &str = "__watchdog";
+
+/// The way to the watchdog, once it was started. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Watchdog {
+    /// This program; `None`: there is no watchdog.
+    program: Option<PathBuf>,
+    pipe: Arc<OnceLock<Option<PipeWriter>>>,
+}
+
+/// What the watchdog is told.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    /// The terminal is ours; these bytes give it back.
+    Taken(String),
+    Released,
+    /// A step runs: the leader of its group, and its mark.
+    Started(i32, String),
+    Ended(i32),
+}
+
+impl Watchdog {
+    pub fn new(program: Option<PathBuf>) -> Watchdog {
+        Watchdog { program, pipe: Arc::default() }
+    }
+
+    /// Starts the watchdog, which takes about a millisecond; once, however often it is called.
+    pub fn start(&self) {
+        self.pipe.get_or_init(|| spawn(self.program.as_deref()?).ok());
+    }
+
+    /// The terminal is taken over; `restore` is what gives it back.
+    pub fn terminal_taken(&self, restore: &str) {
+        self.tell(&Line::Taken(restore.to_owned()));
+    }
+
+    pub fn terminal_released(&self) {
+        self.tell(&Line::Released);
+    }
+
+    /// One write, far shorter than what a pipe takes at once. A watchdog that is gone is
+    /// missed by nobody until we are gone as well.
+    fn tell(&self, line: &Line) {
+        if let Some(Some(pipe)) = self.pipe.get()
+            && let Ok(mut text) = serde_json::to_vec(line)
+        {
+            text.push(b'\n');
+            let mut pipe: &PipeWriter = pipe;
+            let _ = pipe.write_all(&text);
+        }
+    }
+}
+
+impl StepWatch for Watchdog {
+    fn started(&self, leader: i32, mark: &str) {
+        self.start();
+        self.tell(&Line::Started(leader, mark.to_owned()));
+    }
+
+    fn ended(&self, leader: i32, _mark: &str) {
+        self.tell(&Line::Ended(leader));
+    }
+}
+
+/// In a session of its own from the start: what ends the terminal's does not end it.
+fn spawn(program: &Path) -> io::Result<PipeWriter> {
+    let (end, pipe) = io::pipe()?;
+    let mut command = CommandWrap::with_new(program, |command| {
+        command
+            .arg(MODE)
+            .stdin(Stdio::from(end))
+            .stdout(terminal())
+            .stderr(Stdio::null())
+            .env_clear()
+            .current_dir("/");
+    });
+    command.wrap(ProcessSession).spawn()?;
+    Ok(pipe)
+}
+
+/// A pipe would stay open longer than we do.
+fn terminal() -> Stdio {
+    if io::stdout().is_terminal() { Stdio::inherit() } else { Stdio::null() }
+}
+
+/// The mode: waits for the end of the process that started it.
+pub fn run() -> ExitCode {
+    let mut taken = None;
+    let mut steps = BTreeMap::new();
+    for line in BufReader::new(io::stdin().lock()).lines() {
+        let Ok(line) = line else { break };
+        match serde_json::from_str(&line) {
+            Ok(Line::Taken(restore)) => taken = Some(restore),
+            Ok(Line::Released) => taken = None,
+            Ok(Line::Started(leader, mark)) => drop(steps.insert(leader, mark)),
+            Ok(Line::Ended(leader)) => drop(steps.remove(&leader)),
+            Err(_) => {}
+        }
+    }
+    for (leader, mark) in steps {
+        group::end_abandoned(leader, &mark);
+    }
+    if let Some(restore) = taken {
+        give_back(&restore);
+    }
+    ExitCode::SUCCESS
+}
+
+/// The modes first: what a shell sets after us stays. In a session of its own a process
+/// may set them though it is not in the foreground.
+fn give_back(restore: &str) {
+    let mut terminal = io::stdout().lock();
+    crate::terminal_modes::mend(&terminal);
+    let _ = terminal.write_all(restore.as_bytes()).and_then(|()| terminal.flush());
+}

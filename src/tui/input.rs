@@ -1,0 +1,419 @@
+//! Reads what a terminal sends, byte by byte: keys, the mouse, pastes, and answers to
+//! questions, whoever asked them.
+//!
+//! Pure: bytes and times in, events out. A sequence may come in any number of pieces; what
+//! has no meaning here is swallowed whole, so that none of it is ever typed.
+//!
+//! An Esc is both a key and the beginning of a sequence, and only time tells them apart. A
+//! paste without its brackets looks like fast typing with line ends; nobody types further
+//! lines within one read, so that is a paste.
+
+use std::time::Duration;
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+use super::theme::Ground;
+
+mod csi;
+#[cfg(test)]
+mod tests;
+
+/// After this an Esc was a key, and the beginning of a sequence was Alt with a letter.
+const ESCAPE: Duration = Duration::from_millis(50);
+/// After this the rest of a longer sequence does not come any more.
+const SEQUENCE: Duration = Duration::from_millis(500);
+/// After this what follows a paste does not belong to it.
+const PASTED: Duration = Duration::from_millis(30);
+/// After this without a byte, a paste that has not ended is handed on as far as it came.
+const STALLED: Duration = Duration::from_secs(2);
+
+/// The longest answer that is kept, in bytes. The rest of a longer one is swallowed.
+const ANSWER: usize = 4096;
+/// The longest paste without brackets that is one edit, in characters.
+const LONGEST: usize = 2 << 20;
+/// The longest paste that is kept, in bytes. The input refuses one that is far shorter.
+const PASTE: usize = 16 << 20;
+
+const END_OF_PASTE: &[u8] = b"\x1b[201~";
+
+/// What the terminal sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Heard {
+    Event(Event),
+    /// Its background colour, as it was asked for.
+    Ground(Ground),
+}
+
+/// What was read so far.
+#[derive(Debug, Default)]
+pub struct Parser {
+    state: State,
+    /// The characters of one burst, while they may still turn out to be a paste.
+    typed: Vec<KeyEvent>,
+    out: Vec<Heard>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Ground,
+    /// The beginning of a character of several bytes.
+    Character {
+        bytes: Vec<u8>,
+        alt: bool,
+    },
+    Escape,
+    /// Behind `ESC [`.
+    Csi(Vec<u8>),
+    /// Behind `ESC [ [`, as the console of Linux sends function keys.
+    Console,
+    /// Behind `ESC [ M`: three bytes of the mouse.
+    Mouse(Vec<u8>),
+    /// Behind `ESC O`.
+    Ss3,
+    /// An answer of the terminal, up to its end.
+    Answer {
+        kind: u8,
+        text: Vec<u8>,
+        escape: bool,
+    },
+    Paste(Paste),
+    /// After the end of a paste. When another end follows at once, what is between them was
+    /// pasted too: the paste held the mark of its own end.
+    Pasted(Paste),
+}
+
+#[derive(Debug, Default)]
+struct Paste {
+    bytes: Vec<u8>,
+    /// Where the first mark of its end was, if one came.
+    tail: Option<usize>,
+    /// How many of them came.
+    marks: usize,
+    /// How much of the mark that ends it was read last.
+    mark: usize,
+}
+
+impl Parser {
+    /// Takes in bytes; what they mean is drained with [`Parser::burst`].
+    pub fn feed(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.byte(*byte);
+        }
+    }
+
+    /// What was read, when no more waits to be read.
+    pub fn burst(&mut self) -> Vec<Heard> {
+        if !self.is_held() {
+            self.settle();
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    /// Whether what was typed may be the beginning of a paste: a paste in pieces is one
+    /// edit, and the line end that ends a piece sends nothing.
+    fn is_held(&self) -> bool {
+        let ends = self.typed.last().and_then(letter).is_some_and(is_line_end);
+        let plain = matches!(self.state, State::Ground | State::Character { .. });
+        plain && (2..LONGEST).contains(&self.typed.len()) && (ends || has_lines(&self.typed))
+    }
+
+    /// How long to wait for more before [`Parser::timeout`]; `None`: nothing is unfinished.
+    pub fn patience(&self) -> Option<Duration> {
+        match &self.state {
+            State::Ground => self.is_held().then_some(PASTED),
+            State::Character { .. } | State::Escape | State::Ss3 => Some(ESCAPE),
+            State::Csi(text) if text.is_empty() => Some(ESCAPE),
+            State::Answer { text, escape: false, .. } if text.is_empty() => Some(ESCAPE),
+            State::Csi(_) | State::Console | State::Mouse(_) | State::Answer { .. } => {
+                Some(SEQUENCE)
+            }
+            State::Pasted(_) => Some(PASTED),
+            State::Paste(paste) => (!paste.bytes.is_empty()).then_some(STALLED),
+        }
+    }
+
+    /// Nothing more came in that time.
+    pub fn timeout(&mut self) -> Vec<Heard> {
+        match std::mem::take(&mut self.state) {
+            State::Escape => self.key(KeyCode::Esc, KeyModifiers::NONE),
+            State::Csi(text) if text.is_empty() => self.alt(b'['),
+            State::Ss3 => self.alt(b'O'),
+            State::Answer { kind, text, escape: false } if text.is_empty() => self.alt(kind),
+            State::Pasted(paste) => self.pasted(&paste),
+            State::Paste(mut paste) => {
+                let part = Paste { bytes: std::mem::take(&mut paste.bytes), ..Paste::default() };
+                self.pasted(&part);
+                self.state = State::Paste(paste);
+            }
+            State::Ground
+            | State::Character { .. }
+            | State::Csi(_)
+            | State::Console
+            | State::Mouse(_)
+            | State::Answer { .. } => {}
+        }
+        self.settle();
+        std::mem::take(&mut self.out)
+    }
+
+    fn byte(&mut self, byte: u8) {
+        match std::mem::take(&mut self.state) {
+            State::Ground => self.plain(byte, false),
+            State::Character { bytes, alt } => self.character(bytes, byte, alt),
+            State::Escape => self.escaped(byte),
+            State::Csi(text) => self.csi(text, byte),
+            State::Console => {
+                if let b'A'..=b'E' = byte {
+                    self.key(KeyCode::F(byte - b'A' + 1), KeyModifiers::NONE);
+                }
+            }
+            State::Mouse(mut bytes) => {
+                bytes.push(byte);
+                if bytes.len() < 3 {
+                    self.state = State::Mouse(bytes);
+                } else if let Some(event) = csi::old_mouse(&bytes) {
+                    self.event(event);
+                }
+            }
+            State::Ss3 => match csi::ss3(byte) {
+                Some(code) => self.key(code, KeyModifiers::NONE),
+                None if byte == 0x1b => self.state = State::Escape,
+                None => {}
+            },
+            State::Answer { kind, text, escape } => self.answer(kind, text, escape, byte),
+            State::Paste(paste) => self.paste(paste, byte),
+            State::Pasted(paste) => self.behind_paste(paste, byte),
+        }
+    }
+
+    /// A byte outside any sequence, or the one behind an Esc that means Alt.
+    fn plain(&mut self, byte: u8, alt: bool) {
+        let held = if alt { KeyModifiers::ALT } else { KeyModifiers::NONE };
+        let control = held | KeyModifiers::CONTROL;
+        match byte {
+            0x1b => self.state = State::Escape,
+            b'\r' => self.key(KeyCode::Enter, held),
+            b'\t' => self.key(KeyCode::Tab, held),
+            0x7f => self.key(KeyCode::Backspace, held),
+            0x00 => self.key(KeyCode::Char(' '), control),
+            0x01..=0x1a => self.key(KeyCode::Char(char::from(byte - 1 + b'a')), control),
+            0x1c..=0x1f => self.key(KeyCode::Char(char::from(byte - 0x1c + b'4')), control),
+            0x20..=0x7e => self.text(char::from(byte), held),
+            0xc2..=0xf4 => self.state = State::Character { bytes: vec![byte], alt },
+            // Begins no character.
+            0x80..=0xc1 | 0xf5..=0xff => {}
+        }
+    }
+
+    fn character(&mut self, mut bytes: Vec<u8>, byte: u8, alt: bool) {
+        if !(0x80..=0xbf).contains(&byte) {
+            // The character was cut; this byte begins something new.
+            return self.byte(byte);
+        }
+        bytes.push(byte);
+        let whole = match bytes.first() {
+            Some(0xc2..=0xdf) => 2,
+            Some(0xe0..=0xef) => 3,
+            _ => 4,
+        };
+        if bytes.len() < whole {
+            self.state = State::Character { bytes, alt };
+        } else if let Some(c) = std::str::from_utf8(&bytes).ok().and_then(|s| s.chars().next()) {
+            let held = if alt { KeyModifiers::ALT } else { KeyModifiers::NONE };
+            self.text(c, held);
+        }
+    }
+
+    fn escaped(&mut self, byte: u8) {
+        match byte {
+            0x1b => {
+                self.key(KeyCode::Esc, KeyModifiers::NONE);
+                self.state = State::Escape;
+            }
+            b'[' => self.state = State::Csi(Vec::new()),
+            b'O' => self.state = State::Ss3,
+            b']' | b'P' | b'_' | b'^' | b'X' => {
+                self.state = State::Answer { kind: byte, text: Vec::new(), escape: false };
+            }
+            _ => self.plain(byte, true),
+        }
+    }
+
+    fn csi(&mut self, mut text: Vec<u8>, byte: u8) {
+        match byte {
+            0x1b => self.state = State::Escape,
+            b'[' if text.is_empty() => self.state = State::Console,
+            b'M' if text.is_empty() => self.state = State::Mouse(Vec::new()),
+            0x20..=0x3f if text.len() < ANSWER => {
+                text.push(byte);
+                self.state = State::Csi(text);
+            }
+            b'~' if text == b"200" => {
+                self.settle();
+                self.state = State::Paste(Paste::default());
+            }
+            0x40..=0x7e => {
+                if let Some(event) = csi::event(&text, byte) {
+                    self.event(event);
+                }
+            }
+            // No part of a sequence: it was cut.
+            _ => self.plain(byte, false),
+        }
+    }
+
+    fn answer(&mut self, kind: u8, mut text: Vec<u8>, escape: bool, byte: u8) {
+        match (escape, byte) {
+            (true, b'\\') | (false, 0x07) => self.answered(kind, &text),
+            // It was cut: this is something new.
+            (true, _) => self.escaped(byte),
+            (false, 0x1b) => self.state = State::Answer { kind, text, escape: true },
+            (false, 0x18 | 0x1a) => {}
+            (false, _) => {
+                if text.len() < ANSWER {
+                    text.push(byte);
+                }
+                self.state = State::Answer { kind, text, escape };
+            }
+        }
+    }
+
+    fn answered(&mut self, kind: u8, text: &[u8]) {
+        let ground = std::str::from_utf8(text).ok().filter(|_| kind == b']');
+        if let Some(ground) = ground.and_then(Ground::of_answer) {
+            self.settle();
+            self.out.push(Heard::Ground(ground));
+        }
+    }
+
+    fn paste(&mut self, mut paste: Paste, byte: u8) {
+        paste.push(byte);
+        self.state = match paste.mark == END_OF_PASTE.len() {
+            true => State::Pasted(paste.without_mark()),
+            false => State::Paste(paste),
+        };
+    }
+
+    fn behind_paste(&mut self, mut paste: Paste, byte: u8) {
+        paste.push(byte);
+        if paste.mark == END_OF_PASTE.len() {
+            paste = paste.without_mark();
+        }
+        self.state = State::Pasted(paste);
+    }
+
+    fn pasted(&mut self, paste: &Paste) {
+        let (text, tail) = paste.parts();
+        if !text.is_empty() {
+            self.event(Event::Paste(text));
+        }
+        self.feed(tail);
+    }
+
+    fn text(&mut self, c: char, held: KeyModifiers) {
+        let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
+        self.key(KeyCode::Char(c), held | shift);
+    }
+
+    fn alt(&mut self, byte: u8) {
+        self.text(char::from(byte), KeyModifiers::ALT);
+    }
+
+    fn key(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        let key = KeyEvent::new(code, modifiers);
+        if letter(&key).is_some() {
+            self.typed.push(key);
+        } else {
+            self.event(Event::Key(key));
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.settle();
+        self.out.push(Heard::Event(event));
+    }
+
+    /// Hands on what was typed: as keys, or as the paste that it was.
+    fn settle(&mut self) {
+        let typed = std::mem::take(&mut self.typed);
+        if has_lines(&typed) {
+            let text: String = typed.iter().filter_map(letter).collect();
+            // A line end in both its forms is one.
+            let text = text.replace("\r\n", "\n").replace('\r', "\n");
+            self.out.push(Heard::Event(Event::Paste(text)));
+        } else {
+            self.out.extend(typed.into_iter().map(|key| Heard::Event(Event::Key(key))));
+        }
+    }
+}
+
+impl Paste {
+    fn push(&mut self, byte: u8) {
+        if self.bytes.len() < PASTE {
+            self.bytes.push(byte);
+        }
+        self.mark = match END_OF_PASTE.get(self.mark) {
+            Some(next) if *next == byte => self.mark + 1,
+            _ if byte == 0x1b => 1,
+            _ => 0,
+        };
+    }
+
+    fn without_mark(mut self) -> Paste {
+        // One that was cut at its longest holds no mark.
+        if self.bytes.ends_with(END_OF_PASTE) {
+            self.bytes.truncate(self.bytes.len() - END_OF_PASTE.len());
+        }
+        self.mark = 0;
+        self.tail.get_or_insert(self.bytes.len());
+        self.marks += 1;
+        self
+    }
+
+    /// What was pasted, and what was typed after it. A paste that held marks of its end
+    /// holds no keys after the first one either: what would be one is left out.
+    fn parts(&self) -> (String, &[u8]) {
+        let (text, tail) = self.bytes.split_at(self.tail.unwrap_or(self.bytes.len()));
+        let text = String::from_utf8_lossy(text).into_owned();
+        if self.marks < 2 {
+            return (text, tail);
+        }
+        let mut rest = Parser::default();
+        rest.feed(tail);
+        rest.settle();
+        let typed = rest.out.into_iter().map(|heard| match heard {
+            Heard::Event(Event::Key(key)) => letter(&key).map(String::from).unwrap_or_default(),
+            Heard::Event(Event::Paste(text)) => text,
+            Heard::Event(_) | Heard::Ground(_) => String::new(),
+        });
+        let tail: String = typed.collect();
+        (text + &tail, &[])
+    }
+}
+
+/// The character of a key that a paste may consist of.
+fn letter(key: &KeyEvent) -> Option<char> {
+    match (key.code, key.modifiers) {
+        (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT) => Some(c),
+        (KeyCode::Char('j'), KeyModifiers::CONTROL) => Some('\n'),
+        (KeyCode::Enter, KeyModifiers::NONE) => Some('\r'),
+        (KeyCode::Tab, KeyModifiers::NONE) => Some('\t'),
+        _ => None,
+    }
+}
+
+/// Whether text follows a line end.
+fn has_lines(typed: &[KeyEvent]) -> bool {
+    let mut ended = false;
+    typed.iter().any(|key| {
+        let end = letter(key).is_some_and(is_line_end);
+        let follows = ended && !end;
+        ended |= end;
+        follows
+    })
+}
+
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\r' | '\n')
+}

@@ -1,0 +1,369 @@
+//! Deaths, stops and strange input: the terminal always comes back, nothing of a step lives
+//! on, and what a terminal sends is never taken for what a user typed.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use pty::{Modes, Screen};
+use server::{Reply, Server};
+
+impl Bench {
+    fn envs(&self) -> [(&'static str, String); 2] {
+        let path = |name: &str| self.root.path().join(name).display().to_string();
+        [("HOME", path("home")), ("AVOCET_HOME", path("avocet"))]
+    }
+
+    fn screen(&self, args: &[&str]) -> Screen {
+        let work = self.work().display().to_string();
+        let args: Vec<&str> = ["--trust", &work].iter().chain(args).copied().collect();
+        let envs = self.envs();
+        let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
+        Screen::start(&args, &envs, &self.work(), (80, 24))
+    }
+
+    fn against(&self, server: &Server) -> Screen {
+        let screen = self.screen(&["--base-url", &server.base_url(), "--model", "loop-1"]);
+        screen.wait_for("loop-1");
+        screen
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        command.arg("--trust").arg(self.work()).args(args).current_dir(self.work());
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(self.envs());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    fn settings(&self, text: &str) {
+        fs::write(self.root.path().join("avocet/config.toml"), text).unwrap();
+    }
+}
+
+fn step(program: &str, args: &[&str]) -> Reply {
+    let commands = [json!({ "program": program, "args": args, "requires": {} })];
+    let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
+    Reply::text(&json!({ "type": "cmd", "message": "Let me try.", "data": data }).to_string(), 8)
+}
+
+#[track_caller]
+fn becomes(what: &str, so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while !so() {
+        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
+        std::thread::yield_now();
+    }
+}
+
+/// How many programs with this last argument run.
+fn sleeps(seconds: &str) -> usize {
+    let end = format!("sleep\0{seconds}\0");
+    let lines = fs::read_dir("/proc").unwrap().flatten();
+    let lines = lines.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).ends_with(&end)).count()
+}
+
+fn kill(signal: &str, id: u32) {
+    let status = Command::new("kill").args([&format!("-{signal}"), &id.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+/// Those that end a program which does nothing about them, and can be caught.
+const ENDING: &[(&str, u32)] = &[
+    ("HUP", 1),
+    ("INT", 2),
+    ("QUIT", 3),
+    ("TRAP", 5),
+    ("ABRT", 6),
+    ("USR1", 10),
+    ("USR2", 12),
+    ("ALRM", 14),
+    ("TERM", 15),
+    ("STKFLT", 16),
+    ("XCPU", 24),
+    ("VTALRM", 26),
+    ("PROF", 27),
+    ("IO", 29),
+    ("PWR", 30),
+    ("SYS", 31),
+    ("34", 34),
+    ("64", 64),
+];
+
+#[test]
+fn any_signal_gives_the_terminal_back_and_the_exit_code_names_it() {
+    let bench = Bench::new();
+    for (name, number) in ENDING {
+        let mut screen = bench.screen(&[]);
+        screen.wait_for("not a language model");
+        screen.signal(name);
+        assert_eq!(screen.wait_for_exit(), 128 + number, "{name}");
+        assert_eq!(screen.modes(), Modes::default(), "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_ends_nothing() {
+    let bench = Bench::new();
+    let mut screen = bench.screen(&[]);
+    screen.wait_for("not a language model");
+    screen.signal("XFSZ");
+    screen.press("still here");
+    screen.wait_for("still here");
+}
+
+#[test]
+fn a_death_that_cannot_be_caught_gives_the_terminal_back_too() {
+    let bench = Bench::new();
+    for name in ["KILL", "SEGV", "BUS"] {
+        let mut screen = bench.screen(&[]);
+        screen.wait_for("not a language model");
+        screen.press("typed");
+        screen.wait_for("typed");
+        screen.signal(name);
+        if name != "KILL" {
+            // The first of these two is taken for a fault of the program, and tried again.
+            screen.signal("KILL");
+        }
+        screen.wait_for_exit();
+        assert_eq!(screen.modes(), Modes::default(), "{name}");
+    }
+}
+
+#[test]
+fn a_terminal_that_goes_while_a_question_is_open_ends_in_no_panic() {
+    let bench = Bench::new();
+    let server = Server::start(vec![step("touch", &["made"])]);
+    let mut screen = bench.against(&server);
+    screen.press("go\r");
+    screen.wait_for("Run this?");
+    assert_eq!(screen.hang_up_and_wait(), 129);
+    assert!(!bench.work().join("made").exists());
+}
+
+#[test]
+fn a_stop_from_outside_hands_the_terminal_back_and_going_on_draws_again() {
+    let bench = Bench::new();
+    for name in ["TSTP", "TTIN", "TTOU"] {
+        let mut screen = bench.screen(&[]);
+        screen.wait_for("not a language model");
+        screen.press("half a thought");
+        screen.wait_for("half a thought");
+        screen.signal(name);
+        becomes("it stops", || screen.is_stopped());
+        becomes("the terminal is given back", || screen.modes() == Modes::default());
+        screen.signal("CONT");
+        screen.wait_for("half a thought");
+        assert!(screen.modes().alternate && screen.modes().mouse, "{name}");
+        screen.press(" goes on");
+        screen.wait_for("half a thought goes on");
+        screen.signal("TERM");
+        assert_eq!(screen.wait_for_exit(), 143);
+        assert_eq!(screen.modes(), Modes::default());
+    }
+}
+
+#[test]
+fn a_stop_that_cannot_be_caught_draws_again_when_it_goes_on() {
+    let bench = Bench::new();
+    let mut screen = bench.screen(&[]);
+    screen.wait_for("not a language model");
+    screen.signal("STOP");
+    becomes("it stops", || screen.is_stopped());
+    let before = screen.raw().len();
+    screen.signal("CONT");
+    becomes("it draws", || screen.raw().len() > before + 500);
+    screen.press("still here");
+    screen.wait_for("still here");
+    screen.signal("TERM");
+    screen.wait_for_exit();
+    assert_eq!(screen.modes(), Modes::default());
+}
+
+#[test]
+fn a_terminal_that_was_left_raw_is_given_back_in_order() {
+    let bench = Bench::new();
+    let work = bench.work().display().to_string();
+    // As after a program that was killed.
+    let script =
+        format!("stty raw -echo; {} --trust {work}; stty -a", env!("CARGO_BIN_EXE_avocet"));
+    let envs = bench.envs();
+    let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
+    let mut screen =
+        Screen::start_program("/bin/sh", &["-c", &script], &envs, &bench.work(), (80, 24));
+    screen.wait_for("not a language model");
+    screen.press("/exit\r");
+    screen.wait_for(" icanon");
+    let text = screen.text();
+    for mode in ["opost", "isig", "echo", "icrnl"] {
+        assert!(text.split_whitespace().any(|word| word == mode), "{mode}: {text}");
+    }
+}
+
+#[test]
+fn time_in_which_the_program_was_stopped_is_no_silence_of_the_server() {
+    let bench = Bench::new();
+    bench.settings("[limits]\nidle_timeout_s = 2\n");
+    let words: Vec<String> = (1..=40).map(|n| format!("word{n}")).collect();
+    let text = json!({ "type": "chat", "message": words.join(" ") }).to_string();
+    let slow = Reply::text(&text, 40).pause(Duration::from_millis(50));
+    let server = Server::start(vec![slow]);
+    let mut screen = bench.against(&server);
+    screen.press("go\r");
+    screen.wait_for("word3");
+    screen.signal("STOP");
+    becomes("it stops", || screen.is_stopped());
+    let stopped = Instant::now();
+    // Longer than the limit.
+    becomes("time goes by", || stopped.elapsed() > Duration::from_millis(3500));
+    screen.signal("CONT");
+    screen.wait_for("word40");
+    assert!(!screen.text().contains("sent nothing"), "{}", screen.text());
+    assert_eq!(server.requests().len(), 1);
+}
+
+/// Every way without a screen in which a step may run.
+fn ways(bench: &Bench, server: &Server, at: &str) -> Vec<Vec<String>> {
+    let script = bench.work().join(format!("wait-{at}.ai.yaml"));
+    fs::write(&script, format!("- $exec:\n    command: sleep\n    args: [\"{at}\"]\n")).unwrap();
+    let model = ["--base-url".to_owned(), server.base_url(), "--model".into(), "loop-1".into()];
+    let with = |more: &[&str]| {
+        model.iter().cloned().chain(more.iter().map(|word| (*word).to_owned())).collect()
+    };
+    vec![with(&["-p", "-y", "go"]), with(&["--json", "-p", "-y", "go"])]
+}
+
+#[test]
+fn a_signal_ends_the_step_that_runs_in_every_way_without_a_screen() {
+    let bench = Bench::new();
+    let mut at = 987_100;
+    for (name, number) in [("TERM", 15), ("HUP", 1), ("QUIT", 3), ("USR1", 10), ("ALRM", 14)] {
+        for way in 0..2 {
+            at += 1;
+            let seconds = at.to_string();
+            let server = Server::start(vec![step("sleep", &[&seconds])]);
+            let args = &ways(&bench, &server, &seconds)[way];
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let mut child = bench.command(&args).spawn().unwrap();
+            becomes("the step runs", || sleeps(&seconds) == 1);
+            kill(name, child.id());
+            let status = child.wait().unwrap();
+            assert_eq!(status.code(), Some(128 + number), "{name} {args:?} {:?}", status.signal());
+            assert_eq!(sleeps(&seconds), 0, "{name} {args:?}");
+        }
+    }
+}
+
+#[test]
+fn a_step_does_not_outlive_a_death_that_cannot_be_caught() {
+    let bench = Bench::new();
+    let line = "setsid sleep 987201 & (env -i setsid sleep 987202 &) ; sleep 987203";
+    let server = Server::start(vec![step("bash", &["-c", line])]);
+    let model = ["--base-url", &server.base_url(), "--model", "loop-1", "-p", "-y", "go"];
+    let mut child = bench.command(&model).spawn().unwrap();
+    becomes("the step runs", || sleeps("987201") == 1 && sleeps("987203") == 1);
+    kill("KILL", child.id());
+    child.wait().unwrap();
+    becomes("nothing of it is left", || sleeps("987201") + sleeps("987203") == 0);
+    // What cleared its environment in a session of its own cannot be told from others.
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        if line.ends_with(b"sleep\0987202\0") {
+            kill("KILL", entry.file_name().to_string_lossy().parse().unwrap());
+        }
+    }
+}
+
+#[test]
+fn an_escape_sequence_in_two_pieces_is_one_key() {
+    let bench = Bench::new();
+    let mut screen = bench.screen(&[]);
+    screen.wait_for("not a language model");
+    screen.press("ab");
+    screen.wait_for("ab");
+    for (first, second) in [("\x1b", "[D"), ("\x1b[", "D"), ("\x1b[1", ";2D"), ("\x1bO", "D")] {
+        screen.press(first);
+        screen.press(second);
+    }
+    screen.press("x");
+    screen.wait_for("xab");
+    assert!(!screen.text().contains('['), "{}", screen.text());
+}
+
+#[test]
+fn lines_that_come_at_once_are_one_edit_and_send_nothing() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Got it.")]);
+    let mut screen = bench.against(&server);
+    screen.press("one\rtwo\rthree");
+    screen.wait_for("three");
+    assert!(screen.text().contains("one") && server.requests().is_empty(), "{}", screen.text());
+    screen.press("\r");
+    screen.wait_for("Got it.");
+    let sent = server.requests()[0].json()["messages"].to_string();
+    assert!(sent.contains(r"one\ntwo\nthree"), "{sent}");
+}
+
+#[test]
+fn a_megabyte_without_paste_brackets_is_one_edit() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Got it.")]);
+    let mut screen = bench.against(&server);
+    let lines: String = (0..20_000).map(|n| format!("line {n} 你好 and more of it\r")).collect();
+    screen.press(&lines);
+    screen.wait_for("pasted");
+    assert!(server.requests().is_empty());
+    screen.press("\x15still here");
+    screen.wait_for("still here");
+}
+
+#[test]
+fn what_follows_a_paste_at_once_answers_no_question() {
+    let bench = Bench::new();
+    let server = Server::start(vec![step("touch", &["made"]), Reply::chat("Understood.")]);
+    let mut screen = bench.against(&server);
+    screen.press("go\r");
+    screen.wait_for("Run this?");
+    let opened = Instant::now();
+    becomes("the question takes keys", || opened.elapsed() > Duration::from_millis(1500));
+    for _ in 0..5 {
+        screen.press("\x1b[200~text\x1b[201~y");
+        screen.press("\x1b[200~text\x1b[201~y\r\x1b[201~");
+    }
+    assert!(!screen.shows_within("Understood.", Duration::from_millis(500)));
+    assert!(!bench.work().join("made").exists());
+}
+
+#[test]
+fn answers_to_the_questions_of_others_are_not_typed() {
+    let bench = Bench::new();
+    let mut screen = bench.screen(&[]);
+    screen.wait_for("not a language model");
+    for answer in [
+        "\x1bP>|xterm(379)\x1b\\",
+        "\x1b[>41;380;0c",
+        "\x1b[?64;1;2c",
+        "\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
+        "\x1b]52;c;aGk=\x07",
+        "\x1b[4;600;800t",
+    ] {
+        screen.press(answer);
+    }
+    screen.press("typed");
+    screen.wait_for("› typed");
+}
