@@ -35,7 +35,7 @@ impl Field {
         let here = folder.path().canonicalize().unwrap();
         let system = System::new(&here, &here, &[]);
         let programs = system.folders().to_vec();
-        let places = Places { workspace: here.clone(), home: here, programs };
+        let places = Places { workspace: here.clone(), home: here, programs, ..Places::default() };
         let sandbox = Arc::new(Sandbox::new(setting, places));
         let setup = Setup {
             shell: "/bin/sh".into(),
@@ -105,7 +105,7 @@ const JUDGED: &[&str] = &[
 ];
 
 /// Where the machine has none, both columns are the same.
-#[divan::bench(args = ["off", "auto"], sample_count = 300, sample_size = 1)]
+#[divan::bench(args = ["off", "read"], sample_count = 300, sample_size = 1)]
 fn a_step(bencher: divan::Bencher<'_, '_>, setting: &str) {
     let field = Field::new(Sandboxing::parse(setting).unwrap());
     bencher.bench_local(|| field.step());
@@ -116,9 +116,13 @@ fn a_step(bencher: divan::Bencher<'_, '_>, setting: &str) {
 fn trying_it_out(bencher: divan::Bencher<'_, '_>) {
     let folder = tempfile::tempdir().unwrap();
     let here: &Path = folder.path();
-    let places =
-        || Places { workspace: here.into(), home: here.into(), programs: vec!["/usr/bin".into()] };
+    let places = || Places {
+        workspace: here.into(),
+        home: here.into(),
+        programs: vec!["/usr/bin".into()],
+        ..Places::default()
+    };
     bencher
-        .with_inputs(|| Sandbox::new(Sandboxing::Auto, places()))
+        .with_inputs(|| Sandbox::new(Sandboxing::Read, places()))
         .bench_local_values(|sandbox| sandbox.shelter());
 }

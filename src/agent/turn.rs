@@ -27,10 +27,12 @@ mod said;
 mod talk;
 #[cfg(test)]
 mod tests;
+mod wall;
 
 use ahead::{Ahead, Approved};
 use limits::Limits;
 use said::Said;
+use wall::with_wall;
 
 /// How a turn begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,6 +131,10 @@ enum Waiting {
     Choice {
         judged: Box<Judged>,
     },
+    /// A person decides whether a step that the sandbox denied something runs without.
+    Wall {
+        held: Box<Held>,
+    },
     /// A person decides whether to go on.
     Pause {
         why: Say,
@@ -222,7 +228,12 @@ impl Turn {
             Input::Replied(Err(error)) => self.end(Ending::Failed { why: error.say() }),
             Input::Decided(decision) => self.decided(decision, scene),
             Input::Observed(seen) => {
-                if !self.observed(seen) {
+                let again = self.denied_step(&seen, scene);
+                let goes_on = self.observed(seen);
+                if let Some((held, denied)) = again {
+                    return self.ask_wall(held, &denied);
+                }
+                if !goes_on {
                     self.skip_rest(words::SKIPPED, scene);
                 }
                 self.go_on(scene)
@@ -418,7 +429,7 @@ impl Turn {
         let grant = safety::offered(judged, scene).map(Box::new);
         let question = Question::Step {
             step: judged.step.clone(),
-            risk: judged.risk.clone(),
+            risk: with_wall(judged, scene.policy),
             resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
             cwd: judged.cwd.display().to_string(),
             why: self.batch.why.clone(),
@@ -457,6 +468,7 @@ impl Turn {
                 self.decided_step(*door, grant, decision, scene)
             }
             Waiting::Choice { judged } => self.chosen(&judged, decision, scene),
+            Waiting::Wall { held } => self.decided_wall(*held, decision, scene),
             Waiting::Pause { why } => match decision {
                 Decision::Approve
                 | Decision::Answer { .. }
@@ -568,7 +580,8 @@ impl Turn {
                 let note = Some(words::CANCELLED.into());
                 self.see(said::not_run(&judged, Outcome::Cancelled, note));
             }
-            Waiting::Reply | Waiting::Pause { .. } | Waiting::Run { .. } => {}
+            Waiting::Reply | Waiting::Wall { .. } | Waiting::Pause { .. } | Waiting::Run { .. } => {
+            }
         }
         self.stop_batch(scene);
         self.said.forget_repair();

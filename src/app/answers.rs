@@ -209,14 +209,13 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
     let folder = ground.folder.clone();
     let (terminal, world) = (terminal(&ground.environment), ground.world());
     let (setting, places) = (ground.loaded.settings.sandbox, ground.find_places());
-    let temp = Arc::clone(&ground.temp);
+    let (temp, held) = (Arc::clone(&ground.temp), super::parts::places(ground, &world));
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
-        let temp = Arc::clone(&temp);
+        let (temp, held) = (Arc::clone(&temp), held.clone());
         let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
         async move {
             let offer = offer(loaded.settings.connection.clone()).await;
-            let held = super::parts::places(&folder, &paths.home, &world);
             let sandbox = Sandbox::new(setting, held).within(Arc::clone(&temp));
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
             let library = tokio::task::spawn_blocking(move || Library::load(&places)).await;

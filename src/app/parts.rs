@@ -1,6 +1,6 @@
 //! A session's parts, built from the ground.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Failure;
@@ -15,7 +15,7 @@ use crate::context::window::Bounds;
 use crate::library::bot;
 use crate::protocol::{Facts, Notice};
 use crate::safety::redact::{Redactor, is_secret_name};
-use crate::safety::{Policy, Rule};
+use crate::safety::{Limit, Policy, Rule};
 use crate::session::library::Kept;
 use crate::session::saved::{Keeping, Replay};
 use crate::session::trust::{Given, Trust};
@@ -154,13 +154,28 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
 
 /// The sandbox of the settings, not tried out yet.
 pub fn sandbox(ground: &Ground, world: &System) -> Sandbox {
-    let places = places(&ground.folder, &ground.paths.home, world);
-    Sandbox::new(ground.loaded.settings.sandbox, places).within(Arc::clone(&ground.temp))
+    Sandbox::new(ground.loaded.settings.sandbox, places(ground, world))
+        .within(Arc::clone(&ground.temp))
 }
 
-pub fn places(folder: &Path, home: &Path, world: &System) -> Places {
-    let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
-    Places { workspace: folder.to_owned(), home, programs: world.folders().to_vec() }
+pub fn places(ground: &Ground, world: &System) -> Places {
+    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let home = real(ground.paths.home.clone());
+    let moved = Places::variables().filter_map(|name| {
+        let path = ground.environment.path(name).filter(|path| path.is_absolute())?;
+        Some((name.to_owned(), real(path)))
+    });
+    let holds_all =
+        |folder: &PathBuf| ground.folder.starts_with(folder) || home.starts_with(folder);
+    let own = ground.paths.own().into_iter().map(real).filter(|folder| !holds_all(folder));
+    Places {
+        workspace: ground.folder.clone(),
+        programs: world.folders().to_vec(),
+        own: own.collect(),
+        moved: moved.collect(),
+        offline: ground.loaded.settings.policy().network == Limit::Refuse,
+        home,
+    }
 }
 
 /// The policy with what was remembered for this folder, and how more is remembered.

@@ -9,7 +9,7 @@ use super::model::Offer;
 use crate::commands::Row;
 use crate::config::{Connection, Layer, Loaded, Paths, Provider};
 use crate::library::Library;
-use crate::protocol::{Level, NoteFact, Notice};
+use crate::protocol::{Level, NoteFact, Notice, Sandboxing};
 use crate::tools::temp::RunFolder;
 use crate::words::{Spoken, Value, cli as w, context, temp};
 
@@ -114,14 +114,23 @@ fn settings(loaded: &Loaded) -> Vec<Row> {
     let wrong = loaded.problems.iter().map(|problem| Row::pair(w::DOCTOR_WRONG, problem.say()));
     rows.extend(wrong);
     let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != Layer::BuiltIn);
-    rows.extend(set.map(|(key, value, layer)| {
+    rows.extend(set.flat_map(|(key, value, layer)| {
+        let older = (key == "safety.sandbox").then(|| older(&value.shown())).flatten();
         let value = w::DOCTOR_VALUE.with("value", value.shown());
-        Row::pair(key, value.with("from", layer.say()))
+        let row = Row::pair(key, value.with("from", layer.say()));
+        std::iter::once(row).chain(older)
     }));
     if rows.len() == 1 {
         rows.push(Row::line(w::DOCTOR_ALL_BUILT_IN));
     }
     rows
+}
+
+/// What a word of an older version means today.
+fn older(word: &str) -> Option<Row> {
+    let new = Sandboxing::parse(word)?.name();
+    let say = crate::words::sandbox::OLD_WORD.with("old", word).with("new", new);
+    (new != word).then(|| Row::line(say))
 }
 
 fn model(found: &Findings<'_>) -> Vec<Row> {

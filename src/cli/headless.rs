@@ -9,8 +9,8 @@ use super::pieces::{self, Asking, Heard};
 use super::print::Options;
 use super::{Exit, shown};
 use crate::protocol::{
-    Ask, AskId, Attached, Decision, Ending, Event, Notice, Observation, Op, Outcome, Question,
-    Replied, Risk, ShellPiece, Step, Tier, Work,
+    Ask, AskId, Attached, Decision, Denied, Ending, Event, Notice, Observation, Op, Outcome,
+    Question, Replied, Risk, ShellPiece, Step, Tier, Work,
 };
 use crate::words::{Say, cli as w, prompt};
 
@@ -243,7 +243,8 @@ impl<'a> Headless<'a> {
 
     /// The option approves what asks by itself, not what a setting lifted out of L2.
     fn asked_for_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<Effect> {
-        let may = risk.tier <= Tier::L1 && !risk.lifted;
+        // Whoever said yes beforehand did not mean it without the sandbox.
+        let may = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != Denied::RULE;
         let Some(option) = self.options.approved.steps.filter(|_| may) else {
             return vec![decide(ask, Decision::Reject { word: None })];
         };

@@ -2,7 +2,7 @@
 //! environment and what a broken key falls to are all derived from it.
 
 use super::strict::Key;
-use super::strict::Kind::{Choice, Count, Flag, List, Text};
+use super::strict::Kind::{Choice, Count, Flag, List, Renamed, Text};
 use super::strict::ListOf::{Paths, Programs, RuleIds, Rules, Words};
 use crate::words::config as w;
 
@@ -40,7 +40,7 @@ pub const KEYS: &[Key] = &[
     Key { path: "safety.lift",            kind: List(RuleIds),                             built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
     Key { path: "safety.allow",           kind: List(Rules),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
     Key { path: "safety.deny",            kind: List(Rules),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
-    Key { path: "safety.sandbox",         kind: Choice(&["auto", "all", "off"]),           built_in: "auto",    strictest: Some("all"),    variables: &[], elsewhere: None },
+    Key { path: "safety.sandbox",         kind: Renamed(&["work", "read", "off"], &["all", "auto"]), built_in: "work", strictest: Some("work"), variables: &[], elsewhere: None },
     Key { path: "safety.max_auto_steps_per_turn", kind: Count { min: 0, max: 1000 },       built_in: "25",      strictest: Some("0"),      variables: &[], elsewhere: None },
 
     Key { path: "safety.program_folders", kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },

@@ -14,6 +14,7 @@ use super::problem::{Fault, Problem, Written};
 use super::settings::Settings;
 use super::strict::{self, Found, Key, Reading, Value};
 use super::{Environment, Paths, saved};
+use crate::protocol::Sandboxing;
 use crate::words::{self, Say, Spoken};
 
 /// Where the layers come from.
@@ -285,6 +286,10 @@ fn tighter(path: &str, value: Value, stack: &Stack) -> Tighter {
         ("safety.deny", Value::List(new), Some(Value::List(mut now))) => {
             now.extend(new);
             Tighter::Yes(Value::List(now))
+        }
+        ("safety.sandbox", Value::Text(new), Some(Value::Text(now))) => {
+            let held = |word: &str| Sandboxing::parse(word).map(Sandboxing::strictness);
+            if held(&new) > held(&now) { Tighter::Yes(Value::Text(new)) } else { Tighter::No }
         }
         // Either of two words or flags: stricter is what the table calls strictest.
         (path, value @ (Value::Text(_) | Value::Flag(_)), _) => {

@@ -61,6 +61,14 @@ impl Paths {
         })
     }
 
+    /// Everything that is the program's own: no step reads or writes there. What may be
+    /// one folder with something else is named in parts too.
+    pub fn own(&self) -> Vec<PathBuf> {
+        let parts = [self.settings(), self.bots(), self.scripts(), self.themes()];
+        let folders = [&self.config, &self.data, &self.state].map(Clone::clone);
+        folders.into_iter().chain(parts).collect()
+    }
+
     pub fn settings(&self) -> PathBuf {
         self.config.join("config.toml")
     }

@@ -332,6 +332,7 @@ fn policy(stack: &Stack) -> Policy {
         granted: Vec::new(),
         denied: rules("safety.deny"),
         unheld: false,
+        walled: false,
         config_files: stack.list("safety.config_files"),
         narrowed: None,
     }

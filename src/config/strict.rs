@@ -33,9 +33,17 @@ pub struct Key {
 pub enum Kind {
     Text,
     Choice(&'static [&'static str]),
+    /// The same, and the words that were in their place once.
+    Renamed(&'static [&'static str], &'static [&'static str]),
     Flag,
-    Count { min: u64, max: u64 },
-    Number { min: f64, max: f64 },
+    Count {
+        min: u64,
+        max: u64,
+    },
+    Number {
+        min: f64,
+        max: f64,
+    },
     List(ListOf),
 }
 
@@ -192,7 +200,9 @@ impl Kind {
     pub fn parse(&self, text: &str) -> Result<Value, Say> {
         let text = text.trim();
         let item = match self {
-            Kind::Text | Kind::Choice(_) => Item::from(toml_edit::Value::from(text)),
+            Kind::Text | Kind::Choice(_) | Kind::Renamed(..) => {
+                Item::from(toml_edit::Value::from(text))
+            }
             Kind::List(_) if !text.starts_with('[') => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Item::from(toml_edit::Value::from(items.collect::<toml_edit::Array>()))
@@ -212,7 +222,9 @@ impl Kind {
         use words::config as w;
         match self {
             Kind::Text => w::A_TEXT.into(),
-            Kind::Choice(choices) => w::A_CHOICE.with("choices", choices.join(", ")),
+            Kind::Choice(choices) | Kind::Renamed(choices, _) => {
+                w::A_CHOICE.with("choices", choices.join(", "))
+            }
             Kind::Flag => w::A_FLAG.into(),
             Kind::Count { min, max } => w::A_COUNT.with("min", *min).with("max", *max),
             Kind::Number { min, max } => {
@@ -233,6 +245,10 @@ impl Kind {
             Kind::Choice(choices) => {
                 item.as_str().filter(|text| choices.contains(text)).and_then(text)
             }
+            Kind::Renamed(choices, old) => item
+                .as_str()
+                .filter(|text| choices.contains(text) || old.contains(text))
+                .and_then(text),
             Kind::Flag => item.as_bool().map(Value::Flag),
             Kind::Count { min, max } => item
                 .as_integer()

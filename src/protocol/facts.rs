@@ -97,19 +97,19 @@ impl NoteFact {
     }
 }
 
-/// Whether the system holds steps back that run by themselves.
+/// Whether the system holds steps back, and which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shelter {
     /// Not tried out yet.
     #[default]
     Unknown,
-    /// They can neither write nor connect, whatever they were taken for.
+    /// Those that run by themselves only read; approved ones are held to the workspace.
     Held,
+    /// Those that run by themselves only read; approved ones are free.
+    ReadOnly,
     /// This system offers nothing that would.
     Absent,
-    /// This system offers nothing, and the settings want every step held: each asks.
-    Missing,
     /// The user's settings switch it off.
     Off,
 }
@@ -118,11 +118,11 @@ pub enum Shelter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sandboxing {
-    /// Those that run by themselves, where the system can.
+    /// All: those that run by themselves only read, approved ones work in the workspace.
     #[default]
-    Auto,
-    /// Every step of the model, or it does not run.
-    All,
+    Work,
+    /// Those that run by themselves.
+    Read,
     Off,
 }
 
@@ -130,10 +130,28 @@ impl Sandboxing {
     /// As the settings file spells it; `None` for any other word.
     pub fn parse(text: &str) -> Option<Sandboxing> {
         match text {
-            "auto" => Some(Sandboxing::Auto),
-            "all" => Some(Sandboxing::All),
+            "work" | "all" => Some(Sandboxing::Work),
+            "read" | "auto" => Some(Sandboxing::Read),
             "off" => Some(Sandboxing::Off),
             _ => None,
+        }
+    }
+
+    /// As the settings file spells it today.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sandboxing::Work => "work",
+            Sandboxing::Read => "read",
+            Sandboxing::Off => "off",
+        }
+    }
+
+    /// How many steps it holds, to compare two by.
+    pub fn strictness(self) -> u8 {
+        match self {
+            Sandboxing::Work => 2,
+            Sandboxing::Read => 1,
+            Sandboxing::Off => 0,
         }
     }
 }

@@ -18,6 +18,7 @@
 mod ask;
 mod catalogue;
 mod change;
+mod denied;
 mod event;
 mod facts;
 mod message;
@@ -35,6 +36,7 @@ mod unescape;
 pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope, ShellPiece};
 pub use catalogue::{Catalogue, Entry, EntryKind, EntryState, Untold};
 pub use change::{Change, PlanItem, PlanState};
+pub use denied::Denied;
 pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
 pub use facts::{Facts, NoteFact, Sandboxing, Shelter, ToolFact, Unsaved};
 pub use message::{Message, Params, Role};

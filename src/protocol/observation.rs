@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Change, Risk, Step, Work};
+use super::{Change, Denied, Risk, Step, Work};
 use crate::words::{Lang, Say};
 
 /// How a step ended.
@@ -73,6 +73,9 @@ pub struct Observation {
     /// What it did to a file.
     #[serde(default)]
     pub change: Option<Change>,
+    /// What the sandbox kept it from, where it failed and its words tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denied: Option<Denied>,
 }
 
 impl Observation {
@@ -96,6 +99,7 @@ impl Observation {
             outcome,
             note: None,
             change: None,
+            denied: None,
         }
     }
 

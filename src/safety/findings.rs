@@ -20,6 +20,8 @@ pub struct Findings {
     pub launch: Launch,
     /// Programs that are started besides the step's own, as they are written.
     pub started: Vec<String>,
+    /// Whether what proves it harmless is a language in an argument.
+    pub by_language: bool,
 }
 
 /// What a line for a shell consists of, by name.
@@ -151,6 +153,8 @@ impl Findings {
         self.launch.inserted.extend_from_slice(&part.launch.inserted);
         self.launch.git = self.launch.git.or(part.launch.git);
         self.launch.empty_folder |= part.launch.empty_folder;
+        self.launch.reads.extend_from_slice(&part.launch.reads);
+        self.by_language |= part.by_language;
     }
 
     /// Notes a program that is started besides the step's own.

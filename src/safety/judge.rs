@@ -209,6 +209,7 @@ pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
         findings.add(call.id.clone(), Tier::L0, say, None, &[Effect::Read]);
         return;
     }
+    findings.by_language |= spec.by_language;
     let tokens = args::read(call.args, spec);
     if spec.argument_files {
         argument_files(call, findings);

@@ -24,6 +24,13 @@ pub struct Launch {
     pub git: Option<usize>,
     /// Whether it runs in an empty folder of its own.
     pub empty_folder: bool,
+    /// Folders it may read as it may the workspace.
+    pub readable: Vec<PathBuf>,
+    /// Files and folders it reads that would stay closed: what the user is asked about by
+    /// name.
+    pub reads: Vec<PathBuf>,
+    /// Folders it may write to as it may to the workspace.
+    pub writes: Vec<PathBuf>,
 }
 
 impl Launch {
@@ -53,13 +60,17 @@ impl Launch {
     /// Every fact as words, for the seal.
     pub(super) fn words(&self) -> Vec<String> {
         let paths = self.starts.iter().map(|program| &program.path).chain(&self.helpers);
+        let paths = paths.chain(&self.readable).chain(&self.reads).chain(&self.writes);
         let mut words: Vec<String> =
             paths.map(|path| path.to_string_lossy().into_owned()).collect();
         words.extend(self.inserted.iter().flat_map(|(at, arg)| [at.to_string(), arg.clone()]));
         words.push(format!(
-            "{} {} {} {:?} {}",
+            "{} {} {} {} {} {} {:?} {}",
             self.starts.len(),
             self.helpers.len(),
+            self.readable.len(),
+            self.reads.len(),
+            self.writes.len(),
             self.inserted.len(),
             self.git,
             self.empty_folder

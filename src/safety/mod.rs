@@ -20,6 +20,7 @@ mod grant;
 mod judge;
 mod launch;
 mod malformed;
+mod needs;
 mod paths;
 mod pieces;
 pub mod policy;
@@ -50,7 +51,8 @@ pub use findings::Seen;
 pub use grant::{Grant, Pinned, Terms, bound, offered};
 pub use launch::Launch;
 pub use malformed::is_hidden;
-pub use paths::{absolute, secret_places};
+pub use needs::{Needs, Spot, variables as place_variables, wall};
+pub use paths::{absolute, is_closed, secret_places};
 pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};
 pub use scripted::TOOL as SCRIPT_TOOL;
@@ -263,6 +265,8 @@ pub enum Verdict {
 pub struct Cleared {
     judged: Judged,
     seal: Seal,
+    /// The user saw what the sandbox denied, and wants it to run without.
+    beyond_the_wall: bool,
 }
 
 /// A step that waits for a person.
@@ -305,7 +309,13 @@ impl Judged {
 impl Held {
     /// A person said yes to exactly this.
     pub fn approve(self) -> Cleared {
-        Cleared { judged: self.judged, seal: self.seal }
+        Cleared { judged: self.judged, seal: self.seal, beyond_the_wall: false }
+    }
+
+    /// The user said yes to exactly this without the sandbox, which had denied it
+    /// something.
+    pub fn approve_beyond_the_wall(self) -> Cleared {
+        Cleared { beyond_the_wall: true, ..self.approve() }
     }
 
     fn new(judged: Judged) -> Held {
@@ -319,11 +329,21 @@ impl Held {
 
 impl Cleared {
     fn new(judged: Judged) -> Cleared {
-        Cleared { seal: Seal::over(&judged), judged }
+        Cleared { seal: Seal::over(&judged), judged, beyond_the_wall: false }
     }
 
     pub fn judged(&self) -> &Judged {
         &self.judged
+    }
+
+    /// Whether the user wants it to run without the sandbox.
+    pub fn is_beyond_the_wall(&self) -> bool {
+        self.beyond_the_wall
+    }
+
+    /// Back to a question: the user is asked whether it shall run without the sandbox.
+    pub fn held(self) -> Held {
+        Held { judged: self.judged, seal: self.seal }
     }
 
     /// What was judged, to compare with what is about to start.

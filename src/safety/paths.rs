@@ -126,6 +126,14 @@ fn locate(path: &Path, scene: Scene<'_>) -> Class {
     }
 }
 
+/// Whether an entry of a folder holds credentials, or is a folder of them, by its name and
+/// the folder's.
+pub fn is_closed(folder: Option<&str>, name: &str) -> bool {
+    SECRET_FOLDERS.contains(&name)
+        || is_sensitive_name(name)
+        || SENSITIVE_PAIRS.iter().any(|(a, b)| folder == Some(*a) && name == *b)
+}
+
 fn holds_credentials(path: &Path) -> bool {
     let pairs = path.components().zip(path.components().skip(1));
     path.components().any(|part| part.as_os_str().to_str().is_some_and(is_sensitive_name))

@@ -25,8 +25,10 @@ pub struct Policy {
     pub granted: Vec<Grant>,
     /// What is refused, before anything else.
     pub denied: Vec<Rule>,
-    /// The settings want every step held, and this system has nothing that would.
+    /// Steps are to be held, and this system has nothing that would.
     pub unheld: bool,
+    /// Whether approved steps are held.
+    pub walled: bool,
     /// JSON files beside those of slothtool that `config.json_patch` may change.
     pub config_files: Vec<String>,
     /// What the skill that was entered leaves, while its turn lasts.
@@ -46,6 +48,7 @@ impl Default for Policy {
             granted: Vec::new(),
             denied: Vec::new(),
             unheld: false,
+            walled: false,
             config_files: Vec::new(),
             narrowed: None,
         }

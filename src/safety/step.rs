@@ -14,6 +14,9 @@ use super::{
     skill, tools,
 };
 
+/// Its proof is a language in an argument, and nothing would hold it.
+const UNHELD: &str = "sandbox.absent.language";
+
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
     let cwd = folder(step.cwd.as_deref(), scene);
@@ -46,6 +49,9 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
         surroundings(&ground, &mut findings);
     }
     required(step.requires, &mut findings);
+    if scene.policy.unheld && findings.by_language && findings.tier() == Tier::L0 {
+        findings.add(UNHELD, Tier::L1, words::SANDBOX_ABSENT, None, &[]);
+    }
     let lifted = limits(scene.policy, &mut findings);
     let program = program(&step.work, task.as_ref(), &ground);
     let allowed = !lifted && allowed(&step.work, program.as_ref(), &ground, &mut findings);
@@ -59,6 +65,9 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
 /// What was found out for the start, with every program resolved.
 fn launch(findings: &mut Findings, ground: &Ground<'_>) -> Launch {
     let mut launch = std::mem::take(&mut findings.launch);
+    let place = ground.scene.place;
+    launch.readable = place.readable.iter().chain(&place.added).cloned().collect();
+    launch.writes.extend_from_slice(&place.added);
     for name in std::mem::take(&mut findings.started) {
         if let Some(program) = named_program(&name, ground)
             && !launch.starts.contains(&program)
@@ -87,9 +96,6 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
     } else if !is_at_home(ground, findings) {
         let say = words::CWD_OUTSIDE.with("path", shown);
         findings.add("cwd.outside", Tier::L1, say, None, &[Effect::Outside]);
-    }
-    if ground.scene.policy.unheld {
-        findings.add("sandbox.absent", Tier::L1, words::SANDBOX_ABSENT, None, &[]);
     }
     // What only reads, and by no settings of the project, needs no trust in it.
     let asks = findings.tier_or(Tier::L0) > Tier::L0;

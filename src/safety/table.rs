@@ -31,6 +31,9 @@ pub struct Spec {
     pub check: Option<Check>,
     /// Whether `@FILE` stands for arguments that are read from a file.
     pub argument_files: bool,
+    /// Whether what proves it harmless is a language in an argument, or what a repository
+    /// says: then it is a proof only as long as something holds the step as well.
+    pub by_language: bool,
     /// Programs it starts by itself, by name.
     pub starts: &'static [&'static str],
     /// Folders or files of helpers it starts, seen from the folder above the one it lies
@@ -124,6 +127,7 @@ impl Spec {
             quiet: &[],
             check: None,
             argument_files: false,
+            by_language: false,
             starts: &[],
             helpers: &[],
             examples: Examples { keeps: &[], raised: &[] },
@@ -202,6 +206,12 @@ impl Spec {
     /// in: `lib/git-core`.
     pub const fn helpers(mut self, places: &'static [&'static str]) -> Spec {
         self.helpers = places;
+        self
+    }
+
+    /// What proves it harmless is a language in an argument, or what a repository says.
+    pub const fn by_language(mut self) -> Spec {
+        self.by_language = true;
         self
     }
 

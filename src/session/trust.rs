@@ -128,7 +128,8 @@ impl Session {
     /// What trying the sandbox out came to.
     pub(super) async fn sheltered(&mut self, shelter: Shelter) {
         self.facts.shelter = shelter;
-        self.guard.policy.unheld = shelter == Shelter::Missing;
+        self.guard.policy.unheld = shelter == Shelter::Absent;
+        self.guard.policy.walled = shelter == Shelter::Held;
         self.policy.send_replace(self.guard.policy.clone());
         self.tell_facts().await;
     }

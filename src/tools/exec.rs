@@ -8,7 +8,7 @@
 //! Not in here: whether it may run (`safety`), and what its output means (`parse`).
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,12 +18,14 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::sandbox::Sandbox;
+use super::sandbox::denied::Walls;
 use super::{Input, Piped, Tool, Watch, parse};
 use crate::protocol::{Observation, Outcome, Parsed, Shelter, Tier, Work};
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Judged};
 use crate::words::{Lang, Say, Word, exec as words};
 
+mod bounds;
 mod capture;
 pub mod editor;
 mod environment;
@@ -174,6 +176,7 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     let times = Times { most, grace: setup.limits.grace };
     let finished = watch::watch(running, watch, times, &exec.steps.leaving, output).await;
     let elapsed = began.elapsed();
+    let walls = inside.as_ref().and_then(|inside| inside.walls().cloned());
     // Its folder may hold much; nobody waits for its removal.
     tokio::task::spawn_blocking(move || drop(inside));
     let mut observation = not_run(judged, outcome(finished.how), Say::from(words::CANCELLED));
@@ -181,7 +184,23 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     let output = shape(&mut observation, setup, finished.output).await;
+    if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
+        kept_from(&mut observation, &walls, &judged.cwd);
+    }
     Piped { seen: observation, output: output.filter(|output| output.len() <= PIECE) }
+}
+
+/// Says what the sandbox kept a step from that failed.
+fn kept_from(seen: &mut Observation, walls: &Walls, cwd: &Path) {
+    if seen.exit_code == Some(0) {
+        return;
+    }
+    // Some tools say on their output what went wrong.
+    let words = [seen.stderr.as_str(), seen.stdout.as_str()];
+    seen.denied = words.iter().find_map(|words| walls.denied(words, cwd));
+    if let (Some(denied), None) = (&seen.denied, &seen.note) {
+        seen.note = Some(denied.say());
+    }
 }
 
 /// The most a shell piece of a template may write, in bytes.

@@ -1,35 +1,45 @@
-//! Holds steps back that were judged harmless, in case the judgement was wrong.
+//! Holds steps back, in case a judgement was wrong or the user was shown too little.
 //!
 //! On Linux Landlock and seccomp are put around a short-lived thread, which then starts
 //! the program: both pass on to children and nothing but that thread is touched. macOS
 //! has `sandbox-exec` for it. Nothing else needs to be installed.
 //!
-//! | | a step that runs by itself (L0) | an approved one, where the settings say so |
+//! | | *read*: a step that runs by itself (L0) | *work*: an approved one, a piece of a template |
 //! |---|---|---|
-//! | writes | its own temporary folder, `/dev/null` | that, the workspace, terminals |
+//! | reads | the workspace and its repository, the system, toolchains, git's settings | all but known places of credentials |
+//! | credentials | none, in the workspace neither | those its row names, and what the user was asked about by name |
+//! | our own folders | no | no |
+//! | writes | its own temporary folder, `/dev/null` | a temporary folder, the workspace, folders the user added, caches, terminals |
 //! | modes, owners, times | none | free |
-//! | sockets | none | where the step's effects name the network |
-//! | reads | all but known places of credentials | all |
-//! | starts | programs of the system and the trusted folders | all |
+//! | sockets | none | where its effects name the network, or it runs the project's code |
+//! | starts | its program, what that needs to start, what its row names | all |
 //! | other processes | not traced, not signalled | not traced |
+//! | memory, processes | bounded (`exec`) | free |
 //!
-//! Not held: names of files, which may be listed everywhere; credentials inside the
-//! workspace, which the policy knows by their names; use of processor, memory and
-//! disk; on Linux before 6.12 signals; in approved steps modes and owners of files
-//! elsewhere that belong to the user. That it holds is tried out, not assumed.
+//! What the user typed for their own shell is free, and so is what is made to change the
+//! system: a wall around the workspace would only break it.
+//!
+//! Not held: names of files below the workspace; code that a program loads into itself,
+//! which is no start; on Linux before 6.12 signals; sockets within the machine where the
+//! network is open, docker's among them, for no interface of Landlock up to 7 knows them
+//! by path; moves between folders on interface 1, which fail; in *work* modes and owners
+//! of files elsewhere that belong to the user. That it holds is tried out, not assumed.
 //!
 //! Not in here: which step is held for what reason (`safety` judged it) and how it is
 //! started (`exec`).
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
-use super::temp::{RunFolder, TempFolder};
-use crate::protocol::{Effect, Risk, Row, Sandboxing, Shelter, Tier};
+use super::temp::RunFolder;
+use crate::protocol::{Row, Sandboxing, Shelter, Tier, Work};
+use crate::safety::{Judged, Needs};
 use crate::words::{Say, Value, Word, sandbox as words};
 
+mod built;
 #[cfg(target_os = "linux")]
 mod calls;
+pub mod denied;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(not(target_os = "linux"))]
@@ -38,10 +48,16 @@ mod kernel;
 mod places;
 mod probe;
 mod profile;
+mod programs;
+mod temps;
+mod workspace;
 
 pub use places::Places;
 
-use kernel::{Kernel, Reading, Writing};
+use built::Built;
+use denied::Walls;
+use kernel::Kernel;
+use temps::{Temp, Temps};
 
 /// The sandbox of a session.
 #[derive(Debug)]
@@ -49,13 +65,11 @@ pub struct Sandbox {
     setting: Sandboxing,
     places: Places,
     found: OnceLock<Found>,
-    /// Where steps get folders of their own.
-    temp: Arc<RunFolder>,
-    /// The layer for reading, made anew when a folder it was made from changed.
-    reading: Mutex<Option<Arc<Reading>>>,
+    built: Built,
+    temps: Temps,
 }
 
-/// How much a step is held.
+/// How much a step is held by what looks at its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strict {
     /// It reads, and that is all.
@@ -79,30 +93,76 @@ enum Means {
     Program,
 }
 
+/// Who a step comes from, as far as that decides how it is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// It was judged, and runs by itself or was approved.
+    Judgement,
+    /// A shell piece of a template.
+    Template,
+    /// The user saw what the sandbox denied, and wants it without.
+    BeyondTheWall,
+}
+
+/// The files and folders one step may reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Profile {
+    Read {
+        /// Its program and those it is known to start.
+        programs: Vec<PathBuf>,
+        /// Files and folders of helpers.
+        helpers: Vec<PathBuf>,
+        /// Folders read as the workspace is.
+        readable: Vec<PathBuf>,
+        /// Its git compares the workspace's files, credentials that are tracked too.
+        compares: bool,
+    },
+    Work {
+        /// Read although closed.
+        opened: Vec<PathBuf>,
+        writes: Vec<PathBuf>,
+        network: bool,
+    },
+}
+
+impl Profile {
+    fn strict(&self) -> Strict {
+        match self {
+            Profile::Read { .. } => Strict::Alone,
+            Profile::Work { network, .. } => Strict::Approved { network: *network },
+        }
+    }
+}
+
 /// What a started step lives in.
 #[derive(Debug)]
 pub struct Inside {
-    /// Its own folder, gone with this value.
-    temp: TempFolder,
+    temp: Temp,
     /// The program that holds it, with the arguments that come first.
     pub wrapper: Option<(PathBuf, Vec<String>)>,
+    /// What it could not reach; `None`: nothing held it.
+    walls: Option<Walls>,
 }
 
 impl Inside {
     pub fn temp(&self) -> &Path {
         self.temp.path()
     }
+
+    pub fn walls(&self) -> Option<&Walls> {
+        self.walls.as_ref()
+    }
 }
 
 impl Sandbox {
     pub fn new(setting: Sandboxing, places: Places) -> Sandbox {
-        let (found, reading) = (OnceLock::new(), Mutex::new(None));
-        Sandbox { setting, places, found, temp: Arc::default(), reading }
+        let built = Built::default();
+        Sandbox { setting, places, found: OnceLock::new(), built, temps: Temps::default() }
     }
 
     /// The same with the steps' folders in this run's.
     pub fn within(self, temp: Arc<RunFolder>) -> Sandbox {
-        Sandbox { temp, ..self }
+        Sandbox { temps: Temps::within(temp), ..self }
     }
 
     /// One that holds nothing.
@@ -116,13 +176,13 @@ impl Sandbox {
         Sandbox { found, ..Sandbox::new(setting, Places::default()) }
     }
 
-    /// Whether steps are held, tried out at the first call: a few milliseconds, blocking.
+    /// Which steps are held, tried out at the first call: a few milliseconds, blocking.
     pub fn shelter(&self) -> Shelter {
         match (self.setting, self.found()) {
             (Sandboxing::Off, _) => Shelter::Off,
-            (_, Found::Works(_)) => Shelter::Held,
-            (Sandboxing::All, Found::Absent(_)) => Shelter::Missing,
             (_, Found::Absent(_)) => Shelter::Absent,
+            (Sandboxing::Work, Found::Works(_)) => Shelter::Held,
+            (Sandboxing::Read, Found::Works(_)) => Shelter::ReadOnly,
         }
     }
 
@@ -141,11 +201,12 @@ impl Sandbox {
             (Sandboxing::Off, _) => rows.push(Row::pair(words::DOCTOR_L0, words::SET_OFF)),
             (_, Found::Absent(why)) => {
                 rows.push(Row::pair(words::DOCTOR_L0, words::ABSENT.with("why", why.clone())));
+                rows.push(Row::line(words::ABSENT_ASKS));
             }
             (setting, Found::Works(means)) => {
                 let approved = match setting {
-                    Sandboxing::All => words::HELD_L1,
-                    Sandboxing::Auto | Sandboxing::Off => words::FREE_L1,
+                    Sandboxing::Work => words::HELD_L1,
+                    Sandboxing::Read | Sandboxing::Off => words::FREE_L1,
                 };
                 rows.push(Row::pair(words::DOCTOR_L0, words::HELD));
                 rows.push(Row::pair(words::DOCTOR_L1, approved));
@@ -159,7 +220,7 @@ impl Sandbox {
         let Means::Kernel(kernel) = means else {
             return vec![Row::pair(words::DOCTOR_KERNEL, words::SEATBELT)];
         };
-        let hidden = self.reading().is_ok_and(|reading| reading.trees.all_hidden);
+        let hidden = self.built.all_hidden(&self.places);
         let secrets = if hidden { words::SECRETS_HIDDEN } else { words::SECRETS_PARTLY };
         let signals =
             if kernel.holds_signals() { words::SIGNALS_HELD } else { words::SIGNALS_FREE };
@@ -175,40 +236,74 @@ impl Sandbox {
         self.found.get_or_init(|| match self.setting {
             // Nobody asks it to hold anything.
             Sandboxing::Off => Found::Absent(words::SET_OFF.into()),
-            Sandboxing::Auto | Sandboxing::All => probe::tried(self),
+            Sandboxing::Work | Sandboxing::Read => probe::tried(self),
         })
     }
 
     /// How this step is to be held; `None`: it is not.
-    fn strict(&self, risk: &Risk) -> Option<Strict> {
-        match (self.setting, risk.tier) {
-            (Sandboxing::Off, _) | (Sandboxing::Auto, Tier::L1 | Tier::L2) => None,
-            (Sandboxing::Auto | Sandboxing::All, Tier::L0) => Some(Strict::Alone),
-            (Sandboxing::All, Tier::L1 | Tier::L2) => {
-                Some(Strict::Approved { network: risk.effects.contains(&Effect::Network) })
-            }
+    fn profile(&self, judged: &Judged, from: From) -> Option<Profile> {
+        let by_hand = matches!(judged.step.work, Work::Shell { .. }) && from != From::Template;
+        match (self.setting, judged.risk.tier) {
+            (Sandboxing::Off, _) => None,
+            _ if by_hand || from == From::BeyondTheWall => None,
+            (_, Tier::L0) if from == From::Judgement => Some(reader(judged)),
+            (Sandboxing::Read, _) => None,
+            (Sandboxing::Work, _) => self.worker(judged),
         }
+    }
+
+    /// What an approved step may reach.
+    fn worker(&self, judged: &Judged) -> Option<Profile> {
+        let (places, launch) = (&self.places, &judged.launch);
+        let needs = Needs::of(&judged.risk);
+        if needs.system {
+            return None;
+        }
+        let here = |spots: &[crate::safety::Spot]| -> Vec<PathBuf> {
+            spots.iter().filter_map(|spot| places.of_spot(spot)).collect()
+        };
+        let own = here(&needs.own);
+        own.iter().for_each(|cache| temps::make(cache, &places.home));
+        let mut opened = here(&needs.credentials);
+        opened.extend(launch.reads.iter().cloned());
+        let programs = judged.program.iter().chain(&launch.starts);
+        opened.extend(programs.filter_map(|program| places.tree_of(&program.path)));
+        let mut writes = if judged.risk.tier == Tier::L0 {
+            // A piece that only reads.
+            Vec::new()
+        } else {
+            let mut writes = vec![places.workspace.clone()];
+            writes.extend(own.into_iter().chain(here(&needs.caches)));
+            writes.extend(launch.writes.iter().cloned());
+            writes
+        };
+        for list in [&mut opened, &mut writes] {
+            list.retain(|path| !places.own.iter().any(|own| path.starts_with(own)));
+            list.sort_unstable();
+            list.dedup_by(|inner, outer| inner.starts_with(outer));
+        }
+        Some(Profile::Work { opened, writes, network: needs.network && !places.offline })
     }
 
     /// Starts a step: calls `start` where what it starts is held, and answers with what
     /// that gave and what the step lives in. An error says why nothing was started.
     pub async fn start<T: Send + 'static>(
         self: Arc<Self>,
-        risk: &Risk,
+        judged: &Judged,
+        from: From,
         start: impl FnOnce(Option<&Inside>) -> T + Send + 'static,
     ) -> Result<(T, Option<Inside>), Say> {
-        let Some(strict) = self.strict(risk) else {
-            let inside = self.bare(risk)?;
+        let Some(profile) = self.profile(judged, from) else {
+            let inside = self.bare(judged)?;
             return Ok((start(inside.as_ref()), inside));
         };
-        // A person saw that nothing would hold it.
-        let unheld = risk.reasons.iter().any(|reason| reason.rule == UNHELD);
+        let by_itself = judged.risk.tier == Tier::L0;
         let runtime = tokio::runtime::Handle::current();
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let thread = std::thread::Builder::new().name("sandbox".into());
         let spawned = thread.spawn(move || {
             let _runtime = runtime.enter();
-            let inside = self.enter(strict, unheld);
+            let inside = self.enter(&profile, by_itself);
             // Whoever waited may be gone; then the step is dropped here, and ends.
             let _ = sender.send(inside.map(|inside| (start(inside.as_ref()), inside)));
         });
@@ -216,80 +311,80 @@ impl Sandbox {
         receiver.await.unwrap_or_else(|_| Err(not_applied("it broke off".to_owned())))
     }
 
-    /// Holds the calling thread; `None`: this system cannot, and need not.
-    fn enter(&self, strict: Strict, unheld: bool) -> Result<Option<Inside>, Say> {
+    /// Holds the calling thread; nothing holds it where this system cannot.
+    fn enter(&self, profile: &Profile, by_itself: bool) -> Result<Option<Inside>, Say> {
         match self.found() {
             Found::Works(means) => {
-                let temp = self.folder()?;
-                self.hold(*means, strict, temp).map(Some).map_err(not_applied)
+                let temp = self.temp(profile)?;
+                self.hold(*means, profile, temp).map(Some).map_err(not_applied)
             }
-            Found::Absent(_) if self.setting == Sandboxing::Auto => self.own_folder().map(Some),
-            Found::Absent(_) if unheld => Ok(None),
-            Found::Absent(why) => Err(words::REQUIRED.with("why", why.clone())),
+            Found::Absent(_) if by_itself => self.own_folder().map(Some),
+            Found::Absent(_) => Ok(None),
         }
     }
 
+    fn temp(&self, profile: &Profile) -> Result<Temp, Say> {
+        match profile {
+            Profile::Read { .. } => self.temps.own(),
+            Profile::Work { .. } => self.temps.shared(),
+        }
+    }
+
+    fn hold(&self, means: Means, profile: &Profile, temp: Temp) -> Result<Inside, String> {
+        let (wrapper, walls) = match means {
+            Means::Program => {
+                let run = built::startable(&self.places, profile);
+                let text = profile::profile(&self.places, profile, temp.path(), &run);
+                let first = vec!["-p".to_owned(), text];
+                (Some((profile::PROGRAM.into(), first)), Walls::of(&self.places, profile, &temp))
+            }
+            Means::Kernel(kernel) => {
+                let layer = self.built.layer(kernel, &self.places, profile, &temp)?;
+                let walls = Walls::of(&self.places, profile, &temp);
+                match profile {
+                    Profile::Read { .. } => {
+                        let own = kernel::own_folder(kernel, temp.path())?;
+                        kernel::restrict(&[&layer, &own], profile.strict())?;
+                    }
+                    Profile::Work { .. } => kernel::restrict(&[&layer], profile.strict())?,
+                }
+                (None, walls)
+            }
+        };
+        Ok(Inside { temp, wrapper, walls: Some(walls) })
+    }
+
     /// What a step that runs by itself has where nothing holds it: a folder of its own.
-    fn bare(&self, risk: &Risk) -> Result<Option<Inside>, Say> {
-        match risk.tier {
+    fn bare(&self, judged: &Judged) -> Result<Option<Inside>, Say> {
+        match judged.risk.tier {
             Tier::L0 => self.own_folder().map(Some),
             Tier::L1 | Tier::L2 => Ok(None),
         }
     }
 
     fn own_folder(&self) -> Result<Inside, Say> {
-        Ok(Inside { temp: self.folder()?, wrapper: None })
-    }
-
-    fn folder(&self) -> Result<TempFolder, Say> {
-        self.temp.folder(STEP).map_err(|error| error.say())
-    }
-
-    fn hold(&self, means: Means, strict: Strict, temp: TempFolder) -> Result<Inside, String> {
-        let wrapper = match means {
-            Means::Program => Some(self.wrapper(temp.path(), strict)),
-            Means::Kernel(kernel) => {
-                let workspace = self.places.workspace.as_path();
-                let (reading, trees) = match strict {
-                    Strict::Alone => (Some(self.reading()?), vec![temp.path()]),
-                    Strict::Approved { .. } => (None, vec![temp.path(), workspace]),
-                };
-                kernel::restrict(kernel, reading.as_deref(), &Writing { trees: &trees, strict })?;
-                None
-            }
-        };
-        Ok(Inside { temp, wrapper })
-    }
-
-    fn wrapper(&self, temp: &Path, strict: Strict) -> (PathBuf, Vec<String>) {
-        let (writes, network) = match strict {
-            Strict::Alone => (Vec::new(), false),
-            Strict::Approved { network } => (vec![self.places.workspace.clone()], network),
-        };
-        let temp = temp.canonicalize().unwrap_or_else(|_| temp.to_owned());
-        let reads_all = strict != Strict::Alone;
-        let bounds = profile::Bounds { temp: &temp, writes: &writes, network, reads_all };
-        let text = profile::profile(&self.places, &bounds);
-        (profile::PROGRAM.into(), vec!["-p".to_owned(), text])
-    }
-
-    fn reading(&self) -> Result<Arc<Reading>, String> {
-        // A thread that broke off while it held this left either value whole.
-        let mut kept = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(reading) = kept.as_ref().filter(|reading| reading.trees.is_fresh()) {
-            return Ok(Arc::clone(reading));
-        }
-        let made = Arc::new(kernel::reading(places::Trees::of(&self.places))?);
-        *kept = Some(Arc::clone(&made));
-        Ok(made)
+        Ok(Inside { temp: self.temps.own()?, wrapper: None, walls: None })
     }
 }
 
-/// The rule that says so: see `safety`.
-const UNHELD: &str = "sandbox.absent";
-
-/// The folders of steps begin with it.
-const STEP: &str = "step";
+/// How a step is held that runs by itself.
+fn reader(judged: &Judged) -> Profile {
+    let launch = &judged.launch;
+    let programs = judged.program.iter().chain(&launch.starts);
+    // What searches contents meets no credentials; what compares files with what is
+    // recorded would call a closed one changed.
+    let searches = |args: &[String]| args.iter().any(|arg| arg == "grep" || arg == "--no-index");
+    let compares = match (&judged.step.work, launch.git) {
+        (Work::Exec { args, .. }, Some(first)) => !searches(args.get(first..).unwrap_or_default()),
+        _ => false,
+    };
+    Profile::Read {
+        programs: programs.map(|program| program.path.clone()).collect(),
+        helpers: launch.helpers.clone(),
+        readable: launch.readable.clone(),
+        compares,
+    }
+}
 
 fn not_applied(why: String) -> Say {
     words::NOT_APPLIED.with("why", why)

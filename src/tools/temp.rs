@@ -199,6 +199,11 @@ impl Made {
 }
 
 impl TempFolder {
+    /// A new folder in it, gone with its own value.
+    pub fn inner(&self, purpose: &str) -> io::Result<TempFolder> {
+        fresh(&self.path, purpose).map(|path| TempFolder { path })
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -77,7 +77,7 @@ fn parts(facts: &Facts, pen: &Pen<'_>) -> Vec<Part> {
         parts.push(part(6, clean::flat(bot), theme.dim));
     }
     parts.push(part(7, clean::elide_middle(&folder(&facts.cwd), 32), theme.dim));
-    if matches!(facts.shelter, Shelter::Absent | Shelter::Missing | Shelter::Off) {
+    if matches!(facts.shelter, Shelter::Absent | Shelter::Off) {
         parts.push(part(8, words::STATUS_NO_SANDBOX.text(pen.lang).to_owned(), theme.warn));
     }
     if let Some(branch) = &facts.branch {

@@ -192,7 +192,17 @@ words! { "safety":
     RULES_L0: "Runs by itself", "自动运行";
     RULE_LINE: "{tier} · {why}", "{tier} · {why}";
     RULE_FIRM: "{tier} · cannot be lifted · {why}", "{tier} · 不可放宽 · {why}";
-    SANDBOX_ABSENT: "Your settings want every step in a sandbox, and this system has none: it would run unheld.", "你的设置要求每一步都在沙箱中运行，但此系统没有沙箱：这一步将不受约束地运行。";
+    SANDBOX_ABSENT: "That it is harmless rests on a small language in its arguments, or on what the repository says, and this system has no sandbox that would hold it if that were wrong.", "它是否无害取决于参数中的小语言或仓库自身的设置，而此系统没有沙箱可以在判断有误时拦住它。";
+    SANDBOX_WORK: "It runs in the sandbox: it may write in this folder, in a temporary folder and in the caches of its programs; the network is {network}.", "它在沙箱中运行：只能写此目录、临时目录以及相关程序的缓存；网络{network}。";
+    SANDBOX_WORK_RULE: "It runs in the sandbox for approved steps.", "它在供已批准步骤使用的沙箱中运行。";
+    SANDBOX_CREDENTIALS_RULE: "Its program works with credentials, so some are open to it in the sandbox.", "其程序需要凭据，因此沙箱对它开放其中一部分。";
+    SANDBOX_DENIED_RULE: "The sandbox denied it something; a yes runs it again without the sandbox.", "沙箱拒绝了它的某个操作；选择“是”将不经沙箱再运行一次。";
+    SANDBOX_NETWORK_OPEN: "open", "开放";
+    SANDBOX_NETWORK_CLOSED: "closed", "关闭";
+    SANDBOX_NETWORK: "It runs code of this project, which keeps the network, because other machines cannot be told from this one. `allow_network = false` under `[safety]` closes it.", "它会运行本项目的代码；由于无法区分本机与其他机器，网络保持开放。在 `[safety]` 下设 `allow_network = false` 可关闭。";
+    SANDBOX_CREDENTIALS: "Its program works with credentials, so these are open to it: {places}.", "其程序需要凭据，因此以下位置对它开放：{places}。";
+    SANDBOX_FREE: "It changes the system itself, so no sandbox holds it.", "它会更改系统本身，因此不受沙箱限制。";
+    SANDBOX_DENIED: "The sandbox kept it from {what}. A yes runs it again without the sandbox; what it has done already stays as it is.", "沙箱阻止了它{what}。选择“是”将不经沙箱再运行一次；已经完成的部分不会撤销。";
     FOLDER_UNTRUSTED: "This folder is not trusted: a program that reads its settings, or does more than read, waits for your yes. `/trust` trusts the folder.", "此目录未受信任：会读取其设置或不只是读取的程序都需要你确认。`/trust` 可信任此目录。";
     LIMIT_NETWORK: "Your settings refuse what reaches the network (`allow_network = false`).", "你的设置拒绝访问网络（`allow_network = false`）。";
     LIMIT_WRITE: "Your settings refuse what writes or deletes (`allow_write = false`).", "你的设置拒绝写入或删除（`allow_write = false`）。";

@@ -2,9 +2,6 @@
 
 words! { "sandbox":
     // Why a step did not start.
-    /// `safety.sandbox = "all"` on a system that has none.
-    REQUIRED: "Your settings let steps run in a sandbox only, and there is none here: {why} Set `sandbox = \"auto\"` under `[safety]` to run without one.",
-        "设置要求步骤只能在沙箱中运行，而这里没有可用的沙箱：{why}若要在没有沙箱时运行，请在 `[safety]` 下设 `sandbox = \"auto\"`。";
     /// It worked when it was tried out, and does not now.
     NOT_APPLIED: "The sandbox could not be put around this step, so it was not started: {why}.",
         "无法为这一步套上沙箱，因此没有启动：{why}。";
@@ -16,6 +13,7 @@ words! { "sandbox":
     FAULT: "it could not be set up: {why}.", "无法建立：{why}。";
 
     // What was tried inside.
+    TRIED_READ: "reading a file elsewhere", "读取别处的文件";
     TRIED_WRITE: "writing a file", "写文件";
     TRIED_CHANGE: "changing a file's mode", "更改文件权限";
     TRIED_CONNECT: "connecting", "网络连接";
@@ -25,15 +23,24 @@ words! { "sandbox":
     DOCTOR: "Sandbox", "沙箱";
     DOCTOR_L0: "steps that run by themselves (L0)", "自动运行的步骤（L0）";
     DOCTOR_L1: "steps you approve (L1)", "经你批准的步骤（L1）";
-    HELD: "held: no writing, no network, no changed modes or owners; nothing of the workspace is started", "受限：不能写入、不能联网、不能更改权限或属主；不会启动工作区里的程序";
-    HELD_L1: "held: writing in the workspace and a temporary folder only; network where the step says so", "受限：只能写工作区和临时目录；仅在步骤声明时可联网";
-    FREE_L1: "not held; `sandbox = \"all\"` under `[safety]` holds them too", "不受限；在 `[safety]` 下设 `sandbox = \"all\"` 可一并限制";
+    HELD: "profile `read`: they read the workspace, the system and toolchains; no writing, no network, no other program", "配置 `read`：只能读取工作区、系统与工具链；不能写入、不能联网、不能启动其他程序";
+    HELD_L1: "profile `work`: they write in the workspace, a temporary folder and caches; network where the step says so; credentials closed", "配置 `work`：只能写工作区、临时目录与缓存；仅在步骤声明时可联网；凭据不可读";
+    FREE_L1: "not held; `sandbox = \"work\"` under `[safety]` holds them too", "不受限；在 `[safety]` 下设 `sandbox = \"work\"` 可一并限制";
+    ABSENT_ASKS: "`sed`, `awk`, `jq`, `find` and `git` ask here each time: what shows them harmless is a language in an argument, and nothing would hold them.", "此处 `sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问：它们是否无害取决于参数中的小语言，而这里没有沙箱可以兜底。";
+    /// The setting has a word of an older version.
+    OLD_WORD: "`{old}` is the older word for `{new}`", "`{old}` 是 `{new}` 的旧写法";
     ABSENT: "not held: {why}", "不受限：{why}";
     SET_OFF: "not held: your settings switch it off", "不受限：设置已将其关闭";
     DOCTOR_KERNEL: "built from", "实现方式";
     KERNEL: "Landlock (kernel ABI {abi}) and seccomp", "Landlock（内核 ABI {abi}）与 seccomp";
-    SEATBELT: "sandbox-exec", "sandbox-exec";
+    SEATBELT: "sandbox-exec (not tried out by us on this system)", "sandbox-exec（我们未在此系统上实测）";
     DOCTOR_SECRETS: "credentials in known places", "已知位置的凭据";
+    // What a step was kept from; each ends a sentence that says so.
+    DENIED_READ: "reading `{path}`", "读取 `{path}`";
+    DENIED_WRITE: "changing `{path}`", "更改 `{path}`";
+    DENIED_NETWORK: "reaching the network", "访问网络";
+    DENIED_AND: "{first} and {second}", "{first}以及{second}";
+    DENIED: "The sandbox kept it from {what}.", "沙箱阻止了它{what}。";
     SECRETS_HIDDEN: "not readable inside; their names are", "沙箱内不可读，但文件名可见";
     SECRETS_PARTLY: "not readable inside, except where a folder has too many entries", "沙箱内不可读，条目过多的目录除外";
     DOCTOR_SIGNALS: "signals to other processes", "发往其他进程的信号";

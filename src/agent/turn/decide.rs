@@ -53,7 +53,7 @@ impl Turn {
     }
 
     /// A person's edit is judged like any step; their yes to it is already given.
-    fn edited(&mut self, original: &Judged, work: Work, scene: Scene<'_>) -> Action {
+    pub(super) fn edited(&mut self, original: &Judged, work: Work, scene: Scene<'_>) -> Action {
         let instead_of = original.step.work.clone();
         let step = Step { work, ..original.step.clone() };
         match safety::assess(step, scene) {

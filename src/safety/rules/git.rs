@@ -71,7 +71,7 @@ const FORCE: &[&str] = &["-f|--force"];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[
-    Spec::ask("git", words::GIT_UNKNOWN, &[Exec])
+    Spec::ask("git", words::GIT_UNKNOWN, &[Exec]).by_language()
         .posix()
         .flags("--no-pager --no-optional-locks --glob-pathspecs --icase-pathspecs --no-replace-objects --no-lazy-fetch --no-advice -P")
         .values("-C=path")
@@ -203,8 +203,10 @@ const SUBS: &[Spec] = &[
 
     // Writing.
     Spec::ask("add stage", words::GIT_WRITES, &[Write]).keeps(&["git add .", "git add -A"]),
-    Spec::ask("commit merge cherry-pick revert am rebase pull", words::GIT_RUNS, &[Write, Exec, Network])
-        .dangers(&[Danger::ask("exec", &["-x=|--exec="], words::STARTS_PROGRAM, &[Exec])]).check(wrappers::git_exec).keeps(&["git commit -m x", "git rebase main", "git pull", "git rebase -x id main"]),
+    Spec::ask("commit merge cherry-pick revert am rebase", words::GIT_RUNS, &[Write, Exec])
+        .dangers(&[Danger::ask("exec", &["-x=|--exec="], words::STARTS_PROGRAM, &[Exec])]).check(wrappers::git_exec).keeps(&["git commit -m x", "git rebase main", "git rebase -x id main"]),
+    Spec::ask("pull", words::GIT_RUNS, &[Write, Exec, Network])
+        .dangers(&[Danger::ask("program", &["--upload-pack="], words::STARTS_PROGRAM, &[Exec])]).check(wrappers::git_exec).keeps(&["git pull"]),
     Spec::ask("mv apply init update-index read-tree write-tree hash-object mktree merge-file merge-index commit-tree pack-refs repack format-patch replace \
                sparse-checkout bundle archive mergetool difftool maintenance credential interpret-trailers fast-import index-pack unpack-objects request-pull checkout-index mailinfo mailsplit stripspace pack-objects fmt-merge-msg merge-tree commit-graph multi-pack-index bugreport diagnose", words::GIT_WRITES, &[Write, Exec])
         .check(checks::output).keeps(&["git mv a b", "git apply x.patch", "git init", "git archive HEAD"]),

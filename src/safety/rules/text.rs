@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["grep -rn x .", "grep -n TODO README.md", "grep -e a -e b a.txt", "grep -C3 x a.txt", "grep -- -v a.txt", "grep --include=*.rs -r fn src", "grep /etc/passwd a.txt", "grep -e /api/ a.txt", "grep -rho TODO.* src", "grep -r --include=*.json x .", "grep -o . a.txt"])
         .raised(&["grep x .env", "grep -R x .", "grep -r . link_ssh/", "grep -f /etc/shadow a.txt", "grep -f .env a.txt", "grep x /etc/passwd",
                   "grep --include=.env -r . .", "grep --recurs x .", "grep -e x .env", "grep -r --include *.pem . .", "grep -ex .env", "grep -rh . . --include=*nv", "grep -rho . .", "grep -ro [a-z] src", "grep -r -o -e abc -e . src", "grep -o -d recurse . .", "grep -r x .git", "grep -r x .docker"]),
-    Spec::read("sed gsed")
+    Spec::read("sed gsed").by_language()
         .flags("-n -E -r -s -u -z --quiet --silent --regexp-extended --separate --unbuffered --null-data --zero-terminated --posix --sandbox")
         .values("-e=sure --expression=sure -l=text --line-length=text")
         .operands(PatternThenReads("-e|--expression|-f|--file"))
@@ -89,7 +89,7 @@ pub(super) const ROWS: &[Spec] = &[
         .raised(&["sed -i s/a/b/ a.txt", "sed -i.bak s/a/b/ a.txt", "sed --in-pl s/a/b/ a.txt", "sed -n 1,5p a.txt -i", "sed -ni p a.txt", "sed -f x a.txt",
                   "sed s/a/b/w_out a.txt", "sed 1e a.txt", "sed -n p .env", "sed s/a/id/e a.txt", "sed -e w_out a.txt", "sed -n --expression=w_x a.txt",
                   "sed -s -i s/a/b/ a.txt", "sed --expr=p a.txt", "sed -n p /etc/shadow", "sed -ne p .env", "sed s,[^],],g;s,w.out,p,g a.txt", "sed s/[[:alpha:]/]/g;s/w/p/g a.txt", "sed h;G;D a.txt", "sed -l w_out p a.txt"]),
-    Spec::read("jq")
+    Spec::read("jq").by_language()
         .flags("-n -r -j -a -s -c -C -M -S -e -R --null-input --raw-output --join-output --ascii-output --slurp --compact-output --color-output \
                 --monochrome-output --sort-keys --tab --exit-status --raw-input --seq --stream --raw-output0 -h")
         .values("--indent=text")
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Spec] = &[
         .quiet(&["-V"])
         .keeps(&["jq . data.json", "jq -r .name package.json", "jq .scripts|keys package.json", "jq --version"])
         .raised(&["jq -n env", "jq -n $ENV.PATH", "jq . .env", "jq -n input", "jq -f x data.json", "jq --rawfile a /etc/shadow $a", "jq -L x . a.json", "jq . /etc/shadow", "jq -nc path(.[env:1])", "jq .[$ENV:1] a.json", "jq .[input:] a.json"]),
-    Spec::read("awk gawk mawk nawk original-awk").posix().values("-F=text -v=text").operands(PatternThenReads(""))
+    Spec::read("awk gawk mawk nawk original-awk").by_language().posix().values("-F=text -v=text").operands(PatternThenReads(""))
         .dangers(&[Danger::ask("file", &["-f=|--file=|-i=|--include=|-l=|--load=|-E=|--exec="], words::RUNS_SCRIPT, &[Exec])])
         .check(checks::awk).quiet(&["-V", "-W version"])
         .keeps(&["awk {print} a.txt", "awk '{print $1}' a.txt", "awk 'NR>=10 && NR<=20' a.txt", "awk -F: '{s+=$2} END{print s/NR}' a.txt", "awk -v n=5 'NR==n' a.txt", "awk 1 FS=: a.txt", "gawk -F , '$3 > 100 {print $1, $3}' a.txt"])

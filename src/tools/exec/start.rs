@@ -12,10 +12,10 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession,
 use tokio::io::AsyncWriteExt as _;
 
 use super::super::Input;
-use super::super::sandbox::Inside;
+use super::super::sandbox::{From, Inside};
 use super::environment::{Care, Variables};
 use super::group::{self, Group, Mark, Steps};
-use super::{Exec, feed, format, git};
+use super::{Exec, bounds, feed, format, git};
 use crate::protocol::{Tier, Work};
 use crate::safety::{Cleared, Judged, Link, Program, Seal, Start, Task};
 use crate::words::{Say, exec as words};
@@ -88,8 +88,20 @@ pub(super) async fn start(
     format::check(&plan.path, &plan.cwd).map_err(unable)?;
     let sandbox = Arc::clone(&exec.sandbox);
     let steps = exec.steps.clone();
-    let start = move |inside: Option<&Inside>| spawn(plan.inside(inside), &steps);
-    let started = sandbox.start(&judged.risk, start).await;
+    let from = match () {
+        () if step.is_beyond_the_wall() => From::BeyondTheWall,
+        () if plan.input.is_some() => From::Template,
+        () => From::Judgement,
+    };
+    let bounded = care == Care::Alone && matches!(judged.step.work, Work::Exec { .. });
+    let start = move |inside: Option<&Inside>| {
+        let started = spawn(plan.inside(inside), &steps)?;
+        if bounded {
+            bounds::put_on(started.0.id());
+        }
+        Ok(started)
+    };
+    let started = sandbox.start(judged, from, start).await;
     let (running, inside) = started.map_err(unable)?;
     Ok((running?, inside))
 }

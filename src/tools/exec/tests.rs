@@ -13,6 +13,9 @@ use crate::safety::Program;
 fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
     let name = program.file_name().expect("a name").to_string_lossy();
     let meta = std::fs::metadata(program).expect("a program");
+    // What the judgement would say of a git that stands alone or behind a wrapper.
+    let behind = args.iter().position(|arg| *arg == "git").map(|at| at + 1);
+    let git = if name == "git" { Some(0) } else { behind };
     Judged {
         step: Step {
             id: "cmd_001".into(),
@@ -32,7 +35,7 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Judged {
         pieces: vec![],
         seen: crate::safety::Seen::default(),
         task: None,
-        launch: crate::safety::Launch::default(),
+        launch: crate::safety::Launch { git, ..Default::default() },
     }
 }
 

@@ -1,10 +1,10 @@
 //! Landlock and seccomp put around the calling thread, and so around what it starts.
 //!
-//! Two layers of Landlock: one for reading, made once and used for many steps, and one
-//! for writing, which names the step's own folder. Each holds by itself, and a step must
-//! pass both.
+//! A step that runs by itself passes two layers of Landlock: one for reading and starting,
+//! made once and used for many steps, and one for writing, which names its own folder. An
+//! approved one passes one layer, made once too.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
@@ -12,13 +12,10 @@ use landlock::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
-use super::places::Trees;
 use super::{Strict, calls};
 
-/// The device every step may write to, and those of an approved one.
+/// The device every step may write to.
 const NOTHING: &[&str] = &["/dev/null"];
-const DEVICES: &[&str] =
-    &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"];
 
 /// What the kernel offers, as far as we can use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,46 +46,86 @@ impl Kernel {
     }
 }
 
-/// The layer for reading.
+/// One layer, made and not yet in force.
 #[derive(Debug)]
-pub(super) struct Reading {
-    ruleset: RulesetCreated,
-    pub trees: Trees,
+pub(super) struct Layer(RulesetCreated);
+
+/// What a step that runs by itself may read and start.
+#[derive(Debug)]
+pub(super) struct Reading<'a> {
+    /// Contents and names.
+    pub read: &'a [PathBuf],
+    /// Names only.
+    pub list: &'a [PathBuf],
+    /// Files that may be started, and folders of them.
+    pub run: &'a [PathBuf],
 }
 
-/// What one step may write to.
+/// What an approved step may read and write.
 #[derive(Debug)]
-pub(super) struct Writing<'a> {
-    pub trees: &'a [&'a Path],
-    pub strict: Strict,
+pub(super) struct Working<'a> {
+    pub read: &'a [PathBuf],
+    pub write: &'a [PathBuf],
+    pub network: bool,
 }
 
 /// Makes the layer for reading. Nothing is held yet.
-pub(super) fn reading(trees: Trees) -> Result<Reading, String> {
-    // Names may be listed everywhere; contents are what is kept.
-    let handled = AccessFs::Execute | AccessFs::ReadFile;
+pub(super) fn reading(reading: &Reading<'_>) -> Result<Layer, String> {
+    let contents = AccessFs::ReadFile | AccessFs::ReadDir;
+    let starts = contents | AccessFs::Execute;
     let made = || -> Result<RulesetCreated, RulesetError> {
-        let ruleset = Ruleset::default().handle_access(handled)?.create()?;
-        let ruleset = allow(ruleset, &trees.read, AccessFs::ReadFile.into())?;
-        allow(ruleset, &trees.run, AccessFs::Execute.into())
+        let ruleset = Ruleset::default().handle_access(starts)?.create()?;
+        let ruleset = allow(ruleset, reading.read, contents)?;
+        let ruleset = allow(ruleset, reading.list, AccessFs::ReadDir.into())?;
+        allow(ruleset, reading.run, starts)
     };
-    let ruleset = made().map_err(|error| error.to_string())?;
-    Ok(Reading { ruleset, trees })
+    made().map(Layer).map_err(|error| error.to_string())
+}
+
+/// Makes the one layer of an approved step. One, because files are moved between folders
+/// only where no other layer has a word in it.
+pub(super) fn working(kernel: Kernel, working: &Working<'_>) -> Result<Layer, String> {
+    // Which sockets it reaches is what its network says: agents and displays lie anywhere.
+    let writes = AccessFs::from_write(kernel.0) & !AccessFs::ResolveUnix;
+    let read = BitFlags::from(AccessFs::ReadFile);
+    let made = || -> Result<RulesetCreated, RulesetError> {
+        let mut ruleset = Ruleset::default().handle_access(writes | read)?;
+        let ports = AccessNet::from_all(kernel.0);
+        if !working.network && !ports.is_empty() {
+            ruleset = ruleset.handle_access(ports)?;
+        }
+        let ruleset = allow(ruleset.create()?, working.read, read)?;
+        allow(ruleset, working.write, writes | read)
+    };
+    made().map(Layer).map_err(|error| error.to_string())
+}
+
+/// Makes the layer that lets a step write to its own folder and nowhere else.
+pub(super) fn own_folder(kernel: Kernel, temp: &Path) -> Result<Layer, String> {
+    let writes = AccessFs::from_write(kernel.0);
+    let (ports, scopes) = (AccessNet::from_all(kernel.0), Scope::from_all(kernel.0));
+    let made = || -> Result<RulesetCreated, RulesetError> {
+        let mut ruleset = Ruleset::default().handle_access(writes)?;
+        if !ports.is_empty() {
+            ruleset = ruleset.handle_access(ports)?;
+        }
+        if !scopes.is_empty() {
+            ruleset = ruleset.scope(scopes)?;
+        }
+        let ruleset = allow(ruleset.create()?, &[temp], writes)?;
+        allow(ruleset, NOTHING, writes)
+    };
+    made().map(Layer).map_err(|error| error.to_string())
 }
 
 /// Holds the calling thread for good. An error: do not go on, it may be held in part.
-pub(super) fn restrict(
-    kernel: Kernel,
-    reading: Option<&Reading>,
-    writing: &Writing<'_>,
-) -> Result<(), String> {
-    let filter = calls::filter(writing.strict).map_err(|error| error.to_string())?;
+pub(super) fn restrict(layers: &[&Layer], strict: Strict) -> Result<(), String> {
+    let filter = calls::filter(strict).map_err(|error| error.to_string())?;
     let filter = filter.ok_or("there is no filter for this processor")?;
-    if let Some(reading) = reading {
-        enforce(reading.ruleset.try_clone().map_err(|error| error.to_string())?)?;
+    for layer in layers {
+        enforce(layer.0.try_clone().map_err(|error| error.to_string())?)?;
     }
-    enforce(layer(kernel.0, writing).map_err(|error| error.to_string())?)?;
-    if writing.strict == Strict::Alone {
+    if strict == Strict::Alone {
         drop_rights().map_err(|error| error.to_string())?;
     }
     seccompiler::apply_filter(&filter).map_err(|error| error.to_string())
@@ -104,25 +141,6 @@ fn drop_rights() -> rustix::io::Result<()> {
     let effective = now.effective & kept;
     let inheritable = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective, permitted: kept, inheritable })
-}
-
-/// The layer with everything this kernel knows of writing, the network and signals.
-fn layer(abi: ABI, writing: &Writing<'_>) -> Result<RulesetCreated, RulesetError> {
-    let writes = AccessFs::from_write(abi);
-    let mut ruleset = Ruleset::default().handle_access(writes)?;
-    let (ports, scopes) = (AccessNet::from_all(abi), Scope::from_all(abi));
-    if writing.strict != (Strict::Approved { network: true }) && !ports.is_empty() {
-        ruleset = ruleset.handle_access(ports)?;
-    }
-    if writing.strict == Strict::Alone && !scopes.is_empty() {
-        ruleset = ruleset.scope(scopes)?;
-    }
-    let ruleset = allow(ruleset.create()?, writing.trees, writes)?;
-    let devices = match writing.strict {
-        Strict::Alone => NOTHING,
-        Strict::Approved { .. } => DEVICES,
-    };
-    allow(ruleset, devices, writes)
 }
 
 /// Anything less than all that was asked for is an error.
@@ -145,7 +163,30 @@ fn allow(
     let found = trees.iter().filter_map(|tree| {
         let tree: &Path = tree.as_ref();
         let access = if tree.is_dir() { access } else { access & AccessFs::from_file(ABI::V9) };
+        // Names of what is a file are nobody's to list.
+        if access.is_empty() {
+            return None;
+        }
         Some(Ok::<_, RulesetError>(PathBeneath::new(PathFd::new(tree).ok()?, access)))
     });
     ruleset.add_rules(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layers_can_be_made_for_every_version_of_the_interface() {
+        let paths: Vec<PathBuf> = vec!["/usr".into(), "/etc/passwd".into(), "/missing".into()];
+        let abis = [ABI::V1, ABI::V2, ABI::V3, ABI::V4, ABI::V5, ABI::V6, ABI::V7];
+        for kernel in abis.map(Kernel) {
+            for network in [true, false] {
+                let held = Working { read: &paths, write: &paths, network };
+                working(kernel, &held).unwrap();
+            }
+            own_folder(kernel, Path::new("/tmp")).unwrap();
+        }
+        reading(&Reading { read: &paths, list: &paths, run: &paths }).unwrap();
+    }
 }

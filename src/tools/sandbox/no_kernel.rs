@@ -1,10 +1,9 @@
 //! Stands in for `kernel` on systems that are not Linux: there is no such kernel, so
 //! nothing of it can be had.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Strict;
-use super::places::Trees;
 
 /// Has no values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,25 +23,36 @@ impl Kernel {
     }
 }
 
+/// Has no values either.
 #[derive(Debug)]
-pub(super) struct Reading {
-    pub trees: Trees,
+pub(super) enum Layer {}
+
+#[derive(Debug)]
+pub(super) struct Reading<'a> {
+    pub read: &'a [PathBuf],
+    pub list: &'a [PathBuf],
+    pub run: &'a [PathBuf],
 }
 
 #[derive(Debug)]
-pub(super) struct Writing<'a> {
-    pub trees: &'a [&'a Path],
-    pub strict: Strict,
+pub(super) struct Working<'a> {
+    pub read: &'a [PathBuf],
+    pub write: &'a [PathBuf],
+    pub network: bool,
 }
 
-pub(super) fn reading(trees: Trees) -> Result<Reading, String> {
-    Ok(Reading { trees })
+pub(super) fn reading(_reading: &Reading<'_>) -> Result<Layer, String> {
+    Err("there is no such kernel".to_owned())
 }
 
-pub(super) fn restrict(
-    kernel: Kernel,
-    _reading: Option<&Reading>,
-    _writing: &Writing<'_>,
-) -> Result<(), String> {
+pub(super) fn working(kernel: Kernel, _working: &Working<'_>) -> Result<Layer, String> {
     match kernel {}
+}
+
+pub(super) fn own_folder(kernel: Kernel, _temp: &Path) -> Result<Layer, String> {
+    match kernel {}
+}
+
+pub(super) fn restrict(_layers: &[&Layer], _strict: Strict) -> Result<(), String> {
+    Err("there is no such kernel".to_owned())
 }

@@ -1,16 +1,17 @@
-//! Which folders a sandboxed program may read, as a list of whole trees.
+//! Which folders a sandboxed program may read and write, as a list of whole trees.
 //!
 //! Landlock can allow a tree and cannot take a part of it back, so around each place
 //! that stays closed its neighbours are allowed one by one. What that costs in truth:
 //! a tree is allowed by the file it was when the list was made, so the folders that
 //! were looked through are watched, and a change in one makes a new list.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::safety;
+use crate::safety::{self, Spot};
 
 /// More entries than this in one folder are not told apart: it is allowed as a whole.
 const ENTRIES_MOST: usize = 2_000;
@@ -26,7 +27,34 @@ pub struct Places {
     pub home: PathBuf,
     /// Folders of trusted programs.
     pub programs: Vec<PathBuf>,
+    /// Our own folders, which no step reads or writes, wherever they lie.
+    pub own: Vec<PathBuf>,
+    /// Folders that a variable moves elsewhere, by its name: `CARGO_HOME`.
+    pub moved: BTreeMap<String, PathBuf>,
+    /// The settings keep every step from the network.
+    pub offline: bool,
 }
+
+/// What belongs to the system and is read by programs of all kinds.
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix",
+    "/snap",
+    "/run/current-system",
+    "/home/linuxbrew",
+    "/proc",
+    "/sys",
+    "/var/cache/man",
+    "/var/cache/fontconfig",
+];
 
 /// Where systems keep programs and the interpreters that scripts of theirs name.
 const PROGRAM_TREES: &[&str] = &[
@@ -44,22 +72,56 @@ const PROGRAM_TREES: &[&str] = &[
     "/home/linuxbrew",
 ];
 
-/// Where rustup keeps what `cargo` and `rustc` stand for.
-const TOOLCHAINS: &str = ".rustup/toolchains";
+/// Folders full of programs: a step that runs by itself does not even read those it may
+/// not start, or the loader would start them for it.
+const PROGRAM_FOLDERS: &[&str] =
+    &["/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/games", "/bin", "/sbin"];
 
-/// The devices that are no device.
+/// Toolchains: the variable that moves one, and where it is otherwise.
+#[rustfmt::skip]
+const TOOLCHAINS: &[(&str, &str, &str)] = &[
+    ("RUSTUP_HOME", ".rustup", ""),
+    ("CARGO_HOME", ".cargo", "registry"), ("CARGO_HOME", ".cargo", "git"), ("CARGO_HOME", ".cargo", "env"),
+    ("NVM_DIR", ".nvm", ""), ("FNM_DIR", ".local/share/fnm", ""), ("VOLTA_HOME", ".volta", ""), ("N_PREFIX", "", ""),
+    ("PYENV_ROOT", ".pyenv", ""), ("RBENV_ROOT", ".rbenv", ""), ("NODENV_ROOT", ".nodenv", ""), ("GOENV_ROOT", ".goenv", ""),
+    ("PLENV_ROOT", ".plenv", ""), ("PHPENV_ROOT", ".phpenv", ""), ("JENV_ROOT", ".jenv", ""), ("TFENV_ROOT", ".tfenv", ""),
+    ("ASDF_DATA_DIR", ".asdf", ""), ("MISE_DATA_DIR", ".local/share/mise", ""), ("", ".local/share/rtx", ""), ("PROTO_HOME", ".proto", ""),
+    ("SDKMAN_DIR", ".sdkman", ""), ("JABBA_HOME", ".jabba", ""), ("JAVA_HOME", "", ""), ("JDK_HOME", "", ""), ("", ".jdks", ""),
+    ("GOROOT", "", ""), ("GOPATH", "go", ""), ("GOMODCACHE", "", ""),
+    ("", ".local/lib", ""), ("", ".local/bin", ""), ("", ".local/share/pipx", ""), ("", ".local/share/uv", ""), ("VIRTUAL_ENV", "", ""),
+    ("CONDA_PREFIX", "", ""), ("CONDA_ROOT", "", ""), ("", "miniconda3", ""), ("", "anaconda3", ""), ("", "miniforge3", ""), ("", "mambaforge", ""), ("MAMBA_ROOT_PREFIX", "micromamba", ""),
+    ("JULIA_DEPOT_PATH", ".julia", ""), ("", ".juliaup", ""), ("OPAMROOT", ".opam", ""), ("", ".ghcup", ""), ("STACK_ROOT", ".stack", "programs"),
+    ("", ".rvm", ""), ("GEM_HOME", ".local/share/gem", ""), ("", ".gem/ruby", ""), ("DOTNET_ROOT", ".dotnet", ""),
+    ("BUN_INSTALL", ".bun", ""), ("DENO_INSTALL", ".deno", ""), ("", ".npm-global", ""), ("PNPM_HOME", ".local/share/pnpm", ""),
+    ("", ".elan", ""), ("", ".foundry", ""), ("", ".swiftly", ""), ("", ".wasmtime", ""), ("", ".zvm", ""), ("", ".nix-profile", ""),
+];
+
+/// What git reads of its user, and what others look for beside it.
+const OF_GIT: &[&str] = &[
+    ".gitconfig",
+    ".config/git",
+    ".gitignore",
+    ".gitignore_global",
+    ".gitattributes",
+    ".mailmap",
+    ".ignore",
+    ".inputrc",
+    ".terminfo",
+];
+
+/// The devices that are no device, and those of an approved step.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+const MORE_DEVICES: &[&str] =
+    &["/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/dri", "/dev/kfd", "/dev/snd"];
 
 /// Where people have their homes; only the user's own is open.
 const HOMES: &[&str] = &["/home", "/Users"];
 
 /// Trees, and what they were made from.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Trees {
     /// May be read, whole.
     pub read: Vec<PathBuf>,
-    /// Programs in these may be started.
-    pub run: Vec<PathBuf>,
     /// Folders that were looked through, each with its state then.
     watched: Vec<(PathBuf, Stamp)>,
     /// False when some folder had too many entries.
@@ -68,55 +130,68 @@ pub(super) struct Trees {
 }
 
 /// Identifies the contents of a folder: device, inode, change in nanoseconds.
-type Stamp = (u64, u64, i128);
+pub(super) type Stamp = (u64, u64, i128);
 
 impl Trees {
-    /// Looks through the folders that lead to a closed place. Reads names only.
-    pub fn of(places: &Places) -> Trees {
-        let mut trees =
-            Trees { all_hidden: true, made: Some(SystemTime::now()), ..Trees::default() };
-        let mut closed = closed(places);
-        let mut read = trees.around(Path::new("/"), &closed);
-        read.extend(DEVICES.iter().map(PathBuf::from));
-        if closed.iter().any(|place| places.workspace.starts_with(place)) {
-            // Where one works is open, wherever that is.
-            closed.retain(|place| *place != places.workspace);
-            read.extend(trees.around(&places.workspace, &closed));
-        }
-        trees.read = read;
-        trees.run = trees.programs(places);
+    fn new() -> Trees {
+        Trees { all_hidden: true, made: Some(SystemTime::now()), ..Trees::default() }
+    }
+
+    /// What a step that runs by itself may read beside the workspace.
+    pub fn of_system(places: &Places) -> Trees {
+        let mut trees = Trees::new();
+        let closed = closed_to_readers(places);
+        let users = places.toolchains_there();
+        let system = outermost(SYSTEM.iter().map(PathBuf::from).collect());
+        let roots = system.iter().chain(&users);
+        trees.read = roots.flat_map(|root| trees.around(root, &closed)).collect();
+        trees.read.extend(DEVICES.iter().map(PathBuf::from));
         trees
     }
 
-    /// Where programs lie, without the workspace.
-    fn programs(&mut self, places: &Places) -> Vec<PathBuf> {
-        let named = PROGRAM_TREES.iter().map(PathBuf::from).chain(places.programs.clone());
-        let named = named.chain([places.home.join(TOOLCHAINS)]);
-        let mut found: Vec<PathBuf> = named.filter_map(|tree| tree.canonicalize().ok()).collect();
-        found.sort();
-        found.dedup_by(|inner, outer| inner.starts_with(outer));
-        let whole_machine = places.workspace == Path::new("/");
-        found.retain(|tree| whole_machine || !tree.starts_with(&places.workspace));
-        let inside = if whole_machine { &[] } else { std::slice::from_ref(&places.workspace) };
-        found.iter().flat_map(|tree| self.around(tree, inside)).collect()
+    /// A folder that is worked in, around its credentials.
+    pub fn of_folder<'a>(
+        root: &Path,
+        credentials: impl Iterator<Item = &'a PathBuf>,
+        places: &Places,
+    ) -> Trees {
+        let mut trees = Trees::new();
+        let secrets = safety::secret_places(&places.home).into_iter();
+        let mut closed: Vec<PathBuf> =
+            secrets.chain(places.own.iter().cloned()).chain(credentials.cloned()).collect();
+        // Where one works is open, wherever that is.
+        closed.retain(|place| place.starts_with(root) && place != root && place.exists());
+        if root == Path::new("/") {
+            closed.extend(["/dev".into(), "/proc".into()]);
+        }
+        trees.read = trees.around(root, &closed);
+        trees
+    }
+
+    /// What an approved step may read: all but known places of credentials.
+    pub fn of_approved(places: &Places) -> Trees {
+        let mut trees = Trees::new();
+        let mut closed = closed(places);
+        let mut read = trees.around(Path::new("/"), &closed);
+        read.extend(DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from));
+        if closed.iter().any(|place| places.workspace.starts_with(place)) {
+            closed.retain(|place| !places.workspace.starts_with(place));
+            read.extend(trees.around(&places.workspace, &closed));
+        }
+        trees.read = read;
+        trees
     }
 
     /// Whether the list still says what is there.
     pub fn is_fresh(&self) -> bool {
-        self.watched.iter().all(|(folder, stamp)| stamp_of(folder) == Some(*stamp))
-            && !self.watched.iter().any(|(_, (.., changed))| self.is_recent(*changed))
-    }
-
-    /// Changed so shortly before the list was made that a later change may look the same.
-    fn is_recent(&self, changed: i128) -> bool {
-        let made = self.made.and_then(|made| made.duration_since(SystemTime::UNIX_EPOCH).ok());
-        let made = made.and_then(|made| i128::try_from(made.as_nanos()).ok()).unwrap_or(0);
-        let settled = i128::try_from(SETTLED.as_nanos()).unwrap_or(0);
-        made - changed < settled
+        let made = self.made.unwrap_or(SystemTime::UNIX_EPOCH);
+        self.watched
+            .iter()
+            .all(|(folder, stamp)| stamp_of(folder) == Some(*stamp) && !is_recent(stamp.2, made))
     }
 
     /// The trees that cover a folder except for what is closed.
-    fn around(&mut self, folder: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
+    pub fn around(&mut self, folder: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
         if closed.iter().any(|place| place == folder) && folder != Path::new("/") {
             return Vec::new();
         }
@@ -137,13 +212,143 @@ impl Trees {
     }
 }
 
-/// Credentials, devices, other people's homes. A link's target is closed with it.
+impl Places {
+    /// Where a place of the user is on this machine; `None`: nowhere.
+    pub fn of_spot(&self, spot: &Spot) -> Option<PathBuf> {
+        self.moved_or(spot.variable, spot.home, spot.rest)
+    }
+
+    fn moved_or(&self, variable: &str, home: &str, rest: &str) -> Option<PathBuf> {
+        let moved = self.moved.get(variable).cloned();
+        let base = moved.or_else(|| (!home.is_empty()).then(|| self.home.join(home)))?;
+        Some(if rest.is_empty() { base } else { base.join(rest) })
+    }
+
+    /// Toolchains and the settings of git, as far as they are there.
+    pub fn toolchains_there(&self) -> Vec<PathBuf> {
+        let toolchains = TOOLCHAINS.iter().filter_map(|row| self.moved_or(row.0, row.1, row.2));
+        let of_git = OF_GIT.iter().map(|name| self.home.join(name));
+        let users = toolchains.chain(of_git).chain(named_by_git(self));
+        let users = users.chain(self.programs.iter().filter_map(|folder| prefix(folder, self)));
+        let mut roots = outermost(users.collect());
+        // A variable that names the home, or what it lies in, names no toolchain.
+        roots.retain(|root| !self.home.starts_with(root) && !self.workspace.starts_with(root));
+        roots
+    }
+
+    /// Where rustup keeps what `cargo` and `rustc` stand for.
+    pub fn toolchains(&self) -> PathBuf {
+        self.moved_or("RUSTUP_HOME", ".rustup", "toolchains").unwrap_or_default()
+    }
+
+    /// Every tree of programs.
+    pub fn program_trees(&self) -> Vec<PathBuf> {
+        let named = PROGRAM_TREES.iter().map(PathBuf::from).chain(self.programs.iter().cloned());
+        named.filter_map(|tree| tree.canonicalize().ok()).collect()
+    }
+
+    /// The folder a program was installed in, with what it needs to run, where that is not
+    /// the system's: `~/tools/x` for `~/tools/x/bin/x`.
+    pub fn tree_of(&self, program: &Path) -> Option<PathBuf> {
+        let real = program.canonicalize().ok()?;
+        let folder = real.parent().filter(|folder| folder.ends_with("bin"))?;
+        let of_system = PROGRAM_TREES.iter().any(|tree| folder.starts_with(tree));
+        let inside = folder.starts_with(&self.workspace);
+        prefix(folder, self).filter(|above| !of_system && !inside && above.parent().is_some())
+    }
+
+    /// Variables that move places, for whoever knows the environment.
+    pub fn variables() -> impl Iterator<Item = &'static str> {
+        let toolchains = TOOLCHAINS.iter().map(|row| row.0).filter(|name| !name.is_empty());
+        toolchains.chain(safety::place_variables())
+    }
+}
+
+/// The devices an approved step may write to.
+pub(super) fn devices() -> impl Iterator<Item = PathBuf> {
+    let of_nvidia = |entry: &PathBuf| {
+        entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvidia"))
+    };
+    let more = entries(Path::new("/dev")).unwrap_or_default().into_iter().filter(of_nvidia);
+    DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from).chain(more)
+}
+
+/// The trees that are written to, around our own folders.
+pub(super) fn writable(tree: &Path, places: &Places) -> Vec<PathBuf> {
+    let there: Vec<PathBuf> = places.own.iter().filter(|own| own.exists()).cloned().collect();
+    Trees::new().around(tree, &there)
+}
+
+/// Changed so shortly before it was looked at that a later change may look the same.
+pub(super) fn is_recent(changed: i128, looked: SystemTime) -> bool {
+    let looked = looked.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let nanos = |span: Duration| i128::try_from(span.as_nanos()).unwrap_or(0);
+    nanos(looked) - changed < nanos(SETTLED)
+}
+
+/// The folder above a folder of programs that the user listed holds what they need.
+fn prefix(folder: &Path, places: &Places) -> Option<PathBuf> {
+    let above = folder.parent()?;
+    let general = places.home.starts_with(above)
+        || places.workspace.starts_with(above)
+        || places.own.iter().any(|own| own.starts_with(above))
+        || safety::secret_places(&places.home).iter().any(|secret| secret.starts_with(above));
+    (!general).then(|| above.to_owned())
+}
+
+/// Files that the user's own settings of git name: others they include, and what is left
+/// out or mapped everywhere.
+fn named_by_git(places: &Places) -> Vec<PathBuf> {
+    let files = [".gitconfig", ".config/git/config"].map(|name| places.home.join(name));
+    let texts = files.iter().filter_map(|file| {
+        let short = fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.len() < 1 << 20);
+        short.then(|| fs::read_to_string(file).ok()).flatten()
+    });
+    let named = texts.flat_map(|text| {
+        let lines = text.lines().filter_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            let key = key.trim().to_ascii_lowercase();
+            let names = ["path", "excludesfile", "attributesfile", "file", "template"];
+            names.contains(&key.as_str()).then(|| value.trim().trim_matches('"').to_owned())
+        });
+        lines.collect::<Vec<_>>()
+    });
+    let paths = named.map(|name| safety::absolute(&name, &places.home, &places.home));
+    // A file, so that no setting opens a whole folder.
+    paths.filter(|path| path.is_file()).collect()
+}
+
+/// What no step that runs by itself reads, whatever tree it lies in.
+fn closed_to_readers(places: &Places) -> Vec<PathBuf> {
+    let folders = PROGRAM_FOLDERS.iter().map(PathBuf::from).chain(places.programs.iter().cloned());
+    let folders = folders.filter_map(|folder| folder.canonicalize().ok());
+    let mut closed = closed(places);
+    closed.extend(folders);
+    // Wherever they lie, they have lists of their own.
+    closed.extend([places.home.clone(), places.workspace.clone()]);
+    closed
+}
+
+/// With links resolved, and without what lies in another of them.
+fn outermost(roots: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> =
+        roots.into_iter().filter_map(|root| root.canonicalize().ok()).collect();
+    roots.sort_unstable();
+    roots.dedup_by(|inner, outer| inner.starts_with(outer));
+    roots
+}
+
+/// Credentials, devices, other people's homes, our own folders. A link's target is closed
+/// with it.
 fn closed(places: &Places) -> Vec<PathBuf> {
     let homes = HOMES.iter().filter_map(|homes| entries(Path::new(homes))).flatten();
     let others = homes.filter(|home| !places.home.starts_with(home));
+    // Programs for everybody lie there as if they were a user's.
+    let others = others.filter(|home| !PROGRAM_TREES.iter().any(|tree| home == Path::new(tree)));
     let mut closed = safety::secret_places(&places.home);
     closed.extend(others);
     closed.push("/dev".into());
+    closed.extend(places.own.iter().cloned());
     if let Some(entries) = entries(&places.home).filter(|all| all.len() <= ENTRIES_MOST) {
         closed.extend(entries.into_iter().filter(|entry| is_secret_name(entry)));
     }
@@ -169,7 +374,7 @@ fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
     Some(plain.map(|entry| entry.path()).take(ENTRIES_MOST + 1).collect())
 }
 
-fn stamp_of(folder: &Path) -> Option<Stamp> {
+pub(super) fn stamp_of(folder: &Path) -> Option<Stamp> {
     let meta = fs::metadata(folder).ok()?;
     let changed = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
     Some((meta.dev(), meta.ino(), changed))
@@ -182,14 +387,29 @@ mod tests {
     fn home() -> (tempfile::TempDir, Places) {
         let temp = tempfile::tempdir().unwrap();
         let home = temp.path().canonicalize().unwrap();
-        for folder in [".ssh", ".config/gh", ".config/app", "code/shop"] {
+        for folder in
+            [".ssh", ".config/gh", ".config/app", ".config/git", "code/shop", ".nvm/v", "avocet"]
+        {
             fs::create_dir_all(home.join(folder)).unwrap();
         }
-        for file in [".netrc", ".bash_history", ".gitconfig", "notes.txt"] {
+        for file in [
+            ".netrc",
+            ".bash_history",
+            "notes.txt",
+            ".config/git/config",
+            ".config/git/credentials",
+            "own.inc",
+        ] {
             fs::write(home.join(file), "x").unwrap();
         }
-        let places =
-            Places { workspace: home.join("code/shop"), home, programs: vec!["/usr/bin".into()] };
+        fs::write(home.join(".gitconfig"), "[include]\n\tpath = ~/own.inc\n").unwrap();
+        let places = Places {
+            workspace: home.join("code/shop"),
+            own: vec![home.join("avocet")],
+            home,
+            programs: vec!["/usr/bin".into()],
+            ..Places::default()
+        };
         (temp, places)
     }
 
@@ -198,10 +418,12 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_in_no_tree_and_their_neighbours_are() {
+    fn an_approved_step_reads_all_but_secrets_and_our_own_folders() {
         let (_temp, places) = home();
-        let trees = Trees::of(&places);
-        for secret in [".ssh/id_ed25519", ".config/gh/hosts.yml", ".netrc", ".bash_history"] {
+        let trees = Trees::of_approved(&places);
+        for secret in
+            [".ssh/id_ed25519", ".config/gh/hosts.yml", ".netrc", ".bash_history", "avocet/x"]
+        {
             assert!(!covers(&trees.read, &places.home.join(secret)), "{secret}");
         }
         for open in [".config/app/x", ".gitconfig", "notes.txt", "code/shop/src/main.rs"] {
@@ -214,39 +436,79 @@ mod tests {
     }
 
     #[test]
+    fn a_step_that_runs_by_itself_reads_systems_toolchains_and_gits_settings() {
+        let (_temp, mut places) = home();
+        places.moved.insert("PYENV_ROOT".into(), places.home.join("elsewhere"));
+        fs::create_dir(places.home.join("elsewhere")).unwrap();
+        let trees = Trees::of_system(&places);
+        for open in [".gitconfig", ".config/git/config", "own.inc", ".nvm/v/bin", "elsewhere/x"] {
+            assert!(covers(&trees.read, &places.home.join(open)), "{open}");
+        }
+        for closed in
+            ["notes.txt", ".config/app/x", ".config/git/credentials", ".ssh/x", "avocet/x"]
+        {
+            assert!(!covers(&trees.read, &places.home.join(closed)), "{closed}");
+        }
+        assert!(covers(&trees.read, Path::new("/usr/share/doc")));
+        assert!(covers(&trees.read, Path::new("/etc/passwd")));
+        for closed in ["/etc/shadow", "/usr/bin/env", "/var/log/x", "/tmp/x", "/dev/mem"] {
+            assert!(!covers(&trees.read, Path::new(closed)), "{closed}");
+        }
+    }
+
+    #[test]
+    fn our_own_folders_stay_closed_inside_a_toolchain_and_the_workspace() {
+        let (_temp, mut places) = home();
+        places.own = vec![places.home.join(".nvm/own"), places.workspace.join("own")];
+        for own in &places.own {
+            fs::create_dir(own).unwrap();
+        }
+        let system = Trees::of_system(&places);
+        let folder = Trees::of_folder(&places.workspace, std::iter::empty(), &places);
+        let written = writable(&places.workspace, &places);
+        fs::create_dir(places.workspace.join("src")).unwrap();
+        let folder_again = Trees::of_folder(&places.workspace, std::iter::empty(), &places);
+        for own in &places.own {
+            for trees in [&system.read, &folder.read, &written, &folder_again.read] {
+                assert!(!covers(trees, &own.join("config.toml")), "{own:?}");
+            }
+        }
+        assert!(covers(&folder_again.read, &places.workspace.join("src/main.rs")));
+    }
+
+    #[test]
+    fn a_variable_that_names_the_home_opens_no_home() {
+        let (_temp, mut places) = home();
+        places.moved.insert("GOPATH".into(), places.home.clone());
+        places.moved.insert("NVM_DIR".into(), "/".into());
+        let trees = Trees::of_system(&places);
+        assert!(!covers(&trees.read, &places.home.join("notes.txt")));
+    }
+
+    #[test]
     fn the_target_of_a_linked_secret_is_closed_too() {
         let (_temp, places) = home();
         fs::remove_dir(places.home.join(".ssh")).unwrap();
         fs::create_dir(places.home.join("keys")).unwrap();
         std::os::unix::fs::symlink(places.home.join("keys"), places.home.join(".ssh")).unwrap();
-        let trees = Trees::of(&places);
+        let trees = Trees::of_approved(&places);
         assert!(!covers(&trees.read, &places.home.join("keys/id_rsa")));
-    }
-
-    #[test]
-    fn nothing_of_the_workspace_may_be_started() {
-        let (_temp, mut places) = home();
-        places.programs.push(places.workspace.join("bin"));
-        fs::create_dir(places.workspace.join("bin")).unwrap();
-        let trees = Trees::of(&places);
-        assert!(covers(&trees.run, Path::new("/usr/bin/ls")));
-        assert!(!covers(&trees.run, &places.workspace.join("bin/ls")));
     }
 
     #[test]
     fn a_new_file_beside_a_secret_makes_the_list_stale() {
         let (_temp, places) = home();
         let old = SystemTime::now() - Duration::from_secs(60);
-        for folder in [".config", ""] {
+        for folder in [".config/git", ".config", ""] {
             let folder = fs::File::open(places.home.join(folder)).unwrap();
             folder.set_modified(old).unwrap();
         }
-        let mut trees = Trees::of(&places);
+        let mut trees = Trees::of_approved(&places);
         // Folders of the system may be changing while this runs.
         trees.watched.retain(|(folder, _)| folder.starts_with(&places.home));
         assert!(trees.is_fresh());
         fs::write(places.home.join("new"), "").unwrap();
         assert!(!trees.is_fresh());
-        assert!(!Trees::of(&places).is_fresh(), "what just changed is not relied on");
+        assert!(!Trees::of_approved(&places).is_fresh(), "what just changed is not relied on");
     }
 }

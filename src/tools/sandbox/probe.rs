@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::kernel::Kernel;
-use super::{Found, Means, Sandbox, Strict, profile};
+use super::{Found, Means, Profile, Sandbox, profile};
 use crate::words::{Value, Word, sandbox as words};
 
 /// A port that need not be open: what is held back never gets to ask.
@@ -31,14 +31,20 @@ fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
     let means = Means::Kernel(kernel);
     let failed = |error: std::io::Error| Value::from(error.to_string());
     let tried = || -> Result<Option<Word>, Value> {
-        let outside = sandbox.temp.folder("probe").map_err(|error| error.say())?;
-        let own = sandbox.folder()?;
+        let outside = sandbox.temps.beside()?;
+        let reader = Profile::Read {
+            programs: Vec::new(),
+            helpers: Vec::new(),
+            readable: Vec::new(),
+            compares: false,
+        };
+        let own = sandbox.temp(&reader)?;
         let file = outside.path().join("file");
         // Nothing is opened that stood there before.
         File::options().write(true).create_new(true).open(&file).map_err(failed)?;
         let inside = std::thread::scope(|scope| {
             let trial = scope.spawn(|| {
-                let inside = sandbox.hold(means, Strict::Alone, own)?;
+                let inside = sandbox.hold(means, &reader, own)?;
                 let leak = leak(outside.path(), &file, inside.temp());
                 Ok((inside, leak))
             });
@@ -61,6 +67,7 @@ fn leak(outside: &Path, file: &Path, temp: &Path) -> Option<Word> {
     let trials = [
         (words::TRIED_WRITE, refused(fs::write(outside.join("new"), ""))),
         (words::TRIED_WRITE, refused(fs::write(file, "changed"))),
+        (words::TRIED_READ, refused(fs::read(file).map(drop))),
         (
             words::TRIED_CHANGE,
             refused(fs::set_permissions(file, fs::Permissions::from_mode(0o777))),

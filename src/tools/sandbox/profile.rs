@@ -2,46 +2,125 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Profile;
 use super::places::Places;
 use crate::safety;
 
 /// Where the program lies that puts a profile around another.
 pub(super) const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
-/// What a step may do.
-#[derive(Debug)]
-pub(super) struct Bounds<'a> {
-    /// The step's own folder.
-    pub temp: &'a Path,
-    /// Further trees it may write to.
-    pub writes: &'a [PathBuf],
-    pub network: bool,
-    /// Whether credentials stay readable.
-    pub reads_all: bool,
+/// What belongs to the system and is read by programs of all kinds.
+const SYSTEM: &[&str] = &[
+    "/System",
+    "/Library",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/opt",
+    "/nix",
+    "/private/etc",
+    "/private/var/db/dyld",
+    "/private/var/db/timezone",
+    "/private/var/select",
+    "/dev",
+];
+
+/// What every step may write to, and an approved one besides.
+const NOTHING: &[&str] = &["/dev/null"];
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx"];
+
+/// The text. The last rule that fits counts. `run`: what a step that runs by itself may
+/// start.
+pub(super) fn profile(places: &Places, profile: &Profile, temp: &Path, run: &[PathBuf]) -> String {
+    let temp = temp.canonicalize().unwrap_or_else(|_| temp.to_owned());
+    let mut text = Text(vec!["(version 1)".to_owned(), "(allow default)".to_owned()]);
+    match profile {
+        Profile::Read { readable, .. } => {
+            text.push("(deny network*)");
+            text.writes(NOTHING, [temp.as_path()]);
+            text.push("(deny file-read-data)");
+            text.allow("file-read-data", SYSTEM.iter().map(Path::new));
+            let trees = places.toolchains_there();
+            let worked_in = readable.iter().chain([&places.workspace, &temp]);
+            text.allow("file-read-data", trees.iter().chain(worked_in).map(PathBuf::as_path));
+            text.deny_credentials(places, &[]);
+            text.deny_names();
+            // What may be started must be read for that, wherever it lies.
+            text.allow("file-read-data", run.iter().map(PathBuf::as_path));
+            text.push("(deny process-exec*)");
+            text.allow("process-exec*", run.iter().map(PathBuf::as_path));
+        }
+        Profile::Work { opened, writes, network } => {
+            if !network {
+                text.push("(deny network*)");
+            }
+            let trees = std::iter::once(temp.as_path()).chain(writes.iter().map(PathBuf::as_path));
+            text.writes(DEVICES, trees);
+            for own in &places.own {
+                text.push(&format!("(deny file-write* (subpath {}))", quoted(own)));
+            }
+            text.deny_credentials(places, opened);
+        }
+    }
+    text.0.push(String::new());
+    text.0.join("\n")
 }
 
-/// The text. The last rule that fits counts.
-pub(super) fn profile(places: &Places, bounds: &Bounds<'_>) -> String {
-    let mut lines = vec!["(version 1)".to_owned(), "(allow default)".to_owned()];
-    if !bounds.network {
-        lines.push("(deny network*)".to_owned());
+struct Text(Vec<String>);
+
+impl Text {
+    fn push(&mut self, line: &str) {
+        self.0.push(line.to_owned());
     }
-    lines.push("(deny file-write*)".to_owned());
-    lines.push("(allow file-write* (literal \"/dev/null\"))".to_owned());
-    for tree in std::iter::once(bounds.temp).chain(bounds.writes.iter().map(PathBuf::as_path)) {
-        lines.push(format!("(allow file-write* (subpath {}))", quoted(tree)));
+
+    fn allow<'a>(&mut self, what: &str, trees: impl Iterator<Item = &'a Path>) {
+        self.0.extend(trees.map(|tree| format!("(allow {what} (subpath {}))", quoted(tree))));
     }
-    if !bounds.reads_all {
-        // Folders of the system are kept by its own rights, and programs need some.
-        let closed = safety::secret_places(&places.home);
-        for place in closed.iter().filter(|place| place.starts_with(&places.home)) {
-            lines.push(format!("(deny file-read-data (subpath {}))", quoted(place)));
+
+    fn writes<'a>(&mut self, devices: &[&str], trees: impl IntoIterator<Item = &'a Path>) {
+        self.push("(deny file-write*)");
+        let devices = devices.iter().map(|device| quoted(Path::new(device)));
+        self.0.extend(devices.map(|device| format!("(allow file-write* (literal {device}))")));
+        self.allow("file-write*", trees.into_iter());
+    }
+
+    /// Folders of the system are kept by its own rights, and programs need some.
+    fn deny_credentials(&mut self, places: &Places, opened: &[PathBuf]) {
+        let mut closed = safety::secret_places(&places.home);
+        closed.retain(|place| place.starts_with(&places.home));
+        closed.retain(|place| !opened.contains(place));
+        closed.extend(places.own.iter().cloned());
+        for place in closed {
+            self.0.push(format!("(deny file-read-data (subpath {}))", quoted(&place)));
         }
-        let workspace = quoted(&places.workspace);
-        lines.push(format!("(deny process-exec* (subpath {workspace}))"));
     }
-    lines.push(String::new());
-    lines.join("\n")
+
+    /// Files that hold credentials by their names, in the workspace too.
+    fn deny_names(&mut self) {
+        for glob in safety::sensitive_globs() {
+            let fits = regex(&safety::in_any_case(&glob));
+            self.0.push(format!("(deny file-read-data (regex #\"/{fits}$\"))"));
+        }
+    }
+}
+
+/// A glob over one name as a regular expression.
+fn regex(glob: &str) -> String {
+    let mut inside = false;
+    let mut out = String::new();
+    for c in glob.chars() {
+        inside = (inside || c == '[') && c != ']';
+        match c {
+            '*' if !inside => out.push_str("[^/]*"),
+            '?' if !inside => out.push_str("[^/]"),
+            '.' | '+' | '(' | ')' | '{' | '}' | '^' | '$' | '|' if !inside => {
+                out.extend(['\\', c]);
+            }
+            '"' => {}
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// A path as a string of the profile's language. What is no UTF-8 cannot be written
@@ -59,39 +138,72 @@ mod tests {
         Places {
             workspace: "/Users/me/my \"shop\"".into(),
             home: "/Users/me".into(),
-            programs: Vec::new(),
+            own: vec!["/Users/me/Library/avocet".into()],
+            ..Places::default()
         }
     }
 
-    #[test]
-    fn a_step_that_runs_alone_writes_to_its_own_folder_and_reaches_nothing() {
-        let bounds = Bounds {
-            temp: Path::new("/private/tmp/step"),
-            writes: &[],
-            network: false,
-            reads_all: false,
+    fn read(run: &[&str]) -> String {
+        let reader = Profile::Read {
+            programs: vec!["/usr/bin/sed".into()],
+            helpers: Vec::new(),
+            readable: vec!["/Users/me/repo".into()],
+            compares: false,
         };
-        let text = profile(&places(), &bounds);
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[..3], ["(version 1)", "(allow default)", "(deny network*)"]);
-        assert_eq!(lines[3], "(deny file-write*)");
-        assert!(lines.contains(&"(allow file-write* (subpath \"/private/tmp/step\"))"));
-        assert!(lines.contains(&"(deny file-read-data (subpath \"/Users/me/.ssh\"))"));
-        assert_eq!(text.matches("(allow file-write*").count(), 2, "{text}");
-        assert!(!text.contains("/etc/"), "{text}");
+        let run: Vec<PathBuf> = run.iter().map(PathBuf::from).collect();
+        profile(&places(), &reader, Path::new("/private/tmp/step"), &run)
+    }
+
+    fn at(text: &str, line: &str) -> usize {
+        let found = text.lines().position(|own| own == line);
+        found.unwrap_or_else(|| panic!("no line {line}\n{text}"))
     }
 
     #[test]
-    fn a_path_cannot_end_its_string() {
-        let bounds = Bounds {
-            temp: Path::new("/t\\"),
-            writes: &["/Users/me/my \"shop\"".into()],
-            network: true,
-            reads_all: true,
+    fn a_step_that_runs_by_itself_writes_to_its_own_folder_and_reaches_nothing() {
+        let text = read(&[]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..3], ["(version 1)", "(allow default)", "(deny network*)"]);
+        assert_eq!(lines[3], "(deny file-write*)");
+        at(&text, "(allow file-write* (subpath \"/private/tmp/step\"))");
+        assert_eq!(text.matches("(allow file-write*").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn a_step_that_runs_by_itself_reads_a_list_and_no_credentials_in_it() {
+        let text = read(&[]);
+        let none = at(&text, "(deny file-read-data)");
+        let workspace = at(&text, r#"(allow file-read-data (subpath "/Users/me/my \"shop\""))"#);
+        let repository = at(&text, "(allow file-read-data (subpath \"/Users/me/repo\"))");
+        let key = at(&text, "(deny file-read-data (subpath \"/Users/me/.ssh\"))");
+        let own = at(&text, "(deny file-read-data (subpath \"/Users/me/Library/avocet\"))");
+        let name = at(&text, "(deny file-read-data (regex #\"/\\.[eE][nN][vV][^/]*$\"))");
+        assert!(none < workspace && none < repository, "{text}");
+        assert!(workspace < key && workspace < own && workspace < name, "{text}");
+    }
+
+    #[test]
+    fn a_step_that_runs_by_itself_starts_what_it_is_and_nothing_else() {
+        let text = read(&["/usr/bin/sed"]);
+        let none = at(&text, "(deny process-exec*)");
+        assert!(none < at(&text, "(allow process-exec* (subpath \"/usr/bin/sed\"))"));
+        assert_eq!(text.matches("(allow process-exec*").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn an_approved_step_writes_where_it_may_and_a_path_cannot_end_its_string() {
+        let worker = |network, opened: &[&str]| Profile::Work {
+            opened: opened.iter().map(PathBuf::from).collect(),
+            writes: vec!["/Users/me/my \"shop\"".into()],
+            network,
         };
-        let text = profile(&places(), &bounds);
-        assert!(text.contains(r#"(subpath "/t\\")"#), "{text}");
-        assert!(text.contains(r#"(subpath "/Users/me/my \"shop\"")"#), "{text}");
-        assert!(!text.contains("network") && !text.contains("deny file-read"), "{text}");
+        let text = profile(&places(), &worker(true, &[]), Path::new("/t\\"), &[]);
+        at(&text, r#"(allow file-write* (subpath "/t\\"))"#);
+        at(&text, r#"(allow file-write* (subpath "/Users/me/my \"shop\""))"#);
+        at(&text, "(deny file-write* (subpath \"/Users/me/Library/avocet\"))");
+        at(&text, "(deny file-read-data (subpath \"/Users/me/.ssh\"))");
+        assert!(!text.contains("network") && !text.contains("process-exec"), "{text}");
+        let ssh = profile(&places(), &worker(false, &["/Users/me/.ssh"]), Path::new("/t"), &[]);
+        assert!(ssh.contains("(deny network*)") && !ssh.contains("me/.ssh"), "{ssh}");
     }
 }

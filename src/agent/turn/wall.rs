@@ -1,0 +1,87 @@
+//! A step that the sandbox denied something: the user is told what, and asked whether it
+//! shall run again without.
+
+use super::{Action, Turn, Waiting};
+use crate::protocol::{Decision, Denied, Ending, Observation, Question, Reason, Risk, Step, Tier};
+use crate::safety::{self, Held, Judged, Policy, Scene, Verdict};
+use crate::words::{agent, safety as words};
+
+/// The risk as a question shows it: with what the wall around the step leaves open.
+pub(super) fn with_wall(judged: &Judged, policy: &Policy) -> Risk {
+    let mut risk = judged.risk.clone();
+    risk.reasons.extend(safety::wall(judged, policy));
+    risk
+}
+
+impl Turn {
+    /// The step as it would run again, where an approved one was denied something.
+    pub(super) fn denied_step(
+        &mut self,
+        seen: &Observation,
+        scene: Scene<'_>,
+    ) -> Option<(Held, Denied)> {
+        let denied = seen.denied.clone()?;
+        if seen.risk.tier == Tier::L0 || !matches!(self.waiting, Waiting::Run { .. }) {
+            return None;
+        }
+        let id = format!("cmd_{:03}", self.next_step);
+        let step = Step { id, ..seen.step.clone() };
+        let held = match safety::assess(step, scene) {
+            Verdict::Run(cleared) => cleared.held(),
+            Verdict::Ask(held) => held,
+            Verdict::Refuse(_) => return None,
+        };
+        self.next_step += 1;
+        Some((held, denied))
+    }
+
+    pub(super) fn ask_wall(&mut self, held: Held, denied: &Denied) -> Action {
+        let judged = held.judged();
+        let mut risk = judged.risk.clone();
+        let say = words::SANDBOX_DENIED.with("what", denied.what());
+        let reason = Reason { rule: Denied::RULE.to_owned(), tier: Tier::L1, say, arg: None };
+        risk.reasons.insert(0, reason);
+        Denied::RULE.clone_into(&mut risk.rule);
+        let question = Question::Step {
+            step: judged.step.clone(),
+            risk,
+            resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
+            cwd: judged.cwd.display().to_string(),
+            why: self.batch.why.clone(),
+            expected: self.batch.expected.clone(),
+            number: self.batch.of - self.batch.todo.len(),
+            of: self.batch.of,
+            pieces: judged.pieces.clone(),
+            // What is beyond the wall is never remembered, and never one of several.
+            rule: None,
+            change: None,
+            rest: Vec::new(),
+        };
+        self.waiting = Waiting::Wall { held: Box::new(held) };
+        self.question(question)
+    }
+
+    /// Only a plain yes runs it.
+    pub(super) fn decided_wall(
+        &mut self,
+        held: Held,
+        decision: Decision,
+        scene: Scene<'_>,
+    ) -> Action {
+        match decision {
+            Decision::Approve => self.run(held.approve_beyond_the_wall(), None),
+            Decision::Stop => {
+                self.stop_batch(scene);
+                self.end(Ending::Stopped)
+            }
+            Decision::Edit(work) => self.edited(held.judged(), work, scene),
+            Decision::Reject { .. }
+            | Decision::ApproveAll { .. }
+            | Decision::Remember(_)
+            | Decision::Answer { .. } => {
+                self.skip_rest(agent::SKIPPED, scene);
+                self.go_on(scene)
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What the sandbox kept a step from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::{Say, sandbox as words};
+
+/// As far as it can be told: paths as the user knows them, absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denied {
+    #[serde(default)]
+    pub reads: Vec<String>,
+    #[serde(default)]
+    pub writes: Vec<String>,
+    #[serde(default)]
+    pub network: bool,
+}
+
+impl Denied {
+    /// The rule of the question whether a step shall run again without the sandbox.
+    pub const RULE: &str = "sandbox.denied";
+
+    /// `changing x and reaching the network`.
+    pub fn what(&self) -> Say {
+        let reads = self.reads.iter().map(|path| words::DENIED_READ.with("path", path.as_str()));
+        let writes = self.writes.iter().map(|path| words::DENIED_WRITE.with("path", path.as_str()));
+        let network = self.network.then(|| Say::from(words::DENIED_NETWORK));
+        let all = writes.chain(reads).chain(network);
+        let joined = |first, second| words::DENIED_AND.with("first", first).with("second", second);
+        all.reduce(joined).unwrap_or_else(|| words::DENIED_NETWORK.into())
+    }
+
+    /// As a sentence.
+    pub fn say(&self) -> Say {
+        words::DENIED.with("what", self.what())
+    }
+}

@@ -1,0 +1,186 @@
+//! Which files a step that runs by itself may start: its program, what the system needs to
+//! start that, and what its row names. `/bin/sh` is not among them for `sed`.
+//!
+//! Where one file is many programs (busybox) it may start as any of them: the kernel is
+//! told files, not names.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Scripts name an interpreter that may be a script; the system follows so many.
+const MOST_DEPTH: usize = 4;
+
+/// Bytes at the start of a file that say how it is started.
+const HEAD: u64 = 4096;
+
+/// Where programs and what they start lie on this machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shelves<'a> {
+    /// Folders a bare name is looked up in.
+    pub folders: &'a [PathBuf],
+    /// Where rustup keeps what `cargo` and `rustc` stand for.
+    pub toolchains: &'a Path,
+    /// Trees of programs, for what is a script of a version manager.
+    pub trees: &'a [PathBuf],
+}
+
+/// The files and folders a step may start from.
+pub(super) fn startable(
+    starts: &[PathBuf],
+    helpers: &[PathBuf],
+    shelves: Shelves<'_>,
+) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    starts.iter().for_each(|path| add(path, shelves, 0, &mut found));
+    for helper in helpers {
+        if helper.is_dir() {
+            found.push(helper.clone());
+        } else {
+            add(helper, shelves, 0, &mut found);
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn add(path: &Path, shelves: Shelves<'_>, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(real) = path.canonicalize() else { return };
+    let is_proxy = real.file_name().is_some_and(|name| name == "rustup");
+    if is_proxy && shelves.toolchains.is_dir() {
+        found.push(shelves.toolchains.to_owned());
+        // A proxy may need no loader where what it stands for does.
+        found.extend(loader_of_the_system());
+    }
+    if let Some(manager) = of_manager(&real) {
+        found.push(manager.to_owned());
+        found.extend(shelves.trees.iter().cloned());
+    }
+    if found.contains(&real) {
+        return;
+    }
+    let head = head(&real);
+    found.push(real);
+    if depth >= MOST_DEPTH {
+        return;
+    }
+    if let Some(line) = head.strip_prefix(b"#!") {
+        for interpreter in interpreters(line, shelves.folders) {
+            add(&interpreter, shelves, depth + 1, found);
+        }
+    } else if let Some(loader) = loader(&head) {
+        add(&loader, shelves, depth + 1, found);
+    }
+}
+
+/// The folder of a version manager whose stand-in this is: `~/.pyenv/shims/python`.
+fn of_manager(program: &Path) -> Option<&Path> {
+    let folder = program.parent()?;
+    folder.ends_with("shims").then(|| folder.parent()).flatten()
+}
+
+/// The dynamic loader most programs of this system name.
+fn loader_of_the_system() -> Option<PathBuf> {
+    loader(&head(&Path::new("/bin/sh").canonicalize().ok()?))?.canonicalize().ok()
+}
+
+fn head(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // What is no plain file may wait for ever.
+    if fs::metadata(path).is_ok_and(|meta| meta.is_file())
+        && let Ok(file) = File::open(path)
+    {
+        let _ = file.take(HEAD).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// What the first line of a script names, and behind `env` the program that is looked up.
+fn interpreters(line: &[u8], folders: &[PathBuf]) -> Vec<PathBuf> {
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let text = String::from_utf8_lossy(line);
+    let mut words = text.split_ascii_whitespace();
+    let Some(first) = words.next().map(PathBuf::from) else { return Vec::new() };
+    let is_env = first.file_name().is_some_and(|name| name == "env");
+    let named = words.find(|word| !word.starts_with('-') && !word.contains('='));
+    let looked_up = named.filter(|_| is_env).and_then(|name| {
+        folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file())
+    });
+    std::iter::once(first).chain(looked_up).collect()
+}
+
+/// The loader an ELF file names: the text of its segment of kind 3.
+fn loader(head: &[u8]) -> Option<PathBuf> {
+    const INTERPRETER: u64 = 3;
+    let little = match head.get(..6)? {
+        [0x7f, b'E', b'L', b'F', _, order] => *order == 1,
+        _ => return None,
+    };
+    let wide = *head.get(4)? == 2;
+    let number = |at: usize, bytes: usize| -> Option<u64> {
+        let part = head.get(at..at.checked_add(bytes)?)?;
+        let add = |sum: u64, byte: &u8| (sum << 8) | u64::from(*byte);
+        Some(if little { part.iter().rev().fold(0, add) } else { part.iter().fold(0, add) })
+    };
+    // Where the table of segments begins, and per segment where its place and length stand.
+    let (table, size, count) = if wide { (0x20, 0x36, 0x38) } else { (0x1c, 0x2a, 0x2c) };
+    let (offset, length, word) = if wide { (8, 32, 8) } else { (4, 16, 4) };
+    let at = |value: u64| usize::try_from(value).ok();
+    let (first, step) = (at(number(table, word)?)?, at(number(size, 2)?)?);
+    (0..at(number(count, 2)?)?.min(64)).find_map(|index| {
+        let entry = first.checked_add(index.checked_mul(step)?)?;
+        if number(entry, 4)? != INTERPRETER {
+            return None;
+        }
+        let from = at(number(entry + offset, word)?)?;
+        let to = from.checked_add(at(number(entry + length, word)?)?)?;
+        let text = head.get(from..to)?.split(|byte| *byte == 0).next()?;
+        Some(PathBuf::from(String::from_utf8_lossy(text).into_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn startable_of(program: &str) -> Vec<PathBuf> {
+        let folders = ["/usr/bin".into(), "/bin".into()];
+        let shelves = Shelves { folders: &folders, toolchains: Path::new("/nowhere"), trees: &[] };
+        startable(&[program.into()], &[], shelves)
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_may_start_its_loader_and_no_shell() {
+        let found = startable_of("/usr/bin/env");
+        let real = Path::new("/usr/bin/env").canonicalize().unwrap();
+        assert!(found.contains(&real), "{found:?}");
+        assert!(found.len() <= 2, "{found:?}");
+        let shell = Path::new("/bin/sh").canonicalize().unwrap();
+        assert!(!found.contains(&shell), "{found:?}");
+    }
+
+    #[test]
+    fn a_script_may_start_its_interpreter_also_behind_env() {
+        let folder = tempfile::tempdir().unwrap();
+        let shell = Path::new("/bin/sh").canonicalize().unwrap();
+        for first in ["#!/bin/sh -e", "#! /usr/bin/env sh", "#!/usr/bin/env -S A=b sh -e"] {
+            let script = folder.path().join("script");
+            fs::write(&script, format!("{first}\necho\n")).unwrap();
+            let found = startable_of(&script.to_string_lossy());
+            assert!(found.contains(&shell), "{first}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_program_is_read_without_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join("odd");
+        let long = [&b"\x7fELF\x02\x01"[..], &[0xff; 4000]].concat();
+        for bytes in [&b""[..], b"#!", b"#!\n", b"\x7fELF", b"\x7fELF\x02\x01\x01", &long] {
+            fs::write(&odd, bytes).unwrap();
+            assert!(startable_of(&odd.to_string_lossy()).len() <= 2, "{bytes:?}");
+        }
+    }
+}

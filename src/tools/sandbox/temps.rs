@@ -1,0 +1,105 @@
+//! Temporary folders of steps: one each for those that run by themselves, and one of the
+//! session for approved ones, so that what one leaves there the next can take.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::temp::{RunFolder, TempFolder};
+use crate::words::Say;
+
+/// The folders of a session, made when one is needed first.
+#[derive(Debug, Default)]
+pub(super) struct Temps {
+    run: Arc<RunFolder>,
+    /// Where the folders of steps that run by themselves lie.
+    root: Mutex<Option<Arc<TempFolder>>>,
+    shared: Mutex<Option<Arc<TempFolder>>>,
+}
+
+/// The folder of one step.
+#[derive(Debug)]
+pub(super) enum Temp {
+    /// Gone with this value; the folder it lies in with the last of them.
+    Own {
+        folder: TempFolder,
+        root: Arc<TempFolder>,
+    },
+    Shared(Arc<TempFolder>),
+}
+
+impl Temp {
+    pub fn path(&self) -> &Path {
+        match self {
+            Temp::Own { folder, .. } => folder.path(),
+            Temp::Shared(folder) => folder.path(),
+        }
+    }
+
+    /// The folder that stays the same from step to step.
+    pub fn lasting(&self) -> &Path {
+        match self {
+            Temp::Own { root, .. } => root.path(),
+            Temp::Shared(folder) => folder.path(),
+        }
+    }
+}
+
+impl Temps {
+    pub fn within(run: Arc<RunFolder>) -> Temps {
+        Temps { run, ..Temps::default() }
+    }
+
+    /// A new folder that has nothing to do with any step.
+    pub fn beside(&self) -> Result<TempFolder, Say> {
+        self.run.folder("probe").map_err(|error| error.say())
+    }
+
+    pub fn own(&self) -> Result<Temp, Say> {
+        let root = self.there(&self.root, "steps")?;
+        if let Ok(folder) = root.inner("step") {
+            return Ok(Temp::Own { folder, root });
+        }
+        // It is gone or full: another place may be good.
+        *self.root.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let root = self.there(&self.root, "steps")?;
+        let folder = root.inner("step").map_err(|error| super::not_applied(error.to_string()))?;
+        Ok(Temp::Own { folder, root })
+    }
+
+    pub fn shared(&self) -> Result<Temp, Say> {
+        Ok(Temp::Shared(self.there(&self.shared, "work")?))
+    }
+
+    /// The folder, made again where somebody tidied it away.
+    fn there(
+        &self,
+        kept: &Mutex<Option<Arc<TempFolder>>>,
+        purpose: &str,
+    ) -> Result<Arc<TempFolder>, Say> {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = kept.as_ref().filter(|folder| folder.path().is_dir()) {
+            return Ok(Arc::clone(folder));
+        }
+        let made = Arc::new(self.run.folder(purpose).map_err(|error| error.say())?);
+        *kept = Some(Arc::clone(&made));
+        Ok(made)
+    }
+}
+
+/// Makes a cache where the folder above it, below the home, is there: the program would
+/// make it too, and cannot be allowed what is not there.
+pub(super) fn make(cache: &Path, home: &Path) {
+    let above = cache.parent().filter(|above| above.starts_with(home) && above.is_dir());
+    // A name with an ending is a file.
+    let is_file = cache.extension().is_some()
+        || cache.file_name().is_some_and(|name| {
+            name.to_str()
+                .is_some_and(|name| name.starts_with(".package") || name == ".global-cache")
+        });
+    if above.is_some() && !is_file && !cache.exists() {
+        // Where it cannot be made the program says so.
+        let _ = DirBuilder::new().mode(0o700).create(cache);
+    }
+}

@@ -1,0 +1,214 @@
+//! Where credentials lie in the workspace, kept up to date without walking it at each step.
+//!
+//! Folders are looked through once, those next to the root first, and each is looked
+//! through again only when it changed: its own time stamp says so. A bound keeps that
+//! cheap, and where it is reached the rest is open; it is said, and recursive readers are
+//! told by their arguments to leave such files out as well.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::places::{Stamp, is_recent, stamp_of};
+use crate::safety;
+
+/// So many folders are looked through, and so many entries all in all.
+const FOLDERS_MOST: usize = 1_000;
+const ENTRIES_MOST: usize = 100_000;
+
+/// Folders that hold what was made or fetched, in great numbers.
+const PRUNED: &[&str] = &[
+    "node_modules",
+    "bower_components",
+    "target",
+    "__pycache__",
+    ".venv",
+    "venv",
+    ".tox",
+    ".nox",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".next",
+    ".nuxt",
+    ".gradle",
+    ".yarn",
+    ".pnpm-store",
+    ".hg",
+    ".svn",
+];
+
+/// Of a repository's own folder only the settings may hold credentials.
+const REPOSITORY: &str = ".git";
+
+/// What is known of one tree.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    root: PathBuf,
+    folders: BTreeMap<PathBuf, Folder>,
+    entries: usize,
+    /// False when not everything was looked through.
+    pub whole: bool,
+}
+
+/// One folder as it was.
+#[derive(Debug)]
+struct Folder {
+    stamp: Stamp,
+    looked: SystemTime,
+    /// Its entries that hold credentials.
+    closed: Vec<PathBuf>,
+    below: Vec<PathBuf>,
+    entries: usize,
+}
+
+impl Workspace {
+    pub fn new(root: PathBuf) -> Workspace {
+        Workspace { root, folders: BTreeMap::new(), entries: 0, whole: true }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Looks again where something changed. True when the credentials, or a folder that
+    /// leads to one, may be others than before.
+    pub fn refresh(&mut self) -> bool {
+        let mut changed = self.folders.is_empty();
+        let mut todo: VecDeque<PathBuf> = VecDeque::new();
+        for (path, folder) in &self.folders {
+            let now = stamp_of(path);
+            let same = now == Some(folder.stamp) && !is_recent(folder.stamp.2, folder.looked);
+            if !same {
+                todo.push_back(path.clone());
+            }
+        }
+        if self.folders.is_empty() {
+            todo.push_back(self.root.clone());
+        }
+        let leading = self.leading();
+        while let Some(path) = todo.pop_front() {
+            let before = self.folders.get(&path).map(|folder| folder.closed.clone());
+            let new = self.look(&path);
+            let after = self.folders.get(&path).map(|folder| folder.closed.clone());
+            let has_secrets =
+                |list: &Option<Vec<PathBuf>>| list.as_ref().is_some_and(|l| !l.is_empty());
+            changed |= leading.contains(&path) || has_secrets(&before) || has_secrets(&after);
+            todo.extend(new);
+        }
+        changed
+    }
+
+    /// Every place of credentials that was found.
+    pub fn closed(&self) -> impl Iterator<Item = &PathBuf> {
+        self.folders.values().flat_map(|folder| &folder.closed)
+    }
+
+    /// The folders that lead to a place of credentials.
+    fn leading(&self) -> Vec<PathBuf> {
+        let mut all: Vec<PathBuf> = self
+            .closed()
+            .flat_map(|place| place.ancestors().skip(1))
+            .filter(|folder| folder.starts_with(&self.root))
+            .map(Path::to_owned)
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Looks through one folder, and answers with those below it that are new.
+    fn look(&mut self, path: &Path) -> Vec<PathBuf> {
+        let gone = self.folders.remove(path);
+        self.entries -= gone.as_ref().map_or(0, |folder| folder.entries);
+        if self.folders.len() >= FOLDERS_MOST || self.entries >= ENTRIES_MOST {
+            self.whole = false;
+            return Vec::new();
+        }
+        let looked = SystemTime::now();
+        // A folder that is gone takes those below with it when they are looked for.
+        let (Some(stamp), Ok(entries)) = (stamp_of(path), fs::read_dir(path)) else {
+            return Vec::new();
+        };
+        let mut folder =
+            Folder { stamp, looked, closed: Vec::new(), below: Vec::new(), entries: 0 };
+        let name = path.file_name().and_then(|name| name.to_str());
+        for entry in entries.flatten() {
+            folder.entries += 1;
+            if self.entries + folder.entries > ENTRIES_MOST {
+                self.whole = false;
+                break;
+            }
+            take(&entry, name, &mut folder);
+        }
+        self.entries += folder.entries;
+        let known = |below: &&PathBuf| !self.folders.contains_key(*below);
+        let new = folder.below.iter().filter(known).cloned().collect();
+        self.folders.insert(path.to_owned(), folder);
+        new
+    }
+}
+
+fn take(entry: &fs::DirEntry, folder_name: Option<&str>, folder: &mut Folder) {
+    let own = entry.file_name();
+    let (Some(name), Ok(kind)) = (own.to_str(), entry.file_type()) else { return };
+    if safety::is_closed(folder_name, name) {
+        folder.closed.push(entry.path());
+        if kind.is_symlink() {
+            folder.closed.extend(entry.path().canonicalize());
+        }
+    } else if kind.is_dir() && name == REPOSITORY {
+        let settings = entry.path().join("config");
+        folder.closed.extend(settings.exists().then_some(settings));
+    } else if kind.is_dir() && !PRUNED.contains(&name) {
+        folder.below.push(entry.path());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(path: &Path) {
+        let old = SystemTime::now() - std::time::Duration::from_secs(60);
+        fs::File::open(path).unwrap().set_modified(old).unwrap();
+    }
+
+    #[test]
+    fn credentials_are_found_and_what_changed_is_looked_at_again() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("apps/web")).unwrap();
+        fs::create_dir_all(root.join("node_modules/x")).unwrap();
+        fs::write(root.join("apps/web/.env"), "").unwrap();
+        fs::write(root.join("node_modules/x/.env"), "").unwrap();
+        for folder in ["apps/web", "apps", "node_modules", ""] {
+            settled(&root.join(folder));
+        }
+        let mut workspace = Workspace::new(root.clone());
+        assert!(workspace.refresh());
+        assert_eq!(workspace.closed().collect::<Vec<_>>(), [&root.join("apps/web/.env")]);
+        assert!(!workspace.refresh(), "nothing changed");
+        fs::create_dir(root.join("deploy")).unwrap();
+        fs::write(root.join("deploy/server.pem"), "").unwrap();
+        assert!(workspace.refresh());
+        assert_eq!(workspace.closed().count(), 2);
+        fs::remove_dir_all(root.join("deploy")).unwrap();
+        assert!(workspace.refresh());
+        assert_eq!(workspace.closed().count(), 1);
+        assert!(workspace.whole);
+    }
+
+    #[test]
+    fn a_great_many_folders_are_not_all_looked_through_and_it_is_known() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        for n in 0..=FOLDERS_MOST {
+            fs::create_dir(root.join(n.to_string())).unwrap();
+        }
+        let mut workspace = Workspace::new(root);
+        workspace.refresh();
+        assert!(!workspace.whole && workspace.folders.len() <= FOLDERS_MOST);
+    }
+}
