@@ -65,6 +65,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         For::Print | For::Render => untrusted(ground),
         For::Script => None,
     };
+    guard.trust.told_unheld = told_unheld(ground);
     let facts = Facts {
         // So that the first frame says it already.
         model: first.model.name().to_owned(),
@@ -235,7 +236,19 @@ fn trust(ground: &Ground) -> Trust {
             done.map_err(|error| problem::io_reason(&error))
         }),
         asking: None,
+        told_unheld: Box::new(|| false),
     }
+}
+
+/// True for the first time on this machine, which a file of ours notes.
+fn told_unheld(ground: &Ground) -> Box<dyn FnMut() -> bool + Send> {
+    let folder = ground.paths.state.clone();
+    Box::new(move || {
+        let made = std::fs::create_dir_all(&folder);
+        let noted = made.and_then(|()| std::fs::File::create_new(folder.join("told-no-sandbox")));
+        // Where it cannot be noted, once more is better than never.
+        !noted.is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists)
+    })
 }
 
 /// Without a screen nobody is asked; what that means is said.

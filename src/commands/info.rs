@@ -1,8 +1,8 @@
 //! Commands that show something and change nothing.
 
 use super::{Act, Call, Outcome, Row, Surface};
-use crate::protocol::{Facts, Notice, Op, Report};
-use crate::words::{Say, Value, commands as w};
+use crate::protocol::{Facts, Notice, Op, Report, Shelter};
+use crate::words::{Say, Value, commands as w, sandbox as held};
 
 pub(super) fn help(_: &Call<'_>, topic: &str) -> Outcome {
     Outcome::Do(Act::Help((!topic.is_empty()).then(|| topic.to_owned())))
@@ -58,11 +58,19 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
             tokens.with("input", usage.input_tokens).with("output", usage.output_tokens).into(),
         ),
     ];
+    let held = match call.facts.shelter {
+        Shelter::Unknown => None,
+        Shelter::Held => Some(held::IS_WORK),
+        Shelter::ReadOnly => Some(held::IS_READ),
+        Shelter::Absent => Some(held::IS_ABSENT),
+        Shelter::Off => Some(held::IS_OFF),
+    };
     let filled = rows.into_iter().filter(|(_, value)| *value != Value::from(""));
     let mut rows: Vec<Row> = filled.map(|(label, value)| Row::pair(label, value)).collect();
     rows.extend(folders(call).into_iter().skip(1));
     let unsaved = call.facts.unsaved.as_ref();
     rows.extend(unsaved.map(|unsaved| Row::pair(w::STATUS_UNSAVED, unsaved.why.clone())));
+    rows.extend(held.map(|held| Row::pair(w::STATUS_SANDBOX, held)));
     rows.extend(call.facts.notes.iter().map(|note| Row::pair(w::STATUS_NOTES, note.say())));
     Outcome::Page { title: w::STATUS_TITLE.into(), rows }
 }

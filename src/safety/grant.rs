@@ -77,7 +77,7 @@ const FIRM: &[&str] = &[
     "git-config-unread",
     "git-bare",
     "git-outside",
-    "sandbox.absent",
+    "sandbox.denied",
     "skill.narrow",
     "path.git",
     "path.steers",

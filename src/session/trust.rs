@@ -4,7 +4,7 @@
 use super::run::Session;
 use crate::protocol::{Ask, AskId, Decision, Event, Lying, Notice, Question, Shelter};
 use crate::tools::branch;
-use crate::words::{Say, session as words};
+use crate::words::{Say, sandbox as held, session as words};
 
 /// What a session needs to ask, and to keep the answer.
 pub struct Trust {
@@ -21,6 +21,8 @@ pub struct Trust {
     pub keep: Box<dyn FnMut(Given) -> Result<(), Say> + Send>,
     /// The question that waits for its answer.
     pub asking: Option<AskId>,
+    /// Notes that the user was told there is no sandbox; true for the first time.
+    pub told_unheld: Box<dyn FnMut() -> bool + Send>,
 }
 
 /// What was answered.
@@ -37,7 +39,17 @@ impl Trust {
     pub fn silent() -> Trust {
         let keep = Box::new(|_| Ok(()));
         let found = Vec::new();
-        Trust { found, ask: None, settings: false, hazard: None, above: None, keep, asking: None }
+        let told_unheld = Box::new(|| false);
+        Trust {
+            found,
+            ask: None,
+            settings: false,
+            hazard: None,
+            above: None,
+            keep,
+            asking: None,
+            told_unheld,
+        }
     }
 }
 
@@ -132,6 +144,10 @@ impl Session {
         self.guard.policy.walled = shelter == Shelter::Held;
         self.policy.send_replace(self.guard.policy.clone());
         self.tell_facts().await;
+        if shelter == Shelter::Absent && (self.guard.trust.told_unheld)() {
+            let notice = Notice::warning(held::TOLD_ABSENT).hint(held::TOLD_ABSENT_HINT);
+            self.say(notice).await;
+        }
     }
 }
 

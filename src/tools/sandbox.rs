@@ -247,6 +247,8 @@ impl Sandbox {
             (Sandboxing::Off, _) => None,
             _ if by_hand || from == From::BeyondTheWall => None,
             (_, Tier::L0) if from == From::Judgement => Some(reader(judged)),
+            // A piece of a template that only reads starts a shell, and what that needs.
+            (_, Tier::L0) => self.worker(judged),
             (Sandboxing::Read, _) => None,
             (Sandboxing::Work, _) => self.worker(judged),
         }

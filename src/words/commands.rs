@@ -117,6 +117,7 @@ words! { "commands":
     STATUS_BOT: "bot", "机器人";
     STATUS_UNSAVED: "not saved", "未保存";
     STATUS_SESSION: "conversation", "对话";
+    STATUS_SANDBOX: "sandbox", "沙箱";
     STATUS_FOLDER: "folder", "目录";
     STATUS_NOTES: "project notes", "项目说明";
     STATUS_BRANCH: "branch", "分支";

@@ -35,6 +35,15 @@ words! { "sandbox":
     KERNEL: "Landlock (kernel ABI {abi}) and seccomp", "Landlock（内核 ABI {abi}）与 seccomp";
     SEATBELT: "sandbox-exec (not tried out by us on this system)", "sandbox-exec（我们未在此系统上实测）";
     DOCTOR_SECRETS: "credentials in known places", "已知位置的凭据";
+    // What `/status` says of it.
+    IS_WORK: "`work`: steps that run by themselves only read; approved ones stay in this folder", "`work`：自动运行的步骤只能读取；经批准的步骤限于此目录";
+    IS_READ: "`read`: steps that run by themselves only read; approved ones are free", "`read`：自动运行的步骤只能读取；经批准的步骤不受限";
+    IS_ABSENT: "none on this system; `avocet doctor` says why", "此系统没有；原因见 `avocet doctor`";
+    IS_OFF: "off, by your settings", "已由设置关闭";
+    /// Once for each user.
+    TOLD_ABSENT: "This system has no sandbox, so steps run as they are. `sed`, `awk`, `jq`, `find` and `git` ask each time, because nothing would hold them.", "此系统没有沙箱，步骤将不受限制地运行。`sed`、`awk`、`jq`、`find` 与 `git` 每次都会询问，因为没有沙箱可以兜底。";
+    TOLD_ABSENT_HINT: "`avocet doctor` says why. This is said only once.", "原因见 `avocet doctor`。此提示只出现一次。";
+
     // What a step was kept from; each ends a sentence that says so.
     DENIED_READ: "reading `{path}`", "读取 `{path}`";
     DENIED_WRITE: "changing `{path}`", "更改 `{path}`";

@@ -76,6 +76,7 @@ impl Turn {
             }
             Decision::Edit(work) => self.edited(held.judged(), work, scene),
             Decision::Reject { .. }
+            | Decision::Dismiss
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
             | Decision::Answer { .. } => {

@@ -322,3 +322,130 @@ async fn the_network_is_for_approved_steps_that_say_so() {
     assert_eq!(field.sh(Tier::L1, &[Effect::Network], &line).await.exit_code, Some(0));
     assert!(listener.accept().is_ok());
 }
+
+impl Field {
+    /// A program called harmless by hand, with nothing its row names.
+    async fn reads(&self, program: &str, args: &[&str]) -> Observation {
+        let judged = judged(Tier::L0, &self.at("ws"), Path::new(program), args);
+        let (output, _live) = tokio::sync::mpsc::unbounded_channel();
+        let cancel = tokio_util::sync::CancellationToken::new();
+        run(&self.exec, &Cleared::by_hand(judged), None, &Watch { cancel, output }).await.seen
+    }
+
+    async fn approved(&self, rule: &str, effects: &[Effect], line: &str) -> Observation {
+        let mut judged = judged(Tier::L1, &self.at("ws"), Path::new("/bin/sh"), &["-c", line]);
+        judged.risk.effects = effects.to_vec();
+        judged.risk.reasons.push(crate::protocol::Reason {
+            rule: rule.to_owned(),
+            tier: Tier::L1,
+            say: crate::words::safety::RUNS_PROJECT.into(),
+            arg: None,
+        });
+        let (output, _live) = tokio::sync::mpsc::unbounded_channel();
+        let cancel = tokio_util::sync::CancellationToken::new();
+        run(&self.exec, &Cleared::by_hand(judged), None, &Watch { cancel, output }).await.seen
+    }
+}
+
+#[tokio::test]
+async fn a_misjudged_step_starts_nothing_but_its_own_program() {
+    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let loader = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
+    let loader = loader.iter().find(|path| Path::new(path).exists()).copied().unwrap_or("/none");
+    let lines: &[(&str, &[&str])] = &[
+        ("/usr/bin/env", &["sh", "-c", "echo ran"]),
+        ("/usr/bin/env", &["perl", "-e", "print 'ran'"]),
+        ("/usr/bin/env", &[loader, "/bin/sh", "-c", "echo ran"]),
+        ("/usr/bin/find", &[".", "-maxdepth", "0", "-exec", "sh", "-c", "echo ran", ";"]),
+        ("/usr/bin/sed", &["-n", "1e echo ran", "a.txt"]),
+        ("/usr/bin/awk", &["BEGIN { system(\"echo ran\") }"]),
+        ("/usr/bin/xargs", &["-a", "a.txt", "/bin/echo", "ran"]),
+    ];
+    for (program, args) in lines.iter().filter(|(program, _)| Path::new(program).exists()) {
+        let seen = field.reads(program, args).await;
+        assert!(!seen.stdout.contains("ran"), "{program} {args:?}: {}", seen.stdout);
+    }
+    let seen = field.reads("/usr/bin/sed", &["-n", "1p", "a.txt"]).await;
+    assert_eq!(seen.stdout, "contents of ws/a.txt\n", "{}", seen.stderr);
+}
+
+#[tokio::test]
+async fn credentials_of_the_workspace_are_closed_to_what_runs_by_itself_also_new_ones() {
+    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    let write = |name: &str| std::fs::write(field.at(name), "SECRET\n").expect("a file");
+    for name in ["ws/.env", "ws/sub/server.pem"] {
+        write(name);
+    }
+    let seen = field.alone("cat .env; grep -rh SECRET .; cat sub/b.txt").await;
+    assert_eq!(seen.stdout, "contents of ws/sub/b.txt\n", "{}", seen.stderr);
+    assert!(seen.denied.is_none(), "it did well in the end");
+    std::fs::create_dir(field.at("ws/new")).expect("a folder");
+    for name in ["ws/new/.env", "ws/sub/.npmrc", "ws/id_rsa"] {
+        write(name);
+    }
+    std::fs::write(field.at("ws/plain.txt"), "plain\n").expect("a file");
+    let seen = field.alone("grep -rh SECRET .; cat plain.txt").await;
+    assert_eq!(seen.stdout, "plain\n", "{}", seen.stderr);
+    // Whoever approved it wants the project's own code to find them.
+    let seen = field.approved("make", &[Effect::Exec], "cat .env").await;
+    assert_eq!(seen.stdout, "SECRET\n", "{}", seen.stderr);
+}
+
+#[tokio::test]
+async fn our_own_folders_are_closed_even_inside_the_workspace() {
+    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    std::fs::create_dir(field.at("ws/own")).expect("a folder");
+    std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
+    let line = "cat own/config.toml; echo x > own/config.toml; echo x > own/new; cat a.txt";
+    for seen in [field.alone(line).await, field.approved("make", &[Effect::Exec], line).await] {
+        assert_eq!(seen.stdout, "contents of ws/a.txt\n", "{}", seen.stderr);
+    }
+    let kept = std::fs::read_to_string(field.at("ws/own/config.toml")).expect("a file");
+    assert_eq!(kept, "SECRET\n");
+}
+
+#[tokio::test]
+async fn an_approved_step_fills_caches_and_meets_a_wall_elsewhere_that_it_names() {
+    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    std::fs::create_dir_all(field.at("home/.npm")).expect("a folder");
+    let install = "echo x > ~/.npm/x && cat ~/plain >/dev/null";
+    let seen = field.approved("npm.install", &[Effect::Exec, Effect::Network], install).await;
+    assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
+    let seen = field.approved("mkdir", &[Effect::Write], "echo x > ~/.npm/y").await;
+    assert_ne!(seen.exit_code, Some(0));
+    let seen = field.approved("make", &[Effect::Exec], "touch ../outside/new").await;
+    let denied = seen.denied.as_ref().expect("it met the wall");
+    assert_eq!(denied.writes, [field.at("outside/new").display().to_string()]);
+    assert!(super::note_of(&seen).contains("outside/new"), "{}", super::note_of(&seen));
+    assert!(!field.at("outside/new").exists());
+}
+
+#[tokio::test]
+async fn credentials_are_open_to_the_row_that_needs_them_alone() {
+    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    let line = "cat ~/.ssh/id_rsa";
+    let seen = field.approved("make", &[Effect::Exec], line).await;
+    let denied = seen.denied.as_ref().map(|denied| denied.reads.clone());
+    assert_eq!((seen.stdout.as_str(), denied.map(|reads| reads.len())), ("", Some(1)));
+    let seen = field.approved("git.push", &[Effect::Network], line).await;
+    assert_eq!(seen.stdout, "contents of home/.ssh/id_rsa\n", "{}", seen.stderr);
+}
+
+#[tokio::test]
+async fn what_runs_by_itself_is_bounded_and_what_only_reserves_memory_starts() {
+    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    let limits =
+        field.reads("/usr/bin/sed", &["-n", "/data size\\|file size/p", "/proc/self/limits"]);
+    let limits = limits.await.stdout;
+    assert!(!limits.is_empty() && !limits.contains("unlimited"), "{limits}");
+    let double = ["-n", "1{:a;s/.*/&&/;ba}", "a.txt"];
+    let seen = field.reads("/usr/bin/sed", &double).await;
+    assert_ne!(seen.exit_code, Some(0));
+    assert_eq!(seen.outcome, Outcome::Ran, "memory ended it, and not its time");
+    if Path::new("/usr/bin/python3").exists() {
+        let reserve = "import mmap; mmap.mmap(-1, 1 << 36, flags=mmap.MAP_PRIVATE | \
+                       mmap.MAP_ANONYMOUS | 0x4000, prot=0); print('reserved')";
+        let seen = field.reads("/usr/bin/python3", &["-c", reserve]).await;
+        assert_eq!(seen.stdout, "reserved\n", "{}", seen.stderr);
+    }
+}

@@ -1,0 +1,82 @@
+//! What follows when the sandbox denied an approved step something.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+use crate::protocol::Denied;
+
+fn denied(action: Action) -> Observation {
+    let mut seen = ran(action, Some(1), Outcome::Ran);
+    let writes = vec!["/elsewhere/x".to_owned()];
+    seen.denied = Some(Denied { writes, ..Denied::default() });
+    seen
+}
+
+/// A bench at the question whether a step runs again, with one behind it.
+fn at_the_wall() -> (Bench, Ask) {
+    let mut bench = begun();
+    bench.proposes(&["git add .", "ls"]);
+    let action = bench.decides(Decision::Approve);
+    let Action::Ask(ask) = bench.next(Input::Observed(denied(action))) else { panic!("asks") };
+    (bench, *ask)
+}
+
+#[test]
+fn an_approved_step_that_met_the_wall_is_asked_about_again_and_says_what_was_denied() {
+    let (_, ask) = at_the_wall();
+    let Question::Step { risk, rule, rest, .. } = &ask.question else { panic!("a step") };
+    assert_eq!((risk.rule.as_str(), rule, rest.len()), ("sandbox.denied", &None, 0));
+    let why = risk.why().expect("a reason").text(Lang::En);
+    assert!(why.contains("changing `/elsewhere/x`"), "{why}");
+}
+
+#[test]
+fn a_yes_runs_it_without_the_sandbox_and_the_list_goes_on() {
+    let (mut bench, _) = at_the_wall();
+    let action = bench.decides(Decision::Approve);
+    let Action::Run(cleared) = &action else { panic!("runs") };
+    assert!(cleared.is_beyond_the_wall() && cleared.holds());
+    let next = bench.exits(action, 0);
+    assert_eq!(line(&next), "run ls");
+    let Action::Run(cleared) = &next else { panic!("runs") };
+    assert!(!cleared.is_beyond_the_wall());
+    assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_003 ran"]);
+}
+
+#[test]
+fn a_no_gives_the_model_what_failed_and_nothing_else_is_a_yes() {
+    let others = [
+        Decision::Reject { word: None },
+        Decision::Remember(Scope::Project),
+        Decision::ApproveAll { steps: vec![] },
+        Decision::Answer { text: "y".into() },
+    ];
+    for decision in others {
+        let (mut bench, _) = at_the_wall();
+        let action = bench.decides(decision.clone());
+        assert!(matches!(action, Action::Call(_)), "{decision:?}: {action:?}");
+        assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 cancelled"], "{decision:?}");
+        assert!(!bench.told.iter().any(|told| matches!(told, Told::Remember { .. })));
+    }
+}
+
+#[test]
+fn a_step_that_runs_by_itself_is_not_asked_about_for_what_it_could_not_reach() {
+    let mut bench = begun();
+    let action = bench.proposes(&["ls"]);
+    assert!(matches!(bench.next(Input::Observed(denied(action))), Action::Call(_)));
+}
+
+#[test]
+fn a_question_says_how_the_sandbox_holds_the_step() {
+    let mut bench = begun();
+    bench.policy.walled = true;
+    let Action::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
+    let Question::Step { risk, .. } = &ask.question else { panic!("a step") };
+    let said = |rule: &str| {
+        let reason = risk.reasons.iter().find(|reason| reason.rule == rule);
+        reason.map(|reason| reason.say.text(Lang::En)).unwrap_or_default()
+    };
+    assert!(said("sandbox.work").contains("network is open"), "{risk:?}");
+    assert!(said("sandbox.credentials").contains("~/.ssh"), "{risk:?}");
+}
