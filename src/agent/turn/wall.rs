@@ -54,6 +54,7 @@ impl Turn {
             pieces: judged.pieces.clone(),
             // What is beyond the wall is never remembered, and never one of several.
             rule: None,
+            rule_covers: Vec::new(),
             change: None,
             rest: Vec::new(),
         };
