@@ -79,8 +79,8 @@ impl<'a> Call<'a> {
                     ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
                 }
             };
-        let Ground { scene, cwd } = self.ground;
-        let place = paths::absolute(text, cwd, &scene.place.home);
+        let scene = self.ground.scene;
+        let place = paths::absolute(text, &self.ground.cwd, &scene.place.home);
         findings.launch.reads.push(scene.world.real(&place));
         findings.add(rule, Tier::L1, why.with("path", self.shown(text)), arg, effects);
     }
