@@ -160,7 +160,7 @@ impl Trees {
         let mut closed: Vec<PathBuf> =
             secrets.chain(places.own.iter().cloned()).chain(credentials.cloned()).collect();
         // Where one works is open, wherever that is.
-        closed.retain(|place| place.starts_with(root) && place != root && place.exists());
+        closed.retain(|place| place.starts_with(root) && place != root);
         if root == Path::new("/") {
             closed.extend(["/dev".into(), "/proc".into()]);
         }
@@ -358,7 +358,8 @@ fn closed(places: &Places) -> Vec<PathBuf> {
         .filter_map(|place| place.canonicalize().ok())
         .collect();
     closed.extend(targets);
-    closed.retain(|place| place.exists());
+    // Ours may be made later.
+    closed.retain(|place| place.exists() || places.own.contains(place));
     closed
 }
 
