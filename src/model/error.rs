@@ -138,6 +138,12 @@ pub enum Unreached {
     Slow,
     /// Its certificate is not trusted.
     Trust,
+    /// Its certificate is not valid any more, by this machine's clock, which says `now`.
+    Expired { now: String },
+    /// The same, not yet.
+    NotYetValid { now: String },
+    /// Its certificate is for another name.
+    OtherName,
     /// In the system's words.
     Other(String),
 }
@@ -166,7 +172,13 @@ impl ModelError {
                 Again::Once
             }
             ModelError::Unreachable {
-                why: Unreached::Refused | Unreached::Name | Unreached::Trust,
+                why:
+                    Unreached::Refused
+                    | Unreached::Name
+                    | Unreached::Trust
+                    | Unreached::Expired { .. }
+                    | Unreached::NotYetValid { .. }
+                    | Unreached::OtherName,
                 ..
             }
             | ModelError::Address { .. }
@@ -259,6 +271,9 @@ impl Spoken for Unreached {
             Unreached::Name => words::WHY_NAME.into(),
             Unreached::Slow => words::WHY_SLOW.into(),
             Unreached::Trust => words::WHY_TRUST.into(),
+            Unreached::Expired { now } => words::WHY_EXPIRED.with("now", now.as_str()),
+            Unreached::NotYetValid { now } => words::WHY_NOT_YET.with("now", now.as_str()),
+            Unreached::OtherName => words::WHY_OTHER_NAME.into(),
             Unreached::Other(detail) => words::WHY_OTHER.with("detail", detail.as_str()),
         }
     }

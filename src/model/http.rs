@@ -273,12 +273,33 @@ fn why(error: &reqwest::Error) -> Unreached {
         if last.starts_with("dns error") {
             return Unreached::Name;
         }
+        if let Some(why) = certificate(error) {
+            return why;
+        }
         if last.contains("certificate") {
             return Unreached::Trust;
         }
         cause = error.source();
     }
     Unreached::Other(clean(&last, None))
+}
+
+/// What is wrong with a server's certificate, if that is the error.
+fn certificate(error: &(dyn std::error::Error + 'static)) -> Option<Unreached> {
+    use rustls::CertificateError as Fault;
+    let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    let own = error.downcast_ref::<rustls::Error>();
+    let error = inside.and_then(|inside| inside.downcast_ref::<rustls::Error>()).or(own)?;
+    let rustls::Error::InvalidCertificate(fault) = error else { return None };
+    let now = || jiff::Zoned::now().strftime("%Y-%m-%d %H:%M").to_string();
+    Some(match fault {
+        Fault::Expired | Fault::ExpiredContext { .. } => Unreached::Expired { now: now() },
+        Fault::NotValidYet | Fault::NotValidYetContext { .. } => {
+            Unreached::NotYetValid { now: now() }
+        }
+        Fault::NotValidForName | Fault::NotValidForNameContext { .. } => Unreached::OtherName,
+        _ => Unreached::Trust,
+    })
 }
 
 #[cfg(test)]

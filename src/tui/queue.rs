@@ -1,6 +1,7 @@
 //! Messages that wait for the running turn to end: shown over the input, and picked one
 //! by one with Up, to be edited or taken out. The session holds the queue; this is its
-//! picture. Commands that wait for the end of the turn stand behind the messages.
+//! picture. Commands that wait stand behind the messages of the session; what is written
+//! after one of them waits here, so that all runs in the order that is shown.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -19,13 +20,36 @@ const SHOWN: usize = 3;
 /// The same while one of them is picked.
 const PICKING: usize = 8;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Queue {
     texts: Vec<String>,
-    /// Commands that run when the turn is over. They are never sent as text.
-    later: Vec<String>,
+    /// Commands that run when all of `texts` is answered, never sent as text, and what was
+    /// written after the first of them.
+    later: Vec<Later>,
     /// The picked one, counted over both.
     picked: Option<usize>,
+}
+
+/// What waits here, because the session would run it out of its order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Later {
+    Command(String),
+    /// A message behind a command; `None`: it waited for a start of the program.
+    Message(String, Option<Box<Op>>),
+}
+
+impl Later {
+    fn of(line: &String) -> Later {
+        match line.starts_with('/') {
+            true => Later::Command(line.clone()),
+            false => Later::Message(line.clone(), None),
+        }
+    }
+
+    fn text(&self) -> &String {
+        let (Later::Command(text) | Later::Message(text, _)) = self;
+        text
+    }
 }
 
 /// What came of a key while one is picked.
@@ -43,7 +67,8 @@ pub enum Answer {
 impl Queue {
     /// What waited when the program was left.
     pub fn of(draft: &Draft) -> Queue {
-        Queue { texts: draft.queue.clone(), later: draft.later.clone(), picked: None }
+        let later = draft.later.iter().map(Later::of).collect();
+        Queue { texts: draft.queue.clone(), later, picked: None }
     }
 
     /// Says that something waits which nobody of this session has written.
@@ -64,21 +89,38 @@ impl Queue {
         self.texts.is_empty() && self.later.is_empty()
     }
 
-    /// A command for when the turn is over.
+    /// A command for when all that stands before it is over.
     pub fn later(&mut self, line: String) {
-        self.later.push(line);
+        self.later.push(Later::Command(line));
     }
 
-    /// The commands that waited for the end of the turn.
-    pub fn take_later(&mut self) -> Vec<String> {
-        let later = std::mem::take(&mut self.later);
+    /// A message that is sent when the commands before it have run.
+    pub fn hold(&mut self, text: String, op: Op) {
+        self.later.push(Later::Message(text, Some(Box::new(op))));
+    }
+
+    /// Whether a message that is written now has a command before it.
+    pub fn holds(&self) -> bool {
+        !self.later.is_empty()
+    }
+
+    /// What comes next when a turn is over: nothing while the session has messages of its
+    /// own, else the commands and then the messages up to the next command.
+    pub fn take_later(&mut self) -> Vec<Later> {
+        if !self.texts.is_empty() {
+            return Vec::new();
+        }
+        let is_message = |later: &Later| matches!(later, Later::Message(..));
+        let first = self.later.iter().position(is_message).unwrap_or(self.later.len());
+        let messages = self.later.iter().skip(first).take_while(|later| is_message(later)).count();
+        let now = self.later.drain(..first + messages).collect();
         self.keep_inside();
-        later
+        now
     }
 
     /// What waits, messages and commands, to be kept for the next start.
-    pub fn waiting(&self) -> (&[String], &[String]) {
-        (&self.texts, &self.later)
+    pub fn waiting(&self) -> (&[String], Vec<String>) {
+        (&self.texts, self.later.iter().map(|later| later.text().clone()).collect())
     }
 
     /// Picks the last one; false when nothing waits.
@@ -123,7 +165,7 @@ impl Queue {
                 let text = self.texts.remove(at);
                 (text.clone(), Some(Op::Unqueue { at, text }))
             }
-            Some(at) if at < self.later.len() => (self.later.remove(at), None),
+            Some(at) if at < self.later.len() => (self.later.remove(at).text().clone(), None),
             Some(_) => (String::new(), None),
         }
     }
@@ -154,7 +196,8 @@ impl Queue {
         let shown = self.shown().min(most.max(1));
         // The picked one is in view.
         let first = self.picked.map_or(0, |at| (at + 1).saturating_sub(shown));
-        let texts = self.texts.iter().chain(&self.later).enumerate();
+        let later = self.later.iter().map(Later::text);
+        let texts = self.texts.iter().chain(later).enumerate();
         let mut lines: Vec<Line<'static>> = texts
             .skip(first)
             .take(shown)

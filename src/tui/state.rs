@@ -197,7 +197,7 @@ impl State {
     pub fn draft(&self) -> Draft {
         let draft = self.palette.draft().map_or_else(|| self.composer.draft(), Draft::of);
         let (queue, later) = self.queue.waiting();
-        Draft { queue: queue.to_vec(), later: later.to_vec(), ..draft }
+        Draft { queue: queue.to_vec(), later, ..draft }
     }
 
     /// What waited when the program was left waits again: the session is told.

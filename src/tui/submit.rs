@@ -3,6 +3,7 @@
 
 use super::event::{Effect, Millis};
 use super::modal::Modal;
+use super::queue::Later;
 use super::state::State;
 use super::{choosing, start};
 use crate::commands::{self, Act, Outcome, Surface};
@@ -40,7 +41,24 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
             effects.into_iter().map(|effect| named(effect, &mentions)).collect()
         }
     });
+    if state.queue.holds() && state.activity.is_busy() {
+        return held(state, effects, &whole(&taken.shown));
+    }
     effects
+}
+
+/// A message behind a command that waits is sent when that has run.
+fn held(state: &mut State, effects: Vec<Effect>, text: &str) -> Vec<Effect> {
+    let mut now = Vec::new();
+    for effect in effects {
+        match effect {
+            Effect::Send(op @ (Op::Submit { .. } | Op::Prompt { .. } | Op::Invoke { .. })) => {
+                state.queue.hold(text.to_owned(), op);
+            }
+            other => now.push(other),
+        }
+    }
+    now
 }
 
 /// The files that were named in the arguments go with a prompt that was made of them.
@@ -67,8 +85,16 @@ fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {
 
 /// The turn is over: what waited for that runs now.
 pub fn later(state: &mut State, at: Millis) -> Vec<Effect> {
-    let lines = state.queue.take_later();
-    lines.iter().flat_map(|line| command(state, line, at)).collect()
+    let mut effects = Vec::new();
+    for later in state.queue.take_later() {
+        match later {
+            Later::Command(line) => effects.extend(command(state, &line, at)),
+            Later::Message(text, op) => {
+                effects.push(Effect::Send(op.map_or(Op::Submit { text }, |op| *op)));
+            }
+        }
+    }
+    effects
 }
 
 /// What a command's answer changes here, and what it asks of others.

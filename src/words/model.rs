@@ -34,6 +34,9 @@ words! { "model":
     WHY_REFUSED: "nothing listens there", "那里没有程序在监听";
     WHY_NAME: "its name is not known", "找不到这个主机名";
     WHY_SLOW: "it did not take the connection in time", "连接超时";
+    WHY_EXPIRED: "its certificate has expired, or the clock of this machine is wrong: it says {now}", "证书已过期，或本机时钟有误：本机时间为 {now}";
+    WHY_NOT_YET: "its certificate is not valid yet, or the clock of this machine is wrong: it says {now}", "证书尚未生效，或本机时钟有误：本机时间为 {now}";
+    WHY_OTHER_NAME: "its certificate is for another name", "证书属于另一个名称";
     WHY_TRUST: "its certificate is not trusted", "证书不受信任";
     WHY_OTHER: "{detail}", "{detail}";
 }

@@ -48,3 +48,36 @@ fn enter_in_an_empty_input_sends_what_was_left_waiting_and_only_when_nothing_run
     hear(&mut state, started());
     assert_eq!(enter(&mut state), []);
 }
+
+#[test]
+fn what_waits_runs_in_the_order_it_is_shown() {
+    let mut state = screen();
+    hear(&mut state, started());
+    hear(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
+    let write = |state: &mut State, text: &str| {
+        press(state, text);
+        hold(state, KeyCode::Enter, KeyModifiers::NONE)
+    };
+    let sends = |effects: &[Effect]| effects.iter().any(|it| matches!(it, Effect::Send(_)));
+    assert!(!sends(&write(&mut state, "/mode low")));
+    assert!(!sends(&write(&mut state, "two")), "it stands behind the command");
+    assert!(!sends(&write(&mut state, "/mode high")));
+    assert!(!sends(&write(&mut state, "three")));
+    assert_eq!(
+        state.queue.waiting(),
+        (
+            ["one".to_owned()].as_slice(),
+            ["/mode low", "two", "/mode high", "three"].map(str::to_owned).to_vec(),
+        )
+    );
+    // The session has its own message first.
+    assert!(!sends(&hear(&mut state, ended(1))));
+    hear(&mut state, protocol::Event::Queued { texts: Vec::new() });
+    hear(&mut state, started());
+    let mode = |mode| Effect::Send(Op::SetMode { mode });
+    let text = |text: &str| Effect::Send(Op::Submit { text: text.into() });
+    assert_eq!(hear(&mut state, ended(1)), [mode(protocol::Mode::Low), text("two")]);
+    hear(&mut state, started());
+    assert_eq!(hear(&mut state, ended(1)), [mode(protocol::Mode::High), text("three")]);
+    assert!(state.queue.is_empty());
+}

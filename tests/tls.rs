@@ -1,0 +1,64 @@
+//! A server whose certificate cannot be taken: what is said of it.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection};
+
+#[path = "support/bench.rs"]
+mod bench;
+
+use bench::Bench;
+
+/// A loopback server with one of the certificates of `tests/fixtures/tls`, all signed by
+/// nobody: one of 2001, one of 2090, one that is valid until 2099.
+fn server(name: &str) -> String {
+    let file = |name: &str| format!("{}/tests/fixtures/tls/{name}.pem", env!("CARGO_MANIFEST_DIR"));
+    let certificate = CertificateDer::from_pem_file(file(name)).unwrap();
+    let key = PrivateKeyDer::from_pem_file(file("key")).unwrap();
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let config = ServerConfig::builder().with_no_client_auth();
+    let config = Arc::new(config.with_single_cert(vec![certificate], key).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("https://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut tls = ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut stream = stream.unwrap();
+            while tls.is_handshaking() && tls.complete_io(&mut stream).is_ok() {}
+        }
+    });
+    address
+}
+
+fn said(name: &str) -> String {
+    let bench = Bench::new();
+    let output = Command::new(env!("CARGO_BIN_EXE_avocet"))
+        .args(["--base-url", &server(name), "--model", "m", "-p", "hello"])
+        .current_dir(bench.work())
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", bench.root.path().join("home"))
+        .env("AVOCET_HOME", bench.root.path().join("avocet"))
+        .env("LANG", "en_US.UTF-8")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn an_expired_certificate_and_a_wrong_clock_are_told_from_an_unknown_authority() {
+    let expired = said("expired");
+    assert!(expired.contains("has expired") && expired.contains("clock"), "{expired}");
+    let early = said("early");
+    assert!(early.contains("not valid yet") && early.contains("clock"), "{early}");
+    let unknown = said("unknown");
+    assert!(unknown.contains("is not trusted") && !unknown.contains("clock"), "{unknown}");
+}
