@@ -177,6 +177,7 @@ fn screen(
     };
     let ended = own.block_on(async {
         let left = tui::run(config, handle.ops, handle.events, keep).await;
+        ground.leaving.cancel();
         (left, farewell(handle.task).await)
     });
     own.shutdown_background();
@@ -225,6 +226,7 @@ fn lines(
             grace: print::GRACE,
         };
         let exit = talk(linear, prompt, wires, typed_lines(), voice, output::stdout()).await;
+        ground.leaving.cancel();
         (exit, farewell(handle.task).await)
     });
     let (exit, farewell) = ended;

@@ -154,6 +154,31 @@ fn a_program_of_another_machine_is_said_and_reaches_no_shell() {
 }
 
 #[test]
+fn leaving_is_quick_whatever_a_child_ignores() {
+    let bench = Bench::new();
+    let deaf = bench.work().join("deaf.sh");
+    let lines = "#!/bin/sh\ntrap '' INT TERM HUP\necho $$ > pid\nwhile :; do sleep 1; done\n";
+    fs::write(&deaf, lines).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&deaf, mode).unwrap();
+    let model = bench.script(&[&cmd("./deaf.sh", &[]), DONE]);
+    let mut screen = bench.screen(&model);
+    screen.wait_for("scripted");
+    screen.press("go\r");
+    screen.wait_for("Run this?");
+    let pid = || fs::read_to_string(bench.work().join("pid")).ok()?.trim().parse::<i32>().ok();
+    // A question takes no keys in its first moment.
+    std::thread::sleep(Duration::from_millis(1500));
+    screen.press("y");
+    becomes("the child runs", || pid().is_some());
+    let began = Instant::now();
+    screen.signal("TERM");
+    screen.wait_for_exit();
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(!Path::new(&format!("/proc/{}", pid().unwrap())).exists(), "the child is gone");
+}
+
+#[test]
 fn too_few_descriptors_are_one_sentence_and_a_failing_code() {
     let bench = Bench::new();
     let (home, avocet, temp) =

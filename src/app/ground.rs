@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use super::Failure;
 use crate::cli::policy;
 use crate::cli::report::{self, Voice};
@@ -45,6 +47,8 @@ pub struct Ground {
     pub added: Vec<PathBuf>,
     /// Mends what a sudden death of this process leaves.
     pub watchdog: Watchdog,
+    /// The program is being left: steps that run are ended sooner.
+    pub leaving: CancellationToken,
 }
 
 /// What is known about trust in the folder.
@@ -93,6 +97,7 @@ impl Ground {
             temp,
             added: Vec::new(),
             watchdog: Watchdog::new(std::env::current_exe().ok()),
+            leaving: CancellationToken::new(),
         };
         for named in &cli.run.add_dir {
             // Named in the user's shell, and so seen from where that stands.

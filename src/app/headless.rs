@@ -89,6 +89,7 @@ impl Headless {
             let person = if asks { print::person() } else { print::nobody() };
             let streams = (output::stdout(), output::stderr());
             let exit = print::run(op, wires, person, &options, streams).await;
+            ground.leaving.cancel();
             (exit, farewell(handle.task).await)
         });
         let (exit, farewell) = ended;

@@ -145,7 +145,7 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });
-    let exec = exec.held_by(Arc::new(sandbox(ground, world)));
+    let exec = exec.held_by(Arc::new(sandbox(ground, world))).leaving(ground.leaving.clone());
     let exec = exec.telling(Arc::new(ground.watchdog.clone()));
     let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
     tools.extend(file::all(desk));

@@ -287,10 +287,14 @@ fn why(error: &reqwest::Error) -> Unreached {
 /// What is wrong with a server's certificate, if that is the error.
 fn certificate(error: &(dyn std::error::Error + 'static)) -> Option<Unreached> {
     use rustls::CertificateError as Fault;
-    let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    let own = error.downcast_ref::<rustls::Error>();
-    let error = inside.and_then(|inside| inside.downcast_ref::<rustls::Error>()).or(own)?;
-    let rustls::Error::InvalidCertificate(fault) = error else { return None };
+    let mut error = error;
+    // An error of the network may hold another, which is not its cause but itself.
+    while let Some(inside) =
+        error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref)
+    {
+        error = inside;
+    }
+    let Some(rustls::Error::InvalidCertificate(fault)) = error.downcast_ref() else { return None };
     let now = || jiff::Zoned::now().strftime("%Y-%m-%d %H:%M").to_string();
     Some(match fault {
         Fault::Expired | Fault::ExpiredContext { .. } => Unreached::Expired { now: now() },
