@@ -168,7 +168,12 @@ fn screen(
         first: prompt,
         watchdog: ground.watchdog.clone(),
         models: Vec::new(),
-        notices: ground.notices().into_iter().chain(torn).collect(),
+        notices: ground
+            .notices()
+            .into_iter()
+            .chain(torn)
+            .chain(ground.paths.state_refused().map(Notice::warning))
+            .collect(),
     };
     let keep = ground.keep();
     let handle = {

@@ -467,6 +467,14 @@ fn settings_that_processes_change_at_once_are_all_there_afterwards() {
 }
 
 #[test]
+fn a_home_folder_that_is_no_full_path_is_refused_and_named() {
+    let refused = Paths::find(&Environment::of([("HOME", "rel/home")])).unwrap_err();
+    assert!(refused.say().text(Lang::En).contains("rel/home"));
+    let named = Environment::of([("HOME", "rel/home"), ("AVOCET_HOME", "/srv/avocet")]);
+    assert_eq!(Paths::find(&named).unwrap().home, Path::new("/srv/avocet"));
+}
+
+#[test]
 fn an_edit_that_makes_no_sense_is_refused_with_a_sentence() {
     let cases = [
         ("mdoe", "low", "There is no setting `mdoe`. Did you mean `mode`?"),

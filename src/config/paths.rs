@@ -21,13 +21,19 @@ pub struct Paths {
 }
 
 /// Neither `AVOCET_HOME` nor a home folder is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no home folder")]
-pub struct NoHome;
+pub struct NoHome {
+    /// `HOME`, where it would be another folder in each folder one stands in.
+    relative: Option<PathBuf>,
+}
 
 impl Spoken for NoHome {
     fn say(&self) -> Say {
-        words::config::NO_HOME.into()
+        match &self.relative {
+            Some(path) => words::config::HOME_RELATIVE.with("path", path.display().to_string()),
+            None => words::config::NO_HOME.into(),
+        }
     }
 }
 
@@ -36,12 +42,14 @@ impl Paths {
         let home = environment
             .path("HOME")
             .or_else(|| BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()));
+        let relative = home.clone().filter(|home| !home.is_absolute());
+        let home = home.filter(|home| home.is_absolute());
         match environment.path("AVOCET_HOME") {
             Some(root) => {
                 let root = std::path::absolute(&root).unwrap_or(root);
                 Ok(Paths::under(&root, home.unwrap_or_else(|| root.clone())))
             }
-            None => Paths::of_platform(home.ok_or(NoHome)?),
+            None => Paths::of_platform(home.ok_or(NoHome { relative })?),
         }
     }
 
@@ -51,7 +59,7 @@ impl Paths {
     }
 
     fn of_platform(home: PathBuf) -> Result<Paths, NoHome> {
-        let dirs = ProjectDirs::from("", "", "avocet").ok_or(NoHome)?;
+        let dirs = ProjectDirs::from("", "", "avocet").ok_or(NoHome { relative: None })?;
         Ok(Paths {
             config: dirs.config_dir().to_owned(),
             data: dirs.data_dir().to_owned(),
@@ -67,6 +75,17 @@ impl Paths {
         let parts = [self.settings(), self.bots(), self.scripts(), self.themes()];
         let folders = [&self.config, &self.data, &self.state].map(Clone::clone);
         folders.into_iter().chain(parts).collect()
+    }
+
+    /// Why nothing can be written to the folder of what is typed and drafted, where that is
+    /// known before it is tried.
+    pub fn state_refused(&self) -> Option<Say> {
+        use rustix::fs::{Access, access};
+        let there = self.state.ancestors().find(|folder| folder.symlink_metadata().is_ok())?;
+        let error = access(there, Access::WRITE_OK | Access::EXEC_OK).err()?;
+        let why = super::problem::io_reason(&error.into());
+        let state = self.state.display().to_string();
+        Some(words::config::STATE_REFUSED.with("folder", state).with("why", why))
     }
 
     pub fn settings(&self) -> PathBuf {

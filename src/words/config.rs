@@ -1,6 +1,8 @@
 //! Words of `config`.
 
 words! { "config":
+    HOME_RELATIVE: "`HOME` is `{path}`, which is no full path: settings would be kept in another place from each folder. Set it to a full path, or `AVOCET_HOME` to a folder of your own.", "`HOME` 的值 `{path}` 不是绝对路径，设置会随所在目录变动。请改为绝对路径，或把 `AVOCET_HOME` 设为你自己的一个目录。";
+    STATE_REFUSED: "What you type and what you leave unsent are not kept from this session: `{folder}` cannot be written to: {why}.", "本次会话输入的内容和未发送的草稿不会保留：`{folder}` 无法写入：{why}。";
     NO_HOME: "There is no home folder to keep settings in. Set `AVOCET_HOME` to a folder of your own.", "找不到存放设置的主目录。请把 `AVOCET_HOME` 设为你自己的一个目录。";
 
     // Where something stands.
