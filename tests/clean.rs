@@ -222,3 +222,36 @@ fn what_markdown_spells_out_is_cleaned_as_well() {
     let shown = drawn(&mut streamed(&[text]), 80);
     assert!(shown.contains("\\u{202e}c"), "{shown}");
 }
+
+#[test]
+fn masking_takes_time_in_proportion_to_the_text() {
+    let redactor = avocet::safety::redact::Redactor::new([("", ""); 0], [7; 16]);
+    for unit in [
+        "token=",
+        "password:",
+        "a=\"",
+        "--password ",
+        "<password>",
+        "=",
+        ":",
+        "x",
+        "pass_",
+        "login x password ",
+        "curl -u a:",
+        "‹secret:",
+        "-----BEGIN ",
+        "password=\"a\\",
+        "key: ",
+        "::",
+    ] {
+        let time = |len: usize| {
+            let text = unit.repeat(len / unit.len());
+            let began = std::time::Instant::now();
+            let _ = redactor.mask(&text);
+            began.elapsed()
+        };
+        time(1_000);
+        let took = time(100_000);
+        assert!(took.as_secs() < 5, "{unit}: {took:?}");
+    }
+}

@@ -400,7 +400,7 @@ async fn what_is_open_of_the_plan_goes_with_every_request_until_it_is_done() {
         plan.map(|(_, plan)| plan.to_owned()).collect::<String>()
     };
     // In the turn itself already, and long after it was summed up.
-    assert!(pinned(&talk.model.last()).contains("- mend it\n- rotate ‹redacted:key"));
+    assert!(pinned(&talk.model.last()).contains("- mend it\n- rotate ‹secret:key"));
     talk.fill(30, 200).await;
     assert!(talk.model.summaries() > 0);
     let plan = pinned(&talk.model.last());

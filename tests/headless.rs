@@ -284,6 +284,108 @@ fn a_yes_covers_no_template_of_a_folder_that_is_not_trusted_and_none_of_high_ris
     }
 }
 
+/// What stands for a secret in the sessions of this folder.
+fn masked(bench: &Bench, text: &str) -> String {
+    let kept = "00112233445566778899aabbccddeeff";
+    let state = bench.root.path().join("avocet/state");
+    fs::create_dir_all(&state).unwrap();
+    fs::write(state.join("masks"), kept).unwrap();
+    let salt = avocet::safety::redact::salt(kept, &bench.work().canonicalize().unwrap());
+    let redactor = avocet::safety::redact::Redactor::new([("", ""); 0], salt);
+    redactor.mask(text).into_owned()
+}
+
+/// Files below a folder that hold a text, contents kept for `/undo` apart.
+fn holding(folder: &Path, text: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() && !entry.ends_with("undo") {
+            found.extend(holding(&entry, text));
+        } else if entry.is_file()
+            && fs::read(&entry).unwrap().windows(text.len()).any(|part| part == text.as_bytes())
+        {
+            found.push(entry);
+        }
+    }
+    found
+}
+
+fn tool(name: &str, input: Value) -> String {
+    let commands = serde_json::json!([{ "tool": name, "input": input }]);
+    serde_json::json!({"type":"cmd","message":"x","data":{"commands":commands}}).to_string()
+}
+
+#[test]
+fn a_secret_is_written_back_as_its_value_and_is_sent_and_kept_nowhere() {
+    let key = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
+    let bench = Bench::new();
+    let before = format!("API_KEY = \"{key}\"\nDB_PASS=s3cr3tpw\nport = 1\n");
+    bench.file("conf.py", &before);
+    let text = masked(&bench, &before).replace("port = 1", "port = 2");
+    let line = masked(&bench, "DB_PASS=s3cr3tpw");
+    let server = server::Server::start(vec![
+        server::Reply::text(&tool("file.read", serde_json::json!({"path": "conf.py"})), 8),
+        server::Reply::text(
+            &tool("file.write", serde_json::json!({"path": "conf.py", "content": text})),
+            8,
+        ),
+        server::Reply::text(
+            &tool(
+                "file.edit",
+                serde_json::json!({"path": "conf.py", "old": line, "new": format!("{line}\n# kept")}),
+            ),
+            8,
+        ),
+        server::Reply::text(
+            &tool(
+                "file.write",
+                serde_json::json!({"path": "x.py", "content": "‹secret:key #dead›\n"}),
+            ),
+            8,
+        ),
+        server::Reply::text(DONE, 8),
+    ]);
+    let url = server.base_url();
+    let args = ["--base-url", &url, "--model", "m", "-p", "change the port", "--approve-steps"];
+    let output = bench.run(&args);
+    let now = fs::read_to_string(bench.work().join("conf.py")).unwrap();
+    let wanted = before.replace("port = 1", "port = 2").replace("s3cr3tpw\n", "s3cr3tpw\n# kept\n");
+    assert!(now == wanted, "{now}\n{}", err(&output));
+    assert!(!bench.work().join("x.py").exists(), "a mask is never written as such");
+    for request in server.requests() {
+        let body = request.json().to_string();
+        assert!(!body.contains(key) && !body.contains("s3cr3tpw"), "{body}");
+    }
+    assert!(server.requests().last().unwrap().json().to_string().contains("stands for no secret"));
+    for secret in [key, "s3cr3tpw"] {
+        assert_eq!(holding(&bench.root.path().join("avocet"), secret), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_key_in_a_message_reaches_the_model_masked_and_the_file_as_it_is() {
+    let key = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
+    let bench = Bench::new();
+    let mask = masked(&bench, key);
+    let write = |content: String| {
+        tool("file.write", serde_json::json!({"path": ".env", "content": content}))
+    };
+    let server = server::Server::start(vec![
+        server::Reply::text(&write(format!("OPENAI_API_KEY={mask}\n")), 8),
+        server::Reply::text(DONE, 8),
+    ]);
+    let (url, message) = (server.base_url(), format!("put {key} into .env"));
+    let output = bench.run(&["--base-url", &url, "--model", "m", "-p", &message, "-y"]);
+    exits(&output, 0);
+    let env = fs::read_to_string(bench.work().join(".env")).unwrap();
+    assert!(env == format!("OPENAI_API_KEY={key}\n"), "{}", err(&output));
+    for request in server.requests() {
+        assert!(!request.json().to_string().contains(key));
+    }
+    let output = bench.run(&["--base-url", &url, "--model", "m", "-p", &message]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains(key), "{}", err(&output));
+}
+
 #[test]
 fn yes_does_not_answer_for_what_is_refused() {
     let bench = Bench::new();

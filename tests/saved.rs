@@ -162,7 +162,7 @@ fn saved_conversations_are_listed_searched_shown_exported_and_deleted() {
         exits(&bench.run(&["session", "export", &ids[0], &file]), 0);
         let text = fs::read_to_string(bench.work().join(&file)).unwrap();
         assert!(text.contains(holds), "{text}");
-        assert!(!text.contains(&token) && text.contains("redacted:github-token"), "{text}");
+        assert!(!text.contains(&token) && text.contains("secret:github-token"), "{text}");
     }
     let again = bench.run(&["session", "export", &ids[0], "talk.md"]);
     exits(&again, 1);

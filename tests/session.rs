@@ -1375,6 +1375,6 @@ async fn words_that_held_a_secret_come_back_with_its_mark_and_that_is_said() {
             _ => None,
         })
         .await;
-    assert!(back.starts_with("the key is ‹redacted:key"), "{back}");
+    assert!(back.starts_with("the key is ‹secret:key"), "{back}");
     assert_eq!(talk.notice().await.say.word(), words::REWIND_MASKED);
 }

@@ -115,10 +115,11 @@ async fn offer(connection: Option<Connection>) -> Offer {
 
 /// `session …`.
 pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
-    let redactor = super::parts::redactor(ground);
+    let redactor = super::parts::redactor(ground, false);
     let (store, lang) = (ground.store(), ground.lang());
-    let desk =
-        session::Desk { store: &store, folder: &ground.folder, redactor: &redactor, json, lang };
+    let clean = if output::stdout().is_terminal() { super::ground::clean } else { str::to_owned };
+    let (folder, redactor) = (&ground.folder, &redactor);
+    let desk = session::Desk { store: &store, folder, redactor, json, lang, clean };
     match session::run(asked, &desk, &mut output::stdout()) {
         Ok((answered, fault)) => {
             if let Some(fault) = fault {
@@ -126,7 +127,7 @@ pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
             }
             match answered {
                 session::Answer::Page(page) => answer_rows(ground, &page.rows, false),
-                session::Answer::Out(text) => answer(ground, &text),
+                session::Answer::Out(text) => answer(ground, &clean(&text)),
                 session::Answer::Written => ended(ground, Ok(())),
                 session::Answer::Unwritten(error) => ended(ground, Err(error)),
                 session::Answer::Told(said) => {

@@ -10,11 +10,12 @@ use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
 use crate::config::trust::{Level, Standing};
-use crate::config::{problem, toolchain, trust};
+use crate::config::{problem, saved, toolchain, trust};
 use crate::context::window::Bounds;
 use crate::library::bot;
+use crate::model::exposed_host;
 use crate::protocol::{Facts, Notice};
-use crate::safety::redact::{Redactor, is_secret_name};
+use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
 use crate::safety::{Limit, Policy, Rule};
 use crate::session::library::Kept;
 use crate::session::saved::{Keeping, Replay};
@@ -51,10 +52,10 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let first =
         knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
-    let redactor = Arc::new(redactor(ground));
+    let redactor = Arc::new(redactor(ground, surface != For::Script));
     let desk =
         file::Desk { seen: Seen::default(), kept: Some(file::Kept::new(ground.paths.kept())) };
-    let world = ground.world().seeing(desk.seen.clone());
+    let world = ground.world().seeing(desk.seen.clone()).unmasking(Arc::clone(&redactor));
     let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = guard(ground, world, redactor);
     let untrusted = match surface {
@@ -75,6 +76,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     };
     let said = said.into_iter().chain(ground.trust.broken.clone()).chain(ground.temp.detour());
     let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
+    greeting.extend(exposed(ground));
     if no_model && surface == For::Print {
         greeting.push(Notice::info(words::GUIDE).hint(words::GUIDE_HINT));
     }
@@ -102,17 +104,42 @@ fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
 }
 
-/// Everything of the environment that looks like a secret, and our own keys.
-pub fn redactor(ground: &Ground) -> Redactor {
+/// What the environment holds behind the name of a secret, where it is no word that stands
+/// anywhere, and our own keys.
+pub fn redactor(ground: &Ground, keeps: bool) -> Redactor {
     let named = ground.environment.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
-        is_secret_name(name).then(|| (name.to_owned(), value.to_owned()))
+        (is_secret_name(name) && is_random(value)).then(|| (name.to_owned(), value.to_owned()))
     });
     let own = ground.loaded.settings.connection.iter().filter_map(|connection| {
         let key = connection.api_key.as_ref()?;
         Some((connection.key_variable.clone(), key.expose().to_owned()))
     });
-    Redactor::new(named.chain(own), fastrand::u128(..).to_le_bytes())
+    Redactor::new(named.chain(own), salt(ground, keeps))
+}
+
+/// What the tags of masks are made with. It is kept, so that a secret which is found again
+/// after a session was resumed has the mask it had; the secrets themselves never are.
+fn salt(ground: &Ground, keeps: bool) -> [u8; 16] {
+    let file = ground.paths.masks();
+    let kept = saved::read(&file).ok().flatten();
+    let kept = kept.unwrap_or_else(|| {
+        let fresh = format!("{:032x}", fastrand::u128(..));
+        if keeps && ground.saves {
+            // Without it masks hold for this run alone.
+            let _ = saved::create(&file, &fresh);
+        }
+        fresh
+    });
+    redact::salt(&kept, &ground.folder)
+}
+
+/// Says that a key would be sent in the open.
+fn exposed(ground: &Ground) -> Option<Notice> {
+    let connection = ground.loaded.settings.connection.as_ref()?;
+    let host = exposed_host(&connection.base_url, connection.api_key.is_some())?;
+    let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", host));
+    Some(notice.hint(words::KEY_IN_THE_OPEN_HINT))
 }
 
 fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file::Desk) -> Toolbox {

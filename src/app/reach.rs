@@ -9,7 +9,7 @@ use super::ground::Ground;
 use crate::config::{Connection, Environment, Provider};
 use crate::model::{
     Auto, Endpoint, Guide, LOCAL, Model, ModelError, Offer, OpenAi, Pace, Retry, Scripted,
-    Timeouts, discover, list_models,
+    Timeouts, discover, list_models, shown_address,
 };
 use crate::protocol::Mode;
 use crate::session::{Connect, Connected, Found, Wanted};
@@ -110,7 +110,7 @@ impl Knowledge {
         Ok(Connected {
             model: Arc::new(Retry::new(client, Pace::default())),
             provider: "openai".to_owned(),
-            base_url: base_url.to_owned(),
+            base_url: shown_address(base_url),
             list: Arc::new(move || {
                 let (url, key, key_name) = (url.clone(), key.clone(), key_name.clone());
                 async move { list_models(&url, key.as_deref(), &key_name).await }.boxed()

@@ -158,7 +158,7 @@ fn server(connection: &Connection, offer: &Offer) -> Vec<Row> {
     };
     vec![
         Row::pair(w::DOCTOR_PROVIDER, provider.name()),
-        Row::pair(w::DOCTOR_SERVER, base_url.as_str()),
+        Row::pair(w::DOCTOR_SERVER, crate::model::shown_address(base_url).as_str()),
         Row::pair(w::DOCTOR_KEY, key.with("name", key_variable.as_str())),
         Row::pair(
             w::DOCTOR_MODELS,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use super::Clean;
 use crate::protocol::{ExportFormat, Page};
 use crate::safety::redact::Redactor;
 use crate::session::export::{self, Pages};
@@ -83,6 +84,8 @@ pub struct Desk<'a> {
     pub redactor: &'a Redactor,
     pub json: bool,
     pub lang: Lang,
+    /// How what is shown is made safe for standard output; a pipe gets it as it is.
+    pub clean: Clean,
 }
 
 /// Does what was asked; beside it what is to be said about the file. A conversation that is
@@ -155,13 +158,13 @@ fn answer(
         }
         Session::Show { id } => {
             let format = if desk.json { ExportFormat::Json } else { ExportFormat::Md };
-            write(disk, id, format, desk, out)?;
+            write(disk, id, format, (desk, desk.clean), out)?;
             Ok(Answer::Written)
         }
         Session::Export { id, file, format } => {
             let format = format_of(format.as_deref(), file.as_deref(), desk.json);
             let Some(file) = file else {
-                write(disk, id, format, desk, out)?;
+                write(disk, id, format, (desk, desk.clean), out)?;
                 return Ok(Answer::Written);
             };
             export(disk, id, format, desk, file)?;
@@ -226,13 +229,13 @@ fn write(
     disk: &Disk,
     id: &str,
     format: ExportFormat,
-    desk: &Desk<'_>,
+    (desk, clean): (&Desk<'_>, Clean),
     to: &mut Paged<'_>,
 ) -> Result<(), Wrong> {
     let known = disk.find(id)?;
     let mut out = BufWriter::new(&mut *to.out);
     // It was masked when it was kept; other secrets may be known by now.
-    let mut put = |text: &str| out.write_all(desk.redactor.mask(text).as_bytes());
+    let mut put = |text: &str| out.write_all(clean(&desk.redactor.mask(text)).as_bytes());
     if to.pages.is_none() {
         let pages = to.pages.insert(Pages::new(format, desk.lang));
         put(&pages.begin()).map_err(Wrong::Out)?;
@@ -283,9 +286,14 @@ fn export(
     // A name that is wrong leaves no file behind.
     disk.find(id)?;
     let path = desk.folder.join(file);
-    let mut to = OpenOptions::new().write(true).create_new(true).open(&path).map_err(unwritten)?;
+    // What was said is the user's alone.
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut to = options.open(&path).map_err(unwritten)?;
     let mut paged = Paged { out: &mut to, pages: None, after: 0 };
-    let written = write(disk, id, format, desk, &mut paged);
+    let written = write(disk, id, format, (desk, str::to_owned), &mut paged);
     let written = written.and_then(|()| to.sync_all().map_err(Wrong::Out));
     written.map_err(|wrong| {
         // Half of a conversation is none; it was made a moment ago.

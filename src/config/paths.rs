@@ -121,6 +121,11 @@ impl Paths {
         self.data.join("trust.json")
     }
 
+    /// What the tags of masks are made with.
+    pub fn masks(&self) -> PathBuf {
+        self.state.join("masks")
+    }
+
     pub fn history(&self) -> PathBuf {
         self.state.join("history")
     }

@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_prompt_is_small() {
-        assert!(prompt(&setting()).len() <= 2900, "{}", prompt(&setting()).len());
+        assert!(prompt(&setting()).len() <= 3100, "{}", prompt(&setting()).len());
     }
 
     #[test]

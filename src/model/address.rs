@@ -63,6 +63,35 @@ impl Address {
     }
 }
 
+/// An address as it was written, without user, password and query.
+pub fn shown_address(given: &str) -> String {
+    let (scheme, rest) = match given.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), given),
+    };
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (host, path) = match rest.find('/') {
+        Some(at) => rest.split_at_checked(at).unwrap_or((rest, "")),
+        None => (rest, ""),
+    };
+    // A password may hold a `/` although it must not.
+    let (host, path) = match path.rsplit_once('@') {
+        Some((_, after)) => (after, ""),
+        None => (host.rsplit_once('@').map_or(host, |(_, host)| host), path),
+    };
+    format!("{scheme}{host}{path}")
+}
+
+/// The host that a key, or a password in the address itself, would be sent to for anybody
+/// on the way to read: not encrypted, and not this machine.
+pub fn exposed_host(given: &str, has_key: bool) -> Option<String> {
+    let address = Address::parse(given).ok()?;
+    let base = &address.base;
+    let secret = has_key || base.password().is_some() || base.query().is_some();
+    let open = secret && address.is_plain() && !address.is_loopback();
+    open.then(|| base.host_str().unwrap_or_default().to_owned())
+}
+
 fn guessed(text: &str) -> Result<Url, <Url as std::str::FromStr>::Err> {
     let plain = Url::parse(&format!("http://{text}"))?;
     if is_loopback(&plain) { Ok(plain) } else { Url::parse(&format!("https://{text}")) }
@@ -159,5 +188,34 @@ mod tests {
         let local = |given| Address::parse(given).is_ok_and(|address| address.is_loopback());
         assert!(local("http://127.0.0.1:1") && local("http://[::1]:1") && local("localhost"));
         assert!(!local("http://10.0.0.1") && !local("https://localhost.example"));
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        for (given, seen) in [
+            ("http://me:pw@host:1/v1", "http://host:1/v1"),
+            ("https://tok@host/v1?key=x", "https://host/v1"),
+            ("me:p/w@host/v1", "host/v1"),
+            ("http://me:p@ss@host", "http://host"),
+            ("http://localhost:8080/v1", "http://localhost:8080/v1"),
+        ] {
+            assert_eq!(shown_address(given), seen);
+        }
+    }
+
+    #[test]
+    fn a_key_is_exposed_to_another_machine_without_encryption_only() {
+        let host = |given, key| exposed_host(given, key);
+        assert_eq!(host("http://192.0.2.2/v1", true).as_deref(), Some("192.0.2.2"));
+        assert_eq!(host("http://u:p@box/v1", false).as_deref(), Some("box"));
+        for (given, key) in [
+            ("http://192.0.2.2/v1", false),
+            ("https://192.0.2.2/v1", true),
+            ("http://127.0.0.1:1/v1", true),
+            ("http://localhost/v1", true),
+            ("nonsense", true),
+        ] {
+            assert_eq!(host(given, key), None, "{given}");
+        }
     }
 }

@@ -26,6 +26,7 @@ mod scripted;
 pub mod sse;
 mod status;
 
+pub use address::{exposed_host, shown_address};
 pub use auto::Auto;
 pub use discover::{HOSTED, Hosted, LOCAL, Local, Offer, discover, list_models};
 pub use error::{Again, ModelError, Unreached};

@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use crate::safety::redact::Redactor;
+
 /// The most characters of a server's words that are kept.
 const MOST: usize = 300;
 
@@ -62,6 +64,8 @@ pub(super) fn clean(text: &str, key: Option<&str>) -> String {
         Some(key) => text.replace(key, "[key]"),
         None => text.to_owned(),
     };
+    // Other keys by their shapes: servers echo what they were sent.
+    let text = Redactor::new([("", ""); 0], [0; 16]).mask(&text).into_owned();
     let mut out = String::new();
     let mut count = 0;
     for word in text.split(|c: char| c.is_whitespace() || hidden(c)).filter(|w| !w.is_empty()) {

@@ -89,6 +89,8 @@ const GENERAL: &[(&str, Tier, Word)] = &[
     ("file.write",           Tier::L1, words::TOOL_WRITES),
     ("file.changed",         Tier::L1, words::FILE_CHANGED),
     ("file.unread",          Tier::L1, words::FILE_UNREAD),
+    ("secret.value",         Tier::L1, words::WRITES_MASKED),
+    ("mask.argument",        Tier::L2, words::MASK_IN_ARGUMENT),
     ("tool.fault",           Tier::L0, words::TOOL_FAULT),
     ("ask",                  Tier::L0, words::TOOL_TALKS),
     ("plan",                 Tier::L0, words::TOOL_TALKS),
@@ -205,9 +207,9 @@ fn row(before: &str, spec: &Spec, out: &mut Vec<RuleId>) {
 
 fn one(id: String, tier: Tier, why: Word, program: &str) -> RuleId {
     let gaps = [
-        "alias", "arg", "changes", "driver", "file", "folder", "line", "lines", "name", "option",
-        "path", "real", "reason", "rule", "setting", "target", "tool", "tools", "variable",
-        "version", "word",
+        "alias", "arg", "changes", "driver", "file", "folder", "line", "lines", "mask", "masks",
+        "name", "option", "path", "real", "reason", "rule", "setting", "target", "tool", "tools",
+        "variable", "version", "word",
     ];
     let why = gaps.into_iter().fold(Say::from(why), |say, gap| say.with(gap, "…"));
     let lifts = tier == Tier::L2 && id != "denied" && !id.starts_with("malformed.");

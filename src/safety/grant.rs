@@ -87,6 +87,7 @@ const FIRM: &[&str] = &[
     "path.secret.write",
     "file.changed",
     "file.unread",
+    "secret.value",
     "plugin.run",
     "config.patch",
 ];

@@ -178,6 +178,10 @@ pub trait World: Send + Sync {
     fn last_seen(&self, _path: &Path) -> Option<String> {
         None
     }
+    /// What masks of this session stand for; `None`: nothing is masked.
+    fn secrets(&self) -> Option<&redact::Redactor> {
+        None
+    }
 }
 
 /// What reading a file came to.

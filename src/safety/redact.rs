@@ -3,13 +3,16 @@
 //! Known values come first (keys of the settings, secrets of the environment), then
 //! the shapes that tokens are known by. A mask names the kind and four hex digits of
 //! a hash keyed for the session, so that two equal secrets can be seen to be equal:
-//! `‹redacted:github-token #a1b2›`. Ordinary code must come through untouched, so the
-//! loose shapes (`password = …`) are looked at twice.
+//! `‹secret:github-token #a1b2›`. It is a token for the value: where a file is written
+//! it is turned back ([`Redactor::reveal`]). Ordinary code must come through untouched,
+//! so what stands behind a name (`password = …`) is looked at twice.
 //!
 //! Not in here: where the secrets come from (`config`), and what may be shown at all
 //! (`clean`).
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
@@ -21,9 +24,13 @@ use sha2::{Digest, Sha256};
 
 use crate::protocol::Observation;
 
+mod lines;
+mod names;
 mod shapes;
+mod vault;
 
 use shapes::{Hint, Hit, SHAPES, Shape};
+use vault::{MARK, OLD_MARK, Vault};
 
 /// Shorter values are too likely to be ordinary words.
 const SHORTEST: usize = 8;
@@ -75,7 +82,20 @@ pub struct Redactor {
     values: Vec<(String, String)>,
     salt: [u8; 16],
     compiled: OnceLock<Compiled>,
+    vault: Vault,
 }
+
+/// A text whose masks were turned back.
+#[derive(PartialEq, Eq)]
+pub struct Revealed {
+    pub text: String,
+    /// The masks, each once, with the values they stand for.
+    pub masks: Vec<(String, Arc<str>)>,
+}
+
+/// A mask that stands for no secret of this session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMask(pub String);
 
 struct Compiled {
     /// All values in one, longer forms first; `None` without values.
@@ -107,12 +127,70 @@ impl Redactor {
             }
         }
         values.sort_by_key(|(_, form)| std::cmp::Reverse(form.len()));
-        Redactor { values, salt, compiled: OnceLock::new() }
+        Redactor { values, salt, compiled: OnceLock::new(), vault: Vault::default() }
     }
 
     /// The text with its secrets replaced; borrowed when there were none.
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let hits = self.hits(text);
+        let mut hits = self.hits(text);
+        if self.learn(text, &hits) {
+            hits = self.hits(text);
+        }
+        self.replaced(text, &hits)
+    }
+
+    /// Both texts with the secrets of the first replaced wherever either has them. What
+    /// only the second has stays, to be seen.
+    pub fn mask_both<'t>(&self, old: &'t str, new: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
+        self.mask(old);
+        let of_old = self.hits(old);
+        let values: HashSet<&str> =
+            of_old.iter().filter_map(|hit| old.get(hit.start..hit.end)).collect();
+        let mut of_new = if values.is_empty() { Vec::new() } else { self.hits(new) };
+        of_new.retain(|hit| new.get(hit.start..hit.end).is_some_and(|it| values.contains(it)));
+        (self.replaced(old, &of_old), self.replaced(new, &of_new))
+    }
+
+    /// Turns masks of this session back into what they stand for. One that stands in
+    /// `known` as it is, is text and stays.
+    ///
+    /// # Errors
+    /// A mask that stands for nothing.
+    pub fn reveal(&self, text: &str, known: &str) -> Result<Revealed, UnknownMask> {
+        let mut revealed = Revealed { text: String::with_capacity(text.len()), masks: Vec::new() };
+        let mut at = 0;
+        for place in vault::masks(text) {
+            let mask = text.get(place.clone()).unwrap_or_default();
+            revealed.text.push_str(text.get(at..place.start).unwrap_or_default());
+            at = place.end;
+            match self.vault.value(mask) {
+                Some(value) => {
+                    revealed.text.push_str(&value);
+                    if !revealed.masks.iter().any(|(known, _)| known == mask) {
+                        revealed.masks.push((mask.to_owned(), value));
+                    }
+                }
+                None if known.contains(mask) => revealed.text.push_str(mask),
+                None => return Err(UnknownMask(mask.to_owned())),
+            }
+        }
+        revealed.text.push_str(text.get(at..).unwrap_or_default());
+        Ok(revealed)
+    }
+
+    /// Masks these values from now on wherever they stand.
+    pub fn learn_values<'t>(&self, values: impl Iterator<Item = &'t str>) {
+        self.vault.learn(values);
+    }
+
+    /// The first mask in a text that stands for a secret of this session.
+    pub fn find_mask<'t>(&self, text: &'t str) -> Option<&'t str> {
+        vault::masks(text)
+            .filter_map(|place| text.get(place))
+            .find(|mask| self.vault.value(mask).is_some())
+    }
+
+    fn replaced<'t>(&self, text: &'t str, hits: &[Hit]) -> Cow<'t, str> {
         if hits.is_empty() {
             return Cow::Borrowed(text);
         }
@@ -121,7 +199,7 @@ impl Redactor {
         for hit in hits {
             out.push_str(text.get(at..hit.start).unwrap_or_default());
             let secret = text.get(hit.start..hit.end).unwrap_or_default();
-            out.push_str(&self.stand_in(&hit.kind, secret));
+            out.push_str(&self.vault.mask(&hit.kind, secret, &self.salt));
             at = hit.end;
         }
         out.push_str(text.get(at..).unwrap_or_default());
@@ -170,39 +248,60 @@ impl Redactor {
         let mut hits = Vec::new();
         for found in compiled.values.iter().flat_map(|values| values.find_iter(text)) {
             let kind = self.values.get(found.pattern().as_usize());
-            hits.push(Hit {
-                kind: kind.map_or_else(|| "secret".into(), |(name, _)| name.clone()),
-                from: found.start(),
-                start: found.start(),
-                end: found.end(),
-            });
+            let kind = kind.map_or_else(|| "secret".into(), |(name, _)| name.clone());
+            hits.push(Hit::at(kind, found.start(), found.end()));
         }
         for (index, shape) in compiled.hinted(text) {
             if let Some(regex) = compiled.shape(index) {
                 shapes::find(shape, regex, text, &mut hits);
             }
         }
+        lines::find(text, &mut hits);
+        if let Some(learned) = self.vault.search() {
+            let found = learned.find_iter(text);
+            hits.extend(found.map(|it| Hit::at("secret".into(), it.start(), it.end())));
+        }
         merged(hits)
     }
 
-    fn stand_in(&self, kind: &str, secret: &str) -> String {
-        let mut hash = Sha256::new();
-        hash.update(self.salt);
-        hash.update(secret.as_bytes());
-        let hash = hash.finalize();
-        format!("{MARK}{kind} #{:02x}{:02x}›", hash[0], hash[1])
+    /// A long random value is a secret from now on wherever it stands; a word is one only
+    /// behind its name. True: there is a new one.
+    fn learn(&self, text: &str, hits: &[Hit]) -> bool {
+        let values = hits.iter().filter(|hit| hit.learned);
+        let values = values.filter_map(|hit| text.get(hit.start..hit.end));
+        self.vault.learn(values.filter(|value| is_random(value)))
     }
+}
+
+/// The salt of the sessions of one folder, from what is kept on this machine.
+pub fn salt(kept: &str, folder: &Path) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    hash.update(kept.trim().as_bytes());
+    hash.update(folder.to_string_lossy().as_bytes());
+    let mut salt = [0; 16];
+    salt.iter_mut().zip(hash.finalize()).for_each(|(to, byte)| *to = byte);
+    salt
+}
+
+/// Whether a value is so long and so mixed that it stands nowhere by chance. A word is
+/// not, whatever variable holds it.
+pub fn is_random(value: &str) -> bool {
+    let distinct: HashSet<char> = value.chars().take(256).collect();
+    let long = value.len() >= 16 && distinct.len() >= 8;
+    let worded = value.chars().all(|c| c.is_ascii_alphabetic() || "_-./: ".contains(c));
+    let place = value.starts_with(['/', '~', '.']) || value.contains("://");
+    (long && !worded || value.len() >= 12 && shapes::varied(value))
+        && !place
+        && !is_masked(value)
+        && shapes::mixed(value)
 }
 
 /// `ſ` and the sign of Kelvin: small, they are an `s` and a `k`.
 const FOLDED: [char; 2] = ['\u{17f}', '\u{212a}'];
 
-/// How what stands for a secret begins.
-const MARK: &str = "‹redacted:";
-
 /// True for a text in which something stands for a secret.
 pub fn is_masked(text: &str) -> bool {
-    text.contains(MARK)
+    text.contains(MARK) || text.contains(OLD_MARK)
 }
 
 impl std::fmt::Debug for Redactor {
@@ -287,6 +386,7 @@ fn merged(mut hits: Vec<Hit>) -> Vec<Hit> {
         match out.last_mut() {
             Some(last) if hit.start < last.end => {
                 last.end = last.end.max(hit.end);
+                last.learned |= hit.learned;
                 last.from = last.from.min(hit.from);
             }
             _ => out.push(hit),

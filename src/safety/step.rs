@@ -45,6 +45,7 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
         judge::denied(name, None, &[], &ground, &mut findings);
     }
     skill::narrow(&step.work, scene.policy, &mut findings);
+    masks(&step.work, &ground, &mut findings);
     if !matches!(step.work, Work::Tool { .. }) {
         surroundings(&ground, &mut findings);
     }
@@ -110,6 +111,26 @@ fn is_at_home(ground: &Ground<'_>, findings: &Findings) -> bool {
     let place = ground.scene.place;
     let reads = findings.tier_or(Tier::L0) == Tier::L0;
     place.holds(&ground.cwd) || (reads && place.may_read(&ground.cwd))
+}
+
+/// Masks where they cannot be turned back.
+fn masks(work: &Work, ground: &Ground<'_>, findings: &mut Findings) {
+    let (tool, line);
+    let texts: Vec<&str> = match work {
+        Work::Exec { program, args } => {
+            args.iter().map(String::as_str).chain([program.as_str()]).collect()
+        }
+        Work::Shell { line: text } => {
+            line = text;
+            vec![line.as_str()]
+        }
+        Work::Tool { name, input } if name == "plugin.run" => {
+            tool = input.to_string();
+            vec![tool.as_str()]
+        }
+        Work::Tool { .. } => return,
+    };
+    tools::masks::in_arguments(&texts, ground, findings);
 }
 
 /// What the model itself says a step needs. It can only add.

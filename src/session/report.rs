@@ -191,7 +191,12 @@ fn target(cwd: &Path, format: ExportFormat, path: Option<String>) -> PathBuf {
 
 async fn create(path: &Path, text: &str) -> io::Result<()> {
     // `create_new` follows no link and overwrites nothing.
-    let mut file = tokio::fs::OpenOptions::new().write(true).create_new(true).open(path).await?;
+    let mut options = tokio::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    // What was said is the user's alone.
+    #[cfg(unix)]
+    options.mode(0o600);
+    let mut file = options.open(path).await?;
     file.write_all(text.as_bytes()).await?;
     file.sync_all().await
 }

@@ -18,6 +18,7 @@ use crate::library::skills::BUDGET;
 use crate::library::{Library, Skill};
 use crate::prompt::template::{Form, Template, Values};
 use crate::protocol::{Observation, Outcome, Step, Work};
+use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Contents, Kind, Narrowed, Program, SKILL_TOOL, Skilled, World};
 use crate::tools::{Tool, Toolbox, Watch};
 use crate::words::{Lang, Say, Word, prompt as words};
@@ -158,6 +159,10 @@ impl World for WithSkills {
 
     fn last_seen(&self, path: &Path) -> Option<String> {
         self.world.last_seen(path)
+    }
+
+    fn secrets(&self) -> Option<&Redactor> {
+        self.world.secrets()
     }
 
     fn skill(&self, name: &str) -> Option<Skilled> {

@@ -232,10 +232,7 @@ fn secrets_never_reach_the_file() {
     }
     let id = desk.id().to_owned();
     let text = format!("{:?}", shown(&mut desk, &id));
-    assert!(
-        text.contains("‹redacted:API_KEY") && text.contains("‹redacted:github-token"),
-        "{text}"
-    );
+    assert!(text.contains("‹secret:API_KEY") && text.contains("‹secret:github-token"), "{text}");
 }
 
 #[test]

@@ -11,10 +11,12 @@ use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::around;
 use super::seen::Seen;
 use super::shelves::{self, Shelves};
+use crate::safety::redact::Redactor;
 use crate::safety::{Contents, EntryKind, Kind, OwnProgram, Program, World};
 
 /// The machine as it is.
@@ -27,6 +29,8 @@ pub struct System {
     seen: Seen,
     /// Folders of programs that are the project's own, or a toolchain manager's.
     shelves: Shelves,
+    /// What the masks of the session stand for.
+    secrets: Option<Arc<Redactor>>,
 }
 
 /// Where systems keep their programs.
@@ -69,13 +73,19 @@ impl System {
         let around = around::repository(&workspace, &home);
         let roots = std::iter::once(workspace.clone()).chain(around).collect();
         let shelves = Shelves { roots, home, listed, ..Shelves::default() };
-        System { folders, workspace, seen: Seen::default(), shelves }
+        System { folders, workspace, seen: Seen::default(), shelves, secrets: None }
     }
 
     /// The same machine, with what the model sees of its files.
     #[must_use]
     pub fn seeing(self, seen: Seen) -> System {
         System { seen, ..self }
+    }
+
+    /// The same machine, with what masks stand for.
+    #[must_use]
+    pub fn unmasking(self, secrets: Arc<Redactor>) -> System {
+        System { secrets: Some(secrets), ..self }
     }
 
     /// The same machine, which can say where else a program lies. `path`: as in the
@@ -163,6 +173,10 @@ impl World for System {
 
     fn read(&self, path: &Path, most: usize) -> Contents {
         read(path, most)
+    }
+
+    fn secrets(&self) -> Option<&Redactor> {
+        self.secrets.as_deref()
     }
 
     fn last_seen(&self, path: &Path) -> Option<String> {

@@ -18,6 +18,7 @@ use super::state::State;
 use crate::config::draft::{self, Draft};
 use crate::config::history::History;
 use crate::protocol;
+use crate::safety::redact::{Redactor, is_masked};
 use crate::words::Say;
 
 /// How long the last words may take.
@@ -129,8 +130,11 @@ impl Clerk {
 
 fn file_away(files: &Files, papers: &Receiver<Paper>) {
     let mut history = None;
+    let secrets = Redactor::new([("", ""); 0], [0; 16]);
     for paper in papers {
         let written = match (paper, &files.history, &files.draft) {
+            // A line with a key in it is sent and forgotten; a draft of one stays a draft.
+            (Paper::Line(line), Some(_), _) if is_masked(&secrets.mask(&line)) => Ok(()),
             (Paper::Line(line), Some(file), _) => {
                 history.get_or_insert_with(|| History::open(file.clone())).add(&line)
             }

@@ -220,6 +220,9 @@ words! { "safety":
     PATH_LINK: "`{path}` is a link that leads out of the workspace, to `{target}`. Name that file itself if it is meant.", "`{path}` 是通向工作区之外 `{target}` 的链接。若确实要用那个文件，请直接写出它的路径。";
     PATH_NUL: "A path or an argument holds a NUL character.", "路径或参数含有 NUL 字符。";
     FILE_CHANGED: "`{path}` was changed on disk since the model read it.", "模型读取之后，`{path}` 在磁盘上已被改动。";
+    WRITES_MASKED: "Writes what {masks} stands for into `{path}`, which does not hold it yet.", "会把 {masks} 代表的值写入 `{path}`，该文件目前不含此值。";
+    MASK_UNKNOWN: "`{mask}` stands for no secret of this session, so nothing was written. If it is from before the session was resumed, read the file that holds the secret again.", "`{mask}` 不代表本会话中的任何密钥，因此没有写入。如果它来自恢复之前的会话，请重新读取含有该密钥的文件。";
+    MASK_IN_ARGUMENT: "Programs get no secrets: `{mask}` would reach it as it is. Write the value into a file with file.write or file.edit, where the mask is turned back.", "程序得不到密钥：`{mask}` 会原样传给它。请用 file.write 或 file.edit 写入文件，掩码在那里会还原为值。";
     FILE_CHANGED_SINCE: "`{path}` was changed since; those changes would be lost.", "`{path}` 此后又有改动，这些改动会丢失。";
     FILE_UNREAD: "`{path}` is there already, and the model has not read it.", "`{path}` 已经存在，而模型没有读过它。";
     FIELD_MISSING: "`{tool}` needs the field `{field}`; given: {there}.", "`{tool}` 需要字段 `{field}`；已给出：{there}。";

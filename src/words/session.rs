@@ -1,6 +1,8 @@
 //! Words of a session: what it says beside the conversation.
 
 words! { "session":
+    KEY_IN_THE_OPEN: "The API key and everything you send go to {host} without encryption (http://): anybody on the way can read them.", "API 密钥和你发送的一切会以未加密的方式（http://）发往 {host}，途中任何人都能读取。";
+    KEY_IN_THE_OPEN_HINT: "Use an https:// address, or take the key out of the settings.", "请使用 https:// 地址，或从设置中去掉密钥。";
     EXPORT_TITLE: "Avocet conversation", "Avocet 对话";
     EXPORT_UNDONE: "The files were put back as they were before.", "文件已恢复为之前的样子。";
     EXPORT_LEFT: "Turns were taken back here; files that stay changed: {n}.", "此处撤回了若干轮；仍保持改动的文件：{n} 个。";

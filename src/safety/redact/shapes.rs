@@ -4,7 +4,7 @@
 //! Prefixes that cannot be anything else have no boundary in front, because text
 //! inside JSON has `\n` before them.
 
-use regex::{Captures, Regex};
+use regex::Regex;
 
 /// One kind of secret. The group `s`, where there is one, is the secret; else all is.
 pub(super) struct Shape {
@@ -77,11 +77,18 @@ pub(super) struct Hit {
     pub from: usize,
     pub start: usize,
     pub end: usize,
+    /// Its name says that it is one: where it is random, it is one elsewhere too.
+    pub learned: bool,
+}
+
+impl Hit {
+    pub fn at(kind: String, start: usize, end: usize) -> Hit {
+        Hit { kind, from: start, start, end, learned: false }
+    }
 }
 
 struct Found<'t> {
     text: &'t str,
-    groups: &'t Captures<'t>,
     secret: &'t str,
     end: usize,
 }
@@ -146,8 +153,10 @@ pub(super) const SHAPES: &[Shape] = &[
             regex: AUTHORIZATION, sure: no_placeholder },
     Shape { kind: "url-password", hints: &[Hint { word: "://", then: Then::Login }],
             regex: r#"[A-Za-z]://[^/\s:@"'`]*:(?P<s>[^/\s@"'`<>{}$*‹]{3,})@"#, sure: no_placeholder },
-    Shape { kind: "secret", hints: ASSIGNED_HINTS,
-            regex: ASSIGNED, sure: literal },
+    Shape { kind: "password", hints: &[word("login ")],
+            regex: r"login[ \t]+\S+[ \t]+password[ \t]+(?P<s>\S+)", sure: no_placeholder },
+    Shape { kind: "password", hints: &[word("curl ")],
+            regex: r#"curl [^\n]{0,128}?(?:-u|--user)[ =]?["']?[^\s:"']{1,128}:(?P<s>[^\s"'<>{}$‹]{3,})"#, sure: no_placeholder },
 ];
 
 /// Tokens whose services gave them a prefix nothing else begins with.
@@ -184,21 +193,6 @@ const AUTHORIZATION: &str = concat!(
     r#"(?i:bearer|basic|token)[ \t]+(?P<s>[^\s"'`\\,;<>{}$‹]{8,})"#,
 );
 
-/// `name = value` in settings, code and JSON; decided by [`literal`].
-const ASSIGNED: &str = concat!(
-    r"(?P<key>(?i:api[_-]?key|access[_-]?key|secret[_-]?key|secret|token|passw(?:or)?d|passphrase))",
-    r#"\\?["']?(?P<sep>[ \t]*(?:=>|:=|[:=])[ \t]*)"#,
-    r#"(?:\\?"(?P<dq>[^"\\\n]{8,})\\?"|\\?'(?P<sq>[^'\\\n]{8,})\\?'|(?P<bare>[^\s"'`,;(){}<>\[\]\\‹]{8,}))"#,
-);
-
-#[rustfmt::skip]
-const ASSIGNED_HINTS: &[Hint] = &[
-    sign("apikey"), sign("api_key"), sign("api-key"),
-    sign("accesskey"), sign("access_key"), sign("access-key"),
-    sign("secretkey"), sign("secret_key"), sign("secret-key"),
-    sign("secret"), sign("token"), sign("passwd"), sign("password"), sign("passphrase"),
-];
-
 /// What stands for a secret in documentation.
 const PLACEHOLDERS: &[&str] = &[
     "your",
@@ -223,15 +217,15 @@ pub(super) fn find(shape: &Shape, regex: &Regex, text: &str, hits: &mut Vec<Hit>
     let mut at = 0;
     while let Some(groups) = regex.captures_at(text, at) {
         let Some(whole) = groups.get(0) else { return };
-        let secret =
-            ["s", "dq", "sq", "bare"].iter().find_map(|name| groups.name(name)).unwrap_or(whole);
-        let found = Found { text, groups: &groups, secret: secret.as_str(), end: secret.end() };
+        let secret = groups.name("s").unwrap_or(whole);
+        let found = Found { text, secret: secret.as_str(), end: secret.end() };
         if (shape.sure)(&found) {
             hits.push(Hit {
                 kind: shape.kind.into(),
                 from: whole.start(),
                 start: secret.start(),
                 end: secret.end(),
+                learned: matches!(shape.kind, "url-password" | "authorization" | "password"),
             });
             at = secret.end();
         } else {
@@ -279,7 +273,7 @@ fn no_placeholder(found: &Found<'_>) -> bool {
     !placeholder(found.secret)
 }
 
-fn placeholder(value: &str) -> bool {
+pub(super) fn placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     lower.starts_with(['$', '<', '{', '%', '‹', '&', '*', '@'])
         || lower.contains("${")
@@ -289,24 +283,8 @@ fn placeholder(value: &str) -> bool {
         || matches!(lower.as_str(), "pass" | "pwd" | "user")
 }
 
-/// Whether an assigned value is written out, and not code that yields one.
-fn literal(found: &Found<'_>) -> bool {
-    let key = found.groups.name("key").map_or("", |key| key.as_str());
-    let spaced = found.groups.name("sep").is_some_and(|sep| sep.as_str().trim() != sep.as_str());
-    let quoted = found.groups.name("bare").is_none();
-    if placeholder(found.secret) || found.secret.contains(char::is_whitespace) {
-        return false;
-    }
-    let password = key.to_ascii_lowercase().starts_with("pass");
-    match (quoted, spaced) {
-        (true, _) => !is_name(found.secret) && (password || mixed(found.secret)),
-        (false, true) => !code(found) && (varied(found.secret) || password && mixed(found.secret)),
-        (false, false) => !code(found) && (env_style(key) || mixed(found.secret)),
-    }
-}
-
 /// `access_token`, `password-reset`, `newPassword`: speaks of a secret.
-fn is_name(value: &str) -> bool {
+pub(super) fn is_name(value: &str) -> bool {
     let plain = value.chars().all(|c| c.is_ascii_alphabetic() || "_-./: ".contains(c));
     let mut spaced = String::with_capacity(value.len() * 2);
     for c in value.chars() {
@@ -319,14 +297,20 @@ fn is_name(value: &str) -> bool {
     plain && words.any(|word| NAMES.contains(&word))
 }
 
+/// Begins with the name of a secret and goes on with no more than a number: `token2`.
+pub(super) fn names_secret(lower: &str) -> bool {
+    let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    NAMES.contains(&stem) || ["pass", "pwd", "auth", "jwt"].contains(&stem)
+}
+
 /// Letters and digits both.
-fn mixed(value: &str) -> bool {
+pub(super) fn mixed(value: &str) -> bool {
     value.contains(|c: char| c.is_ascii_alphabetic())
         && value.contains(|c: char| c.is_ascii_digit())
 }
 
 /// Long, and changing often between small, great and digits: nobody names a variable so.
-fn varied(value: &str) -> bool {
+pub(super) fn varied(value: &str) -> bool {
     let class = |c: char| match c {
         'a'..='z' => 1,
         'A'..='Z' => 2,
@@ -338,22 +322,14 @@ fn varied(value: &str) -> bool {
     value.len() >= 12 && mixed(value) && changes >= 4
 }
 
-/// Written in capitals, as in an environment file.
-fn env_style(key: &str) -> bool {
-    key.chars().all(|c| !c.is_ascii_lowercase())
+/// `camelCaseLike`: small letters and great ones change often.
+pub(super) fn changes_case(value: &str) -> bool {
+    let letters: Vec<bool> =
+        value.bytes().filter(u8::is_ascii_alphabetic).map(|b| b.is_ascii_uppercase()).collect();
+    letters.windows(2).filter(|pair| pair[0] != pair[1]).count() >= 5
 }
 
-/// An expression: a path of names, a call, an index, a generic, something longer.
-fn code(found: &Found<'_>) -> bool {
-    let value = found.secret;
-    let next = found.text.get(found.end..).and_then(|rest| rest.chars().next());
-    let dotted = value.contains('.') && value.split('.').all(is_identifier);
-    let called = next.is_some_and(|c| "([{<".contains(c));
-    let typed = matches!(next, Some(',' | ';' | ')')) && is_identifier(value);
-    dotted || called || typed || value.contains("::") || value.contains("->") || is_name(value)
-}
-
-fn is_identifier(word: &str) -> bool {
+pub(super) fn is_identifier(word: &str) -> bool {
     let mut chars = word.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '?' || c == '!')

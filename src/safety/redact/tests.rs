@@ -8,7 +8,7 @@ fn redactor() -> Redactor {
 fn kinds(text: &str) -> Vec<String> {
     let masked = redactor().mask(text).into_owned();
     masked
-        .split("‹redacted:")
+        .split("‹secret:")
         .skip(1)
         .filter_map(|part| part.split_once(" #").map(|(kind, _)| kind.to_owned()))
         .collect()
@@ -115,6 +115,8 @@ fn what_a_shape_matches_holds_one_of_its_hints() {
     texts.push(format!("glsa_{}_{}", many(32), hex(8)));
     texts.push("postgres://user:pa55word@host/db".into());
     texts.push("redis://:pa55word@host".into());
+    texts.push("machine x login me password pa55word".into());
+    texts.push("curl -s -u me:pa55word https://host".into());
     texts.extend(
         ["pa\u{17f}\u{17f}word=", "TO\u{212a}EN="].map(|name| format!("{name}{}", many(40))),
     );
@@ -125,7 +127,9 @@ fn what_a_shape_matches_holds_one_of_its_hints() {
     for text in texts {
         let text = format!("see {text} there");
         let hinted: Vec<usize> = compiled.hinted(&text).map(|(index, _)| index).collect();
-        let mut any = false;
+        let mut hits = Vec::new();
+        lines::find(&text, &mut hits);
+        let mut any = !hits.is_empty();
         for (index, shape) in SHAPES.iter().enumerate() {
             if compiled.shape(index).unwrap().is_match(&text) {
                 assert!(hinted.contains(&index), "{}: {text}", shape.kind);
@@ -163,7 +167,7 @@ fn equal_secrets_look_equal_and_only_within_a_session() {
 #[test]
 fn a_private_key_is_masked_between_its_marks() {
     let masked = redactor().mask(&key_block()).into_owned();
-    assert!(masked.starts_with("-----BEGIN RSA PRIVATE KEY-----‹redacted:private-key #"));
+    assert!(masked.starts_with("-----BEGIN RSA PRIVATE KEY-----‹secret:private-key #"));
     assert!(!masked.contains("MII") && masked.contains("-----END RSA PRIVATE KEY-----"));
     let in_json = key_block().replace('\n', r"\n");
     assert_eq!(kinds(&in_json), ["private-key"]);
@@ -322,7 +326,7 @@ fn strings_inside_json_are_masked_and_keys_stay() {
     let (_, secret) = samples().remove(1);
     let mut value = serde_json::json!({ "token": [secret, 1], "n": null });
     redactor().mask_value(&mut value);
-    assert!(value["token"][0].as_str().is_some_and(|text| text.starts_with("‹redacted:github")));
+    assert!(value["token"][0].as_str().is_some_and(|text| text.starts_with("‹secret:github")));
 }
 
 #[test]
@@ -342,4 +346,162 @@ fn what_only_looks_like_a_service_token_stays() {
     }
     let stored = format!("AccountName=x;AccountKey={}==;", "aB3dE6gH9k".repeat(8));
     assert_eq!(kinds(&stored), ["storage-key"]);
+}
+
+/// Lines that hold a secret, with the part of each that must not be seen.
+#[rustfmt::skip]
+const SECRET_LINES: &[(&str, &str)] = &[
+    ("DB_PASS=s3cr3t", "s3cr3t"), ("ENCRYPTION_KEY=abcdefabcdef", "abcdefabcdef"),
+    ("SESSION_SIGNING=zyxwvu987", "zyxwvu987"), ("TWILIO_AUTH=0123abcd4567", "0123abcd4567"),
+    ("MAILGUN=key1a2b3c4d", "key1a2b3c4d"), ("AWS_SECRET_ACCESS_KEY2=wJalrXUtnFEMI", "wJalrXUtnFEMI"),
+    ("POSTGRES_PASSWORD=postgres", "=postgres"), ("RABBITMQ_DEFAULT_PASS=rabbitmq", "=rabbitmq"),
+    ("export MYSQL_PWD=hunter", "hunter"), ("set SECRET=topsecret", "topsecret"), ("PIN=4711", "4711"),
+    ("DB_PASS=\"my pass\"", "nothing"), ("JWT_SECRET='abc-def-ghi'", "abc-def-ghi"),
+    ("SECRET_KEY_BASE=deadbeef", "nothing"), ("$env:API_TOKEN = \"tok12345\"", "tok12345"),
+    ("API_KEY_PROD=qwertyui", "qwertyui"), ("REDIS_PASSWORD_OLD=rediss", "rediss"),
+    ("PGPASSWORD=pw1 psql -h db", "pw1"), ("  - POSTGRES_PASSWORD=postgres", "=postgres"),
+    ("      POSTGRES_PASSWORD: postgres", ": postgres"), ("      MINIO_ROOT_PASSWORD: minioadmin", "minioadmin"),
+    ("password: hunter", "hunter"), ("password: hunter2", "hunter2"), ("  password: \"p w\"", "nothing"),
+    ("db_password: 'swordfish'", "swordfish"), ("token: a1b2c3d4", "a1b2c3d4"),
+    ("api_key: 9f8e7d6c", "9f8e7d6c"), ("client_secret: 8a7b6c", "8a7b6c"), ("password: p@ss!", "p@ss!"),
+    (r#"{"password": "x7"}"#, "x7"), (r#"  "token": "abc123","#, "abc123"), (r#""password": "postgres","#, "\"postgres\""),
+    (r#""apiKey": "a1b2c3d4e5","#, "a1b2c3d4e5"), (r#""clientSecret": "correcthorse""#, "correcthorse"),
+    (r#"{\"password\":\"hunter\"}"#, "hunter"), (r#""pin": 4711"#, "4711"),
+    ("password = \"hunter\"", "hunter"), ("secret_key = 'k3yk3yk3y'", "k3yk3yk3y"), ("password = hunter22", "hunter22"),
+    ("password=hunter", "hunter"), ("spring.datasource.password=swordfish", "swordfish"),
+    ("db.password = s3cr3t", "s3cr3t"), ("//registry.npmjs.org/:_authToken=abcdef", "abcdef"),
+    ("_auth=dXNlcjpwYXNz", "dXNlcjpwYXNz"), ("SECRET_KEY = 'django-insecure-1a2b'", "1a2b"),
+    ("DB_PASSWORD = \"hunter\"", "hunter"), ("const password = 'hunter';", "hunter"),
+    ("const apiToken: string = \"tok3n-abcd\";", "tok3n-abcd"), ("let api_key: &str = \"k1k2k3k4\";", "k1k2k3k4"),
+    ("  password: 'hunter',", "hunter"), ("'password' => 'hunter',", "hunter"), ("define('DB_PASSWORD', 'x'); $password = 'hunter';", "hunter"),
+    ("config[\"password\"] = \"hunter\"", "hunter"), ("$cfg['db']['passwd'] = 'swordfish';", "swordfish"),
+    ("mysql --password=hunter2 db", "hunter2"), ("tool --password hunter2 --yes", "hunter2"),
+    ("tool --token abc123def", "abc123def"), ("curl -u admin:swordfish https://x", "swordfish"),
+    ("machine x login me password swordfish", "swordfish"), ("<password>swordfish</password>", "swordfish"),
+    ("<add name=\"x\" password=\"swordfish\"/>", "swordfish"), ("Server=db;User=sa;Password=swordf1sh;", "swordf1sh"),
+    ("GET /x?api_key=a1b2c3d4e5&x=1", "a1b2c3d4e5"), ("postgres://app:pw1@db/x", "pw1"),
+    (".env:3:DB_PASS=s3cr3t", "s3cr3t"), ("+DB_PASS=s3cr3t", "s3cr3t"), ("   12  DB_PASS=s3cr3t", "s3cr3t"),
+    ("ENV ADMIN_PASSWORD=letmein", "letmein"), ("password := \"hunter\"", "hunter"), ("WEBHOOK_SIGNING_SECRET=whsec", "whsec"),
+    ("ADMIN_CREDENTIALS=root:toor", "root:toor"), ("COOKIE_SALT=pepper", "pepper"), ("RAILS_MASTER_KEY=0a1b2c", "0a1b2c"),
+    ("{\"_authToken\": \"npmtok3n\"}", "npmtok3n"), ("PASS: \"swordfish\"", "swordfish"),
+];
+
+/// Lines of code and prose that speak of secrets and hold none.
+#[rustfmt::skip]
+const ORDINARY_LINES: &[&str] = &[
+    "key = event.key", "token = lexer.next()", "password: String", "password: String,", "let secret = compute();",
+    "PASSWORD_MIN_LENGTH = 8", "PASSWORD_MIN_LENGTH=8", "MAX_TOKENS=4096", "max_tokens: 4096", "TOKEN_TTL=3600",
+    "\"password\": \"Password\",", "\"password\": \"Passwort\"", "\"password\": \"密码\"", "label.password=Password",
+    "\"passwordLabel\": \"Enter your password\"", "password: \"Mot de passe\",", "\"forgot_password\": \"Forgot?\"",
+    "password: str", "password: string;", "password: str = Field(...)", "password?: string", "api_key: Optional[str] = None",
+    "secret: SecretStr", "token: Token,", "pub token: TokenKind,", "token: TokenKind::Ident", "const token = next();",
+    "password = args.password", "password = getpass.getpass()", "self.password = password", "password=password,",
+    "connect(user=user, password=pw)", "login(password=password)", "if password == other:", "if token != \"end\" {",
+    "assert token == 'abc123def456'", "secret = os.environ[\"SECRET\"]", "API_KEY = os.getenv(\"API_KEY\")",
+    "API_KEY=$OPENAI_API_KEY", "TOKEN=${GITHUB_TOKEN}", "TOKEN: ${{ secrets.GITHUB_TOKEN }}", "PASSWORD=$(cat pw.txt)",
+    "PASSWORD=<your password>", "API_KEY=your-api-key-here", "API_KEY=changeme", "DB_PASSWORD=", "SSL_KEY=/etc/ssl/site.key",
+    "SSH_KEY_PATH=~/.ssh/id_rsa", "SSH_AUTH_SOCK=/tmp/agent.1", "PWD=/home/me", "OLDPWD=/home/me/x", "primary_key=True",
+    "sort_key: created_at", "cache_key = \"users:all\"", "<input type=\"password\" name=\"password\">", "type: password",
+    "public_key: abcdef0123456789", "STRIPE_PUBLISHABLE_KEY=pk_x", "token: \"access_token\"", "{\"token\": \"the\", \"start\": 0}",
+    "\"unk_token\": \"<unk>\"", "token = \"end_of_statement\"", "KEYBOARD_LAYOUT=us", "keyboard: qwerty123", "monkey=bonobo12",
+    "compass: north", "bypass = enabled1", "auth: basic", "AUTH=ldap", "author: someone1", "key: value1", "key = \"item-12\"",
+    "STORAGE_KEY = \"theme\"", "\"key\": \"abc123\"", "idempotency_key: req-12", "hotkey = ctrl1", "the password: it is long",
+    "password -> hash", "secretName: my-app-tls1", "tokens: 1234567890", "password: required", "\"password\": \"required|min:8\"",
+    "image: postgres:15", "postgres", "rabbitmq: running", "user=postgres", "use postgres::Client;", "jwt.algorithm=HS256",
+    "- name: token", "std::string token = next;", "token::Kind", "https://host/token?x=1", "PASS tests/a.rs 12", "pass: 12, fail: 0",
+    "let key = map.keys().next();", "for key in keys:", "case TOKEN: return 1;", "GIT_COMMIT=2fd4e1c67a2d28fced849ee1bb76e7391b93eb12",
+];
+
+#[test]
+fn what_stands_behind_the_name_of_a_secret_is_masked() {
+    let mut seen = Vec::new();
+    for (line, secret) in SECRET_LINES {
+        let fresh = Redactor::new([("", ""); 0], [7; 16]);
+        let masked = fresh.mask(line).into_owned();
+        if *secret != "nothing" && (!is_masked(&masked) || masked.contains(secret)) {
+            seen.push(format!("{line}  →  {masked}"));
+        }
+    }
+    assert!(seen.is_empty(), "{} of {}:\n{}", seen.len(), SECRET_LINES.len(), seen.join("\n"));
+}
+
+#[test]
+fn code_and_prose_that_speak_of_secrets_come_through() {
+    let mut seen = Vec::new();
+    for line in ORDINARY_LINES {
+        let fresh = Redactor::new([("", ""); 0], [7; 16]);
+        let masked = fresh.mask(line).into_owned();
+        if masked != *line {
+            seen.push(format!("{line}  →  {masked}"));
+        }
+    }
+    assert!(seen.is_empty(), "{} of {}:\n{}", seen.len(), ORDINARY_LINES.len(), seen.join("\n"));
+}
+
+#[test]
+fn a_word_is_a_secret_behind_its_name_only_and_a_random_value_everywhere() {
+    let redactor = Redactor::new([("", ""); 0], [7; 16]);
+    let masked = redactor.mask("POSTGRES_PASSWORD=postgres\nimage: postgres:15\n").into_owned();
+    assert!(masked.starts_with("POSTGRES_PASSWORD=‹secret:password #"), "{masked}");
+    assert!(masked.ends_with("\nimage: postgres:15\n"), "{masked}");
+    let random = "q7Zp2Lx9Vb4Tn8Rc";
+    let masked = redactor.mask(&format!("said {random}\nDB_PASS={random}\n")).into_owned();
+    assert!(!masked.contains(random), "{masked}");
+    assert!(!redactor.mask(&format!("later: <{random}>")).contains(random));
+    for word in
+        ["postgres", "rabbitmq", "minioadmin", "password1", "correct-horse-battery", "p4ssw0rd"]
+    {
+        assert!(!is_random(word), "{word}");
+    }
+    assert!(is_random(random) && is_random("9f86d081884c7d659a2feaa0c55ad015"));
+}
+
+#[test]
+fn a_mask_is_turned_back_and_one_that_stands_for_nothing_is_named() {
+    let redactor = redactor();
+    for (kind, secret) in samples() {
+        let text = format!("a {secret} b");
+        let masked = redactor.mask(&text).into_owned();
+        let back = redactor.reveal(&masked, "").unwrap();
+        assert!(back.text == text && back.masks.len() == 1, "{kind}");
+    }
+    let block = key_block();
+    let masked = redactor.mask(&block).into_owned();
+    assert!(redactor.reveal(&masked, "").unwrap().text == block);
+    for made_up in ["‹secret:api-key #dead›", "‹secret:api-key›", "‹redacted:api-key #7bdf›"]
+    {
+        let text = format!("x {made_up} y");
+        assert_eq!(redactor.reveal(&text, "").err(), Some(UnknownMask(made_up.into())));
+        assert!(redactor.reveal(&text, &text).unwrap().text == text, "it is text of the file");
+        assert_eq!(redactor.find_mask(&text), None);
+    }
+    for text in ["‹secret:{kind} #{tag}›", "‹secret:", "‹quoted›", "‹secret:a #1\n›"]
+    {
+        assert!(redactor.reveal(text, "").unwrap().text == text, "{text}");
+    }
+}
+
+#[test]
+fn no_two_secrets_share_a_tag() {
+    let redactor = Redactor::new([("", ""); 0], [7; 16]);
+    let values: Vec<String> = (0..3_000).map(|n| format!("v{n}x{}", n * 7919)).collect();
+    let mut masks = HashSet::new();
+    for value in &values {
+        let masked = redactor.mask(&format!("DB_PASS={value}")).into_owned();
+        let tag = masked.rsplit_once('#').unwrap().1.to_owned();
+        assert!(masks.insert(tag), "{masked}");
+        assert!(redactor.reveal(&masked, "").unwrap().text == format!("DB_PASS={value}"));
+    }
+    let again = redactor.mask("DB_PASS=v0x0").into_owned();
+    assert!(redactor.reveal(&again, "").unwrap().text == "DB_PASS=v0x0");
+}
+
+#[test]
+fn a_change_shows_the_secrets_of_the_file_masked_and_what_is_new_in_the_open() {
+    let redactor = redactor();
+    let (old, new) =
+        ("DB_PASS=s3cr3t\na\n", "DB_PASS=s3cr3t\nAPI_KEY=$(curl x)1\nOTHER_PASS=n3w\n");
+    let (old, new) = redactor.mask_both(old, new);
+    assert!(!old.contains("s3cr3t") && !new.contains("s3cr3t"));
+    assert!(new.contains("OTHER_PASS=n3w") && new.contains("$(curl x)1"), "{new}");
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::diff::unified;
 use super::edit::{self, Edit};
 use super::input::{Input, Names, PATH};
+use super::masks::Masks;
 use super::{Access, Fault, Spot, Task, Write, content, digest, quoted, spot};
 use crate::protocol::{Change, Effect, Tier};
 use crate::safety::findings::Findings;
@@ -48,12 +49,18 @@ pub fn write(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
                 .map_err(|_| Fault::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?,
         ),
     };
-    let (after, note) = match old {
+    let mut masks = Masks::new(ground, old.unwrap_or_default());
+    let real = masks.reveal(text)?;
+    let as_file = |text| match old {
         Some(old) if !old.is_empty() => like(old, text),
         Some(_) | None => (Cow::Borrowed(text), None),
     };
+    let (after, note) = as_file(&real);
+    let shown = masks.any().then(|| masks.shown(&as_file(text).0, &after));
+    masks.find(&spot, out);
     known(&spot, before.as_deref(), Needs::Whole, ground, out);
-    finish(spot, before, after.as_bytes(), note)
+    let after = After { bytes: after.as_bytes(), shown };
+    finish(spot, before.clone(), after, note, ground)
 }
 
 pub fn edit(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Result<Task, Fault> {
@@ -63,16 +70,50 @@ pub fn edit(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resul
     let before = content(&spot, ground, MOST)?;
     let Some(bytes) = before else {
         return match edits.as_slice() {
-            [Edit { old, new, .. }] if old.is_empty() => finish(spot, None, new.as_bytes(), None),
+            [Edit { old, new, .. }] if old.is_empty() => {
+                let mut masks = Masks::new(ground, "");
+                let real = masks.reveal(new)?;
+                masks.find(&spot, out);
+                let shown = masks.any().then(|| masks.shown(new, &real));
+                finish(spot, None, After { bytes: real.as_bytes(), shown }, None, ground)
+            }
             _ => Err(words::TOOL_NO_FILE.with("path", quoted(&spot.shown)).into()),
         };
     };
     let text = std::str::from_utf8(&bytes)
         .map_err(|_| Fault::from(words::TOOL_NOT_TEXT.with("path", quoted(&spot.shown))))?;
-    let done = edit::apply(text, &edits)?;
+    let mut masks = Masks::new(ground, text);
+    let (done, shown) = edited(text, edits, &mut masks)?;
+    masks.find(&spot, out);
     known(&spot, Some(&bytes), Needs::Part, ground, out);
-    let after = done.text.into_bytes();
-    finish(spot, Some(bytes), &after, done.note)
+    let after = After { bytes: done.text.as_bytes(), shown };
+    finish(spot, Some(bytes.clone()), after, done.note, ground)
+}
+
+/// The text with its edits done, and where masks were turned back, also as it is shown.
+fn edited(
+    text: &str,
+    edits: Vec<Edit>,
+    masks: &mut Masks<'_>,
+) -> Result<(edit::Edited, Option<String>), Fault> {
+    let mut real = Vec::with_capacity(edits.len());
+    let mut visible = Vec::with_capacity(edits.len());
+    for edit in &edits {
+        let (old, new) = (masks.reveal(&edit.old)?, masks.reveal(&edit.new)?);
+        visible.push(Edit { old: old.clone(), ..edit.clone() });
+        real.push(Edit { old, new, all: edit.all });
+    }
+    if !masks.any() {
+        return Ok((edit::apply(text, &real)?, None));
+    }
+    let done = edit::apply(text, &real).map_err(|fault| {
+        // What is nearest is told from the file as the model knows it.
+        let detail = edit::apply(&masks.masked_before(), &edits).err().map(|fault| fault.detail);
+        Fault { detail: detail.unwrap_or_default(), ..fault }
+    })?;
+    let shown = edit::apply(text, &visible).map(|shown| shown.text).unwrap_or_default();
+    let shown = masks.shown(&shown, &done.text);
+    Ok((done, Some(shown)))
 }
 
 /// One edit for each element of `edits`, or the one that stands beside the path.
@@ -173,26 +214,48 @@ fn steers(spot: &Spot) -> bool {
     spot.inside && steering::reader(Path::new(&spot.shown)).is_some()
 }
 
+/// What a file becomes.
+pub struct After<'a> {
+    pub bytes: &'a [u8],
+    /// How it is shown; `None`: as it is.
+    pub shown: Option<String>,
+}
+
 /// The task of a file that becomes `after`.
 pub fn finish(
     spot: Spot,
     before: Option<Vec<u8>>,
-    after: &[u8],
+    after: After<'_>,
     note: Option<Say>,
+    ground: &Ground<'_>,
 ) -> Result<Task, Fault> {
-    if before.as_deref() == Some(after) {
+    if before.as_deref() == Some(after.bytes) {
         return Err(words::NOTHING_CHANGES.with("path", quoted(&spot.shown)).into());
     }
-    let change = change(&spot, before.as_deref(), Some(after));
-    let after = Some(Arc::from(after));
+    let seen = after.shown.as_deref().map_or(after.bytes, str::as_bytes);
+    let mut change = change(&spot, (before.as_deref(), Some(seen)), ground);
+    change.after = Some(digest(after.bytes));
+    let after = Some(Arc::from(after.bytes));
     Ok(Task::Change(Box::new(Write { spot, after, change, backup: false, note })))
 }
 
-/// What is shown of a change.
-pub fn change(spot: &Spot, before: Option<&[u8]>, after: Option<&[u8]>) -> Change {
+/// What is shown of a change. The secrets of the file as it is are masked, also where
+/// they stay; whatever is new is shown.
+pub fn change(
+    spot: &Spot,
+    (before, after): (Option<&[u8]>, Option<&[u8]>),
+    ground: &Ground<'_>,
+) -> Change {
     let text =
         |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
     let (old, new) = (text(before), text(after));
+    let (old, new) = match ground.scene.world.secrets() {
+        Some(secrets) => {
+            let (old, new) = secrets.mask_both(&old, &new);
+            (old.into_owned(), new.into_owned())
+        }
+        None => (old, new),
+    };
     // Where all lines end the same way, their ends are no news.
     let same = |text: &str| text.is_empty() || edit::has_crlf_only(text);
     let (old, new) = match same(&old) && same(&new) {

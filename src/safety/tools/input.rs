@@ -25,6 +25,11 @@ impl<'a> Input<'a> {
         Input { tool, value }
     }
 
+    /// All of it, as it came.
+    pub fn whole(&self) -> &'a Value {
+        self.value
+    }
+
     pub fn fields(&self) -> Option<&'a Map<String, Value>> {
         self.value.as_object()
     }

@@ -27,6 +27,7 @@ mod edit;
 mod file;
 mod input;
 mod json;
+pub(super) mod masks;
 mod nearest;
 mod patch;
 mod plugin;
@@ -302,5 +303,7 @@ fn content(spot: &Spot, ground: &Ground<'_>, most: usize) -> Result<Option<Vec<u
     }
 }
 
+#[cfg(test)]
+mod masks_tests;
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,9 @@
 
 use serde_json::{Map, Value};
 
-use super::change::finish;
+use super::change::{After, finish};
 use super::input::{Input, Names, PATH};
+use super::masks::Masks;
 use super::{Access, Fault, Spot, Task, content, json, quoted, spot};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
@@ -37,12 +38,26 @@ pub fn judge(input: &Input<'_>, ground: &Ground<'_>, out: &mut Findings) -> Resu
     let old = json::parse(body).map_err(|why| {
         Fault::from(words::CONFIG_NOT_JSON.with("path", quoted(&spot.shown)).with("why", why))
     })?;
-    let new = patched(input, &old.value)?;
-    let new = json::in_order(&old.value, new);
+    let mut masks = Masks::new(ground, text);
+    let real = masks.reveal_value(input.whole())?;
+    let becomes = |input: &Input<'_>| {
+        let new = patched(input, &old.value)?;
+        Ok::<_, Fault>(json::in_order(&old.value, new))
+    };
+    let new = becomes(&Input::new("config.json_patch", &real))?;
     held_back(&old.value, &new, out);
     let after = format!("{mark}{}", json::rewrite(body, &old, &new));
+    let shown = match masks.any() {
+        true => {
+            let shown = format!("{mark}{}", json::rewrite(body, &old, &becomes(input)?));
+            Some(masks.shown(&shown, &after))
+        }
+        false => None,
+    };
+    masks.find(&spot, out);
     let say = words::TOOL_PATCHES.with("path", quoted(&spot.shown));
-    let task = finish(spot, bytes, after.as_bytes(), None)?;
+    let after = After { bytes: after.as_bytes(), shown };
+    let task = finish(spot, bytes.clone(), after, None, ground)?;
     out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     match task {
         Task::Change(write) => Ok(Task::Change(Box::new(super::Write { backup: true, ..*write }))),

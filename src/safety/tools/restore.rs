@@ -70,7 +70,7 @@ fn task(
     if now == restore.before {
         return Err(words::NOTHING_CHANGES.with("path", quoted(&spot.shown)).into());
     }
-    let shown = change(&spot, now.as_deref(), restore.before.as_deref());
+    let shown = change(&spot, (now.as_deref(), restore.before.as_deref()), ground);
     let after = restore.before.as_deref().map(Arc::from);
     let write = Write { spot: spot.clone(), after, change: shown, backup: false, note: None };
     Ok((spot, Task::Change(Box::new(write))))

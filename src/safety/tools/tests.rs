@@ -12,7 +12,8 @@ use crate::words::Lang;
 
 /// Files by their path, and links.
 #[derive(Default)]
-struct Table {
+pub(super) struct Table {
+    pub secrets: Option<crate::safety::redact::Redactor>,
     files: BTreeMap<PathBuf, Vec<u8>>,
     links: BTreeMap<PathBuf, PathBuf>,
     seen: BTreeMap<PathBuf, String>,
@@ -20,17 +21,17 @@ struct Table {
 }
 
 impl Table {
-    fn with(files: &[(&str, &str)]) -> Table {
+    pub fn with(files: &[(&str, &str)]) -> Table {
         let files =
             files.iter().map(|(path, text)| (PathBuf::from(path), text.as_bytes().to_vec()));
         Table { files: files.collect(), node: true, ..Table::default() }
     }
 
-    fn judged(&self, name: &str, input: Value) -> Verdict {
+    pub fn judged(&self, name: &str, input: Value) -> Verdict {
         self.under(&Policy::default(), name, input)
     }
 
-    fn under(&self, policy: &Policy, name: &str, input: Value) -> Verdict {
+    pub fn under(&self, policy: &Policy, name: &str, input: Value) -> Verdict {
         let work = Work::Tool { name: name.into(), input };
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         assess(step, Scene { policy, place: &place(), world: self })
@@ -43,7 +44,7 @@ impl Table {
     }
 }
 
-fn place() -> Place {
+pub(super) fn place() -> Place {
     Place::new("/w", "/h")
 }
 
@@ -86,17 +87,21 @@ impl World for Table {
     fn last_seen(&self, path: &Path) -> Option<String> {
         self.seen.get(path).cloned()
     }
+
+    fn secrets(&self) -> Option<&crate::safety::redact::Redactor> {
+        self.secrets.as_ref()
+    }
 }
 
 fn tier(verdict: &Verdict) -> Tier {
     verdict.judged().risk.tier
 }
 
-fn rules(verdict: &Verdict) -> Vec<&str> {
+pub(super) fn rules(verdict: &Verdict) -> Vec<&str> {
     verdict.judged().risk.reasons.iter().map(|reason| reason.rule.as_str()).collect()
 }
 
-fn fault(verdict: &Verdict) -> String {
+pub(super) fn fault(verdict: &Verdict) -> String {
     match &verdict.judged().task {
         Some(Task::Fault(fault)) => fault.say.text(Lang::En),
         other => panic!("no fault: {other:?}"),

@@ -120,7 +120,7 @@ async fn a_secret_is_masked_before_the_output_is_cut() {
     let prog = program(folder.path(), text.as_bytes(), 0o755);
     let redactor = Redactor::new([("", ""); 0], [1; 16]);
     let seen = ran(judged(Tier::L1, folder.path(), &prog, &[]), Some(redactor)).await;
-    assert!(seen.stdout.starts_with("start ‹redacted:github-token #"), "{}", seen.stdout);
+    assert!(seen.stdout.starts_with("start ‹secret:github-token #"), "{}", seen.stdout);
     assert!(!seen.stderr.contains("ghp_"));
 }
 

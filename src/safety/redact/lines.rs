@@ -1,0 +1,525 @@
+//! Secrets behind their names: `DB_PASS=…`, `password: …`, `"token": "…"`.
+//!
+//! The name stands right before the value, on the same line, so nothing else of the text
+//! counts. Settings give almost any word after the name of a password; code gives names,
+//! calls and types there, so what is not written in quotes must look like no name.
+
+use std::ops::Range;
+
+use super::names::{self, Class};
+use super::shapes::{self, Hit};
+
+/// A longer name is none.
+const NAME: usize = 64;
+/// A longer value is taken to here.
+const VALUE: usize = 8 * 1024;
+/// How much of a value is looked at to judge it.
+const LOOKED_AT: usize = 256;
+
+/// How a name is bound to its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// `NAME=value` in capitals, without a blank: an environment.
+    Variable,
+    /// `NAME: value` or `NAME = value` in capitals.
+    Capitals,
+    /// `"name": value`, `<name>value`, `'name' => value`.
+    Field,
+    /// `name: value`
+    Colon,
+    /// `name=value`
+    Tight,
+    /// `name = value`
+    Spaced,
+    /// `--name value`
+    Flag,
+}
+
+struct Value<'t> {
+    text: &'t str,
+    start: usize,
+    quoted: bool,
+    /// What comes right after it.
+    next: Option<char>,
+    /// Nothing but a remark follows on its line.
+    last: bool,
+    /// It is one of several, as in `Server=db;Password=…;`.
+    listed: bool,
+}
+
+/// How far was looked ahead already, so that no part of a long line is looked at again
+/// and again.
+#[derive(Default)]
+struct Ahead {
+    /// A run of characters of which a bare value is made.
+    bare: Range<usize>,
+    /// For each quote, from where it was looked for, and where the line or the text ends.
+    quotes: [Range<usize>; 3],
+}
+
+impl Ahead {
+    fn bare(&mut self, text: &str, at: usize) -> usize {
+        if !self.bare.contains(&at) {
+            let ends = |c: char| c.is_whitespace() || "\"'`,;(){}<>[]\\‹&|".contains(c);
+            let rest = text.get(at..).unwrap_or_default();
+            self.bare = at..at + rest.find(ends).unwrap_or(rest.len());
+        }
+        self.bare.end
+    }
+
+    /// Where a quoted text ends; with a backslash before it the quote is part of the text.
+    fn closing(&mut self, text: &str, at: usize, quote: u8) -> Option<usize> {
+        let bytes = text.as_bytes();
+        let known = self.quotes.get_mut(QUOTES.iter().position(|one| *one == quote)?)?;
+        if !known.contains(&at) {
+            let ends = |byte: &u8| *byte == quote || *byte == b'\n' || *byte == b'\r';
+            let len = bytes.get(at..)?.iter().position(ends);
+            *known = at..len.map_or(text.len(), |len| at + len);
+        }
+        let end = known.end;
+        let closes = bytes.get(end) == Some(&quote);
+        let escaped = end > at && bytes.get(end - 1) == Some(&b'\\');
+        closes.then_some(if escaped { end - 1 } else { end })
+    }
+}
+
+const QUOTES: [u8; 3] = [b'"', b'\'', b'`'];
+
+/// Adds what stands behind its name.
+pub(super) fn find(text: &str, hits: &mut Vec<Hit>) {
+    let bytes = text.as_bytes();
+    let mut ahead = Ahead::default();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let hit = match byte {
+            b'=' | b':' => assigned(text, at, &mut ahead),
+            b'>' => element(text, at),
+            b'-' if bytes.get(at + 1) == Some(&b'-') => flag(text, at, &mut ahead),
+            _ => None,
+        };
+        at = match hit {
+            Some(hit) => {
+                let end = hit.end;
+                hits.push(hit);
+                end.max(at + 1)
+            }
+            None => at + 1,
+        };
+    }
+}
+
+fn assigned(text: &str, at: usize, ahead: &mut Ahead) -> Option<Hit> {
+    let bytes = text.as_bytes();
+    let (before, sign) = (at.checked_sub(1).and_then(|at| bytes.get(at)), bytes.get(at)?);
+    let after = bytes.get(at + 1);
+    let compares = |byte: &u8| b"=!<>~+*/%^|&".contains(byte);
+    // `:=` and `=>` are signs of their own; `==`, `::` and `://` give no value.
+    let (left, right) = match (sign, after) {
+        (b':', Some(b'=')) => (at, at + 2),
+        (b':', Some(b':' | b'/')) => return None,
+        (b'=', Some(b'>')) => (at, at + 2),
+        (b'=', Some(b'=' | b'~')) => return None,
+        _ => (at, at + 1),
+    };
+    if before.is_some_and(|byte| *byte == b':' || *sign == b'=' && compares(byte)) {
+        return None;
+    }
+    let name = name_before(text, left)?;
+    let class = names::class(name.last)?;
+    let blanks =
+        text.get(right..)?.len() - text.get(right..)?.trim_start_matches([' ', '\t']).len();
+    let mut value = value_at(text, right + blanks, *sign == b':', ahead)?;
+    value.listed = text.get(..name.start)?.ends_with(';');
+    let capitals = name.last.len() > 1 && !name.last.contains(|c: char| c.is_ascii_lowercase());
+    let tight = blanks == 0 && !name.spaced;
+    let form = match sign {
+        _ if name.quoted => Form::Field,
+        b'=' if capitals && tight => Form::Variable,
+        _ if capitals => Form::Capitals,
+        b':' => Form::Colon,
+        _ if tight => Form::Tight,
+        _ => Form::Spaced,
+    };
+    is_secret(form, class, name.last, &value).then(|| hit(class, name.start, &value))
+}
+
+/// `<password>value</password>`
+fn element(text: &str, at: usize) -> Option<Hit> {
+    let name = name_before(text, at)?;
+    if name.spaced || name.quoted || text.get(..name.start)?.chars().next_back() != Some('<') {
+        return None;
+    }
+    let class = names::class(name.last)?;
+    let rest = text.get(at + 1..)?;
+    let rest = rest.get(..rest.floor_char_boundary(VALUE))?;
+    let end = rest.find(['<', '\n'])?;
+    let value = trimmed(text, at + 1, at + 1 + end, true);
+    is_secret(Form::Field, class, name.last, &value).then(|| hit(class, name.start, &value))
+}
+
+/// `--password value`
+fn flag(text: &str, at: usize, ahead: &mut Ahead) -> Option<Hit> {
+    let rest = text.get(at + 2..)?;
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let len = rest.find(|c| !part(c)).filter(|len| (2..=NAME).contains(len))?;
+    let (name, rest) = rest.split_at_checked(len)?;
+    let class = names::class(name)?;
+    rest.starts_with(' ').then_some(())?;
+    let value = value_at(text, at + 2 + len + 1, false, ahead)?;
+    let plain = !value.text.starts_with('-');
+    (plain && is_secret(Form::Flag, class, name, &value)).then(|| hit(class, at, &value))
+}
+
+fn hit(class: Class, from: usize, value: &Value<'_>) -> Hit {
+    Hit {
+        kind: class.kind().into(),
+        from,
+        start: value.start,
+        end: value.start + value.text.len(),
+        learned: true,
+    }
+}
+
+struct Name<'t> {
+    /// Its last part: `password` of `db.password`.
+    last: &'t str,
+    start: usize,
+    quoted: bool,
+    /// Blanks stand between it and the sign.
+    spaced: bool,
+}
+
+/// The name that ends before `end`, perhaps in quotes or in brackets.
+fn name_before(text: &str, end: usize) -> Option<Name<'_>> {
+    let head = text.get(..end)?;
+    let plain = head.trim_end_matches([' ', '\t']);
+    let spaced = plain.len() < head.len();
+    let plain = plain.strip_suffix(['?', '!']).unwrap_or(plain);
+    let inner = plain.strip_suffix(']').unwrap_or(plain);
+    let inner = inner.strip_suffix(['"', '\'', '`']).unwrap_or(inner);
+    let quoted = inner.len() < plain.len();
+    let inner = if quoted { inner.strip_suffix('\\').unwrap_or(inner) } else { inner };
+    let part = |c: char| {
+        c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '\u{17f}' || c == '\u{212a}'
+    };
+    let mut start = inner.len();
+    for c in inner.chars().rev().take_while(|c| part(*c)).take(NAME + 1) {
+        start -= c.len_utf8();
+    }
+    let last = inner.get(start..)?;
+    (!last.is_empty() && last.len() <= NAME).then_some(Name { last, start, quoted, spaced })
+}
+
+/// The value that begins at `at`, on this line.
+fn value_at<'t>(text: &'t str, at: usize, typed: bool, ahead: &mut Ahead) -> Option<Value<'t>> {
+    let rest = text.get(at..)?;
+    let bytes = rest.as_bytes();
+    let skip = match bytes {
+        [b'\\', b'"' | b'\'', ..] => 1,
+        [b'b' | b'r' | b'f' | b'@' | b'L' | b'u', b'"' | b'\'', ..] => 1,
+        _ => 0,
+    };
+    if let Some(quote @ (b'"' | b'\'' | b'`')) = bytes.get(skip).copied() {
+        let start = at + skip + 1;
+        let end = ahead.closing(text, start, quote)?;
+        return Some(trimmed(text, start, end, true));
+    }
+    // `let name: Type = "value"`
+    if typed && let Some(value) = after_type(text, at, ahead) {
+        return Some(value);
+    }
+    Some(trimmed(text, at, ahead.bare(text, at), false))
+}
+
+fn after_type<'t>(text: &'t str, at: usize, ahead: &mut Ahead) -> Option<Value<'t>> {
+    let rest = text.get(at..)?;
+    let of_type = |c: char| c.is_ascii_alphanumeric() || " &'<>_:?[]|".contains(c);
+    let rest = rest.get(..rest.floor_char_boundary(2 * NAME)).unwrap_or(rest);
+    let len = rest.find(|c| !of_type(c)).filter(|len| *len > 0 && *len < NAME)?;
+    let value = rest.get(len..)?.strip_prefix('=')?.trim_start_matches(' ');
+    let start = at + rest.len() - value.len();
+    value.starts_with(['"', '\'']).then(|| value_at(text, start, false, ahead)).flatten()
+}
+
+fn trimmed(text: &str, start: usize, end: usize, quoted: bool) -> Value<'_> {
+    let value = text.get(start..end).unwrap_or_default();
+    let next = text.get(end..).and_then(|rest| rest.chars().next());
+    let value = match value.len() {
+        ..=VALUE => value.trim_end_matches([' ', '\t']),
+        _ => value.get(..value.floor_char_boundary(VALUE)).unwrap_or_default(),
+    };
+    let rest = text.get(end..).unwrap_or_default().trim_start_matches([' ', '\t']);
+    let last = rest.is_empty() || rest.starts_with(['\n', '\r', '#', '\\']);
+    Value { text: value, start, quoted, next, last, listed: false }
+}
+
+/// Whether the value is a secret, given the form it is bound in and what its name says.
+fn is_secret(form: Form, class: Class, name: &str, value: &Value<'_>) -> bool {
+    let text = value.text;
+    let looked = text.get(..text.floor_char_boundary(LOOKED_AT)).unwrap_or_default();
+    let lower = looked.to_ascii_lowercase();
+    if looked.is_empty() || shapes::placeholder(looked) || is_nothing(&lower) || is_place(looked) {
+        return false;
+    }
+    if looked.contains(char::is_whitespace) || looked.contains('‹') {
+        return false;
+    }
+    let speaks = shapes::is_name(looked) || shapes::names_secret(&lower);
+    let look = Look { form, class, value, text: looked, lower: &lower, speaks };
+    match (form, value.quoted) {
+        (Form::Variable, _) => look.variable(name),
+        (Form::Flag, _) => look.flag(),
+        (Form::Field, _) => !look.is_code() && look.field(name),
+        (Form::Capitals, true) => look.quoted(name, true),
+        (Form::Colon | Form::Tight | Form::Spaced, true) => look.quoted(name, false),
+        (Form::Capitals, false) => !look.is_code() && look.capitals(),
+        (Form::Colon | Form::Tight, false) => !look.is_code() && look.bare(name),
+        (Form::Spaced, false) => !look.is_code() && look.spaced(),
+    }
+}
+
+struct Look<'a> {
+    form: Form,
+    class: Class,
+    value: &'a Value<'a>,
+    text: &'a str,
+    lower: &'a str,
+    /// It speaks of a secret: `access_token`.
+    speaks: bool,
+}
+
+impl Look<'_> {
+    fn variable(&self, name: &str) -> bool {
+        let digits = self.is_number();
+        match self.class {
+            Class::Password => !self.speaks,
+            Class::Secret | Class::Key => {
+                !self.speaks && self.text.len() >= 3 && (!digits || self.text.len() >= 6)
+            }
+            Class::Token => {
+                let scheme = SCHEMES.contains(&self.lower);
+                !self.speaks && !scheme && self.text.len() >= 4 && (!digits || self.text.len() >= 6)
+            }
+            Class::Service => {
+                !names::is_fingerprint(name) && self.text.len() >= 8 && shapes::mixed(self.text)
+            }
+        }
+    }
+
+    fn flag(&self) -> bool {
+        match self.class {
+            Class::Password => !self.speaks && !self.is_common(),
+            _ => !self.speaks && shapes::mixed(self.text) && self.text.len() >= 6,
+        }
+    }
+
+    /// In a file of settings or a document of data.
+    fn field(&self, name: &str) -> bool {
+        if self.speaks || self.is_label() || self.is_common() {
+            return false;
+        }
+        let bare_word = name == "pass";
+        match self.class {
+            Class::Password if bare_word => shapes::mixed(self.text),
+            Class::Password => self.value.quoted || self.is_number() && self.text.len() >= 4,
+            Class::Secret => self.proven(6) || self.text.len() >= 8 && !self.is_number(),
+            Class::Key => names::is_opening_key(name) && self.proven(6),
+            Class::Token => self.proven(6),
+            Class::Service => false,
+        }
+    }
+
+    /// In code, written out.
+    fn quoted(&self, name: &str, capitals: bool) -> bool {
+        if self.speaks || self.is_label() || self.is_common() {
+            return false;
+        }
+        let bare_word = name == "pass";
+        match self.class {
+            Class::Password if bare_word => shapes::mixed(self.text),
+            Class::Password => true,
+            Class::Secret => self.proven(6) || self.text.len() >= 8 && self.form != Form::Colon,
+            Class::Key => (capitals || names::is_opening_key(name)) && self.proven(8),
+            Class::Token => self.proven(8),
+            Class::Service => false,
+        }
+    }
+
+    fn capitals(&self) -> bool {
+        if self.speaks || self.is_label() || self.is_common() {
+            return false;
+        }
+        match self.class {
+            Class::Password => !self.is_number() || self.text.len() >= 4,
+            Class::Service => false,
+            Class::Secret | Class::Key | Class::Token => self.proven(6),
+        }
+    }
+
+    /// `password: hunter2`, `password=hunter2`
+    fn bare(&self, name: &str) -> bool {
+        if self.speaks || self.is_label() || self.is_common() {
+            return false;
+        }
+        let of_npm = name.starts_with("_auth") || name.starts_with("_password");
+        let tight = self.form == Form::Tight
+            && matches!(self.value.next, Some(' ' | '\t' | '&' | '"' | '\'' | ';'));
+        let ends = self.value.last || tight;
+        match self.class {
+            _ if of_npm => self.text.len() >= 6,
+            Class::Password if name == "pass" => shapes::mixed(self.text),
+            Class::Password => ends && !is_type(self.text) || shapes::mixed(self.text),
+            Class::Secret => self.proven(6),
+            Class::Key => names::is_opening_key(name) && self.proven(8),
+            Class::Token => self.proven(if self.form == Form::Tight { 6 } else { 8 }),
+            Class::Service => false,
+        }
+    }
+
+    /// `password = hunter2`: in most languages a name stands there.
+    fn spaced(&self) -> bool {
+        !self.speaks
+            && (shapes::varied(self.text)
+                || self.class == Class::Password && shapes::mixed(self.text))
+    }
+
+    /// Made of what names are not made of, and so long.
+    fn proven(&self, least: usize) -> bool {
+        let text = self.text;
+        text.len() >= least && shapes::mixed(text) && !is_version(text)
+            || text.len() >= 16 && !is_worded(text)
+    }
+
+    fn is_code(&self) -> bool {
+        let text = self.text;
+        if self.value.quoted {
+            return false;
+        }
+        let dotted = text.contains('.') && text.split('.').all(shapes::is_identifier);
+        let called = self.value.next.is_some_and(|c| "([{<".contains(c));
+        let typed = matches!(self.value.next, Some(',' | ';' | ')')) && shapes::is_identifier(text);
+        let typed = typed && !self.value.listed;
+        dotted || called || typed || text.contains("::") || text.contains("->")
+    }
+
+    /// `Passwort`, `密码`: what a field is called for people.
+    fn is_label(&self) -> bool {
+        let mut chars = self.text.chars();
+        let first = chars.next().is_some_and(char::is_uppercase);
+        let title = first && chars.all(|c| c.is_lowercase() || "?!.:…".contains(c));
+        let foreign = self.text.contains(|c: char| c.is_alphabetic() && !c.is_ascii());
+        title || foreign && !self.text.contains(|c: char| c.is_ascii_digit())
+    }
+
+    /// What programs call things, and what forms say of a field.
+    fn is_common(&self) -> bool {
+        COMMON.contains(&self.lower)
+    }
+
+    fn is_number(&self) -> bool {
+        self.text.bytes().all(|byte| byte.is_ascii_digit())
+    }
+}
+
+/// `true`, `none`: no value at all.
+fn is_nothing(lower: &str) -> bool {
+    // `required|min:8`: what a form asks of a field.
+    NOTHING.contains(&lower.split('|').next().unwrap_or_default())
+}
+
+/// A path or an address says where something lies.
+fn is_place(text: &str) -> bool {
+    let path = ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start));
+    text.contains("://") || path && !shapes::varied(text)
+}
+
+/// A type that the language or a library gives: `SecretString`, `str?`.
+fn is_type(text: &str) -> bool {
+    let plain = text.trim_end_matches(['?', '!']);
+    plain.len() < text.len() && shapes::is_identifier(plain)
+        || plain.starts_with(|c: char| c.is_ascii_uppercase())
+            && plain.chars().all(|c| c.is_ascii_alphanumeric())
+            && plain.contains(|c: char| c.is_ascii_lowercase())
+            && !plain.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Words with marks between them: `end-of-statement`.
+fn is_worded(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphabetic() || "_-./:".contains(c))
+        && (text.contains(['_', '-', '.', '/', ':']) || !shapes::changes_case(text))
+}
+
+/// `v1.2.3`, `2024-01-01`
+fn is_version(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_alphabetic).count() <= 1
+}
+
+const SCHEMES: &[&str] = &[
+    "basic",
+    "digest",
+    "oauth",
+    "oauth2",
+    "bearer",
+    "token",
+    "ldap",
+    "saml",
+    "md5",
+    "trust",
+    "peer",
+    "scram",
+    "scram-sha-256",
+    "password",
+    "plain",
+    "login",
+    "jwt",
+    "session",
+    "local",
+    "external",
+];
+
+const NOTHING: &[&str] = &[
+    "true",
+    "false",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "none",
+    "null",
+    "nil",
+    "undefined",
+    "disabled",
+    "enabled",
+    "required",
+    "optional",
+    "default",
+    "0",
+    "1",
+    "empty",
+    "unset",
+    "n/a",
+    "na",
+    "ask",
+    "prompt",
+    "auto",
+    "never",
+    "always",
+];
+
+#[rustfmt::skip]
+const COMMON: &[&str] = &[
+    "string", "str", "text", "bytes", "byte", "any", "object", "number", "int", "integer", "float",
+    "bool", "boolean", "char", "varchar", "void", "unknown", "never", "symbol", "array", "list",
+    "map", "input", "hidden", "masked", "visible", "invalid", "valid", "incorrect", "wrong",
+    "value", "val", "hash", "hashed", "pw", "pwd", "pass", "passwd", "data", "raw", "arg", "args",
+    "argv", "result", "res", "req", "request", "response", "body", "params", "form", "field",
+    "fields", "config", "options", "opts", "self", "this", "user", "username", "name", "env",
+    "event", "current", "next", "prev", "buf", "buffer", "s", "p", "x", "y", "t", "k", "v", "_",
+    "identifier", "ident", "literal", "keyword", "operator", "comma", "colon", "eof", "id", "key",
+    "type", "kind", "label", "title", "description", "header", "cookie", "query", "path", "bearer",
+    "apikey", "basic", "oauth", "jwt", "new", "old", "update", "reset", "change", "forgot", "login",
+    "logout", "signin", "signup", "register", "contains", "matches", "equals", "async", "await",
+    "function", "lambda", "return", "if", "else", "let", "const", "var", "def", "fn", "int64",
+    "uint64", "string1", "base64", "base64url", "utf-8", "utf8", "sha256", "sha512", "hs256",
+    "rs256", "es256", "argon2", "argon2id", "bcrypt", "pbkdf2", "md5", "sha1",
+];

@@ -1,0 +1,403 @@
+//! Names that secrets go by: of variables, settings and fields.
+
+/// What a name says of its value, from what needs least proof to what needs most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Any word may be one.
+    Password,
+    Secret,
+    Key,
+    Token,
+    /// The name of a service alone: `MAILGUN=…`.
+    Service,
+}
+
+impl Class {
+    /// What its mask calls it.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Class::Password => "password",
+            Class::Key => "key",
+            Class::Token => "token",
+            Class::Secret | Class::Service => "secret",
+        }
+    }
+}
+
+/// The class of a name in any spelling: `DB_PASS`, `clientSecret`, `api-key`,
+/// `AWS_SECRET_ACCESS_KEY2`; `None` for `PASSWORD_MIN_LENGTH` or `sortKey`.
+pub(super) fn class(name: &str) -> Option<Class> {
+    let words = words(name);
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    while words.len() > 1
+        && words.last().is_some_and(|last| VARIANTS.contains(last) || is_number(last))
+    {
+        words.pop();
+    }
+    let (last, before) = words.split_last()?;
+    let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    if before.iter().any(|word| OPEN.contains(word)) {
+        return None;
+    }
+    let ends = |list: &[&str]| list.iter().any(|end| last.ends_with(end));
+    let is = |list: &[&str]| list.contains(&last);
+    let known = if (ends(PASSWORDS) || is(SHORT_PASSWORDS)) && !is(NO_PASSWORDS) {
+        Class::Password
+    } else if is(&["key", "keys"]) {
+        return before.last().is_some_and(|word| !NO_KEYS.contains(word)).then_some(Class::Key);
+    } else if ends(KEYS) {
+        Class::Key
+    } else if (ends(TOKENS) || is(SHORT_TOKENS)) && !is(NO_TOKENS) {
+        Class::Token
+    } else if ends(SECRETS) || is(SHORT_SECRETS) {
+        Class::Secret
+    } else if is(SERVICES) {
+        Class::Service
+    } else {
+        return None;
+    };
+    Some(known)
+}
+
+/// Whether a name in lower case speaks of a key that opens something, and not of one by
+/// which things are found.
+pub(super) fn is_opening_key(name: &str) -> bool {
+    let words = words(name);
+    words.iter().rev().skip(1).any(|word| OPENING.contains(&word.as_str()))
+        || words.last().is_some_and(|last| KEYS.iter().any(|key| last.ends_with(key)))
+}
+
+/// Whether the name is one whose long value anybody may read: a checksum, an identifier.
+pub(super) fn is_fingerprint(name: &str) -> bool {
+    words(name).iter().any(|word| FINGERPRINTS.contains(&word.as_str()))
+}
+
+/// The words of a name, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for c in name.chars() {
+        // `ſ` and the sign of Kelvin are an `s` and a `k`.
+        let c = match c {
+            '\u{17f}' => 's',
+            '\u{212a}' => 'K',
+            other => other,
+        };
+        let begins = !c.is_ascii_alphanumeric()
+            || c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit());
+        if begins && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if c.is_ascii_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(c.to_ascii_lowercase());
+        }
+        before = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "passcode", "pass", "pwd"];
+const SHORT_PASSWORDS: &[&str] = &["pin", "pw", "passwort", "contrasena", "pswd"];
+const NO_PASSWORDS: &[&str] =
+    &["bypass", "compass", "surpass", "overpass", "underpass", "trespass", "oldpwd", "cwd"];
+const KEYS: &[&str] = &[
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "encryptionkey",
+    "signingkey",
+    "masterkey",
+    "authkey",
+    "sshkey",
+    "appkey",
+    "sharedkey",
+    "hmackey",
+    "jwtkey",
+];
+/// Words before `key` that make it no secret.
+const NO_KEYS: &[&str] = &[
+    "primary",
+    "foreign",
+    "sort",
+    "cache",
+    "partition",
+    "row",
+    "public",
+    "pub",
+    "publishable",
+    "registry",
+    "hot",
+    "short",
+    "shortcut",
+    "group",
+    "order",
+    "index",
+    "unique",
+    "natural",
+    "composite",
+    "candidate",
+    "range",
+    "hash",
+    "map",
+    "dict",
+    "object",
+    "json",
+    "config",
+    "env",
+    "i18n",
+    "translation",
+    "locale",
+    "message",
+    "lookup",
+    "route",
+    "query",
+    "storage",
+    "react",
+    "idempotency",
+    "issue",
+    "project",
+    "menu",
+    "item",
+    "column",
+    "field",
+    "prop",
+    "data",
+    "next",
+    "prev",
+    "last",
+    "first",
+    "min",
+    "max",
+    "any",
+    "up",
+    "down",
+    "left",
+    "right",
+    "on",
+    "meta",
+    "modifier",
+    "by",
+    "the",
+    "is",
+    "has",
+    "get",
+    "set",
+];
+/// Words before `key` that say it opens something, where the case of the name does not.
+const OPENING: &[&str] = &[
+    "api",
+    "access",
+    "secret",
+    "private",
+    "encryption",
+    "encrypt",
+    "signing",
+    "sign",
+    "master",
+    "auth",
+    "ssh",
+    "app",
+    "application",
+    "shared",
+    "hmac",
+    "jwt",
+    "account",
+    "service",
+    "client",
+    "server",
+    "session",
+    "deploy",
+    "license",
+    "webhook",
+    "cipher",
+    "crypto",
+    "aes",
+    "rsa",
+    "admin",
+    "root",
+    "subscription",
+    "function",
+    "host",
+    "tls",
+    "ssl",
+    "ssh",
+    "write",
+    "ingest",
+];
+const TOKENS: &[&str] = &["token"];
+const SHORT_TOKENS: &[&str] = &["auth", "jwt", "otp", "bearer", "authtoken"];
+const NO_TOKENS: &[&str] = &["nexttoken", "pagetoken", "eostoken", "bostoken"];
+const SECRETS: &[&str] = &["secret", "secrets"];
+const SHORT_SECRETS: &[&str] = &[
+    "credential",
+    "credentials",
+    "creds",
+    "cred",
+    "signing",
+    "salt",
+    "pepper",
+    "mnemonic",
+    "cookie",
+    "private",
+];
+/// Services whose bare name stands for the key to them.
+const SERVICES: &[&str] = &[
+    "mailgun",
+    "twilio",
+    "sendgrid",
+    "stripe",
+    "openai",
+    "anthropic",
+    "github",
+    "gitlab",
+    "slack",
+    "discord",
+    "telegram",
+    "heroku",
+    "datadog",
+    "sentry",
+    "newrelic",
+    "algolia",
+    "mailchimp",
+    "mapbox",
+    "cloudflare",
+    "digitalocean",
+    "firebase",
+    "supabase",
+    "postmark",
+    "mandrill",
+    "pusher",
+    "segment",
+    "mixpanel",
+    "rollbar",
+    "bugsnag",
+    "braintree",
+    "paypal",
+    "plaid",
+    "huggingface",
+    "replicate",
+    "cohere",
+    "mistral",
+    "groq",
+    "deepseek",
+    "pinecone",
+    "nexmo",
+    "vonage",
+    "airtable",
+    "notion",
+    "linear",
+    "jira",
+    "okta",
+    "auth0",
+];
+/// Endings that say which of several it is.
+const VARIANTS: &[&str] = &[
+    "prod",
+    "production",
+    "dev",
+    "development",
+    "stage",
+    "staging",
+    "test",
+    "testing",
+    "local",
+    "live",
+    "sandbox",
+    "old",
+    "new",
+    "current",
+    "previous",
+    "backup",
+    "main",
+    "default",
+    "value",
+    "string",
+    "str",
+    "raw",
+    "plain",
+    "plaintext",
+    "base64",
+    "b64",
+    "hex",
+    "encoded",
+    "enc",
+    "hash",
+    "hashed",
+    "digest",
+    "a",
+    "b",
+    "rw",
+    "ro",
+    "read",
+    "write",
+    "v",
+    "v1",
+    "v2",
+    "v3",
+    "eu",
+    "us",
+    "this",
+];
+/// Words that make whatever follows them no secret.
+const OPEN: &[&str] = &["public", "publishable", "pub", "no", "without", "missing", "invalid"];
+const FINGERPRINTS: &[&str] = &[
+    "commit",
+    "sha",
+    "sha1",
+    "sha256",
+    "sha512",
+    "md5",
+    "checksum",
+    "digest",
+    "hash",
+    "uuid",
+    "guid",
+    "id",
+    "ids",
+    "version",
+    "revision",
+    "rev",
+    "build",
+    "tag",
+    "ref",
+    "etag",
+    "integrity",
+    "fingerprint",
+    "gpg",
+    "colors",
+    "colours",
+    "path",
+    "flags",
+    "cflags",
+    "image",
+    "arn",
+    "url",
+    "uri",
+    "name",
+    "host",
+    "cert",
+    "certificate",
+    "public",
+    "pub",
+    "date",
+    "time",
+    "timestamp",
+    "user",
+    "agent",
+    "args",
+    "options",
+    "opts",
+    "dsn",
+    "head",
+    "base",
+    "tree",
+    "hostname",
+];

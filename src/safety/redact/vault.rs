@@ -1,0 +1,142 @@
+//! What stands for secrets in a session: each value has one mask, and each mask one value.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use sha2::{Digest, Sha256};
+
+/// How a mask begins.
+pub(super) const MARK: &str = "‹secret:";
+/// How masks began in sessions of older versions.
+pub(super) const OLD_MARK: &str = "‹redacted:";
+
+/// All values that are remembered, in bytes. What comes later is masked for good.
+const MOST: usize = 8 * 1024 * 1024;
+/// Values that are looked for wherever they stand.
+const LEARNED: usize = 2_000;
+/// Digits of a tag, unless another value has the same.
+const DIGITS: usize = 4;
+/// The longest mask, in bytes.
+const LONGEST: usize = 160;
+
+/// The values are in memory and nowhere else.
+#[derive(Default)]
+pub(super) struct Vault(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    tags: HashMap<Arc<str>, String>,
+    /// Whose tag it is.
+    owners: HashMap<String, Arc<str>>,
+    masks: HashMap<String, Arc<str>>,
+    bytes: usize,
+    learned: Vec<Arc<str>>,
+    /// Of what was learned; `None`: nothing, or not built yet.
+    search: Option<Arc<AhoCorasick>>,
+}
+
+impl Vault {
+    /// What stands for a value from now on.
+    pub fn mask(&self, kind: &str, value: &str, salt: &[u8]) -> String {
+        let mut inner = self.lock();
+        let tag = match inner.tags.get(value) {
+            Some(tag) => tag.clone(),
+            None => inner.enter(value, salt),
+        };
+        let mask = format!("{MARK}{kind} #{tag}›");
+        if let Some(value) = inner.owners.get(&tag).filter(|owner| ***owner == *value).cloned() {
+            inner.masks.entry(mask.clone()).or_insert(value);
+        }
+        mask
+    }
+
+    /// The value a mask stands for.
+    pub fn value(&self, mask: &str) -> Option<Arc<str>> {
+        self.lock().masks.get(mask).cloned()
+    }
+
+    /// Looks for these values wherever they stand from now on. True: one is new.
+    pub fn learn<'t>(&self, values: impl Iterator<Item = &'t str>) -> bool {
+        let mut inner = self.lock();
+        let before = inner.learned.len();
+        for value in values {
+            let full = inner.learned.len() >= LEARNED;
+            if !full && !inner.learned.iter().any(|known| **known == *value) {
+                inner.learned.push(value.into());
+                inner.search = None;
+            }
+        }
+        inner.learned.len() > before
+    }
+
+    /// What was learned, to look for it; `None`: nothing.
+    pub fn search(&self) -> Option<Arc<AhoCorasick>> {
+        let mut inner = self.lock();
+        if inner.learned.is_empty() {
+            return None;
+        }
+        if inner.search.is_none() {
+            let mut longest_first: Vec<&str> = inner.learned.iter().map(|one| &**one).collect();
+            longest_first.sort_by_key(|value| std::cmp::Reverse(value.len()));
+            let search =
+                AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(longest_first);
+            inner.search = search.ok().map(Arc::new);
+        }
+        inner.search.clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        // Every change of it is whole, so what another thread left is sound.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Gives a value its tag; remembers both while there is room.
+    fn enter(&mut self, value: &str, salt: &[u8]) -> String {
+        let mut hash = Sha256::new();
+        hash.update(salt);
+        hash.update(value.as_bytes());
+        let hash: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let lengths = (DIGITS..=hash.len()).step_by(2);
+        let tags = lengths.filter_map(|len| hash.get(..len));
+        let tag = tags.into_iter().find(|tag| !self.owners.contains_key(*tag));
+        let tag = tag.unwrap_or(&hash).to_owned();
+        if self.bytes + value.len() <= MOST {
+            self.bytes += value.len();
+            let value: Arc<str> = value.into();
+            self.owners.insert(tag.clone(), Arc::clone(&value));
+            self.tags.insert(value, tag.clone());
+        }
+        tag
+    }
+}
+
+/// Where masks stand in a text: `‹secret:KIND #TAG›`, also such as no session ever gave.
+pub(super) fn masks(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = text.get(from..)?;
+            let at = from + rest.find('‹')?;
+            let rest = text.get(at..)?;
+            from = at + '‹'.len_utf8();
+            let inner = rest.strip_prefix(MARK).or_else(|| rest.strip_prefix(OLD_MARK));
+            let Some(inner) = inner else { continue };
+            let begun = rest.len() - inner.len();
+            let end = inner.find(|c: char| !is_part(c));
+            let Some(end) = end.filter(|end| *end > 0 && begun + end < LONGEST) else { continue };
+            if inner.get(end..).is_some_and(|rest| rest.starts_with('›')) {
+                let end = at + begun + end + '›'.len_utf8();
+                from = end;
+                return Some(at..end);
+            }
+        }
+    })
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || "_-.# ".contains(c)
+}

@@ -1,0 +1,109 @@
+//! Turns masks back where a file is written, and nowhere else.
+//!
+//! A value that stands in the file already may be written there again. Anywhere else it
+//! is news, and a question of its own that no rule answers: what is written to a file can
+//! be sent from it. The value is in what is written; whatever is shown has the mask.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Fault, Spot, quoted};
+use crate::protocol::{Effect, Tier};
+use crate::safety::findings::Findings;
+use crate::safety::judge::Ground;
+use crate::safety::redact::{Redactor, Revealed, UnknownMask};
+use crate::words::{Say, safety as words};
+
+/// The masks of one step, against the file as it is.
+pub(super) struct Masks<'a> {
+    secrets: Option<&'a Redactor>,
+    before: &'a str,
+    /// What was turned back, each once.
+    used: Vec<(String, Arc<str>)>,
+}
+
+impl<'a> Masks<'a> {
+    pub fn new(ground: &Ground<'a>, before: &'a str) -> Masks<'a> {
+        let secrets = ground.scene.world.secrets();
+        Masks { secrets, before, used: Vec::new() }
+    }
+
+    /// The text with the values in it.
+    pub fn reveal(&mut self, text: &str) -> Result<String, Fault> {
+        let Some(secrets) = self.secrets.filter(|_| text.contains('‹')) else {
+            return Ok(text.to_owned());
+        };
+        // So that what the file itself holds is known, also after a session was resumed.
+        secrets.mask(self.before);
+        let Revealed { text, masks } = secrets.reveal(text, self.before).map_err(unknown)?;
+        for (mask, value) in masks {
+            if !self.used.iter().any(|(known, _)| *known == mask) {
+                self.used.push((mask, value));
+            }
+        }
+        Ok(text)
+    }
+
+    /// The same for every string inside a value of JSON.
+    pub fn reveal_value(&mut self, value: &Value) -> Result<Value, Fault> {
+        Ok(match value {
+            Value::String(text) => Value::String(self.reveal(text)?),
+            Value::Array(items) => Value::Array(
+                items.iter().map(|item| self.reveal_value(item)).collect::<Result<_, _>>()?,
+            ),
+            Value::Object(fields) => {
+                let field = |(name, item): (&String, &Value)| {
+                    Ok::<_, Fault>((name.clone(), self.reveal_value(item)?))
+                };
+                Value::Object(fields.iter().map(field).collect::<Result<_, _>>()?)
+            }
+            other => other.clone(),
+        })
+    }
+
+    pub fn any(&self) -> bool {
+        !self.used.is_empty()
+    }
+
+    /// Says which values come into a file that does not hold them yet.
+    pub fn find(&self, spot: &Spot, out: &mut Findings) {
+        let new = self.used.iter().filter(|(_, value)| !self.before.contains(&**value));
+        let masks: Vec<&str> = new.map(|(mask, _)| mask.as_str()).collect();
+        if !masks.is_empty() {
+            let say = words::WRITES_MASKED.with("masks", masks.join(", "));
+            let say = say.with("path", quoted(&spot.shown));
+            out.add("secret.value", Tier::L1, say, None, &[Effect::Secret, Effect::Write]);
+        }
+    }
+
+    /// What is shown of a change to `shown`, which has the masks where `after` has values.
+    /// What will stand there without its name is known by itself from now on.
+    pub fn shown(&self, shown: &str, after: &str) -> String {
+        let Some(secrets) = self.secrets else { return shown.to_owned() };
+        let again = secrets.mask(after);
+        let count = |text: &str, value: &str| text.matches(value).count();
+        let bare = self.used.iter().filter(|(_, value)| count(&again, value) > count(shown, value));
+        secrets.learn_values(bare.map(|(_, value)| &**value));
+        shown.to_owned()
+    }
+
+    /// The file as it is shown to the model.
+    pub fn masked_before(&self) -> String {
+        self.secrets.map_or_else(|| self.before.to_owned(), |it| it.mask(self.before).into_owned())
+    }
+}
+
+fn unknown(UnknownMask(mask): UnknownMask) -> Fault {
+    Fault::from(Say::from(words::MASK_UNKNOWN.with("mask", mask)))
+}
+
+/// Programs are given no secrets: a mask among what they are told would be written as it
+/// is, and not as what it stands for.
+pub(in crate::safety) fn in_arguments(texts: &[&str], ground: &Ground<'_>, out: &mut Findings) {
+    let Some(secrets) = ground.scene.world.secrets() else { return };
+    if let Some(mask) = texts.iter().find_map(|text| secrets.find_mask(text)) {
+        let say = words::MASK_IN_ARGUMENT.with("mask", mask);
+        out.add("mask.argument", Tier::L2, say, None, &[]);
+    }
+}
