@@ -11,7 +11,6 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
-use super::group::limit;
 use crate::tools::temp::{RunFolder, TempFolder};
 use crate::words::{Say, exec as words};
 
@@ -56,7 +55,6 @@ impl Editing {
         })?;
         let file = lay_out(&folder, name, text).map_err(failed)?;
         let child = command(editor, &file).spawn().map_err(failed)?;
-        child.id().into_iter().for_each(limit::clear);
         Ok(Editing { editor: editor.to_owned(), child, folder, file })
     }
 

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::group::limit;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
@@ -87,7 +86,6 @@ fn start(path: PathBuf, feed: &Feed, stdout: Stdio) -> io::Result<Box<dyn ChildW
     command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
     // What keeps an X selection lives on in the background: only the child is waited for.
     let child = command.spawn()?.into_inner();
-    child.id().into_iter().for_each(limit::clear);
     Ok(child)
 }
 

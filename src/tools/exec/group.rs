@@ -12,7 +12,7 @@
 //! neither subreapers nor `/proc`, only the group is ended.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -56,8 +56,6 @@ pub trait StepWatch: fmt::Debug + Send + Sync {
 /// What all steps of one session share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
-    /// One is started at a time.
-    pub turn: Arc<Mutex<()>>,
     pub told: Option<Arc<dyn StepWatch>>,
     /// The program is being left: what runs is ended, and not waited for as long.
     pub leaving: CancellationToken,
@@ -75,11 +73,6 @@ impl Mark {
     /// As it stands in [`MARK`].
     pub(super) fn text(self) -> String {
         format!("{:016x}", self.0)
-    }
-
-    /// Starts a program that carries it.
-    pub(super) fn with<T>(self, steps: &Steps, start: impl FnOnce() -> T) -> T {
-        limit::with(&steps.turn, self.0, start)
     }
 }
 

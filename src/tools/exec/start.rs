@@ -229,7 +229,7 @@ fn spawn(plan: Plan, steps: &Steps) -> Result<Running, NotStarted> {
             .stderr(Stdio::piped());
     });
     command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
-    let child = mark.with(steps, || command.spawn());
+    let child = command.spawn();
     let child = child.map_err(|error| unable(reason(&plan.path, &error)))?;
     // The wrapper's own wait goes on until the whole group has ended, which adopted
     // background processes may never do. The child itself is what is waited for.

@@ -3,9 +3,7 @@
 //! shows it, and it means nothing to programs that do not ask for realtime. As the hard
 //! limit it cannot be raised either. Linux only.
 
-use std::sync::{Mutex, PoisonError};
-
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
 /// Marks are as large at least, in microseconds: twelve days, and the same again.
 const LEAST: u64 = 1 << 40;
@@ -21,44 +19,15 @@ pub(in super::super) fn fresh() -> u64 {
     }
 }
 
-/// Starts a program with the mark on it. Children inherit what we have, so it is ours for
-/// that moment; one at a time.
-pub(in super::super) fn with<T>(turn: &Mutex<()>, mark: u64, start: impl FnOnce() -> T) -> T {
-    // Nothing is kept in it that could be left half done.
-    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-    let maximum = own().maximum;
-    let marked = setrlimit(Resource::Rttime, Rlimit { current: Some(mark), maximum }).is_ok();
-    let started = start();
-    if marked {
-        let _ = setrlimit(Resource::Rttime, own());
-    }
-    started
-}
-
-/// Fastens the mark of a child that was started with it.
+/// Puts the mark on a child that has just been started. Not on ourselves before that:
+/// whatever else is started in that moment would have it too, and end with the step.
 pub(in super::super) fn fasten(child: u32, mark: u64) {
     let hard = getrlimit(Resource::Rttime).maximum;
     let maximum = Some(hard.filter(|hard| *hard < 2 * LEAST).unwrap_or(mark));
-    set(child, Rlimit { current: Some(mark), maximum });
-}
-
-/// Takes a mark from a program that is no step, in case one was started beside it.
-pub(in super::super) fn clear(child: u32) {
-    set(child, own());
-}
-
-fn set(child: u32, limit: Rlimit) {
     if let Some(child) = i32::try_from(child).ok().and_then(Pid::from_raw) {
         // It may have ended, or runs as another user by now.
-        let _ = prlimit(Some(child), Resource::Rttime, limit);
+        let _ = prlimit(Some(child), Resource::Rttime, Rlimit { current: Some(mark), maximum });
     }
-}
-
-/// Our own limit without a mark in it that another thread may have set.
-fn own() -> Rlimit {
-    let now = getrlimit(Resource::Rttime);
-    let current = now.current.filter(|current| *current < ROOM).or(now.maximum);
-    Rlimit { current, maximum: now.maximum }
 }
 
 /// Whether `/proc/PID/limits` shows this mark.
