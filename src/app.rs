@@ -15,6 +15,7 @@
 //! | `kept` | bots, commands and skills from the command line |
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +31,7 @@ use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit, output};
 use crate::config::draft;
 use crate::config::history::History;
-use crate::protocol::Notice;
+use crate::protocol::{Facts, Notice};
 use crate::session::Rescue;
 use crate::session::saved::{Replay, Which};
 use crate::tools::exec::watchdog;
@@ -147,34 +148,10 @@ fn screen(
         Ok(both) => both,
         Err(error) => return ground.broken(&error),
     };
-    let (themes, torn) = ground.themes();
-    let history = History::open(ground.paths.history());
     // Held until the screen is left.
     let slot = draft::claim(&ground.paths.drafts(), &ground.folder);
     let draft = slot.as_ref().map(|slot| slot.file.clone());
-    let look = &ground.loaded.settings.look;
-    let config = tui::Config {
-        lang: ground.lang(),
-        theme: look.theme.clone(),
-        themes,
-        around: ground.surroundings(),
-        facts: built.facts.clone(),
-        history: history.entries().to_vec(),
-        draft: draft.as_deref().map(draft::read).unwrap_or_default(),
-        keep: tui::Kept { history: Some(ground.paths.history()), draft },
-        editor: ground.editor(),
-        temp: Arc::clone(&ground.temp),
-        habits: tui::Habits { vim: look.vim, timestamps: look.timestamps },
-        first: prompt,
-        watchdog: ground.watchdog.clone(),
-        models: Vec::new(),
-        notices: ground
-            .notices()
-            .into_iter()
-            .chain(torn)
-            .chain(ground.paths.state_refused().map(Notice::warning))
-            .collect(),
-    };
+    let config = screen_config(&ground, built.facts.clone(), prompt, draft);
     let keep = ground.keep();
     let handle = {
         let _inside = runtime.enter();
@@ -195,6 +172,36 @@ fn screen(
             left_by(left.cause)
         }
         Err(error) => ground.broken(&error),
+    }
+}
+
+/// What the screen starts from.
+fn screen_config(
+    ground: &Ground,
+    facts: Facts,
+    first: Option<String>,
+    draft: Option<PathBuf>,
+) -> tui::Config {
+    let (themes, torn) = ground.themes();
+    let history = History::open(ground.paths.history());
+    let look = &ground.loaded.settings.look;
+    let refused = ground.paths.state_refused().map(Notice::warning);
+    tui::Config {
+        lang: ground.lang(),
+        theme: look.theme.clone(),
+        themes,
+        around: ground.surroundings(),
+        facts,
+        history: history.entries().to_vec(),
+        draft: draft.as_deref().map(draft::read).unwrap_or_default(),
+        keep: tui::Kept { history: Some(ground.paths.history()), draft },
+        editor: ground.editor(),
+        temp: Arc::clone(&ground.temp),
+        habits: tui::Habits { vim: look.vim, timestamps: look.timestamps },
+        first,
+        watchdog: ground.watchdog.clone(),
+        models: Vec::new(),
+        notices: ground.notices().into_iter().chain(torn).chain(refused).collect(),
     }
 }
 

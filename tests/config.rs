@@ -1,6 +1,6 @@
 //! Settings from real files: what counts, what won, and what is said about the rest.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -117,7 +117,7 @@ fn a_script_is_a_step_of_a_turn_without_a_screen_too() {
 #[test]
 fn a_folder_nobody_trusted_runs_nothing_by_itself() {
     let bench = Bench::new();
-    let model = bench.script(&[&cmd("pwd", &[]), DONE]);
+    let model = bench.script(&[&cmd("git", &["status"]), DONE]);
     let elsewhere = bench.root.path().join("home");
     let run = |trust: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));

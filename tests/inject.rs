@@ -9,7 +9,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -105,7 +105,13 @@ fn is_seen(screen: &Screen, payload: &Payload, by: &str) {
 }
 
 fn say(screen: &mut Screen, words: &str) {
+    let before = screen.raw().len();
     screen.paste(words);
+    // What follows a paste at once, up to another mark of its end, belongs to it.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while screen.raw().len() == before && Instant::now() < deadline {
+        std::thread::yield_now();
+    }
     screen.press("\r");
 }
 

@@ -2,7 +2,7 @@
 //! wherever it comes from; into a pipe it goes as it is.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::string_slice, reason = "tests")]
 
 use std::fs;
 use std::process::{Command, Output, Stdio};

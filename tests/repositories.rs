@@ -456,7 +456,9 @@ async fn a_toolchain_the_folder_names_waits_for_a_yes() {
         ("rustfmt", &["--check", "a.rs"]),
     ] {
         let ran = hostile.alone_as(program, args).await;
-        assert!(ran.is_none(), "{program} {args:?} ran: {ran:?}");
+        // A question for a version is answered from an empty folder.
+        let asks_version = matches!(args, ["--version" | "-V"]);
+        assert!(asks_version || ran.is_none(), "{program} {args:?} ran: {ran:?}");
         assert!(!hostile.fired(), "{program} {args:?}");
     }
 }

@@ -67,6 +67,7 @@ pub struct ModelOptions {
 /// Where and how it works.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Run")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct RunOptions {
     /// The folder to work in.
     #[arg(long, global = true, value_name = "DIR")]

@@ -98,7 +98,7 @@ impl Approvals {
             Ok(None) => None,
             Ok(Some(read)) => {
                 approvals.kept = read.kept;
-                let older = read.older.then(|| approvals.kept.allowed.len());
+                let older = read.older.then_some(approvals.kept.allowed.len());
                 let told = older.filter(|_| approvals.save().is_ok());
                 told.filter(|count| *count > 0).map(narrowed)
             }

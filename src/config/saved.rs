@@ -68,7 +68,7 @@ fn lock_within(path: &Path, patience: Duration) -> io::Result<FileLock> {
             Err(TryLockError::WouldBlock) if since.elapsed() >= patience => {
                 return Err(io::ErrorKind::TimedOut.into());
             }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) => std::thread::park_timeout(LOOK),
         }
     }
 }

@@ -109,7 +109,7 @@ pub enum Absent {
         near: Vec<String>,
         folder: PathBuf,
         /// What waits until the folder is trusted.
-        waiting: Option<Say>,
+        waiting: Option<Box<Say>>,
     },
     /// There is a file, and it cannot be used.
     Broken {
@@ -130,7 +130,7 @@ impl Absent {
     ) -> Absent {
         let near = near::nearest(name, known).into_iter().map(str::to_owned).collect();
         let (name, folder) = (name.to_owned(), places.own_folder(kind));
-        Absent::None { kind, name, near, folder, waiting: places.waiting.clone() }
+        Absent::None { kind, name, near, folder, waiting: places.waiting.clone().map(Box::new) }
     }
 }
 
@@ -147,7 +147,7 @@ impl Spoken for Absent {
                 let (kind, name) = (*kind, name.clone());
                 let (near, folder) = (near.clone(), folder.clone());
                 let none = Absent::None { kind, name, near, folder, waiting: None };
-                w::NONE_WAITING.with("none", none.say()).with("waiting", waiting.clone())
+                w::NONE_WAITING.with("none", none.say()).with("waiting", Say::clone(waiting))
             }
             Absent::None { kind, name, near, folder, .. } if near.is_empty() => w::NONE
                 .with("kind", kind.word())

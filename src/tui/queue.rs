@@ -39,10 +39,10 @@ pub enum Later {
 }
 
 impl Later {
-    fn of(line: &String) -> Later {
+    fn of(line: &str) -> Later {
         match line.starts_with('/') {
-            true => Later::Command(line.clone()),
-            false => Later::Message(line.clone(), None),
+            true => Later::Command(line.to_owned()),
+            false => Later::Message(line.to_owned(), None),
         }
     }
 
@@ -67,7 +67,7 @@ pub enum Answer {
 impl Queue {
     /// What waited when the program was left.
     pub fn of(draft: &Draft) -> Queue {
-        let later = draft.later.iter().map(Later::of).collect();
+        let later = draft.later.iter().map(|line| Later::of(line)).collect();
         Queue { texts: draft.queue.clone(), later, picked: None }
     }
 

@@ -413,6 +413,17 @@ fn scroll(state: &mut State, by: Scrolled) {
     });
 }
 
+fn turn_ended(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<Effect> {
+    state.modals.turn_ended();
+    state.guard.opened(at);
+    state.chips.set(state.transcript.suggestions());
+    let mut effects = submit::later(state, at);
+    if elapsed_ms >= LONG_TURN {
+        effects.extend(ring::done(state));
+    }
+    effects
+}
+
 /// An event of the session: the areas that show it, each its own part.
 fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect> {
     state.activity.apply(&event, at);
@@ -435,14 +446,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         protocol::Event::Queued { texts } => state.queue.set(texts),
         protocol::Event::TurnStarted { .. } => state.chips.set::<&str>(&[]),
         protocol::Event::TurnEnded { elapsed_ms, .. } => {
-            state.modals.turn_ended();
-            state.guard.opened(at);
-            state.chips.set(state.transcript.suggestions());
-            let mut effects = submit::later(state, at);
-            if elapsed_ms >= LONG_TURN {
-                effects.extend(ring::done(state));
-            }
-            return effects;
+            return turn_ended(state, elapsed_ms, at);
         }
         protocol::Event::Facts(facts) => {
             state.facts = *facts;

@@ -156,7 +156,8 @@ impl<'a> Listing<'a> {
                 'f' => {
                     let rest = letters.get(index + 1..)?;
                     // In the old spelling the name comes after all letters.
-                    if !rest.is_empty() && !(old && rest.chars().all(|c| "tvzjJa".contains(c))) {
+                    let letters = old && rest.chars().all(|c| "tvzjJa".contains(c));
+                    if !rest.is_empty() && !letters {
                         return None;
                     }
                     self.lists |= old && rest.contains('t');

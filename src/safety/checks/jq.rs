@@ -230,6 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::too_many_lines, reason = "a table")]
     fn jq_filters_that_reach_the_environment_are_raised() {
         for good in [
             ".",

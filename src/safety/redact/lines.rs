@@ -146,7 +146,7 @@ fn assigned(text: &str, at: usize, ahead: &mut Ahead) -> Option<Hit> {
 /// `<password>value</password>`
 fn element(text: &str, at: usize) -> Option<Hit> {
     let name = name_before(text, at)?;
-    if name.spaced || name.quoted || text.get(..name.start)?.chars().next_back() != Some('<') {
+    if name.spaced || name.quoted || !text.get(..name.start)?.ends_with('<') {
         return None;
     }
     let class = names::class(name.last)?;

@@ -10,6 +10,7 @@ fn judged(line: &str) -> Judged {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn what_is_not_exactly_a_harmless_form_asks() {
     for asked in [
         // Versions, and what only looks like one.

@@ -160,7 +160,7 @@ fn a_step_reads_from_any_folder_of_the_repository_and_changes_from_the_workspace
     let rule = |program: &str, args: &[&str]| {
         let step = Step { cwd: Some("..".into()), ..step(program, args) };
         let verdict = judged_with(step, &Policy::default(), &place);
-        rules_of(&verdict.judged().risk).iter().any(|rule| *rule == "cwd.outside")
+        rules_of(&verdict.judged().risk).contains(&"cwd.outside")
     };
     assert!(!rule("ls", &[]));
     assert!(rule("cargo", &["build"]));

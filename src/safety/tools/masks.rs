@@ -13,7 +13,7 @@ use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::judge::Ground;
 use crate::safety::redact::{Redactor, Revealed, UnknownMask};
-use crate::words::{Say, safety as words};
+use crate::words::safety as words;
 
 /// The masks of one step, against the file as it is.
 pub(super) struct Masks<'a> {
@@ -95,7 +95,7 @@ impl<'a> Masks<'a> {
 }
 
 fn unknown(UnknownMask(mask): UnknownMask) -> Fault {
-    Fault::from(Say::from(words::MASK_UNKNOWN.with("mask", mask)))
+    Fault::from(words::MASK_UNKNOWN.with("mask", mask))
 }
 
 /// Programs are given no secrets: a mask among what they are told would be written as it

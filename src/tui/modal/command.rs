@@ -305,7 +305,7 @@ impl Styled {
         let breaks = self.breaks().count();
         let parts = match breaks >= BROKEN || breaks > 0 && clean::width(&self.text) > width {
             true => self.lines(),
-            false => vec![0..self.text.len()],
+            false => std::iter::once(0..self.text.len()).collect(),
         };
         let row = |part: &Range<usize>| {
             let text = self.text.get(part.clone()).unwrap_or_default();

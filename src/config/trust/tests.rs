@@ -1,0 +1,261 @@
+use super::*;
+
+struct Desk {
+    root: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("work/.avocet")).unwrap();
+        fs::write(root.path().join("work/.avocet/config.toml"), "a = 1\n").unwrap();
+        Desk { root }
+    }
+
+    fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    fn file(&self) -> PathBuf {
+        self.root.path().join("data/trust.json")
+    }
+
+    fn open(&self) -> Trust {
+        Trust::open(self.file()).0
+    }
+
+    fn trust(&self) {
+        self.open().set(&self.work(), &survey(&self.work()), Level::Trusted).unwrap();
+    }
+
+    fn standing(&self) -> Standing {
+        self.open().standing(&self.work(), &survey(&self.work()))
+    }
+}
+
+const TRUSTED: Standing = Standing::Known(Level::Trusted);
+
+#[test]
+fn nobody_is_trusted_before_they_were_asked_about_and_an_answer_is_remembered() {
+    let desk = Desk::new();
+    assert_eq!(desk.standing(), Standing::Unknown);
+    desk.trust();
+    assert_eq!(desk.standing(), TRUSTED);
+    desk.open().set(&desk.work(), &survey(&desk.work()), Level::ReadOnly).unwrap();
+    assert_eq!(desk.standing(), Standing::Known(Level::ReadOnly));
+}
+
+#[test]
+fn windows_that_answer_for_their_folders_at_once_lose_nothing_of_each_other() {
+    let desk = Desk::new();
+    let mut windows: Vec<Trust> = (0..4).map(|_| desk.open()).collect();
+    let folder = |window: usize, number: usize| desk.work().join(format!("{window}-{number}"));
+    for (window, number) in (0..4).flat_map(|window| (0..5).map(move |number| (window, number))) {
+        fs::create_dir(folder(window, number)).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for (window, trust) in windows.iter_mut().enumerate() {
+            scope.spawn(move || {
+                for number in 0..5 {
+                    let folder = folder(window, number);
+                    trust.set(&folder, &survey(&folder), Level::ReadOnly).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(desk.open().kept.folders.len(), 20);
+}
+
+#[test]
+fn trust_is_handed_down_where_a_person_said_so_and_nothing_steers() {
+    let desk = Desk::new();
+    let (plain, steered) = (desk.work().join("a/b"), desk.work().join("c"));
+    fs::create_dir_all(&plain).unwrap();
+    fs::create_dir_all(steered.join(".avocet")).unwrap();
+    fs::write(steered.join(".avocet/config.toml"), "x = 1\n").unwrap();
+    desk.open().set(&desk.work(), &survey(&desk.work()), Level::Below).unwrap();
+    assert_eq!(desk.standing(), TRUSTED);
+    let stands = |folder: &Path| desk.open().standing(folder, &survey(folder));
+    assert_eq!(stands(&plain), TRUSTED);
+    assert_eq!(stands(&steered), Standing::Unknown);
+    assert_eq!(stands(desk.root.path()), Standing::Unknown);
+    // A nearer answer counts more.
+    let near = desk.work().join("a");
+    desk.open().set(&near, &survey(&near), Level::ReadOnly).unwrap();
+    assert_eq!(stands(&near), Standing::Known(Level::ReadOnly));
+    assert_eq!(stands(&plain), Standing::Unknown);
+    // Another folder in its place hands nothing down.
+    fs::rename(desk.work(), desk.root.path().join("old")).unwrap();
+    fs::create_dir_all(desk.work().join("d")).unwrap();
+    assert_eq!(stands(&desk.work().join("d")), Standing::Unknown);
+}
+
+#[test]
+fn only_a_folder_of_ones_own_is_offered_to_be_trusted_with_all_in_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    let home = desk.root.path().join("home");
+    let shop = home.join("code/shop");
+    fs::create_dir_all(&shop).unwrap();
+    let code = home.join("code");
+    fs::set_permissions(&code, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(above(&shop, &home), Some(code.as_path()));
+    assert_eq!(above(&code, &home), None, "the home folder");
+    assert_eq!(above(&home, &home), None, "what the home folder lies in");
+    assert_eq!(above(Path::new("/srv"), &home), None, "the root");
+    fs::set_permissions(&code, fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(above(&shop, &home), None, "others may write there");
+}
+
+#[test]
+fn trust_is_neither_handed_down_nor_up() {
+    let desk = Desk::new();
+    desk.trust();
+    let below = desk.work().join("below");
+    fs::create_dir(&below).unwrap();
+    assert_eq!(desk.open().standing(&below, &survey(&below)), Standing::Unknown);
+    let above = desk.root.path();
+    assert_eq!(desk.open().standing(above, &survey(above)), Standing::Unknown);
+}
+
+#[test]
+fn another_folder_under_the_same_name_is_a_stranger() {
+    let desk = Desk::new();
+    desk.trust();
+    fs::rename(desk.work(), desk.root.path().join("old")).unwrap();
+    fs::create_dir_all(desk.work().join(".avocet")).unwrap();
+    fs::write(desk.work().join(".avocet/config.toml"), "a = 1\n").unwrap();
+    assert_eq!(desk.standing(), Standing::Unknown);
+}
+
+#[test]
+fn what_steers_programs_brings_the_question_back_when_it_is_new_or_changed() {
+    for (name, text, expected) in [
+        (".avocet/config.toml", "a = 2\n", Standing::Changed),
+        (".avocet/commands/x.md", "!{ls}", Standing::Changed),
+        (".mcp.json", "{}", Standing::Changed),
+        (".env", "A=1", TRUSTED),
+        ("src/main.rs", "", TRUSTED),
+    ] {
+        let desk = Desk::new();
+        desk.trust();
+        let path = desk.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        assert_eq!(desk.standing(), expected, "{name}");
+    }
+}
+
+#[test]
+fn what_was_found_is_named_and_measured_and_links_are_not_followed() {
+    let desk = Desk::new();
+    fs::write(desk.work().join("AGENTS.md"), "hello").unwrap();
+    fs::create_dir(desk.root.path().join("secret")).unwrap();
+    fs::write(desk.root.path().join("secret/key"), "x").unwrap();
+    std::os::unix::fs::symlink("../secret", desk.work().join(".claude")).unwrap();
+    let found = survey(&desk.work());
+    let names: Vec<(&str, u64)> =
+        found.files.iter().map(|file| (file.name.as_str(), file.bytes)).collect();
+    assert_eq!(names, [(".avocet/config.toml", 6), (".claude", 9), ("AGENTS.md", 5)]);
+    assert!(!found.cut);
+}
+
+#[test]
+fn what_a_linked_folder_leads_to_brings_the_question_back_when_it_changes() {
+    for target in ["conf", "../conf"] {
+        let desk = Desk::new();
+        fs::remove_dir_all(desk.work().join(".avocet")).unwrap();
+        let conf = desk.work().join(target);
+        fs::create_dir_all(conf.join("skills/a")).unwrap();
+        fs::write(conf.join("skills/a/SKILL.md"), "one").unwrap();
+        std::os::unix::fs::symlink(target, desk.work().join(".avocet")).unwrap();
+        desk.trust();
+        assert_eq!(desk.standing(), TRUSTED);
+        fs::write(conf.join("skills/a/SKILL.md"), "two").unwrap();
+        assert_eq!(desk.standing(), Standing::Changed, "{target}");
+        desk.trust();
+        fs::write(conf.join("config.toml"), "a = 1").unwrap();
+        assert_eq!(desk.standing(), Standing::Changed, "{target}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_more_than_a_project_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = tempfile::tempdir().unwrap();
+    let home = root.path().join("home");
+    let shop = home.join("shop");
+    fs::create_dir_all(&shop).unwrap();
+    fs::set_permissions(&shop, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(hazard(&shop, &home), None);
+    assert_eq!(hazard(&home, &home), Some(words::config::HAZARD_HOME));
+    assert_eq!(hazard(Path::new("/"), &home), Some(words::config::HAZARD_ROOT));
+    fs::set_permissions(&shop, fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(hazard(&shop, &home), Some(words::config::HAZARD_WRITABLE));
+}
+
+#[test]
+fn a_change_is_noticed_also_in_a_folder_that_holds_too_much_to_be_listed() {
+    let desk = Desk::new();
+    let skill = |number: usize| desk.work().join(format!(".claude/skills/s{number}/SKILL.md"));
+    for number in 0..=MOST_FILES {
+        fs::create_dir_all(skill(number).parent().unwrap()).unwrap();
+        fs::write(skill(number), "one").unwrap();
+    }
+    desk.trust();
+    assert_eq!(desk.standing(), TRUSTED);
+    assert!(survey(&desk.work()).cut);
+    fs::write(skill(7), "another").unwrap();
+    assert_eq!(desk.standing(), Standing::Changed);
+}
+
+#[test]
+fn what_other_agents_keep_above_the_folder_is_found_too() {
+    let desk = Desk::new();
+    let deep = desk.work().join("deep");
+    fs::create_dir_all(&deep).unwrap();
+    fs::create_dir(desk.work().join(".git")).unwrap();
+    for name in [".claude/skills/a/SKILL.md", ".agents/skills/b/SKILL.md", ".claude/other"] {
+        let path = desk.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+    let files = survey(&deep).files;
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(files.iter().all(|file| file.steers), "{names:?}");
+    assert!(!names.iter().any(|name| name.ends_with("other")), "{names:?}");
+}
+
+#[test]
+fn settings_above_the_folder_that_would_count_are_found() {
+    let desk = Desk::new();
+    let deep = desk.work().join("deep");
+    fs::create_dir_all(&deep).unwrap();
+    fs::create_dir(desk.work().join(".git")).unwrap();
+    let before = survey(&deep);
+    assert_eq!(before.files.len(), 1);
+    fs::write(desk.work().join(".avocet/config.toml"), "b = 1\n").unwrap();
+    assert_ne!(survey(&deep).digest, before.digest);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_trusts_nothing_is_said_and_kept_beside() {
+    let desk = Desk::new();
+    desk.trust();
+    fs::write(desk.file(), "{").unwrap();
+    let (mut trust, said) = Trust::open(desk.file());
+    assert!(said.is_some());
+    assert_eq!(trust.standing(&desk.work(), &survey(&desk.work())), Standing::Unknown);
+    trust.set(&desk.work(), &survey(&desk.work()), Level::Trusted).unwrap();
+    assert_eq!(fs::read_to_string(desk.file().with_extension("broken")).unwrap(), "{");
+    assert_eq!(desk.standing(), TRUSTED);
+}
+
+#[test]
+fn the_file_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    desk.trust();
+    assert_eq!(fs::metadata(desk.file()).unwrap().permissions().mode() & 0o777, 0o600);
+}
