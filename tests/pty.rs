@@ -113,7 +113,9 @@ fn trust_is_asked_for_once() {
     screen.press("\r");
     screen.wait_for("This folder is trusted from now on.");
     screen.press("/doctor\r");
-    screen.wait_for("LANG");
+    screen.wait_for("Programs are looked up in");
+    // The page is longer than the screen.
+    press_until(&mut screen, "\x1b[5~", "LANG");
     press_until(&mut screen, "\x1b[5~", "this folder is trusted");
     leave(&mut screen);
     let mut again = bench.stranger(&[]);
@@ -203,7 +205,9 @@ fn a_command_over_a_question_does_what_it_says_and_runs_no_step() {
     let mut screen = bench.against(&server);
     screen.press("make it\r");
     screen.answer("Run this?", "/status\r");
-    screen.wait_for("conversation");
+    screen.wait_for("tokens");
+    // What the question leaves no room for is read with the keys that scroll.
+    press_until(&mut screen, "\x1b[5~", "conversation");
     screen.answer("Run this?", "/stop\r");
     screen.wait_gone("Run this?");
     assert!(!bench.work().join("made").exists());

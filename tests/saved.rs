@@ -193,8 +193,10 @@ fn a_conversation_that_is_open_elsewhere_is_not_written_to() {
     let mut screen = bench.screen(&server, &["-c"]);
     screen.wait_for("hello there");
     screen.wait_for("here it can only be read");
-    screen.press("more\r");
-    screen.wait_for("/fork");
+    screen.press("more");
+    screen.wait_for("› more");
+    screen.press("\r");
+    screen.wait_gone("› more");
     screen.press("/fork 另一份\r");
     screen.wait_for("From here on this is a copy");
     screen.press("more\r");
@@ -385,9 +387,7 @@ fn a_disk_that_fails_is_said_and_the_conversation_goes_on() {
     assert!(screen.text().contains("sessions.db") && screen.text().contains("directory"));
     assert!(screen.text().lines().last().unwrap_or_default().contains("not saved"));
     screen.press("/status\r");
-    screen.wait_for("sessions.db");
-    screen.press("\x1b");
-    screen.wait_gone("Status");
+    screen.wait_for("This session");
     let headless = bench.ask(&server, &["-c", "-p", "go on"]);
     exits(&headless, 1);
     // Nothing is lost without a word.

@@ -36,8 +36,8 @@ words! { "sandbox":
     SEATBELT: "sandbox-exec (not tried out by us on this system)", "sandbox-exec（我们未在此系统上实测）";
     DOCTOR_SECRETS: "credentials in known places", "已知位置的凭据";
     // What `/status` says of it.
-    IS_WORK: "`work`: steps that run by themselves only read; approved ones stay in this folder", "`work`：自动运行的步骤只能读取；经批准的步骤限于此目录";
-    IS_READ: "`read`: steps that run by themselves only read; approved ones are free", "`read`：自动运行的步骤只能读取；经批准的步骤不受限";
+    IS_WORK: "`work`: L0 steps only read; approved ones stay in this folder", "`work`：L0 步骤只能读取；经批准的步骤限于此目录";
+    IS_READ: "`read`: L0 steps only read; approved ones are free", "`read`：L0 步骤只能读取；经批准的步骤不受限";
     IS_ABSENT: "none on this system; `avocet doctor` says why", "此系统没有；原因见 `avocet doctor`";
     IS_OFF: "off, by your settings", "已由设置关闭";
     /// Once for each user.

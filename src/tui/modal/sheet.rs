@@ -240,7 +240,8 @@ impl Sheet {
             return line;
         }
         let say = word.with("from", from).with("to", to).with("all", self.rows);
-        Line::styled(say.text(pen.lang), pen.theme.warn)
+        let said = Span::styled(say.text(pen.lang), pen.theme.warn);
+        beside(said, &page.hint, self.of.0.into())
     }
 }
 
@@ -265,6 +266,25 @@ pub fn height(screen: Rect, page: &Page) -> u16 {
 fn docked(screen: Rect, page: &Page) -> Rect {
     let height = height(screen, page);
     Rect { y: screen.bottom() - height, height, ..screen }
+}
+
+/// What is said, and as many of the keys behind it as have room: each is a span for the
+/// key and one for what it does.
+fn beside(said: Span<'static>, keys: &Line<'static>, room: usize) -> Line<'static> {
+    let mut line = Line::from(vec![said]);
+    for hint in keys.spans.chunks(2) {
+        let wide: usize = hint.iter().map(|span| clean::width(&span.content)).sum();
+        let blanks = hint
+            .last()
+            .map_or(0, |span| clean::width(&span.content) - clean::width(span.content.trim_end()));
+        let gap = if line.spans.len() == 1 { 3 } else { 0 };
+        if line.width() + gap + wide - blanks > room {
+            break;
+        }
+        line.spans.push(Span::raw(" ".repeat(gap)));
+        line.spans.extend(hint.iter().cloned());
+    }
+    line
 }
 
 fn too_small(screen: Rect) -> bool {
