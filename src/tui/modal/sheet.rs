@@ -308,7 +308,8 @@ impl Page {
     }
 
     /// The roomiest way in which all fits; then the one in which what must be seen
-    /// fits; then the tightest.
+    /// fits, with no more blank rows than it takes to keep the choices apart; then the
+    /// tightest.
     fn plan(&self, height: u16) -> Plan {
         let all = self.must.len() + self.more.len();
         let ways = [
@@ -324,9 +325,11 @@ impl Page {
             let fixed = 2 + foot + air.rows();
             Plan { body: height.saturating_sub(fixed), foot, spread, air }
         });
-        let fits = |rows: usize| plans.iter().find(move |plan| usize::from(plan.body) >= rows);
+        let fits = |plan: &&Plan, rows: usize| usize::from(plan.body) >= rows;
+        let whole = plans.iter().find(|plan| fits(plan, all));
+        let mut close = plans.iter().filter(|plan| plan.air != Air::Everywhere);
         let [.., tightest] = plans;
-        *fits(all).or_else(|| fits(self.must.len())).unwrap_or(&tightest)
+        *whole.or_else(|| close.find(|plan| fits(plan, self.must.len()))).unwrap_or(&tightest)
     }
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
