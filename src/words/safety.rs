@@ -193,7 +193,7 @@ words! { "safety":
     RULE_LINE: "{tier} · {why}", "{tier} · {why}";
     RULE_FIRM: "{tier} · cannot be lifted · {why}", "{tier} · 不可放宽 · {why}";
     SANDBOX_ABSENT: "That it is harmless rests on a small language in its arguments, or on what the repository says, and this system has no sandbox that would hold it if that were wrong.", "它是否无害取决于参数中的小语言或仓库自身的设置，而此系统没有沙箱可以在判断有误时拦住它。";
-    SANDBOX_WORK: "Sandboxed: it writes only in this folder, a temporary folder and caches; network {network}.", "沙箱内运行：只能写此目录、临时目录与缓存；网络{network}。";
+    SANDBOX_WORK: "Sandboxed: it writes only in this folder, a temporary folder and caches; the network is {network}.", "沙箱内运行：只能写此目录、临时目录与缓存；网络{network}。";
     SANDBOX_WORK_RULE: "It runs in the sandbox for approved steps.", "它在供已批准步骤使用的沙箱中运行。";
     SANDBOX_CREDENTIALS_RULE: "Its program works with credentials, so some are open to it in the sandbox.", "其程序需要凭据，因此沙箱对它开放其中一部分。";
     SANDBOX_DENIED_RULE: "The sandbox denied it something; a yes runs it again without the sandbox.", "沙箱拒绝了它的某个操作；选择“是”将不经沙箱再运行一次。";
