@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use super::group;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
@@ -78,6 +79,7 @@ fn start(path: PathBuf, feed: &Feed, stdout: Stdio) -> io::Result<Box<dyn ChildW
             .args(feed.args)
             .env_clear()
             .envs(feed.variables.iter().map(|(name, value)| (name, value)))
+            .env(group::MARK, group::NO_STEP)
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(stdout)
@@ -85,8 +87,7 @@ fn start(path: PathBuf, feed: &Feed, stdout: Stdio) -> io::Result<Box<dyn ChildW
     });
     command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
     // What keeps an X selection lives on in the background: only the child is waited for.
-    let child = command.spawn()?.into_inner();
-    Ok(child)
+    Ok(command.spawn()?.into_inner())
 }
 
 async fn run(path: PathBuf, feed: &Feed, input: &[u8]) -> io::Result<()> {

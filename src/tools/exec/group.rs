@@ -21,13 +21,15 @@ use tokio_util::sync::CancellationToken;
 #[cfg(target_os = "linux")]
 mod descendants;
 #[cfg(target_os = "linux")]
-pub(super) mod limit;
+mod limit;
 #[cfg(not(target_os = "linux"))]
 #[path = "group/no_limit.rs"]
-pub(super) mod limit;
+mod limit;
 
 /// The variable that marks a step's processes.
 pub(super) const MARK: &str = "AVOCET_STEP";
+/// Its value for a program of ours that is no step's.
+pub(super) const NO_STEP: &str = "none";
 
 /// How often the sweep after a step tries, and how long it waits between.
 const SWEEPS: u32 = 100;
@@ -46,6 +48,13 @@ pub(super) fn prepare() {
 /// Who is told of the processes of steps, so that they can be ended when this program is
 /// not there any more to do it.
 pub trait StepWatch: fmt::Debug + Send + Sync {
+    /// A step is about to start; its processes will carry this mark. What it takes to
+    /// watch it is made ready now, where nothing holds the calling thread yet.
+    fn starting(&self, _mark: &str) {}
+
+    /// It did not start after all.
+    fn not_started(&self, _mark: &str) {}
+
     /// A step's first process runs: it leads a group and a session.
     fn started(&self, leader: i32, mark: &str);
 
@@ -59,6 +68,20 @@ pub(super) struct Steps {
     pub told: Option<Arc<dyn StepWatch>>,
     /// The program is being left: what runs is ended, and not waited for as long.
     pub leaving: CancellationToken,
+}
+
+impl Steps {
+    pub(super) fn starting(&self, mark: Mark) {
+        if let Some(told) = &self.told {
+            told.starting(&mark.text());
+        }
+    }
+
+    pub(super) fn not_started(&self, mark: Mark) {
+        if let Some(told) = &self.told {
+            told.not_started(&mark.text());
+        }
+    }
 }
 
 /// A new mark, one for each step.
@@ -96,12 +119,19 @@ impl Group {
     /// The group a child leads. `None` for a process number that cannot be one.
     pub(super) fn led_by(pid: u32, mark: Mark, steps: &Steps) -> Option<Group> {
         let leader = Pid::from_raw(i32::try_from(pid).ok()?)?;
-        limit::fasten(pid, mark.0);
+        #[cfg(target_os = "linux")]
+        limit::fasten(leader, mark.0);
         let (mark, told) = (mark.text(), steps.told.clone());
         if let Some(told) = &told {
             told.started(leader.as_raw_nonzero().get(), &mark);
         }
         Some(Group { leader, mark, state: State::Running, told })
+    }
+
+    /// Marks what the child started before it was marked itself. Looks at other processes,
+    /// so this is for a thread that nothing holds.
+    pub(super) async fn catch_up(&self, mark: Mark) {
+        catch_up(self.leader, mark).await;
     }
 
     /// To every process of the group. It may be gone already.
@@ -142,14 +172,26 @@ fn told_ended(told: Option<&Arc<dyn StepWatch>>, leader: Pid, mark: &str) {
     }
 }
 
-/// Ends what is left of a step whose Avocet is gone.
-pub(super) fn end_abandoned(leader: i32, mark: &str) {
-    if let Some(leader) = Pid::from_raw(leader) {
+/// Ends what is left of a step whose Avocet is gone. Without a leader it was just starting.
+pub(super) fn end_abandoned(leader: Option<i32>, mark: &str) {
+    let leader = leader.and_then(Pid::from_raw);
+    if let Some(leader) = leader {
         let _ = kill_process_group(leader, Signal::KILL);
-        #[cfg(target_os = "linux")]
-        descendants::end_marked(leader, mark);
     }
+    #[cfg(target_os = "linux")]
+    descendants::end_marked(leader, mark);
+    #[cfg(not(target_os = "linux"))]
+    let _ = mark;
 }
+
+/// Puts the mark in the limits of what a step started before its first process had it.
+#[cfg(target_os = "linux")]
+async fn catch_up(leader: Pid, mark: Mark) {
+    let _ = tokio::task::spawn_blocking(move || descendants::catch_up(leader, mark)).await;
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn catch_up(_leader: Pid, _mark: Mark) {}
 
 /// Kills and collects until nothing of a step is found, and counts what was killed.
 #[cfg(target_os = "linux")]

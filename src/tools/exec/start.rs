@@ -94,16 +94,22 @@ pub(super) async fn start(
         () => From::Judgement,
     };
     let bounded = care == Care::Alone && matches!(judged.step.work, Work::Exec { .. });
+    let mark = Mark::new();
+    exec.steps.starting(mark);
     let start = move |inside: Option<&Inside>| {
-        let started = spawn(plan.inside(inside), &steps)?;
+        let started = spawn(plan.inside(inside), mark, &steps)?;
         if bounded {
             bounds::put_on(started.0.id());
         }
         Ok(started)
     };
     let started = sandbox.start(judged, from, start).await;
-    let (running, inside) = started.map_err(unable)?;
-    Ok((running?, inside))
+    let started = started.map_err(unable).and_then(|(running, inside)| Ok((running?, inside)));
+    match &started {
+        Ok(((_, group), _)) => group.catch_up(mark).await,
+        Err(_) => exec.steps.not_started(mark),
+    }
+    started
 }
 
 impl Plan {
@@ -214,8 +220,7 @@ async fn hardened(mut plan: Plan, folder: PathBuf) -> Plan {
     plan
 }
 
-fn spawn(plan: Plan, steps: &Steps) -> Result<Running, NotStarted> {
-    let mark = Mark::new();
+fn spawn(plan: Plan, mark: Mark, steps: &Steps) -> Result<Running, NotStarted> {
     let stdin = || if plan.input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut command = CommandWrap::with_new(&plan.path, |command| {
         command

@@ -35,9 +35,11 @@ enum Line {
     /// The terminal is ours; these bytes give it back.
     Taken(String),
     Released,
-    /// A step runs: the leader of its group, and its mark.
+    /// A step is about to start, with this mark.
+    Starting(String),
+    /// It runs: the leader of its group, and its mark.
     Started(i32, String),
-    Ended(i32),
+    Ended(String),
 }
 
 impl Watchdog {
@@ -73,13 +75,22 @@ impl Watchdog {
 }
 
 impl StepWatch for Watchdog {
-    fn started(&self, leader: i32, mark: &str) {
+    fn starting(&self, mark: &str) {
+        // Not from `started`: what holds the step would hold the watchdog too.
         self.start();
+        self.tell(&Line::Starting(mark.to_owned()));
+    }
+
+    fn not_started(&self, mark: &str) {
+        self.tell(&Line::Ended(mark.to_owned()));
+    }
+
+    fn started(&self, leader: i32, mark: &str) {
         self.tell(&Line::Started(leader, mark.to_owned()));
     }
 
-    fn ended(&self, leader: i32, _mark: &str) {
-        self.tell(&Line::Ended(leader));
+    fn ended(&self, _leader: i32, mark: &str) {
+        self.tell(&Line::Ended(mark.to_owned()));
     }
 }
 
@@ -93,6 +104,7 @@ fn spawn(program: &Path) -> io::Result<PipeWriter> {
             .stdout(terminal())
             .stderr(Stdio::null())
             .env_clear()
+            .env(group::MARK, group::NO_STEP)
             .current_dir("/");
     });
     command.wrap(ProcessSession).spawn()?;
@@ -113,12 +125,13 @@ pub fn run() -> ExitCode {
         match serde_json::from_str(&line) {
             Ok(Line::Taken(restore)) => taken = Some(restore),
             Ok(Line::Released) => taken = None,
-            Ok(Line::Started(leader, mark)) => drop(steps.insert(leader, mark)),
-            Ok(Line::Ended(leader)) => drop(steps.remove(&leader)),
+            Ok(Line::Starting(mark)) => drop(steps.insert(mark, None)),
+            Ok(Line::Started(leader, mark)) => drop(steps.insert(mark, Some(leader))),
+            Ok(Line::Ended(mark)) => drop(steps.remove(&mark)),
             Err(_) => {}
         }
     }
-    for (leader, mark) in steps {
+    for (mark, leader) in steps {
         group::end_abandoned(leader, &mark);
     }
     if let Some(restore) = taken {

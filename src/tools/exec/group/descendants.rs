@@ -6,7 +6,7 @@ use std::io::Read;
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-use super::{MARK, limit};
+use super::{MARK, Mark, limit};
 
 /// The most processes that are looked at, and bytes of an environment.
 const MOST: usize = 65_536;
@@ -18,6 +18,8 @@ struct Process {
     parent: i32,
     session: i32,
     zombie: bool,
+    /// When it was started, in ticks since the machine was.
+    since: u64,
 }
 
 /// What one round found.
@@ -54,11 +56,11 @@ pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Found
 
 /// Kills every process of this machine that is of a step's session or carries its mark.
 /// Until none is found: one may start another meanwhile.
-pub(super) fn end_marked(leader: Pid, mark: &str) {
-    let leader = leader.as_raw_nonzero().get();
+pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
+    let leader = leader.map(|leader| leader.as_raw_nonzero().get());
     for _ in 0..LOOKS {
         let left = all().into_iter().filter(|process| {
-            !process.zombie && (process.session == leader || has_mark(process.pid, mark))
+            !process.zombie && (Some(process.session) == leader || has_mark(process.pid, mark))
         });
         let mut found = false;
         for pid in left.filter_map(|process| Pid::from_raw(process.pid)) {
@@ -68,6 +70,59 @@ pub(super) fn end_marked(leader: Pid, mark: &str) {
             return;
         }
     }
+}
+
+/// Marks what a step started before its leader was marked. Until a look finds nothing
+/// without a mark: what is marked passes it on, what is not yet may start another.
+pub(super) fn catch_up(leader: Pid, mark: Mark) {
+    let own = getpid().as_raw_nonzero().get();
+    let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
+    for _ in 0..LOOKS {
+        let all = below(own);
+        let of = |pid: i32| all.iter().find(|process| process.pid == pid);
+        let since = of(leader).map(|leader| leader.since);
+        let session = seen_now(own).map(|own| own.session);
+        let its = |pid: i32| {
+            pid == leader
+                || of(pid).is_some_and(|process| {
+                    process.parent == own
+                        && Some(process.session) != session
+                        && since.is_some_and(|since| process.since >= since)
+                        && !process.zombie
+                        && has_no_mark(pid)
+                        && names_no_other(pid, &text)
+                })
+        };
+        let mut found = false;
+        for process in members(&all, own, leader, its) {
+            if !process.zombie && has_no_mark(process.pid) {
+                let pid = Pid::from_raw(process.pid);
+                found |= pid.is_some_and(|pid| limit::fasten(pid, mark.0));
+            }
+        }
+        if !found {
+            return;
+        }
+    }
+}
+
+/// Whether a process that hangs directly below us, in a session that is not ours, can be
+/// an orphan of this step: it runs a program, and its environment is no other step's and
+/// that of no helper of ours.
+fn names_no_other(pid: i32, mark: &str) -> bool {
+    let program = |pid: &str| std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let mut line = String::new();
+    // Before its own program runs it has our environment, and for a moment none.
+    if program(&pid.to_string()) == program("self")
+        || !read(&format!("/proc/{pid}/cmdline"), &mut line)
+        || line.is_empty()
+    {
+        return false;
+    }
+    let (named, its) = (format!("{MARK}="), format!("{MARK}={mark}"));
+    let Some(rows) = environment(pid) else { return false };
+    let mut rows = rows.split(|byte| *byte == 0).filter(|row| row.starts_with(named.as_bytes()));
+    rows.all(|row| row == its.as_bytes())
 }
 
 /// A step's processes among all: below us, and in its session, marked, or the child
@@ -173,7 +228,9 @@ fn process(stat: &str) -> Option<Process> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let session = fields.nth(1)?.parse().ok()?;
-    Some(Process { pid: pid.parse().ok()?, parent, session, zombie: matches!(state, "Z" | "X") })
+    let since = fields.nth(15)?.parse().ok()?;
+    let zombie = matches!(state, "Z" | "X");
+    Some(Process { pid: pid.parse().ok()?, parent, session, zombie, since })
 }
 
 /// In its environment, which a program may clear, or in its limits, which none can.
@@ -186,12 +243,22 @@ fn has_mark(pid: i32, mark: &str) -> bool {
     limited || names_mark(pid, mark)
 }
 
+fn has_no_mark(pid: i32) -> bool {
+    let mut limits = String::new();
+    read(&format!("/proc/{pid}/limits"), &mut limits) && limit::shows_none(&limits)
+}
+
 fn names_mark(pid: i32, mark: &str) -> bool {
-    let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
-    let mut bytes = Vec::new();
-    let read = file.take(ENVIRONMENT_MOST).read_to_end(&mut bytes);
     let wanted = format!("{MARK}={mark}");
-    read.is_ok() && bytes.split(|byte| *byte == 0).any(|row| row == wanted.as_bytes())
+    environment(pid)
+        .is_some_and(|rows| rows.split(|byte| *byte == 0).any(|row| row == wanted.as_bytes()))
+}
+
+fn environment(pid: i32) -> Option<Vec<u8>> {
+    let file = std::fs::File::open(format!("/proc/{pid}/environ")).ok()?;
+    let mut bytes = Vec::new();
+    file.take(ENVIRONMENT_MOST).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 #[cfg(test)]
@@ -199,13 +266,14 @@ mod tests {
     use super::*;
 
     fn a(pid: i32, parent: i32, session: i32) -> Process {
-        Process { pid, parent, session, zombie: false }
+        Process { pid, parent, session, zombie: false, since: 0 }
     }
 
     #[test]
     fn a_line_of_proc_is_read_whatever_the_name_is() {
-        let line = "42 (a) R (b) Z 7 42 40 0 -1 4194304 0";
-        assert_eq!(process(line), Some(Process { pid: 42, parent: 7, session: 40, zombie: true }));
+        let line = "42 (a) R (b) Z 7 42 40 0 -1 4194304 0 0 0 0 1 2 0 0 20 0 1 0 987 0";
+        let wanted = Process { pid: 42, parent: 7, session: 40, zombie: true, since: 987 };
+        assert_eq!(process(line), Some(wanted));
         assert_eq!(process("42 (a"), None);
     }
 

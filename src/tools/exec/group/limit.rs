@@ -11,7 +11,7 @@ const LEAST: u64 = 1 << 40;
 const ROOM: u64 = 1 << 24;
 
 /// A new mark, small enough for the limit that holds for us.
-pub(in super::super) fn fresh() -> u64 {
+pub(super) fn fresh() -> u64 {
     match getrlimit(Resource::Rttime).maximum {
         // We are somebody's step ourselves, and theirs is the hard limit.
         Some(most) if (ROOM..2 * LEAST).contains(&most) => fastrand::u64(most / 2..most),
@@ -19,22 +19,31 @@ pub(in super::super) fn fresh() -> u64 {
     }
 }
 
-/// Puts the mark on a child that has just been started. Not on ourselves before that:
-/// whatever else is started in that moment would have it too, and end with the step.
-pub(in super::super) fn fasten(child: u32, mark: u64) {
+/// Puts the mark on a process that runs, and says whether it has it. Not on ourselves
+/// before a start: whatever else is started in that moment would have it too, and end with
+/// the step.
+pub(super) fn fasten(process: Pid, mark: u64) -> bool {
     let hard = getrlimit(Resource::Rttime).maximum;
     let maximum = Some(hard.filter(|hard| *hard < 2 * LEAST).unwrap_or(mark));
-    if let Some(child) = i32::try_from(child).ok().and_then(Pid::from_raw) {
-        // It may have ended, or runs as another user by now.
-        let _ = prlimit(Some(child), Resource::Rttime, Rlimit { current: Some(mark), maximum });
-    }
+    // It may have ended, or runs as another user by now.
+    prlimit(Some(process), Resource::Rttime, Rlimit { current: Some(mark), maximum }).is_ok()
+}
+
+/// Whether `/proc/PID/limits` shows no mark yet, but what we pass on.
+pub(super) fn shows_none(limits: &str) -> bool {
+    let own = getrlimit(Resource::Rttime).current;
+    values(limits).next().is_some_and(|soft| soft.parse().ok() == own)
 }
 
 /// Whether `/proc/PID/limits` shows this mark.
 pub(super) fn shows(limits: &str, mark: u64) -> bool {
+    values(limits).any(|value| value.parse() == Ok(mark))
+}
+
+/// The soft limit and the hard one.
+fn values(limits: &str) -> impl Iterator<Item = &str> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max realtime timeout"));
-    let mut values = line.unwrap_or_default().split_whitespace().take(2);
-    values.any(|value| value.parse() == Ok(mark))
+    line.unwrap_or_default().split_whitespace().take(2)
 }
 
 #[cfg(test)]
