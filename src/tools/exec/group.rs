@@ -35,6 +35,9 @@ pub(super) const NO_STEP: &str = "none";
 const SWEEPS: u32 = 100;
 const BETWEEN: Duration = Duration::from_millis(10);
 
+/// How long a start waits for another.
+const LONGEST_TURN: Duration = Duration::from_secs(1);
+
 /// Makes us adopt orphans, and us and our children leave no core file, which would
 /// hold keys. Either may be refused by the system; a step runs all the same.
 pub(super) fn prepare() {
@@ -182,6 +185,32 @@ pub(super) fn end_abandoned(leader: Option<i32>, mark: &str) {
     descendants::end_marked(leader, mark);
     #[cfg(not(target_os = "linux"))]
     let _ = mark;
+}
+
+/// One start at a time in this process, whoever's step it is: what hangs below us without
+/// a mark while this is held can only be of the step that starts. The lock is on a file
+/// that the kernel has once for each process.
+#[derive(Debug)]
+pub(super) struct Turn(Option<std::fs::File>);
+
+impl Turn {
+    /// Waits for it, but not for long: a start may hang in a file system that is gone.
+    pub(super) async fn take() -> Turn {
+        let lock = tokio::task::spawn_blocking(|| {
+            let turn = Turn(std::fs::File::open("/proc/self/status").ok());
+            turn.0.iter().for_each(|file| drop(file.lock()));
+            turn
+        });
+        let taken = tokio::time::timeout(LONGEST_TURN, lock).await;
+        taken.ok().and_then(Result::ok).unwrap_or(Turn(None))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // Closing it would not do while a child that is being started has it open too.
+        self.0.iter().for_each(|file| drop(file.unlock()));
+    }
 }
 
 /// Puts the mark in the limits of what a step started before its first process had it.

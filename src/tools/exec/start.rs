@@ -14,7 +14,7 @@ use tokio::io::AsyncWriteExt as _;
 use super::super::Input;
 use super::super::sandbox::{From, Inside};
 use super::environment::{Care, Variables};
-use super::group::{self, Group, Mark, Steps};
+use super::group::{self, Group, Mark, Steps, Turn};
 use super::{Exec, bounds, feed, format, git};
 use crate::protocol::{Tier, Work};
 use crate::safety::{Cleared, Judged, Link, Program, Seal, Start, Task};
@@ -96,6 +96,7 @@ pub(super) async fn start(
     let bounded = care == Care::Alone && matches!(judged.step.work, Work::Exec { .. });
     let mark = Mark::new();
     exec.steps.starting(mark);
+    let _turn = Turn::take().await;
     let start = move |inside: Option<&Inside>| {
         let started = spawn(plan.inside(inside), mark, &steps)?;
         if bounded {

@@ -72,11 +72,13 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
     }
 }
 
-/// Marks what a step started before its leader was marked. Until a look finds nothing
-/// without a mark: what is marked passes it on, what is not yet may start another.
+/// Marks what a step started before its leader was marked. Until two looks find nothing
+/// without a mark: what is marked passes it on, what is not yet may start another, and
+/// what is just becoming another program is not told from others at once.
 pub(super) fn catch_up(leader: Pid, mark: Mark) {
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
+    let mut clean = 0;
     for _ in 0..LOOKS {
         let all = below(own);
         let of = |pid: i32| all.iter().find(|process| process.pid == pid);
@@ -100,7 +102,8 @@ pub(super) fn catch_up(leader: Pid, mark: Mark) {
                 found |= pid.is_some_and(|pid| limit::fasten(pid, mark.0));
             }
         }
-        if !found {
+        clean = if found { 0 } else { clean + 1 };
+        if clean == 2 {
             return;
         }
     }
