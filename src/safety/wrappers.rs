@@ -259,11 +259,11 @@ pub fn fd_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     }
 }
 
-/// `git rebase -x LINE`: the line goes to a shell after each commit.
+/// `git rebase -x LINE`, `git difftool -x LINE`: the line goes to a shell.
 pub fn git_exec(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
     for token in tokens {
         if let Part::Flag { name, value: Some(value), .. } = &token.part
-            && matches!(name.as_ref(), "-x" | "--exec")
+            && matches!(name.as_ref(), "-x" | "--exec" | "--extcmd")
         {
             string(value, token.at, call, findings);
         }

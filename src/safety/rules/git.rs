@@ -194,6 +194,7 @@ const SUBS: &[Spec] = &[
         .keeps(&["git reflog", "git reflog -n 5", "git reflog show HEAD"]).raised(&["git reflog expire --all", "git reflog delete x", "git reflog -p --textconv", "git reflog show -p HEAD -- .env", "git reflog -p -- *nv"]),
     Spec::ask("submodule", words::GIT_RUNS, &[Write, Network, Exec]).posix().flags("-q --quiet").subs(&[
         Spec::ask("deinit", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).raised(&["git submodule deinit -f x"]),
+        Spec::ask("foreach", words::GIT_RUNS, &[Write, Exec]).posix().flags("-q --quiet --recursive").check(wrappers::joined).keeps(&["git submodule foreach ls"]).raised(&["git submodule foreach 'rm -rf x'", "git submodule foreach --recursive rm -rf x"]),
     ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),
     // Names are harmless; a value may be a password, so each is asked about but those that cannot be.
     Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(CONFIG_QUIET)
@@ -208,7 +209,7 @@ const SUBS: &[Spec] = &[
     Spec::ask("pull", words::GIT_RUNS, &[Write, Exec, Network])
         .dangers(&[Danger::ask("program", &["--upload-pack="], words::STARTS_PROGRAM, &[Exec])]).check(wrappers::git_exec).keeps(&["git pull"]),
     Spec::ask("mv apply init update-index read-tree write-tree hash-object mktree merge-file merge-index commit-tree pack-refs repack format-patch replace \
-               sparse-checkout bundle archive mergetool difftool maintenance credential interpret-trailers fast-import index-pack unpack-objects request-pull checkout-index mailinfo mailsplit stripspace pack-objects fmt-merge-msg merge-tree commit-graph multi-pack-index bugreport diagnose", words::GIT_WRITES, &[Write, Exec])
+               sparse-checkout bundle archive mergetool maintenance credential interpret-trailers fast-import index-pack unpack-objects request-pull checkout-index mailinfo mailsplit stripspace pack-objects fmt-merge-msg merge-tree commit-graph multi-pack-index bugreport diagnose", words::GIT_WRITES, &[Write, Exec])
         .check(checks::output).keeps(&["git mv a b", "git apply x.patch", "git init", "git archive HEAD"]),
     Spec::ask("help instaweb gui gitk citool web--browse", words::OPENS_PAGER, &[Exec]).keeps(&["git help -w status", "git -C src help status"]),
     Spec::ask("fsck verify-pack", words::TAKES_LONG, &[Write]).keeps(&["git fsck"]),
@@ -225,6 +226,7 @@ const SUBS: &[Spec] = &[
     Spec::ask("switch", words::GIT_SWITCHES, &[Write, Exec]).dangers(&[Danger::refuse("force", &["-f|--force|--discard-changes"], words::GIT_DISCARDS, &[Delete, Irreversible])]).keeps(&["git switch main", "git switch -c x"]).raised(&["git switch -f main", "git switch --discard-changes main"]),
     Spec::ask("fetch clone ls-remote fetch-pack http-fetch send-pack remote-https remote-http", words::USES_NETWORK, &[Network, Write])
         .dangers(&[Danger::ask("program", &["--upload-pack=|-u=|--exec=|--receive-pack="], words::STARTS_PROGRAM, &[Exec])]).keeps(&["git fetch", "git clone https://example.com/x", "git ls-remote origin"]),
+    Spec::ask("difftool", words::GIT_WRITES, &[Write, Exec]).dangers(&[Danger::ask("program", &["-x=|--extcmd="], words::STARTS_PROGRAM, &[Exec])]).check(wrappers::git_exec).keeps(&["git difftool", "git difftool -x id"]).raised(&["git difftool -x 'rm -rf x'"]),
     Spec::ask("push", words::GIT_PUSHES, &[Network, Write]).values("-o=text --push-option=text --repo=text --receive-pack=text --exec=text --recurse-submodules=text")
         .flags("--follow-tags --force-if-includes")
         .dangers(&[
