@@ -52,14 +52,7 @@ pub(super) async fn start(
 ) -> Result<(Running, Option<Inside>), NotStarted> {
     let judged = step.judged();
     let (setup, care) = (&exec.setup, care(judged));
-    let (path, args) = match &judged.step.work {
-        Work::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
-        Work::Shell { line } => (setup.shell.clone(), vec!["-c".to_owned(), line.clone()]),
-        Work::Tool { name, .. } => match &judged.task {
-            Some(Task::Plugin(plugin)) => (resolved("node", judged).await?, plugin.command()),
-            _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
-        },
-    };
+    let (path, args) = command(judged, &setup.shell).await?;
     enterable(&judged.cwd)?;
     let program = (!matches!(judged.step.work, Work::Shell { .. })).then_some(path.as_path());
     let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
@@ -111,6 +104,18 @@ pub(super) async fn start(
         Err(_) => exec.steps.not_started(mark),
     }
     started
+}
+
+/// The file a step starts and the arguments it was judged with.
+async fn command(judged: &Judged, shell: &Path) -> Result<(PathBuf, Vec<String>), NotStarted> {
+    Ok(match &judged.step.work {
+        Work::Exec { program, args } => (resolved(program, judged).await?, args.clone()),
+        Work::Shell { line } => (shell.to_owned(), vec!["-c".to_owned(), line.clone()]),
+        Work::Tool { name, .. } => match &judged.task {
+            Some(Task::Plugin(plugin)) => (resolved("node", judged).await?, plugin.command()),
+            _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
+        },
+    })
 }
 
 impl Plan {
