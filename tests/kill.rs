@@ -156,8 +156,15 @@ fn grown(events: &[Event]) -> String {
 /// What was shown and is kept as it was: text that grows is compared apart, since it is
 /// joined, and gives way to the whole.
 fn firm(events: &[Event]) -> Vec<Event> {
+    // Text that grows, and that a reply begins, which shows nothing by itself.
     let grows = |event: &Event| {
-        matches!(event, Event::Delta { .. } | Event::StepOutput { .. } | Event::Thought { .. })
+        matches!(
+            event,
+            Event::Delta { .. }
+                | Event::StepOutput { .. }
+                | Event::Thought { .. }
+                | Event::ReplyStarted
+        )
     };
     events.iter().filter(|event| is_kept(event) && !grows(event)).cloned().collect()
 }
