@@ -58,7 +58,8 @@ pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Found
 /// Until none is found: one may start another meanwhile.
 pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
     let leader = leader.map(|leader| leader.as_raw_nonzero().get());
-    for _ in 0..LOOKS {
+    let mut clean = 0;
+    for _ in 0..2 * LOOKS {
         let left = all().into_iter().filter(|process| {
             !process.zombie && (Some(process.session) == leader || has_mark(process.pid, mark))
         });
@@ -66,9 +67,12 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
         for pid in left.filter_map(|process| Pid::from_raw(process.pid)) {
             found |= kill_process(pid, Signal::KILL).is_ok();
         }
-        if !found {
+        // One that is just becoming another program shows no mark.
+        clean = if found { 0 } else { clean + 1 };
+        if clean == 3 {
             return;
         }
+        std::thread::park_timeout(AGAIN);
     }
 }
 
@@ -148,6 +152,9 @@ fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool)
     }
     out
 }
+
+/// How long to wait before a look at all processes is repeated.
+const AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// How often the lists are read again while they change.
 const LOOKS: u32 = 10;
