@@ -753,3 +753,27 @@ fn policy_explain_judges_the_step_of_a_tool_and_does_not_do_it() {
     let answer: Value = serde_json::from_str(&out(&batch)).unwrap();
     assert_eq!((&answer["id"], &answer["change"]["added"]), (&1.into(), &1.into()), "{answer}");
 }
+
+#[test]
+fn what_waits_for_trust_is_named_where_it_is_missed() {
+    let bench = Bench::new();
+    let skill = bench.work().join(".claude/skills/tidy");
+    fs::create_dir_all(&skill).unwrap();
+    fs::write(skill.join("SKILL.md"), "---\nname: tidy\ndescription: d\n---\nTidy up.\n").unwrap();
+    let model = bench.script(&[DONE]);
+    let stranger = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        command.args(args).env_clear().env("HOME", bench.root.path().join("home"));
+        command.env("AVOCET_HOME", bench.root.path().join("avocet"));
+        let output = command.current_dir(bench.work()).stdin(Stdio::null()).output().unwrap();
+        format!("{}{}", out(&output), err(&output))
+    };
+    for args in [&["skill", "list"][..], &["--model", &model, "-p", "/tidy x"], &["doctor"]] {
+        let said = stranger(args);
+        assert!(said.contains("1 skill") && said.contains("trust"), "{args:?}: {said}");
+        assert!(!said.contains("Tidy up."), "{args:?}: {said}");
+    }
+    // In a folder that is trusted nothing waits.
+    let trusted = out(&bench.run(&["skill", "list"]));
+    assert!(trusted.contains("tidy") && !trusted.contains("wait for trust"), "{trusted}");
+}
