@@ -267,6 +267,16 @@ impl fmt::Debug for Say {
     }
 }
 
+/// Keys of earlier versions and the keys that stand for them now, so that sessions saved
+/// with them can still be read.
+pub const RENAMED: &[(&str, &str)] = &[];
+
+/// The sentence with this key, which may be one of an earlier version.
+pub fn find(key: &str) -> Option<Word> {
+    let now = RENAMED.iter().find(|(old, _)| *old == key).map_or(key, |(_, now)| *now);
+    all().find(|word| word.key == now)
+}
+
 fn key_only<S: serde::Serializer>(word: &Word, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(word.key)
 }
@@ -279,8 +289,8 @@ impl<'de> Deserialize<'de> for Say {
             values: Vec<(String, Value)>,
         }
         let wire = Wire::deserialize(deserializer)?;
-        // What was kept may have been said by another version.
-        match all().find(|word| word.key == wire.key) {
+        // A stored sentence may come from another version.
+        match find(&wire.key) {
             Some(word) => Ok(Say { word, values: wire.values }),
             None => Ok(protocol::UNKNOWN_WORD.with("key", wire.key)),
         }
