@@ -145,8 +145,11 @@ fn the_model_s_memory_of_a_session_is_read_and_written_as_it_was_recorded() {
 
 #[test]
 fn every_catalogue_key_that_was_ever_stored_still_names_a_sentence() {
-    let lost: Vec<_> =
-        fixture("keys.txt").lines().filter(|key| words::find(key).is_none()).map(str::to_owned).collect();
+    let lost: Vec<_> = fixture("keys.txt")
+        .lines()
+        .filter(|key| words::find(key).is_none())
+        .map(str::to_owned)
+        .collect();
     assert!(lost.is_empty(), "add these to words::RENAMED: {lost:?}");
 }
 
