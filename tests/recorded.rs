@@ -80,7 +80,7 @@ fn a_session_of_0_1_is_continued_with_all_that_was_said_in_it() {
     let (bench, id) = recorded();
     let server = Server::start(vec![Reply::chat("We made a file.")]);
     let url = server.base_url();
-    let args = ["--base-url", &url, "--model", "loop-1", "--resume", &id, "-p", "what did we do?"];
+    let args = ["--base-url", &url, "--model", "loop-1", "resume", &id, "-p", "what did we do?"];
     let out = run(&bench, &bench.work(), &args);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     let sent = server.requests().last().unwrap().json()["messages"].to_string();
