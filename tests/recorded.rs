@@ -57,6 +57,12 @@ fn recorded() -> (Bench, String) {
     let file = database(&bench);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::copy(fixture("0.1.db"), &file).unwrap();
+    // The conversation belongs to a folder, and `--continue` looks for that of its own.
+    let folder = bench.work().canonicalize().unwrap();
+    let moved = rusqlite::Connection::open(&file)
+        .unwrap()
+        .execute("UPDATE sessions SET folder = ?1", [folder.to_str().unwrap()]);
+    assert_eq!(moved, Ok(1));
     let listed = run(&bench, &bench.work(), &["session", "list", "--json"]);
     let row: Value = serde_json::from_str(text(&listed.stdout).lines().next().unwrap()).unwrap();
     (bench, row["id"].as_str().unwrap().to_owned())
@@ -77,10 +83,10 @@ fn a_session_of_0_1_exports_event_by_event_as_it_was_recorded() {
 
 #[test]
 fn a_session_of_0_1_is_continued_with_all_that_was_said_in_it() {
-    let (bench, id) = recorded();
+    let (bench, _) = recorded();
     let server = Server::start(vec![Reply::chat("We made a file.")]);
     let url = server.base_url();
-    let args = ["--base-url", &url, "--model", "loop-1", "resume", &id, "-p", "what did we do?"];
+    let args = ["--base-url", &url, "--model", "loop-1", "-c", "-p", "what did we do?"];
     let out = run(&bench, &bench.work(), &args);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     let sent = server.requests().last().unwrap().json()["messages"].to_string();
