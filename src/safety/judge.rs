@@ -21,6 +21,8 @@ use super::{Kind, OwnProgram, Scene, Shelf, malformed, refusal, rules, sensitive
 
 mod call;
 
+pub use call::UNGUARDED;
+
 /// Where a command is judged.
 #[derive(Clone, Debug)]
 pub struct Ground<'a> {
@@ -204,7 +206,11 @@ pub fn judge_row(spec: &Spec, call: &Call<'_>, findings: &mut Findings) {
     if let Some(form) = spec.quiet.iter().find(|form| same_words(form, call.args)) {
         // Many programs look into the folder they stand in before they say their version.
         let version = VERSION.contains(form) && spec.quiet.contains(&VERSION[0]);
-        findings.launch.empty_folder |= version && matches!(call.seat, Seat::From(_));
+        match call.seat {
+            Seat::From(_) => findings.launch.empty_folder |= version,
+            Seat::Within(_) | Seat::Line if version => call.unguarded(findings),
+            Seat::Within(_) | Seat::Line => {}
+        }
         let say = words::ONLY_READS.with("program", call.name.to_owned());
         findings.add(call.id.clone(), Tier::L0, say, None, &[Effect::Read]);
         return;

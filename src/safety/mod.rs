@@ -422,11 +422,17 @@ impl std::fmt::Debug for Scene<'_> {
 pub fn assess(step: Step, scene: Scene<'_>) -> Verdict {
     let (judged, allowed) = step::judge(step, scene);
     match judged.risk.tier {
+        Tier::L0 if is_unguarded(&judged) => Verdict::Ask(Held::new(judged)),
         Tier::L0 => Verdict::Run(Cleared::new(judged)),
         Tier::L1 if allowed => Verdict::Run(Cleared::new(judged)),
         Tier::L1 => Verdict::Ask(Held::new(judged)),
         Tier::L2 => Verdict::Refuse(Refused(judged)),
     }
+}
+
+/// Whether a part of it would need arguments that nothing can add.
+fn is_unguarded(judged: &Judged) -> bool {
+    judged.risk.reasons.iter().any(|reason| reason.rule == judge::UNGUARDED)
 }
 
 /// Judges a line the user typed for their own shell (`!cmd`).

@@ -134,7 +134,8 @@ pub fn is_closed(folder: Option<&str>, name: &str) -> bool {
         || SENSITIVE_PAIRS.iter().any(|(a, b)| folder == Some(*a) && name == *b)
 }
 
-fn holds_credentials(path: &Path) -> bool {
+/// Whether a path is one of credentials by its names.
+pub(super) fn holds_credentials(path: &Path) -> bool {
     let pairs = path.components().zip(path.components().skip(1));
     path.components().any(|part| part.as_os_str().to_str().is_some_and(is_sensitive_name))
         || pairs.into_iter().any(|(folder, file)| {

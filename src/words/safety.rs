@@ -60,6 +60,7 @@ words! { "safety":
     STARTS_PROGRAM: "`{arg}`: starts another program.", "`{arg}`：会启动另一个程序。";
     SETS_VARIABLE: "Sets `{name}`, which can change what a program does.", "设置 `{name}`，可能改变程序的行为。";
     STRIPS_ENVIRONMENT: "Takes away the variables that keep git from running what the repository names.", "会去掉使 git 不运行仓库所指定程序的环境变量。";
+    PRINTS_ARGUMENTS: "Shows the arguments of running programs, where passwords may stand.", "会显示正在运行的程序的参数，其中可能有密码。";
     PRINTS_ENVIRONMENT: "Shows environment variables, where keys live.", "会显示环境变量，其中可能有密钥。";
     CODE_DELETES: "The code deletes files (`{arg}`).", "代码会删除文件（`{arg}`）。";
     CODE_STARTS: "The code starts programs (`{arg}`).", "代码会启动程序（`{arg}`）。";
@@ -76,6 +77,8 @@ words! { "safety":
     WRITES_ANYWHERE: "`{arg}`: may write to any folder.", "`{arg}`：可能写入任意目录。";
     READS_ELSEWHERE: "`{arg}`: reads what other files or settings name.", "`{arg}`：会读取由其他文件或设置指定的内容。";
     READS_SECRETS: "`{program}` would read every file of the folders, those with credentials too.", "`{program}` 会读取目录中的每个文件，包括保存凭据的文件。";
+    LINE_UNGUARDED: "In a line for a shell, `{program}` runs without what keeps it from credentials and settings when it runs by itself.", "在 shell 命令行中，`{program}` 不会带上单独运行时用来避开凭据和配置的限制。";
+    GIT_NUMBER: "`{arg}` may be any file of the repository, also one with credentials. Name it as `REVISION:PATH` instead.", "`{arg}` 可能是仓库中的任意文件，包括保存凭据的文件。请改用 `版本:路径` 指明。";
     SPLITS_OUTPUT: "`{arg}`: prints what it finds in pieces, in which no key would be recognised and masked.", "`{arg}`：会把内容拆成碎片输出，其中的密钥将无法识别和遮盖。";
     FOLDER_HOLDS: "`{path}` would be read too: it leads out of the workspace, may hold credentials, or is too much to look through.", "`{path}` 也会被读取：它通向工作区之外、可能含有凭据，或内容过多无法检查。";
     READS_ARGUMENTS: "`{arg}`: `{program}` takes further arguments from that file, and they are not known.", "`{arg}`：`{program}` 会从该文件读取更多参数，其内容未知。";

@@ -96,14 +96,32 @@ fn is_plain_exec(
     findings: &mut Findings,
 ) -> bool {
     let before = at.checked_sub(1).and_then(|at| call.args.get(at)).map_or("", String::as_str);
-    let Some((name, args)) = words.split_first() else { return false };
     let known = call.args.get(at).is_some_and(|word| word == "-exec")
         && matches!(call.seat, Seat::From(_))
-        && !["!", "-not"].contains(&before)
-        && EXEC_READS.contains(&name.as_str())
+        && !["!", "-not"].contains(&before);
+    let Some(inner) = known.then(|| reads_found(call, at + 1, words, each)).flatten() else {
+        return false;
+    };
+    for word in left_out() {
+        call.insert(at, &word, findings);
+    }
+    findings.absorb(&inner);
+    true
+}
+
+/// What is found about a program that is given what was found, if it only reads that; the
+/// program stands at `at`, and is started once for each or for many.
+pub(super) fn reads_found(
+    call: &Call<'_>,
+    at: usize,
+    words: &[String],
+    each: bool,
+) -> Option<Findings> {
+    let (name, args) = words.split_first()?;
+    let known = EXEC_READS.contains(&name.as_str())
         && args.iter().all(|arg| arg == "{}" || !arg.contains("{}"));
     if !known {
-        return false;
+        return None;
     }
     // Some file or other, which no language takes for a program; where it stands for
     // many, one more could be a file that is written.
@@ -117,16 +135,9 @@ fn is_plain_exec(
         .map(str::to_owned)
         .collect();
     let mut inner = Findings::default();
-    let (named, seat) = (call.seat.arg(at + 1), call.seat.after(at + 2));
+    let (named, seat) = (call.seat.arg(at), call.seat.after(at + 1));
     judge::command(name, named, &filled, seat, call.depth + 1, call.ground, &mut inner);
-    if inner.tier_or(Tier::L1) > Tier::L0 {
-        return false;
-    }
-    for word in left_out() {
-        call.insert(at, &word, findings);
-    }
-    findings.absorb(&inner);
-    true
+    (inner.tier_or(Tier::L1) == Tier::L0).then_some(inner)
 }
 
 /// Tests that only files pass which are no links and hold no credentials.

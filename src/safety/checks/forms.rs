@@ -5,7 +5,9 @@ use crate::words::safety as words;
 
 use super::super::args::{Part, Token};
 use super::super::findings::{Findings, quoted};
-use super::super::judge::{Call, Seat};
+use super::super::judge::{self, Call, Seat};
+use super::super::{rules, sensitive};
+use super::find::reads_found;
 use super::{jq, operands};
 
 /// Raises the call for what stands at `at`.
@@ -77,6 +79,47 @@ pub fn lsof_files(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings
     lsof(call, tokens, findings);
     if operands(tokens).next().is_none() {
         odd(call, 0, findings);
+    }
+}
+
+/// `fd PATTERN -x COMMAND`: the command only reads what is found, and neither links nor
+/// files of credentials are.
+pub fn fd_reads(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    let hands_on = |arg: &String| FD_EXEC.contains(&arg.as_str());
+    let Some(at) = call.args.iter().position(hands_on) else { return odd(call, 0, findings) };
+    let end = call.args.iter().skip(at).position(|arg| arg == ";").map(|end| at + end);
+    let words = call.args.get(at + 1..end.unwrap_or(call.args.len())).unwrap_or_default();
+    let ends = end.is_none_or(|end| end + 1 == call.args.len());
+    let plain = words.iter().all(|word| word == "{}" || !word.contains('{'));
+    let each = FD_EACH.contains(&call.args.get(at).map_or("", String::as_str));
+    let (Some((spec, _)), true) = (rules::find("fd"), ends && plain) else {
+        return odd(call, at, findings);
+    };
+    // Where no place is given for what is found, it stands at the end.
+    let mut filled = words.to_vec();
+    if !filled.iter().any(|word| word == "{}") {
+        filled.push("{}".to_owned());
+    }
+    let Some(inner) = reads_found(call, at + 1, &filled, each) else {
+        return odd(call, at, findings);
+    };
+    let before = call.args.get(..at).unwrap_or_default();
+    judge::judge_row(spec, &Call { args: before, ..call.clone() }, findings);
+    call.insert(0, "--type=file", findings);
+    let folders = sensitive::closed_folders().map(str::to_owned);
+    for glob in sensitive::sensitive_globs().chain(folders) {
+        call.insert(0, &format!("--exclude={}", sensitive::in_any_case(&glob)), findings);
+    }
+    findings.absorb(&inner);
+}
+
+const FD_EACH: &[&str] = &["-x", "--exec"];
+const FD_EXEC: &[&str] = &["-x", "--exec", "-X", "--exec-batch"];
+
+/// `git range-diff`: files of credentials are left out of what it compares.
+pub fn git_ranges(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if super::args::hit(tokens, "-s|--no-patch").is_none() {
+        super::pathspec::left_out(call, findings);
     }
 }
 

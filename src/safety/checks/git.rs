@@ -7,7 +7,7 @@ use crate::words::{Word, safety as words};
 use super::super::args::{self, Part, Token};
 use super::super::findings::{Findings, quoted};
 use super::super::judge::{Call, Seat};
-use super::super::repository::{self, Worry};
+use super::super::repository::{self, Tracked, Worry};
 use super::{DELETES, operands};
 
 /// What the repository itself would make `git` start, wherever `-C` leads; and submodules,
@@ -47,6 +47,17 @@ pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Find
         arg.strip_prefix("--ignore-submodules=").is_some_and(|how| how != "all" && how != "dirty")
     });
     if let Some(at) = into {
+        call.find("submodules", Tier::L1, words::GIT_SUBMODULES, at, &[Effect::Exec], findings);
+    }
+}
+
+/// `git describe --dirty` looks into every repository that is tracked in this one.
+pub fn git_dirty(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let Some(token) = args::hit(tokens, "--dirty|--broken") else { return };
+    let scene = call.ground.scene;
+    let found = repository::read(scene.world, &scene.world.real(&call.ground.cwd));
+    if matches!(found.tracked(scene.world), Tracked::Submodules | Tracked::Unknown) {
+        let at = token.at;
         call.find("submodules", Tier::L1, words::GIT_SUBMODULES, at, &[Effect::Exec], findings);
     }
 }

@@ -25,15 +25,15 @@ pub use awk::awk;
 pub use data::statements;
 pub use find::find;
 pub use forms::{
-    ar_lists, first_word, git_one_setting, git_setting, lsof, lsof_files, names_only, needs_in,
-    no_cache, no_list_file, no_pager_command, numbers_only, tar_lists, yq,
+    ar_lists, fd_reads, first_word, git_one_setting, git_ranges, git_setting, lsof, lsof_files,
+    names_only, needs_in, no_cache, no_list_file, no_pager_command, numbers_only, tar_lists, yq,
 };
 pub use git::{
-    git_bisect, git_branch, git_diff, git_discard, git_format, git_push, git_reflog,
+    git_bisect, git_branch, git_diff, git_dirty, git_discard, git_format, git_push, git_reflog,
     git_repository, git_symbolic_ref, git_tag,
 };
 pub use jq::{jq, unnamed};
-pub use pathspec::{git_grep, git_paths};
+pub use pathspec::{git_grep, git_object, git_paths, git_stash};
 pub use recursive::{diff, grep, ls, rg};
 pub use remote::{destroys, docker, forge, prune};
 pub use sed::sed;
@@ -90,16 +90,33 @@ pub fn printenv(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) 
     }
 }
 
-/// `ps e`: the environment of processes, BSD options included.
+/// `ps`: names of programs; their arguments and environments, where passwords stand, are
+/// left out.
 pub fn ps(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    let harmless =
-        ["aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf"];
+    let harmless = [
+        "aux", "a", "x", "ax", "au", "ux", "auxww", "axww", "l", "axl", "j", "f", "auxf", "axf",
+        "c", "axc", "auxc", "axu", "axjf", "axj", "fax", "xa", "faux",
+    ];
     let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b',');
     let odd = |(_, text): &(usize, &str)| !number(text) && !harmless.contains(text);
     let format = |token: &&Token<'_>| matches!(token.part, Part::Flag { value: Some(v), .. } if v.contains("env"));
     let at = operands(tokens).find(odd).map(|(at, _)| at);
     if let Some(at) = at.or_else(|| tokens.iter().find(format).map(|token| token.at)) {
         call.find("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
+    }
+    if call.is_busybox() {
+        call.find("print", Tier::L1, words::PRINTS_ARGUMENTS, 0, &[Effect::Secret], findings);
+    }
+    call.insert(0, if cfg!(target_os = "macos") { "-c" } else { "c" }, findings);
+}
+
+/// `pgrep -l` shows names; some versions show whole lines once they have searched them.
+pub fn pgrep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let full = args::hit(tokens, "-f|--full");
+    let lists = args::hit(tokens, "-l|--list-name").is_some();
+    if let (Some(token), true) = (full, lists && (cfg!(target_os = "macos") || call.is_busybox())) {
+        let at = token.at;
+        call.find("print", Tier::L1, words::PRINTS_ARGUMENTS, at, &[Effect::Secret], findings);
     }
 }
 

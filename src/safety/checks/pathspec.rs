@@ -1,8 +1,7 @@
 //! Paths in the arguments of `git`: what is shown of files of credentials.
 //!
-//! Where paths are given, those files are left out at the start; who names one is asked.
-//! Without paths a history is shown as it is, since leaving files out would leave out
-//! commits too.
+//! Whatever shows what is in files leaves those files out, by arguments that are added at
+//! the start; who names one is asked. Where nothing can be left out, the user is asked.
 
 use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
@@ -10,40 +9,150 @@ use crate::words::safety as words;
 use super::super::args::{self, Part, Token};
 use super::super::findings::{Findings, quoted};
 use super::super::judge::Call;
+use super::super::repository::{self, Tracked};
 use super::super::{Kind, sensitive};
 use super::operands;
 
 /// `git grep`: it reads every file of the tree.
 pub fn git_grep(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    let given = args::hit(tokens, "-e|-f").is_some();
-    aimed(call, tokens, usize::from(!given), findings);
+    let skip = usize::from(args::hit(tokens, "-e|-f").is_none());
+    aimed(call, tokens, skip, findings);
+    for (at, text) in operands(tokens).skip(skip) {
+        // `REVISION:PATH`, and a file by its number: no path given beside it counts there.
+        if let Some((_, path)) = text.split_once(':').filter(|(before, _)| !before.is_empty()) {
+            call.reads(path, at, findings);
+        }
+        if may_be_file(text) {
+            by_number(call, text, at, findings);
+        }
+    }
     left_out(call, findings);
     super::recursive::splits(call, tokens, "-F|--fixed-strings", findings);
 }
 
+/// `git cat-file`: a file by its number shows no name.
+pub fn git_object(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let content = args::hit(tokens, "-p").is_some()
+        || operands(tokens).next().is_some_and(|(_, text)| text == "blob");
+    let file = operands(tokens).find(|(_, text)| may_be_file(text));
+    if let (true, Some((at, text))) = (content, file) {
+        by_number(call, text, at, findings);
+    }
+}
+
 /// Programs that show differences, where they are told of which files.
 pub fn git_paths(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
-    let paths = aimed(call, tokens, 0, findings);
+    let told = aimed(call, tokens, 0, findings);
+    let shows = call.id == "git.show";
+    if shows {
+        // A file that is named by its number is shown whatever else is asked for.
+        shown_objects(call, tokens, findings);
+    }
+    let lines = args::hit(tokens, "-L").is_some();
+    if !shows_content(call, tokens) || lines {
+        return;
+    }
+    if call.id.contains(".stash.") {
+        return git_stash(call, tokens, findings);
+    }
     // It follows exactly one file, and no more may be said.
-    let follows = args::hit(tokens, "--follow").is_some();
-    if paths && !follows && shows_content(call, tokens) {
-        left_out(call, findings);
+    if let Some(token) = args::hit(tokens, "--follow") {
+        return follows(call, tokens, token.at, findings);
+    }
+    if !told && (shows || is_log(call)) {
+        // Paths would leave out commits as well.
+        ["--full-history", "--sparse"].iter().for_each(|word| call.insert(0, word, findings));
+    }
+    left_out(call, findings);
+}
+
+/// What stashes hold cannot be told by path, so it shows only where no file of
+/// credentials is tracked.
+pub fn git_stash(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    if !shows_content(call, tokens) {
+        return;
+    }
+    let scene = call.ground.scene;
+    let found = repository::read(scene.world, &scene.world.real(&call.ground.cwd));
+    let untracked = args::hit(tokens, "-u|--include-untracked|--only-untracked").is_some();
+    if untracked || found.tracked(scene.world) != Tracked::Ordinary {
+        let say = words::READS_SECRETS.with("program", "git stash");
+        call.find("credentials", Tier::L1, say, 0, &[Effect::Secret], findings);
     }
 }
 
-/// Whether more than names is shown: a log says no more unless it is asked to.
+/// `--follow` shows one file; a folder would be shown with all that is in it.
+fn follows(call: &Call<'_>, tokens: &[Token<'_>], at: usize, findings: &mut Findings) {
+    let world = call.ground.scene.world;
+    let end = args::end_of_options(call.args, tokens);
+    let file = |text: &str| {
+        !text.starts_with(':') && world.kind(&call.ground.cwd.join(text)) != Kind::Folder
+    };
+    let paths = operands(tokens).filter(|(at, text)| *at > end || is_there(call, text));
+    let paths: Vec<_> = paths.collect();
+    if paths.is_empty() || !paths.iter().all(|(_, text)| file(text)) {
+        let say = words::READS_SECRETS.with("program", "git log --follow");
+        call.find("credentials", Tier::L1, say, at, &[Effect::Secret], findings);
+    }
+}
+
+/// `git show NUMBER`: most often a commit. One that is walked from is shown if it is that,
+/// and not if it is a file, whose name nobody would know.
+fn shown_objects(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let end = args::end_of_options(call.args, tokens);
+    let named = |text: &str| may_be_file(text) || !is_there(call, text);
+    let objects = operands(tokens).filter(|(at, text)| *at < end && named(text));
+    let objects: Vec<_> = objects.collect();
+    let Some((at, text)) = objects.iter().find(|(_, text)| may_be_file(text)) else { return };
+    let walks = args::hit(
+        tokens,
+        "--no-walk|-g|--walk-reflogs|--all|--branches|--tags|--remotes|--glob|--not",
+    );
+    if objects.len() > 1 || walks.is_some() {
+        return by_number(call, text, *at, findings);
+    }
+    ["--do-walk", "--max-count=1"].iter().for_each(|word| call.insert(0, word, findings));
+}
+
+fn by_number(call: &Call<'_>, text: &str, at: usize, findings: &mut Findings) {
+    let say = words::GIT_NUMBER.with("arg", quoted(text));
+    call.find("number", Tier::L1, say, at, &[Effect::Secret], findings);
+}
+
+/// Whether a word may be the number of a file in the repository, whole or its start.
+fn may_be_file(text: &str) -> bool {
+    let mut text = text;
+    while let Some(shorter) = PEELED.iter().find_map(|end| text.strip_suffix(end)) {
+        text = shorter;
+    }
+    (4..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// What stays a file when it stands behind the number of one.
+const PEELED: &[&str] = &["^{}", "^{object}", "^{blob}"];
+
+fn is_log(call: &Call<'_>) -> bool {
+    LOGS.iter().any(|end| call.id.ends_with(end))
+}
+
+/// Programs that go through commits, and show none of their changes unless asked to.
+const LOGS: &[&str] = &[".log", ".whatchanged", ".reflog", ".list", ".shortlog", ".rev-list"];
+
+/// Programs that show changes in files unless asked for less.
+const PATCHES: &[&str] = &["git.diff", "git.show"];
+
+/// Whether more than names is shown.
 fn shows_content(call: &Call<'_>, tokens: &[Token<'_>]) -> bool {
-    let quiet = [".log", ".whatchanged", ".reflog", ".list", ".shortlog", ".rev-list"];
-    if !quiet.iter().any(|end| call.id.ends_with(end)) {
-        return true;
-    }
-    tokens.iter().any(|token| match &token.part {
-        Part::Flag { name, .. } => CONTENT.iter().any(|flag| name == flag),
-        Part::Operand(_) => false,
-    })
+    let asked = |list: &[&str]| {
+        tokens.iter().any(|token| match &token.part {
+            Part::Flag { name, .. } => list.contains(&name.as_ref()),
+            Part::Operand(_) => false,
+        })
+    };
+    asked(CONTENT) || PATCHES.contains(&call.id.as_str()) && !asked(NAMES)
 }
 
-/// Options of a log that show what changed in files.
+/// Options that show what changed in files.
 const CONTENT: &[&str] = &[
     "-p",
     "-u",
@@ -65,6 +174,23 @@ const CONTENT: &[&str] = &[
     "--color-words",
     "--binary",
     "--full-index",
+    "--check",
+];
+
+/// Options that show less than what changed in files.
+const NAMES: &[&str] = &[
+    "--stat",
+    "--numstat",
+    "--shortstat",
+    "--dirstat",
+    "--compact-summary",
+    "--summary",
+    "--name-only",
+    "--name-status",
+    "--raw",
+    "-s",
+    "--no-patch",
+    "--quiet",
 ];
 
 /// Asks about patterns that are after credentials; true: files are told at all.
@@ -102,7 +228,7 @@ fn pattern(text: &str) -> Option<&str> {
 }
 
 /// Leaves credentials out, wherever in the repository they lie.
-fn left_out(call: &Call<'_>, findings: &mut Findings) {
+pub(super) fn left_out(call: &Call<'_>, findings: &mut Findings) {
     let pairs = sensitive::SENSITIVE_PAIRS.iter().map(|(folder, file)| format!("{folder}/{file}"));
     let folders = sensitive::secret_folders().map(|folder| format!("{folder}/**"));
     for glob in sensitive::sensitive_globs().chain(pairs).chain(folders) {
@@ -130,6 +256,16 @@ mod tests {
             (":(", None),
         ] {
             assert_eq!(pattern(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_may_be_that_of_a_file_unless_what_follows_it_says_otherwise() {
+        for text in ["4bcf", "4BCFE98e640c8284", "dead^{}", "beef^{blob}^{object}", "1234^{}^{}"] {
+            assert!(may_be_file(text), "{text}");
+        }
+        for text in ["HEAD", "abc", "4bcf~1", "4bcf^", "4bcf^{commit}", "4bcf:a", "main", "v1.2"] {
+            assert!(!may_be_file(text), "{text}");
         }
     }
 }

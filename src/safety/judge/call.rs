@@ -11,6 +11,9 @@ use super::super::paths::{self, Class};
 use super::super::{Contents, steering};
 use super::{Call, Seat, command};
 
+/// A part of a line that is harmless only with arguments added at its start.
+pub const UNGUARDED: &str = "shell.unguarded";
+
 impl<'a> Call<'a> {
     /// Judges the arguments from `at` on as a command of its own.
     pub fn inner(&self, at: usize, findings: &mut Findings) {
@@ -23,9 +26,17 @@ impl<'a> Call<'a> {
 
     /// Adds an argument in front of `at` when the step is started.
     pub fn insert(&self, at: usize, arg: &str, findings: &mut Findings) {
-        if let Seat::From(first) = self.seat {
-            findings.launch.inserted.push((first + at, arg.to_owned()));
+        match self.seat {
+            Seat::From(first) => findings.launch.inserted.push((first + at, arg.to_owned())),
+            Seat::Within(_) | Seat::Line => self.unguarded(findings),
         }
+    }
+
+    /// A part of a line for a shell starts as it is written, so the line is nobody's to run
+    /// but the user's.
+    pub fn unguarded(&self, findings: &mut Findings) {
+        let say = words::LINE_UNGUARDED.with("program", self.name.to_owned());
+        findings.add(UNGUARDED, Tier::L0, say, self.seat.arg(0), &[]);
     }
 
     /// Whether the program is a part of a small system in one file, which knows few of

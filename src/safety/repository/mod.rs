@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Contents, Kind, Scene, World, paths};
 
+mod index;
 mod keys;
 mod outward;
 mod settings;
@@ -45,6 +46,21 @@ pub struct Found {
     outward: Vec<(PathBuf, PathBuf)>,
     /// Working trees, with the `.git` each belongs to.
     trees: Vec<(PathBuf, PathBuf)>,
+    /// Lists of what is tracked, the innermost repository first.
+    indexes: Vec<PathBuf>,
+}
+
+/// What the list of tracked files says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracked {
+    /// No file of credentials, and no repository in it.
+    Ordinary,
+    /// A file of credentials, by its name.
+    Credentials,
+    /// A repository within the repository.
+    Submodules,
+    /// It cannot be read, or not as a whole.
+    Unknown,
 }
 
 /// One fact that makes a question of a git step.
@@ -113,6 +129,22 @@ fn is_users_own(path: &str, from: &Path, scene: Scene<'_>) -> bool {
 }
 
 impl Found {
+    /// What is tracked in the repository that git finds; where nothing is, nothing is
+    /// worth a question.
+    pub fn tracked(&self, world: &dyn World) -> Tracked {
+        let Some(index) = self.index() else { return Tracked::Ordinary };
+        match world.read(index, index::MOST) {
+            Contents::Missing => Tracked::Ordinary,
+            Contents::Bytes(bytes) => index::tracked(&bytes),
+            Contents::Unreadable => Tracked::Unknown,
+        }
+    }
+
+    /// Where git keeps the list of what is tracked.
+    pub fn index(&self) -> Option<&Path> {
+        self.indexes.first().map(PathBuf::as_path)
+    }
+
     /// Looks at one folder; true when git would look no further up.
     fn look(&mut self, world: &dyn World, folder: &Path) -> bool {
         let dot = folder.join(".git");
@@ -133,6 +165,7 @@ impl Found {
         };
         let common = self.common(world, &own);
         self.trees.push((folder.to_owned(), common.clone()));
+        self.indexes.push(own.join("index"));
         self.repository(world, &own, &common);
         self.outward.extend(outward::of(world, folder, &own, &common));
         is_repository(world, &own, &common)

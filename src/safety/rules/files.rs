@@ -68,9 +68,10 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("xxd")
         .flags("-a -b -C -e -E -i -p -ps -plain -postscript -u -U -autoskip -bits -capitalize -ebcdic -include")
         .values("-c=text -cols=text -g=text -groupsize=text -l=text -len=text -n=text -name=text -o=text -s=text -seek=text -R=text")
-        .operands(Reads(1))
+        // The first operand ends its options; what follows is a file it writes.
+        .posix().operands(Reads(1))
         .dangers(&[Danger::ask("revert", &["-r|-revert"], words::WRITES_A_FILE, &[Write])])
-        .keeps(&["xxd a.bin", "xxd -l 64 -c 8 a.bin"]).raised(&["xxd a.bin out", "xxd -r a.txt", "xxd .env"]),
+        .keeps(&["xxd a.bin", "xxd -l 64 -c 8 a.bin"]).raised(&["xxd a.bin out", "xxd a.bin -p", "xxd - -ps", "xxd -r a.txt", "xxd .env"]),
     Spec::read("strings").argument_files()
         .flags("-a -f -o -w --all --print-file-name --include-all-whitespace -NUM")
         .values("-n=text --bytes=text -t=text --radix=text -e=text --encoding=text -s=text --output-separator=text -U=text --unicode=text")
@@ -121,14 +122,14 @@ pub(super) const ROWS: &[Spec] = &[
         .operands(Reads(2)).keeps(&["comm -12 a.txt b.txt"]).raised(&["comm a.txt .env"]),
     Spec::read("tree")
         .flags("-a -c -C -d -D -f -F -g -h -i -J -n -N -p -q -Q -r -s -S -t -u -U -v -x -X -A --dirsfirst --filesfirst --noreport --prune --du \
-                --device --inodes --si --gitignore --matchdirs --ignore-case --metafirst --nolinks --fflinks --hintro --houtro --compress")
-        .values("-L=text -I=sure -P=sure --filelimit=text --sort=text --timefmt=text --charset=text -H=text -T=text --gitfile=path --infofile=path")
+                --device --inodes --si --gitignore --matchdirs --ignore-case --metafirst --nolinks --fflinks")
+        .values("-L=text -I=sure -P=sure --filelimit=text --sort=text --timefmt=text --charset=text -H=text -T=text --gitfile=path --infofile=path --hintro=path --houtro=path")
         .operands(Reads(ANY))
         .dangers(&[
             Danger::ask("output", &["-o=|-R|--output="], words::WRITES_A_FILE, &[Write]),
             Danger::ask("follow", &["-l"], words::FOLLOWS_LINKS, &[Outside]),
         ])
-        .keeps(&["tree -L 2", "tree -a src", "tree -I target --dirsfirst"]).raised(&["tree -o x", "tree -ao X", "tree -R -H . -L 1", "tree /", "tree -l"]),
+        .keeps(&["tree -L 2", "tree -a src", "tree -I target --dirsfirst"]).raised(&["tree -o x", "tree -ao X", "tree -R -H . -L 1", "tree /", "tree -l", "tree --hintro -- -o x", "tree --houtro=.env src"]),
     Spec::read("du")
         .flags("-0 -a -b -c -h -H -k -l -m -P -s -S -x --null --all --apparent-size --bytes --total --human-readable --si --inodes --count-links \
                 --no-dereference --separate-dirs --summarize --one-file-system --time")
@@ -170,8 +171,8 @@ pub(super) const ROWS: &[Spec] = &[
             Danger::ask("follow", &["-L|--follow"], words::FOLLOWS_LINKS, &[Outside]),
         ])
         .check(super::super::wrappers::fd_exec)
-        .keeps(&["fd main", "fd -t f -d 3 . src", "fd -e rs", "fd -H -I x"])
-        .raised(&["fd -x ls", "fd -Hx ./evil.sh", "fd --exec ls", "fd --exec=ls", "fd -X rm", "fd . /", "fd -L x", "fd --exe ls", "fd . ~/.ssh"]),
+        .keeps(&["fd main", "fd -t f -d 3 . src", "fd -e rs", "fd -H -I x", "fd -x ls", "fd --exec ls", "fd -e rs -X wc -l"])
+        .raised(&["fd -Hx ./evil.sh", "fd --exec=ls", "fd -X rm", "fd . /", "fd -L x", "fd --exe ls", "fd . ~/.ssh"]),
     Spec::read("lsd").flags("-a -A -l -1 -R -r -d -h -S -t -X -v --all --almost-all --long --tree --oneline --recursive --reverse --git --header --directory-only --classify")
         .values("--depth=text --sort=text --color=text --icon=text --group-dirs=text --date=text --blocks=text -I=path --ignore-glob=text").operands(Reads(ANY)).keeps(&["lsd -la src"]).raised(&["lsd /", "lsd -L ~/.ssh", "lsd --config-file x"]),
     Spec::read("eza exa").flags("-a -l -1 -R -T -r -d -h --all --long --tree --oneline --reverse --git --header --icons --group-directories-first")

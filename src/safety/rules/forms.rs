@@ -52,6 +52,7 @@ const VERSIONS: &[&str] = &["--version", "-V", "--help"];
 const SHORT: &[&str] = &["--version", "-v", "--help"];
 const NODE: &[&str] = &["env", "node", "nodejs"];
 const PYTHON: &[&str] = &["python3"];
+const JVM: &[&str] = &["java", "sh", "bash", "env", "uname", "dirname", "readlink", "cat", "expr"];
 const UNPACKS: &[&str] = &["gzip", "bzip2", "xz", "zstd", "lzip", "lzma", "compress"];
 const FORMATS: &[&str] = &[
     "groff", "nroff", "troff", "grotty", "tbl", "eqn", "preconv", "col", "locale", "gzip", "zcat",
@@ -90,6 +91,22 @@ pub(super) const FORMS: &[Form] = &[
     probe("mkdocs sphinx-build django-admin flask gunicorn uvicorn celery alembic streamlit cython coverage", VERSION),
     probe("systemctl journalctl loginctl lsof netstat ip ping ldd gdb lldb strace ltrace valgrind perf", &["--version", "-V"]),
 
+    probe_by(JVM, "mvn gradle sbt ant lein mill", &["--version", "-v", "-version", "--help"]),
+    probe_by(PYTHON, "gcloud gsutil bq", &["--version", "-v", "version"]),
+    probe_by(PYTHON, "az platformio pio west jupyter ipython meson conan scons", &["version", "--version", "-h"]),
+    probe("ruby perl php lua luajit deno bun R Rscript julia ghc cabal stack elixir erl mix nim crystal dart swift swiftc ocaml opam", &["-v", "-V", "--numeric-version"]),
+    probe("dotnet", &["--info", "--list-sdks", "--list-runtimes"]),
+    probe("zig nim crystal", &["version", "--version"]),
+    probe("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* gfortran", &["--version", "-v", "-dumpversion", "-dumpmachine", "-dumpfullversion", "-print-search-dirs"]),
+    probe("make gmake ninja cmake ctest", &["--version", "-v"]),
+    probe("rustup", &["show", "toolchain list -v", "show active-toolchain"]),
+    probe("volta fnm asdf mise pyenv rbenv nodenv goenv jenv sdk brew nix", &["--version"]),
+    probe("kustomize istioctl skaffold argocd flux eksctl k9s stern", &["version --client", "version --short", "--version"]),
+    probe("pulumi doctl flyctl fly hcloud aws", &["--version", "version"]),
+    probe("ollama zoxide fzf lazygit tig delta difft hexyl colordiff htop btop glances nvidia-smi arduino-cli gpg-agent age sops git-lfs", VERSIONS),
+    probe("postgres pg_ctl pg_restore mysqldump mongod redis-server etcdctl influx", &["--version", "-V"]),
+    probe("qemu-system-* multipass limactl colima virsh VBoxManage skopeo", VERSION),
+
     // What is installed.
     Form {
         spec: Spec::ask("pip pip2 pip3 pip3.*", words::INSTALLS, &[Exec]).posix().starts(PYTHON).subs(&[
@@ -104,6 +121,9 @@ pub(super) const FORMS: &[Form] = &[
         spec: Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("env").flags("-json -changed").operands(Text).check(checks::names_only)]),
         needs: &[], empty_folder: true, inserted: (0, &[]),
     },
+
+    // What is found is read, one by one or together.
+    here(Spec::read("fd fdfind").flags("*").operands(Text).check(checks::fd_reads), &[]),
 
     // What lies in an archive.
     here(Spec::read("tar bsdtar gtar").check(checks::tar_lists).operands(Text).flags("*").starts(UNPACKS), &[]),
@@ -140,12 +160,12 @@ pub(super) const FORMS: &[Form] = &[
         .values("-n=?text --lines=?text -u=text --unit=text --user-unit=text -p=text --priority=text -S=text --since=text -U=text --until=text -o=text --output=text -t=text --identifier=text -g=text --grep=text --case-sensitive=?text --boot=?text --output-fields=text -F=text --field=text")
         .operands(No), &[]),
     here(Spec::read("dmesg").flags("-T -x -k -u -t -e -P -r --ctime --decode --kernel --userspace --notime --reltime --nopager --raw").values("-l=text --level=text -f=text --facility=text --color=?text --time-format=text --since=text --until=text").operands(No), &[]),
-    here(Spec::read("who w users").flags("-a -b -d -H -l -m -q -r -s -u -T -h -f -i --all --boot --heading --count --users --short --no-header").operands(No), &[]),
+    here(Spec::read("who users").flags("-a -b -d -H -l -m -q -r -s -u -T -h -f -i --all --boot --heading --count --users --short --no-header").operands(No), &[]),
     here(Spec::read("last").flags("-a -F -i -w -x -R -NUM --fulltimes --fullnames --nohostname --system").values("-n=text --limit=text -s=text -t=text -p=text --since=text --until=text").operands(Text).check(checks::names_only), &[]),
     here(Spec::read("lspci").flags("-v -vv -vvv -k -n -nn -t -m -mm -D -b").values("-s=text -d=text").operands(No), &[]),
     here(Spec::read("lsusb").flags("-v -t").values("-s=text -d=text").operands(No), &[]),
     here(Spec::read("lsb_release").flags("-a -d -i -r -c -s -v --all --description --id --release --codename --short --version").operands(No).starts(PYTHON), &[]),
-    here(Spec::read("sw_vers lsns findmnt ipcs").flags("-productName -productVersion -buildVersion -l -a -J -t -u -p -s -m -q --json --list --all").operands(No), &[]),
+    here(Spec::read("sw_vers findmnt ipcs").flags("-productName -productVersion -buildVersion -l -a -J -t -u -p -s -m -q --json --list --all").operands(No), &[]),
 
     // git. What settings include is a file of its own, and may lie anywhere.
     Form {
@@ -166,7 +186,7 @@ pub(super) const FORMS: &[Form] = &[
         needs: &[], empty_folder: false, inserted: (1, &["--no-includes"]),
     },
     apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::first_word).starts(FORMATS), &[]),
-    here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named), &[]),
+    here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named).check(checks::git_ranges), &[]),
 
     // Certificates and digests.
     here(Spec::ask("openssl", words::SHOWS_SECRETS, &[Exec]).posix().subs(&[

@@ -6,7 +6,7 @@
 use super::super::table::Operands::{Named, None, PatternThenReads, Text};
 use super::super::table::{Danger, Spec};
 use super::super::{checks, wrappers};
-use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Outside, Write};
+use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Outside, Secret, Write};
 use crate::words::safety as words;
 
 /// Flags of everything that shows a difference.
@@ -92,20 +92,22 @@ pub(super) const ROWS: &[Spec] = &[
 const SUBS: &[Spec] = &[
     // Reading.
     Spec::read("status")
-        .flags("-s -b -v -z -uno -unormal -uall --short --branch --show-stash --long --verbose --no-ahead-behind --ahead-behind --renames --no-renames --no-column --null -u --ignored --porcelain")
+        .flags("-s -b -z -uno -unormal -uall --short --branch --show-stash --long --no-ahead-behind --ahead-behind --renames --no-renames --no-column --null -u --ignored --porcelain")
         .values("--porcelain=?text --untracked-files=?text --ignored=?text --ignore-submodules=?text --find-renames=?text --column=?text")
         .operands(Named)
+        // It shows every change that is staged, whatever paths are given.
+        .dangers(&[Danger::ask("verbose", &["-v|--verbose"], words::READS_SECRETS, &[Secret])])
         .keeps(&["git status", "git status -sb", "git status --short src", "git --no-pager status", "git status --porcelain=v2 -z", "git -C src status"])
-        .raised(&["git -c a=b status", "git --config-env a=B status", "git status --nobody", "git -C .. status", "git --git-dir=x status", "git -p status",
+        .raised(&["git -c a=b status", "git --config-env a=B status", "git status --nobody", "git status -v", "git status -vv", "git status --verb", "git -C .. status", "git --git-dir=x status", "git -p status",
                   "git --git-dir x status", "git --exec-path=/x status", "git -C /etc status", "git --work-tree / status", "git --nobody status", "git status --ignore-submodules=none"]),
     Spec::read("diff").flags(diff_flags!()).values(diff_values!()).operands(Named).dangers(DIFF_DANGERS).check(checks::git_diff)
         .keeps(&["git diff", "git diff --stat", "git diff -w -U10", "git diff -U5 --unified=3", "git diff HEAD~1 -- src", "git diff main..feat/x", "git diff --cached --name-only", "git diff -- --output=x", "git diff @~3"])
         .raised(&["git diff --output=x.patch", "git diff --outp=x", "git diff --textconv", "git diff --ext-diff", "git diff --no-index /dev/null x", "git diff --no-ind a b", "git diff --nobody", "git diff --output x", "git diff -O/etc/passwd", "git diff -U /etc/passwd /dev/null", "git diff --unified /etc/passwd /dev/null", "git diff --skip-to /etc/passwd a.txt", "git diff --stat-width .env /dev/null"]),
     Spec::read("log whatchanged").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git log", "git log --oneline -n 5", "git log -5", "git log -n5 --stat", "git log --author=$(id)", "git log -- reset", "git log --format=%H", "git log --graph --all --decorate", "git log -p -S foo", "git log -L1,5:src/main.rs"])
-        .raised(&["git log --format=%G?", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p", "git log -L1,5:.env", "git log -L :main:.env", "git log -p -- *env", "git log -p *nv", "git --noglob-pathspecs log -p"]),
+        .raised(&["git log --format=%G?", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p", "git log -L1,5:.env", "git log -L :main:.env", "git log -p -- *env", "git log -p *nv", "git log --follow -p -- src", "git log --follow -p -- :(top)id_rsa", "git log --follow -p", "git --noglob-pathspecs log -p"]),
     Spec::read("show").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
-        .keeps(&["git show", "git show HEAD --stat", "git show HEAD:README.md"]).raised(&["git show --textconv HEAD", "git show HEAD:.env", "git show --format=%GS", "git show HEAD -- :(top)*.pem"]),
+        .keeps(&["git show", "git show HEAD --stat", "git show HEAD:README.md", "git show 4bcfe98e", "git show --stat 4bcfe98e"]).raised(&["git show --textconv HEAD", "git show HEAD:.env", "git show 4bcfe98e 5bcfe98e", "git show --no-walk 4bcfe98e", "git show --format=%GS", "git show HEAD -- :(top)*.pem"]),
     Spec::read("branch")
         .flags("-a -r -v -vv -l -q --all --remotes --verbose --list --show-current --no-column --no-color --contains --no-contains --merged --no-merged --ignore-case -i --no-abbrev --omit-empty")
         .values("--sort=text --format=text --points-at=text --color=?text --abbrev=?text --column=?text --contains=?text --no-contains=?text --merged=?text --no-merged=?text")
@@ -142,18 +144,18 @@ const SUBS: &[Spec] = &[
         .keeps(&["git blame README.md", "git blame -L 1,5 README.md"]).raised(&["git blame --contents .env a", "git blame .env", "git blame --content=/etc/shadow a"]),
     Spec::read("shortlog").flags(concat!(log_flags!(), "-s -n -e -c --summary --numbered --email --committer")).values(concat!(log_values!(), "-w=?text --group=text")).operands(Named).check(checks::git_format)
         .keeps(&["git shortlog -sn", "git shortlog -sne HEAD"]).raised(&["git shortlog --nobody", "git shortlog --format=%GS", "git shortlog --committer .env"]),
-    Spec::read("describe name-rev").flags("--all --tags --contains --debug --long --always --first-parent --exact-match --name-only --no-undefined --undefined")
-        .values("--abbrev=text --candidates=text --match=text --exclude=sure --refs=text").operands(Text)
-        .dangers(&[Danger::ask("dirty", &["--dirty|--broken"], words::GIT_SUBMODULES, &[Exec])])
-        .keeps(&["git describe --tags --always", "git name-rev HEAD"]).raised(&["git describe --nobody", "git describe --dirty"]),
+    Spec::read("describe name-rev").flags("--dirty --broken --all --tags --contains --debug --long --always --first-parent --exact-match --name-only --no-undefined --undefined")
+        .values("--abbrev=text --candidates=text --match=text --exclude=sure --refs=text --dirty=?text --broken=?text").operands(Text)
+        .check(checks::git_dirty)
+        .keeps(&["git describe --tags --always", "git name-rev HEAD", "git describe --dirty", "git describe --tags --dirty=-changed --always"]).raised(&["git describe --nobody", "git describe --dirt"]),
     Spec::read("merge-base").flags("-a --all --octopus --independent --is-ancestor --fork-point").operands(Text).keeps(&["git merge-base main HEAD"]).raised(&["git merge-base --nobody"]),
     Spec::read("rev-list").flags(log_flags!()).values(concat!(log_values!(), "--disk-usage=?text --filter=text")).operands(Named).check(checks::git_format).keeps(&["git rev-list --count HEAD"]).raised(&["git rev-list --use-bitmap-index HEAD", "git rev-list --format=%G? HEAD"]),
     Spec::read("for-each-ref").flags("-s -p --shell --perl --python --tcl --ignore-case --omit-empty").values("--count=text --sort=text --format=text --points-at=text --merged=?text --no-merged=?text --contains=?text --no-contains=?text --exclude=sure --color=?text").operands(Text).check(checks::git_format)
         .keeps(&["git for-each-ref --format=%(refname) refs/heads"]).raised(&["git for-each-ref --format=%(signature)", "git for-each-ref --sort=signature:grade"]),
     Spec::read("show-ref").flags("-q -d -s --quiet --head --heads --branches --tags --dereference --verify --exists").values("--hash=?text --abbrev=?text").operands(Text).keeps(&["git show-ref --tags"]).raised(&["git show-ref --exclude-existing"]),
     Spec::read("symbolic-ref").flags("-q --quiet --short --recurse --no-recurse").operands(Text).check(checks::git_symbolic_ref).keeps(&["git symbolic-ref --short HEAD"]).raised(&["git symbolic-ref HEAD refs/heads/x", "git symbolic-ref -d HEAD"]),
-    Spec::read("cat-file").flags("-p -t -s -e --allow-unknown-type --batch-all-objects --unordered").values("--batch-check=?text").operands(Named).dangers(&[Danger::ask("textconv", &["--textconv|--filters"], words::STARTS_PROGRAM, &[Exec])])
-        .keeps(&["git cat-file -p HEAD"]).raised(&["git cat-file --textconv HEAD:a.txt", "git cat-file --filters HEAD:a.txt", "git cat-file -p HEAD:.env", "git cat-file --filt HEAD:a"]),
+    Spec::read("cat-file").flags("-p -t -s -e --allow-unknown-type --batch-all-objects --unordered").values("--batch-check=?text").operands(Named).dangers(&[Danger::ask("textconv", &["--textconv|--filters"], words::STARTS_PROGRAM, &[Exec])]).check(checks::git_object)
+        .keeps(&["git cat-file -p HEAD", "git cat-file -t 4bcfe98e", "git cat-file commit 4bcfe98e"]).raised(&["git cat-file --textconv HEAD:a.txt", "git cat-file --filters HEAD:a.txt", "git cat-file -p HEAD:.env", "git cat-file --filt HEAD:a", "git cat-file -p 4bcfe98e", "git cat-file blob 4bcfe98e^{}"]),
     Spec::read("count-objects").flags("-v -H --verbose --human-readable").keeps(&["git count-objects -vH"]).raised(&["git count-objects x"]),
     Spec::read("diff-tree diff-index diff-files").flags(concat!(diff_flags!(), log_flags!(), "-r --root --no-commit-id")).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git diff-tree --no-commit-id --name-only -r HEAD"]).raised(&["git diff-index --textconv HEAD", "git diff-tree --output=x HEAD"]),
@@ -172,14 +174,14 @@ const SUBS: &[Spec] = &[
             Danger::ask("textconv", &["--textconv"], words::STARTS_PROGRAM, &[Exec]),
             Danger::ask("no_index", &["--no-index"], words::READS_ELSEWHERE, &[Outside]),
         ])
-        .keeps(&["git grep -n TODO", "git grep -e a -- src", "git grep x -- *.json", "git grep x -- :!docs"]).raised(&["git grep -O./x a", "git grep -nO./x a", "git grep --open=./x a", "git grep --no-index x /etc", "git grep --textconv a", "git grep --open-files-in-pager=./x a", "git grep x .env", "git grep --untracked --no-exclude-standard -e . -- *nv", "git grep -o . src", "git --literal-pathspecs grep x", "git grep x -- :(icase)*ENV"]),
+        .keeps(&["git grep -n TODO", "git grep -e a -- src", "git grep x -- *.json", "git grep x -- :!docs"]).raised(&["git grep -O./x a", "git grep -nO./x a", "git grep --open=./x a", "git grep --no-index x /etc", "git grep --textconv a", "git grep --open-files-in-pager=./x a", "git grep x .env", "git grep --untracked --no-exclude-standard -e . -- *nv", "git grep -o . src", "git --literal-pathspecs grep x", "git grep . HEAD:id_rsa", "git grep . 4bcfe98e", "git grep -e . 4bcfe98e -- src", "git grep x -- :(icase)*ENV"]),
     Spec::read("var").operands(Text).quiet(&["GIT_DEFAULT_BRANCH"]).flags("").check(checks::needs_quiet).keeps(&["git var GIT_DEFAULT_BRANCH"]).raised(&["git var -l"]),
-    Spec::read("rerere").operands(None).quiet(&["status", "diff", "remaining"]).check(checks::needs_quiet).keeps(&["git rerere status"]).raised(&["git rerere", "git rerere clear"]),
+    Spec::read("rerere").operands(None).quiet(&["status", "remaining"]).check(checks::needs_quiet).keeps(&["git rerere status"]).raised(&["git rerere", "git rerere clear", "git rerere diff"]),
 
     // Reading or writing, by what follows.
     Spec::ask("stash", words::GIT_WRITES, &[Write]).posix().subs(&[
         Spec::read("list").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format).keeps(&["git stash list"]).raised(&["git stash list --format=%GS", "git stash list -p -- .env"]),
-        Spec::read("show").flags(concat!(diff_flags!(), "--include-untracked --only-untracked")).values(diff_values!()).operands(Text).dangers(DIFF_DANGERS).keeps(&["git stash show", "git stash show -p stash@{0}"]).raised(&["git stash show --ext-diff"]),
+        Spec::read("show").flags(concat!(diff_flags!(), "--include-untracked --only-untracked")).values(diff_values!()).operands(Text).dangers(DIFF_DANGERS).check(checks::git_stash).keeps(&["git stash show", "git stash show -p stash@{0}"]).raised(&["git stash show --ext-diff"]),
         Spec::ask("drop", words::GIT_DELETES_STASH, &[Delete, Irreversible]).keeps(&["git stash drop"]),
         Spec::refuse("clear", words::GIT_DELETES_STASH, &[Delete, Irreversible]).keeps(&["git stash clear"]),
     ]).keeps(&["git stash", "git stash pop", "git stash -u"]),

@@ -4,7 +4,7 @@ use super::super::checks;
 use super::super::table::Operands::Text;
 use super::super::table::{Danger, Spec};
 use crate::protocol::Effect::{
-    Elevate, Exec, Irreversible, Network, Outside, Read, Terminal, Write,
+    Elevate, Exec, Irreversible, Network, Outside, Read, Secret, Terminal, Write,
 };
 use crate::words::safety as words;
 
@@ -41,9 +41,11 @@ pub(super) const ROWS: &[Spec] = &[
         .flags("-e -A -a -d -f -F -l -M -j -H -w -x -L -T -y -N -c --forest --headers --no-headers --deselect")
         .values("-o=text --format=text -C=text -u=text -U=text --user=text --User=text -p=text --pid=text --ppid=text -g=text -G=text -t=text --tty=text -q=text --sort=text --cols=text --width=text -s=text")
         .operands(Text).check(checks::ps)
-        .keeps(&["ps", "ps aux", "ps -ef", "ps -p 1", "ps -eo pid,comm"]).raised(&["ps e", "ps auxe", "ps eww", "ps -e e"]),
-    Spec::read("pgrep pidof").flags("-a -f -i -l -n -o -s -v -w -x --full --list-full --list-name --exact --newest --oldest --count -c")
-        .values("-u=text -U=text -P=text -g=text -t=text -d=text").operands(Text).keeps(&["pgrep -l node"]).raised(&["pgrep --signal x y"]),
+        .keeps(&["ps", "ps aux", "ps -ef", "ps -p 1", "ps -eo pid,comm", "ps -eo pid,args", "ps axu", "ps fax"]).raised(&["ps e", "ps auxe", "ps eww", "ps -e e"]),
+    Spec::read("pgrep pidof").flags("-f -i -l -n -o -s -v -w -x --full --list-name --exact --newest --oldest --count -c")
+        .values("-u=text -U=text -P=text -g=text -t=text -d=text").operands(Text)
+        .dangers(&[Danger::ask("print", &["-a|--list-full"], words::PRINTS_ARGUMENTS, &[Secret])]).check(checks::pgrep)
+        .keeps(&["pgrep -l node", "pgrep -f node", "pidof -s node"]).raised(&["pgrep --signal x y", "pgrep -a node", "pgrep -fa .", "pgrep --list-full node", "pgrep --list-f node"]),
     Spec::read("ss").flags("-a -l -n -p -t -u -x -4 -6 -e -i -m -o -s -w -r -H -O --all --listening --numeric --processes --tcp --udp --unix --summary --no-header")
         .operands(Text).dangers(&[Danger::ask("kill", &["-K|--kill|-D=|--diag=|-F=|--filter=|-N=|-r|--resolve"], words::OPTION_VALUES, &[Network])])
         .keeps(&["ss -tlnp"]).raised(&["ss -K dst x", "ss -D out", "ss -F x"]),

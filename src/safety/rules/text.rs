@@ -33,8 +33,9 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("uniq")
         .flags("-c -d -D -i -u -z --count --repeated --ignore-case --unique --zero-terminated")
         .values("-f=text --skip-fields=text -s=text --skip-chars=text -w=text --check-chars=text --all-repeated=?text --group=?text")
-        .operands(Reads(1)).keeps(&["uniq a.txt", "uniq -c a.txt", "uniq -f 1 a.txt"])
-        .raised(&["uniq a.txt out.txt", "uniq -- a.txt out.txt", "uniq -c a.txt -d out.txt", "uniq .env", "uniq - out.txt"]),
+        // Where the first operand ends the options, a second one is a file it writes.
+        .posix().operands(Reads(1)).keeps(&["uniq a.txt", "uniq -c a.txt", "uniq -f 1 a.txt"])
+        .raised(&["uniq a.txt out.txt", "uniq -- a.txt out.txt", "uniq -c a.txt -d out.txt", "uniq .env", "uniq - out.txt", "uniq a.txt -c"]),
     Spec::read("tr").flags("-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1").operands(Text).keeps(&["tr a-z A-Z", "tr -d x"]),
     Spec::read("fold").flags("-b -s --bytes --spaces -NUM").values("-w=text --width=text").operands(Reads(ANY)).keeps(&["fold -w 80 a.txt"]).raised(&["fold .env"]),
     Spec::read("fmt").flags("-c -s -t -u --crown-margin --split-only --tagged-paragraph --uniform-spacing -NUM").values("-w=text --width=text -g=text --goal=text -p=path --prefix=text")

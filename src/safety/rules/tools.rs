@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::read("diffstat").flags("-b -c -C -E -h -k -l -m -q -r -s -t -u -v -V -K -R -T -NUM").values("-f=text -n=text -N=text -p=text -w=text").operands(None)
         .dangers(&[Danger::ask("output", &["-o=|-e="], words::WRITES_A_FILE, &[Write])]).check(checks::output)
         .keeps(&["diffstat", "diffstat -p1"]).raised(&["diffstat -o x", "diffstat .env", "diffstat a.gz"]),
-    Spec::read("ptx").flags("-A -f -r -T -O -t --auto-reference --ignore-case --references").values("-g=text -w=text -W=text --width=text --gap-size=text").operands(Reads(1)).keeps(&["ptx -f a.txt"]).raised(&["ptx .env", "ptx -G a.txt out", "ptx -i .env a.txt"]),
+    Spec::read("ptx").flags("-A -f -r -T -O -t --auto-reference --ignore-case --references").values("-g=text -w=text -W=text --width=text --gap-size=text").posix().operands(Reads(1)).keeps(&["ptx -f a.txt"]).raised(&["ptx .env", "ptx -G a.txt out", "ptx -i .env a.txt"]),
     Spec::read("getopt").flags("*").operands(Text).keeps(&["getopt ab x"]),
     Spec::read("dircolors").flags("-b -c -p --bourne-shell --c-shell --print-database --sh --csh").keeps(&["dircolors -p"]).raised(&["dircolors x"]),
     Spec::read("lsmod lslocks").flags("-b -J -n -r -u --bytes --json --noheadings --raw").keeps(&["lsmod", "lslocks -J"]).raised(&["lsmod x"]),

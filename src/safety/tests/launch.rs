@@ -85,8 +85,116 @@ fn who_reads_whole_folders_leaves_credentials_out() {
         let args = started(line);
         assert!(args.contains(&":(top,exclude,icase,glob)**/.env*".to_owned()), "{line}");
     }
-    for line in ["grep x a.txt", "rg --files", "git log -p", "git log -- src", "ls -R"] {
+    for line in [
+        "git log -p",
+        "git diff",
+        "git show",
+        "git show HEAD~2",
+        "git reflog -p",
+        "git diff --check",
+        "git diff-tree -p HEAD",
+        "git range-diff a b c",
+    ] {
+        let args = started(line);
+        assert!(args.contains(&":(top,exclude,icase,glob)**/.netrc*".to_owned()), "{line}");
+    }
+    for line in [
+        "grep x a.txt",
+        "rg --files",
+        "git log --stat",
+        "git log -- src",
+        "ls -R",
+        "git diff --stat",
+        "git show --name-only HEAD",
+        "git log -L1,2:a.txt",
+        "git diff-tree HEAD",
+    ] {
         assert!(launch(line).inserted.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn commits_that_change_nothing_but_credentials_are_shown_all_the_same() {
+    assert_eq!(started("git log -p -3")[..4], ["log", "--full-history", "--sparse", "-p"]);
+    assert_eq!(started("git show")[..3], ["show", "--full-history", "--sparse"]);
+    assert_eq!(started("git log -p -- a.txt")[..3], ["log", "-p", "--"]);
+}
+
+#[test]
+fn a_number_is_shown_if_it_is_a_commit_and_not_if_it_is_a_file() {
+    let args = started("git show 4bcfe98e");
+    assert_eq!(args[..3], ["show", "--do-walk", "--max-count=1"]);
+    assert_eq!(started("git show --stat 4bcfe98e")[..3], ["show", "--do-walk", "--max-count=1"]);
+    assert!(!started("git show HEAD").contains(&"--do-walk".to_owned()));
+}
+
+#[test]
+fn the_arguments_of_other_programs_are_left_out() {
+    let flag = if cfg!(target_os = "macos") { "-c" } else { "c" };
+    for line in ["ps", "ps aux", "ps -ef", "ps -eo pid,args", "ps -o command= -p 1", "ps 1"] {
+        assert_eq!(started(line)[0], flag, "{line}");
+    }
+    for line in
+        ["pgrep -a node", "pgrep -fa .", "w", "lsns", "top -bcn1", "ps eww", "ps -o environ"]
+    {
+        assert_eq!(verdict_of(line), Tier::L1, "{line}");
+    }
+}
+
+fn verdict_of(text: &str) -> Tier {
+    line(text).tier
+}
+
+#[test]
+fn in_a_line_for_a_shell_what_would_be_held_by_added_arguments_asks() {
+    for line in [
+        "grep -rn x .",
+        "rg x",
+        "git grep x",
+        "ps aux",
+        "python3 --version",
+        "ls && rg x src",
+        "git log -p -- src | head",
+    ] {
+        let policy = Policy::default();
+        let step = Step { work: Work::Shell { line: line.into() }, ..step("x", &[]) };
+        let verdict = judged_with(step, &policy, &place());
+        assert!(matches!(verdict, Verdict::Ask(_)), "{line}");
+    }
+    let step = Step { work: Work::Shell { line: "cat a.txt | wc -l".into() }, ..step("x", &[]) };
+    assert!(matches!(judged_with(step, &Policy::default(), &place()), Verdict::Run(_)));
+}
+
+#[test]
+fn what_fd_hands_on_is_no_link_and_holds_no_credentials() {
+    for line in [
+        "fd -e rs -x wc -l",
+        "fd . src -X grep -n TODO",
+        "fd -x cat {}",
+        "fd main --exec head -n 3 {} ;",
+    ] {
+        let args = started(line);
+        assert!(args.starts_with(&["--type=file".to_owned()]), "{line}");
+        assert!(args.contains(&"--exclude=.[eE][nN][vV]*".to_owned()), "{line}");
+        assert!(args.contains(&"--exclude=.[sS][sS][hH]".to_owned()), "{line}");
+    }
+    for line in [
+        "fd -x rm",
+        "fd -x uniq {} {}",
+        "fd -X uniq",
+        "fd -x sh -c id",
+        "fd -x cat {.}",
+        "fd -x cat x{}",
+        "fd -x cat ; -x rm",
+        "fd -L -x cat",
+        "fd . / -x cat",
+        "fd -x sed {} a.txt",
+        "fd -x cat .env",
+        "fd -lx cat",
+        "fd --exec=cat",
+        "fd -Hx cat",
+    ] {
+        assert_eq!(verdict_of(line), Tier::L1, "{line}");
     }
 }
 

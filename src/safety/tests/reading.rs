@@ -88,7 +88,7 @@ fn rows_whose_words_are_no_files_are_these() {
 }
 
 const NO_FILES: &str = "basename cal col colrm cowsay cowthink dirname echo expr factor false \
-    figlet getconf getopt locale ncal numfmt pathchk pgrep pidof printf seq ss toilet tr true \
+    figlet getconf getopt locale ncal numfmt pathchk printf seq ss toilet tr true \
     uuidgen whereis which";
 
 fn asked(reader: &Reader, args: &[String]) -> Result<(), TestCaseError> {

@@ -37,6 +37,9 @@ const OVERRULED: &[(&str, &str)] = &[
     ("diff.submodule", "short"),
     ("status.submoduleSummary", "false"),
     ("submodule.recurse", "false"),
+    // A stash shows names alone unless it is asked for more, and then it was judged so.
+    ("stash.showPatch", "false"),
+    ("stash.showIncludeUntracked", "false"),
 ];
 
 /// Flags put behind a sub-command, the first row that fits. Submodules are not looked
@@ -102,6 +105,34 @@ pub(super) fn harden(variables: &mut Variables, cwd: &Path) {
     for (n, (key, value)) in rows.into_iter().enumerate() {
         variables.insert(format!("GIT_CONFIG_KEY_{n}").into(), key.into());
         variables.insert(format!("GIT_CONFIG_VALUE_{n}").into(), value.into());
+    }
+}
+
+/// Sub-commands that write the list of tracked files anew where times alone have changed,
+/// whatever they are told about locks.
+const REFRESHES: &[&str] = &["diff", "describe"];
+
+/// The list of tracked files of the repository git will find, if the sub-command would
+/// write it anew. Reads the repository's configuration from disk.
+pub(super) fn refreshed(args: &[String], folder: &Path) -> Option<PathBuf> {
+    let name = subcommand(args).and_then(|at| args.get(at))?;
+    if !REFRESHES.contains(&name.as_str()) {
+        return None;
+    }
+    let folder = folder.canonicalize().ok()?;
+    repository::read(&Disk, &folder).index().map(Path::to_owned)
+}
+
+/// Lets git use a copy of the list, so that the repository stays as it is. The copy is as
+/// old as the list: git compares times of files with it.
+pub(super) fn use_copy(index: &Path, temp: &Path, variables: &mut Variables) {
+    let copy = temp.join("index");
+    let copied = std::fs::copy(index, &copy).and_then(|_| {
+        let modified = index.metadata()?.modified()?;
+        std::fs::File::options().write(true).open(&copy)?.set_modified(modified)
+    });
+    if copied.is_ok() {
+        variables.insert("GIT_INDEX_FILE".into(), copy.into());
     }
 }
 

@@ -42,6 +42,8 @@ struct Plan {
     input: Option<Input>,
     /// It stands in the folder it is given, where nothing lies.
     empty_folder: bool,
+    /// A list of git's that it uses a copy of.
+    index: Option<PathBuf>,
 }
 
 /// Starts a step. Looks nothing up: the path is the one that was judged.
@@ -67,6 +69,7 @@ pub(super) async fn start(
         path,
         input,
         empty_folder: false,
+        index: None,
     };
     if plan.input.is_some()
         && let Some(bash) = feed::find("bash")
@@ -123,6 +126,9 @@ impl Plan {
     fn inside(mut self, inside: Option<&Inside>) -> Plan {
         let Some(inside) = inside else { return self };
         self.variables.insert("TMPDIR".into(), inside.temp().into());
+        if let Some(index) = &self.index {
+            git::use_copy(index, inside.temp(), &mut self.variables);
+        }
         if self.empty_folder {
             self.cwd = inside.temp().to_owned();
         }
@@ -154,7 +160,7 @@ async fn alone(mut plan: Plan, args: &[String], judged: &Judged) -> Plan {
         let of_git = given.split_off(launch.moved(first).min(given.len()));
         let folder = git::folder(&judged.cwd, &of_git);
         plan.args = given.iter().map(OsString::from).chain(git::args(&of_git)).collect();
-        return hardened(plan, folder).await;
+        return hardened(plan, folder, of_git).await;
     }
     plan.args = given.iter().map(OsString::from).collect();
     plan
@@ -214,14 +220,14 @@ async fn same_link(program: &Program) -> bool {
 }
 
 /// Reads the repository's configuration, so it is done where waiting is allowed.
-async fn hardened(mut plan: Plan, folder: PathBuf) -> Plan {
+async fn hardened(mut plan: Plan, folder: PathBuf, args: Vec<String>) -> Plan {
     let mut variables = plan.variables.clone();
     let read = tokio::task::spawn_blocking(move || {
         git::harden(&mut variables, &folder);
-        variables
+        (variables, git::refreshed(&args, &folder))
     });
-    if let Ok(variables) = read.await {
-        plan.variables = variables;
+    if let Ok((variables, index)) = read.await {
+        (plan.variables, plan.index) = (variables, index);
     }
     plan
 }

@@ -1,0 +1,82 @@
+//! The list of tracked files that git keeps, as far as a judgement asks.
+
+use super::super::paths;
+use super::Tracked;
+
+/// The most of it that is read, in bytes.
+pub(super) const MOST: usize = 64 * 1024 * 1024;
+
+const HEADER: usize = 12;
+/// Times, numbers, rights and sizes of an entry, in front of the name of its content.
+const FACTS: usize = 40;
+const SUBMODULE: u32 = 0o160_000;
+const KIND: u32 = 0o170_000;
+/// The list goes on in another file.
+const SPLIT: &[u8] = b"link";
+
+/// What is tracked. A list in another form than git's second to fourth is unknown.
+pub(super) fn tracked(bytes: &[u8]) -> Tracked {
+    // Which of the two lengths a content's name has is not said.
+    let read = [20, 32].into_iter().find_map(|name| entries(bytes, name));
+    read.unwrap_or(Tracked::Unknown)
+}
+
+fn entries(bytes: &[u8], name: usize) -> Option<Tracked> {
+    if bytes.get(..4)? != b"DIRC" {
+        return None;
+    }
+    let version = number(bytes, 4)?;
+    let count = number(bytes, 8)?;
+    let (mut at, mut path) = (HEADER, Vec::new());
+    let (mut credentials, mut submodules) = (false, false);
+    for _ in 0..count {
+        let kind = number(bytes, at + 24)? & KIND;
+        let flags = short(bytes, at + FACTS + name)?;
+        let more = version > 2 && flags & 0x4000 != 0;
+        let start = at + FACTS + name + 2 + if more { 2 } else { 0 };
+        let end = if version == 4 {
+            let (cut, from) = varied(bytes, start)?;
+            path.truncate(path.len().checked_sub(cut)?);
+            let end = from + bytes.get(from..)?.iter().position(|byte| *byte == 0)?;
+            path.extend_from_slice(bytes.get(from..end)?);
+            end + 1
+        } else {
+            let end = start + bytes.get(start..)?.iter().position(|byte| *byte == 0)?;
+            path = bytes.get(start..end)?.to_vec();
+            // Padded with one to eight zeros.
+            at + (end - at) / 8 * 8 + 8
+        };
+        submodules |= kind == SUBMODULE;
+        credentials |= paths::holds_credentials(String::from_utf8_lossy(&path).as_ref().as_ref());
+        at = end;
+    }
+    // What follows begins with four letters, or is the checksum.
+    if bytes.get(at..at + 4) == Some(SPLIT) || bytes.len() < at + name {
+        return None;
+    }
+    Some(match () {
+        () if submodules => Tracked::Submodules,
+        () if credentials => Tracked::Credentials,
+        () => Tracked::Ordinary,
+    })
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn short(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+/// A number of git's own kind, seven bits to a byte, and where it ends.
+fn varied(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
+    let mut byte = *bytes.get(at)?;
+    let mut out = usize::from(byte & 0x7f);
+    while byte & 0x80 != 0 {
+        at += 1;
+        byte = *bytes.get(at)?;
+        out = out.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+    }
+    Some((out, at + 1))
+}
