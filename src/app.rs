@@ -86,6 +86,11 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
         Ok(way) => way,
         Err(wrong) => return ground.fail(&Notice::error(wrong.say()), Exit::WrongUse),
     };
+    if needs_room(&way)
+        && let Some(what) = room::lacking()
+    {
+        return ground.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
+    }
     match way {
         Way::Screen { prompt, bot } if linear => lines(ground, prompt, bot.as_deref(), (take, yes)),
         Way::Screen { prompt, bot } => screen(ground, prompt, bot.as_deref(), (take, yes)),
@@ -110,6 +115,25 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
     }
 }
 
+/// What starts threads, which would break off without a word where there are none left.
+fn needs_room(way: &Way) -> bool {
+    match way {
+        Way::Screen { .. }
+        | Way::Print { .. }
+        | Way::Template { .. }
+        | Way::Script(_)
+        | Way::Model(_)
+        | Way::Kept { .. }
+        | Way::Doctor => true,
+        Way::Session(_)
+        | Way::Policy(_)
+        | Way::InitHome
+        | Way::Config(_)
+        | Way::Plugin(_)
+        | Way::Completions(_) => false,
+    }
+}
+
 /// One worker, for the session and what it waits for: most of what it does is handing on,
 /// and between two threads that costs more than the work. What takes long goes to threads
 /// of its own. The surface has the main thread.
@@ -131,9 +155,6 @@ fn screen(
 ) -> Exit {
     if !ground.terminal_can_draw() {
         return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
-    }
-    if let Some(what) = room::lacking() {
-        return ground.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
     }
     let mut built = match parts::build(&ground, bot, parts::For::Screen) {
         Ok(built) => built,
@@ -160,7 +181,7 @@ fn screen(
     let ended = own.block_on(async {
         let left = tui::run(config, handle.ops, handle.events, keep).await;
         ground.leaving.cancel();
-        (left, farewell(handle.task).await)
+        (left, farewell(handle.task, LEAVING).await)
     });
     own.shutdown_background();
     let (ended, farewell) = ended;
@@ -236,10 +257,11 @@ fn lines(
             events: handle.events,
             signals: signals::ending(),
             grace: print::GRACE,
+            leaving: ground.leaving.clone(),
         };
         let exit = talk(linear, prompt, wires, typed_lines(), voice, output::stdout()).await;
         ground.leaving.cancel();
-        (exit, farewell(handle.task).await)
+        (exit, farewell(handle.task, LEAVING).await)
     });
     let (exit, farewell) = ended;
     if let Some(rescue) = farewell.shut(runtime) {
@@ -274,9 +296,21 @@ enum Farewell {
     Late,
 }
 
-/// Lets a session end what it started: a child that heeds no signal takes four seconds.
-async fn farewell(task: JoinHandle<Option<Rescue>>) -> Farewell {
-    match tokio::time::timeout(print::GRACE, task).await {
+/// How long leaving may take, but for what is dropped then. A child that heeds no signal
+/// takes one second, a database that another program holds one and a half.
+const LEAVING: Duration = Duration::from_millis(2500);
+
+/// What is left of it after a turn without a screen.
+fn time_to_leave(exit: Exit) -> Duration {
+    match exit {
+        Exit::Signal(_) => LEAVING.saturating_sub(print::GRACE),
+        _ => LEAVING,
+    }
+}
+
+/// Lets a session end what it started, for this long at most.
+async fn farewell(task: JoinHandle<Option<Rescue>>, most: Duration) -> Farewell {
+    match tokio::time::timeout(most, task).await {
         Ok(ended) => Farewell::Ended(ended.ok().flatten()),
         Err(_) => Farewell::Late,
     }

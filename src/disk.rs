@@ -6,6 +6,9 @@ use std::path::Path;
 
 use crate::words::{Word, exec as words};
 
+pub mod beside;
+pub mod owner;
+
 /// Makes a folder and those above it; one that is made is its owner's alone.
 ///
 /// # Errors

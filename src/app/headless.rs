@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use super::ground::{self, Ground};
-use super::{answers, farewell, parts, runtime};
+use super::{answers, farewell, parts, runtime, time_to_leave};
 use crate::cli::args::{Approved, Take};
 use crate::cli::kept::args::Then;
 use crate::cli::print::{self, Options, Wires};
@@ -85,12 +85,13 @@ impl Headless {
                 events: handle.events,
                 signals: signals::ending(),
                 grace: print::GRACE,
+                leaving: ground.leaving.clone(),
             };
             let person = if asks { print::person() } else { print::nobody() };
             let streams = (output::stdout(), output::stderr());
             let exit = print::run(op, wires, person, &options, streams).await;
             ground.leaving.cancel();
-            (exit, farewell(handle.task).await)
+            (exit, farewell(handle.task, time_to_leave(exit)).await)
         });
         let (exit, farewell) = ended;
         match farewell.shut(runtime) {

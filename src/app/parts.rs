@@ -12,6 +12,7 @@ use crate::config::paths::project_files;
 use crate::config::trust::{Level, Standing};
 use crate::config::{problem, saved, toolchain, trust};
 use crate::context::window::Bounds;
+use crate::disk::beside;
 use crate::library::bot;
 use crate::model::exposed_host;
 use crate::protocol::{Facts, Notice};
@@ -39,6 +40,21 @@ pub enum For {
     Script,
 }
 
+/// Removes what killed runs left half written, beside the start.
+fn sweep(ground: &Ground) {
+    let paths = &ground.paths;
+    let (kept, journals) = (file::Kept::new(paths.kept()), paths.journals());
+    let folders = paths.own().into_iter().chain([paths.drafts(), paths.approvals()]);
+    let folders: Vec<PathBuf> = folders.collect();
+    let work = move || {
+        folders.iter().for_each(|folder| beside::sweep(folder));
+        file::journal::sweep(&journals);
+        kept.sweep();
+    };
+    // Without a thread a later run does it.
+    let _ = std::thread::Builder::new().name("sweep".into()).spawn(work);
+}
+
 /// Builds everything; nothing is connected, started or searched for yet.
 pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, Failure> {
     let settings = &ground.loaded.settings;
@@ -53,8 +69,12 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         knowledge.first(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
     let redactor = Arc::new(redactor(ground, surface != For::Script));
-    let desk =
-        file::Desk { seen: Seen::default(), kept: Some(file::Kept::new(ground.paths.kept())) };
+    let desk = file::Desk {
+        seen: Seen::default(),
+        kept: Some(file::Kept::new(ground.paths.kept())),
+        journal: Some(Arc::new(file::Journal::new(&ground.paths.journals()))),
+    };
+    sweep(ground);
     let world = ground.world().seeing(desk.seen.clone()).unmasking(Arc::clone(&redactor));
     let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = guard(ground, world, redactor);

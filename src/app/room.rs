@@ -1,6 +1,5 @@
 //! Whether the system has room for the program: descriptors, threads, memory. Asked
-//! before the terminal is taken over, because running out half way leaves no place to
-//! say so.
+//! before anything starts, because running out half way leaves no place to say so.
 
 use std::io;
 use std::sync::Mutex;

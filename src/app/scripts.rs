@@ -9,9 +9,10 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::ground::{self, Ground};
-use super::parts;
+use super::{LEAVING, parts};
 use crate::cli::Exit;
 use crate::cli::args::RunScript;
 use crate::cli::output;
@@ -54,6 +55,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
     let model = (first.provider != "guide").then_some(first.model);
     let mut host = ScriptHost::new(model, built.tools, built.guard, told, asking(yes));
     host.remember_in(ground.store());
+    let leaving = [ground.leaving.clone(), host.cancel.clone()];
     let look = look(&ground, json, asked.no_stream);
     let (host, seen): (Box<dyn Host>, _) = match asked.dry_run {
         false => (Box::new(host), None),
@@ -63,7 +65,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
         }
     };
     let voice = ground.voice();
-    let work = move || perform(order, library, host, hear, look, seen);
+    let work = move || perform(order, library, host, (hear, leaving), look, seen);
     let ended = std::thread::Builder::new().stack_size(STACK).spawn(work).map(|it| it.join());
     match ended {
         Ok(Ok(Ok(Ended::Done))) => Exit::Done,
@@ -105,7 +107,7 @@ fn perform(
     order: Order,
     library: Library,
     host: Box<dyn Host>,
-    mut hear: mpsc::UnboundedReceiver<Told>,
+    (mut hear, leaving): (mpsc::UnboundedReceiver<Told>, [CancellationToken; 2]),
     look: Look,
     seen: Option<Caught>,
 ) -> io::Result<Ended> {
@@ -126,7 +128,12 @@ fn perform(
                     None => listening = false,
                 },
                 came = &mut running => break Ok(came),
-                Some(number) = signals.recv() => break Err(number),
+                Some(number) = signals.recv() => {
+                    leaving.iter().for_each(CancellationToken::cancel);
+                    // The step that runs is ended, and no other starts.
+                    let _ = tokio::time::timeout(LEAVING, &mut running).await;
+                    break Err(number);
+                }
             }
         };
         while let Ok(told) = hear.try_recv() {

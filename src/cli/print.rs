@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::{Receiver, Sender};
+use tokio_util::sync::CancellationToken;
 
 use super::args::Approved;
 use super::headless::{Effect, Headless, Said};
@@ -40,12 +41,14 @@ pub struct Wires {
     pub events: Receiver<Event>,
     /// The numbers of signals that end the program. A closed one means that none comes.
     pub signals: Receiver<i32>,
-    /// How long a turn may take to end after Ctrl-C: [`GRACE`], unless a test is in a hurry.
+    /// How long a turn may take to end after a signal: [`GRACE`], unless a test is in a hurry.
     pub grace: Duration,
+    /// Cancelled when the program is being left, so that steps are given less time.
+    pub leaving: CancellationToken,
 }
 
-/// Children get their signals in this time.
-pub const GRACE: Duration = Duration::from_secs(8);
+/// Long enough for all signals of a step that is given little time.
+pub const GRACE: Duration = Duration::from_millis(1400);
 
 /// Runs the turn that `first` begins. The session is told to shut down in the end, whatever the end was.
 pub async fn run(
@@ -77,6 +80,7 @@ pub async fn run(
             },
             Some(number) = wires.signals.recv() => {
                 signal.get_or_insert(number);
+                wires.leaving.cancel();
                 grace.get_or_insert_with(|| Instant::now() + wires.grace);
                 turn.interrupt()
             }

@@ -116,6 +116,11 @@ impl Paths {
         self.data.join("undo")
     }
 
+    /// Lists of the folders that runs write files in.
+    pub fn journals(&self) -> PathBuf {
+        self.state.join("writing")
+    }
+
     /// Which folders are trusted.
     pub fn trust(&self) -> PathBuf {
         self.data.join("trust.json")

@@ -8,10 +8,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tempfile::NamedTempFile;
-
 use super::problem::Fault;
-use crate::disk::private_folder;
+use crate::disk::{beside, private_folder};
 
 /// The most that is read of a file; settings are a thousandth of it.
 pub const LONGEST: u64 = 1024 * 1024;
@@ -80,7 +78,8 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = parent(&path);
     private_folder(&folder)?;
-    let mut file = NamedTempFile::new_in(&folder)?;
+    beside::sweep(&folder);
+    let mut file = beside::create(&folder)?;
     file.write_all(text.as_bytes())?;
     if let Ok(old) = fs::metadata(&path) {
         file.as_file().set_permissions(old.permissions())?;
@@ -97,7 +96,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
 pub fn write_for_now(path: &Path, text: &str) -> io::Result<()> {
     let folder = parent(path);
     private_folder(&folder)?;
-    let mut file = NamedTempFile::new_in(&folder)?;
+    let mut file = beside::create(&folder)?;
     file.write_all(text.as_bytes())?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
@@ -107,7 +106,7 @@ pub fn write_for_now(path: &Path, text: &str) -> io::Result<()> {
 pub fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = parent(path);
     private_folder(&folder)?;
-    let mut file = NamedTempFile::new_in(&folder)?;
+    let mut file = beside::create(&folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|error| error.error)?;

@@ -257,11 +257,14 @@ impl Host for ScriptHost {
         let Some(model) = self.model.clone() else {
             return stream::iter([Err(crate::words::cli::NO_CONNECTION.into())]).boxed();
         };
+        if self.cancel.is_cancelled() {
+            return stream::iter([Err(crate::words::exec::CANCELLED.into())]).boxed();
+        }
         let messages = call.messages.into_iter().map(|message| self.masked(message)).collect();
         let request = Request { messages, params: call.params, schema: call.schema };
         self.tell(Told::Answering);
         let told = self.told.clone();
-        let stream = model.stream(request);
+        let stream = model.stream(request).take_until(self.cancel.clone().cancelled_owned());
         let parts = stream.filter_map(move |item| {
             future::ready(match item {
                 Ok(Chunk::Text(text)) => Some(Ok(Part::Text(text))),

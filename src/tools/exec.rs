@@ -155,7 +155,7 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     let judged = step.judged();
     let setup = &exec.setup;
     let none = |outcome, say| Piped { seen: not_run(judged, outcome, say), output: None };
-    if watch.cancel.is_cancelled() {
+    if watch.cancel.is_cancelled() || exec.steps.leaving.is_cancelled() {
         return none(Outcome::Cancelled, Say::from(words::CANCELLED));
     }
     let began = Instant::now();

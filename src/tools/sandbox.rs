@@ -309,7 +309,10 @@ impl Sandbox {
             // Whoever waited may be gone; then the step is dropped here, and ends.
             let _ = sender.send(inside.map(|inside| (start(inside.as_ref()), inside)));
         });
-        spawned.map_err(|error| not_applied(error.to_string()))?;
+        spawned.map_err(|error| match crate::disk::used_up(&error) {
+            Some(what) => words::NOT_APPLIED.with("why", what),
+            None => not_applied(error.to_string()),
+        })?;
         receiver.await.unwrap_or_else(|_| Err(not_applied("it broke off".to_owned())))
     }
 

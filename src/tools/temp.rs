@@ -19,8 +19,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{Access, FlockOperation, OFlags};
 use rustix::io::Errno;
-use rustix::process::{Pid, getpid, getuid};
+use rustix::process::getuid;
 
+use crate::disk::owner;
 use crate::words::{Say, Value, temp as words};
 
 const PREFIX: &str = "avocet";
@@ -136,8 +137,10 @@ impl RunFolder {
     pub fn detour(&self) -> Option<Say> {
         let (first, rest) = self.places.split_first()?;
         let why = usable(first).err()?;
+        let others = why.get_ref().is_some_and(|inner| inner.is::<OpenToOthers>());
+        let why = if others { words::OPEN_TO_OTHERS.into() } else { Value::from(why.to_string()) };
         let said = |word: crate::words::Word| {
-            word.with("place", first.display().to_string()).with("why", why.to_string())
+            word.with("place", first.display().to_string()).with("why", why.clone())
         };
         Some(match rest.iter().find(|place| usable(place).is_ok()) {
             Some(instead) => said(words::DETOUR).with("instead", instead.display().to_string()),
@@ -172,9 +175,28 @@ impl Drop for RunFolder {
     }
 }
 
+/// Others may take away what lies in a folder: it is open to all without being sticky, or
+/// it is another user's. Not root's, and not of somebody this system has no number for.
+#[derive(Debug, thiserror::Error)]
+#[error("other users may replace what lies in it")]
+struct OpenToOthers;
+
+const NOBODY: u32 = 65_534;
+
+/// An error where what lies in a place is not safe from others.
+fn safe(place: &Path) -> io::Result<()> {
+    let meta = fs::metadata(place)?;
+    let open = meta.mode() & 0o1002 == 0o002;
+    if open || ![0, NOBODY, getuid().as_raw()].contains(&meta.uid()) {
+        return Err(io::Error::new(ErrorKind::PermissionDenied, OpenToOthers));
+    }
+    Ok(())
+}
+
 impl Made {
     fn in_place(place: &Path) -> io::Result<Made> {
-        let own = format!("{PREFIX}-{}-{}", getuid().as_raw(), own_number());
+        safe(place)?;
+        let own = format!("{PREFIX}-{}-{}", getuid().as_raw(), owner::own());
         for number in 0..TRIES {
             let path = match number {
                 0 => place.join(&own),
@@ -277,17 +299,12 @@ fn usable(place: &Path) -> io::Result<()> {
     if !fs::metadata(place)?.is_dir() {
         return Err(ErrorKind::NotADirectory.into());
     }
+    safe(place)?;
     rustix::fs::access(place, Access::WRITE_OK | Access::EXEC_OK)?;
     let space = rustix::fs::statvfs(place)?;
     let full = space.f_blocks > 0 && space.f_bavail.saturating_mul(space.f_frsize) < PAGE as u64;
     let crowded = space.f_files > 0 && space.f_favail == 0;
     if full || crowded { Err(ErrorKind::StorageFull.into()) } else { Ok(()) }
-}
-
-/// `PROCESS-START` of this process.
-fn own_number() -> String {
-    let pid = getpid().as_raw_nonzero().get();
-    format!("{pid}-{}", began(pid).unwrap_or(0))
 }
 
 /// True for the name of a run of this user that has ended.
@@ -297,33 +314,8 @@ fn is_of_a_dead_run(name: &str) -> bool {
         return false;
     }
     let mut number = || parts.next()?.parse::<u64>().ok();
-    let Some((user, pid, start)) =
-        number().zip(number()).zip(number()).map(|((a, b), c)| (a, b, c))
-    else {
-        return false;
-    };
-    user == u64::from(getuid().as_raw())
-        && i32::try_from(pid).is_ok_and(|pid| pid > 0 && !lives(pid, start))
-}
-
-fn lives(pid: i32, start: u64) -> bool {
-    match (began(pid), began(getpid().as_raw_nonzero().get())) {
-        (Some(now), _) => start == 0 || now == start,
-        // Others can be seen, and this one cannot.
-        (None, Some(_)) => false,
-        (None, None) => Pid::from_raw(pid)
-            .is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(Errno::SRCH)),
-    }
-}
-
-/// When a process began, in the kernel's own count; `None` where there is none, or the
-/// system does not say.
-fn began(pid: i32) -> Option<u64> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat);
-    // The name in it may hold anything, brackets too.
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(19)?.parse().ok()
+    let Some(((user, pid), start)) = number().zip(number()).zip(number()) else { return false };
+    user == u64::from(getuid().as_raw()) && owner::is_gone(pid, start)
 }
 
 /// Removes what runs left that have ended, in every place.
@@ -388,6 +380,8 @@ fn open_up(path: &Path, deep: usize) {
 
 #[cfg(test)]
 mod tests {
+    use rustix::process::getpid;
+
     use super::*;
 
     fn names(place: &Path) -> Vec<String> {
@@ -407,7 +401,7 @@ mod tests {
     }
 
     /// A number no process has.
-    const NOBODY: i32 = i32::MAX - 7;
+    const NO_PROCESS: i32 = i32::MAX - 7;
 
     fn left(place: &Path, pid: i32, start: u64) -> PathBuf {
         let path = place.join(format!("avocet-{}-{pid}-{start}", getuid().as_raw()));
@@ -425,7 +419,7 @@ mod tests {
         fs::write(one.path().join("file"), "x").unwrap();
         let inside = names(place.path());
         assert_eq!(inside.len(), 1);
-        let expected = format!("avocet-{}-{}", getuid().as_raw(), own_number());
+        let expected = format!("avocet-{}-{}", getuid().as_raw(), owner::own());
         assert_eq!(inside[0], expected);
         for folder in [place.path().join(&inside[0]), one.path().to_owned()] {
             assert_eq!(fs::metadata(folder).unwrap().mode() & 0o777, 0o700);
@@ -458,10 +452,10 @@ mod tests {
     fn what_dead_runs_left_is_swept_and_nothing_else() {
         let place = place();
         let own = getpid().as_raw_nonzero().get();
-        let dead = left(place.path(), NOBODY, 5);
-        let reused = left(place.path(), own, began(own).unwrap_or(9) + 1);
-        let alive = left(place.path(), own, began(own).unwrap_or(0));
-        let foreign = place.path().join(format!("avocet-{}-{NOBODY}-5", getuid().as_raw() + 1));
+        let dead = left(place.path(), NO_PROCESS, 5);
+        let reused = left(place.path(), own, owner::began(own).unwrap_or(9) + 1);
+        let alive = left(place.path(), own, owner::began(own).unwrap_or(0));
+        let foreign = place.path().join(format!("avocet-{}-{NO_PROCESS}-5", getuid().as_raw() + 1));
         let other = place.path().join("avocet-notes");
         fs::create_dir_all(&foreign).unwrap();
         fs::create_dir_all(&other).unwrap();
@@ -473,7 +467,7 @@ mod tests {
     #[test]
     fn a_folder_that_somebody_has_locked_is_not_swept() {
         let place = place();
-        let held = left(place.path(), NOBODY, 5);
+        let held = left(place.path(), NO_PROCESS, 5);
         let lock = locked(&held).unwrap();
         sweep(&[place.path().to_owned()]);
         assert!(held.exists(), "a run in another container lives");
@@ -486,15 +480,15 @@ mod tests {
     fn no_link_is_followed() {
         let (place, outside) = (place(), place());
         fs::write(outside.path().join("precious"), "x").unwrap();
-        let planted = place.path().join(format!("avocet-{}-{NOBODY}-5", getuid().as_raw()));
+        let planted = place.path().join(format!("avocet-{}-{NO_PROCESS}-5", getuid().as_raw()));
         std::os::unix::fs::symlink(outside.path(), &planted).unwrap();
-        let dead = left(place.path(), NOBODY, 6);
+        let dead = left(place.path(), NO_PROCESS, 6);
         std::os::unix::fs::symlink(outside.path(), dead.join("link")).unwrap();
         sweep(&[place.path().to_owned()]);
         assert!(!dead.exists());
         assert!(outside.path().join("precious").exists());
         // Where the run's own name is taken, another is found.
-        let own = place.path().join(format!("avocet-{}-{}", getuid().as_raw(), own_number()));
+        let own = place.path().join(format!("avocet-{}-{}", getuid().as_raw(), owner::own()));
         std::os::unix::fs::symlink(outside.path(), own).unwrap();
         let run = of(&place);
         let folder = run.folder("step").unwrap();

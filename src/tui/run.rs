@@ -459,7 +459,7 @@ impl Driver {
                     lent(signal);
                     continue;
                 }
-                Woken::Signal(_) => editing.end(),
+                Woken::Signal(_) => editing.end().await,
                 Woken::Session(None) => open = false,
                 _ => {}
             }

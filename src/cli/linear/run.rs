@@ -86,7 +86,9 @@ fn write(out: &mut impl Write, effect: &Effect, voice: Voice) -> io::Result<()> 
 /// with the program.
 pub fn lines() -> Receiver<String> {
     let (sender, receiver) = channel(16);
-    std::thread::spawn(move || read(io::stdin().lock(), &sender));
+    let read = move || read(io::stdin().lock(), &sender);
+    // Without a thread the input is at its end.
+    let _ = std::thread::Builder::new().name("lines".into()).spawn(read);
     receiver
 }
 

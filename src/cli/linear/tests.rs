@@ -384,7 +384,13 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
         tell.send(event).await.expect("room");
     }
     let grace = std::time::Duration::from_secs(1);
-    let wires = crate::cli::print::Wires { ops, events, signals, grace };
+    let wires = crate::cli::print::Wires {
+        ops,
+        events,
+        signals,
+        grace,
+        leaving: tokio_util::sync::CancellationToken::new(),
+    };
     let voice = crate::cli::report::Voice { lang: Lang::En, clean: str::to_owned };
     let exit = run::run(linear(), None, wires, lines, voice, Vec::new()).await;
     assert_eq!(exit, Exit::Done);

@@ -65,7 +65,13 @@ fn play_into(
         }
         // With a press, the session stays: the end must come from the press.
         let stays = (presses > 0).then_some(sender);
-        let wires = Wires { ops, events: receiver, signals, grace: Duration::from_millis(20) };
+        let wires = Wires {
+            ops,
+            events: receiver,
+            signals,
+            grace: Duration::from_millis(20),
+            leaving: tokio_util::sync::CancellationToken::new(),
+        };
         let mut err = Vec::new();
         let first = Op::Submit { text: "do it".into() };
         let exit = run(first, wires, nobody(), options, (out, &mut err)).await;

@@ -8,9 +8,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::time::Duration;
 
+use rustix::process::Signal;
 use tokio::process::{Child, Command};
 
+use super::group::Tree;
 use crate::tools::temp::{RunFolder, TempFolder};
 use crate::words::{Say, exec as words};
 
@@ -18,6 +21,8 @@ use crate::words::{Say, exec as words};
 const LONGEST: u64 = 4 << 20;
 /// Ours, and no concern of an editor.
 const OWN_KEY: &str = "AVOCET_API_KEY";
+/// How long an editor may take to end after a signal.
+const ENDING: Duration = Duration::from_millis(300);
 
 /// An editor that is open.
 #[derive(Debug)]
@@ -93,10 +98,15 @@ impl Editing {
         }
     }
 
-    /// Ends the editor: the program is left.
-    pub fn end(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.start_kill();
+    /// Ends the editor, because the program is left: with a signal that lets it keep its
+    /// own copy, and then without asking.
+    pub async fn end(&mut self) {
+        // The shell, and the editor below it, which is in our own group of processes.
+        let Some(tree) = self.child.id().map(Tree::below) else { return };
+        tree.signal(Signal::TERM);
+        tree.ended_within(ENDING).await;
+        tree.signal(Signal::KILL);
+        let _ = tokio::time::timeout(ENDING, self.child.wait()).await;
     }
 }
 

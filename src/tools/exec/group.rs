@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio_util::sync::CancellationToken;
 
 #[cfg(target_os = "linux")]
@@ -34,6 +34,10 @@ pub(super) const NO_STEP: &str = "none";
 /// How often the sweep after a step tries, and how long it waits between.
 const SWEEPS: u32 = 100;
 const BETWEEN: Duration = Duration::from_millis(10);
+
+/// How often one tries that holds up its thread.
+#[cfg(target_os = "linux")]
+const SWEEPS_NOW: u32 = 30;
 
 /// How long a start waits for another.
 const LONGEST_TURN: Duration = Duration::from_secs(1);
@@ -159,13 +163,9 @@ impl Drop for Group {
             return;
         }
         self.signal(Signal::KILL);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let (leader, mark, told) = (self.leader, self.mark.clone(), self.told.take());
-            runtime.spawn(async move {
-                sweep(leader, mark.clone()).await;
-                told_ended(told.as_ref(), leader, &mark);
-            });
-        }
+        // Here and now: what is dropped last ends with the program, and a task would too.
+        sweep_now(self.leader, &self.mark);
+        told_ended(self.told.as_ref(), self.leader, &self.mark);
     }
 }
 
@@ -185,6 +185,45 @@ pub(super) fn end_abandoned(leader: Option<i32>, mark: &str) {
     descendants::end_marked(leader, mark);
     #[cfg(not(target_os = "linux"))]
     let _ = mark;
+}
+
+/// A process and all below it, as it was found. They need not be a group.
+#[derive(Debug)]
+pub(super) struct Tree(Vec<Pid>);
+
+impl Tree {
+    pub(super) fn below(pid: u32) -> Tree {
+        let top = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        #[cfg(target_os = "linux")]
+        let below = top.map(descendants::listed_below).unwrap_or_default();
+        #[cfg(not(target_os = "linux"))]
+        let below = Vec::new();
+        Tree(below.into_iter().chain(top).collect())
+    }
+
+    /// To those that still are there.
+    pub(super) fn signal(&self, signal: Signal) {
+        for pid in self.0.iter().filter(|pid| runs(**pid)) {
+            let _ = kill_process(*pid, signal);
+        }
+    }
+
+    /// Waits until all have ended, for so long at most.
+    pub(super) async fn ended_within(&self, most: Duration) {
+        let ended = async {
+            while self.0.iter().any(|pid| runs(*pid)) {
+                tokio::time::sleep(BETWEEN).await;
+            }
+        };
+        let _ = tokio::time::timeout(most, ended).await;
+    }
+}
+
+fn runs(pid: Pid) -> bool {
+    #[cfg(target_os = "linux")]
+    return descendants::runs(pid);
+    #[cfg(not(target_os = "linux"))]
+    return rustix::process::test_kill_process(pid).is_ok();
 }
 
 /// One start at a time in this process, whoever's step it is: what hangs below us without
@@ -238,6 +277,25 @@ async fn sweep(leader: Pid, mark: String) -> usize {
         tokio::time::sleep(BETWEEN).await;
     }
     killed.len()
+}
+
+/// The same without a runtime, for as long as it takes.
+#[cfg(target_os = "linux")]
+fn sweep_now(leader: Pid, mark: &str) {
+    let mut killed = std::collections::BTreeSet::new();
+    for _ in 0..SWEEPS_NOW {
+        let found = descendants::sweep(leader, mark, killed);
+        if found.left == 0 {
+            return;
+        }
+        killed = found.killed;
+        std::thread::park_timeout(BETWEEN);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sweep_now(leader: Pid, _mark: &str) {
+    let _ = kill_process_group(leader, Signal::KILL);
 }
 
 #[cfg(not(target_os = "linux"))]

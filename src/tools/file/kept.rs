@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::disk::private_folder;
+use crate::disk::{beside, private_folder};
 use crate::safety::tools::digest;
 
 /// All that is kept, in bytes.
@@ -39,7 +39,7 @@ impl Kept {
             let _ = file.set_modified(SystemTime::now());
             return Ok(digest);
         }
-        let mut temp = tempfile::NamedTempFile::new_in(folder)?;
+        let mut temp = beside::create(folder)?;
         temp.write_all(bytes)?;
         temp.as_file().sync_all()?;
         temp.persist(&path).map_err(|error| error.error)?;
@@ -52,6 +52,11 @@ impl Kept {
         let sound = wanted.len() == 64 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
         let bytes = sound.then(|| fs::read(self.path(wanted)).ok()).flatten()?;
         (digest(&bytes) == wanted).then_some(bytes)
+    }
+
+    /// Removes what killed runs left half written.
+    pub fn sweep(&self) {
+        entries(&self.folder).iter().for_each(|folder| beside::sweep(folder));
     }
 
     fn path(&self, digest: &str) -> PathBuf {

@@ -21,6 +21,7 @@ use crate::safety::tools::Fault;
 use crate::safety::{Cleared, Judged, Task};
 use crate::words::{Say, Word, tools as words};
 
+pub mod journal;
 mod kept;
 mod list;
 pub(super) mod place;
@@ -28,6 +29,7 @@ mod read;
 mod search;
 mod write;
 
+pub use journal::Journal;
 pub use kept::Kept;
 
 /// One tool: its name, what people and what the model are told of it.
@@ -60,6 +62,8 @@ pub struct Desk {
     pub seen: Seen,
     /// Where old contents are kept; `None`: nothing is kept, and nothing can be undone.
     pub kept: Option<Kept>,
+    /// Where the folders are noted that files are written in.
+    pub journal: Option<Arc<Journal>>,
 }
 
 /// All of them.

@@ -14,6 +14,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::disk::beside;
+
 /// Opening a folder only to name what is in it needs no right to read it.
 #[cfg(target_os = "linux")]
 const FOLDER: OFlags =
@@ -88,7 +90,7 @@ impl Slot {
     /// # Errors
     /// What the system says; nothing is left behind then.
     pub fn put(&self, bytes: &[u8], old: Option<&There>) -> io::Result<()> {
-        let temp = format!(".avocet-{:016x}.tmp", fastrand::u64(..));
+        let temp = beside::name();
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = if old.is_some() { 0o600 } else { 0o666 };
@@ -104,6 +106,7 @@ impl Slot {
 
     fn fill(&self, file: OwnedFd, bytes: &[u8], old: Option<&There>) -> io::Result<()> {
         let mut file = File::from(file);
+        beside::hold(&file);
         file.write_all(bytes)?;
         if let Some(There { stat, .. }) = old {
             let own = fstat(&file)?;

@@ -61,6 +61,9 @@ fn put(write: &Write, desk: &Desk) -> Result<(), NotDone> {
             NotDone::Said(Box::new(say.with("why", error.to_string())))
         })?;
     }
+    if let (Some(journal), Some(folder)) = (&desk.journal, write.spot.path.parent()) {
+        journal.note(folder);
+    }
     if let (true, Some(old)) = (write.backup, &old) {
         back_up(write, old)?;
     }

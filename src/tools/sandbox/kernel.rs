@@ -25,11 +25,12 @@ impl Kernel {
     /// Asks the kernel, from a thread of its own that ends with the answer. `None`: it
     /// has no Landlock, or it is switched off.
     pub fn ask() -> Option<Kernel> {
-        let asked = std::thread::spawn(|| {
+        let thread = std::thread::Builder::new().name("landlock".into());
+        let asked = thread.spawn(|| {
             let ruleset = Ruleset::default().handle_access(AccessFs::Execute).ok()?;
             Some(ruleset.create().ok()?.restrict_self().ok()?.landlock)
         });
-        match asked.join().ok()?? {
+        match asked.ok()?.join().ok()?? {
             LandlockStatus::Available { effective_abi, .. } => Some(Kernel(effective_abi)),
             LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => None,
         }

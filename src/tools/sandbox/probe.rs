@@ -43,11 +43,13 @@ fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
         // Nothing is opened that stood there before.
         File::options().write(true).create_new(true).open(&file).map_err(failed)?;
         let inside = std::thread::scope(|scope| {
-            let trial = scope.spawn(|| {
+            let thread = std::thread::Builder::new().name("probe".into());
+            let trial = thread.spawn_scoped(scope, || {
                 let inside = sandbox.hold(means, &reader, own)?;
                 let leak = leak(outside.path(), &file, inside.temp());
                 Ok((inside, leak))
             });
+            let trial = trial.map_err(|error| error.to_string())?;
             trial.join().unwrap_or_else(|_| Err("it broke off".to_owned()))
         });
         Ok(inside.map(|(_, leak)| leak)?)

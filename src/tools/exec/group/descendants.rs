@@ -178,6 +178,17 @@ fn below(own: i32) -> Vec<Process> {
     all()
 }
 
+/// All below a process that is not this one.
+pub(super) fn listed_below(pid: Pid) -> Vec<Pid> {
+    let found = listed(pid.as_raw_nonzero().get());
+    found.into_iter().filter_map(|process| Pid::from_raw(process.pid)).collect()
+}
+
+/// One that has ended and was not collected does not.
+pub(super) fn runs(pid: Pid) -> bool {
+    seen_now(pid.as_raw_nonzero().get()).is_some_and(|process| !process.zombie)
+}
+
 fn listed(own: i32) -> Vec<Process> {
     let mut out = Vec::new();
     let mut seen = BTreeSet::from([own]);

@@ -1,0 +1,241 @@
+//! A signal in every way without a full screen: the step that runs ends with all it
+//! started, and the exit code names the signal.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use pty::Screen;
+use server::{Reply, Server};
+
+/// How a step comes to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Print,
+    Json,
+    Chat,
+    Script,
+    /// A shell piece of a template.
+    Piece,
+    Linear,
+}
+
+/// Each ends a program that does nothing about it.
+const SIGNALS: &[(&str, u32)] = &[
+    ("HUP", 1),
+    ("INT", 2),
+    ("QUIT", 3),
+    ("ABRT", 6),
+    ("USR1", 10),
+    ("USR2", 12),
+    ("ALRM", 14),
+    ("TERM", 15),
+    ("XCPU", 24),
+];
+
+/// What a step starts: one in a session of its own, one that also clears its environment
+/// and has lost its parent, and one that is waited for.
+struct Tree([String; 3]);
+
+impl Tree {
+    fn new() -> Tree {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let at = u64::from(NEXT.fetch_add(1, Ordering::Relaxed)) * 10;
+        // Others may run beside this test.
+        let first = 1_000_000_000 + u64::from(std::process::id()) * 10_000 + at;
+        Tree([0, 1, 2].map(|n| (first + n).to_string()))
+    }
+
+    fn line(&self) -> String {
+        let [one, two, three] = &self.0;
+        format!("setsid sleep {one} & (env -i setsid sleep {two} &) ; sleep {three}")
+    }
+
+    fn running(&self) -> [usize; 3] {
+        let ends = self.0.clone().map(|seconds| format!("sleep\0{seconds}\0"));
+        let lines = fs::read_dir("/proc").unwrap().flatten();
+        let lines = lines.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+        let lines: Vec<String> =
+            lines.map(|line| String::from_utf8_lossy(&line).into_owned()).collect();
+        ends.map(|end| lines.iter().filter(|line| line.ends_with(&end)).count())
+    }
+
+    #[track_caller]
+    fn becomes(&self, wanted: [usize; 3], what: &str) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while self.running() != wanted {
+            assert!(Instant::now() < deadline, "{what}: {:?}", self.running());
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn envs(bench: &Bench) -> [(&'static str, String); 2] {
+    let path = |name: &str| bench.root.path().join(name).display().to_string();
+    [("HOME", path("home")), ("AVOCET_HOME", path("avocet"))]
+}
+
+fn server(way: Way, tree: &Tree) -> Server {
+    let line = tree.line();
+    if way == Way::Script {
+        let call = format!("@exec(program=\"bash\", args=[\"-c\", \"{line}\"])");
+        return Server::start(vec![Reply::text(&call, 4)]);
+    }
+    let commands = [json!({ "program": "bash", "args": ["-c", line], "requires": {} })];
+    let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
+    let reply = json!({ "type": "cmd", "message": "Let me try.", "data": data });
+    Server::start(vec![Reply::text(&reply.to_string(), 4)])
+}
+
+/// The command line of a way in which nobody is there to be asked.
+fn args(way: Way, bench: &Bench, tree: &Tree) -> Vec<String> {
+    let line = tree.line();
+    let words: &[&str] = match way {
+        Way::Print => &["-p", "-y", "go"],
+        Way::Json => &["--json", "-p", "-y", "go"],
+        Way::Chat => &["chat", "--approve-steps"],
+        Way::Script => {
+            let script = "---\ntools: [exec]\n---\nuser: go\nassistant: \"[[A]]\"\n";
+            fs::write(bench.work().join("wait.ai.yaml"), script).unwrap();
+            &["run", "-y", "wait.ai.yaml"]
+        }
+        Way::Piece => {
+            let folder = bench.root.path().join("avocet/commands");
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("wait.toml"), format!("prompt = '''got !{{{line}}}'''\n"))
+                .unwrap();
+            &["command", "run", "wait", "-y"]
+        }
+        Way::Linear => &["--linear"],
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Sends the signal to a run with a running step, and looks at what is left.
+fn ends_by(way: Way, (name, number): (&str, u32)) {
+    let (bench, tree) = (Bench::new(), Tree::new());
+    let server = server(way, &tree);
+    let before = [
+        "--trust",
+        bench.work().to_str().unwrap(),
+        "--base-url",
+        &server.base_url(),
+        "--model",
+        "loop-1",
+    ]
+    .map(str::to_owned);
+    let args: Vec<String> = before.into_iter().chain(args(way, &bench, &tree)).collect();
+    fs::write(bench.root.path().join("asked"), "go\n").unwrap();
+    let asked = fs::File::open(bench.root.path().join("asked")).unwrap();
+    let stdin = if way == Way::Chat { Stdio::from(asked) } else { Stdio::null() };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+    command.args(&args).current_dir(bench.work());
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(&bench));
+    command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    tree.becomes([1, 1, 1], &format!("{way:?}: the step runs"));
+    let began = Instant::now();
+    kill(name, child.id());
+    let status = child.wait().unwrap();
+    let took = began.elapsed();
+    let how = (status.code(), status.signal());
+    assert_eq!(how, (i32::try_from(128 + number).ok(), None), "{way:?} {name}");
+    assert_eq!(tree.running(), [0, 0, 0], "{way:?} {name}");
+    assert!(took < Duration::from_secs(3), "{way:?} {name}: {took:?}");
+}
+
+fn kill(signal: &str, id: u32) {
+    let status = Command::new("kill").args([&format!("-{signal}"), &id.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn a_signal_ends_a_printed_turn_with_all_its_step_started() {
+    SIGNALS.iter().for_each(|signal| ends_by(Way::Print, *signal));
+}
+
+#[test]
+fn a_signal_ends_a_turn_in_json_with_all_its_step_started() {
+    SIGNALS.iter().for_each(|signal| ends_by(Way::Json, *signal));
+}
+
+#[test]
+fn a_signal_ends_a_piped_chat_with_all_its_step_started() {
+    SIGNALS.iter().for_each(|signal| ends_by(Way::Chat, *signal));
+}
+
+#[test]
+fn a_signal_ends_a_script_with_all_its_step_started() {
+    SIGNALS.iter().for_each(|signal| ends_by(Way::Script, *signal));
+}
+
+#[test]
+fn a_signal_ends_the_shell_piece_of_a_template_with_all_it_started() {
+    SIGNALS.iter().for_each(|signal| ends_by(Way::Piece, *signal));
+}
+
+/// A linear conversation whose step runs, in a terminal of its own.
+fn linear(bench: &Bench, server: &Server, tree: &Tree) -> Screen {
+    let envs = envs(bench);
+    let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
+    let work = bench.work().display().to_string();
+    let url = server.base_url();
+    let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1", "--linear"];
+    let mut screen = Screen::start(&args, &envs, &bench.work(), (80, 24));
+    screen.wait_for("/help lists the commands");
+    screen.press("go\r");
+    screen.wait_for("Type the number of a choice.");
+    screen.press("4\r");
+    tree.becomes([1, 1, 1], "linear: the step runs");
+    screen
+}
+
+#[test]
+fn a_signal_ends_a_linear_conversation_with_all_its_step_started() {
+    // Ctrl-C stops the turn there, and the conversation goes on.
+    for (name, number) in SIGNALS.iter().filter(|(name, _)| *name != "INT") {
+        let (bench, tree) = (Bench::new(), Tree::new());
+        let server = server(Way::Linear, &tree);
+        let mut screen = linear(&bench, &server, &tree);
+        let began = Instant::now();
+        screen.signal(name);
+        assert_eq!(screen.wait_for_exit(), 128 + number, "{name}: {}", screen.text());
+        assert_eq!(tree.running(), [0, 0, 0], "{name}");
+        assert!(began.elapsed() < Duration::from_secs(3), "{name}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn ctrl_c_ends_the_step_of_a_linear_conversation_and_the_conversation_goes_on() {
+    let (bench, tree) = (Bench::new(), Tree::new());
+    let server = server(Way::Linear, &tree);
+    let mut screen = linear(&bench, &server, &tree);
+    screen.signal("INT");
+    tree.becomes([0, 0, 0], "the step ends");
+    screen.press("/exit\r");
+    assert_eq!(screen.wait_for_exit(), 0, "{}", screen.text());
+}
+
+#[test]
+fn a_terminal_that_goes_ends_a_linear_conversation_with_all_its_step_started() {
+    let (bench, tree) = (Bench::new(), Tree::new());
+    let server = server(Way::Linear, &tree);
+    let screen = linear(&bench, &server, &tree);
+    screen.hang_up_and_wait();
+    tree.becomes([0, 0, 0], "the step ends");
+}

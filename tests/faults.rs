@@ -1,0 +1,380 @@
+//! Faults of the machine around a run: limits of the system, folders that are closed or
+//! gone, temporary places that are of no use, and kills in the middle of a write.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use pty::{Modes, Screen};
+use server::{Reply, Server};
+
+const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
+
+fn envs(bench: &Bench) -> [(&'static str, String); 3] {
+    let path = |name: &str| bench.root.path().join(name).display().to_string();
+    [("HOME", path("home")), ("AVOCET_HOME", path("avocet")), ("TMPDIR", path("temp"))]
+}
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    fs::create_dir(bench.root.path().join("temp")).unwrap();
+    bench
+}
+
+fn scripted(bench: &Bench, replies: &[String]) -> String {
+    let path = bench.root.path().join("replies.txt");
+    fs::write(&path, replies.join("\n---\n")).unwrap();
+    format!("scripted:{}", path.display())
+}
+
+fn ls() -> String {
+    let commands = json!([{ "program": "ls", "args": ["-a"] }]);
+    let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
+    json!({ "type": "cmd", "message": "a step", "data": data }).to_string()
+}
+
+fn command(bench: &Bench, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+    command.arg("--trust").arg(bench.work()).args(args).current_dir(bench.work());
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(bench));
+    command.stdin(Stdio::null());
+    command
+}
+
+fn said(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    format!("{}{}", String::from_utf8_lossy(out), String::from_utf8_lossy(err))
+}
+
+/// Runs with limits, as an ordinary user where that can be: root has no limit of processes.
+fn limited(bench: &Bench, limit: &str, args: &[&str]) -> Output {
+    let is_root = rustix::process::getuid().is_root();
+    if is_root {
+        for name in ["", "work", "home", "avocet", "temp"] {
+            let open = fs::Permissions::from_mode(0o777);
+            fs::set_permissions(bench.root.path().join(name), open).unwrap();
+        }
+    }
+    let mut words: Vec<String> = Vec::new();
+    if is_root {
+        words.extend(["setpriv", "--reuid=65531", "--clear-groups"].map(str::to_owned));
+    }
+    let line = format!("ulimit -c 0; ulimit {limit} && exec \"$0\" \"$@\"");
+    words.extend(["bash".to_owned(), "-c".to_owned(), line]);
+    words.push(env!("CARGO_BIN_EXE_avocet").to_owned());
+    words.extend(["--trust".to_owned(), bench.work().display().to_string()]);
+    words.extend(args.iter().map(|word| (*word).to_owned()));
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).current_dir(bench.work()).stdin(Stdio::null());
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(bench));
+    command.output().unwrap()
+}
+
+/// The first do not let a program be loaded.
+const LIMITS: &[(&str, &[u32])] = &[
+    ("-n", &[5, 6, 7, 9, 12, 16, 24, 31, 40]),
+    ("-u", &[2, 3, 4, 5, 6, 8, 10, 12]),
+    ("-v", &[90_000, 120_000, 200_000, 300_000]),
+];
+
+#[test]
+fn whatever_is_limited_one_sentence_says_so_and_nothing_breaks_off() {
+    let bench = bench();
+    let model = scripted(&bench, &[ls(), DONE.to_owned()]);
+    fs::write(bench.work().join("s.ai.yaml"), "user: go\nassistant: \"[[A]]\"\n").unwrap();
+    let model = model.as_str();
+    let ways: [&[&str]; 5] = [
+        &["--model", model, "-p", "go"],
+        &["--model", model, "--json", "-p", "go"],
+        &["--model", model, "run", "s.ai.yaml"],
+        &["doctor"],
+        &["policy", "explain", "--", "ls"],
+    ];
+    for (limit, numbers) in LIMITS {
+        for number in *numbers {
+            for args in ways {
+                let output = limited(&bench, &format!("{limit} {number}"), args);
+                let said = said(&output);
+                let what = format!("ulimit {limit} {number}, {args:?}: {said}");
+                for word in ["panicked", "RUST_BACKTRACE", "memory allocation"] {
+                    assert!(!said.contains(word), "{what}");
+                }
+                let code = output.status.code();
+                assert!(matches!(code, Some(0..=5)), "{code:?} {what}");
+                assert!(code == Some(0) || !said.trim().is_empty(), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_screen_that_has_too_little_says_so_and_leaves_the_terminal_as_it_was() {
+    for limit in ["-n 16", "-n 24", "-v 100000"] {
+        let bench = bench();
+        let model = scripted(&bench, &[DONE.to_owned()]);
+        let line = format!("ulimit -c 0; ulimit {limit}; exec \"$0\" --model {model}");
+        let args = ["-c", &line, env!("CARGO_BIN_EXE_avocet")];
+        let envs = envs(&bench);
+        let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
+        let mut screen = Screen::start_program("/bin/sh", &args, &envs, &bench.work(), (80, 24));
+        assert_eq!(screen.wait_for_exit(), 1, "{limit}: {}", screen.text());
+        screen.wait_for("too little to start");
+        assert_eq!(screen.modes(), Modes::default(), "{limit}");
+    }
+}
+
+#[test]
+fn memory_that_is_not_to_be_had_in_a_turn_gives_the_terminal_back() {
+    let bench = bench();
+    // One answer of 24 MB.
+    let text = "word ".repeat(5_000_000);
+    let server = Server::start(vec![Reply::chat(&text)]);
+    let (work, url) = (bench.work().display().to_string(), server.base_url());
+    let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1"];
+    let envs = envs(&bench);
+    let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
+    let mut screen = Screen::start(&args, &envs, &bench.work(), (80, 24));
+    screen.wait_for("loop-1");
+    let status = fs::read_to_string(format!("/proc/{}/status", screen.id())).unwrap();
+    let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+    let size: u64 = size.split_whitespace().next().unwrap().parse().unwrap();
+    let most = (size + 12_000) * 1024;
+    let limits = [format!("--as={most}:{most}"), "--core=0".to_owned()];
+    let set = Command::new("prlimit").arg(format!("--pid={}", screen.id())).args(&limits).status();
+    assert!(set.unwrap().success());
+    screen.press("go\r");
+    let code = screen.wait_for_exit();
+    assert_ne!(code, 0, "{}", screen.text());
+    let restored = Instant::now();
+    while screen.modes() != Modes::default() {
+        assert!(restored.elapsed() < Duration::from_secs(10), "{:?}", screen.modes());
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_folder_that_goes_in_the_middle_of_a_turn_is_said() {
+    for closed in [false, true] {
+        let bench = bench();
+        if closed && rustix::process::getuid().is_root() {
+            println!("skipped: no folder is closed to root");
+            continue;
+        }
+        let second = Reply::text(&ls(), 4).pause(Duration::from_millis(200));
+        let server = Server::start(vec![Reply::text(&ls(), 4), second, Reply::chat("All done.")]);
+        let url = server.base_url();
+        let args = ["--base-url", &url, "--model", "loop-1", "-p", "go"];
+        let child = command(&bench, &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.unwrap();
+        let waited = Instant::now();
+        while server.requests().len() < 2 {
+            assert!(waited.elapsed() < Duration::from_secs(15), "the second request");
+            std::thread::yield_now();
+        }
+        let mode = |mode| fs::set_permissions(bench.work(), fs::Permissions::from_mode(mode));
+        match closed {
+            true => mode(0o000).unwrap(),
+            false => fs::remove_dir_all(bench.work()).unwrap(),
+        }
+        let output = child.wait_with_output().unwrap();
+        if closed {
+            mode(0o700).unwrap();
+        }
+        let said = said(&output);
+        assert!(said.contains(bench.work().to_str().unwrap()), "{said}");
+        assert!(said.contains("All done.") && !said.contains("panicked"), "{said}");
+    }
+}
+
+/// A small disk of its own, gone with the test.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// `None`, with a word, where nobody may mount one.
+    fn mount(folder: &Path, options: &str) -> Option<Disk> {
+        fs::create_dir_all(folder).unwrap();
+        let done =
+            Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(folder).output();
+        if done.is_ok_and(|done| done.status.success()) {
+            return Some(Disk(folder.to_owned()));
+        }
+        println!("skipped: no disk can be mounted here");
+        None
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).output();
+    }
+}
+
+/// A turn with a step works, and what is said names the place.
+fn is_worked_around(bench: &Bench, what: &str) {
+    let model = scripted(bench, &[ls(), DONE.to_owned()]);
+    let output = command(bench, &["--model", &model, "-p", "go"]).output().unwrap();
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{what}: {said}");
+    assert!(said.contains("All done.") && !said.contains("not started"), "{what}: {said}");
+    assert!(said.contains(bench.root.path().join("temp").to_str().unwrap()), "{what}: {said}");
+}
+
+#[test]
+fn a_temporary_place_that_is_full_or_only_read_is_named_and_worked_around() {
+    for (what, options) in
+        [("full", "size=4k,nr_inodes=10"), ("no inode", "nr_inodes=1"), ("read-only", "ro")]
+    {
+        let bench = bench();
+        let temp = bench.root.path().join("temp");
+        let Some(_disk) = Disk::mount(&temp, options) else { return };
+        if what == "full" {
+            let _ = fs::write(temp.join("filling"), vec![0; 64 * 1024]);
+        }
+        is_worked_around(&bench, what);
+    }
+}
+
+#[test]
+fn a_temporary_place_that_is_no_folder_or_open_to_others_is_named_and_worked_around() {
+    let temp = |bench: &Bench| bench.root.path().join("temp");
+    let cases: [(&str, fn(&Path)); 4] = [
+        ("missing", |temp| fs::remove_dir(temp).unwrap()),
+        ("a file", |temp| {
+            fs::remove_dir(temp).unwrap();
+            fs::write(temp, "").unwrap();
+        }),
+        ("a link to nothing", |temp| {
+            fs::remove_dir(temp).unwrap();
+            std::os::unix::fs::symlink("/nonexistent/place", temp).unwrap();
+        }),
+        ("open to all and not sticky", |temp| {
+            fs::set_permissions(temp, fs::Permissions::from_mode(0o777)).unwrap();
+        }),
+    ];
+    for (what, spoil) in cases {
+        let bench = bench();
+        spoil(&temp(&bench));
+        is_worked_around(&bench, what);
+        let left = fs::read_dir(temp(&bench)).into_iter().flatten().count();
+        assert_eq!(left, 0, "{what}");
+    }
+}
+
+#[test]
+fn a_temporary_place_that_is_open_to_all_and_sticky_is_used() {
+    let bench = bench();
+    let temp = bench.root.path().join("temp");
+    fs::set_permissions(&temp, fs::Permissions::from_mode(0o1777)).unwrap();
+    let model = scripted(&bench, &[ls(), DONE.to_owned()]);
+    let output = command(&bench, &["--model", &model, "-p", "go"]).output().unwrap();
+    assert!(!said(&output).contains(temp.to_str().unwrap()), "{}", said(&output));
+}
+
+fn file(tool: &str, input: Value) -> Value {
+    json!({ "tool": tool, "input": input })
+}
+
+/// A turn that writes files again and again, and keeps what was in them.
+fn writes() -> Vec<String> {
+    let reply = |steps: Vec<Value>| {
+        json!({ "type": "cmd", "message": "", "data": { "commands": steps } }).to_string()
+    };
+    let names = ["a.txt", "deep/b.txt", "c.txt"];
+    let mut replies = Vec::new();
+    for n in 0..12 {
+        let write = |name: &&str| {
+            let text = format!("version {n} of {name} 第\n").repeat(40_000);
+            file("file.write", json!({ "path": name, "content": text }))
+        };
+        replies.push(reply(names.iter().map(write).collect()));
+    }
+    replies.push(DONE.to_owned());
+    replies
+}
+
+/// Everything below a folder whose name is that of a temporary file.
+fn half_written(folder: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if path.is_dir() && !path.is_symlink() {
+            out.extend(half_written(&path));
+        } else if name.contains("tmp") {
+            out.push(path);
+        }
+    }
+    out
+}
+
+fn kill(child: &mut Child) {
+    // It may have ended by itself.
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+#[test]
+fn what_a_kill_in_the_middle_of_a_write_left_is_swept_by_the_next_start() {
+    let rounds = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(30);
+    let bench = bench();
+    let root = bench.root.path();
+    let model = scripted(&bench, &writes());
+    // Another run lives beside the killed ones all the time, and has written as well.
+    let mut living = command(&bench, &["--model", &model, "-y", "-p", "go"]);
+    let living = living.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let own = root.join(format!("work/.avocet-{}-0-other.tmp", living.id()));
+    fs::write(&own, "of a run that lives").unwrap();
+    let stop = Command::new("kill").args(["-STOP", &living.id().to_string()]).status();
+    assert!(stop.unwrap().success());
+    let mut left = 0;
+    let mut most = Duration::ZERO;
+    for round in 0..rounds {
+        let args: &[&str] = match round % 4 {
+            0 => &["config", "set", "theme", "dark"],
+            _ => &["--model", &model, "-y", "-p", "go"],
+        };
+        let mut child = command(&bench, args);
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let millis = if round % 4 == 0 { fastrand::u64(5..40) } else { fastrand::u64(60..900) };
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_millis(millis) {
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
+        kill(&mut child);
+        let half = half_written(root);
+        left += half.len() - usize::from(half.contains(&own));
+        most = most.max(began.elapsed());
+    }
+    let next = scripted(&bench, &[DONE.to_owned()]);
+    let output = command(&bench, &["--model", &next, "-p", "go"]).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    println!("{rounds} kills: {left} files seen half written, {most:?} at most");
+    let swept = Instant::now();
+    loop {
+        let mut half = half_written(root);
+        half.retain(|path| *path != own);
+        if half.is_empty() {
+            break;
+        }
+        assert!(swept.elapsed() < Duration::from_secs(5), "{half:?}");
+        command(&bench, &["--model", &next, "-p", "go"]).output().unwrap();
+    }
+    assert!(own.exists(), "what a living run writes stays");
+    let mut living = living;
+    kill(&mut living);
+}
