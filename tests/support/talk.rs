@@ -239,7 +239,7 @@ pub fn with_files(parts: &mut Parts) {
     let folder = parts.guard.place.workspace.clone();
     let home = parts.guard.place.home.clone();
     let kept = file::Kept::new(folder.join(".kept"));
-    let desk = file::Desk { seen: Seen::default(), kept: Some(kept) };
+    let desk = file::Desk { seen: Seen::default(), kept: Some(kept), journal: None };
     parts.guard.world = Arc::new(System::new(&folder, &home, &[]).seeing(desk.seen.clone()));
     parts.tools = Toolbox::new(file::all(&desk)).keeping(desk.kept);
 }
