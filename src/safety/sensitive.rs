@@ -130,8 +130,27 @@ impl Names {
             .stems
             .iter()
             .flat_map(|stem| self.endings.iter().map(move |ending| format!("{stem}.{ending}")));
-        alone.map(|stem| (*stem).to_owned()).chain(ended)
+        alone.flat_map(|stem| apart_from_samples(stem)).chain(ended)
     }
+}
+
+/// `.env*` without the samples that everybody has and may read: a glob cannot say what it
+/// does not fit, so it is spelled out letter by letter.
+fn apart_from_samples(stem: &str) -> Vec<String> {
+    const SAMPLE: [&str; 3] = ["example", "sample", "template"];
+    if stem != ".env*" {
+        return vec![stem.to_owned()];
+    }
+    let mut out = [".env", ".env[!.]*", ".env.", ".env.[!est]*"].map(str::to_owned).to_vec();
+    for word in SAMPLE {
+        for at in 1..word.len() {
+            let (start, rest) = word.split_at(at);
+            let next = rest.get(..1).unwrap_or_default();
+            out.extend([format!(".env.{start}"), format!(".env.{start}[!{next}]*")]);
+        }
+        out.push(format!(".env.{word}[!._-]*"));
+    }
+    out
 }
 
 fn is_sample(name: &str) -> bool {
@@ -169,7 +188,12 @@ fn one(glob: &[u8], byte: u8) -> Option<usize> {
         b'?' => Some(1),
         b'[' => {
             let end = glob.iter().position(|byte| *byte == b']')?;
-            glob.get(1..end)?.contains(&byte).then_some(end + 1)
+            let inner = glob.get(1..end)?;
+            let fits = match inner.strip_prefix(b"!") {
+                Some(others) => !others.contains(&byte),
+                None => inner.contains(&byte),
+            };
+            fits.then_some(end + 1)
         }
         first => (*first == byte).then_some(1),
     }
@@ -517,6 +541,29 @@ mod tests {
     }
 
     #[test]
+    fn samples_of_environment_files_are_left_in() {
+        let fitted =
+            |name: &str| sensitive_globs().any(|glob| fits(glob.as_bytes(), name.as_bytes()));
+        for sample in [".env.example", ".env.sample", ".env.template", ".env.example.local"] {
+            assert!(!fitted(sample), "{sample}");
+        }
+        for name in [
+            ".env",
+            ".env.local",
+            ".env2",
+            ".env.",
+            ".env.e",
+            ".env.exam",
+            ".env.staging",
+            ".env.test",
+            ".env.examples",
+            ".env.production",
+        ] {
+            assert!(fitted(name), "{name}");
+        }
+    }
+
+    #[test]
     fn a_glob_fits_like_a_shells() {
         for (glob, name, fit) in [
             ("a*b", "ab", true),
@@ -527,6 +574,8 @@ mod tests {
             ("[ab]?", "bz", true),
             ("[ab]?", "cz", false),
             ("[ab]?", "b", false),
+            ("[!ab]?", "cz", true),
+            ("[!ab]?", "bz", false),
             ("*", "", true),
         ] {
             assert_eq!(fits(glob.as_bytes(), name.as_bytes()), fit, "{glob} {name}");

@@ -8,7 +8,7 @@ use crate::words::safety as words;
 
 use super::super::findings::{Findings, quoted};
 use super::super::paths::{self, Class};
-use super::super::{Contents, steering};
+use super::super::{Contents, Kind, steering};
 use super::{Call, Seat, command};
 
 /// A part of a line that is harmless only with arguments added at its start.
@@ -77,9 +77,14 @@ impl<'a> Call<'a> {
 
     /// Adds what reading `text` as a file means.
     pub fn reads(&self, text: &str, at: usize, findings: &mut Findings) {
-        if text == "-" {
-            return;
-        }
+        // Most programs read what comes in for `-`; some open a file of that name.
+        let text = match text {
+            "-" if self.ground.scene.world.kind(&self.ground.cwd.join("-")) == Kind::Missing => {
+                return;
+            }
+            "-" => "./-",
+            text => text,
+        };
         let arg = self.seat.arg(at);
         let (rule, why, effects): (_, _, &[Effect]) =
             match paths::classify(text, &self.ground.cwd, self.ground.scene) {

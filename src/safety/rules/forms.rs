@@ -103,7 +103,7 @@ pub(super) const FORMS: &[Form] = &[
     probe("volta fnm asdf mise pyenv rbenv nodenv goenv jenv sdk brew nix", &["--version"]),
     probe("kustomize istioctl skaffold argocd flux eksctl k9s stern", &["version --client", "version --short", "--version"]),
     probe("pulumi doctl flyctl fly hcloud aws", &["--version", "version"]),
-    probe("ollama zoxide fzf lazygit tig delta difft hexyl colordiff htop btop glances nvidia-smi arduino-cli gpg-agent age sops git-lfs", VERSIONS),
+    probe("ollama zoxide fzf lazygit tig delta difft colordiff htop btop glances nvidia-smi arduino-cli gpg-agent age sops git-lfs", VERSIONS),
     probe("postgres pg_ctl pg_restore mysqldump mongod redis-server etcdctl influx", &["--version", "-V"]),
     probe("qemu-system-* multipass limactl colima virsh VBoxManage skopeo", VERSION),
 

@@ -290,7 +290,7 @@ fn what_find_hands_on_is_no_link_and_holds_no_credentials() {
     assert_eq!(args[..3], [".", "-name", "*.md"]);
     let tests = &args[3..at];
     assert_eq!(tests[..3], ["!", "-type", "l"]);
-    assert!(tests.windows(3).any(|three| three == ["!", "-iname", ".env*"]));
+    assert!(tests.windows(3).any(|three| three == ["!", "-iname", ".env"]));
     assert!(tests.windows(3).any(|three| three == ["!", "-ipath", "*/.ssh/*"]));
     assert!(tests.windows(3).any(|three| three == ["!", "-ipath", "*/.git/config"]));
     assert_eq!(args[at..], ["-exec", "cat", "{}", ";"]);

@@ -117,6 +117,7 @@ fn regex(glob: &str) -> String {
                 out.extend(['\\', c]);
             }
             '"' => {}
+            '!' if out.ends_with('[') => out.push('^'),
             c => out.push(c),
         }
     }
