@@ -468,7 +468,6 @@ async fn what_is_left_out_leaves_the_rest_as_it_is() {
         ("rg -uu KEY= .", "a-sample"),
         ("git grep KEY=", "a-sample"),
         ("find two -name .env* -exec cat {} +", "a-sample"),
-        ("diff -rN src two", "a-sample"),
         ("diff -r src two", "two()"),
         ("sed -n 1p a.txt", "alpha 1"),
         ("timeout 5 grep git log", ""),
