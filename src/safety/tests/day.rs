@@ -25,7 +25,6 @@ fn asked(kind: &str) -> (usize, Vec<String>) {
 #[test]
 fn of_a_days_harmless_reading_next_to_nothing_asks() {
     let (all, asks) = asked("local");
-    println!("{} of {all} ask: {asks:?}", asks.len());
     assert!(all > 480, "{all}");
     assert!(asks.len() * 100 <= all * MOST, "{} of {all}:\n{}", asks.len(), asks.join("\n"));
 }
