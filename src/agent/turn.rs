@@ -32,7 +32,6 @@ mod wall;
 use ahead::{Ahead, Approved};
 use limits::Limits;
 use said::Said;
-use wall::with_wall;
 
 /// How a turn begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -429,7 +428,7 @@ impl Turn {
         let grant = safety::offered(judged, scene).map(Box::new);
         let question = Question::Step {
             step: judged.step.clone(),
-            risk: with_wall(judged, scene.policy),
+            risk: safety::with_wall(judged, scene.policy),
             resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
             cwd: judged.cwd.display().to_string(),
             why: self.batch.why.clone(),

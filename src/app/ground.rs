@@ -23,7 +23,7 @@ use crate::session::{folders, saved};
 use crate::store::Store;
 use crate::tools::exec::Watchdog;
 use crate::tools::temp::RunFolder;
-use crate::tools::world::System;
+use crate::tools::world::{self, System};
 use crate::tui::ring::Ring;
 use crate::tui::surroundings::knows_links;
 use crate::tui::theme::{Depth, Ground as Shade, Source};
@@ -113,7 +113,7 @@ impl Ground {
     pub fn place(&self) -> safety::Place {
         let place = policy::place(&self.folder, &self.paths.home, self.trusted, &self.world());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
-        let own = own.into_iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+        let own = own.into_iter().map(|path| world::resolved(path));
         // A folder that holds the workspace or the home is not ours alone.
         let holds = |own: &PathBuf| place.workspace.starts_with(own) || place.home.starts_with(own);
         let own = own.filter(|own| !holds(own)).collect();

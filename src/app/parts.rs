@@ -25,7 +25,7 @@ use crate::session::{Guard, Memory, Parts, Persona, Reach, Ways, rules};
 use crate::tools::exec::{Exec, Limits, Setup};
 use crate::tools::sandbox::{Places, Sandbox};
 use crate::tools::seen::Seen;
-use crate::tools::world::System;
+use crate::tools::world::{self, System};
 use crate::tools::{Tool, Toolbox, branch, file, talk};
 use crate::words::{Say, Spoken, session as words};
 
@@ -215,11 +215,16 @@ pub fn places(ground: &Ground, world: &System) -> Places {
     });
     let holds_all =
         |folder: &PathBuf| ground.folder.starts_with(folder) || home.starts_with(folder);
-    let own = ground.paths.own().into_iter().map(real).filter(|folder| !holds_all(folder));
+    // As they are named too: a link in the workspace could be made to lead elsewhere.
+    let named = ground.paths.own().into_iter();
+    let mut own: Vec<PathBuf> = named.flat_map(|path| [world::resolved(&path), path]).collect();
+    own.retain(|folder| !holds_all(folder));
+    own.sort_unstable();
+    own.dedup();
     Places {
         workspace: ground.folder.clone(),
         programs: world.folders().to_vec(),
-        own: own.collect(),
+        own,
         moved: moved.collect(),
         offline: ground.loaded.settings.policy().network == Limit::Refuse,
         home,

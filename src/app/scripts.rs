@@ -18,7 +18,7 @@ use crate::cli::args::RunScript;
 use crate::cli::output;
 use crate::cli::report::{self, Voice};
 use crate::cli::script::{self as surface, Look, Writer};
-use crate::protocol::{Message, Notice, Tier, Work};
+use crate::protocol::{Denied, Message, Notice, Tier, Work};
 use crate::script::host::Key;
 use crate::script::shape::Shape;
 use crate::script::source::Library;
@@ -228,7 +228,10 @@ fn asking(yes: bool) -> Asking {
     Arc::new(move |asked| {
         let may = match asked {
             Asked::Call(_) => yes,
-            Asked::Step { risk, .. } => yes && risk.tier <= Tier::L1 && !risk.lifted,
+            // Whoever said yes beforehand did not mean it without the sandbox.
+            Asked::Step { risk, .. } => {
+                yes && risk.tier <= Tier::L1 && !risk.lifted && risk.rule != Denied::RULE
+            }
         };
         let said = if may { Said::Yes } else { Said::No };
         async move { said }.boxed()

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::Environment;
 use super::load::{Layer, Stack};
 use super::problem::{Fault, Problem, Written};
-use crate::protocol::{Mode, Sandboxing};
+use crate::protocol::{Mode, Sandboxing, Shelter};
 use crate::safety::{Limit, Policy, Rule, Unknown};
 use crate::words::Lang;
 
@@ -331,8 +331,7 @@ fn policy(stack: &Stack) -> Policy {
         allowed: rules("safety.allow"),
         granted: Vec::new(),
         denied: rules("safety.deny"),
-        unheld: false,
-        walled: false,
+        shelter: Shelter::Unknown,
         config_files: stack.list("safety.config_files"),
         narrowed: None,
     }

@@ -51,7 +51,9 @@ pub use findings::Seen;
 pub use grant::{Grant, Pinned, Terms, bound, offered};
 pub use launch::Launch;
 pub use malformed::is_hidden;
-pub use needs::{Needs, Spot, variables as place_variables, wall};
+pub use needs::{
+    Needs, Spot, beyond_the_wall, variables as place_variables, wall, with_wall,
+};
 pub use paths::{absolute, is_closed, secret_places};
 pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};
@@ -262,6 +264,17 @@ pub enum Verdict {
     Run(Cleared),
     Ask(Held),
     Refuse(Refused),
+}
+
+impl Verdict {
+    /// The step as a question, whether or not it would run by itself; `None`: it is refused.
+    pub fn asked(self) -> Option<Held> {
+        match self {
+            Verdict::Run(cleared) => Some(cleared.held()),
+            Verdict::Ask(held) => Some(held),
+            Verdict::Refuse(_) => None,
+        }
+    }
 }
 
 /// A step that may run, sealed as it was judged. Only this module makes one.

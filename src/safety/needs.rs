@@ -8,8 +8,8 @@
 
 use super::Judged;
 use super::policy::{Limit, Policy};
-use crate::protocol::{Effect, Reason, Risk, Tier};
-use crate::words::{Say, safety as words};
+use crate::protocol::{Denied, Effect, Reason, Risk, Shelter, Tier, Work};
+use crate::words::{Say, Word, safety as words};
 
 /// A place of the user: where a variable says, else below the home folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,21 +72,32 @@ impl Needs {
     }
 }
 
-/// What a question says of the wall around the step it asks about: nothing where there is
-/// none.
+/// What a question says of the wall around the step it asks about, or that there is none.
 pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
-    if !policy.walled || judged.program.is_none() || judged.risk.tier == Tier::L0 {
+    // Of steps that only read the user is asked about the shell pieces of templates.
+    let reads = judged.risk.tier == Tier::L0;
+    let is_piece = matches!(judged.step.work, Work::Shell { .. });
+    if judged.program.is_none() || (reads && !is_piece) {
         return Vec::new();
     }
     let reason =
         |rule: &str, say: Say| Reason { rule: rule.into(), tier: Tier::L1, say, arg: None };
+    let none = |say: Word| vec![reason("sandbox.none", say.into())];
+    match policy.shelter {
+        Shelter::Unknown => return Vec::new(),
+        Shelter::Off => return none(words::SANDBOX_OFF),
+        Shelter::Absent => return none(words::SANDBOX_MISSING),
+        Shelter::ReadOnly if !reads => return none(words::SANDBOX_READ),
+        Shelter::ReadOnly | Shelter::Held => {}
+    }
     let needs = Needs::of(&judged.risk);
     if needs.system {
         return vec![reason("sandbox.free", words::SANDBOX_FREE.into())];
     }
     let network = needs.network && policy.network != Limit::Refuse;
     let state = if network { words::SANDBOX_NETWORK_OPEN } else { words::SANDBOX_NETWORK_CLOSED };
-    let mut said = vec![reason("sandbox.work", words::SANDBOX_WORK.with("network", state))];
+    let held = if reads { words::SANDBOX_PIECE } else { words::SANDBOX_WORK };
+    let mut said = vec![reason("sandbox.work", held.with("network", state))];
     if network && !judged.risk.effects.contains(&Effect::Network) {
         said.push(reason("sandbox.network", words::SANDBOX_NETWORK.into()));
     }
@@ -97,6 +108,25 @@ pub fn wall(judged: &Judged, policy: &Policy) -> Vec<Reason> {
         said.push(reason("sandbox.credentials", say));
     }
     said
+}
+
+/// The risk as a question shows it: with what the wall around the step leaves open.
+pub fn with_wall(judged: &Judged, policy: &Policy) -> Risk {
+    let mut risk = judged.risk.clone();
+    risk.reasons.extend(wall(judged, policy));
+    risk
+}
+
+/// The risk of running a step again without the sandbox, which denied it this.
+pub fn beyond_the_wall(judged: &Judged, denied: &Denied) -> Risk {
+    let mut risk = judged.risk.clone();
+    let say = words::SANDBOX_DENIED.with("what", denied.what());
+    let reason = Reason { rule: Denied::RULE.to_owned(), tier: Tier::L1, say, arg: None };
+    risk.reasons.insert(0, reason);
+    Denied::RULE.clone_into(&mut risk.rule);
+    // A piece that only reads is one more question all the same.
+    risk.tier = risk.tier.max(Tier::L1);
+    risk
 }
 
 impl Spot {

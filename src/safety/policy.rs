@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::protocol::Shelter;
 use crate::words::{Say, safety as words};
 
 use super::grant::Grant;
@@ -25,10 +26,8 @@ pub struct Policy {
     pub granted: Vec<Grant>,
     /// What is refused, before anything else.
     pub denied: Vec<Rule>,
-    /// Steps are to be held, and this system has nothing that would.
-    pub unheld: bool,
-    /// Whether approved steps are held.
-    pub walled: bool,
+    /// Which steps the system holds, as far as that is known.
+    pub shelter: Shelter,
     /// JSON files beside those of slothtool that `config.json_patch` may change.
     pub config_files: Vec<String>,
     /// What the skill that was entered leaves, while its turn lasts.
@@ -47,8 +46,7 @@ impl Default for Policy {
             allowed: Vec::new(),
             granted: Vec::new(),
             denied: Vec::new(),
-            unheld: false,
-            walled: false,
+            shelter: Shelter::Unknown,
             config_files: Vec::new(),
             narrowed: None,
         }

@@ -22,7 +22,7 @@ use crate::library::Library;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
 use crate::protocol::{
-    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Usage, reply,
+    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Shelter, Usage, reply,
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Grant, Narrowed, Place, Policy, Scene, Task, World};
@@ -133,17 +133,24 @@ pub struct Bench {
     world: Arc<dyn World>,
     /// What an entered skill leaves.
     narrowed: Option<Narrowed>,
+    /// What trying the sandbox out came to; `None`: it was not waited for.
+    shelter: Option<Shelter>,
 }
 
 impl Bench {
     pub fn new(mut changes: watch::Receiver<Policy>, place: Place, world: Arc<dyn World>) -> Bench {
         let policy = changes.borrow_and_update().clone();
-        Bench { changes, policy, place, world, narrowed: None }
+        Bench { changes, policy, place, world, narrowed: None, shelter: None }
     }
 
     fn narrow(&mut self, narrowed: Option<Narrowed>) {
         self.policy.narrowed = narrowed.clone();
         self.narrowed = narrowed;
+    }
+
+    fn sheltered(&mut self, shelter: Shelter) {
+        self.policy.shelter = shelter;
+        self.shelter = Some(shelter);
     }
 
     pub fn is_trusted(&self) -> bool {
@@ -164,6 +171,7 @@ impl Bench {
         if self.changes.has_changed().unwrap_or(false) {
             self.policy = self.changes.borrow_and_update().clone();
             self.policy.narrowed = self.narrowed.clone();
+            self.policy.shelter = self.shelter.unwrap_or(self.policy.shelter);
         }
         Scene { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
@@ -199,6 +207,8 @@ impl Host for TurnHost {
         self.send_ahead(vec![Event::ReplyStarted]);
         let stream = self.desk.model.stream(request);
         let answer = self.listen(stream).await?;
+        // What it proposes is judged next.
+        self.sheltered().await;
         let usage = answer.usage.plus(std::mem::take(&mut self.summing));
         Ok(Answer { usage, ..answer })
     }
@@ -298,6 +308,16 @@ impl TurnHost {
         }
         if matches!(event, Event::Answered { .. }) {
             self.note(Note::Answered);
+        }
+    }
+
+    /// Waits until it is known whether the system holds steps: what is judged before would
+    /// run unasked where nothing does.
+    pub(super) async fn sheltered(&mut self) {
+        if self.bench.shelter.is_none()
+            && let Some(shelter) = self.desk.tools.shelter().await
+        {
+            self.bench.sheltered(shelter);
         }
     }
 

@@ -45,6 +45,7 @@ mod state;
 pub mod trust;
 mod turns;
 mod undo;
+mod wall;
 
 pub use report::plugins as plugins_page;
 

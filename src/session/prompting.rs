@@ -10,15 +10,16 @@ use std::time::Instant;
 
 use super::files::{self, Reading};
 use super::host::{TurnHost, pipe_step};
+use super::wall;
 use crate::agent::Host;
 use crate::agent::drive::{Ended, drive};
 use crate::agent::turn::{Opening, Start, Turn};
 use crate::context::history::Kept;
 use crate::protocol::{
     Ask, AskId, Decision, Ending, Event, Observation, Outcome, Part, Prompt, Question, ShellPiece,
-    Source, SourceKind, Usage,
+    Source, SourceKind, Step, Usage,
 };
-use crate::safety::{self, Cleared, Held, Narrowed, Verdict};
+use crate::safety::{self, Cleared, Held, Narrowed, Policy, Verdict};
 use crate::tools::attach;
 use crate::tools::{Input, Piped};
 use crate::words::{Say, prompt as words};
@@ -161,6 +162,9 @@ impl Filling<'_> {
 
     /// What each shell piece is replaced by, in order.
     async fn shell(&mut self, prompt: &Prompt, input: Input) -> Result<Vec<String>, Stop> {
+        if prompt.shell().next().is_some() {
+            self.host.sheltered().await;
+        }
         let mut held = Vec::new();
         for line in prompt.shell() {
             let id = self.step_id();
@@ -174,7 +178,8 @@ impl Filling<'_> {
         if held.is_empty() {
             return Ok(Vec::new());
         }
-        let pieces: Vec<ShellPiece> = held.iter().map(shown).collect();
+        let policy = self.host.scene().policy;
+        let pieces: Vec<ShellPiece> = held.iter().map(|held| shown(held, policy)).collect();
         let decision = match self.ahead(prompt, &pieces).await {
             Some(decision) => Ok(decision),
             None => self.ask(question(prompt, &pieces, &held)).await,
@@ -223,12 +228,13 @@ impl Filling<'_> {
             crate::protocol::Work::Shell { line } => line.clone(),
             _ => String::new(),
         };
-        let host = &mut self.host;
-        let Piped { seen, output } =
-            pipe_step(&host.desk, &mut host.outbox, piece, Arc::clone(input)).await;
+        let mut piped = self.pipe(piece, input).await;
+        if let Some(piece) = self.beyond_the_wall(&piped.seen, &line).await? {
+            piped = self.pipe(piece, input).await;
+        }
+        let Piped { seen, output } = piped;
         let (outcome, code) = (seen.outcome, seen.exit_code);
         let tail = tail(&seen.stderr).to_owned();
-        host.tell(Event::Observed(Box::new(seen))).await;
         let unsent = |word: crate::words::Word| {
             let say = word.with("line", short(&line)).with("tail", tail.clone());
             Err(Stop::Unsent(say.with("code", code.unwrap_or_default())))
@@ -248,6 +254,39 @@ impl Filling<'_> {
         }
     }
 
+    async fn pipe(&mut self, piece: Cleared, input: &Input) -> Piped {
+        let host = &mut self.host;
+        let input = Arc::clone(input);
+        let piped = pipe_step(&host.desk, &mut host.outbox, piece, input).await;
+        host.tell(Event::Observed(Box::new(piped.seen.clone()))).await;
+        piped
+    }
+
+    /// The piece once more, where the sandbox denied it something and the user wants it to
+    /// run without. Only a plain yes is one.
+    async fn beyond_the_wall(
+        &mut self,
+        seen: &Observation,
+        line: &str,
+    ) -> Result<Option<Cleared>, Stop> {
+        if seen.denied.is_none() {
+            return Ok(None);
+        }
+        let id = self.step_id();
+        let judge = |step: Step| safety::assess_piece(&step.id, line, self.host.scene());
+        let Some((held, question)) = wall::again(seen, id, judge) else { return Ok(None) };
+        match self.ask(question).await? {
+            Decision::Approve => Ok(Some(held.approve_beyond_the_wall())),
+            Decision::Stop => Err(Stop::Stopped),
+            Decision::Reject { .. }
+            | Decision::Dismiss
+            | Decision::ApproveAll { .. }
+            | Decision::Remember(_)
+            | Decision::Answer { .. }
+            | Decision::Edit(_) => Ok(None),
+        }
+    }
+
     /// These pieces do not run, and are shown as such.
     async fn left(&mut self, pieces: &[Held], outcome: Outcome) {
         for piece in pieces {
@@ -259,12 +298,12 @@ impl Filling<'_> {
     }
 }
 
-fn shown(held: &Held) -> ShellPiece {
+fn shown(held: &Held, policy: &Policy) -> ShellPiece {
     let judged = held.judged();
     ShellPiece {
         id: judged.step.id.clone(),
         line: line_of(held).to_owned(),
-        risk: judged.risk.clone(),
+        risk: safety::with_wall(judged, policy),
         commands: judged.pieces.clone(),
     }
 }

@@ -23,7 +23,7 @@ use crate::agent::drive::Ended;
 use crate::context::system::{self, Setting};
 use crate::context::window::Bounds;
 use crate::protocol::{
-    AskId, Decision, Ending, Event, ExportFormat, Facts, Level, Notice, Op, Report, Shelter, Usage,
+    AskId, Decision, Ending, Event, ExportFormat, Facts, Level, Notice, Op, Report, Usage,
 };
 use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, branch};
@@ -65,7 +65,7 @@ pub async fn run(
     let (note_sender, mut notes) = mpsc::unbounded_channel();
     let greeting = std::mem::take(&mut parts.greeting);
     let mut discover = search(parts.reach.discover.take()).boxed().fuse();
-    let mut shelter = sheltered(&parts.tools).boxed().fuse();
+    let mut shelter = parts.tools.shelter().boxed().fuse();
     let mut session = Session::new(parts, saved, outbox, note_sender);
     session.open(greeting).await;
     loop {
@@ -96,19 +96,6 @@ async fn search(found: Option<BoxFuture<'static, Vec<Found>>>) -> Vec<Found> {
     match found {
         Some(found) => found.await,
         None => Vec::new(),
-    }
-}
-
-/// What the first tool says that knows; others are not asked.
-fn sheltered(tools: &Toolbox) -> impl Future<Output = Option<Shelter>> + use<> {
-    let asked: Vec<_> = tools.iter().map(crate::tools::Tool::shelter).collect();
-    async move {
-        for answer in asked {
-            if let Some(shelter) = answer.await {
-                return Some(shelter);
-            }
-        }
-        None
     }
 }
 

@@ -14,9 +14,11 @@ use serde_json::Value;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio_util::sync::CancellationToken;
 
-use super::{Guard, shell};
+use super::{Guard, shell, wall};
 use crate::model::{Chunk, Model, Request};
-use crate::protocol::{Mention, Message, Observation, Question, Requires, Risk, Step, Work};
+use crate::protocol::{
+    Mention, Message, Observation, Question, Requires, Risk, Shelter, Step, Tier, Work,
+};
 use crate::safety::redact::Redactor;
 use crate::safety::{self, Cleared, Held, Place, Policy, Scene, Verdict, World};
 use crate::script::host::Key;
@@ -188,7 +190,10 @@ impl ScriptHost {
         let judged = held.judged();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
-        let question = Box::new(shell::question(&held));
+        let mut question = Box::new(shell::question(&held));
+        if let Question::Step { risk, .. } = question.as_mut() {
+            *risk = safety::with_wall(judged, &self.policy);
+        }
         match (self.asking)(Asked::Step { risk, question }).await {
             Said::Yes => Ok(held.approve()),
             Said::Instead(work) if work == step.work => Ok(held.approve()),
@@ -213,7 +218,52 @@ impl ScriptHost {
         Ok(self.redactor.mask(&attachment.text).into_owned())
     }
 
+    /// Runs a step, and once more without the sandbox where that denied it something and
+    /// the person wants it so.
     async fn tool(&mut self, cleared: Cleared) -> Result<String, Say> {
+        let mut seen = self.observed(cleared).await?;
+        if let Some(cleared) = self.beyond_the_wall(&seen).await {
+            seen = self.observed(cleared).await?;
+        }
+        if seen.succeeded() {
+            return Ok(seen.stdout);
+        }
+        let said = seen.stderr.trim().lines().last().unwrap_or_default().to_owned();
+        let note = seen.note.map(|note| note.to_string()).unwrap_or(said);
+        let name = seen.step.work.tool().to_owned();
+        Err(words::STEP_FAILED.with("name", name).with("why", note))
+    }
+
+    /// Only a plain yes is one.
+    async fn beyond_the_wall(&mut self, seen: &Observation) -> Option<Cleared> {
+        if seen.denied.is_none() || seen.risk.tier == Tier::L0 {
+            return None;
+        }
+        let id = self.next_id();
+        let (held, question) =
+            wall::again(seen, id, |step| safety::assess(step, self.scene()))?;
+        let Question::Step { risk, .. } = &question else { return None };
+        let asked = Asked::Step { risk: risk.clone(), question: Box::new(question) };
+        let said = (self.asking)(asked).await;
+        (said == Said::Yes).then(|| held.approve_beyond_the_wall())
+    }
+
+    fn next_id(&mut self) -> String {
+        self.numbers.1 += 1;
+        format!("{}{:03}", self.numbers.0, self.numbers.1)
+    }
+
+    /// Waits until it is known whether the system holds steps: what is judged before would
+    /// run unasked where nothing does.
+    async fn sheltered(&mut self) {
+        if self.policy.shelter == Shelter::Unknown
+            && let Some(shelter) = self.tools.shelter().await
+        {
+            self.policy.shelter = shelter;
+        }
+    }
+
+    async fn observed(&mut self, cleared: Cleared) -> Result<Observation, Say> {
         let (step, risk) = (cleared.judged().step.clone(), cleared.judged().risk.clone());
         let (work, id) = (step.work.clone(), step.id.clone());
         let Some(tool) = self.tools.find(&work).cloned() else {
@@ -230,14 +280,7 @@ impl ScriptHost {
         };
         self.redactor.mask_output(&mut seen);
         self.tell(Told::Ran(Box::new(seen.clone())));
-        match seen.succeeded() {
-            true => Ok(seen.stdout),
-            false => {
-                let said = seen.stderr.trim().lines().last().unwrap_or_default().to_owned();
-                let note = seen.note.map(|note| note.to_string()).unwrap_or(said);
-                Err(words::STEP_FAILED.with("name", work.tool().to_owned()).with("why", note))
-            }
-        }
+        Ok(seen)
     }
 }
 
@@ -310,9 +353,9 @@ impl Host for ScriptHost {
     }
 
     fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>> {
-        self.numbers.1 += 1;
-        let id = format!("{}{:03}", self.numbers.0, self.numbers.1);
+        let id = self.next_id();
         async move {
+            self.sheltered().await;
             if let Work::Tool { name, input } = &work
                 && name == "file.read"
             {

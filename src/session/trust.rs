@@ -140,8 +140,7 @@ impl Session {
     /// What trying the sandbox out came to.
     pub(super) async fn sheltered(&mut self, shelter: Shelter) {
         self.facts.shelter = shelter;
-        self.guard.policy.unheld = shelter == Shelter::Absent;
-        self.guard.policy.walled = shelter == Shelter::Held;
+        self.guard.policy.shelter = shelter;
         self.policy.send_replace(self.guard.policy.clone());
         self.tell_facts().await;
         if shelter == Shelter::Absent && (self.guard.trust.told_unheld)() {

@@ -146,7 +146,8 @@ impl Tool for Exec {
     fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
         let sandbox = Arc::clone(&self.sandbox);
         let tried = tokio::task::spawn_blocking(move || sandbox.shelter());
-        async move { tried.await.ok() }.boxed()
+        // What broke off while it was tried out holds nothing.
+        async move { Some(tried.await.unwrap_or(Shelter::Absent)) }.boxed()
     }
 }
 
@@ -173,7 +174,8 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<Input>, watch: &Watch) -
     let live = live::Live::new(watch.output.clone(), setup.lang);
     let stdout = if is_piece { capture::Kept::with_head(PIECE) } else { capture::Kept::default() };
     let output = Output::new(live, stdout, setup.redactor.as_ref());
-    let times = Times { most, grace: setup.limits.grace };
+    let processes = bounds::holds(judged).then_some(usize::from(bounds::PROCESSES));
+    let times = Times { most, grace: setup.limits.grace, processes };
     let finished = watch::watch(running, watch, times, &exec.steps.leaving, output).await;
     let elapsed = began.elapsed();
     let walls = inside.as_ref().and_then(|inside| inside.walls().cloned());
@@ -256,7 +258,7 @@ fn not_run(judged: &Judged, outcome: Outcome, note: Say) -> Observation {
 
 fn outcome(how: How) -> Outcome {
     match how {
-        How::Exited => Outcome::Ran,
+        How::Exited | How::Outgrew => Outcome::Ran,
         How::TimedOut => Outcome::TimedOut,
         How::Cancelled => Outcome::Cancelled,
     }
@@ -270,7 +272,7 @@ fn status(finished: &Finished) -> Option<ExitStatus> {
 fn code(finished: &Finished) -> Option<i32> {
     match finished.how {
         How::Exited => status(finished)?.code(),
-        How::TimedOut | How::Cancelled => None,
+        How::TimedOut | How::Cancelled | How::Outgrew => None,
     }
 }
 
@@ -284,6 +286,7 @@ fn note(finished: &Finished, most: Duration) -> Option<Say> {
     match finished.how {
         How::TimedOut => return Some(words::TIMED_OUT.with("seconds", most.as_secs())),
         How::Cancelled => return Some(words::CANCELLED.into()),
+        How::Outgrew => return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES))),
         How::Exited => {}
     }
     if let Some(signal) = status(finished).and_then(|status| status.signal()) {

@@ -112,6 +112,20 @@ impl Toolbox {
         self.tools.iter().map(AsRef::as_ref)
     }
 
+    /// Which steps the system holds, by the first tool that knows; the others are not
+    /// asked. `None`: nothing is to be held.
+    pub fn shelter(&self) -> impl Future<Output = Option<Shelter>> + Send + use<> {
+        let asked: Vec<_> = self.iter().map(Tool::shelter).collect();
+        async move {
+            for answer in asked {
+                if let Some(shelter) = answer.await {
+                    return Some(shelter);
+                }
+            }
+            None
+        }
+    }
+
     /// Each by its name, and what it is for.
     pub fn facts(&self) -> Vec<ToolFact> {
         let fact =

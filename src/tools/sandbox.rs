@@ -49,6 +49,7 @@ mod places;
 mod probe;
 mod profile;
 mod programs;
+mod rights;
 mod temps;
 mod workspace;
 
@@ -176,6 +177,13 @@ impl Sandbox {
         Sandbox { found, ..Sandbox::new(setting, Places::default()) }
     }
 
+    /// One that uses no more than this version of the kernel's interface.
+    #[cfg(all(test, target_os = "linux"))]
+    pub fn of_interface(self, abi: i32) -> Sandbox {
+        let found = probe::held(&self, Kernel::of(abi));
+        Sandbox { found: OnceLock::from(found), ..self }
+    }
+
     /// Which steps are held, tried out at the first call: a few milliseconds, blocking.
     pub fn shelter(&self) -> Shelter {
         match (self.setting, self.found()) {
@@ -189,7 +197,7 @@ impl Sandbox {
     /// Whether a held step's signals reach only processes of its own.
     pub fn holds_signals(&self) -> bool {
         match self.found() {
-            Found::Works(Means::Kernel(kernel)) => kernel.holds_signals(),
+            Found::Works(Means::Kernel(kernel)) => kernel.rights().signals,
             Found::Works(Means::Program) | Found::Absent(_) => false,
         }
     }
@@ -222,14 +230,18 @@ impl Sandbox {
         };
         let hidden = self.built.all_hidden(&self.places);
         let secrets = if hidden { words::SECRETS_HIDDEN } else { words::SECRETS_PARTLY };
-        let signals =
-            if kernel.holds_signals() { words::SIGNALS_HELD } else { words::SIGNALS_FREE };
+        let rights = kernel.rights();
+        let signals = if rights.signals { words::SIGNALS_HELD } else { words::SIGNALS_FREE };
         let version: Value = words::KERNEL.with("abi", kernel.abi().to_string()).into();
-        vec![
+        let mut rows = vec![
             Row::pair(words::DOCTOR_KERNEL, version),
             Row::pair(words::DOCTOR_SECRETS, secrets),
             Row::pair(words::DOCTOR_SIGNALS, signals),
-        ]
+        ];
+        if !rights.moves {
+            rows.push(Row::pair(words::DOCTOR_MOVES, words::MOVES_FAIL));
+        }
+        rows
     }
 
     fn found(&self) -> &Found {
@@ -279,6 +291,7 @@ impl Sandbox {
             writes.extend(launch.writes.iter().cloned());
             writes
         };
+        places::make_ours(places, &writes);
         for list in [&mut opened, &mut writes] {
             list.retain(|path| !places.own.iter().any(|own| path.starts_with(own)));
             list.sort_unstable();
@@ -349,9 +362,11 @@ impl Sandbox {
                 match profile {
                     Profile::Read { .. } => {
                         let own = kernel::own_folder(kernel, temp.path())?;
-                        kernel::restrict(&[&layer, &own], profile.strict())?;
+                        kernel::restrict(kernel, &[&layer, &own], profile.strict())?;
                     }
-                    Profile::Work { .. } => kernel::restrict(&[&layer], profile.strict())?,
+                    Profile::Work { .. } => {
+                        kernel::restrict(kernel, &[&layer], profile.strict())?;
+                    }
                 }
                 (None, walls)
             }

@@ -246,6 +246,11 @@ fn read(path: &Path, most: usize) -> Contents {
     if done.is_ok() && bytes.len() <= most { Contents::Bytes(bytes) } else { Contents::Unreadable }
 }
 
+/// A path with its links resolved, also where it ends in nothing yet.
+pub fn resolved(path: &Path) -> PathBuf {
+    real(path, MOST_LINKS)
+}
+
 pub(super) fn executable(path: &Path) -> Option<Program> {
     let meta = fs::metadata(path).ok()?;
     let runs = meta.is_file() && meta.mode() & 0o111 != 0;

@@ -54,6 +54,8 @@ words! { "exec":
     // How a step ended, where the exit code does not say it.
     TIMED_OUT: "It was stopped after {seconds} s, the longest a step may take.",
         "已运行 {seconds} 秒（单步时限），因此被停止。";
+    OUTGREW: "It was stopped when it had more than {most} processes and threads, the most a step that runs by itself may have.",
+        "它的进程与线程超过 {most} 个（自动运行步骤的上限），因此被停止。";
     CANCELLED: "The user stopped it.",
         "用户停止了这一步。";
     SIGNAL: "It was ended by the signal {signal}.",

@@ -197,6 +197,11 @@ words! { "safety":
     RULE_FIRM: "{tier} · cannot be lifted · {why}", "{tier} · 不可放宽 · {why}";
     SANDBOX_ABSENT: "That it is harmless rests on a small language in its arguments, or on what the repository says, and this system has no sandbox that would hold it if that were wrong.", "它是否无害取决于参数中的小语言或仓库自身的设置，而此系统没有沙箱可以在判断有误时拦住它。";
     SANDBOX_WORK: "Sandboxed: it writes only in this folder, a temporary folder and caches; the network is {network}.", "沙箱内运行：只能写此目录、临时目录与缓存；网络{network}。";
+    SANDBOX_PIECE: "Sandboxed: it writes only in a temporary folder; the network is {network}.", "沙箱内运行：只能写临时目录；网络{network}。";
+    SANDBOX_NONE_RULE: "No sandbox holds it.", "没有沙箱限制它。";
+    SANDBOX_OFF: "No sandbox holds it: your settings switch it off (`sandbox = \"off\"`).", "没有沙箱限制它：设置已将沙箱关闭（`sandbox = \"off\"`）。";
+    SANDBOX_READ: "No sandbox holds it: your settings keep the sandbox for steps that run by themselves (`sandbox = \"read\"`).", "没有沙箱限制它：设置只对自动运行的步骤启用沙箱（`sandbox = \"read\"`）。";
+    SANDBOX_MISSING: "No sandbox holds it: this system has none.", "没有沙箱限制它：此系统没有沙箱。";
     SANDBOX_WORK_RULE: "It runs in the sandbox for approved steps.", "它在供已批准步骤使用的沙箱中运行。";
     SANDBOX_CREDENTIALS_RULE: "Its program works with credentials, so some are open to it in the sandbox.", "其程序需要凭据，因此沙箱对它开放其中一部分。";
     SANDBOX_DENIED_RULE: "The sandbox denied it something; a yes runs it again without the sandbox.", "沙箱拒绝了它的某个操作；选择“是”将不经沙箱再运行一次。";

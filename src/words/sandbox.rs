@@ -52,6 +52,8 @@ words! { "sandbox":
     DENIED: "The sandbox kept it from {what}.", "沙箱阻止了它{what}。";
     SECRETS_HIDDEN: "not readable inside; their names are", "沙箱内不可读，但文件名可见";
     SECRETS_PARTLY: "not readable inside, except where a folder has too many entries", "沙箱内不可读，条目过多的目录除外";
+    DOCTOR_MOVES: "moves between folders", "在目录之间移动文件";
+    MOVES_FAIL: "fail in approved steps: this kernel's Landlock cannot allow them", "在已批准的步骤中会失败：此内核的 Landlock 无法放行";
     DOCTOR_SIGNALS: "signals to other processes", "发往其他进程的信号";
     SIGNALS_HELD: "held", "受限";
     SIGNALS_FREE: "not held by this kernel", "此内核不限制";

@@ -2,16 +2,9 @@
 //! shall run again without.
 
 use super::{Action, Turn, Waiting};
-use crate::protocol::{Decision, Denied, Ending, Observation, Question, Reason, Risk, Step, Tier};
-use crate::safety::{self, Held, Judged, Policy, Scene, Verdict};
-use crate::words::{agent, safety as words};
-
-/// The risk as a question shows it: with what the wall around the step leaves open.
-pub(super) fn with_wall(judged: &Judged, policy: &Policy) -> Risk {
-    let mut risk = judged.risk.clone();
-    risk.reasons.extend(safety::wall(judged, policy));
-    risk
-}
+use crate::protocol::{Decision, Denied, Ending, Observation, Question, Step, Tier};
+use crate::safety::{self, Held, Scene};
+use crate::words::agent;
 
 impl Turn {
     /// The step as it would run again, where an approved one was denied something.
@@ -26,25 +19,16 @@ impl Turn {
         }
         let id = format!("cmd_{:03}", self.next_step);
         let step = Step { id, ..seen.step.clone() };
-        let held = match safety::assess(step, scene) {
-            Verdict::Run(cleared) => cleared.held(),
-            Verdict::Ask(held) => held,
-            Verdict::Refuse(_) => return None,
-        };
+        let held = safety::assess(step, scene).asked()?;
         self.next_step += 1;
         Some((held, denied))
     }
 
     pub(super) fn ask_wall(&mut self, held: Held, denied: &Denied) -> Action {
         let judged = held.judged();
-        let mut risk = judged.risk.clone();
-        let say = words::SANDBOX_DENIED.with("what", denied.what());
-        let reason = Reason { rule: Denied::RULE.to_owned(), tier: Tier::L1, say, arg: None };
-        risk.reasons.insert(0, reason);
-        Denied::RULE.clone_into(&mut risk.rule);
         let question = Question::Step {
             step: judged.step.clone(),
-            risk,
+            risk: safety::beyond_the_wall(judged, denied),
             resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
             cwd: judged.cwd.display().to_string(),
             why: self.batch.why.clone(),

@@ -55,9 +55,12 @@ const PYTHON: &[&str] = &["python3"];
 const JVM: &[&str] = &["java", "sh", "bash", "env", "uname", "dirname", "readlink", "cat", "expr"];
 const UNPACKS: &[&str] = &["gzip", "bzip2", "xz", "zstd", "lzip", "lzma", "compress"];
 const FORMATS: &[&str] = &[
-    "groff", "nroff", "troff", "grotty", "tbl", "eqn", "preconv", "col", "locale", "gzip", "zcat",
-    "sh", "cat", "man", "mandoc",
+    "groff", "nroff", "troff", "grotty", "grops", "tbl", "gtbl", "eqn", "geqn", "pic", "refer",
+    "soelim", "zsoelim", "preconv", "iconv", "col", "ul", "sed", "locale", "gzip", "gunzip", "zcat",
+    "bzip2", "xz", "zstd", "lzip", "sh", "cat", "man", "mandoc", "apropos", "whatis",
 ];
+/// Where man's own helpers lie.
+const OF_MAN: &[&str] = &["lib/man-db", "libexec/man-db"];
 
 /// The forms of a program.
 pub fn of(name: &str) -> impl Iterator<Item = &'static Form> {
@@ -115,7 +118,7 @@ pub(super) const FORMS: &[Form] = &[
             Spec::read("freeze").flags("-l --local --user --all --exclude-editable").values("--exclude=text"),
             Spec::read("check help").operands(No),
         ]),
-        needs: &[], empty_folder: true, inserted: (0, &["--disable-pip-version-check", "--no-input"]),
+        needs: &[], empty_folder: true, inserted: (0, &["--disable-pip-version-check", "--no-input", "--no-cache-dir"]),
     },
     Form {
         spec: Spec::ask("go", words::RUNS_PROJECT, &[Exec]).posix().subs(&[Spec::read("env").flags("-json -changed").operands(Text).check(checks::names_only)]),
@@ -148,8 +151,8 @@ pub(super) const FORMS: &[Form] = &[
         .values("--paging=text -l=text --language=text --style=text --theme=text --color=text --decorations=text -r=text --line-range=text -H=text --highlight-line=text --tabs=text --wrap=text --terminal-width=text --italic-text=text")
         .operands(Reads(ANY)).check(checks::no_cache), &[]),
     apart(Spec::read("man").flags("-a -f -k -w -W --all --whatis --apropos --where --path --no-hyphenation --nh --no-justification --nj -i -I").values("-s=text -S=text --sections=text")
-        .operands(Text).check(checks::names_only).starts(FORMATS), &[]),
-    apart(Spec::read("whatis apropos").flags("-r -w -l --regex --wildcard --long -e --exact -a --and").values("-s=text --sections=text --section=text").operands(Text).check(checks::names_only).starts(&["man"]), &[]),
+        .operands(Text).check(checks::names_only).starts(FORMATS).helpers(OF_MAN), &[]),
+    apart(Spec::read("whatis apropos").flags("-r -w -l --regex --wildcard --long -e --exact -a --and").values("-s=text --sections=text --section=text").operands(Text).check(checks::names_only).starts(FORMATS).helpers(OF_MAN), &[]),
 
     // The machine.
     Form { spec: Spec::read("lsof").flags("-P -n -t -l -a -R").values("-i=?text -s=?text -p=text -c=text -u=text").operands(Reads(ANY)).check(checks::lsof), needs: &["-i|-p|-c|-u|-t"], empty_folder: false, inserted: (0, &["-n"]) },
@@ -185,7 +188,7 @@ pub(super) const FORMS: &[Form] = &[
         ]),
         needs: &[], empty_folder: false, inserted: (1, &["--no-includes"]),
     },
-    apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::first_word).starts(FORMATS), &[]),
+    apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::first_word).starts(FORMATS).helpers(OF_MAN), &[]),
     here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named).check(checks::git_ranges), &[]),
 
     // Certificates and digests.

@@ -9,6 +9,9 @@
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
+use crate::protocol::{Tier, Work};
+use crate::safety::Judged;
+
 /// Bytes of its own that a step may have at least, and the part of the machine's memory
 /// that makes it more where there is much: runtimes begin with a part of it.
 #[cfg(target_os = "linux")]
@@ -22,9 +25,14 @@ const FILE: u64 = 1 << 30;
 #[cfg(target_os = "linux")]
 const SECONDS: u64 = 300;
 
-/// Processes and threads beyond all that run now.
-#[cfg(target_os = "linux")]
-const PROCESSES: u64 = 512;
+/// Processes and threads it may have: by a limit beyond all that run now, and counted as
+/// well, since no such limit binds root.
+pub(super) const PROCESSES: u16 = 512;
+
+/// Whether a step is bounded at all: it runs by itself.
+pub(super) fn holds(judged: &Judged) -> bool {
+    judged.risk.tier == Tier::L0 && matches!(judged.step.work, Work::Exec { .. })
+}
 
 /// Bounds a child. One that is gone already needs none; what a system refuses is left.
 #[cfg(target_os = "linux")]
@@ -36,7 +44,7 @@ pub(super) fn put_on(child: Option<u32>) {
     }
     let rows = [
         (Resource::Data, Some(memory())),
-        (Resource::Nproc, running().map(|running| running + PROCESSES)),
+        (Resource::Nproc, running().map(|running| running + u64::from(PROCESSES))),
         (Resource::Fsize, Some(FILE)),
         (Resource::Cpu, Some(SECONDS)),
     ];

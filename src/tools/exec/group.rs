@@ -38,6 +38,9 @@ const BETWEEN: Duration = Duration::from_millis(10);
 /// How often one tries that holds up its thread.
 #[cfg(target_os = "linux")]
 const SWEEPS_NOW: u32 = 30;
+/// How often the processes of a bounded step are looked at while it runs.
+#[cfg(target_os = "linux")]
+const BETWEEN_COUNTS: Duration = Duration::from_millis(50);
 
 /// How long a start waits for another.
 const LONGEST_TURN: Duration = Duration::from_secs(1);
@@ -139,6 +142,15 @@ impl Group {
     /// so this is for a thread that nothing holds.
     pub(super) async fn catch_up(&self, mark: Mark) {
         catch_up(self.leader, mark).await;
+    }
+
+    /// Ends once the step has more processes and threads than this, as far as the system
+    /// shows them; `None`: it may have any number.
+    pub(super) async fn outgrows(&self, most: Option<usize>) {
+        match most {
+            Some(most) => outgrows(self.leader, &self.mark, most).await,
+            None => std::future::pending().await,
+        }
     }
 
     /// To every process of the group. It may be gone already.
@@ -260,6 +272,32 @@ async fn catch_up(leader: Pid, mark: Mark) {
 
 #[cfg(not(target_os = "linux"))]
 async fn catch_up(_leader: Pid, _mark: Mark) {}
+
+/// Looks now and then while the step runs. Where the whole machine has hardly more processes
+/// than when it began, nothing needs to be counted.
+#[cfg(target_os = "linux")]
+async fn outgrows(leader: Pid, mark: &str, most: usize) {
+    let Some(mut before) = descendants::running() else { return std::future::pending().await };
+    loop {
+        tokio::time::sleep(BETWEEN_COUNTS).await;
+        let now = descendants::running().unwrap_or(usize::MAX);
+        before = before.min(now);
+        if now < before.saturating_add(most) {
+            continue;
+        }
+        let mark = mark.to_owned();
+        let counted =
+            tokio::task::spawn_blocking(move || descendants::outgrew(leader, &mark, most)).await;
+        if counted.unwrap_or(false) {
+            return;
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn outgrows(_leader: Pid, _mark: &str, _most: usize) {
+    std::future::pending().await
+}
 
 /// Kills and collects until nothing of a step is found, and counts what was killed.
 #[cfg(target_os = "linux")]

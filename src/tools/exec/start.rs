@@ -89,7 +89,7 @@ pub(super) async fn start(
         () if plan.input.is_some() => From::Template,
         () => From::Judgement,
     };
-    let bounded = care == Care::Alone && matches!(judged.step.work, Work::Exec { .. });
+    let bounded = bounds::holds(judged);
     let mark = Mark::new();
     exec.steps.starting(mark);
     let _turn = Turn::take().await;

@@ -39,6 +39,8 @@ pub(super) enum How {
     Exited,
     TimedOut,
     Cancelled,
+    /// It had more processes than it may.
+    Outgrew,
 }
 
 /// What is known when nothing of a step runs any more.
@@ -66,6 +68,8 @@ pub(super) struct Times {
     pub most: Duration,
     /// Between one signal and the next.
     pub grace: Duration,
+    /// Processes and threads it may have; `None`: any number.
+    pub processes: Option<usize>,
 }
 
 /// Both streams of a child.
@@ -96,11 +100,13 @@ pub(super) async fn watch(
         () = watch.cancel.cancelled() => How::Cancelled,
         () = leaving.cancelled() => How::Cancelled,
         _ = within(times.most, std::future::pending::<()>()) => How::TimedOut,
+        () = group.outgrows(times.processes) => How::Outgrew,
     };
     if how != How::Exited {
-        for (signal, wait) in
-            [(Signal::INT, times.grace), (Signal::TERM, times.grace), (Signal::KILL, KILLED)]
-        {
+        let gently = [(Signal::INT, times.grace), (Signal::TERM, times.grace)];
+        // What multiplies is not given the time to.
+        let gently = if how == How::Outgrew { &[][..] } else { &gently };
+        for (signal, wait) in gently.iter().copied().chain([(Signal::KILL, KILLED)]) {
             group.signal(signal);
             status = tokio::select! {
                 ended = exited(&mut *child, &mut reading) => Some(ended),

@@ -37,6 +37,8 @@ struct Made {
     profile: Profile,
     lasting: PathBuf,
     files: Vec<(PathBuf, Option<Stamp>)>,
+    /// Trees that are told apart around our own folders.
+    around: Vec<Trees>,
     layer: Arc<Layer>,
 }
 
@@ -69,13 +71,19 @@ impl Built {
         if let Some(layer) = kept.known(profile, temp.lasting()) {
             return Ok(layer);
         }
+        let mut around = Vec::new();
         let (layer, files) = match profile {
             Profile::Read { compares, .. } => {
                 let run = startable(places, profile);
                 (kept.reading(places, &roots, *compares, &run, temp)?, run)
             }
             Profile::Work { opened, writes, network } => {
-                let layer = kept.working(kernel, places, (opened, writes, *network), temp)?;
+                let ours = |paths: &[PathBuf]| -> Vec<Trees> {
+                    paths.iter().map(|path| places::around_ours(path, places)).collect()
+                };
+                let (read, write) = (ours(opened), ours(writes));
+                let layer = kept.working(kernel, (&read, &write, *network), temp)?;
+                around = read.into_iter().chain(write).collect();
                 (layer, writes.iter().chain(opened).cloned().collect())
             }
         };
@@ -85,7 +93,7 @@ impl Built {
             kept.layers.remove(0);
         }
         let (profile, lasting) = (profile.clone(), temp.lasting().to_owned());
-        kept.layers.push(Made { profile, lasting, files, layer: Arc::clone(&layer) });
+        kept.layers.push(Made { profile, lasting, files, around, layer: Arc::clone(&layer) });
         Ok(layer)
     }
 
@@ -135,6 +143,7 @@ impl Kept {
             made.profile == *profile
                 && made.lasting == lasting
                 && made.files.iter().all(|(path, stamp)| identity(path) == *stamp)
+                && made.around.iter().all(Trees::is_fresh)
         };
         self.layers.iter().rev().find(same).map(|made| Arc::clone(&made.layer))
     }
@@ -153,25 +162,26 @@ impl Kept {
             let folder = self.folders.iter().find(|folder| folder.workspace.root() == root);
             match folder.and_then(|folder| folder.trees.as_ref()) {
                 Some(trees) if !compares => read.extend(trees.read.iter().cloned()),
-                _ => read.extend(places::writable(root, places)),
+                _ => read.extend(places::around_ours(root, places).read),
             }
         }
         read.extend(run.iter().filter_map(|program| places.tree_of(program)));
-        kernel::reading(&Reading { read: &read, list: roots, run })
+        let mut list = places.program_folders();
+        list.extend_from_slice(roots);
+        kernel::reading(&Reading { read: &read, list: &list, run })
     }
 
     fn working(
         &self,
         kernel: Kernel,
-        places: &Places,
-        (opened, writes, network): (&[PathBuf], &[PathBuf], bool),
+        (opened, writes, network): (&[Trees], &[Trees], bool),
         temp: &Temp,
     ) -> Result<Layer, String> {
         let mut read: Vec<PathBuf> =
             self.approved.iter().flat_map(|trees| trees.read.iter().cloned()).collect();
-        read.extend(opened.iter().flat_map(|path| places::writable(path, places)));
+        read.extend(opened.iter().flat_map(|trees| trees.read.iter().cloned()));
         let mut write = vec![temp.lasting().to_owned()];
-        write.extend(writes.iter().flat_map(|tree| places::writable(tree, places)));
+        write.extend(writes.iter().flat_map(|trees| trees.read.iter().cloned()));
         write.extend(places::devices());
         kernel::working(kernel, &Working { read: &read, write: &write, network })
     }

@@ -11,6 +11,7 @@ use seccompiler::{
 };
 
 use super::Strict;
+use super::rights::Rights;
 
 /// A call by its number on x86-64 and on 64-bit ARM.
 struct Call {
@@ -53,13 +54,16 @@ const NEVER: &[Call] = &[
 /// which Landlock does not see.
 #[rustfmt::skip]
 const NO_CHANGE: &[Call] = &[
-    call("truncate", 76, 45), old("chmod", 90), call("fchmod", 91, 52), call("fchmodat", 268, 53), call("fchmodat2", 452, 452),
+    TRUNCATE, old("chmod", 90), call("fchmod", 91, 52), call("fchmodat", 268, 53), call("fchmodat2", 452, 452),
     old("chown", 92), call("fchown", 93, 55), old("lchown", 94), call("fchownat", 260, 54),
     old("utime", 132), old("utimes", 235), old("futimesat", 261), call("utimensat", 280, 88),
     call("setxattr", 188, 5), call("lsetxattr", 189, 6), call("fsetxattr", 190, 7), call("setxattrat", 463, 463),
     call("removexattr", 197, 14), call("lremovexattr", 198, 15), call("fremovexattr", 199, 16), call("removexattrat", 466, 466),
     call("file_setattr", 469, 469), call("mq_open", 240, 180), call("mq_unlink", 241, 181),
 ];
+
+/// Cuts a file by its path; programs have another way for a file they have open.
+const TRUNCATE: Call = call("truncate", 76, 45);
 
 const SOCKET: Call = call("socket", 41, 198);
 const SOCKET_PAIR: Call = call("socketpair", 53, 199);
@@ -86,9 +90,12 @@ const NO_X32: [sock_filter; 3] = [
 ];
 
 /// The filter for this machine; `None` when its kind of processor is not in the table.
-pub(super) fn filter(strict: Strict) -> Result<Option<BpfProgram>, seccompiler::BackendError> {
+pub(super) fn filter(
+    strict: Strict,
+    rights: Rights,
+) -> Result<Option<BpfProgram>, seccompiler::BackendError> {
     let Some(arch) = arch() else { return Ok(None) };
-    let rules = rules(strict, &arch)?;
+    let rules = rules(strict, rights, &arch)?;
     let errno = SeccompAction::Errno(EPERM);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, errno, arch)?;
     let mut program: BpfProgram = filter.try_into()?;
@@ -108,10 +115,15 @@ fn arch() -> Option<TargetArch> {
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-fn rules(strict: Strict, arch: &TargetArch) -> Result<Rules, seccompiler::BackendError> {
+fn rules(
+    strict: Strict,
+    rights: Rights,
+    arch: &TargetArch,
+) -> Result<Rules, seccompiler::BackendError> {
     let mut rules = Rules::new();
     let more = if strict == Strict::Alone { NO_CHANGE } else { &[] };
-    for call in NEVER.iter().chain(more) {
+    let cutting = (!rights.cutting).then_some(&TRUNCATE);
+    for call in NEVER.iter().chain(more).chain(cutting) {
         deny(&mut rules, call, arch, &[]);
     }
     let codes = if strict == Strict::Alone { ATTRIBUTES } else { &[] };
@@ -176,9 +188,12 @@ mod tests {
             [Strict::Alone, Strict::Approved { network: false }, Strict::Approved { network: true }]
         {
             for arch in [TargetArch::x86_64, TargetArch::aarch64] {
-                assert!(rules(strict, &arch).unwrap().len() > 40);
+                let count = |abi: i32| rules(strict, Rights::of(abi), &arch).unwrap().len();
+                assert!(count(7) > 40);
+                let one_more = usize::from(strict != Strict::Alone);
+                assert_eq!([1, 2, 3].map(count), [0, 0, 1].map(|less| count(7) + one_more * (1 - less)));
             }
-            assert_eq!(filter(strict).unwrap().is_some(), arch().is_some());
+            assert_eq!(filter(strict, Rights::of(1)).unwrap().is_some(), arch().is_some());
         }
     }
 }

@@ -83,6 +83,8 @@ pub struct Walls {
     /// It may not read here, but for what was opened.
     closed: Vec<PathBuf>,
     opened: Vec<PathBuf>,
+    /// Our own folders: in what leads to one nothing new can be made.
+    own: Vec<PathBuf>,
     network: bool,
     alone: bool,
 }
@@ -93,14 +95,16 @@ impl Walls {
         let mut closed = safety::secret_places(&places.home);
         closed.extend(places.own.iter().cloned());
         let mut writes = vec![temp.path().to_owned(), "/dev".into(), "/proc".into()];
+        let own = places.own.clone();
         match profile {
             Profile::Read { .. } => {
-                Walls { home, writes, closed, opened: Vec::new(), network: false, alone: true }
+                let (opened, network, alone) = (Vec::new(), false, true);
+                Walls { home, writes, closed, opened, own, network, alone }
             }
             Profile::Work { opened, writes: more, network } => {
                 writes.extend(more.iter().cloned());
                 let opened = opened.clone();
-                Walls { home, writes, closed, opened, network: *network, alone: false }
+                Walls { home, writes, closed, opened, own, network: *network, alone: false }
             }
         }
     }
@@ -148,7 +152,8 @@ impl Walls {
             return secret.then_some(Kind::Read);
         }
         let free = existing.exists() && access(existing, Access::WRITE_OK).is_ok();
-        (!within(&self.writes) && free).then_some(Kind::Write)
+        let beside_ours = existing != real && self.own.iter().any(|own| own.starts_with(existing));
+        ((!within(&self.writes) || beside_ours) && free).then_some(Kind::Write)
     }
 }
 

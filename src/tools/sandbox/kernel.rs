@@ -12,6 +12,7 @@ use landlock::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
+use super::rights::Rights;
 use super::{Strict, calls};
 
 /// The device every step may write to.
@@ -41,9 +42,16 @@ impl Kernel {
         self.0 as i32
     }
 
-    /// Whether signals to processes outside are held.
-    pub fn holds_signals(self) -> bool {
-        !Scope::from_all(self.0).is_empty()
+    /// What of a step this version can hold.
+    pub fn rights(self) -> Rights {
+        Rights::of(self.abi())
+    }
+
+    /// Another version than the one that is there.
+    #[cfg(test)]
+    pub fn of(abi: i32) -> Kernel {
+        const ALL: [ABI; 7] = [ABI::V1, ABI::V2, ABI::V3, ABI::V4, ABI::V5, ABI::V6, ABI::V7];
+        Kernel(*ALL.iter().find(|one| **one as i32 == abi).expect("a version"))
     }
 }
 
@@ -92,7 +100,7 @@ pub(super) fn working(kernel: Kernel, working: &Working<'_>) -> Result<Layer, St
     let made = || -> Result<RulesetCreated, RulesetError> {
         let mut ruleset = Ruleset::default().handle_access(writes | read)?;
         let ports = AccessNet::from_all(kernel.0);
-        if !working.network && !ports.is_empty() {
+        if !working.network && kernel.rights().ports {
             ruleset = ruleset.handle_access(ports)?;
         }
         let ruleset = allow(ruleset.create()?, working.read, read)?;
@@ -107,10 +115,10 @@ pub(super) fn own_folder(kernel: Kernel, temp: &Path) -> Result<Layer, String> {
     let (ports, scopes) = (AccessNet::from_all(kernel.0), Scope::from_all(kernel.0));
     let made = || -> Result<RulesetCreated, RulesetError> {
         let mut ruleset = Ruleset::default().handle_access(writes)?;
-        if !ports.is_empty() {
+        if kernel.rights().ports {
             ruleset = ruleset.handle_access(ports)?;
         }
-        if !scopes.is_empty() {
+        if kernel.rights().signals {
             ruleset = ruleset.scope(scopes)?;
         }
         let ruleset = allow(ruleset.create()?, &[temp], writes)?;
@@ -120,8 +128,12 @@ pub(super) fn own_folder(kernel: Kernel, temp: &Path) -> Result<Layer, String> {
 }
 
 /// Holds the calling thread for good. An error: do not go on, it may be held in part.
-pub(super) fn restrict(layers: &[&Layer], strict: Strict) -> Result<(), String> {
-    let filter = calls::filter(strict).map_err(|error| error.to_string())?;
+pub(super) fn restrict(
+    kernel: Kernel,
+    layers: &[&Layer],
+    strict: Strict,
+) -> Result<(), String> {
+    let filter = calls::filter(strict, kernel.rights()).map_err(|error| error.to_string())?;
     let filter = filter.ok_or("there is no filter for this processor")?;
     for layer in layers {
         enforce(layer.0.try_clone().map_err(|error| error.to_string())?)?;

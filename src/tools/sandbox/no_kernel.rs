@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Strict;
+use super::rights::Rights;
 
 /// Has no values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ impl Kernel {
         match self {}
     }
 
-    pub fn holds_signals(self) -> bool {
+    pub fn rights(self) -> Rights {
         match self {}
     }
 }
@@ -53,6 +54,6 @@ pub(super) fn own_folder(kernel: Kernel, _temp: &Path) -> Result<Layer, String> 
     match kernel {}
 }
 
-pub(super) fn restrict(_layers: &[&Layer], _strict: Strict) -> Result<(), String> {
+pub(super) fn restrict(_kernel: Kernel, _layers: &[&Layer], _strict: Strict) -> Result<(), String> {
     Err("there is no such kernel".to_owned())
 }

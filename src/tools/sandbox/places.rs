@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -126,6 +126,8 @@ pub(super) struct Trees {
     watched: Vec<(PathBuf, Stamp)>,
     /// False when some folder had too many entries.
     pub all_hidden: bool,
+    /// Our own folders, around which every entry is told apart, however many there are.
+    own: Vec<PathBuf>,
     made: Option<SystemTime>,
 }
 
@@ -133,13 +135,14 @@ pub(super) struct Trees {
 pub(super) type Stamp = (u64, u64, i128);
 
 impl Trees {
-    fn new() -> Trees {
-        Trees { all_hidden: true, made: Some(SystemTime::now()), ..Trees::default() }
+    fn new(places: &Places) -> Trees {
+        let (own, made) = (places.own.clone(), Some(SystemTime::now()));
+        Trees { all_hidden: true, own, made, ..Trees::default() }
     }
 
     /// What a step that runs by itself may read beside the workspace.
     pub fn of_system(places: &Places) -> Trees {
-        let mut trees = Trees::new();
+        let mut trees = Trees::new(places);
         let closed = closed_to_readers(places);
         let users = places.toolchains_there();
         let system = outermost(SYSTEM.iter().map(PathBuf::from).collect());
@@ -155,7 +158,7 @@ impl Trees {
         credentials: impl Iterator<Item = &'a PathBuf>,
         places: &Places,
     ) -> Trees {
-        let mut trees = Trees::new();
+        let mut trees = Trees::new(places);
         let secrets = safety::secret_places(&places.home).into_iter();
         let mut closed: Vec<PathBuf> =
             secrets.chain(places.own.iter().cloned()).chain(credentials.cloned()).collect();
@@ -170,7 +173,7 @@ impl Trees {
 
     /// What an approved step may read: all but known places of credentials.
     pub fn of_approved(places: &Places) -> Trees {
-        let mut trees = Trees::new();
+        let mut trees = Trees::new(places);
         let mut closed = closed(places);
         let mut read = trees.around(Path::new("/"), &closed);
         read.extend(DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from));
@@ -199,12 +202,14 @@ impl Trees {
             return vec![folder.to_owned()];
         }
         let before = stamp_of(folder);
-        let (Some(entries), Some(stamp)) = (entries(folder), before) else {
+        let leads_to_ours = self.own.iter().any(|own| own.starts_with(folder));
+        let most = if leads_to_ours { usize::MAX } else { ENTRIES_MOST };
+        let (Some(entries), Some(stamp)) = (entries(folder, most), before) else {
             // Not readable for us, so not for our children.
             return Vec::new();
         };
         self.watched.push((folder.to_owned(), stamp));
-        if entries.len() > ENTRIES_MOST {
+        if entries.len() > most {
             self.all_hidden = false;
             return vec![folder.to_owned()];
         }
@@ -241,6 +246,13 @@ impl Places {
         self.moved_or("RUSTUP_HOME", ".rustup", "toolchains").unwrap_or_default()
     }
 
+    /// Folders of programs, whose names are no secret: interpreters look there for what
+    /// else is installed.
+    pub fn program_folders(&self) -> Vec<PathBuf> {
+        let folders = PROGRAM_FOLDERS.iter().map(PathBuf::from).chain(self.programs.iter().cloned());
+        folders.filter_map(|folder| folder.canonicalize().ok()).collect()
+    }
+
     /// Every tree of programs.
     pub fn program_trees(&self) -> Vec<PathBuf> {
         let named = PROGRAM_TREES.iter().map(PathBuf::from).chain(self.programs.iter().cloned());
@@ -269,14 +281,32 @@ pub(super) fn devices() -> impl Iterator<Item = PathBuf> {
     let of_nvidia = |entry: &PathBuf| {
         entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvidia"))
     };
-    let more = entries(Path::new("/dev")).unwrap_or_default().into_iter().filter(of_nvidia);
+    let more = entries(Path::new("/dev"), ENTRIES_MOST).unwrap_or_default().into_iter().filter(of_nvidia);
     DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from).chain(more)
 }
 
-/// The trees that are written to, around our own folders.
-pub(super) fn writable(tree: &Path, places: &Places) -> Vec<PathBuf> {
-    let there: Vec<PathBuf> = places.own.iter().filter(|own| own.exists()).cloned().collect();
-    Trees::new().around(tree, &there)
+/// A tree that is read or written to, around our own folders.
+pub(super) fn around_ours(tree: &Path, places: &Places) -> Trees {
+    let mut trees = Trees::new(places);
+    let there: Vec<PathBuf> =
+        places.own.iter().filter(|own| own.symlink_metadata().is_ok()).cloned().collect();
+    trees.read = trees.around(tree, &there);
+    trees
+}
+
+/// Makes those of our own folders that would lie in what a step writes to, before it could:
+/// only around what is there can everything else be allowed one by one.
+pub(super) fn make_ours(places: &Places, writes: &[PathBuf]) {
+    let within = |own: &&PathBuf| writes.iter().any(|tree| own.starts_with(tree));
+    for own in places.own.iter().filter(within).filter(|own| own.symlink_metadata().is_err()) {
+        // A name with an ending is a file. What cannot be made, no step can make either.
+        if own.extension().is_some() {
+            let made = own.parent().map(fs::create_dir_all);
+            let _ = made.and_then(Result::ok).map(|()| fs::File::create_new(own));
+        } else {
+            let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(own);
+        }
+    }
 }
 
 /// Changed so shortly before it was looked at that a later change may look the same.
@@ -320,10 +350,8 @@ fn named_by_git(places: &Places) -> Vec<PathBuf> {
 
 /// What no step that runs by itself reads, whatever tree it lies in.
 fn closed_to_readers(places: &Places) -> Vec<PathBuf> {
-    let folders = PROGRAM_FOLDERS.iter().map(PathBuf::from).chain(places.programs.iter().cloned());
-    let folders = folders.filter_map(|folder| folder.canonicalize().ok());
     let mut closed = closed(places);
-    closed.extend(folders);
+    closed.extend(places.program_folders());
     // Wherever they lie, they have lists of their own.
     closed.extend([places.home.clone(), places.workspace.clone()]);
     closed
@@ -341,7 +369,7 @@ fn outermost(roots: Vec<PathBuf>) -> Vec<PathBuf> {
 /// Credentials, devices, other people's homes, our own folders. A link's target is closed
 /// with it.
 fn closed(places: &Places) -> Vec<PathBuf> {
-    let homes = HOMES.iter().filter_map(|homes| entries(Path::new(homes))).flatten();
+    let homes = HOMES.iter().filter_map(|homes| entries(Path::new(homes), ENTRIES_MOST)).flatten();
     let others = homes.filter(|home| !places.home.starts_with(home));
     // Programs for everybody lie there as if they were a user's.
     let others = others.filter(|home| !PROGRAM_TREES.iter().any(|tree| home == Path::new(tree)));
@@ -349,7 +377,7 @@ fn closed(places: &Places) -> Vec<PathBuf> {
     closed.extend(others);
     closed.push("/dev".into());
     closed.extend(places.own.iter().cloned());
-    if let Some(entries) = entries(&places.home).filter(|all| all.len() <= ENTRIES_MOST) {
+    if let Some(entries) = entries(&places.home, ENTRIES_MOST).filter(|all| all.len() <= ENTRIES_MOST) {
         closed.extend(entries.into_iter().filter(|entry| is_secret_name(entry)));
     }
     let targets: Vec<PathBuf> = closed
@@ -367,12 +395,12 @@ fn is_secret_name(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(safety::is_sensitive_name)
 }
 
-/// What lies in a folder, links left out: what they lead to is listed where it lies.
-/// `None` when it cannot be read.
-fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
+/// What lies in a folder, one more than `most` at the most, links left out: what they lead
+/// to is listed where it lies. `None` when it cannot be read.
+fn entries(folder: &Path, most: usize) -> Option<Vec<PathBuf>> {
     let found = fs::read_dir(folder).ok()?.flatten();
     let plain = found.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-    Some(plain.map(|entry| entry.path()).take(ENTRIES_MOST + 1).collect())
+    Some(plain.map(|entry| entry.path()).take(most.saturating_add(1)).collect())
 }
 
 pub(super) fn stamp_of(folder: &Path) -> Option<Stamp> {
@@ -466,7 +494,7 @@ mod tests {
         }
         let system = Trees::of_system(&places);
         let folder = Trees::of_folder(&places.workspace, std::iter::empty(), &places);
-        let written = writable(&places.workspace, &places);
+        let written = around_ours(&places.workspace, &places).read;
         fs::create_dir(places.workspace.join("src")).unwrap();
         let folder_again = Trees::of_folder(&places.workspace, std::iter::empty(), &places);
         for own in &places.own {

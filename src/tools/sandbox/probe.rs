@@ -27,7 +27,8 @@ pub(super) fn tried(sandbox: &Sandbox) -> Found {
     }
 }
 
-fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
+/// Tries it out with this kernel.
+pub(super) fn held(sandbox: &Sandbox, kernel: Kernel) -> Found {
     let means = Means::Kernel(kernel);
     let failed = |error: std::io::Error| Value::from(error.to_string());
     let tried = || -> Result<Option<Word>, Value> {

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::protocol::Denied;
+use crate::protocol::{Denied, Shelter};
 
 fn denied(action: Action) -> Observation {
     let mut seen = ran(action, Some(1), Outcome::Ran);
@@ -70,7 +70,7 @@ fn a_step_that_runs_by_itself_is_not_asked_about_for_what_it_could_not_reach() {
 #[test]
 fn a_question_says_how_the_sandbox_holds_the_step() {
     let mut bench = begun();
-    bench.policy.walled = true;
+    bench.policy.shelter = Shelter::Held;
     let Action::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
     let Question::Step { risk, .. } = &ask.question else { panic!("a step") };
     let said = |rule: &str| {

@@ -18,6 +18,7 @@ struct Process {
     parent: i32,
     session: i32,
     zombie: bool,
+    threads: usize,
     /// When it was started, in ticks since the machine was.
     since: u64,
 }
@@ -52,6 +53,22 @@ pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Found
         left += usize::from(!collected);
     }
     Found { killed, left }
+}
+
+/// Whether a step has more processes and threads than this. What is listed may change
+/// meanwhile: it is a bound and no account.
+pub(super) fn outgrew(leader: Pid, mark: &str, most: usize) -> bool {
+    let own = getpid().as_raw_nonzero().get();
+    let leader = leader.as_raw_nonzero().get();
+    let its = members(&listed(own), own, leader, |pid| has_mark(pid, mark));
+    its.iter().map(|process| process.threads.max(1)).sum::<usize>() > most
+}
+
+/// Processes and threads of this machine, of everybody.
+pub(super) fn running() -> Option<usize> {
+    let mut load = String::new();
+    read("/proc/loadavg", &mut load).then_some(())?;
+    load.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
 }
 
 /// Kills every process of this machine that is of a step's session or carries its mark.
@@ -249,9 +266,10 @@ fn process(stat: &str) -> Option<Process> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let session = fields.nth(1)?.parse().ok()?;
-    let since = fields.nth(15)?.parse().ok()?;
+    let threads = fields.nth(13)?.parse().ok()?;
+    let since = fields.nth(1)?.parse().ok()?;
     let zombie = matches!(state, "Z" | "X");
-    Some(Process { pid: pid.parse().ok()?, parent, session, zombie, since })
+    Some(Process { pid: pid.parse().ok()?, parent, session, zombie, threads, since })
 }
 
 /// In its environment, which a program may clear, or in its limits, which none can.
@@ -287,13 +305,14 @@ mod tests {
     use super::*;
 
     fn a(pid: i32, parent: i32, session: i32) -> Process {
-        Process { pid, parent, session, zombie: false, since: 0 }
+        Process { pid, parent, session, zombie: false, threads: 1, since: 0 }
     }
 
     #[test]
     fn a_line_of_proc_is_read_whatever_the_name_is() {
-        let line = "42 (a) R (b) Z 7 42 40 0 -1 4194304 0 0 0 0 1 2 0 0 20 0 1 0 987 0";
-        let wanted = Process { pid: 42, parent: 7, session: 40, zombie: true, since: 987 };
+        let line = "42 (a) R (b) Z 7 42 40 0 -1 4194304 0 0 0 0 1 2 0 0 20 0 3 0 987 0";
+        let wanted =
+            Process { pid: 42, parent: 7, session: 40, zombie: true, threads: 3, since: 987 };
         assert_eq!(process(line), Some(wanted));
         assert_eq!(process("42 (a"), None);
     }

@@ -1,0 +1,28 @@
+//! A shell piece of a template or a step of a script that the sandbox denied something: the
+//! same question as after a step of the model.
+
+use super::shell;
+use crate::protocol::{Denied, Observation, Question, Step};
+use crate::safety::{self, Held, Verdict};
+
+/// The step as it would run again, and the question whether it does. `judge` judges it once
+/// more, for its first run may have changed what it is judged by. `None`: nothing was denied,
+/// or it is refused now.
+pub(super) fn again(
+    seen: &Observation,
+    id: String,
+    judge: impl FnOnce(Step) -> Verdict,
+) -> Option<(Held, Question)> {
+    let denied = seen.denied.clone()?;
+    let held = judge(Step { id, ..seen.step.clone() }).asked()?;
+    let question = question(&held, &denied);
+    Some((held, question))
+}
+
+fn question(held: &Held, denied: &Denied) -> Question {
+    let mut question = shell::question(held);
+    if let Question::Step { risk, .. } = &mut question {
+        *risk = safety::beyond_the_wall(held.judged(), denied);
+    }
+    question
+}

@@ -1,0 +1,52 @@
+//! What Landlock can hold, by the number of its interface. What a kernel cannot is held
+//! another way, or said.
+
+/// One version of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing a kernel can or cannot do")]
+pub(super) struct Rights {
+    /// Files may be moved between folders. Without, such a move fails.
+    pub moves: bool,
+    /// A file cannot be cut short by its path. Without, that call is closed to every step.
+    pub cutting: bool,
+    /// Ports. Without, only sockets as a whole can be closed.
+    pub ports: bool,
+    /// Commands to devices.
+    pub devices: bool,
+    /// Signals to processes outside, and sockets that have no path.
+    pub signals: bool,
+}
+
+impl Rights {
+    pub const fn of(abi: i32) -> Rights {
+        Rights {
+            moves: abi >= 2,
+            cutting: abi >= 3,
+            ports: abi >= 4,
+            devices: abi >= 5,
+            signals: abi >= 6,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_version_of_the_interface_holds_what_it_holds() {
+        let held = |abi: i32| {
+            let rights = Rights::of(abi);
+            let all = [rights.moves, rights.cutting, rights.ports, rights.devices, rights.signals];
+            all.iter().filter(|right| **right).count()
+        };
+        let counts: Vec<usize> = (0..=8).map(held).collect();
+        assert_eq!(counts, [0, 0, 1, 2, 3, 4, 5, 5, 5]);
+        let first = Rights::of(1);
+        assert!(!first.moves && !first.cutting && !first.ports);
+        assert!(!Rights::of(5).signals && Rights::of(6).signals);
+        assert!(!Rights::of(2).cutting && Rights::of(3).cutting);
+        assert!(!Rights::of(3).ports && Rights::of(4).ports);
+        assert!(!Rights::of(4).devices && Rights::of(5).devices);
+    }
+}

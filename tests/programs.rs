@@ -1,0 +1,285 @@
+//! What runs by itself inside the sandbox and is more than one plain program: scripts,
+//! links, one file that is many programs, what version managers put in their place. Each
+//! says inside what it says outside. What this machine lacks is left out, and said.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use avocet::protocol::{Observation, Requires, Sandboxing, Shelter, Step, Work};
+use avocet::safety::{self, Cleared, Place, Policy, Scene, Verdict, World};
+use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::sandbox::{Places, Sandbox};
+use avocet::tools::world::System;
+use avocet::tools::{Tool, Watch};
+use avocet::words::Lang;
+use pretty_assertions::assert_eq;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+/// `one`, `two`, each on its line, packed.
+const PACKED: &[u8] = &[
+    31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 207, 75, 229, 42, 41, 207, 231, 2, 0, 230, 11, 186, 18,
+    8, 0, 0, 0,
+];
+
+/// A workspace, and where the user's programs lie.
+struct Desk {
+    _root: tempfile::TempDir,
+    workspace: PathBuf,
+    home: PathBuf,
+    own: PathBuf,
+    system: System,
+}
+
+impl Desk {
+    /// In a temporary folder, with the real home of who runs the test: toolchains lie there.
+    fn real(extra: &[PathBuf]) -> Desk {
+        let home = std::env::home_dir().unwrap_or_else(|| "/nonexistent".into());
+        Desk::at(&std::env::temp_dir(), &home, extra)
+    }
+
+    fn at(above: &Path, home: &Path, extra: &[PathBuf]) -> Desk {
+        let root = tempfile::tempdir_in(above).unwrap();
+        let at = root.path().canonicalize().unwrap();
+        let workspace = at.join("ws");
+        fs::create_dir(&workspace).unwrap();
+        fs::write(workspace.join("a.txt"), "one\ntwo\n").unwrap();
+        fs::write(workspace.join("a.json"), "{\"a\": [1, 2]}\n").unwrap();
+        fs::write(workspace.join("a.gz"), PACKED).unwrap();
+        let system = System::new(&workspace, home, extra);
+        let real = |path: &str| std::env::var_os(path).map(PathBuf::from);
+        let system = system.managed(real);
+        let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
+        Desk { _root: root, workspace, home, own: at.join("own"), system }
+    }
+
+    fn judge(&self, words: &[&str]) -> Verdict {
+        let place = Place::new(self.workspace.clone(), self.home.clone());
+        let policy = Policy::default();
+        let scene = Scene { policy: &policy, place: &place, world: &self.system };
+        let work = Work::exec(words[0], &words[1..]);
+        let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+        safety::assess(step, scene)
+    }
+
+    /// The step, where it is there and runs by itself.
+    fn step(&self, words: &[&str]) -> Option<Cleared> {
+        match self.judge(words) {
+            Verdict::Run(cleared) if cleared.judged().program.is_some() => Some(cleared),
+            Verdict::Run(_) => {
+                println!("SKIPPED, not on this machine: {words:?}");
+                None
+            }
+            other => panic!("{words:?} asks: {:?}", other.judged().risk.reasons),
+        }
+    }
+
+    fn places(&self) -> Places {
+        let moved = Places::variables().filter_map(|name| {
+            Some((name.to_owned(), PathBuf::from(std::env::var_os(name)?)))
+        });
+        Places {
+            workspace: self.workspace.clone(),
+            home: self.home.clone(),
+            programs: self.system.folders().to_vec(),
+            own: vec![self.own.clone()],
+            moved: moved.filter(|(_, path)| path.is_absolute()).collect(),
+            ..Places::default()
+        }
+    }
+
+    fn exec(&self, setting: Sandboxing) -> (Exec, Shelter) {
+        let sandbox = Arc::new(Sandbox::new(setting, self.places()));
+        let shelter = sandbox.shelter();
+        let kept = ["RUSTUP_HOME", "CARGO_HOME", "PYENV_ROOT", "RUSTUP_TOOLCHAIN"];
+        let kept = kept.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
+        let mut user: BTreeMap<_, _> = kept.collect();
+        user.insert("HOME".into(), self.home.clone().into());
+        let path = self.system.child_path();
+        let setup = Setup {
+            shell: "/bin/sh".into(),
+            environment: Environment { user, path, ..Environment::default() },
+            limits: Limits::default(),
+            redactor: None,
+            lang: Lang::En,
+        };
+        (Exec::new(setup).held_by(sandbox), shelter)
+    }
+
+    /// What each line does inside, against what it does outside. Answers with the number
+    /// of lines that ran.
+    async fn is_the_same_inside(&self, lines: &[&str]) -> usize {
+        let ((held, shelter), (free, _)) =
+            (self.exec(Sandboxing::Read), self.exec(Sandboxing::Off));
+        if shelter != Shelter::ReadOnly {
+            println!("SKIPPED, no sandbox on this machine");
+            return usize::MAX;
+        }
+        let (mut ran, mut wrong) = (0, Vec::new());
+        for line in lines {
+            let words: Vec<&str> = line.split_ascii_whitespace().collect();
+            let Some(step) = self.step(&words) else { continue };
+            let inside = run(&held, step).await;
+            let outside = run(&free, self.step(&words).unwrap()).await;
+            let of = |seen: &Observation| {
+                (seen.exit_code, seen.stdout.clone(), seen.stderr.clone())
+            };
+            if of(&inside) != of(&outside) {
+                wrong.push(format!("{line}: {:?}\n  outside: {:?}", of(&inside), of(&outside)));
+            }
+            ran += 1;
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        ran
+    }
+}
+
+async fn run(exec: &Exec, step: Cleared) -> Observation {
+    let (output, _live) = unbounded_channel();
+    exec.run(step, Watch { cancel: CancellationToken::new(), output }).await
+}
+
+#[tokio::test]
+async fn scripts_and_pagers_say_inside_what_they_say_outside() {
+    let desk = Desk::real(&[]);
+    let ran = desk
+        .is_the_same_inside(&[
+            "egrep one a.txt",
+            "fgrep two a.txt",
+            "zcat a.gz",
+            "gunzip -c a.gz",
+            "gzip -dc a.gz",
+            "less a.txt",
+            "more a.txt",
+            "bat -p a.txt",
+            "batcat -p a.txt",
+            "man ls",
+            "man -w ls",
+            "man -k printf",
+            "whatis ls",
+            "apropos printf",
+            "which ls",
+            "locale",
+            "tar --version",
+            "perl -v",
+            "jq . a.json",
+            "awk {print} a.txt",
+            "gawk {print} a.txt",
+            "mawk {print} a.txt",
+        ])
+        .await;
+    assert!(ran >= 5, "{ran}");
+}
+
+#[tokio::test]
+async fn toolchains_say_their_version_inside() {
+    let desk = Desk::real(&[]);
+    let ran = desk
+        .is_the_same_inside(&[
+            "cargo --version",
+            "rustc --version",
+            "rustc -vV",
+            "rustfmt --version",
+            "rustup --version",
+            "rustup toolchain list",
+            "node --version",
+            "npm --version",
+            "npx --version",
+            "java --version",
+            "go version",
+            "go env GOROOT",
+            "python3 --version",
+            "pip3 --version",
+            "pip3 list",
+            "git --version",
+            "ruby --version",
+            "gcc --version",
+            "make --version",
+        ])
+        .await;
+    assert!(ran >= 1, "{ran}");
+}
+
+#[tokio::test]
+async fn what_a_version_manager_puts_in_place_of_a_program_works_inside() {
+    let home = std::env::home_dir().unwrap_or_default();
+    let mut shelves = vec![home.join(".pyenv/shims"), home.join(".asdf/shims")];
+    let versions = fs::read_dir(home.join(".nvm/versions/node")).into_iter().flatten().flatten();
+    shelves.extend(versions.map(|version| version.path().join("bin")));
+    shelves.retain(|folder| folder.is_dir());
+    if shelves.is_empty() {
+        return println!("SKIPPED, no version manager on this machine");
+    }
+    let desk = Desk::real(&shelves);
+    let lines = ["python3 --version", "pip3 --version", "pip3 list", "node --version", "npm --version"];
+    assert!(desk.is_the_same_inside(&lines).await >= 1);
+}
+
+#[tokio::test]
+async fn one_file_that_is_many_programs_works_inside_as_each_of_them() {
+    let busybox = ["/usr/bin/busybox", "/bin/busybox"].map(PathBuf::from);
+    let Some(busybox) = busybox.into_iter().find(|path| path.is_file()) else {
+        return println!("SKIPPED, no busybox on this machine");
+    };
+    let root = tempfile::tempdir().unwrap();
+    let shelf = root.path().canonicalize().unwrap().join("bin");
+    fs::create_dir(&shelf).unwrap();
+    fs::set_permissions(&shelf, fs::Permissions::from_mode(0o755)).unwrap();
+    for name in ["ls", "cat", "grep", "sort", "wc", "head", "find", "sed", "awk", "zcat", "env"] {
+        symlink(&busybox, shelf.join(name)).unwrap();
+    }
+    let desk = Desk::real(&[shelf]);
+    let lines = [
+        "ls", "cat a.txt", "grep one a.txt", "sort a.txt", "wc -l a.txt", "head -n 1 a.txt",
+        "find . -name a.txt", "sed -n 1p a.txt", "awk {print} a.txt", "zcat a.gz", "env ls",
+    ];
+    let used = desk.system.program("ls").unwrap().path;
+    assert!(used.starts_with(root.path().canonicalize().unwrap()), "{used:?}");
+    assert!(desk.is_the_same_inside(&lines).await >= 10);
+}
+
+#[tokio::test]
+async fn a_workspace_on_tmpfs_and_a_home_that_is_a_link_are_read_as_others() {
+    let shm = Path::new("/dev/shm");
+    let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+    let is_tmpfs = mounts.lines().any(|line| {
+        let mut words = line.split(' ').skip(1);
+        words.next() == Some("/dev/shm") && words.next() == Some("tmpfs")
+    });
+    let above = if is_tmpfs && tempfile::tempdir_in(shm).is_ok() {
+        shm.to_owned()
+    } else {
+        println!("SKIPPED: /dev/shm is no tmpfs that can be written to");
+        std::env::temp_dir()
+    };
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path().canonicalize().unwrap();
+    fs::create_dir_all(at.join("real/.ssh")).unwrap();
+    fs::write(at.join("real/.gitconfig"), "[user]\n\tname = Linked Home\n").unwrap();
+    symlink(at.join("real"), at.join("home")).unwrap();
+    let desk = Desk::at(&above, &at.join("home"), &[]);
+    fs::write(desk.workspace.join(".env"), "SECRET=1\n").unwrap();
+    let lines = ["ls", "cat a.txt", "grep -r one .", "git config --get user.name"];
+    assert!(desk.is_the_same_inside(&lines).await >= 3);
+    let (held, shelter) = desk.exec(Sandboxing::Work);
+    if shelter != Shelter::Held {
+        return println!("SKIPPED, no sandbox on this machine");
+    }
+    let approve = |words: &[&str]| match desk.judge(words) {
+        Verdict::Run(cleared) => cleared,
+        Verdict::Ask(asked) => asked.approve(),
+        Verdict::Refuse(refused) => panic!("{:?}", refused.judged().risk),
+    };
+    let seen = run(&held, approve(&["touch", "new"])).await;
+    assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
+    for key in [at.join("home/new"), at.join("real/.ssh/new"), at.join("home/.ssh/new")] {
+        let seen = run(&held, approve(&["touch", &key.to_string_lossy()])).await;
+        assert!(seen.exit_code != Some(0) && !key.exists(), "{key:?}");
+    }
+}
