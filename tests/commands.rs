@@ -1,6 +1,6 @@
 //! The table of slash commands: sound in itself, and the same in the README.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,8 +8,8 @@ use std::path::Path;
 
 use avocet::commands::table::COMMANDS;
 use avocet::commands::{Args, Call, Command, Outcome, Surface, dispatch, find, readme_table};
-use avocet::protocol::{Catalogue, Facts, Level};
-use avocet::words::Lang;
+use avocet::protocol::{Catalogue, Facts, Level, Row, Shelter};
+use avocet::words::{Lang, Value, sandbox as held};
 
 #[test]
 fn no_name_or_alias_stands_twice() {
@@ -72,6 +72,30 @@ fn every_row_checks_exactly_what_its_usage_line_promises() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn status_says_which_steps_the_sandbox_holds() {
+    for (shelter, said) in [
+        (Shelter::Held, held::IS_WORK),
+        (Shelter::ReadOnly, held::IS_READ),
+        (Shelter::Absent, held::IS_ABSENT),
+        (Shelter::Off, held::IS_OFF),
+    ] {
+        let facts = Facts { shelter, ..Facts::default() };
+        let call = Call {
+            facts: &facts,
+            models: &[],
+            themes: &[],
+            kept: &Catalogue::default(),
+            surface: Surface::Local,
+            busy: false,
+        };
+        let Outcome::Page { rows, .. } = dispatch(&call, "/status") else { panic!("a page") };
+        let is_said =
+            |row: &Row| matches!(row, Row::Pair { value, .. } if *value == Value::from(said));
+        assert!(rows.iter().any(is_said), "{shelter:?}");
     }
 }
 

@@ -218,6 +218,28 @@ fn yes_answers_for_what_asks() {
     assert!(bench.work().join("made").is_dir());
 }
 
+/// Whoever said yes beforehand did not mean it without the sandbox.
+#[test]
+fn no_yes_said_ahead_runs_a_step_without_the_sandbox() {
+    let bench = Bench::new();
+    if !out(&bench.run(&["doctor"])).contains("`work`") {
+        return println!("SKIPPED, no sandbox on this machine");
+    }
+    fs::create_dir(bench.root.path().join("outside")).unwrap();
+    let made = bench.root.path().join("outside/new");
+    let model = bench.script(&[&cmd("touch", &["../outside/new"]), DONE]);
+    for flags in [&["-y"][..], &["-y", "--approve-steps"]] {
+        let args = [flags, &["--model", &model, "-p", "make it"]].concat();
+        let output = bench.run(&args);
+        assert!(!made.exists(), "{}", err(&output));
+        assert!(err(&output).contains("outside/new"), "{}", err(&output));
+    }
+    let script = "---\ntitle: makes\n---\n$exec: {id: exec, args: {program: touch, args: [../outside/new]}}\n";
+    bench.file("makes.ai.yaml", script);
+    let output = bench.run(&["run", "makes.ai.yaml", "-y"]);
+    assert!(!made.exists() && !output.status.success(), "{}", err(&output));
+}
+
 #[test]
 fn a_yes_to_a_template_is_none_to_the_steps_of_the_model() {
     let bench = Bench::new();

@@ -81,9 +81,8 @@ impl Desk {
     }
 
     fn places(&self) -> Places {
-        let moved = Places::variables().filter_map(|name| {
-            Some((name.to_owned(), PathBuf::from(std::env::var_os(name)?)))
-        });
+        let moved = Places::variables()
+            .filter_map(|name| Some((name.to_owned(), PathBuf::from(std::env::var_os(name)?))));
         Places {
             workspace: self.workspace.clone(),
             home: self.home.clone(),
@@ -127,9 +126,8 @@ impl Desk {
             let Some(step) = self.step(&words) else { continue };
             let inside = run(&held, step).await;
             let outside = run(&free, self.step(&words).unwrap()).await;
-            let of = |seen: &Observation| {
-                (seen.exit_code, seen.stdout.clone(), seen.stderr.clone())
-            };
+            let of =
+                |seen: &Observation| (seen.exit_code, seen.stdout.clone(), seen.stderr.clone());
             if of(&inside) != of(&outside) {
                 wrong.push(format!("{line}: {:?}\n  outside: {:?}", of(&inside), of(&outside)));
             }
@@ -217,7 +215,8 @@ async fn what_a_version_manager_puts_in_place_of_a_program_works_inside() {
         return println!("SKIPPED, no version manager on this machine");
     }
     let desk = Desk::real(&shelves);
-    let lines = ["python3 --version", "pip3 --version", "pip3 list", "node --version", "npm --version"];
+    let lines =
+        ["python3 --version", "pip3 --version", "pip3 list", "node --version", "npm --version"];
     assert!(desk.is_the_same_inside(&lines).await >= 1);
 }
 
@@ -236,8 +235,17 @@ async fn one_file_that_is_many_programs_works_inside_as_each_of_them() {
     }
     let desk = Desk::real(&[shelf]);
     let lines = [
-        "ls", "cat a.txt", "grep one a.txt", "sort a.txt", "wc -l a.txt", "head -n 1 a.txt",
-        "find . -name a.txt", "sed -n 1p a.txt", "awk {print} a.txt", "zcat a.gz", "env ls",
+        "ls",
+        "cat a.txt",
+        "grep one a.txt",
+        "sort a.txt",
+        "wc -l a.txt",
+        "head -n 1 a.txt",
+        "find . -name a.txt",
+        "sed -n 1p a.txt",
+        "awk {print} a.txt",
+        "zcat a.gz",
+        "env ls",
     ];
     let used = desk.system.program("ls").unwrap().path;
     assert!(used.starts_with(root.path().canonicalize().unwrap()), "{used:?}");
@@ -278,8 +286,15 @@ async fn a_workspace_on_tmpfs_and_a_home_that_is_a_link_are_read_as_others() {
     };
     let seen = run(&held, approve(&["touch", "new"])).await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
-    for key in [at.join("home/new"), at.join("real/.ssh/new"), at.join("home/.ssh/new")] {
-        let seen = run(&held, approve(&["touch", &key.to_string_lossy()])).await;
-        assert!(seen.exit_code != Some(0) && !key.exists(), "{key:?}");
+    for path in [at.join("home/new"), at.join("real/new")] {
+        let seen = run(&held, approve(&["touch", &path.to_string_lossy()])).await;
+        assert!(seen.exit_code != Some(0) && !path.exists(), "{path:?}");
+    }
+    // A key is closed wherever the way to it begins.
+    fs::write(at.join("real/.ssh/id_rsa"), "SECRET\n").unwrap();
+    for path in [at.join("home/.ssh/id_rsa"), at.join("real/.ssh/id_rsa")] {
+        fs::write(desk.workspace.join("run.sh"), format!("cat '{}'\n", path.display())).unwrap();
+        let seen = run(&held, approve(&["sh", "run.sh"])).await;
+        assert!(seen.exit_code != Some(0) && seen.stdout.is_empty(), "{path:?}");
     }
 }

@@ -295,12 +295,14 @@ fn trust(ground: &Ground) -> Trust {
 /// True for the first time on this machine, which a file of ours notes.
 fn told_unheld(ground: &Ground) -> Box<dyn FnMut() -> bool + Send> {
     let folder = ground.paths.state.clone();
-    Box::new(move || {
-        let made = std::fs::create_dir_all(&folder);
-        let noted = made.and_then(|()| std::fs::File::create_new(folder.join("told-no-sandbox")));
-        // Where it cannot be noted, once more is better than never.
-        !noted.is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists)
-    })
+    Box::new(move || is_first_time(&folder))
+}
+
+fn is_first_time(folder: &Path) -> bool {
+    let made = std::fs::create_dir_all(folder);
+    let noted = made.and_then(|()| std::fs::File::create_new(folder.join("told-no-sandbox")));
+    // Where it cannot be noted, once more is better than never.
+    !noted.is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists)
 }
 
 /// Without a screen nobody is asked; what that means is said.
@@ -329,5 +331,17 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         max_steps: settings.limits.max_auto_steps,
         check: settings.check.clone(),
         ..Facts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_there_is_no_sandbox_is_told_once_for_each_user() {
+        let state = tempfile::tempdir().unwrap();
+        let folder = state.path().join("state");
+        assert_eq!([0, 1, 2].map(|_| is_first_time(&folder)), [true, false, false]);
     }
 }

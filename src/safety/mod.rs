@@ -51,9 +51,7 @@ pub use findings::Seen;
 pub use grant::{Grant, Pinned, Terms, bound, offered};
 pub use launch::Launch;
 pub use malformed::is_hidden;
-pub use needs::{
-    Needs, Spot, beyond_the_wall, variables as place_variables, wall, with_wall,
-};
+pub use needs::{Needs, Spot, beyond_the_wall, variables as place_variables, wall, with_wall};
 pub use paths::{absolute, is_closed, secret_places};
 pub use pieces::{assess_mention, assess_piece};
 pub use policy::{Limit, Policy, Rule, Unknown};

@@ -50,7 +50,10 @@ pub fn judge(step: Step, scene: Scene<'_>) -> (Judged, bool) {
         surroundings(&ground, &mut findings);
     }
     required(step.requires, &mut findings);
-    if scene.policy.shelter == Shelter::Absent && findings.by_language && findings.tier() == Tier::L0 {
+    if scene.policy.shelter == Shelter::Absent
+        && findings.by_language
+        && findings.tier() == Tier::L0
+    {
         findings.add(UNHELD, Tier::L1, words::SANDBOX_ABSENT, None, &[]);
     }
     let lifted = limits(scene.policy, &mut findings);

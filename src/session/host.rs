@@ -22,7 +22,8 @@ use crate::library::Library;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
 use crate::protocol::{
-    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Shelter, Usage, reply,
+    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Shelter, Usage,
+    reply,
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Grant, Narrowed, Place, Policy, Scene, Task, World};

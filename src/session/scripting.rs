@@ -240,8 +240,7 @@ impl ScriptHost {
             return None;
         }
         let id = self.next_id();
-        let (held, question) =
-            wall::again(seen, id, |step| safety::assess(step, self.scene()))?;
+        let (held, question) = wall::again(seen, id, |step| safety::assess(step, self.scene()))?;
         let Question::Step { risk, .. } = &question else { return None };
         let asked = Asked::Step { risk: risk.clone(), question: Box::new(question) };
         let said = (self.asking)(asked).await;

@@ -1,7 +1,7 @@
 //! A session from outside: ops in, events out. The programs are real, the policy is the
 //! real one; the model is what a test says.
 
-#![allow(dead_code, clippy::unwrap_used, reason = "tests use what they need")]
+#![allow(dead_code, unused_macros, clippy::unwrap_used, reason = "tests use what they need")]
 
 use std::path::Path;
 use std::sync::Arc;

@@ -56,8 +56,8 @@ const JVM: &[&str] = &["java", "sh", "bash", "env", "uname", "dirname", "readlin
 const UNPACKS: &[&str] = &["gzip", "bzip2", "xz", "zstd", "lzip", "lzma", "compress"];
 const FORMATS: &[&str] = &[
     "groff", "nroff", "troff", "grotty", "grops", "tbl", "gtbl", "eqn", "geqn", "pic", "refer",
-    "soelim", "zsoelim", "preconv", "iconv", "col", "ul", "sed", "locale", "gzip", "gunzip", "zcat",
-    "bzip2", "xz", "zstd", "lzip", "sh", "cat", "man", "mandoc", "apropos", "whatis",
+    "soelim", "zsoelim", "preconv", "iconv", "col", "ul", "sed", "locale", "gzip", "gunzip",
+    "zcat", "bzip2", "xz", "zstd", "lzip", "sh", "cat", "man", "mandoc", "apropos", "whatis",
 ];
 /// Where man's own helpers lie.
 const OF_MAN: &[&str] = &["lib/man-db", "libexec/man-db"];

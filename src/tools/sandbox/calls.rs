@@ -191,7 +191,10 @@ mod tests {
                 let count = |abi: i32| rules(strict, Rights::of(abi), &arch).unwrap().len();
                 assert!(count(7) > 40);
                 let one_more = usize::from(strict != Strict::Alone);
-                assert_eq!([1, 2, 3].map(count), [0, 0, 1].map(|less| count(7) + one_more * (1 - less)));
+                assert_eq!(
+                    [1, 2, 3].map(count),
+                    [0, 0, 1].map(|less| count(7) + one_more * (1 - less))
+                );
             }
             assert_eq!(filter(strict, Rights::of(1)).unwrap().is_some(), arch().is_some());
         }

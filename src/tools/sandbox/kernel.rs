@@ -128,11 +128,7 @@ pub(super) fn own_folder(kernel: Kernel, temp: &Path) -> Result<Layer, String> {
 }
 
 /// Holds the calling thread for good. An error: do not go on, it may be held in part.
-pub(super) fn restrict(
-    kernel: Kernel,
-    layers: &[&Layer],
-    strict: Strict,
-) -> Result<(), String> {
+pub(super) fn restrict(kernel: Kernel, layers: &[&Layer], strict: Strict) -> Result<(), String> {
     let filter = calls::filter(strict, kernel.rights()).map_err(|error| error.to_string())?;
     let filter = filter.ok_or("there is no filter for this processor")?;
     for layer in layers {

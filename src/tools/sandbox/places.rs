@@ -249,7 +249,8 @@ impl Places {
     /// Folders of programs, whose names are no secret: interpreters look there for what
     /// else is installed.
     pub fn program_folders(&self) -> Vec<PathBuf> {
-        let folders = PROGRAM_FOLDERS.iter().map(PathBuf::from).chain(self.programs.iter().cloned());
+        let folders =
+            PROGRAM_FOLDERS.iter().map(PathBuf::from).chain(self.programs.iter().cloned());
         folders.filter_map(|folder| folder.canonicalize().ok()).collect()
     }
 
@@ -281,7 +282,8 @@ pub(super) fn devices() -> impl Iterator<Item = PathBuf> {
     let of_nvidia = |entry: &PathBuf| {
         entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvidia"))
     };
-    let more = entries(Path::new("/dev"), ENTRIES_MOST).unwrap_or_default().into_iter().filter(of_nvidia);
+    let more =
+        entries(Path::new("/dev"), ENTRIES_MOST).unwrap_or_default().into_iter().filter(of_nvidia);
     DEVICES.iter().chain(MORE_DEVICES).map(PathBuf::from).chain(more)
 }
 
@@ -377,7 +379,9 @@ fn closed(places: &Places) -> Vec<PathBuf> {
     closed.extend(others);
     closed.push("/dev".into());
     closed.extend(places.own.iter().cloned());
-    if let Some(entries) = entries(&places.home, ENTRIES_MOST).filter(|all| all.len() <= ENTRIES_MOST) {
+    if let Some(entries) =
+        entries(&places.home, ENTRIES_MOST).filter(|all| all.len() <= ENTRIES_MOST)
+    {
         closed.extend(entries.into_iter().filter(|entry| is_secret_name(entry)));
     }
     let targets: Vec<PathBuf> = closed

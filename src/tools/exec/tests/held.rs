@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::super::*;
 use super::judged;
-use crate::protocol::{Effect, Sandboxing};
+use crate::protocol::{Effect, Row, Sandboxing};
 use crate::tools::sandbox::Places;
+use crate::words::Value;
 
 /// A workspace, a home with a key in it, and what is outside of both.
 struct Field {
@@ -24,6 +25,11 @@ type Mark = (u32, i64, i64, Vec<u8>);
 
 impl Field {
     fn new(setting: Sandboxing) -> Field {
+        Field::owning(setting, "own", |sandbox| sandbox)
+    }
+
+    /// With our own folder there, and a sandbox made so.
+    fn owning(setting: Sandboxing, own: &str, make: impl FnOnce(Sandbox) -> Sandbox) -> Field {
         let root = tempfile::tempdir().expect("a folder");
         let at = root.path().canonicalize().expect("a folder");
         for folder in ["ws/sub", "ws/empty", "home/.ssh", "outside"] {
@@ -39,10 +45,10 @@ impl Field {
             workspace: at.join("ws"),
             home: at.join("home"),
             programs: vec!["/usr/bin".into(), "/bin".into()],
-            own: vec![at.join("ws/own")],
+            own: vec![at.join(own)],
             ..Places::default()
         };
-        let sandbox = Arc::new(Sandbox::new(setting, places));
+        let sandbox = Arc::new(make(Sandbox::new(setting, places)));
         let environment = Environment {
             user: BTreeMap::from([("HOME".into(), at.join("home").into())]),
             path: "/usr/bin:/bin".into(),
@@ -61,7 +67,11 @@ impl Field {
 
     /// `None`, said aloud, where this machine cannot hold anything.
     fn held(setting: Sandboxing) -> Option<Field> {
-        let field = Field::new(setting);
+        Field::new(setting).if_held()
+    }
+
+    fn if_held(self) -> Option<Field> {
+        let field = self;
         if field.sandbox.shelter() == Shelter::Held {
             return Some(field);
         }
@@ -393,7 +403,8 @@ async fn credentials_of_the_workspace_are_closed_to_what_runs_by_itself_also_new
 
 #[tokio::test]
 async fn our_own_folders_are_closed_even_inside_the_workspace() {
-    let Some(field) = Field::held(Sandboxing::Work) else { return };
+    let field = Field::owning(Sandboxing::Work, "ws/own", |sandbox| sandbox);
+    let Some(field) = field.if_held() else { return };
     std::fs::create_dir(field.at("ws/own")).expect("a folder");
     std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
     let line = "cat own/config.toml; echo x > own/config.toml; echo x > own/new; cat a.txt";
@@ -447,5 +458,142 @@ async fn what_runs_by_itself_is_bounded_and_what_only_reserves_memory_starts() {
                        mmap.MAP_ANONYMOUS | 0x4000, prot=0); print('reserved')";
         let seen = field.reads("/usr/bin/python3", &["-c", reserve]).await;
         assert_eq!(seen.stdout, "reserved\n", "{}", seen.stderr);
+    }
+}
+
+#[tokio::test]
+async fn our_own_folder_is_made_before_a_step_could_make_it() {
+    let field = Field::owning(Sandboxing::Work, "ws/own/deep", |sandbox| sandbox);
+    let Some(field) = field.if_held() else { return };
+    let line = "mkdir -p own/deep; echo x > own/deep/config.toml; echo x > sub/new; cat sub/new";
+    let seen = field.approved("make", &[Effect::Exec], line).await;
+    assert_eq!(seen.stdout, "x\n", "{}", seen.stderr);
+    assert!(!field.at("ws/own/deep/config.toml").exists());
+    // What comes beside it later is the workspace's.
+    std::fs::create_dir(field.at("ws/later")).expect("a folder");
+    let line = "rm -rf own; mv own away; ln -s sub own; echo x > later/new && cat later/new";
+    let seen = field.approved("make", &[Effect::Exec], line).await;
+    assert_eq!(seen.stdout, "x\n", "{}", seen.stderr);
+    assert!(field.at("ws/own/deep").is_dir() && !field.at("ws/away").exists());
+    let seen = field.approved("make", &[Effect::Exec], "touch ./first").await;
+    let denied = seen.denied.expect("it met the wall");
+    assert_eq!(denied.writes, [field.at("ws/first").display().to_string()]);
+}
+
+#[tokio::test]
+async fn our_own_folder_stays_closed_among_a_great_many_entries() {
+    let field = Field::owning(Sandboxing::Work, "ws/own", |sandbox| sandbox);
+    let Some(field) = field.if_held() else { return };
+    std::fs::create_dir(field.at("ws/own")).expect("a folder");
+    std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
+    for n in 0..2_100 {
+        std::fs::write(field.at("ws").join(format!("f{n}")), "").expect("a file");
+    }
+    let line = "cat own/config.toml; echo x > own/new; echo x > f1 && cat f1 a.txt";
+    let seen = field.approved("make", &[Effect::Exec], line).await;
+    assert_eq!(seen.stdout, "x\ncontents of ws/a.txt\n", "{}", seen.stderr);
+    assert!(!field.at("ws/own/new").exists());
+    let seen = field.alone("cat own/config.toml; cat a.txt").await;
+    assert_eq!(seen.stdout, "contents of ws/a.txt\n", "{}", seen.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn every_version_of_the_kernels_interface_holds_what_it_can() {
+    if Field::held(Sandboxing::Work).is_none() {
+        return;
+    }
+    for abi in 1..=7 {
+        let field = Field::owning(Sandboxing::Work, "own", |sandbox| sandbox.of_interface(abi));
+        if field.sandbox.shelter() != Shelter::Held {
+            println!("SKIPPED: this kernel is older than interface {abi}");
+            continue;
+        }
+        let fails = Value::from(crate::words::sandbox::MOVES_FAIL);
+        let rows = field.sandbox.rows();
+        let said = rows.iter().any(|row| matches!(row, Row::Pair { value, .. } if *value == fails));
+        assert_eq!(said, abi == 1, "{abi}");
+        assert_eq!(field.sandbox.holds_signals(), abi >= 6, "{abi}");
+        let before = field.marks();
+        for line in ["touch a.txt", "echo x > new", "mv a.txt b.txt", "cat ~/.ssh/id_rsa"] {
+            let seen = field.alone(line).await;
+            assert_ne!(seen.exit_code, Some(0), "{abi}: `{line}`");
+        }
+        assert_eq!(field.marks(), before, "{abi}");
+        let works = "echo x > new && mv new sub/ && : > new && cat sub/new";
+        let seen = field.approved("make", &[Effect::Exec], works).await;
+        assert_eq!(seen.stdout, "x\n", "{abi}: {}", seen.stderr);
+        let before = field.marks();
+        for line in [
+            "echo x > ../outside/new",
+            "perl -e 'truncate(q(../outside/o), 0) or die'",
+            "mv ../outside/o .",
+            "cat ~/.ssh/id_rsa",
+        ] {
+            let seen = field.approved("make", &[Effect::Exec], line).await;
+            assert_ne!(seen.exit_code, Some(0), "{abi}: `{line}`");
+        }
+        let outside = |marks: BTreeMap<PathBuf, Mark>| -> BTreeMap<PathBuf, Mark> {
+            marks.into_iter().filter(|(path, _)| !path.starts_with(field.at("ws"))).collect()
+        };
+        assert_eq!(outside(field.marks()), outside(before), "{abi}");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let line = format!("bash -c ': > /dev/tcp/127.0.0.1/{port}'");
+        let seen = field.approved("mkdir", &[Effect::Write], &line).await;
+        assert_ne!(seen.exit_code, Some(0), "{abi}: it reached the network");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_step_that_multiplies_is_ended_whoever_runs_it() {
+    let field = Field::new(Sandboxing::Off);
+    let many = "i=0; while [ $i -lt 1500 ]; do sleep 61.5 & i=$((i+1)); done; echo all; wait";
+    let began = Instant::now();
+    let seen = field.alone(many).await;
+    assert!(seen.exit_code != Some(0), "{}", seen.stdout);
+    if rustix::process::geteuid().is_root() {
+        // No limit binds root.
+        let said = crate::words::exec::OUTGREW.with("most", 512_u64).to_string();
+        assert_eq!(super::note_of(&seen), said);
+    }
+    assert!(began.elapsed() < Duration::from_secs(25), "it was ended and did not time out");
+    // The same in a step the user approved is theirs to do.
+    let few = "i=0; while [ $i -lt 20 ]; do sleep 0.01 & i=$((i+1)); done; wait; echo all";
+    assert_eq!(field.alone(few).await.stdout, "all\n");
+}
+
+/// Runtimes that reserve much and start many threads.
+#[tokio::test]
+async fn runtimes_start_within_the_bounds_of_a_step_that_runs_by_itself() {
+    let Some(field) = Field::held(Sandboxing::Read) else { return };
+    std::fs::write(field.at("ws/a.json"), "{\"a\": [1, 2]}").expect("a file");
+    let lines: &[(&str, &[&str], &str)] = &[
+        ("/usr/bin/jq", &["-c", ".a", "a.json"], "[1,2]\n"),
+        ("/usr/bin/node", &["-e", "console.log(new Array(1e6).fill(1).length)"], "1000000\n"),
+        ("/usr/bin/java", &["-Xshare:auto", "-version"], ""),
+        ("/usr/bin/go", &["env", "GOOS"], "linux\n"),
+        (
+            "/usr/bin/python3",
+            &[
+                "-c",
+                "import threading as t; a=[t.Thread(target=lambda: None) for _ in range(50)]; [x.start() for x in a]; print(len(a))",
+            ],
+            "50\n",
+        ),
+    ];
+    for (program, args, said) in lines {
+        if !Path::new(program).exists() {
+            println!("SKIPPED, not on this machine: {program}");
+            continue;
+        }
+        let seen = field.reads(program, args).await;
+        assert_eq!(
+            (seen.exit_code, seen.stdout.as_str()),
+            (Some(0), *said),
+            "{program}: {}",
+            seen.stderr
+        );
     }
 }

@@ -1,0 +1,323 @@
+//! A session whose steps are really held: what a question says of the sandbox, what follows
+//! when a shell piece or a step of a script meets it, and what happens where there is none.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use avocet::model::Scripted;
+use avocet::prompt::template::{Form, Template, Values};
+use avocet::protocol::{
+    Decision, Ending, Event, Observation, Op, Prompt, Question, Risk, Sandboxing, Shelter,
+};
+use avocet::safety::Cleared;
+use avocet::session::Parts;
+use avocet::session::library::Kept;
+use avocet::session::script::ScriptPlaces;
+use avocet::tools::exec::{Environment, Exec, Limits, Setup};
+use avocet::tools::sandbox::{Places, Sandbox};
+use avocet::tools::world::System;
+use avocet::tools::{Input, Piped, Tool, Toolbox, Watch};
+use avocet::words::{Lang, Word, safety as words, sandbox as held};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use pretty_assertions::assert_eq;
+
+#[path = "support/talk.rs"]
+mod talk;
+
+use talk::{DONE, Line, cmd, parts, row};
+
+const DENIED: &str = "sandbox.denied";
+
+/// A workspace and a folder outside of it.
+struct Ground {
+    _root: tempfile::TempDir,
+    at: PathBuf,
+}
+
+impl Ground {
+    fn new() -> Ground {
+        let root = tempfile::tempdir().unwrap();
+        let at = root.path().canonicalize().unwrap();
+        for folder in ["ws", "ws/home", "outside"] {
+            std::fs::create_dir(at.join(folder)).unwrap();
+        }
+        std::fs::write(at.join("ws/a.txt"), "one\n").unwrap();
+        Ground { _root: root, at }
+    }
+
+    fn ws(&self) -> PathBuf {
+        self.at.join("ws")
+    }
+
+    fn outside(&self) -> PathBuf {
+        self.at.join("outside/new")
+    }
+
+    fn sandbox(&self, setting: Sandboxing) -> Sandbox {
+        let system = System::new(&self.ws(), &self.ws().join("home"), &[]);
+        let places = Places {
+            workspace: self.ws(),
+            home: self.ws().join("home"),
+            programs: system.folders().to_vec(),
+            own: vec![self.at.join("own")],
+            ..Places::default()
+        };
+        Sandbox::new(setting, places)
+    }
+
+    fn exec(&self, sandbox: Sandbox) -> Exec {
+        let system = System::new(&self.ws(), &self.ws().join("home"), &[]);
+        let path = system.child_path();
+        Exec::new(Setup {
+            shell: "/bin/sh".into(),
+            environment: Environment { path, ..Environment::default() },
+            limits: Limits::default(),
+            redactor: None,
+            lang: Lang::En,
+        })
+        .held_by(Arc::new(sandbox))
+    }
+
+    fn parts(&self, replies: &[&str], tool: Arc<dyn Tool>) -> Parts {
+        let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
+        let mut parts = parts(&self.ws(), Arc::new(model));
+        parts.tools = Toolbox::new(vec![tool]);
+        parts
+    }
+
+    /// `None`, and said, where this machine holds nothing.
+    fn held(&self, replies: &[&str]) -> Option<Parts> {
+        let sandbox = self.sandbox(Sandboxing::Work);
+        if sandbox.shelter() != Shelter::Held {
+            println!("SKIPPED, no sandbox on this machine");
+            return None;
+        }
+        Some(self.parts(replies, Arc::new(self.exec(sandbox))))
+    }
+}
+
+fn says(risk: &Risk, rule: &str) -> String {
+    let reason = risk.reasons.iter().find(|reason| reason.rule == rule);
+    reason.map(|reason| reason.say.text(Lang::En)).unwrap_or_default()
+}
+
+fn prompt(text: &str) -> Op {
+    let template = Template::parse(text, Form::Braces).unwrap();
+    let prompt = Prompt {
+        shown: "/make".into(),
+        parts: template.fill(&Values::new("", None)),
+        ..Prompt::default()
+    };
+    Op::Prompt { prompt: Box::new(prompt) }
+}
+
+async fn decides(line: &Line, ask: avocet::protocol::AskId, decision: Decision) {
+    line.send(Op::Decide { ask, decision }).await;
+}
+
+#[tokio::test]
+async fn a_shell_piece_that_met_the_sandbox_is_asked_about_again_and_runs_without_on_a_yes() {
+    let ground = Ground::new();
+    let Some(parts) = ground.held(&[DONE]) else { return };
+    let mut line = Line::to(parts);
+    line.send(prompt("Made: !{touch ../outside/new && echo made}")).await;
+    let (ask, question) = line.asked().await;
+    let Question::Pieces { pieces, .. } = question else { panic!("{question:?}") };
+    assert!(says(&pieces[0].risk, "sandbox.work").starts_with("Sandboxed"), "{pieces:?}");
+    decides(&line, ask, Decision::Approve).await;
+    let (ask, question) = line.asked().await;
+    let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+    assert_eq!(risk.rule, DENIED);
+    let named = ground.outside().display().to_string();
+    assert!(says(&risk, DENIED).contains(&named), "{risk:?}");
+    assert!(!ground.outside().exists());
+    decides(&line, ask, Decision::Approve).await;
+    assert_eq!(line.ending().await, Ending::Done);
+    assert!(ground.outside().exists());
+}
+
+#[tokio::test]
+async fn a_shell_piece_stays_held_without_a_plain_yes_whatever_was_said_ahead() {
+    for decision in [
+        Decision::Reject { word: None },
+        Decision::Dismiss,
+        Decision::ApproveAll { steps: vec!["cmd_002".into()] },
+    ] {
+        let ground = Ground::new();
+        let Some(mut parts) = ground.held(&[DONE]) else { return };
+        parts.approves_pieces = true;
+        let mut line = Line::to(parts);
+        line.send(prompt("Made: !{touch ../outside/new}")).await;
+        let (ask, question) = line.asked().await;
+        assert!(matches!(&question, Question::Step { risk, .. } if risk.rule == DENIED));
+        decides(&line, ask, decision).await;
+        assert!(matches!(line.ending().await, Ending::Unsent { .. }));
+        assert!(!ground.outside().exists());
+    }
+}
+
+#[tokio::test]
+async fn a_piece_that_only_reads_says_that_it_writes_only_in_a_temporary_folder() {
+    let ground = Ground::new();
+    let Some(parts) = ground.held(&[DONE]) else { return };
+    let mut line = Line::to(parts);
+    line.send(prompt("It is: !{cat a.txt}")).await;
+    let (ask, question) = line.asked().await;
+    let Question::Pieces { pieces, .. } = question else { panic!("{question:?}") };
+    let said = says(&pieces[0].risk, "sandbox.work");
+    assert!(said.contains("only in a temporary folder") && said.contains("closed"), "{said}");
+    decides(&line, ask, Decision::Approve).await;
+    assert_eq!(line.ending().await, Ending::Done);
+}
+
+const MAKES: &str = "---\ntitle: makes a file\n---\n$exec: {id: exec, args: {program: touch, args: [../outside/new]}}\n";
+
+#[tokio::test]
+async fn a_step_of_a_script_that_met_the_sandbox_is_asked_about_again() {
+    for (decision, made) in [(Decision::Approve, true), (Decision::Reject { word: None }, false)] {
+        let ground = Ground::new();
+        let Some(mut parts) = ground.held(&[DONE]) else { return };
+        std::fs::write(ground.ws().join("makes.ai.yaml"), MAKES).unwrap();
+        let trusted = vec![ground.ws()];
+        parts.kept = Kept::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+            folders: vec![],
+            trusted: trusted.clone(),
+        }));
+        let mut line = Line::to(parts);
+        line.send(Op::RunScript { script: "makes.ai.yaml".into(), args: String::new() }).await;
+        let (ask, question) = line.asked().await;
+        let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+        assert!(says(&risk, "sandbox.work").starts_with("Sandboxed"), "{risk:?}");
+        decides(&line, ask, Decision::Approve).await;
+        let (ask, question) = line.asked().await;
+        let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+        assert_eq!(risk.rule, DENIED);
+        decides(&line, ask, decision).await;
+        line.ending().await;
+        assert_eq!(ground.outside().exists(), made);
+    }
+}
+
+#[tokio::test]
+async fn each_setting_is_said_by_the_question_the_facts_and_doctor() {
+    let rows: [(Sandboxing, Shelter, &str, Word, Word); 3] = [
+        (Sandboxing::Work, Shelter::Held, "sandbox.work", words::SANDBOX_WORK, held::HELD_L1),
+        (Sandboxing::Read, Shelter::ReadOnly, "sandbox.none", words::SANDBOX_READ, held::FREE_L1),
+        (Sandboxing::Off, Shelter::Off, "sandbox.none", words::SANDBOX_OFF, held::SET_OFF),
+    ];
+    for (setting, shelter, rule, said, shown) in rows {
+        let ground = Ground::new();
+        let sandbox = ground.sandbox(setting);
+        if sandbox.shelter() == Shelter::Absent {
+            return println!("SKIPPED, no sandbox on this machine");
+        }
+        let doctor: Vec<String> = sandbox.rows().iter().map(row).collect();
+        assert!(doctor.iter().any(|row| row.contains(shown.en)), "{doctor:?}");
+        let parts = ground.parts(&[&cmd("touch", &["x"]), DONE], Arc::new(ground.exec(sandbox)));
+        let mut line = Line::to(parts);
+        line.facts(|facts| facts.shelter == shelter).await;
+        line.says("go").await;
+        let (_, question) = line.asked().await;
+        let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+        let start = said.en.split('{').next().unwrap();
+        assert!(says(&risk, rule).starts_with(start), "{setting:?}: {risk:?}");
+    }
+}
+
+#[tokio::test]
+async fn where_the_kernel_has_no_landlock_the_user_is_told_once() {
+    let told = Arc::new(AtomicUsize::new(0));
+    let mut heard = Vec::new();
+    for _ in 0..2 {
+        let ground = Ground::new();
+        let exec = ground.exec(Sandbox::lacking(Sandboxing::Work, held::NO_KERNEL));
+        let mut parts = ground.parts(&[DONE], Arc::new(exec));
+        let told = Arc::clone(&told);
+        parts.guard.trust.told_unheld = Box::new(move || told.fetch_add(1, Ordering::Relaxed) == 0);
+        let mut line = Line::to(parts);
+        line.facts(|facts| facts.shelter == Shelter::Absent).await;
+        for event in line.turn("go").await {
+            if let Event::Notice(notice) = event {
+                heard.push(notice.say);
+            }
+        }
+    }
+    assert_eq!(heard, [held::TOLD_ABSENT.into()]);
+}
+
+/// Programs on a machine that takes for ever to say at the start that it has no sandbox.
+struct Late {
+    exec: Exec,
+    asked: AtomicUsize,
+}
+
+impl Tool for Late {
+    fn name(&self) -> &'static str {
+        "exec"
+    }
+
+    fn about(&self) -> Word {
+        self.exec.about()
+    }
+
+    fn prompt(&self) -> &'static str {
+        self.exec.prompt()
+    }
+
+    fn run(&self, step: Cleared, watch: Watch) -> BoxFuture<'static, Observation> {
+        self.exec.run(step, watch)
+    }
+
+    fn pipe(&self, step: Cleared, input: Input, watch: Watch) -> BoxFuture<'static, Piped> {
+        self.exec.pipe(step, input, watch)
+    }
+
+    fn shelter(&self) -> BoxFuture<'static, Option<Shelter>> {
+        match self.asked.fetch_add(1, Ordering::Relaxed) {
+            0 => std::future::pending().boxed(),
+            _ => self.exec.shelter(),
+        }
+    }
+}
+
+const PRINTS: &str =
+    "---\ntitle: prints\n---\n$exec: {id: exec, args: {program: sed, args: ['-n', 1p, a.txt]}}\n";
+
+/// Without a sandbox `sed` asks, also where its step is proposed before that is known.
+#[tokio::test]
+async fn no_step_is_judged_before_it_is_known_whether_there_is_a_sandbox() {
+    for by_script in [false, true] {
+        let ground = Ground::new();
+        let exec = ground.exec(Sandbox::lacking(Sandboxing::Work, held::NO_KERNEL));
+        let tool = Late { exec, asked: AtomicUsize::new(0) };
+        let sed = cmd("sed", &["-n", "1p", "a.txt"]);
+        let mut parts = ground.parts(&[&sed, DONE], Arc::new(tool));
+        std::fs::write(ground.ws().join("prints.ai.yaml"), PRINTS).unwrap();
+        let trusted = vec![ground.ws()];
+        parts.kept = Kept::nothing().with_scripts(Arc::new(move |_| ScriptPlaces {
+            folders: vec![],
+            trusted: trusted.clone(),
+        }));
+        let mut line = Line::to(parts);
+        if by_script {
+            let script = "prints.ai.yaml".into();
+            line.send(Op::RunScript { script, args: String::new() }).await;
+        } else {
+            line.says("go").await;
+        }
+        let question = line
+            .next(|event| match event {
+                Event::Asked(ask) => Some(ask.question),
+                Event::StepStarted { step, .. } => panic!("{step:?} ran unasked"),
+                _ => None,
+            })
+            .await;
+        let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+        assert_eq!(risk.rule, "sandbox.absent.language", "{risk:?}");
+    }
+}
