@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 /// A timer that rings later than this did not ring because nothing ran.
-const LATE: Duration = Duration::from_millis(500);
+pub const LATE: Duration = Duration::from_millis(500);
 
 /// The time ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +36,39 @@ pub async fn within<F: Future>(limit: Duration, future: F) -> Result<F::Output, 
     }
 }
 
+/// One limit on several waits together.
+#[derive(Debug)]
+pub struct Allowance {
+    limit: Duration,
+    end: Instant,
+}
+
+impl Allowance {
+    /// Begins now.
+    pub fn new(limit: Duration) -> Allowance {
+        Allowance { limit, end: Instant::now() + limit }
+    }
+
+    /// Waits for `future` for what is left. What is ready counts, as in [`within`].
+    ///
+    /// # Errors
+    /// [`Elapsed`] when nothing is left.
+    pub async fn wait<F: Future>(&mut self, future: F) -> Result<F::Output, Elapsed> {
+        let mut future = std::pin::pin!(future);
+        loop {
+            tokio::select! {
+                biased;
+                out = &mut future => return Ok(out),
+                () = sleep_until(self.end) => {}
+            }
+            if Instant::now().saturating_duration_since(self.end) < LATE {
+                return Err(Elapsed);
+            }
+            self.end = Instant::now() + self.limit;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::task::Poll;
@@ -52,6 +85,15 @@ mod tests {
         let limit = Duration::from_millis(5);
         assert_eq!(wait(within(limit, std::future::pending::<()>())), Err(Elapsed));
         assert_eq!(wait(within(limit, async { 7 })), Ok(7));
+    }
+
+    #[test]
+    fn an_allowance_is_one_for_all_its_waits() {
+        let mut allowance = Allowance::new(Duration::from_millis(60));
+        assert_eq!(wait(allowance.wait(async { 7 })), Ok(7));
+        assert_eq!(wait(allowance.wait(std::future::pending::<()>())), Err(Elapsed));
+        assert_eq!(wait(allowance.wait(async { 8 })), Ok(8), "what is ready counts");
+        assert_eq!(wait(allowance.wait(std::future::pending::<()>())), Err(Elapsed));
     }
 
     #[test]

@@ -8,11 +8,11 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use futures_util::stream::{StreamExt, TryStreamExt};
 use serde_json::Value;
-use tokio::time::timeout;
 
 use super::http::{self, Server, Timeouts};
 use super::said::{Said, clean, is_html};
 use super::{ModelError, status};
+use crate::deadline::within;
 
 /// How long a server on this machine may take to show itself.
 const LOCAL_WAIT: Duration = Duration::from_secs(1);
@@ -90,7 +90,7 @@ pub async fn discover(env: impl Fn(&str) -> Option<String>, local: &[Local<'_>])
 
 async fn knock(local: &Local<'_>) -> Option<Offer> {
     let asked = list(Server::new(local.base_url, None, "", Timeouts::idle(LOCAL_WAIT)).ok()?);
-    let models = timeout(LOCAL_WAIT, asked).await.ok()?.ok()?;
+    let models = within(LOCAL_WAIT, asked).await.ok()?.ok()?;
     Some(Offer {
         name: local.name.to_owned(),
         base_url: local.base_url.to_owned(),

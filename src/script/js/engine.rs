@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::{Changes, Ended, Got, Limits, ModuleKind, Said, Scope, Task, Want};
+use crate::deadline::{LATE, within};
 use crate::script::fault::{Fault, quoted};
 use crate::words::script as words;
 
@@ -108,7 +109,7 @@ impl Run {
     /// What it says next. The end is the last; after it, the same engine may be gone.
     pub async fn next(&mut self) -> Said {
         let patience = self.engine.limits.time * 2 + GRACE;
-        match tokio::time::timeout(patience, self.hear.recv()).await {
+        match within(patience, self.hear.recv()).await {
             Ok(Some(said)) => said,
             Ok(None) => ended(Err(words::ENGINE_GONE.into())),
             // A native call that cannot be interrupted: its thread is left to itself.
@@ -143,17 +144,28 @@ fn seconds(time: Duration) -> String {
 #[derive(Clone, Default)]
 struct Watch {
     until: Rc<Cell<Option<Instant>>>,
+    /// When the engine looked last, and what time it has.
+    looked: Rc<Cell<Option<Instant>>>,
+    time: Rc<Cell<Duration>>,
     tripped: Rc<Cell<bool>>,
 }
 
 impl Watch {
     fn wind(&self, time: Duration) {
         self.until.set(Instant::now().checked_add(time));
+        self.looked.set(Some(Instant::now()));
+        self.time.set(time);
         self.tripped.set(false);
     }
 
     fn is_over(&self, closed: &AtomicBool) -> bool {
-        let over = self.until.get().is_some_and(|until| Instant::now() > until);
+        let now = Instant::now();
+        // It looks all the time, unless the program is stopped.
+        let looked = self.looked.replace(Some(now));
+        if looked.is_some_and(|looked| now.saturating_duration_since(looked) > LATE) {
+            self.until.set(now.checked_add(self.time.get()));
+        }
+        let over = self.until.get().is_some_and(|until| now > until);
         if over || closed.load(Ordering::Relaxed) {
             self.tripped.set(true);
         }

@@ -11,6 +11,7 @@ use super::params::{self, Manner};
 use super::talk::{Line, Parts, Titles, View, messages};
 use super::think::{self, Plan};
 use super::{Frame, Halt, LONGEST_TEXT, MOST_CALLS, Run};
+use crate::deadline::Allowance;
 use crate::protocol::{Cut, Message};
 use crate::words::script_run as words;
 
@@ -177,11 +178,11 @@ impl Run {
         if self.calls > MOST_CALLS {
             return Err(words::TOO_MANY_CALLS.with("most", MOST_CALLS).into());
         }
-        let deadline = tokio::time::Instant::now() + manner.timeout;
+        let mut allowance = Allowance::new(manner.timeout);
         frame.talk.aborted = false;
         let mut stream = self.host.model(call);
         loop {
-            let part = match tokio::time::timeout_at(deadline, stream.next()).await {
+            let part = match allowance.wait(stream.next()).await {
                 Ok(part) => part,
                 Err(_) => {
                     let seconds = manner.timeout.as_secs();

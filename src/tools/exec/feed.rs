@@ -8,9 +8,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use super::group;
+use crate::deadline::within;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::time::timeout;
 
 /// Where such programs lie: never looked up in a `PATH`, which may lead into a project.
 const FOLDERS: &[&str] = &[
@@ -43,7 +43,7 @@ pub struct Feed {
 /// two seconds.
 pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
     let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
-    timeout(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)??;
+    within(MOST, run(path, feed, input)).await.map_err(|_| io::ErrorKind::TimedOut)??;
     Ok(())
 }
 
@@ -53,7 +53,7 @@ pub async fn feed(feed: &Feed, input: &[u8]) -> io::Result<()> {
 /// As [`feed`].
 pub async fn ask(feed: &Feed) -> io::Result<String> {
     let path = find(feed.program).ok_or(io::ErrorKind::NotFound)?;
-    timeout(MOST, answer(path, feed)).await.map_err(|_| io::ErrorKind::TimedOut)?
+    within(MOST, answer(path, feed)).await.map_err(|_| io::ErrorKind::TimedOut)?
 }
 
 async fn answer(path: PathBuf, feed: &Feed) -> io::Result<String> {

@@ -1,0 +1,125 @@
+//! Time in which the program was stopped counts for no limit: not that of a server's
+//! silence, of a step, of a shell piece or of a script's answer.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use server::{Reply, Server};
+
+/// Longer than every limit below.
+const STOPPED: Duration = Duration::from_millis(3500);
+
+const LIMITS: &str = "[limits]\nidle_timeout_s = 2\nstep_timeout_s = 2\npiece_timeout_s = 2\n";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Print,
+    Chat,
+    Script,
+    Piece,
+}
+
+fn start(way: Way, bench: &Bench, server: &Server) -> Child {
+    fs::write(bench.root.path().join("avocet/config.toml"), LIMITS).unwrap();
+    let script = "---\ntools: [exec]\nparameters: {timeout: 2500}\n---\nuser: go\nassistant: \"[[A]]\"\n$echo: \"?=A\"\n";
+    fs::write(bench.work().join("ask.ai.yaml"), script).unwrap();
+    fs::create_dir_all(bench.root.path().join("avocet/commands")).unwrap();
+    let piece = "prompt = '''got !{touch runs; sleep 4; echo woke}'''\n";
+    fs::write(bench.root.path().join("avocet/commands/wait.toml"), piece).unwrap();
+    fs::write(bench.root.path().join("asked"), "go\n").unwrap();
+    let words: &[&str] = match way {
+        Way::Print => &["-p", "-y", "go"],
+        Way::Chat => &["chat", "--approve-steps"],
+        Way::Script => &["run", "-y", "ask.ai.yaml"],
+        Way::Piece => &["command", "run", "wait", "-y"],
+    };
+    let asked = fs::File::open(bench.root.path().join("asked")).unwrap();
+    let stdin = if way == Way::Chat { Stdio::from(asked) } else { Stdio::null() };
+    let path = |name: &str| bench.root.path().join(name);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+    command.arg("--trust").arg(bench.work()).args(["--base-url", &server.base_url()]);
+    command.args(["--model", "loop-1"]).args(words).current_dir(bench.work());
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    command.env("HOME", path("home")).env("AVOCET_HOME", path("avocet"));
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    let done = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(done.unwrap().success());
+}
+
+#[track_caller]
+fn becomes(what: &str, so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while !so() {
+        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
+/// Stops the program for longer than its limits, and answers with all it wrote.
+fn stopped(child: Child) -> String {
+    signal(&child, "STOP");
+    let began = Instant::now();
+    becomes("time goes by", || began.elapsed() > STOPPED);
+    signal(&child, "CONT");
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = said + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+#[test]
+fn a_stream_goes_on_after_the_program_was_stopped() {
+    for way in [Way::Print, Way::Chat, Way::Script] {
+        let bench = Bench::new();
+        let words: Vec<String> = (1..=30).map(|n| format!("word{n}")).collect();
+        let text = words.join(" ");
+        let chat = json!({ "type": "chat", "message": text }).to_string();
+        let text = if way == Way::Script { text } else { chat };
+        let slow = Reply::text(&text, 30).pause(Duration::from_millis(40));
+        let server = Server::start(vec![slow]);
+        let child = start(way, &bench, &server);
+        becomes("it is asked", || !server.requests().is_empty());
+        let said = stopped(child);
+        assert!(said.contains("word30"), "{way:?}: {said}");
+        assert_eq!(server.requests().len(), 1, "{way:?}: {said}");
+    }
+}
+
+#[test]
+fn a_step_goes_on_after_the_program_was_stopped() {
+    for way in [Way::Print, Way::Chat, Way::Script, Way::Piece] {
+        let bench = Bench::new();
+        let line = "touch runs; sleep 4; echo woke";
+        let commands = json!([{ "program": "sh", "args": ["-c", line] }]);
+        let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
+        let step = json!({ "type": "cmd", "message": "A step.", "data": data }).to_string();
+        let call = format!("@exec(program=\"sh\", args=[\"-c\", \"{line}\"])");
+        let server = Server::start(match way {
+            Way::Print | Way::Chat => vec![Reply::text(&step, 2), Reply::chat("All done.")],
+            Way::Script => vec![Reply::text(&call, 2), Reply::text("All done.", 2)],
+            Way::Piece => vec![Reply::chat("All done.")],
+        });
+        let child = start(way, &bench, &server);
+        becomes("the step runs", || bench.work().join("runs").exists());
+        let said = stopped(child);
+        assert!(said.contains("All done."), "{way:?}: {said}");
+        let sent = server.requests().last().unwrap().json()["messages"].to_string();
+        assert!(sent.contains("woke"), "{way:?}: {sent}");
+    }
+}

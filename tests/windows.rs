@@ -1,0 +1,161 @@
+//! Two windows at once: what one remembers, trusts, sets or is told is not lost by what the
+//! other does in the same moment.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use pty::Screen;
+use server::{Reply, Server};
+
+/// As many as a window does in each test; `ROUNDS` asks for more.
+fn rounds(usual: usize) -> usize {
+    std::env::var("ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+fn window(bench: &Bench, folder: &Path, args: &[&str]) -> Screen {
+    let path = |name: &str| bench.root.path().join(name).display().to_string();
+    let (home, avocet) = (path("home"), path("avocet"));
+    let envs = [("HOME", home.as_str()), ("AVOCET_HOME", avocet.as_str())];
+    Screen::start(args, &envs, folder, (100, 50))
+}
+
+/// Waits until so many questions were asked.
+#[track_caller]
+fn questions(screen: &Screen, count: usize) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    let asked = || String::from_utf8_lossy(&screen.raw()).matches(QUESTION).count();
+    while asked() < count {
+        assert!(Instant::now() < deadline, "{count} questions: {}", screen.text());
+        thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
+const QUESTION: &str = "Type the number of a choice.";
+
+fn leave(screen: &mut Screen) {
+    screen.press("\x15/exit\r");
+    assert_eq!(screen.wait_for_exit(), 0, "{}", screen.text());
+}
+
+/// The texts of all files below a folder.
+fn texts(folder: &Path) -> String {
+    let files = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let files: Vec<PathBuf> = files.filter(|path| path.is_file()).collect();
+    files.iter().map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
+}
+
+#[test]
+fn rules_that_two_windows_remember_at_once_are_all_kept() {
+    let rounds = rounds(40);
+    let bench = Bench::new();
+    let work = bench.work().display().to_string();
+    let one_window = |name: &'static str| {
+        let step = |n: usize| {
+            let commands = [json!({ "program": "mkdir", "args": [format!("{name}{n}")] })];
+            let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
+            let reply = json!({ "type": "cmd", "message": "A step.", "data": data });
+            Reply::text(&reply.to_string(), 2)
+        };
+        let replies = (0..rounds).map(step).chain([Reply::chat("All done.")]).collect();
+        let server = Server::start(replies);
+        let url = server.base_url();
+        let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1", "--linear"];
+        let mut screen = window(&bench, &bench.work(), &args);
+        screen.wait_for("/help lists the commands");
+        screen.press("go\r");
+        for n in 0..rounds {
+            questions(&screen, n + 1);
+            screen.press("6\rREMEMBER\r");
+        }
+        screen.wait_for("All done.");
+        leave(&mut screen);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| one_window("left"));
+        scope.spawn(|| one_window("right"));
+    });
+    let kept = texts(&bench.root.path().join("avocet/data/approvals"));
+    for name in ["left", "right"] {
+        for n in 0..rounds {
+            assert!(kept.contains(&format!("mkdir {name}{n}\"")), "{name}{n}: {kept}");
+        }
+    }
+}
+
+#[test]
+fn settings_and_lines_of_two_windows_at_once_are_all_kept() {
+    let rounds = rounds(40);
+    let bench = Bench::new();
+    let work = bench.work().display().to_string();
+    let one_window = |name: &str, setting: &str| {
+        let mut screen = window(&bench, &bench.work(), &["--trust", &work]);
+        screen.wait_for("not a language model");
+        for n in 0..rounds {
+            let on = if n % 2 == 0 { "on" } else { "off" };
+            let line =
+                if n % 4 < 2 { format!("/{setting} {on}") } else { format!("/deny {name}{n}") };
+            screen.press(&line);
+            screen.wait_for(&format!("› {line}"));
+            screen.press("\r");
+            screen.wait_gone(&format!("› {line}"));
+        }
+        leave(&mut screen);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| one_window("left", "vim"));
+        scope.spawn(|| one_window("right", "timestamps"));
+    });
+    let settings = fs::read_to_string(bench.root.path().join("avocet/config.toml")).unwrap();
+    assert!(
+        settings.contains("vim = false") && settings.contains("timestamps = false"),
+        "{settings}"
+    );
+    let lines = fs::read_to_string(bench.root.path().join("avocet/state/history")).unwrap();
+    for name in ["left", "right"] {
+        for n in (0..rounds).filter(|n| n % 4 >= 2) {
+            assert!(lines.contains(&format!("/deny {name}{n}\"")), "{name}{n}: {lines}");
+        }
+    }
+}
+
+#[test]
+fn folders_that_two_windows_trust_at_once_are_all_trusted() {
+    let rounds = rounds(6);
+    let bench = Bench::new();
+    let one_window = |name: &str| {
+        for n in 0..rounds {
+            let folder = bench.root.path().join(format!("{name}-{n}-folder"));
+            fs::create_dir(&folder).unwrap();
+            let mut screen = window(&bench, &folder, &["--linear"]);
+            questions(&screen, 1);
+            screen.press("2\rTRUST\r");
+            screen.wait_for("in full to take it");
+            leave(&mut screen);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| one_window("left"));
+        scope.spawn(|| one_window("right"));
+    });
+    let trusted = fs::read_to_string(bench.root.path().join("avocet/data/trust.json")).unwrap();
+    for name in ["left", "right"] {
+        for n in 0..rounds {
+            assert!(trusted.contains(&format!("{name}-{n}-folder")), "{name}-{n}: {trusted}");
+        }
+    }
+}
