@@ -28,6 +28,8 @@ enum Way {
     Print,
     Chat,
     Script,
+    /// A script that only asks.
+    Answer,
     Piece,
 }
 
@@ -35,6 +37,8 @@ fn start(way: Way, bench: &Bench, server: &Server) -> Child {
     fs::write(bench.root.path().join("avocet/config.toml"), LIMITS).unwrap();
     let script = "---\ntools: [exec]\nparameters: {timeout: 2500}\n---\nuser: go\nassistant: \"[[A]]\"\n$echo: \"?=A\"\n";
     fs::write(bench.work().join("ask.ai.yaml"), script).unwrap();
+    let plain = script.replace("tools: [exec]\n", "");
+    fs::write(bench.work().join("plain.ai.yaml"), plain).unwrap();
     fs::create_dir_all(bench.root.path().join("avocet/commands")).unwrap();
     let piece = "prompt = '''got !{touch runs; sleep 4; echo woke}'''\n";
     fs::write(bench.root.path().join("avocet/commands/wait.toml"), piece).unwrap();
@@ -43,6 +47,7 @@ fn start(way: Way, bench: &Bench, server: &Server) -> Child {
         Way::Print => &["-p", "-y", "go"],
         Way::Chat => &["chat", "--approve-steps"],
         Way::Script => &["run", "-y", "ask.ai.yaml"],
+        Way::Answer => &["run", "plain.ai.yaml"],
         Way::Piece => &["command", "run", "wait", "-y"],
     };
     let asked = fs::File::open(bench.root.path().join("asked")).unwrap();
@@ -85,12 +90,12 @@ fn stopped(child: Child) -> String {
 
 #[test]
 fn a_stream_goes_on_after_the_program_was_stopped() {
-    for way in [Way::Print, Way::Chat, Way::Script] {
+    for way in [Way::Print, Way::Chat, Way::Answer] {
         let bench = Bench::new();
         let words: Vec<String> = (1..=30).map(|n| format!("word{n}")).collect();
         let text = words.join(" ");
         let chat = json!({ "type": "chat", "message": text }).to_string();
-        let text = if way == Way::Script { text } else { chat };
+        let text = if way == Way::Answer { text } else { chat };
         let slow = Reply::text(&text, 30).pause(Duration::from_millis(40));
         let server = Server::start(vec![slow]);
         let child = start(way, &bench, &server);
@@ -113,7 +118,7 @@ fn a_step_goes_on_after_the_program_was_stopped() {
         let server = Server::start(match way {
             Way::Print | Way::Chat => vec![Reply::text(&step, 2), Reply::chat("All done.")],
             Way::Script => vec![Reply::text(&call, 2), Reply::text("All done.", 2)],
-            Way::Piece => vec![Reply::chat("All done.")],
+            Way::Answer | Way::Piece => vec![Reply::chat("All done.")],
         });
         let child = start(way, &bench, &server);
         becomes("the step runs", || bench.work().join("runs").exists());

@@ -45,6 +45,9 @@ fn questions(screen: &Screen, count: usize) {
     }
 }
 
+/// After so many steps it is asked whether the turn goes on.
+const STEPS: usize = 25;
+
 const QUESTION: &str = "Type the number of a choice.";
 
 fn leave(screen: &mut Screen) {
@@ -78,9 +81,16 @@ fn rules_that_two_windows_remember_at_once_are_all_kept() {
         let mut screen = window(&bench, &bench.work(), &args);
         screen.wait_for("/help lists the commands");
         screen.press("go\r");
+        let mut asked = 0;
         for n in 0..rounds {
-            questions(&screen, n + 1);
+            asked += 1;
+            questions(&screen, asked);
             screen.press("6\rREMEMBER\r");
+            if (n + 1) % STEPS == 0 && n + 1 < rounds {
+                asked += 1;
+                questions(&screen, asked);
+                screen.press("2\r");
+            }
         }
         screen.wait_for("All done.");
         leave(&mut screen);
