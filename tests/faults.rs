@@ -3,6 +3,7 @@
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+#![allow(clippy::print_stdout, clippy::type_complexity, reason = "tests")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
