@@ -31,7 +31,19 @@ struct Field {
 
 impl Field {
     fn new(setting: Sandboxing) -> Field {
+        Field::holding(setting, 0)
+    }
+
+    /// With so many files in the folder, a hundred in each of its folders.
+    fn holding(setting: Sandboxing, files: usize) -> Field {
         let folder = tempfile::tempdir().unwrap();
+        for at in 0..files {
+            let inner = folder.path().join(format!("d{}", at / 100));
+            if at % 100 == 0 {
+                std::fs::create_dir(&inner).unwrap();
+            }
+            std::fs::write(inner.join(format!("f{at}")), "").unwrap();
+        }
         let here = folder.path().canonicalize().unwrap();
         let system = System::new(&here, &here, &[]);
         let programs = system.folders().to_vec();
@@ -54,14 +66,21 @@ impl Field {
         Field { folder, runtime, exec, system }
     }
 
-    fn step(&self) {
+    /// Runs `true`, approved where the sandbox for approved steps is meant.
+    fn step(&self, approved: bool) {
         let here = self.folder.path().canonicalize().unwrap();
         let place = Place::new(here.clone(), here);
         let policy = Policy::default();
         let scene = Scene { policy: &policy, place: &place, world: &self.system };
         let work = Work::exec("true", &[]);
-        let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
-        let Verdict::Run(cleared) = safety::assess(step, scene) else { return };
+        // Asked about, and yes was said.
+        let requires = Requires { write: approved, ..Requires::default() };
+        let step = Step { id: "1".into(), work, requires, cwd: None };
+        let cleared = match safety::assess(step, scene) {
+            Verdict::Run(cleared) => cleared,
+            Verdict::Ask(held) => held.approve(),
+            Verdict::Refuse(_) => return,
+        };
         let (output, _live) = unbounded_channel();
         let watch = Watch { cancel: CancellationToken::new(), output };
         let seen = self.runtime.block_on(self.exec.run(cleared, watch));
@@ -104,11 +123,27 @@ const JUDGED: &[&str] = &[
     "git status --short",
 ];
 
-/// Where the machine has none, both columns are the same.
-#[divan::bench(args = ["off", "read"], sample_count = 300, sample_size = 1)]
+/// Where the machine has none, all rows are the same. `work`: an approved step.
+#[divan::bench(args = ["off", "read", "work"], sample_count = 300, sample_size = 1)]
 fn a_step(bencher: divan::Bencher<'_, '_>, setting: &str) {
     let field = Field::new(Sandboxing::parse(setting).unwrap());
-    bencher.bench_local(|| field.step());
+    bencher.bench_local(|| field.step(setting == "work"));
+}
+
+/// The same in a folder of 20,000 files, which is looked through at the first step.
+#[divan::bench(args = ["off", "read", "work"], sample_count = 300, sample_size = 1)]
+fn a_step_among_20000_files(bencher: divan::Bencher<'_, '_>, setting: &str) {
+    let field = Field::holding(Sandboxing::parse(setting).unwrap(), 20_000);
+    field.step(setting == "work");
+    bencher.bench_local(|| field.step(setting == "work"));
+}
+
+/// The first of them.
+#[divan::bench(sample_count = 20, sample_size = 1)]
+fn the_first_step_among_20000_files(bencher: divan::Bencher<'_, '_>) {
+    bencher
+        .with_inputs(|| Field::holding(Sandboxing::Read, 20_000))
+        .bench_local_values(|field| field.step(false));
 }
 
 /// Making the list of what may be read, and trying it all out: once a session.
