@@ -25,7 +25,7 @@ use tokio::task::JoinHandle;
 
 use crate::cli::args::{Ends, Take, Way};
 use crate::cli::linear::Linear;
-use crate::cli::linear::run::{lines as typed_lines, run as talk};
+use crate::cli::linear::run::{Left, lines as typed_lines, run as talk};
 use crate::cli::print::{self, Wires};
 use crate::cli::report::{self, Voice};
 use crate::cli::{Cli, Exit, output};
@@ -249,7 +249,8 @@ fn lines(
         Err(error) => return ground.broken(&error),
     };
     let voice = Voice { lang: ground.lang(), clean: ground::clean };
-    let linear = Linear::new(built.facts.clone(), voice.lang, voice.clean);
+    let linear = Linear::new(built.facts.clone(), voice.lang, voice.clean)
+        .with_answers(io::stdin().is_terminal());
     let ended = runtime.block_on(async {
         let handle = session::start(built);
         let wires = Wires {
@@ -259,12 +260,12 @@ fn lines(
             grace: print::GRACE,
             leaving: ground.leaving.clone(),
         };
-        let exit = talk(linear, prompt, wires, typed_lines(), voice, output::stdout()).await;
+        let left = talk(linear, prompt, wires, typed_lines(), voice, output::stdout()).await;
         ground.leaving.cancel();
-        (exit, farewell(handle.task, LEAVING).await)
+        (left, farewell(handle.task, LEAVING).await)
     });
-    let (exit, farewell) = ended;
-    if let Some(rescue) = farewell.shut(runtime) {
+    let (Left { exit, knows_unsaved }, farewell) = ended;
+    if let Some(rescue) = farewell.shut(runtime).filter(|_| !knows_unsaved) {
         rescue::write(&ground, &rescue);
         return if exit == Exit::Done { Exit::Failed } else { exit };
     }

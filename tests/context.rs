@@ -516,3 +516,37 @@ async fn what_happened_before_comes_back_with_the_time_it_happened() {
     assert_eq!((events.len(), at.len()), (at.len(), events.len()));
     assert!(at.iter().all(|at| *at <= then && *at > then - 60_000), "{at:?} {then}");
 }
+
+/// The bytes of all files that a conversation is kept in.
+fn kept_bytes(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder.join(".data")).unwrap().flatten();
+    files.map(|file| file.metadata().unwrap().len()).sum()
+}
+
+/// `TURNS=2000` for the whole of it.
+#[tokio::test]
+async fn what_is_kept_of_many_turns_is_no_more_than_they_are() {
+    let turns = std::env::var("TURNS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
+    // A model that sums up, and one that never does: then the past is kept as it is.
+    for sums in [true, false] {
+        let mut talk = Talk::saved();
+        for turn in 0..turns {
+            if !sums {
+                talk.model.sums(Next::Text("no summary".to_owned()));
+                talk.model.sums(Next::Text("no summary".to_owned()));
+            }
+            talk.model.will(chat(&format!("answer {turn} {}", "y ".repeat(500))));
+            talk.turn(&format!("question {turn} {}", "x ".repeat(500))).await;
+        }
+        let summaries = talk.model.summaries();
+        let (folder, bytes) = (talk.folder(), |folder: &Path| kept_bytes(folder));
+        let Talk { line, folder: held, .. } = talk;
+        line.close().await;
+        let (took, said) = (bytes(&folder), turns as u64 * 2_000);
+        println!("{turns} turns, {summaries} summaries asked for: {took} bytes kept");
+        assert!(summaries > 0);
+        // 2,000 turns of 2 kB each: less than 20 MB.
+        assert!(took < said * 5 + (1 << 20), "{took} bytes of {said}");
+        drop(held);
+    }
+}

@@ -2,7 +2,10 @@
 //! shown is there, a step that was running says that nobody knows what came of it, a file
 //! that was being written is whole, as it was or as it was to be, and the next request is
 //! valid. `KILLS` says how often; 16 by itself. Some are early: just after Enter, when the
-//! words that were sent are on their way to the file and to the server; 8 by themselves.
+//! words that were sent are on their way to the file and to the server; 8 by themselves. Some
+//! are anywhere in a turn on the screen, against a server on loopback; 8 by themselves.
+//!
+//! `KILLS=200 cargo test --test kill -- --nocapture` prints what was hit and what was lost.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
@@ -505,4 +508,91 @@ fn a_kill_just_after_enter_loses_no_words_that_the_server_has_heard() {
         *hits.entry((known, is_heard)).or_insert(0_u32) += 1;
     }
     println!("{count} early kills from seed {base}, by place and whether it was heard: {hits:?}");
+}
+
+/// Words of which each is seen once, with its number.
+fn numbered(count: usize) -> String {
+    (0..count).map(|n| format!("word{n:03} ")).collect()
+}
+
+/// Kills anywhere in a turn on the screen: streaming, a step, streaming again. The answer is
+/// what was going on, and how many words were seen that the file does not have.
+fn on_screen(seed: u64) -> (&'static str, usize) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let bench = Bench::new();
+    let pause = Duration::from_millis(4);
+    let step = cmd(&[&["ls", "-a"], &["ls", "-l"]]);
+    let done = json!({ "type": "chat", "message": numbered(40), "data": {} }).to_string();
+    let server = Server::start(vec![
+        Reply::chat("Before."),
+        Reply::text(&step, 12).pause(pause),
+        Reply::text(&done, 60).pause(pause),
+    ]);
+    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    let (url, work) = (server.base_url(), bench.work());
+    let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
+    let mut screen = Screen::start(&fixed, &envs, &work, (100, 30));
+    screen.wait_for("Ask anything");
+    screen.press("before\r");
+    screen.wait_for("Before.");
+    screen.wait_gone("Esc stops");
+    screen.press("the words that count\r");
+    server.wait_for_requests(2);
+    if random.bool() {
+        server.wait_for_requests(3);
+    }
+    std::thread::sleep(Duration::from_millis(random.u64(0..600)));
+    screen.signal("KILL");
+    screen.wait_for_exit();
+    let seen = screen.text();
+    let kept = bench.kept();
+    let began: Vec<&str> = kept
+        .iter()
+        .filter_map(|event| match event {
+            Event::TurnStarted { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(began, ["before", "the words that count"], "seed {seed}");
+    let ran = kept.iter().filter(|event| matches!(event, Event::Observed(_))).count();
+    let is_over = kept.iter().filter(|event| matches!(event, Event::TurnEnded { .. })).count() == 2;
+    let stored: String = kept
+        .iter()
+        .map(|event| match event {
+            Event::Delta { text } => text.clone(),
+            Event::Replied(replied) => replied.message.clone(),
+            _ => String::new(),
+        })
+        .collect();
+    assert!(stored.contains("Before."), "seed {seed}");
+    let words = numbered(40);
+    let lost =
+        words.split_whitespace().filter(|word| seen.contains(word) && !stored.contains(word));
+    let lost = lost.count();
+    let request = goes_on(&bench, seed);
+    assert!(request.contains("the words that count"), "seed {seed}: {request}");
+    let hit = match (is_over, ran, stored.contains("word000")) {
+        (true, ..) => "end",
+        (_, 2, true) => "second answer",
+        (_, 2, false) => "between",
+        (_, 1, _) => "second step",
+        _ if kept.iter().any(|event| matches!(event, Event::StepStarted { .. })) => "first step",
+        _ => "first answer",
+    };
+    (hit, lost)
+}
+
+#[test]
+fn a_kill_anywhere_in_a_turn_on_the_screen_loses_no_question_and_damages_no_session() {
+    let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
+    let base = fastrand::u64(..1 << 40);
+    let mut hits = std::collections::BTreeMap::new();
+    let mut lost = 0;
+    for n in 0..count {
+        let (hit, words) = on_screen(base + n);
+        lost += words;
+        *hits.entry(hit).or_insert(0_u32) += 1;
+    }
+    println!("{count} kills on the screen from seed {base}: {hits:?}; words seen and gone: {lost}");
 }

@@ -376,6 +376,20 @@ async fn garbage_is_one_clear_error() {
 }
 
 #[tokio::test]
+async fn one_bad_line_does_not_cost_the_rest_of_the_answer() {
+    let stop = event(&finish("stop"));
+    let (a, b) = (event(&delta("a")), event(&delta("b")));
+    let server = Server::start(vec![
+        Reply::events([a.as_str(), "data: not json\n\n", &b, &stop, "data: [DONE]\n\n"]),
+        Reply::events(["data: not json\n\n", &a, "\0\x01 no field\n\n", &b, "data: [DONE]\n\n"]),
+    ]);
+    for _ in 0..2 {
+        let chunks = call(&client(&server)).await;
+        assert_eq!((text(&chunks).as_str(), chunks.last()), ("ab", Some(&DONE)), "{chunks:?}");
+    }
+}
+
+#[tokio::test]
 async fn nobody_there_is_said_at_once() {
     let closed = server::nobody();
     let chunks = call(&patient(OpenAi::new(endpoint(closed.clone())).unwrap())).await;

@@ -422,7 +422,7 @@ fn what_another_program_keeps_from_being_saved_is_written_to_another_place_when_
     let since = std::time::Instant::now();
     screen.wait_for_exit();
     let took = since.elapsed();
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(took < Duration::from_secs(3), "{took:?}");
     let said = String::from_utf8_lossy(&screen.raw()).into_owned();
     assert!(said.contains("could not be saved"), "{said}");
     let data = fs::read_dir(bench.root.path().join("avocet/data")).unwrap().flatten();
@@ -430,6 +430,99 @@ fn what_another_program_keeps_from_being_saved_is_written_to_another_place_when_
     let text = fs::read_to_string(texts.next().unwrap().path()).unwrap();
     assert!(text.contains("one") && text.contains("two and"), "{text}");
     println!("left after {took:?}");
+}
+
+#[test]
+fn plain_lines_ask_before_what_is_not_saved_is_left_behind() {
+    let place = |bench: &Bench| bench.root.path().join("elsewhere.md");
+    // The first choices are places of the program's own; the others come last.
+    for (leave, answers) in [
+        ("/exit\r", &["1"][..]),
+        ("\x04", &["OTHER", "", "OTHER", "PLACE"]),
+        ("\x03", &["nonsense", "LOSE"]),
+    ] {
+        let bench = Bench::new();
+        // A folder is where the file belongs.
+        fs::create_dir_all(bench.file()).unwrap();
+        fs::create_dir_all(bench.root.path().join("home")).unwrap();
+        let server = Server::start(vec![Reply::chat("Hello.")]);
+        let mut screen = bench.screen(&server, &["--linear"]);
+        screen.wait_for("/exit leaves");
+        screen.press("one\r");
+        screen.wait_for("Hello.");
+        screen.wait_for("not saved at the moment");
+        screen.press(leave);
+        screen.wait_for("Leaving now loses it");
+        screen.wait_for("Type the number of a choice");
+        // Staying is possible as long as nothing was chosen.
+        let number = |screen: &Screen, words: &str| {
+            let text = screen.text();
+            let line = text.lines().rev().find(|line| line.contains(words)).expect(&text);
+            line.trim().split(':').next().unwrap().to_owned()
+        };
+        let stay = number(&screen, ": Stay");
+        screen.press(&format!("{stay}\r"));
+        screen.press("/help\r");
+        screen.wait_gone("Type the number of a choice");
+        screen.press(leave);
+        screen.wait_for("Type the number of a choice");
+        for answer in answers {
+            let line = match *answer {
+                "OTHER" => number(&screen, "Name another place"),
+                "LOSE" => number(&screen, "is lost"),
+                "PLACE" => place(&bench).display().to_string(),
+                other => other.to_owned(),
+            };
+            screen.press(&format!("{line}\r"));
+            if *answer == "OTHER" {
+                screen.wait_for("Type the path of a file");
+            }
+        }
+        assert_eq!(screen.wait_for_exit(), 0, "{leave:?}: {}", screen.text());
+        let home = fs::read_dir(bench.root.path().join("home")).unwrap().flatten();
+        let mut files: Vec<PathBuf> = home.map(|file| file.path()).collect();
+        files.extend(Some(place(&bench)).filter(|file| file.exists()));
+        files.retain(|file| file.extension().is_some_and(|ending| ending == "md"));
+        assert_eq!(files.len(), usize::from(leave != "\x03"), "{leave:?}: {files:?}");
+        for file in files {
+            assert!(fs::read_to_string(file).unwrap().contains("Hello."));
+        }
+    }
+}
+
+#[test]
+fn a_run_that_nobody_types_to_fails_where_it_cannot_be_saved_and_says_so() {
+    let bench = Bench::new();
+    // A folder is where the file belongs.
+    fs::create_dir_all(bench.file()).unwrap();
+    for way in [&["-p", "one"][..], &["--json", "-p", "one"], &["--linear", "-p", "one"]] {
+        let server = Server::start(vec![Reply::chat("Hello.")]);
+        let done = bench.ask(&server, way);
+        exits(&done, 1);
+        assert!(out_of(&done).contains("Hello."), "{way:?}: {}", out_of(&done));
+        assert!(err_of(&done).contains("is not saved"), "{way:?}: {}", err_of(&done));
+    }
+}
+
+#[test]
+fn a_database_that_stays_locked_holds_up_no_way_of_leaving() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Never kept.")]);
+    let mut screen = bench.screen(&server, &["--linear"]);
+    screen.wait_for("/exit leaves");
+    screen.press("one\r");
+    screen.wait_for("Hello.");
+    let other = rusqlite::Connection::open(bench.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    screen.press("two and\r");
+    screen.wait_for("Never kept.");
+    let since = std::time::Instant::now();
+    screen.signal("TERM");
+    screen.wait_for_exit();
+    let took = since.elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    let said = String::from_utf8_lossy(&screen.raw()).into_owned();
+    assert!(said.contains("could not be saved"), "{said}");
 }
 
 #[test]

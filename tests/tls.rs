@@ -15,8 +15,9 @@ mod bench;
 
 use bench::Bench;
 
-/// A loopback server with one of the certificates of `tests/fixtures/tls`, all signed by
-/// nobody: one of 2001, one of 2090, one that is valid until 2099.
+/// A loopback server with one of the certificates of `tests/fixtures/tls`. Signed by nobody:
+/// one of 2001, one of 2090, one that is valid until 2099. Signed by `authority`: one for
+/// this address and one for another name.
 fn server(name: &str) -> String {
     let file = |name: &str| format!("{}/tests/fixtures/tls/{name}.pem", env!("CARGO_MANIFEST_DIR"));
     let certificate = CertificateDer::from_pem_file(file(name)).unwrap();
@@ -37,7 +38,10 @@ fn server(name: &str) -> String {
 }
 
 fn said(name: &str) -> String {
-    let bench = Bench::new();
+    asked(&Bench::new(), name, &[])
+}
+
+fn asked(bench: &Bench, name: &str, envs: &[(&str, &str)]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_avocet"))
         .args(["--base-url", &server(name), "--model", "m", "-p", "hello"])
         .current_dir(bench.work())
@@ -46,6 +50,7 @@ fn said(name: &str) -> String {
         .env("HOME", bench.root.path().join("home"))
         .env("AVOCET_HOME", bench.root.path().join("avocet"))
         .env("LANG", "en_US.UTF-8")
+        .envs(envs.iter().copied())
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -61,4 +66,20 @@ fn an_expired_certificate_and_a_wrong_clock_are_told_from_an_unknown_authority()
     assert!(early.contains("not valid yet") && early.contains("clock"), "{early}");
     let unknown = said("unknown");
     assert!(unknown.contains("is not trusted") && !unknown.contains("clock"), "{unknown}");
+}
+
+#[test]
+fn a_certificate_for_another_name_is_told_from_one_that_is_not_trusted() {
+    let authority = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/authority.pem");
+    let trusted = [("SSL_CERT_FILE", authority)];
+    let other = asked(&Bench::new(), "other", &trusted);
+    assert!(
+        other.contains("is for another name") && !other.contains("certificate is not trusted"),
+        "{other}"
+    );
+    let untrusted = said("other");
+    assert!(untrusted.contains("certificate is not trusted"), "{untrusted}");
+    // Where name and authority are right, it is what comes behind the handshake that fails.
+    let good = asked(&Bench::new(), "good", &trusted);
+    assert!(!good.contains("certificate"), "{good}");
 }

@@ -10,18 +10,20 @@ use super::{Clean, Exit, shown};
 use crate::commands::{self, Act, Call, Outcome, Surface};
 use crate::prompt::line::{self, Intent};
 use crate::protocol::{
-    Ask, AskId, Attached, Catalogue, Change, Decision, Ending, Event, Facts, Mention, Notice,
-    Observation, Op, Outcome as Came, Page, PlanItem, PlanState, Replied, Report, Risk, Step, Tier,
-    Work,
+    Ask, AskId, Attached, Catalogue, Change, Decision, Ending, Event, ExportFormat, Facts, Level,
+    Mention, Notice, Observation, Op, Outcome as Came, Page, PlanItem, PlanState, Replied, Report,
+    Risk, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
 use crate::words::{Lang, Say, Word, context, linear as w, prompt};
 
+mod leaving;
 mod question;
 pub mod run;
 #[cfg(test)]
 mod tests;
 
+use leaving::{Answer, Leaving};
 use question::Asked;
 
 /// What the driver must do.
@@ -53,6 +55,12 @@ pub struct Linear {
     later: Vec<String>,
     /// A command that is not built in, while what people keep is looked at once more.
     looking: Option<(String, Vec<Mention>)>,
+    /// Whether the user can be asked before leaving.
+    can_ask: bool,
+    /// The user wants to leave, and something is not saved.
+    leaving: Option<Leaving>,
+    /// The user knows that something was not saved, and where it is instead.
+    knows_unsaved: bool,
 }
 
 #[derive(Debug)]
@@ -68,8 +76,31 @@ impl Linear {
     pub fn new(facts: Facts, lang: Lang, clean: Clean) -> Linear {
         let (models, later, rest) = (Vec::new(), Vec::new(), String::new());
         let (kept, doing) = (Catalogue::default(), Doing::Starting);
-        let looking = None;
-        Linear { lang, clean, facts, models, kept, doing, written: 0, rest, later, looking }
+        Linear {
+            lang,
+            clean,
+            facts,
+            models,
+            kept,
+            doing,
+            written: 0,
+            rest,
+            later,
+            looking: None,
+            can_ask: false,
+            leaving: None,
+            knows_unsaved: false,
+        }
+    }
+
+    /// The same, where a user at a terminal answers what is asked before leaving.
+    pub fn with_answers(mut self, can_ask: bool) -> Linear {
+        self.can_ask = can_ask;
+        self
+    }
+
+    pub fn knows_unsaved(&self) -> bool {
+        self.knows_unsaved
     }
 
     /// What stands first.
@@ -80,9 +111,10 @@ impl Linear {
     }
 
     /// Ctrl-C: stops the turn; when none runs, leaves.
-    pub fn interrupt(&self) -> Vec<Effect> {
+    pub fn interrupt(&mut self) -> Vec<Effect> {
         match self.doing {
-            Doing::Idle => vec![Effect::End(Exit::Done)],
+            _ if self.leaving.is_some() => vec![Effect::End(Exit::Done)],
+            Doing::Idle => self.leave(),
             Doing::Starting | Doing::Working | Doing::Asked(_) => {
                 vec![self.say(w::STOPPING), Effect::Send(Op::Stop)]
             }
@@ -90,10 +122,11 @@ impl Linear {
     }
 
     /// Nothing more can be typed: a turn that runs is heard to its end.
-    pub fn closed(&self) -> Vec<Effect> {
+    pub fn closed(&mut self) -> Vec<Effect> {
         match self.doing {
+            _ if self.leaving.is_some() => vec![Effect::End(Exit::Done)],
             Doing::Idle if self.looking.is_some() => Vec::new(),
-            Doing::Idle => vec![Effect::End(Exit::Done)],
+            Doing::Idle => self.leave(),
             Doing::Starting | Doing::Working => Vec::new(),
             // Nobody is left to answer.
             Doing::Asked(_) => vec![Effect::Send(Op::Stop)],
@@ -101,15 +134,62 @@ impl Linear {
     }
 
     pub fn is_idle(&self) -> bool {
-        matches!(self.doing, Doing::Idle) && self.looking.is_none()
+        matches!(self.doing, Doing::Idle) && self.looking.is_none() && self.leaving.is_none()
     }
 
     fn is_asking(&self) -> bool {
         matches!(self.doing, Doing::Asked(_))
     }
 
+    /// Leaves, unless something would be lost by it: that is asked.
+    fn leave(&mut self) -> Vec<Effect> {
+        let unsaved = self.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere);
+        let Some(unsaved) = unsaved.filter(|_| self.can_ask) else {
+            self.knows_unsaved = self.can_ask && self.facts.unsaved.is_some();
+            return vec![Effect::End(Exit::Done)];
+        };
+        let mut leaving = Leaving::new(unsaved.why.clone(), unsaved.places.clone());
+        let says = leaving.ask();
+        self.leaving = Some(leaving);
+        self.ask_with(says)
+    }
+
+    fn answer_leaving(&mut self, answer: Answer) -> Vec<Effect> {
+        match answer {
+            Answer::Write(path) => {
+                vec![Effect::Send(Op::Export { format: ExportFormat::Md, path: Some(path) })]
+            }
+            Answer::Lose => {
+                self.knows_unsaved = true;
+                vec![Effect::End(Exit::Done)]
+            }
+            Answer::Stay => {
+                self.leaving = None;
+                self.prompt()
+            }
+            Answer::Lines(says) if says.is_empty() => Vec::new(),
+            Answer::Lines(says) => self.ask_with(says),
+        }
+    }
+
+    /// A file that could not be written is said, and the question is asked again.
+    fn noticed(&mut self, notice: Notice) -> Vec<Effect> {
+        let failed = notice.level != Level::Info;
+        match &mut self.leaving {
+            Some(leaving) if leaving.is_writing() && failed => {
+                let says = leaving.ask();
+                [Effect::Notice(notice)].into_iter().chain(self.ask_with(says)).collect()
+            }
+            _ => self.and_prompt(Effect::Notice(notice)),
+        }
+    }
+
     /// A line the person typed.
     pub fn typed(&mut self, text: &str) -> Vec<Effect> {
+        if let Some(leaving) = &mut self.leaving {
+            let answer = leaving.answer(text);
+            return self.answer_leaving(answer);
+        }
         if let Doing::Asked(asked) = &mut self.doing {
             return match asked.answer(text) {
                 question::Heard::Decided(decision) => {
@@ -159,6 +239,8 @@ impl Linear {
 
     fn prompt(&self) -> Vec<Effect> {
         match self.doing {
+            // The question before leaving has a sign of its own.
+            _ if self.leaving.is_some() => Vec::new(),
             Doing::Idle | Doing::Asked(_) => vec![Effect::Prompt],
             Doing::Starting | Doing::Working => Vec::new(),
         }
@@ -224,7 +306,7 @@ impl Linear {
 
     fn act(&mut self, act: Act) -> Vec<Effect> {
         match act {
-            Act::Quit => vec![Effect::End(Exit::Done)],
+            Act::Quit => self.leave(),
             Act::Help(topic) => {
                 let page = commands::help_page(topic.as_deref(), Surface::Local, &self.kept);
                 self.follow(page)
@@ -286,7 +368,7 @@ impl Linear {
             }
             Event::RewindAsked { turn, files } => self.rewind_asked(turn, files),
             Event::Facts(facts) => self.facts_came(*facts),
-            Event::Notice(notice) => self.and_prompt(Effect::Notice(notice)),
+            Event::Notice(notice) => self.noticed(notice),
             Event::Page(page) => self.and_prompt(Effect::Page(*page)),
             Event::Compacting => vec![self.say(context::COMPACTING)],
             Event::Compacted(receipt) => vec![Effect::Page(receipt.page())],
@@ -320,6 +402,11 @@ impl Linear {
     /// The first facts open the conversation.
     fn facts_came(&mut self, facts: Facts) -> Vec<Effect> {
         self.facts = facts;
+        let is_lost = self.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
+        if self.leaving.is_some() && !is_lost {
+            self.knows_unsaved = true;
+            return vec![Effect::End(Exit::Done)];
+        }
         if !matches!(self.doing, Doing::Starting) {
             return Vec::new();
         }
@@ -436,6 +523,8 @@ impl Linear {
     }
 
     fn asked(&mut self, ask: Ask) -> Vec<Effect> {
+        // What a step asks comes first.
+        self.leaving = None;
         let asked = Asked::new(ask);
         let effects = self.ask_with(asked.says());
         self.doing = Doing::Asked(Box::new(asked));
@@ -455,7 +544,7 @@ impl Linear {
         for line in std::mem::take(&mut self.later) {
             effects.extend(self.command(&line, Vec::new()));
         }
-        effects.push(Effect::Prompt);
+        effects.extend(self.prompt());
         effects
     }
 

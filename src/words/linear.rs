@@ -5,6 +5,9 @@ words! { "linear":
     HELLO_HOW: "Type a message and press Enter. /help lists the commands, Ctrl-C stops, /exit leaves.", "输入消息后按回车。/help 列出命令，Ctrl-C 停止，/exit 退出。";
     STOPPING: "Stopping.", "正在停止。";
     STOPPED: "Stopped.", "已停止。";
+    LEAVE_TITLE: "This conversation is not saved: {why} Leaving now loses it.", "这段对话尚未保存：{why} 现在离开会丢失内容。";
+    LEAVE_STAY: "Stay", "留下";
+    LEAVE_PATH: "Type the path of a file to write it to. An empty line goes back.", "请输入要写入的文件路径。直接回车则返回。";
     CLEARED: "A fresh conversation.", "已开始新的会话。";
     NEEDS_SCREEN: "That needs the full screen, which is off here.", "此功能需要全屏界面，这里没有。";
     QUEUED: "Waiting for the turn to end: {n}.", "等待本轮结束的消息：{n} 条。";

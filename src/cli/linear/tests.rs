@@ -378,7 +378,7 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
     let (_signal, signals) = channel(1);
     let (typed, lines) = channel(16);
     for line in ["4", "6", "remember", "YES"] {
-        typed.send(line.to_owned()).await.expect("room");
+        typed.send(run::Typed::Line(line.to_owned())).await.expect("room");
     }
     for event in [started(), asks(risk(Tier::L1, false)), Event::Closed] {
         tell.send(event).await.expect("room");
@@ -393,7 +393,7 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
     };
     let voice = crate::cli::report::Voice { lang: Lang::En, clean: str::to_owned };
     let exit = run::run(linear(), None, wires, lines, voice, Vec::new()).await;
-    assert_eq!(exit, Exit::Done);
+    assert_eq!(exit, run::Left { exit: Exit::Done, knows_unsaved: false });
     let mut submitted = Vec::new();
     while let Some(op) = sent.recv().await {
         match op {
@@ -403,4 +403,68 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
         }
     }
     assert_eq!(submitted, ["4", "6", "remember", "YES"]);
+}
+
+fn unsaved(elsewhere: bool) -> Event {
+    let why = Word { key: "test.full", en: "The disk is full.", zh: "磁盘已满。" }.into();
+    let unsaved = crate::protocol::Unsaved { why, places: vec!["/home/me/a.md".into()], elsewhere };
+    Event::Facts(Box::new(Facts { unsaved: Some(unsaved), ..Facts::default() }))
+}
+
+#[test]
+fn leaving_what_is_not_saved_asks_where_to_write_it() {
+    let mut linear = linear().with_answers(true);
+    linear.heard(unsaved(false));
+    let asked = written(&linear.typed("/exit"));
+    assert!(asked[0].contains("The disk is full."), "{asked:?}");
+    assert_eq!(asked.len(), 7, "{asked:?}");
+    // A number that is none, another place that is not named after all, staying.
+    assert_eq!(written(&linear.typed("9")), asked);
+    assert_eq!(written(&linear.typed("0")), asked);
+    assert_eq!(written(&linear.typed("2")).len(), 2);
+    assert_eq!(written(&linear.typed(" ")), asked);
+    assert_eq!(linear.typed("4"), [Effect::Prompt]);
+    linear.typed("/exit");
+    let write = |path: &str| {
+        Effect::Send(Op::Export { format: ExportFormat::Md, path: Some(path.to_owned()) })
+    };
+    assert_eq!(linear.typed("1"), [write("/home/me/a.md")]);
+    assert_eq!(linear.typed("one more line"), []);
+    // It could not be written there.
+    let failed = linear.heard(Event::Notice(Notice::error(w::NO_CHOICE)));
+    assert_eq!(written(&failed)[1..], asked);
+    linear.typed("2");
+    assert_eq!(linear.typed("/b.md"), [write("/b.md")]);
+    assert!(!linear.knows_unsaved());
+    assert_eq!(linear.heard(unsaved(true)), [Effect::End(Exit::Done)]);
+    assert!(linear.knows_unsaved());
+}
+
+#[test]
+fn what_is_not_saved_is_left_behind_only_knowingly() {
+    let mut linear = linear().with_answers(true);
+    linear.heard(unsaved(false));
+    assert!(written(&linear.closed()).len() > 1);
+    assert_eq!(linear.typed("3"), [Effect::End(Exit::Done)]);
+    assert!(linear.knows_unsaved());
+    // A turn that ends meanwhile takes the question from nobody.
+    let mut linear = self::linear().with_answers(true);
+    linear.heard(started());
+    linear.heard(unsaved(false));
+    linear.typed("/exit");
+    assert_eq!(linear.heard(ended()), []);
+    assert!(written(&linear.typed("9")).len() > 1);
+    // A second end of the input, and Ctrl-C at the question, leave: it is written elsewhere then.
+    for leave in [Linear::closed, Linear::interrupt] {
+        let mut linear = self::linear().with_answers(true);
+        linear.heard(unsaved(false));
+        linear.typed("/exit");
+        assert_eq!(leave(&mut linear), [Effect::End(Exit::Done)]);
+        assert!(!linear.knows_unsaved());
+    }
+    // Nobody can answer.
+    let mut linear = self::linear();
+    linear.heard(unsaved(false));
+    assert_eq!(linear.closed(), [Effect::End(Exit::Done)]);
+    assert!(!linear.knows_unsaved());
 }

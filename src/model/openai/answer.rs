@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::super::said::{Said, clean, is_html};
 use super::super::sse::Event;
 use super::super::{Chunk, ModelError, status};
+use super::halves::Halves;
 use crate::protocol::{Cut, Usage};
 
 /// A byte order mark.
@@ -54,11 +55,30 @@ pub(super) struct Reader {
     end: End,
     usage: Option<Usage>,
     out: VecDeque<Chunk>,
+    halves: Halves,
+    /// An event that could be read has come.
+    is_known: bool,
+    /// What the first event that could not be read was, and how many there were.
+    unread: Option<ModelError>,
+    unreadable: usize,
 }
+
+/// Events of one answer that are passed over because they cannot be read.
+const PASSED_OVER: usize = 64;
 
 impl Reader {
     pub fn new(url: String, key: Option<String>) -> Reader {
-        Reader { url, key, end: End::Open, usage: None, out: VecDeque::new() }
+        Reader {
+            url,
+            key,
+            end: End::Open,
+            usage: None,
+            out: VecDeque::new(),
+            halves: Halves::default(),
+            is_known: false,
+            unread: None,
+            unreadable: 0,
+        }
     }
 
     /// The next chunk that was made and not yet taken.
@@ -79,18 +99,52 @@ impl Reader {
     pub fn event(&mut self, event: &Event) -> Result<(), ModelError> {
         let data = event.data.trim();
         if data == "[DONE]" {
+            self.fail_if_foreign()?;
             self.finish();
             return Ok(());
         }
         if data.is_empty() || event.name == "ping" {
             return Ok(());
         }
-        match serde_json::from_str::<Value>(data) {
+        match self.parse(data) {
             Ok(value) if event.name == "error" => Err(self.reported(&value)),
-            Ok(value) => self.value(&value),
+            Ok(value) => {
+                self.is_known |= value.is_object() || value.is_array();
+                self.value(&value)
+            }
             Err(_) if event.name == "error" => Err(self.reported(&Value::from(data))),
-            Err(error) if error.is_eof() => Err(ModelError::Broken { url: self.url.clone() }),
-            Err(_) => Err(self.foreign(data)),
+            Err(error) if error.is_eof() => {
+                self.pass_over(ModelError::Broken { url: self.url.clone() })
+            }
+            Err(_) => self.pass_over(self.foreign(data)),
+        }
+    }
+
+    fn parse(&mut self, data: &str) -> serde_json::Result<Value> {
+        if !self.halves.is_waiting()
+            && let Ok(value) = serde_json::from_str(data)
+        {
+            return Ok(value);
+        }
+        serde_json::from_str(&self.halves.join(data))
+    }
+
+    /// One event that cannot be read does not cost the rest of the answer. A server that
+    /// sends nothing else speaks another protocol.
+    fn pass_over(&mut self, error: ModelError) -> Result<(), ModelError> {
+        tracing::warn!(%error, "an event of the answer was passed over");
+        self.unreadable += 1;
+        if self.unreadable > PASSED_OVER {
+            return Err(self.unread.take().unwrap_or(error));
+        }
+        self.unread.get_or_insert(error);
+        Ok(())
+    }
+
+    fn fail_if_foreign(&mut self) -> Result<(), ModelError> {
+        match self.unread.take() {
+            Some(error) if !self.is_known => Err(error),
+            _ => Ok(()),
         }
     }
 
@@ -117,6 +171,7 @@ impl Reader {
 
     /// The stream ended by itself: well when it had finished, broken when not.
     pub fn close(&mut self) -> Result<(), ModelError> {
+        self.fail_if_foreign()?;
         if self.end == End::Open {
             return Err(ModelError::Broken { url: self.url.clone() });
         }

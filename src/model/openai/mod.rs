@@ -21,6 +21,7 @@ use super::{Chunk, Model, ModelError, Request};
 use crate::deadline::within;
 
 mod answer;
+mod halves;
 mod request;
 
 /// A stream may live on comments alone for so long.

@@ -145,10 +145,54 @@ fn an_error_inside_the_stream_is_an_error_in_every_shape() {
 
 #[test]
 fn what_is_no_json_is_said_and_half_of_it_is_a_break() {
-    let read = |data: &str| reader().event(&Event { name: "message".into(), data: data.into() });
+    let read = |data: &str| {
+        let mut reader = reader();
+        reader.event(&Event { name: "message".into(), data: data.into() })?;
+        reader.event(&Event { name: "message".into(), data: "[DONE]".into() })
+    };
     assert!(matches!(read("hello"), Err(ModelError::Foreign { said, .. }) if said == "hello"));
     assert!(matches!(read(r#"{"choices":[{"del"#), Err(ModelError::Broken { .. })));
     assert_eq!(read(""), Ok(()));
+}
+
+fn lines(lines: &[&str]) -> Result<Vec<Chunk>, ModelError> {
+    let mut reader = reader();
+    for data in lines {
+        reader.event(&Event { name: "message".into(), data: (*data).into() })?;
+    }
+    reader.close()?;
+    Ok(drain(&mut reader))
+}
+
+#[test]
+fn one_event_that_cannot_be_read_does_not_cost_the_rest_of_the_answer() {
+    let (a, b) = (delta(json!({ "content": "a" })), delta(json!({ "content": "b" })));
+    let (a, b, end) = (a.to_string(), b.to_string(), finish("stop").to_string());
+    let half = r#"{"choices":[{"del"#;
+    let whole = Ok(vec![text("a"), text("b"), Chunk::Finished(None)]);
+    for bad in ["not json", half, "<html>", "{'choices': 1}", "\u{0}"] {
+        assert_eq!(lines(&[bad, &a, &b, &end, "[DONE]"]), whole, "{bad}");
+        assert_eq!(lines(&[&a, bad, bad, &b, &end]), whole, "{bad}");
+        assert_eq!(lines(&[&a, &b, &end, bad, "[DONE]"]), whole, "{bad}");
+    }
+    // Nothing else, and without end, is another protocol; a stream that only broke off is said.
+    assert!(matches!(lines(&["not json", "nor this"]), Err(ModelError::Foreign { .. })));
+    let many: Vec<&str> = [a.as_str()].into_iter().chain(["not json"; 100]).collect();
+    assert!(matches!(lines(&many), Err(ModelError::Foreign { .. })));
+    assert!(matches!(lines(&[&a, half]), Err(ModelError::Broken { .. })));
+}
+
+#[test]
+fn an_emoji_that_is_cut_in_two_is_whole_and_a_half_costs_nothing() {
+    let event = |text: &str| format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
+    let (first, second) = (event("x\\ud83d"), event("\\ude42y"));
+    let end = finish("stop").to_string();
+    let whole = Ok(vec![text("x"), text("🙂y"), Chunk::Finished(None)]);
+    assert_eq!(lines(&[&first, &second, &end]), whole);
+    let half = Ok(vec![text("x"), text("z"), Chunk::Finished(None)]);
+    assert_eq!(lines(&[&first, &event("z"), &end]), half);
+    let lone = Ok(vec![text("\u{fffd}y"), Chunk::Finished(None)]);
+    assert_eq!(lines(&[&second, &end]), lone);
 }
 
 #[test]

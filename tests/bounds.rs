@@ -1,0 +1,198 @@
+//! What a long conversation costs: memory to take it up and to export it, and what is said
+//! where a list does not hold all. `MEGABYTES` is the size of the conversation; 60 by itself.
+//! `MEGABYTES=500 cargo test --release --test bounds -- --nocapture` prints the figures.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stdout, reason = "tests")]
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use avocet::context::history::{History, Kept, Kind};
+use avocet::protocol::{Ending, Event, Origin, Replied, Usage};
+use avocet::safety::redact::Redactor;
+use avocet::store::{Desk, Head, Store};
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/pty.rs"]
+mod pty;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::Bench;
+use pty::Screen;
+use server::{Reply, Server};
+
+/// What taking up and exporting may take, in MiB, whatever the size of the conversation.
+const MOST: u64 = 300;
+/// The same for a conversation of the size that the tests make by themselves.
+const MOST_OF_A_SMALL_ONE: u64 = 200;
+
+impl Bench {
+    fn desk(&self) -> Desk {
+        let (faults, _) = tokio::sync::mpsc::unbounded_channel();
+        let redactor = Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16]));
+        let folder = self.work().canonicalize().unwrap();
+        let head = Head::new(folder.to_str().unwrap(), None);
+        let store = Store::under(self.root.path().join("avocet/data"));
+        Desk::new(store, head, redactor, faults)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
+        command
+            .arg("--trust")
+            .arg(self.work())
+            .args(args)
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.root.path().join("home"))
+            .env("AVOCET_HOME", self.root.path().join("avocet"))
+            .env("LANG", "en_US.UTF-8")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// What the program prints.
+    fn said(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs it to its end; the most memory it had, in MiB.
+    fn peak(&self, args: &[&str]) -> u64 {
+        let mut child =
+            self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut most = 0;
+        loop {
+            most = most.max(high_water(child.id()).unwrap_or(0));
+            if let Some(status) = child.try_wait().unwrap() {
+                assert!(status.success(), "{args:?}: {status}");
+                return most;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+}
+
+/// The most memory a process has had, in MiB.
+fn high_water(id: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
+}
+
+/// A turn of one question and one answer.
+fn turn(desk: &mut Desk, turn: u64, question: &str, answer: &str) {
+    desk.note(Event::TurnStarted { turn, text: question.to_owned(), origin: Origin::Typed });
+    desk.note(Event::Replied(Replied { message: answer.to_owned(), ..Replied::default() }));
+    let usage = Usage::default();
+    desk.note(Event::TurnEnded { turn, ending: Ending::Done, usage, elapsed_ms: 900 });
+    let (mut kept, mut history) = (Kept::default(), History::default());
+    kept.user(question);
+    kept.reply(Kind::Chat, answer);
+    history.push(turn, kept, |_| {});
+    desk.remember(turn, &serde_json::to_string(&history.trace(turn)).unwrap());
+    desk.flush();
+}
+
+fn megabytes() -> u64 {
+    std::env::var("MEGABYTES").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+#[test]
+fn a_long_conversation_is_taken_up_and_exported_in_bounded_memory() {
+    let bench = Bench::new();
+    let count = megabytes();
+    let most = if count > 200 { MOST } else { MOST_OF_A_SMALL_ONE };
+    let mut desk = bench.desk();
+    let answer = "An answer that is as long as a whole book is.\n".repeat((1 << 20) / 46);
+    for number in 1..=count {
+        turn(&mut desk, number, &format!("Question {number}"), &answer);
+    }
+    let id = desk.id().to_owned();
+    desk.close();
+    drop(desk);
+
+    for ending in ["md", "json", "html"] {
+        let file = format!("talk.{ending}");
+        let peak = bench.peak(&["session", "export", &id, &file]);
+        let length = fs::metadata(bench.work().join(&file)).unwrap().len();
+        println!("export of {count} MB as {ending}: {peak} MiB at most, {length} bytes");
+        assert!(length >= count * answer.len() as u64, "{ending}: {length}");
+        assert!(peak < most, "{ending}: {peak} MiB");
+    }
+    let shown = bench.peak(&["session", "show", &id]);
+    println!("shown: {shown} MiB at most");
+    assert!(shown < most, "{shown} MiB");
+
+    let server = Server::start(vec![Reply::chat("Still here."), Reply::chat("And here.")]);
+    let url = server.base_url();
+    let asked = ["--base-url", &url, "--model", "loop-1", "-c"];
+    let headless = bench.peak(&[&asked[..], &["-p", "go on"]].concat());
+    println!("taken up without a screen: {headless} MiB at most");
+    assert!(headless < most, "{headless} MiB");
+
+    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    let work = bench.work();
+    let args = [&["--trust", work.to_str().unwrap()], &asked[..]].concat();
+    let mut screen = Screen::start(&args, &envs, &work, (100, 30));
+    screen.wait_for("whole book");
+    screen.press("and you?\r");
+    screen.wait_for("And here.");
+    screen.press("/export md out.md\r");
+    screen.wait_for("out.md");
+    let peak = high_water(screen.id()).unwrap();
+    println!("taken up on the screen: {peak} MiB at most");
+    assert!(peak < most, "{peak} MiB");
+    screen.signal("TERM");
+    screen.wait_for_exit();
+}
+
+/// Conversations that a list does not hold, of so many.
+fn many(bench: &Bench, count: usize) {
+    let mut desk = bench.desk();
+    let folder = bench.work().canonicalize().unwrap();
+    for number in 0..count {
+        turn(&mut desk, 1, &format!("Where is heron {number}?"), "There.");
+        desk.leave(Head::new(folder.to_str().unwrap(), None));
+    }
+    desk.close();
+}
+
+#[test]
+fn a_list_of_conversations_that_is_cut_says_how_many_more_there_are() {
+    let bench = Bench::new();
+    many(&bench, 1_007);
+    let listed = bench.said(&["session", "list"]);
+    assert!(listed.contains("and 7 more"), "{}", listed.lines().last().unwrap());
+    let all = bench.said(&["session", "list", "--json"]);
+    assert_eq!(all.lines().count(), 1_007);
+    let found = bench.said(&["session", "search", "heron"]);
+    assert!(found.contains("and more: only the latest"), "{}", found.lines().last().unwrap());
+    let one = bench.said(&["session", "search", "heron 512"]);
+    assert!(!one.contains("and more"), "{one}");
+
+    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    let (work, nobody) = (bench.work(), server::nobody());
+    let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &nobody, "--model", "loop-1"];
+    let args = [&fixed[..], &["--linear"]].concat();
+    let mut screen = Screen::start(&args, &envs, &work, (100, 30));
+    screen.wait_for("/exit leaves");
+    screen.press("/sessions\r");
+    screen.wait_for("and 707 more");
+    screen.press("/exit\r");
+    screen.wait_for_exit();
+    let mut screen = Screen::start(&fixed, &envs, &work, (100, 30));
+    screen.wait_for("Ask anything");
+    screen.press("/sessions\r");
+    screen.wait_for("707 more");
+    screen.signal("TERM");
+    screen.wait_for_exit();
+}
