@@ -420,6 +420,8 @@ async fn what_once_passed_shows_and_changes_nothing() {
         "git range-diff EMPTY..HEAD EMPTY..HEAD~1",
         "git describe --dirty --always",
         "fd -HI . -x cat",
+        "fd -HI --type l . -x cat",
+        "fd -HI -tl -tf notes -X head",
         "fd -HI --exec head",
         "fd -HI -X grep MARK",
     ];

@@ -104,8 +104,19 @@ pub fn fd_reads(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
         return odd(call, at, findings);
     };
     let before = call.args.get(..at).unwrap_or_default();
+    // Each kind adds to the others, and a link that is found would be followed.
+    let linked = super::args::read(before, spec).iter().any(|token| match &token.part {
+        Part::Flag { name, value, .. } if matches!(name.as_ref(), "-t" | "--type") => {
+            !value.is_some_and(|kind| FD_KINDS.contains(&kind))
+        }
+        Part::Flag { .. } | Part::Operand(_) => false,
+    });
+    if linked {
+        return odd(call, at, findings);
+    }
     judge::judge_row(spec, &Call { args: before, ..call.clone() }, findings);
-    call.insert(0, "--type=file", findings);
+    // What begins with `/` is nobody's option.
+    ["--type=file", "--absolute-path"].iter().for_each(|word| call.insert(0, word, findings));
     let folders = sensitive::closed_folders().map(str::to_owned);
     for glob in sensitive::sensitive_globs().chain(folders) {
         call.insert(0, &format!("--exclude={}", sensitive::in_any_case(&glob)), findings);
@@ -113,8 +124,27 @@ pub fn fd_reads(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
     findings.absorb(&inner);
 }
 
+const FD_KINDS: &[&str] = &["f", "file", "d", "directory", "e", "empty", "x", "executable"];
 const FD_EACH: &[&str] = &["-x", "--exec"];
 const FD_EXEC: &[&str] = &["-x", "--exec", "-X", "--exec-batch"];
+
+/// `journalctl -o json`: every field of an entry, the arguments of programs among them.
+pub fn journal(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
+    let told = |token: &&Token<'_>| match &token.part {
+        Part::Flag { name, value: Some(value), .. } => match name.as_ref() {
+            "-o" | "--output" => JOURNAL_FIELDS.iter().any(|kind| value.starts_with(kind)),
+            "-F" | "--field" | "--output-fields" => value.to_ascii_uppercase().contains("CMDLINE"),
+            _ => false,
+        },
+        Part::Flag { .. } | Part::Operand(_) => false,
+    };
+    if let Some(token) = tokens.iter().find(told) {
+        let say = words::PRINTS_ARGUMENTS;
+        call.find("print", Tier::L1, say, token.at, &[Effect::Secret], findings);
+    }
+}
+
+const JOURNAL_FIELDS: &[&str] = &["json", "export", "verbose"];
 
 /// `git range-diff`: files of credentials are left out of what it compares.
 pub fn git_ranges(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {

@@ -25,8 +25,9 @@ pub use awk::awk;
 pub use data::statements;
 pub use find::find;
 pub use forms::{
-    ar_lists, fd_reads, first_word, git_one_setting, git_ranges, git_setting, lsof, lsof_files,
-    names_only, needs_in, no_cache, no_list_file, no_pager_command, numbers_only, tar_lists, yq,
+    ar_lists, fd_reads, first_word, git_one_setting, git_ranges, git_setting, journal, lsof,
+    lsof_files, names_only, needs_in, no_cache, no_list_file, no_pager_command, numbers_only,
+    tar_lists, yq,
 };
 pub use git::{
     git_bisect, git_branch, git_diff, git_dirty, git_discard, git_format, git_push, git_reflog,

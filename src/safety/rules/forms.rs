@@ -97,7 +97,7 @@ pub(super) const FORMS: &[Form] = &[
     probe_by(JVM, "mvn gradle sbt ant lein mill", &["--version", "-v", "-version", "--help"]),
     probe_by(PYTHON, "gcloud gsutil bq", &["--version", "-v", "version"]),
     probe_by(PYTHON, "az platformio pio west jupyter ipython meson conan scons", &["version", "--version", "-h"]),
-    probe("ruby perl php lua luajit deno bun R Rscript julia ghc cabal stack elixir erl mix nim crystal dart swift swiftc ocaml opam", &["-v", "-V", "--numeric-version"]),
+    probe("ruby perl php lua luajit deno bun julia ghc cabal stack elixir mix nim crystal", &["-v", "-V", "--numeric-version"]),
     probe("dotnet", &["--info", "--list-sdks", "--list-runtimes"]),
     probe("zig nim crystal", &["version", "--version"]),
     probe("gcc g++ cc c++ clang clang++ gcc-* g++-* clang-* gfortran", &["--version", "-v", "-dumpversion", "-dumpmachine", "-dumpfullversion", "-print-search-dirs"]),
@@ -107,7 +107,7 @@ pub(super) const FORMS: &[Form] = &[
     probe("kustomize istioctl skaffold argocd flux eksctl k9s stern", &["version --client", "version --short", "--version"]),
     probe("pulumi doctl flyctl fly hcloud aws", &["--version", "version"]),
     probe("ollama zoxide fzf lazygit tig delta difft colordiff htop btop glances nvidia-smi arduino-cli gpg-agent age sops git-lfs", VERSIONS),
-    probe("postgres pg_ctl pg_restore mysqldump mongod redis-server etcdctl influx", &["--version", "-V"]),
+    probe("pg_ctl pg_restore mysqldump etcdctl influx", &["--version", "-V"]),
     probe("qemu-system-* multipass limactl colima virsh VBoxManage skopeo", VERSION),
 
     // What is installed.
@@ -140,7 +140,7 @@ pub(super) const FORMS: &[Form] = &[
     here(Spec::read("xz unxz lzma").flags("-l -t -v -q --list --test --verbose --quiet --robot").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
     here(Spec::read("xz bzip2 zstd").flags("-d -c -q -v --decompress --stdout --quiet").operands(Reads(ANY)), &["-d|--decompress", "-c|--stdout"]),
     here(Spec::read("zstd").flags("-l -t -v -q --list --test").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
-    here(Spec::ask("7z 7za 7zr", words::PACKS, &[Exec]).posix().subs(&[Spec::read("l t").flags("-slt -ba -bd").operands(Reads(ANY)).check(checks::no_list_file)]), &[]),
+    here(Spec::ask("7z 7za 7zr", words::PACKS, &[Exec]).posix().subs(&[Spec::read("t").flags("-slt -ba -bd").operands(Reads(ANY)).check(checks::no_list_file)]), &[]),
     here(Spec::read("ar").check(checks::ar_lists).operands(Text).flags("*"), &[]),
 
     // Pagers, which print where nobody turns their pages.
@@ -161,7 +161,7 @@ pub(super) const FORMS: &[Form] = &[
     here(Spec::read("top").flags("-b -H -i -1").values("-n=text -o=text -p=text -u=text -U=text -w=?text -d=text -E=text -e=text").operands(No), &["-b", "-n"]),
     here(Spec::read("journalctl").flags("-b -k -r -x -e -q -a -l -NUM --no-pager --boot --dmesg --reverse --quiet --utc --no-hostname --no-full --all --disk-usage --list-boots --user --system --catalog --pager-end --full")
         .values("-n=?text --lines=?text -u=text --unit=text --user-unit=text -p=text --priority=text -S=text --since=text -U=text --until=text -o=text --output=text -t=text --identifier=text -g=text --grep=text --case-sensitive=?text --boot=?text --output-fields=text -F=text --field=text")
-        .operands(No), &[]),
+        .operands(No).check(checks::journal), &[]),
     here(Spec::read("dmesg").flags("-T -x -k -u -t -e -P -r --ctime --decode --kernel --userspace --notime --reltime --nopager --raw").values("-l=text --level=text -f=text --facility=text --color=?text --time-format=text --since=text --until=text").operands(No), &[]),
     here(Spec::read("who users").flags("-a -b -d -H -l -m -q -r -s -u -T -h -f -i --all --boot --heading --count --users --short --no-header").operands(No), &[]),
     here(Spec::read("last").flags("-a -F -i -w -x -R -NUM --fulltimes --fullnames --nohostname --system").values("-n=text --limit=text -s=text -t=text -p=text --since=text --until=text").operands(Text).check(checks::names_only), &[]),
@@ -195,8 +195,8 @@ pub(super) const FORMS: &[Form] = &[
     here(Spec::ask("openssl", words::SHOWS_SECRETS, &[Exec]).posix().subs(&[
         Spec::read("x509").flags("-noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -purpose -modulus -email -hash -subject_hash -issuer_hash -ocsp_uri -pubkey -alias -sha1 -sha256 -sha384 -sha512 -md5")
             .values("-in=path -inform=text -ext=text -nameopt=text -certopt=text -checkend=text -checkhost=text -dateopt=text").operands(No),
-        Spec::read("req crl").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::needs_in),
-        Spec::read("dgst sha1 sha224 sha256 sha384 sha512 md5").flags("-sha1 -sha224 -sha256 -sha384 -sha512 -md5 -sha3-256 -blake2b512 -r -hex -c").operands(Reads(ANY)),
+        Spec::read("req").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::needs_in),
+        Spec::read("sha384").flags("-sha1 -sha224 -sha256 -sha384 -sha512 -md5 -sha3-256 -blake2b512 -r -hex -c").operands(Reads(ANY)),
         Spec::read("rand").flags("-hex -base64").operands(Text).check(checks::numbers_only),
         Spec::read("list").flags("-commands -digest-commands -cipher-commands -digest-algorithms -cipher-algorithms -public-key-algorithms -1").operands(No),
         Spec::read("ciphers").flags("-v -V -s -tls1_2 -tls1_3").operands(Text).check(checks::names_only),

@@ -136,9 +136,19 @@ fn the_arguments_of_other_programs_are_left_out() {
     for line in ["ps", "ps aux", "ps -ef", "ps -eo pid,args", "ps -o command= -p 1", "ps 1"] {
         assert_eq!(started(line)[0], flag, "{line}");
     }
-    for line in
-        ["pgrep -a node", "pgrep -fa .", "w", "lsns", "top -bcn1", "ps eww", "ps -o environ"]
-    {
+    for line in [
+        "pgrep -a node",
+        "pgrep -fa .",
+        "w",
+        "lsns",
+        "top -bcn1",
+        "ps eww",
+        "ps -o environ",
+        "journalctl -o json",
+        "journalctl -n 5 --output=verbose",
+        "journalctl -F _CMDLINE",
+        "journalctl -o cat --output-fields=_CMDLINE",
+    ] {
         assert_eq!(verdict_of(line), Tier::L1, "{line}");
     }
 }
@@ -193,6 +203,9 @@ fn what_fd_hands_on_is_no_link_and_holds_no_credentials() {
         "fd -x sed {} a.txt",
         "fd -x cat .env",
         "fd -lx cat",
+        "fd -t l -x cat",
+        "fd --type symlink . -x cat",
+        "fd -tf -tl -X head",
         "fd --exec=cat",
         "fd -Hx cat",
     ] {
