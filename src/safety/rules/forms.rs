@@ -140,7 +140,7 @@ pub(super) const FORMS: &[Form] = &[
     here(Spec::read("xz unxz lzma").flags("-l -t -v -q --list --test --verbose --quiet --robot").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
     here(Spec::read("xz bzip2 zstd").flags("-d -c -q -v --decompress --stdout --quiet").operands(Reads(ANY)), &["-d|--decompress", "-c|--stdout"]),
     here(Spec::read("zstd").flags("-l -t -v -q --list --test").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
-    here(Spec::ask("7z 7za 7zr", words::PACKS, &[Exec]).posix().subs(&[Spec::read("t").flags("-slt -ba -bd").operands(Reads(ANY)).check(checks::no_list_file)]), &[]),
+    here(Spec::ask("7z 7za 7zr", words::PACKS, &[Exec]).posix().subs(&[Spec::read("l t").flags("-slt -ba -bd").operands(Reads(ANY)).check(checks::no_list_file)]), &[]),
     here(Spec::read("ar").check(checks::ar_lists).operands(Text).flags("*"), &[]),
 
     // Pagers, which print where nobody turns their pages.
@@ -195,8 +195,8 @@ pub(super) const FORMS: &[Form] = &[
     here(Spec::ask("openssl", words::SHOWS_SECRETS, &[Exec]).posix().subs(&[
         Spec::read("x509").flags("-noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -purpose -modulus -email -hash -subject_hash -issuer_hash -ocsp_uri -pubkey -alias -sha1 -sha256 -sha384 -sha512 -md5")
             .values("-in=path -inform=text -ext=text -nameopt=text -certopt=text -checkend=text -checkhost=text -dateopt=text").operands(No),
-        Spec::read("req").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::needs_in),
-        Spec::read("sha384").flags("-sha1 -sha224 -sha256 -sha384 -sha512 -md5 -sha3-256 -blake2b512 -r -hex -c").operands(Reads(ANY)),
+        Spec::read("req crl").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::needs_in),
+        Spec::read("dgst sha1 sha224 sha256 sha384 sha512 md5").flags("-sha1 -sha224 -sha256 -sha384 -sha512 -md5 -sha3-256 -blake2b512 -r -hex -c").operands(Reads(ANY)),
         Spec::read("rand").flags("-hex -base64").operands(Text).check(checks::numbers_only),
         Spec::read("list").flags("-commands -digest-commands -cipher-commands -digest-algorithms -cipher-algorithms -public-key-algorithms -1").operands(No),
         Spec::read("ciphers").flags("-v -V -s -tls1_2 -tls1_3").operands(Text).check(checks::names_only),
