@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use avocet::config::strict::Value;
 use avocet::config::{
-    Environment, Layer, Loaded, Paths, Provider, Sources, edit, load, paths::project_files,
+    Environment, Layer, Loaded, Paths, ProviderSetting, Sources, edit, load, paths::project_files,
 };
 use avocet::protocol::Mode;
 use avocet::safety::{Limit, Rule, Unknown};
@@ -220,12 +220,15 @@ fn a_built_in_model_is_named_like_any_other() {
     let provider = |file: &str, line: &[_]| {
         Desk::with(file).load_with(&[], line).settings.connection.map(|found| found.provider)
     };
-    assert_eq!(provider("", &[option("model", "guide")]), Some(Provider::Guide));
-    let scripted = Some(Provider::Scripted("a/b.txt".into()));
+    assert_eq!(provider("", &[option("model", "guide")]), Some(ProviderSetting::Guide));
+    let scripted = Some(ProviderSetting::Scripted("a/b.txt".into()));
     assert_eq!(provider("", &[option("model", "scripted:a/b.txt")]), scripted);
     let file = "[profiles.default]\nprovider = \"scripted\"\nhigh = \"a/b.txt\"";
     assert_eq!(provider(file, &[]), scripted);
-    assert_eq!(provider("[profiles.default]\nprovider = \"guide\"", &[]), Some(Provider::Guide));
+    assert_eq!(
+        provider("[profiles.default]\nprovider = \"guide\"", &[]),
+        Some(ProviderSetting::Guide)
+    );
 }
 
 #[test]

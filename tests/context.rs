@@ -372,7 +372,7 @@ async fn notes_that_are_too_long_are_cut_and_it_is_said() {
 #[tokio::test]
 async fn the_guide_is_never_asked_for_a_summary() {
     let mut talk = Talk::with(Bounds::default(), |parts, _| {
-        parts.reach.first.provider = "guide".into();
+        parts.reach.first.provider = avocet::protocol::Provider::Guide;
     });
     talk.fill(24, 50).await;
     assert_eq!(talk.model.summaries(), 0);

@@ -208,7 +208,7 @@ fn connected(replies: &[&str], heard: Heard) -> Connected {
     let inner = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
     Connected {
         model: Arc::new(Keeping { inner, heard }),
-        provider: "scripted".into(),
+        provider: avocet::protocol::Provider::Scripted,
         base_url: String::new(),
         list: Arc::new(|| async { Ok::<_, ModelError>(Vec::new()) }.boxed()),
     }

@@ -133,7 +133,7 @@ fn picture(buf: &Buffer) -> String {
 fn facts(lang: Lang) -> Facts {
     Facts {
         model: "qwen3-coder".into(),
-        provider: "openai".into(),
+        provider: avocet::protocol::Provider::OpenAi,
         base_url: "http://127.0.0.1:8080/v1".into(),
         profile: "default".into(),
         mode: Mode::High,
@@ -149,7 +149,7 @@ fn facts(lang: Lang) -> Facts {
 fn guide(lang: Lang) -> Facts {
     Facts {
         model: "guide".into(),
-        provider: "guide".into(),
+        provider: avocet::protocol::Provider::Guide,
         base_url: String::new(),
         usage: Usage::default(),
         ..facts(lang)

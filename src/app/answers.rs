@@ -14,7 +14,7 @@ use crate::cli::doctor::{self, Findings, Terminal};
 use crate::cli::model::Offer;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Exit, config, model, output, page, policy, session};
-use crate::config::{Connection, Environment, Provider};
+use crate::config::{Connection, Environment, ProviderSetting};
 use crate::library::Library;
 use crate::model::list_models;
 use crate::protocol::{NoteFact, Notice, Page, Row, Work};
@@ -101,7 +101,11 @@ fn ask_for_models(ground: &Ground) -> io::Result<Offer> {
 async fn offer(connection: Option<Connection>) -> Offer {
     match connection {
         Some(Connection {
-            provider: Provider::OpenAi, base_url, api_key, key_variable, ..
+            provider: ProviderSetting::OpenAi,
+            base_url,
+            api_key,
+            key_variable,
+            ..
         }) => {
             let key = api_key.as_ref().map(|key| key.expose());
             match list_models(&base_url, key, &key_variable).await {

@@ -90,7 +90,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let facts = Facts {
         // So that the first frame says it already.
         model: first.model.name().to_owned(),
-        provider: first.provider.clone(),
+        provider: first.provider,
         base_url: first.base_url.clone(),
         ..facts(ground, &tools, &guard.policy, bot)
     };

@@ -6,12 +6,12 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::ground::Ground;
-use crate::config::{Connection, Environment, Provider};
+use crate::config::{Connection, Environment, ProviderSetting};
 use crate::model::{
     Auto, Endpoint, Guide, LOCAL, Model, ModelError, Offer, OpenAi, Pace, Retry, Scripted,
     Timeouts, discover, list_models, shown_address,
 };
-use crate::protocol::Mode;
+use crate::protocol::{Mode, Provider};
 use crate::session::{Connect, Connected, Found, Wanted};
 use crate::words::{Lang, Say, Spoken, cli as words};
 
@@ -78,9 +78,9 @@ impl Knowledge {
         lang: Lang,
     ) -> Result<Connected, Say> {
         match &connection.provider {
-            Provider::Guide => Ok(guide(lang)),
-            Provider::Scripted(file) => scripted(file),
-            Provider::OpenAi => {
+            ProviderSetting::Guide => Ok(guide(lang)),
+            ProviderSetting::Scripted(file) => scripted(file),
+            ProviderSetting::OpenAi => {
                 let key = connection.api_key.as_ref().map(|key| key.expose().to_owned());
                 self.server(&connection.base_url, key, &connection.key_variable, model)
             }
@@ -109,7 +109,7 @@ impl Knowledge {
         let (url, key_name) = (base_url.to_owned(), key_name.to_owned());
         Ok(Connected {
             model: Arc::new(Retry::new(client, Pace::default())),
-            provider: "openai".to_owned(),
+            provider: Provider::OpenAi,
             base_url: shown_address(base_url),
             list: Arc::new(move || {
                 let (url, key, key_name) = (url.clone(), key.clone(), key_name.clone());
@@ -138,19 +138,19 @@ fn found(offer: Offer) -> Found {
 }
 
 fn guide(lang: Lang) -> Connected {
-    built_in(Arc::new(Guide::new(lang)), "guide")
+    built_in(Arc::new(Guide::new(lang)), Provider::Guide)
 }
 
 fn scripted(file: &std::path::Path) -> Result<Connected, Say> {
     let model = Scripted::open(file).map_err(|error| error.say())?;
-    Ok(built_in(Arc::new(model), "scripted"))
+    Ok(built_in(Arc::new(model), Provider::Scripted))
 }
 
-fn built_in(model: Arc<dyn Model>, provider: &str) -> Connected {
+fn built_in(model: Arc<dyn Model>, provider: Provider) -> Connected {
     let name = model.name().to_owned();
     Connected {
         model,
-        provider: provider.to_owned(),
+        provider,
         base_url: String::new(),
         list: Arc::new(move || {
             let name = name.clone();

@@ -18,7 +18,7 @@ use crate::cli::args::RunScript;
 use crate::cli::output;
 use crate::cli::report::{self, Voice};
 use crate::cli::script::{self as surface, Look, Writer};
-use crate::protocol::{Denied, Message, Notice, Tier, Work};
+use crate::protocol::{Denied, Message, Notice, Provider, Tier, Work};
 use crate::script::host::Key;
 use crate::script::shape::Shape;
 use crate::script::source::Library;
@@ -52,7 +52,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
     let (told, hear) = mpsc::unbounded_channel();
     // The guide plays a part of its own and cannot take another.
     let first = built.reach.first;
-    let model = (first.provider != "guide").then_some(first.model);
+    let model = (first.provider != Provider::Guide).then_some(first.model);
     let mut host = ScriptHost::new(model, built.tools, built.guard, told, asking(yes));
     host.remember_in(ground.store());
     let leaving = [ground.leaving.clone(), host.cancel.clone()];

@@ -7,9 +7,9 @@ use super::Exit;
 use super::kept;
 use super::model::Offer;
 use crate::commands::Row;
-use crate::config::{Connection, Layer, Loaded, Paths, Provider};
+use crate::config::{Connection, Layer, Loaded, Paths, ProviderSetting};
 use crate::library::Library;
-use crate::protocol::{Level, NoteFact, Notice, Sandboxing};
+use crate::protocol::{NoteFact, Notice, Sandboxing};
 use crate::tools::temp::RunFolder;
 use crate::words::{Spoken, Value, cli as w, context, temp};
 
@@ -92,7 +92,7 @@ pub fn notices(rows: &[Row]) -> Vec<Notice> {
                 w::DOCTOR_PAIR.with("label", label.clone()).with("value", value.clone())
             }
         };
-        Notice { level: Level::Info, say, hint: None }
+        Notice::info(say)
     };
     rows.iter().map(notice).collect()
 }
@@ -137,7 +137,11 @@ fn model(found: &Findings<'_>) -> Vec<Row> {
     let mut rows = vec![Row::heading(w::DOCTOR_MODEL)];
     match &found.loaded.settings.connection {
         None => rows.push(Row::line(w::NO_SERVER)),
-        Some(Connection { provider: Provider::Guide | Provider::Scripted(_), high, .. }) => {
+        Some(Connection {
+            provider: ProviderSetting::Guide | ProviderSetting::Scripted(_),
+            high,
+            ..
+        }) => {
             rows.push(Row::pair(w::DOCTOR_PROVIDER, high.as_str()));
         }
         Some(connection) => rows.extend(server(connection, found.offer)),
@@ -157,7 +161,7 @@ fn server(connection: &Connection, offer: &Offer) -> Vec<Row> {
         Offer::Failed(why) => why.clone().into(),
     };
     vec![
-        Row::pair(w::DOCTOR_PROVIDER, provider.name()),
+        Row::pair(w::DOCTOR_PROVIDER, provider.kind().name()),
         Row::pair(w::DOCTOR_SERVER, crate::model::shown_address(base_url).as_str()),
         Row::pair(w::DOCTOR_KEY, key.with("name", key_variable.as_str())),
         Row::pair(

@@ -10,9 +10,9 @@ use super::print::Options;
 use super::{Exit, shown};
 use crate::protocol::{
     Ask, AskId, Attached, Decision, Denied, Ending, Event, Notice, Observation, Op, Outcome,
-    Question, Replied, Risk, ShellPiece, Step, Tier, Work,
+    Question, Replied, Risk, ShellPiece, Step, Tier, Topic, Work,
 };
-use crate::words::{Say, cli as w, prompt};
+use crate::words::{Say, cli as w, prompt, session, with_sentences};
 
 /// What the driver must do.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +108,7 @@ impl<'a> Headless<'a> {
     pub fn next(&mut self, event: &Event) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.options.json {
-            effects.extend(serde_json::to_string(event).ok().map(Effect::Out));
+            effects.extend(with_sentences(event, self.options.voice.lang).map(Effect::Out));
         }
         let told = self.happened(event);
         // In JSON everything was told by the event itself, except how it ends.
@@ -150,7 +150,7 @@ impl<'a> Headless<'a> {
             }
             // Said with the question, unless a person answered it.
             Event::Notice(notice)
-                if notice.say.word() == prompt::PIECES_DECLINED && !self.options.asks =>
+                if notice.topic == Topic::PiecesDeclined && !self.options.asks =>
             {
                 vec![]
             }
@@ -371,6 +371,10 @@ impl<'a> Headless<'a> {
                 self.unless_blocked(Exit::Failed)
             }
             (Stop::No, Ending::Stopped) => Exit::Blocked,
+            (Stop::No, Ending::Interrupted) => {
+                effects.extend(notice(Notice::error(session::INTERRUPTED)));
+                Exit::Failed
+            }
         };
         effects.extend(self.on_the_way());
         effects.push(Effect::End(exit));

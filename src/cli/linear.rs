@@ -15,7 +15,7 @@ use crate::protocol::{
     Risk, Step, Tier, Work,
 };
 use crate::safety::clean::escape;
-use crate::words::{Lang, Say, Word, context, linear as w, prompt};
+use crate::words::{Lang, Say, Word, context, linear as w, prompt, session};
 
 mod leaving;
 mod question;
@@ -537,6 +537,7 @@ impl Linear {
             Ending::Done | Ending::Error => Vec::new(),
             Ending::Cancelled | Ending::Stopped => vec![self.say(w::STOPPED)],
             Ending::Limit { why } => vec![Effect::Notice(Notice::warning(why.clone()))],
+            Ending::Interrupted => vec![Effect::Notice(Notice::error(session::INTERRUPTED))],
             Ending::Failed { why } | Ending::Unsent { why } => {
                 vec![Effect::Notice(Notice::error(why.clone()))]
             }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::config::{Connection, Provider, Settings};
+use crate::config::{Connection, ProviderSetting, Settings};
 use crate::protocol::Mode;
 use crate::words::{Lang, Say, cli as w};
 
@@ -20,7 +20,9 @@ pub enum Offer {
 /// The models as rows; those of the profile are marked.
 pub fn rows(settings: &Settings, offer: &Offer) -> Vec<Row> {
     let mut rows = Vec::new();
-    if let Some(Connection { provider: Provider::OpenAi, base_url, .. }) = &settings.connection {
+    if let Some(Connection { provider: ProviderSetting::OpenAi, base_url, .. }) =
+        &settings.connection
+    {
         rows.push(Row::heading(base_url.as_str()));
     }
     match offer {

@@ -42,7 +42,7 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
     };
     let rows = [
         (w::STATUS_MODEL, Value::from(model.as_str())),
-        (w::STATUS_PROVIDER, provider.as_str().into()),
+        (w::STATUS_PROVIDER, provider.name().into()),
         (w::STATUS_SERVER, base_url.as_str().into()),
         (w::STATUS_PROFILE, profile.as_str().into()),
         (w::STATUS_MODE, mode.name().into()),

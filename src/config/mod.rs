@@ -28,4 +28,4 @@ pub use environment::Environment;
 pub use load::{Layer, Loaded, Sources, load};
 pub use paths::Paths;
 pub use problem::{Fault, Problem};
-pub use settings::{Connection, Provider, Secret, Settings};
+pub use settings::{Connection, ProviderSetting, Secret, Settings};

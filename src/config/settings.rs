@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::Environment;
 use super::load::{Layer, Stack};
 use super::problem::{Fault, Problem, Written};
-use crate::protocol::{Mode, Sandboxing, Shelter};
+use crate::protocol::{self, Mode, Sandboxing, Shelter};
 use crate::safety::{Limit, Policy, Rule, Unknown};
 use crate::words::Lang;
 
@@ -80,7 +80,7 @@ pub struct Limits {
 /// How a model is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
-    pub provider: Provider,
+    pub provider: ProviderSetting,
     /// Up to and with `/v1`; empty for a built-in model.
     pub base_url: String,
     pub api_key: Option<Secret>,
@@ -101,29 +101,28 @@ impl Connection {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Provider {
+pub enum ProviderSetting {
     OpenAi,
     Guide,
     Scripted(PathBuf),
 }
 
-impl Provider {
-    /// As `Facts` and the settings file name it.
-    pub fn name(&self) -> &'static str {
+impl ProviderSetting {
+    pub fn kind(&self) -> protocol::Provider {
         match self {
-            Provider::OpenAi => "openai",
-            Provider::Guide => "guide",
-            Provider::Scripted(_) => "scripted",
+            ProviderSetting::OpenAi => protocol::Provider::OpenAi,
+            ProviderSetting::Guide => protocol::Provider::Guide,
+            ProviderSetting::Scripted(_) => protocol::Provider::Scripted,
         }
     }
 
     /// The built-in models that `--model` can name.
-    fn of_model(model: &str) -> Option<Provider> {
+    fn of_model(model: &str) -> Option<ProviderSetting> {
         match model.split_once(':') {
             Some(("scripted", file)) if !file.is_empty() => {
-                Some(Provider::Scripted(PathBuf::from(file)))
+                Some(ProviderSetting::Scripted(PathBuf::from(file)))
             }
-            _ if model == "guide" => Some(Provider::Guide),
+            _ if model == "guide" => Some(ProviderSetting::Guide),
             _ => None,
         }
     }
@@ -252,7 +251,7 @@ fn connection(profile: &str, stack: &Stack, environment: &Environment) -> Option
 
     let named = stack.text("base_url");
     if let Some(provider) = built_in_model(model.as_deref(), of_profile, named.is_some(), &high) {
-        let name = provider.name().to_owned();
+        let name = provider.kind().name().to_owned();
         return Some(Connection {
             provider,
             base_url: String::new(),
@@ -269,7 +268,14 @@ fn connection(profile: &str, stack: &Stack, environment: &Environment) -> Option
     let of_openai = api_key.is_some() && (named_by_profile || key_variable == "OPENAI_API_KEY");
     let base_url = named.or(to_profile).or_else(|| of_openai.then(|| OPENAI.to_owned()))?;
     let base_url = base_url.trim_end_matches('/').to_owned();
-    Some(Connection { provider: Provider::OpenAi, base_url, api_key, key_variable, low, high })
+    Some(Connection {
+        provider: ProviderSetting::OpenAi,
+        base_url,
+        api_key,
+        key_variable,
+        low,
+        high,
+    })
 }
 
 /// A built-in model: named by `--model`, or by the profile when no server is named over it.
@@ -278,11 +284,13 @@ fn built_in_model(
     of_profile: impl Fn(&str) -> Option<String>,
     server_named: bool,
     high: &str,
-) -> Option<Provider> {
+) -> Option<ProviderSetting> {
     match (model, of_profile("provider").as_deref()) {
-        (Some(model), _) if Provider::of_model(model).is_some() => Provider::of_model(model),
-        (None, Some("guide")) if !server_named => Some(Provider::Guide),
-        (None, Some("scripted")) if !server_named => Some(Provider::Scripted(high.into())),
+        (Some(model), _) if ProviderSetting::of_model(model).is_some() => {
+            ProviderSetting::of_model(model)
+        }
+        (None, Some("guide")) if !server_named => Some(ProviderSetting::Guide),
+        (None, Some("scripted")) if !server_named => Some(ProviderSetting::Scripted(high.into())),
         _ => None,
     }
 }

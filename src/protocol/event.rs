@@ -1,12 +1,12 @@
 //! What a session tells its surfaces.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     Ask, AskId, Attached, Catalogue, Change, Facts, Observation, Page, PlanItem, Receipt, Rewind,
     Risk, SessionRow, Step, Work,
 };
-use crate::words::Say;
+use crate::words::{Say, session};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -108,6 +108,7 @@ pub enum Event {
     },
     TurnEnded {
         turn: u64,
+        #[serde(deserialize_with = "ending_of_any_version")]
         ending: Ending,
         usage: Usage,
         elapsed_ms: u64,
@@ -208,6 +209,8 @@ pub enum Ending {
     Cancelled,
     /// The person stopped at a question.
     Stopped,
+    /// The program ended while the turn ran.
+    Interrupted,
     /// A limit was reached and nobody said to go on.
     Limit {
         why: Say,
@@ -220,6 +223,14 @@ pub enum Ending {
     Failed {
         why: Say,
     },
+}
+
+/// Version 0.1 told an interrupted turn from a failed one by its sentence only.
+fn ending_of_any_version<'de, D: Deserializer<'de>>(from: D) -> Result<Ending, D::Error> {
+    Ok(match Ending::deserialize(from)? {
+        Ending::Failed { why } if why.word() == session::INTERRUPTED => Ending::Interrupted,
+        other => other,
+    })
 }
 
 /// Counts as the server gave them, or estimated where it gave none.
@@ -256,24 +267,51 @@ pub struct Notice {
     pub say: Say,
     /// What to do about it.
     pub hint: Option<Say>,
+    /// What it is about, for those who treat some notices differently.
+    #[serde(default, skip_serializing_if = "Topic::is_general")]
+    pub topic: Topic,
+}
+
+/// What a notice is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Topic {
+    #[default]
+    General,
+    /// A saved session was resumed.
+    Resumed,
+    /// The shell commands of a template were not allowed, so nothing was sent.
+    PiecesDeclined,
+}
+
+impl Topic {
+    fn is_general(&self) -> bool {
+        *self == Topic::General
+    }
 }
 
 impl Notice {
     pub fn info(say: impl Into<Say>) -> Notice {
-        Notice { level: Level::Info, say: say.into(), hint: None }
+        Notice { level: Level::Info, say: say.into(), hint: None, topic: Topic::General }
     }
 
     pub fn warning(say: impl Into<Say>) -> Notice {
-        Notice { level: Level::Warning, say: say.into(), hint: None }
+        Notice { level: Level::Warning, say: say.into(), hint: None, topic: Topic::General }
     }
 
     pub fn error(say: impl Into<Say>) -> Notice {
-        Notice { level: Level::Error, say: say.into(), hint: None }
+        Notice { level: Level::Error, say: say.into(), hint: None, topic: Topic::General }
     }
 
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Say>) -> Notice {
         self.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn about(mut self, topic: Topic) -> Notice {
+        self.topic = topic;
         self
     }
 }

@@ -11,7 +11,7 @@ pub struct Facts {
     /// The model that answers now, as the server names it.
     pub model: String,
     /// `openai`, `guide` or `scripted`.
-    pub provider: String,
+    pub provider: Provider,
     /// Where it is reached; empty for a built-in one.
     pub base_url: String,
     pub profile: String,
@@ -82,6 +82,30 @@ pub struct NoteFact {
     /// Bytes it has, and bytes of it that are sent.
     pub bytes: usize,
     pub sent: usize,
+}
+
+/// What kind of model answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    /// A server that speaks OpenAI's chat completions.
+    #[default]
+    OpenAi,
+    /// The built-in offline guide, which is not a language model.
+    Guide,
+    /// Replies from a file.
+    Scripted,
+}
+
+impl Provider {
+    /// As the settings file names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Provider::OpenAi => "openai",
+            Provider::Guide => "guide",
+            Provider::Scripted => "scripted",
+        }
+    }
 }
 
 impl NoteFact {

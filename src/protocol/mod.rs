@@ -37,8 +37,8 @@ pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope, ShellP
 pub use catalogue::{Catalogue, Entry, EntryKind, EntryState, Untold};
 pub use change::{Change, PlanItem, PlanState};
 pub use denied::Denied;
-pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Usage};
-pub use facts::{Facts, NoteFact, Sandboxing, Shelter, ToolFact, Unsaved};
+pub use event::{Cut, Ending, Event, Level, Notice, Origin, Replied, Topic, Usage};
+pub use facts::{Facts, NoteFact, Provider, Sandboxing, Shelter, ToolFact, Unsaved};
 pub use message::{Message, Params, Role};
 pub use observation::{Observation, Outcome, Parsed};
 pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};

@@ -2,7 +2,7 @@
 
 use super::run::Session;
 use super::{Found, Wanted, report};
-use crate::protocol::{Event, Mode, Notice};
+use crate::protocol::{Event, Mode, Notice, Provider};
 use crate::words::{Lang, session as words};
 
 impl Session {
@@ -34,7 +34,7 @@ impl Session {
 
     pub(super) async fn set_lang(&mut self, lang: Lang) {
         self.facts.lang = lang;
-        if self.voice.connected.provider == "guide" {
+        if self.voice.connected.provider == Provider::Guide {
             self.connect(Wanted::Guide).await;
         }
         self.tell_facts().await;

@@ -22,7 +22,7 @@ use crate::context::digest::cut_middle;
 use crate::context::history::{History, Kept, Summary};
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
-    Ending, Event, Mode, Notice, Observation, Origin, Params, PlanItem, Receipt, shown,
+    Ending, Event, Mode, Notice, Observation, Origin, Params, PlanItem, Provider, Receipt, shown,
 };
 use crate::safety::redact::Redactor;
 use crate::words::{Lang, Say, Spoken, context as words};
@@ -49,13 +49,13 @@ impl Summarizer {
 
     /// Made when it is needed. The guide cannot sum up.
     fn model(&self) -> Option<Arc<dyn Model>> {
-        match self.now.provider.as_str() {
-            "guide" => None,
-            "openai" => match (self.connect)(&Wanted::Mode(Mode::Low), self.lang) {
+        match self.now.provider {
+            Provider::Guide => None,
+            Provider::OpenAi => match (self.connect)(&Wanted::Mode(Mode::Low), self.lang) {
                 Ok(low) if low.base_url == self.now.base_url => Some(low.model),
                 Ok(_) | Err(_) => Some(Arc::clone(&self.now.model)),
             },
-            _ => Some(Arc::clone(&self.now.model)),
+            Provider::Scripted => Some(Arc::clone(&self.now.model)),
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn closing(events: &[Event], cwd: &str) -> Vec<Event> {
         }));
     }
     out.extend(open.steps.into_iter().map(|step| Event::Observed(Box::new(step.seen(cwd)))));
-    let ending = Ending::Failed { why: words::INTERRUPTED.into() };
+    let ending = Ending::Interrupted;
     out.push(Event::TurnEnded { turn: *turn, ending, usage: Usage::default(), elapsed_ms: 0 });
     out
 }
@@ -140,9 +140,8 @@ pub fn kept(events: &[Event]) -> Kept {
     match ending {
         // What it left could not be kept, such as on a full disk.
         Some(Ending::Cancelled) => kept.cancelled(),
-        Some(Ending::Failed { why }) if why.word() == words::INTERRUPTED => kept.interrupted(),
+        Some(Ending::Interrupted) | None => kept.interrupted(),
         Some(_) => {}
-        None => kept.interrupted(),
     }
     kept
 }

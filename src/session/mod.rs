@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinHandle;
 
 use crate::model::{Model, ModelError};
-use crate::protocol::{Event, Facts, Op, Params};
+use crate::protocol::{Event, Facts, Op, Params, Provider};
 use crate::safety::redact::Redactor;
 use crate::safety::{Place, Policy, Rule, Terms, World};
 use crate::tools::Toolbox;
@@ -139,8 +139,7 @@ pub enum Wanted {
 #[derive(Clone)]
 pub struct Connected {
     pub model: Arc<dyn Model>,
-    /// `openai`, `guide` or `scripted`.
-    pub provider: String,
+    pub provider: Provider,
     /// Empty for a built-in one.
     pub base_url: String,
     /// Asks the server which models it offers.

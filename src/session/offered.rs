@@ -17,7 +17,9 @@ use super::script::{GRACE, ScriptPlaces, begin, hearing, may_call, said, shown};
 use super::scripting::{Asked, Memory, Said, ScriptHost};
 use crate::agent::Host as _;
 use crate::context::digest;
-use crate::protocol::{Ask, AskId, Event, Notice, Observation, Outcome, Question, Usage, Work};
+use crate::protocol::{
+    Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, Usage, Work,
+};
 use crate::safety::{Cleared, SCRIPT_TOOL};
 use crate::script::shape::Shape;
 use crate::script::shape::input::Args;
@@ -150,9 +152,9 @@ impl Tool for ScriptTool {
 impl Session {
     /// The scripts a model may run now; the guide plays a part of its own.
     pub(super) fn offered(&self) -> Arc<Vec<Offered>> {
-        match self.voice.connected.provider == "guide" {
-            true => Arc::default(),
-            false => Arc::clone(&self.voice.kept.scripts.offered),
+        match self.voice.connected.provider {
+            Provider::Guide => Arc::default(),
+            Provider::OpenAi | Provider::Scripted => Arc::clone(&self.voice.kept.scripts.offered),
         }
     }
 

@@ -16,8 +16,8 @@ use crate::agent::drive::{Ended, drive};
 use crate::agent::turn::{Opening, Start, Turn};
 use crate::context::history::Kept;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Event, Observation, Outcome, Part, Prompt, Question, ShellPiece,
-    Source, SourceKind, Step, Usage,
+    Ask, AskId, Decision, Ending, Event, Notice, Observation, Outcome, Part, Prompt, Question,
+    ShellPiece, Source, SourceKind, Step, Topic, Usage,
 };
 use crate::safety::{self, Cleared, Held, Narrowed, Policy, Verdict};
 use crate::tools::attach;
@@ -194,7 +194,9 @@ impl Filling<'_> {
         let Some(allowed) = allowed(decision, &pieces) else {
             self.left(&held, Outcome::Declined).await;
             self.host
-                .tell(Event::Notice(crate::protocol::Notice::warning(words::PIECES_DECLINED)))
+                .tell(Event::Notice(
+                    Notice::warning(words::PIECES_DECLINED).about(Topic::PiecesDeclined),
+                ))
                 .await;
             return Err(Stop::Stopped);
         };

@@ -215,7 +215,7 @@ mod tests {
     fn beside_the_guide_stand_the_models_that_were_found() {
         let guide = Connected {
             model: Arc::new(Guide::new(Lang::En)),
-            provider: "guide".into(),
+            provider: crate::protocol::Provider::Guide,
             base_url: String::new(),
             list: Arc::new(|| async { Ok(Vec::new()) }.boxed()),
         };

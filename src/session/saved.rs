@@ -12,7 +12,9 @@ use super::run::Session;
 use super::turns::Words;
 use super::{export, mend};
 use crate::context::history::{History, Mark};
-use crate::protocol::{Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow, Unsaved};
+use crate::protocol::{
+    Event, Facts, Notice, Op, Origin, Page, Rewind, Row, SessionRow, Topic, Unsaved,
+};
 use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
     Desk, Fault, Head, Hit, Listed, Piece, Recorder, Resumed, Store, StoreError, title_of,
@@ -394,7 +396,7 @@ impl Session {
         if self.facts.read_only {
             self.say_read_only().await;
         } else if self.saved.replay != Replay::Nothing {
-            self.say(Notice::info(words::RESUMED.with("title", title))).await;
+            self.say(Notice::info(words::RESUMED.with("title", title)).about(Topic::Resumed)).await;
         }
         if interrupted && self.saved.replay == Replay::Nothing {
             self.say(Notice::info(words::INTERRUPTED)).await;

@@ -23,7 +23,8 @@ use crate::agent::drive::Ended;
 use crate::context::digest;
 use crate::context::history::Kept;
 use crate::protocol::{
-    Ask, AskId, Decision, Ending, Event, Notice, Observation, Origin, Question, Replied, Usage,
+    Ask, AskId, Decision, Ending, Event, Notice, Observation, Origin, Provider, Question, Replied,
+    Usage,
 };
 use crate::script::shape::Shape;
 use crate::script::shape::input::Args;
@@ -172,7 +173,7 @@ impl Session {
     fn script_world(&self, host: &TurnHost) -> (ScriptHost, Ears) {
         let (told, asking, ears) = hearing();
         // The guide plays a part of its own and cannot take another.
-        let is_guide = self.voice.connected.provider == "guide";
+        let is_guide = self.voice.connected.provider == Provider::Guide;
         let world = ScriptHost {
             model: (!is_guide).then(|| Arc::clone(&host.desk.model)),
             tools: host.desk.tools.clone(),

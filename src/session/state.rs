@@ -196,7 +196,7 @@ pub fn check(facts: &Facts) -> Option<Work> {
 pub fn facts(known: &Facts, voice: &Voice) -> Facts {
     Facts {
         model: voice.connected.model.name().to_owned(),
-        provider: voice.connected.provider.clone(),
+        provider: voice.connected.provider,
         base_url: voice.connected.base_url.clone(),
         ..known.clone()
     }

@@ -1,10 +1,9 @@
 //! What of an event is kept: its JSON with secrets masked, the words in it that can be
 //! searched, and what a session is called after.
 
-use crate::protocol::{Event, Observation, Origin, Question, Work};
+use crate::protocol::{Event, Observation, Origin, Question, Topic, Work};
 use crate::safety::clean::{self, Source};
 use crate::safety::redact::Redactor;
-use crate::words::session as words;
 
 /// Bytes of one event that can be searched.
 const SEARCHED: usize = 64 * 1024;
@@ -112,7 +111,7 @@ pub fn is_kept(event: &Event) -> bool {
         | Event::TurnEnded { .. }
         | Event::Page(_) => true,
         // It would stand there once more with every start.
-        Event::Notice(notice) => notice.say.word() != words::RESUMED,
+        Event::Notice(notice) => notice.topic != Topic::Resumed,
         Event::Asked(ask) => matches!(ask.question, Question::Step { .. }),
         _ => false,
     }
@@ -234,8 +233,10 @@ mod tests {
 
     #[test]
     fn that_a_session_is_continued_is_said_and_not_kept() {
-        let told = |say| Event::Notice(Notice::info(say));
-        assert!(!is_kept(&told(words::RESUMED.with("title", "tests"))));
-        assert!(is_kept(&told(words::INTERRUPTED.into())));
+        use crate::words::session;
+        let told = |say: crate::words::Word| Event::Notice(Notice::info(say));
+        let resumed = Notice::info(session::RESUMED.with("title", "tests")).about(Topic::Resumed);
+        assert!(!is_kept(&Event::Notice(resumed)));
+        assert!(is_kept(&told(session::INTERRUPTED)));
     }
 }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::clean;
 use super::paint::{self, Pen};
-use crate::protocol::{Facts, Shelter};
+use crate::protocol::{Facts, Provider, Shelter};
 use crate::words::{Lang, Word, screen as words};
 
 const GAP: usize = 3;
@@ -123,7 +123,7 @@ pub fn model(facts: &Facts, lang: Lang) -> String {
 }
 
 pub fn is_guide(facts: &Facts) -> bool {
-    facts.provider == "guide"
+    facts.provider == Provider::Guide
 }
 
 /// The last two parts of a path: enough to know where one is.

@@ -277,6 +277,40 @@ pub fn find(key: &str) -> Option<Word> {
     all().find(|word| word.key == now)
 }
 
+/// What is printed for other programs: JSON in which every sentence of the catalogue, which
+/// is stored as its key and values, also has its `text` in `lang`.
+pub fn with_sentences(value: &impl Serialize, lang: Lang) -> Option<String> {
+    let mut value = serde_json::to_value(value).ok()?;
+    add_sentences(&mut value, lang);
+    serde_json::to_string(&value).ok()
+}
+
+fn add_sentences(value: &mut serde_json::Value, lang: Lang) {
+    match value {
+        serde_json::Value::Array(items) => {
+            items.iter_mut().for_each(|item| add_sentences(item, lang));
+        }
+        serde_json::Value::Object(fields) => {
+            let is_sentence = fields.len() == 2
+                && fields.get("values").is_some_and(serde_json::Value::is_array)
+                && fields
+                    .get("key")
+                    .and_then(|key| key.as_str())
+                    .is_some_and(|key| find(key).is_some());
+            let say = is_sentence
+                .then(|| Say::deserialize(&serde_json::Value::Object(fields.clone())).ok())
+                .flatten();
+            for field in fields.values_mut() {
+                add_sentences(field, lang);
+            }
+            if let Some(say) = say {
+                fields.insert("text".to_owned(), say.text(lang).into());
+            }
+        }
+        _ => {}
+    }
+}
+
 fn key_only<S: serde::Serializer>(word: &Word, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(word.key)
 }
@@ -313,6 +347,25 @@ mod tests {
             .skip(1)
             .filter_map(|part| part.split_once('}').map(|(name, _)| name))
             .collect()
+    }
+
+    #[test]
+    fn json_for_other_programs_has_the_sentence_beside_the_key() {
+        let inner = protocol::UNKNOWN_WORD.with("key", "a.B");
+        let say = protocol::UNKNOWN_WORD.with("key", inner);
+        let json = with_sentences(&vec![say.clone()], Lang::Zh).expect("plain data");
+        let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(read[0]["text"], say.text(Lang::Zh));
+        assert!(read[0]["values"][0][1]["text"].is_string(), "{json}");
+        // What is printed can be read back as what it was.
+        assert_eq!(serde_json::from_str::<Vec<Say>>(&json).expect("a sentence"), [say]);
+    }
+
+    #[test]
+    fn only_sentences_of_the_catalogue_get_a_text() {
+        let data = serde_json::json!({ "key": "mine", "values": [1] });
+        let json = with_sentences(&data, Lang::En).expect("plain data");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).expect("JSON"), data);
     }
 
     #[test]

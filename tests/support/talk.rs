@@ -190,7 +190,7 @@ pub fn row(row: &Row) -> String {
 pub fn connected(model: Arc<dyn Model>) -> Connected {
     Connected {
         model,
-        provider: "scripted".into(),
+        provider: avocet::protocol::Provider::Scripted,
         base_url: String::new(),
         list: Arc::new(|| async { Ok::<_, ModelError>(vec!["a".to_owned()]) }.boxed()),
     }

@@ -169,7 +169,8 @@ fn r9s_differs_yes_prints_nothing_there_here_each_piece_is_told_before_it_runs()
 
 #[test]
 fn pieces_are_refused_where_nobody_can_allow_them_and_it_is_said() {
-    let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED);
+    let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED)
+        .about(crate::protocol::Topic::PiecesDeclined);
     let events = vec![pieces(&[risk(Tier::L0)]), Event::Notice(declined), ended(Ending::Stopped)];
     let ran = play(&options(), events);
     assert_eq!(ran.err.matches("Nothing was sent").count(), 1, "{}", ran.err);
@@ -224,7 +225,8 @@ fn what_a_person_did_not_allow_is_said_and_an_interrupt_ends_the_question() {
     let options = Options { asks: true, ..options() };
     let mut turn = Headless::new(&options);
     turn.next(&pieces(&[risk(Tier::L0)]));
-    let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED);
+    let declined = Notice::warning(crate::words::prompt::PIECES_DECLINED)
+        .about(crate::protocol::Topic::PiecesDeclined);
     assert_eq!(turn.next(&Event::Notice(declined)).len(), 1);
     assert!(turn.interrupt().contains(&Effect::Send(Op::Stop)));
     assert!(turn.typed(Some("y")).is_empty(), "too late");
@@ -480,7 +482,7 @@ fn a_notice_keeps_its_level() {
     for (level, label) in
         [(Level::Error, "error: "), (Level::Warning, "warning: "), (Level::Info, "The")]
     {
-        let notice = Notice { level, say: say("x"), hint: None };
+        let notice = Notice { level, ..Notice::info(say("x")) };
         let ran = play(&options(), vec![Event::Notice(notice), ended(Ending::Done)]);
         assert!(ran.err.starts_with(label), "{}", ran.err);
     }

@@ -15,7 +15,7 @@ use super::time::{self, When};
 use super::{page, plan};
 use crate::protocol::{Attached, Cut, Ending, Level, Notice, Origin, PlanItem, Row, Usage};
 use crate::tui::{clean, glyph};
-use crate::words::{Say, screen};
+use crate::words::{Say, screen, session};
 
 /// Columns before the text of every block; its mark stands there.
 pub(super) const GUTTER: usize = 2;
@@ -389,6 +389,10 @@ fn set_end(ending: &Ending, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -
         Ending::Cancelled | Ending::Stopped => (Some(screen::ENDED_STOPPED.into()), theme.dim),
         Ending::Limit { why } => (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn),
         Ending::Unsent { why } => (Some(why.clone()), theme.danger),
+        Ending::Interrupted => {
+            let why = session::INTERRUPTED;
+            (Some(screen::ENDED_FAILED.with("why", why)), theme.danger)
+        }
         Ending::Failed { why } => {
             (Some(screen::ENDED_FAILED.with("why", why.clone())), theme.danger)
         }

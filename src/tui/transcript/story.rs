@@ -362,7 +362,9 @@ impl Story {
             Some(Body::Cut(Cut::Cancelled)) => {
                 matches!(ending, Ending::Cancelled | Ending::Stopped)
             }
-            Some(Body::Cut(Cut::Broken)) => matches!(ending, Ending::Failed { .. }),
+            Some(Body::Cut(Cut::Broken)) => {
+                matches!(ending, Ending::Failed { .. } | Ending::Interrupted)
+            }
             _ => false,
         };
         if said {
