@@ -19,6 +19,31 @@ pub fn mend(terminal: impl std::os::fd::AsFd) {
     let _ = tcsetattr(&terminal, OptionalActions::Now, &modes);
 }
 
+/// Hands on to whoever reads what was typed of a line that is not ended yet. Linux does so
+/// when the reading of whole lines is left and taken up again; elsewhere it comes with the
+/// end of its line.
+#[cfg(target_os = "linux")]
+pub fn hand_on_typed() {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
+
+    let keyboard = rustix::stdio::stdin();
+    // In the background the terminal is somebody else's.
+    if tcgetpgrp(keyboard).ok() != Some(rustix::process::getpgrp()) {
+        return;
+    }
+    let Ok(modes) = tcgetattr(keyboard) else { return };
+    if !modes.local_modes.contains(LocalModes::ICANON) {
+        return;
+    }
+    let mut by_letter = modes.clone();
+    by_letter.local_modes.remove(LocalModes::ICANON);
+    let _ = tcsetattr(keyboard, OptionalActions::Now, &by_letter);
+    let _ = tcsetattr(keyboard, OptionalActions::Now, &modes);
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn hand_on_typed() {}
+
 /// Whether a terminal has the raw modes of a full screen. Shells that edit lines themselves
 /// leave signals and output as they are.
 #[cfg(unix)]

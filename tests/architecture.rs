@@ -228,6 +228,23 @@ fn what_decides_does_not_wait() {
     assert!(wrong.is_empty(), "not pure:\n{}", wrong.join("\n"));
 }
 
+/// What a trait answers by itself is easily forgotten where one world wraps another.
+#[test]
+fn a_world_that_wraps_another_hands_every_question_on() {
+    let sources = sources();
+    let text = |path: &str| &sources.iter().find(|source| source.path == path).unwrap().text;
+    let functions = |text: &str, block: &str| -> BTreeSet<String> {
+        let begins = text.find(block).unwrap();
+        let block = text.split_at(begins).1;
+        let block = block.split_at(block.find("\n}\n").unwrap()).0;
+        let heads = block.lines().filter_map(|line| line.trim().strip_prefix("fn "));
+        heads.map(|head| head.split('(').next().unwrap().to_owned()).collect()
+    };
+    let asked = functions(text("src/safety/mod.rs"), "pub trait World");
+    let answered = functions(text("src/session/skills.rs"), "impl World for WithSkills");
+    assert_eq!(asked, answered);
+}
+
 #[test]
 fn only_safety_makes_a_cleared_step() {
     for source in sources() {

@@ -248,6 +248,7 @@ impl Ground {
             ground: self.shade(),
             ring: self.ring(),
             clipboard: self.clipboard(),
+            home: self.paths.home.clone(),
             links: depth != Depth::None && knows_links(variable),
             clock: wall(),
         }

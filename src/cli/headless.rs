@@ -171,6 +171,7 @@ impl<'a> Headless<'a> {
             | Event::Plan { .. }
             | Event::Undone { .. }
             | Event::StillChanged { .. }
+            | Event::FolderAdded { .. }
             | Event::Returned
             | Event::Answered { .. }
             | Event::Queued { .. }

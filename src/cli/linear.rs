@@ -206,6 +206,18 @@ impl Linear {
         self.entered(text)
     }
 
+    /// A line that came before the question could be read: it answers nothing, and goes the
+    /// way of any other line.
+    pub fn typed_ahead(&mut self, text: &str) -> Vec<Effect> {
+        if text.trim().is_empty() || text.trim_start().starts_with('/') {
+            return self.entered(text);
+        }
+        let mut effects = vec![self.say(w::TOO_SOON)];
+        effects.extend(self.entered(text));
+        effects.push(Effect::Prompt);
+        effects
+    }
+
     fn ask_with(&self, says: Vec<Say>) -> Vec<Effect> {
         says.into_iter().map(|say| self.say(say)).chain([Effect::Prompt]).collect()
     }
@@ -274,6 +286,7 @@ impl Linear {
             models: &self.models,
             themes: &[],
             kept: &self.kept,
+            folders: &[],
             surface: Surface::Local,
             busy: !self.is_idle(),
         };
@@ -391,6 +404,7 @@ impl Linear {
             | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::StillChanged { .. }
+            | Event::FolderAdded { .. }
             | Event::Thought { .. }
             | Event::StepOutput { .. } => Vec::new(),
             Event::Judged { ask, work, risk, change } => {

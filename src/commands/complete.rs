@@ -99,7 +99,7 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
     {
         return inputs(call, name, script, rest.trim_start());
     }
-    let values: Vec<String> = match command.args {
+    let mut values: Vec<String> = match command.args {
         Args::None | Args::Optional(_) | Args::Required(_) => return Vec::new(),
         Args::Choice(choices) | Args::ChoiceThen(choices, _) => {
             choices.iter().map(|choice| (*choice).to_owned()).collect()
@@ -108,6 +108,11 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
         | Args::RequiredOf(_, source)
         | Args::RequiredOfThen(_, source, _) => known(call, source),
     };
+    if is_path(command.args) {
+        // Hidden ones are for who asks for them.
+        let hidden = |path: &str| last(path).starts_with('.');
+        values.retain(|value| hidden(typed) || !hidden(value.trim_end_matches('/')));
+    }
     let used = used(call, command);
     let typed = typed.to_lowercase();
     let mut found: Vec<(Rank, String)> = values
@@ -124,6 +129,25 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
             category: None,
         })
         .collect()
+}
+
+fn is_path(args: Args) -> bool {
+    matches!(args, Args::OptionalOf(_, Source::Folders))
+}
+
+/// The folder that the path in a line has come to, as it was typed; `None`: the line takes
+/// no path.
+pub fn typed_folder(line: &str) -> Option<&str> {
+    let (name, typed) = line.trim_start().strip_prefix('/')?.split_once(char::is_whitespace)?;
+    let command = find_in(COMMANDS, name).filter(|command| is_path(command.args));
+    command
+        .map(|_| typed.trim_start())
+        .map(|typed| typed.split_at(typed.len() - last(typed).len()).0)
+}
+
+/// The last name in a path.
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 fn about(call: &Call<'_>, command: &Command, value: &str, used: Option<&str>) -> Option<Value> {
@@ -154,6 +178,7 @@ fn known(call: &Call<'_>, source: Source) -> Vec<String> {
         Source::Allowed => call.facts.allowed.clone(),
         Source::Switch => vec!["on".to_owned(), "off".to_owned()],
         Source::Denied => call.facts.denied.clone(),
+        Source::Folders => call.folders.to_vec(),
     }
 }
 

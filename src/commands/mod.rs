@@ -22,7 +22,7 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 
-pub use complete::{Candidate, complete};
+pub use complete::{Candidate, complete, typed_folder};
 pub use dispatch::{dispatch, dispatch_over_question, find};
 pub use help::{by_category, page as help_page, readme_table};
 pub use kept::{NO_BOT, bots_page, run_op, sections as kept_sections, untold};
@@ -139,6 +139,8 @@ pub enum Source {
     Denied,
     /// `on` and `off`.
     Switch,
+    /// The folders where the typed path has come to.
+    Folders,
 }
 
 /// Who can reach a command.
@@ -197,6 +199,8 @@ pub struct Call<'a> {
     pub themes: &'a [String],
     /// Commands, skills and bots that people keep, as far as they were read.
     pub kept: &'a Catalogue,
+    /// The folders where a typed path has come to, as they would be typed.
+    pub folders: &'a [String],
     pub surface: Surface<'a>,
     /// True while a turn runs.
     pub busy: bool,

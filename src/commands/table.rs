@@ -38,7 +38,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "deny",        aliases: &[],                 about: w::ABOUT_DENY,        category: Configuration, args: OptionalOf("rule", Source::Allowed),     reach: Everywhere, busy: Now,    run: configuration::deny },
     Command { name: "permissions", aliases: &[],                 about: w::ABOUT_PERMISSIONS, category: Configuration, args: Optional("revoke N"),                    reach: Everywhere, busy: Now,    run: info::permissions },
     Command { name: "trust",       aliases: &[],                 about: w::ABOUT_TRUST,       category: Configuration, args: Args::None,                              reach: LocalOnly,  busy: Wait,   run: configuration::trust },
-    Command { name: "add-dir",     aliases: &[],                 about: w::ABOUT_ADD_DIR,     category: Configuration, args: Optional("path"),                        reach: LocalOnly,  busy: Wait,   run: configuration::add_dir },
+    Command { name: "add-dir",     aliases: &[],                 about: w::ABOUT_ADD_DIR,     category: Configuration, args: OptionalOf("path", Source::Folders),     reach: LocalOnly,  busy: Wait,   run: configuration::add_dir },
 
     Command { name: "init",        aliases: &[],                 about: w::ABOUT_INIT,        category: Tools,         args: Args::None,                              reach: Everywhere, busy: Refuse, run: session::init },
     Command { name: "diff",        aliases: &[],                 about: w::ABOUT_DIFF,        category: Tools,         args: Args::None,                              reach: Everywhere, busy: Wait,   run: session::diff },

@@ -13,6 +13,7 @@ struct Desk {
     models: Vec<String>,
     themes: Vec<String>,
     kept: Catalogue,
+    folders: Vec<String>,
     busy: bool,
     surface: Surface<'static>,
 }
@@ -23,7 +24,8 @@ fn desk() -> Desk {
     let models = vec!["Large".to_owned(), "small".to_owned()];
     let themes = vec!["dark".to_owned(), "light".to_owned()];
     let kept = Catalogue::default();
-    Desk { facts, models, themes, kept, busy: false, surface: Surface::Local }
+    let folders = Vec::new();
+    Desk { facts, models, themes, kept, folders, busy: false, surface: Surface::Local }
 }
 
 fn busy() -> Desk {
@@ -36,8 +38,8 @@ fn far() -> Desk {
 
 impl Desk {
     fn call(&self) -> Call<'_> {
-        let Desk { facts, models, themes, kept, busy, surface } = self;
-        Call { facts, models, themes, kept, surface: *surface, busy: *busy }
+        let Desk { facts, models, themes, kept, folders, busy, surface } = self;
+        Call { facts, models, themes, kept, folders, surface: *surface, busy: *busy }
     }
 
     fn types(&self, line: &str) -> Outcome {
@@ -285,6 +287,16 @@ fn completion_goes_from_the_best_to_the_scattered() {
 #[test]
 fn arguments_complete_from_what_is_known_at_that_moment() {
     assert_eq!(desk().offers("/mode "), ["/mode low", "/mode high"]);
+    let folders = ["../lib/", "../.cache/", "../Tools/", "../../"].map(str::to_owned).to_vec();
+    let desk_there = Desk { folders, ..desk() };
+    let all = ["/add-dir ../lib/", "/add-dir ../Tools/"];
+    assert_eq!(desk_there.offers("/add-dir ../"), all, "hidden ones are asked for");
+    assert_eq!(desk_there.offers("/add-dir ../t"), ["/add-dir ../Tools/"]);
+    assert_eq!(desk_there.offers("/add-dir ../.c"), ["/add-dir ../.cache/"]);
+    assert_eq!(typed_folder("/add-dir ../li"), Some("../"));
+    assert_eq!(typed_folder("/add-dir li"), Some(""));
+    assert_eq!(typed_folder("/add-dir"), None);
+    assert_eq!(typed_folder("/model ../li"), None);
     assert_eq!(desk().offers("/model la"), ["/model Large"]);
     assert_eq!(desk().offers("/theme l"), ["/theme light"]);
     assert_eq!(desk().offers("/export j"), ["/export json"]);

@@ -102,6 +102,11 @@ pub enum Event {
         /// Without what the changes look like.
         files: Vec<Change>,
     },
+    /// The user added a folder to the session, absolute with links resolved. It is kept and
+    /// not shown.
+    FolderAdded {
+        path: String,
+    },
     /// What waits in the queue now.
     Queued {
         texts: Vec<String>,

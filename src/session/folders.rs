@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::run::Session;
-use crate::protocol::Notice;
+use crate::protocol::{Event, Notice, Topic};
 use crate::safety::{Kind, Place, World, absolute};
 use crate::words::{Say, session as words};
 
@@ -34,11 +34,62 @@ impl Session {
                 } else {
                     self.guard.place.added.push(folder);
                     self.facts.added.push(path.clone());
+                    self.saved.recorder().append(&Event::FolderAdded { path: path.clone() }).await;
                     self.tell_facts().await;
                     Notice::info(words::ADDED_FOLDER.with("path", path))
                 }
             }
         };
         self.say(notice).await;
+    }
+
+    /// A new session has the folders that were added to the one before it.
+    pub(super) async fn keep_folders(&mut self) {
+        let added = self.guard.place.added.iter().skip(self.given);
+        let paths: Vec<String> = added.map(|folder| folder.display().to_string()).collect();
+        let recorder = self.saved.recorder();
+        for path in paths {
+            recorder.append(&Event::FolderAdded { path }).await;
+        }
+    }
+
+    /// The folders of a session that is taken up, in place of those of the one before it. Each
+    /// is looked at anew: it may be gone, or be another place by now.
+    pub(super) async fn folders_again(&mut self, folders: &[String]) {
+        self.guard.place.added.truncate(self.given);
+        let (mut again, mut lost) = (Vec::new(), Vec::new());
+        for text in folders {
+            match self.admitted_again(text) {
+                Ok(folder) if self.guard.place.holds(&folder) => {}
+                Ok(folder) => {
+                    again.push(format!("`{text}`"));
+                    self.guard.place.added.push(folder);
+                }
+                Err(why) => lost.push(words::FOLDER_NOT_AGAIN.with("why", why)),
+            }
+        }
+        let added = self.guard.place.added.iter();
+        let added: Vec<String> = added.map(|folder| folder.display().to_string()).collect();
+        if self.facts.added != added {
+            self.facts.added = added;
+            self.tell_facts().await;
+        }
+        if !again.is_empty() {
+            let say = words::FOLDERS_AGAIN.with("paths", again.join(", "));
+            self.say(Notice::info(say).about(Topic::Resumed)).await;
+        }
+        for say in lost {
+            self.say(Notice::warning(say).about(Topic::Resumed)).await;
+        }
+    }
+
+    /// What was added was the place itself: a link that lies there now was never seen.
+    fn admitted_again(&self, text: &str) -> Result<PathBuf, Say> {
+        let folder = admitted(text, &self.guard.place, self.guard.world.as_ref())?;
+        if folder.as_os_str() == text {
+            return Ok(folder);
+        }
+        let say = words::FOLDER_LEADS_ELSEWHERE.with("path", text);
+        Err(say.with("target", folder.display().to_string()))
     }
 }

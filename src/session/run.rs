@@ -53,6 +53,9 @@ pub(super) struct Session {
     pub bounds: Bounds,
     /// Whether shell pieces that are not grave were approved when the program was started.
     pub approves_pieces: bool,
+    /// How many of the added folders were given when the program was started: they are of
+    /// this run, and of no session.
+    pub given: usize,
 }
 
 /// Runs until `Op::Shutdown`, or until no surface is left.
@@ -125,6 +128,7 @@ impl Session {
     ) -> Session {
         let (policy, _) = watch::channel(parts.guard.policy.clone());
         Session {
+            given: parts.guard.place.added.len(),
             facts: parts.facts,
             voice: Voice {
                 connected: parts.reach.first,
@@ -435,6 +439,7 @@ impl Session {
         self.facts.steps = 0;
         self.facts.usage = Usage::default();
         self.saved.leave(&mut self.facts).await;
+        self.keep_folders().await;
         self.outbox.send(Event::Cleared).await;
         // What waits is no part of the conversation: it stays.
         if !self.queue.is_empty() {

@@ -336,7 +336,7 @@ impl Session {
     }
 
     async fn resumed(&mut self, resumed: Resumed) {
-        let Resumed { known, tail, history, broken, read_only } = resumed;
+        let Resumed { known, tail, history, folders, broken, read_only } = resumed;
         if !self.past.is_empty() {
             self.outbox.send(Event::Cleared).await;
         }
@@ -373,6 +373,7 @@ impl Session {
         }
         self.tell_facts().await;
         self.tell_resumed(&known.title, interrupted, tail.unreadable, elsewhere).await;
+        self.folders_again(&folders).await;
         if let Some(seq) = before {
             self.saved.read_before(seq);
         }

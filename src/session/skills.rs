@@ -19,7 +19,9 @@ use crate::library::{Library, Skill};
 use crate::prompt::template::{Form, Template, Values};
 use crate::protocol::{Observation, Outcome, Step, Work};
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Contents, Kind, Narrowed, Program, SKILL_TOOL, Skilled, World};
+use crate::safety::{
+    Cleared, Contents, EntryKind, Kind, Narrowed, OwnProgram, Program, SKILL_TOOL, Skilled, World,
+};
 use crate::tools::{Tool, Toolbox, Watch};
 use crate::words::{Lang, Say, Word, prompt as words};
 
@@ -141,8 +143,20 @@ impl World for WithSkills {
         self.world.program(name)
     }
 
+    fn own_program(&self, name: &str) -> Option<OwnProgram> {
+        self.world.own_program(name)
+    }
+
     fn file(&self, path: &Path) -> Option<Program> {
         self.world.file(path)
+    }
+
+    fn repository_around(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
+        self.world.repository_around(folder, home)
+    }
+
+    fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, EntryKind)> {
+        self.world.entries(folder, most)
     }
 
     fn read(&self, path: &Path, most: usize) -> Contents {

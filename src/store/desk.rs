@@ -75,6 +75,8 @@ pub struct Resumed {
     /// The end of it.
     pub tail: Piece,
     pub history: Vec<Remembered>,
+    /// The folders that were added to it.
+    pub folders: Vec<String>,
     /// Turns without messages that are to be made from what happened in them.
     pub broken: Vec<(u64, Piece)>,
     /// Another window writes to it.
@@ -92,6 +94,8 @@ pub struct Desk {
     /// Set once the session is in the file.
     key: Option<i64>,
     begun: bool,
+    /// What was said of the session before it began; it follows its first turn's start.
+    ahead: Vec<Event>,
     hold: Hold,
     growing: Option<(Event, Instant)>,
     waiting: Waiting,
@@ -132,6 +136,7 @@ impl Desk {
             head,
             key: None,
             begun: false,
+            ahead: Vec::new(),
             hold: Hold::Ours(None),
             growing: None,
             waiting: Waiting::default(),
@@ -150,6 +155,9 @@ impl Desk {
     /// Takes an event in; it is in the file after the next [`Desk::flush`].
     pub fn note(&mut self, event: Event) {
         let starts = matches!(event, Event::TurnStarted { .. });
+        if !self.begun && matches!(event, Event::FolderAdded { .. }) {
+            return self.ahead.push(event);
+        }
         if !is_kept(&event) || matches!(self.hold, Hold::ReadOnly) || !(self.begun || starts) {
             return;
         }
@@ -159,6 +167,9 @@ impl Desk {
         }
         self.ripen(None);
         self.push(&event);
+        for event in std::mem::take(&mut self.ahead) {
+            self.push(&event);
+        }
     }
 
     /// Opens the file ahead of what is to be written; where that fails, writing says so.

@@ -289,6 +289,26 @@ impl Disk {
         Ok(Piece::default())
     }
 
+    /// The folders that were added to a session, each once, the first one first.
+    pub fn folders(&self, key: i64) -> Result<Vec<String>, StoreError> {
+        let mut read = self.db.prepare_cached(
+            "SELECT id, at, body FROM events WHERE session = ?1 AND kind = 'folder' ORDER BY id",
+        )?;
+        let mut found = read.query([key])?;
+        let (mut piece, mut folders) = (Piece::default(), Vec::new());
+        while let Some(row) = found.next()? {
+            take(row, &mut piece)?;
+        }
+        for kept in piece.events {
+            if let Event::FolderAdded { path } = kept.event
+                && !folders.contains(&path)
+            {
+                folders.push(path);
+            }
+        }
+        Ok(folders)
+    }
+
     /// The first and the last turn, and the first and the last step that came to its end.
     pub fn ends(&self, key: i64) -> Result<Piece, StoreError> {
         let mut piece = Piece::default();

@@ -42,6 +42,8 @@ pub enum Kind {
     StepStarted,
     Output,
     Observed,
+    /// A folder of the session: taking turns back does not take it back.
+    Folder,
     Other,
 }
 
@@ -56,6 +58,7 @@ impl Kind {
             Event::StepStarted { .. } => Kind::StepStarted,
             Event::StepOutput { .. } => Kind::Output,
             Event::Observed(_) => Kind::Observed,
+            Event::FolderAdded { .. } => Kind::Folder,
             _ => Kind::Other,
         }
     }
@@ -71,6 +74,7 @@ impl Kind {
             Kind::StepStarted => "step",
             Kind::Output => "output",
             Kind::Observed => "seen",
+            Kind::Folder => "folder",
             Kind::Other => "other",
         }
     }
@@ -83,7 +87,7 @@ impl Kind {
             | Kind::Whole
             | Kind::StepStarted
             | Kind::Observed => true,
-            Kind::Begins | Kind::Delta | Kind::Output | Kind::Other => false,
+            Kind::Begins | Kind::Delta | Kind::Output | Kind::Folder | Kind::Other => false,
         }
     }
 }
@@ -109,6 +113,7 @@ pub fn is_kept(event: &Event) -> bool {
         | Event::StepOutput { .. }
         | Event::Observed(_)
         | Event::TurnEnded { .. }
+        | Event::FolderAdded { .. }
         | Event::Page(_) => true,
         // It would stand there once more with every start.
         Event::Notice(notice) => notice.topic != Topic::Resumed,

@@ -10,7 +10,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::StoreError;
 
 /// Version n is what the first n of these make.
-pub const MIGRATIONS: &[&str] = &["CREATE TABLE sessions(
+pub const MIGRATIONS: &[&str] = &[
+    "CREATE TABLE sessions(
         key INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
         folder TEXT NOT NULL,
@@ -72,7 +73,9 @@ pub const MIGRATIONS: &[&str] = &["CREATE TABLE sessions(
         name TEXT NOT NULL,
         value TEXT NOT NULL,
         PRIMARY KEY (namespace, name)
-    );"];
+    );",
+    "CREATE INDEX events_folder ON events(session, id) WHERE kind = 'folder';",
+];
 
 /// The version of a file that this program writes.
 pub fn newest() -> i64 {

@@ -125,7 +125,8 @@ impl Disk {
         };
         if shown.is_some() {
             change.execute(
-                "UPDATE events SET undone = ?3 WHERE session = ?1 AND id >= ?2 AND undone IS NULL",
+                "UPDATE events SET undone = ?3
+                 WHERE session = ?1 AND id >= ?2 AND undone IS NULL AND kind <> 'folder'",
                 params![key, id, by],
             )?;
         }
@@ -281,7 +282,7 @@ fn supersede(db: &Connection, id: i64, row: &Row, parts: &mut Parts) -> Result<(
                 forget.execute([id])?;
             }
         }
-        Kind::TurnStarted | Kind::Other => {}
+        Kind::TurnStarted | Kind::Folder | Kind::Other => {}
     }
     Ok(())
 }

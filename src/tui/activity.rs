@@ -102,6 +102,7 @@ impl Activity {
             | Event::Plan { .. }
             | Event::Undone { .. }
             | Event::StillChanged { .. }
+            | Event::FolderAdded { .. }
             | Event::Lend { .. }
             | Event::Returned
             | Event::Queued { .. }

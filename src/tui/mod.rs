@@ -26,6 +26,7 @@ pub mod clean;
 mod clerk;
 mod clipboard;
 mod composer;
+mod folders;
 mod glyph;
 mod guard;
 mod hangup;

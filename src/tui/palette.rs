@@ -125,6 +125,10 @@ impl Palette {
             Action::Next => self.step(1),
             Action::Previous => self.step(self.found.len().saturating_sub(1)),
             Action::Complete => match self.current() {
+                // A folder may go on to the next one.
+                Some(found) if found.candidate.text.ends_with('/') => {
+                    Answer::Fill(found.candidate.text.clone())
+                }
                 Some(found) => Answer::Fill(format!("{} ", found.candidate.text)),
                 None => Answer::Stay,
             },

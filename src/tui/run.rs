@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use super::clerk::{Clerk, Keep, Keeper};
 use super::clipboard::{Copied, Copier};
 use super::event::{Effect, Event, Input, Millis};
 use super::files::{Finder, Found};
+use super::folders::{Folders, Listing};
 use super::hangup::HangUp;
 use super::input::Heard;
 use super::keyboard::Keyboard;
@@ -79,6 +81,8 @@ pub async fn run(
         keeper: Keeper::new(keep),
         copier: Copier::new(std::mem::take(&mut config.around.clipboard)),
         finder: Finder::default(),
+        folders: Folders::default(),
+        home: std::mem::take(&mut config.around.home),
         editor: config.editor.take(),
         temp: Arc::clone(&config.temp),
         hangup: HangUp::watch(),
@@ -144,6 +148,8 @@ struct Aside {
     keeper: Keeper,
     copier: Copier,
     finder: Finder,
+    folders: Folders,
+    home: PathBuf,
     /// The person's own editor.
     editor: Option<String>,
     temp: Arc<RunFolder>,
@@ -183,6 +189,8 @@ enum Woken {
     Copied(Copied),
     /// Files whose names fit what is looked for.
     Found(Option<Found>),
+    /// Folders that a typed path may go on to.
+    Folders(Option<Listing>),
     Time,
 }
 
@@ -235,6 +243,7 @@ impl Driver {
             _ = self.ops.reserve(), if full => Woken::Room,
             fault = self.aside.keeper.faults.1.recv() => Woken::NotKept(fault),
             found = self.aside.finder.found() => Woken::Found(found),
+            found = self.aside.folders.found() => Woken::Folders(found),
             painted = self.painter.painted() => Woken::Painted(painted),
             copied = self.aside.copier.copied() => Woken::Copied(copied),
             () = sleep_until(wake.unwrap_or(self.began)), if wake.is_some() => Woken::Time,
@@ -278,6 +287,10 @@ impl Driver {
                 if let Some(found) = found {
                     self.state.found_files(found);
                 }
+                self.pace.now();
+            }
+            Woken::Folders(found) => {
+                found.into_iter().for_each(|found| self.state.found_folders(found));
                 self.pace.now();
             }
             Woken::Time if self.pace.due().is_some() => {}
@@ -351,6 +364,8 @@ impl Driver {
         self.aside.clerk.look(&self.state, at);
         let (wanted, root) = self.state.wanted_files();
         self.aside.finder.look(wanted, root, at);
+        let lead = self.state.wanted_folder();
+        self.aside.folders.look(lead, root, &self.aside.home);
     }
 
     fn react(&mut self, input: Input, at: Millis) {

@@ -7,6 +7,7 @@ use super::chips::Chips;
 use super::clerk;
 use super::composer::Composer;
 use super::files::Found;
+use super::folders::Listing;
 use super::guard::Guard;
 use super::modal::Modals;
 use super::palette::Palette;
@@ -16,7 +17,7 @@ use super::start;
 use super::surroundings::Surroundings;
 use super::theme::{AUTO, Depth, Ground, Source, Theme, Wardrobe};
 use super::transcript::Transcript;
-use crate::commands::{Call, Surface};
+use crate::commands::{self, Call, Surface};
 use crate::config::draft::Draft;
 use crate::protocol::{Catalogue, Facts, Notice, Op};
 use crate::tools::exec::Watchdog;
@@ -86,6 +87,8 @@ pub struct Known {
     pub models: Vec<String>,
     /// Commands, skills and bots that people keep.
     pub kept: Catalogue,
+    /// Folders that a typed path may go on to.
+    pub folders: Vec<String>,
     /// The files were read.
     pub looked: bool,
 }
@@ -216,11 +219,28 @@ impl State {
         self.composer.files.found(found);
     }
 
+    /// The folder that a path typed for a command has come to, as it was typed.
+    pub fn wanted_folder(&self) -> Option<String> {
+        let line = self.palette.is_wanted().then(|| self.composer.shown())?;
+        commands::typed_folder(&line).map(str::to_owned)
+    }
+
+    /// Folders that were found. Those of another place came too late.
+    pub fn found_folders(&mut self, found: Listing) {
+        if self.wanted_folder().as_ref() == Some(&found.lead) {
+            self.known.folders = found.folders;
+            let mut palette = std::mem::take(&mut self.palette);
+            palette.refresh(&self.composer.shown(), &self.call());
+            self.palette = palette;
+        }
+    }
+
     pub(super) fn call(&self) -> Call<'_> {
         Call {
             facts: &self.facts,
             models: &self.known.models,
             kept: &self.known.kept,
+            folders: &self.known.folders,
             themes: self.dress.wardrobe.names(),
             surface: Surface::Local,
             busy: self.activity.is_busy(),

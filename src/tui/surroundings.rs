@@ -1,6 +1,8 @@
 //! What is known of the terminal and the machine around it before anything is drawn:
 //! plain data, gathered by the caller. Nothing here asks the terminal.
 
+use std::path::PathBuf;
+
 use super::clipboard::Clipboard;
 use super::event::Millis;
 use super::ring::Ring;
@@ -14,6 +16,8 @@ pub struct Surroundings {
     pub ring: Ring,
     /// How the clipboard can be reached.
     pub clipboard: Clipboard,
+    /// The user's home, as `~` in a path that is typed.
+    pub home: PathBuf,
     /// Whether the terminal may be told where links lead.
     pub links: bool,
     /// The clock on the wall when the screen starts, in milliseconds since 1970.

@@ -481,6 +481,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         | protocol::Event::Plan { .. }
         | protocol::Event::Undone { .. }
         | protocol::Event::StillChanged { .. }
+        | protocol::Event::FolderAdded { .. }
         | protocol::Event::Page(_)
         | protocol::Event::Compacting
         | protocol::Event::Compacted(_)

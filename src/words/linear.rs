@@ -51,6 +51,7 @@ words! { "linear":
     HOW_GRAVE: "Type the number of a choice. This is high risk: only the word YES runs it.", "请输入选项的编号。这是高风险操作：只有输入 YES 才会运行。";
     NEEDS_YES: "This is high risk: only the word YES, in capitals, runs it.", "这是高风险操作：只有输入大写的 YES 才会运行。";
     CONFIRM: "This holds beyond this question. Type the word {word} in full to take it; anything else goes back.", "此选择在本问题之后仍然有效。请完整输入 {word} 以确认；输入其他内容则返回。";
+    TOO_SOON: "That line came before the question could be read, so it answers nothing; it goes on as a message. Answer after the sign.", "该行在来得及阅读问题之前就已输入，因此不作为回答，而是作为消息发出。请在提示符出现后回答。";
     NO_CHOICE: "That is no number of a choice. Nothing runs until you choose.", "没有这个编号的选项。在你选择之前什么都不会运行。";
     WORD: "What should the model know? Type it and press Enter.", "想对模型说什么？输入后按回车。";
     PICK_REJECT: "reject", "拒绝";

@@ -63,6 +63,9 @@ words! { "session":
     ADD_NO_FOLDER: "There is no folder `{path}`.", "没有目录 `{path}`。";
     ADD_KNOWN: "`{path}` is part of this session already.", "`{path}` 已经属于本次会话。";
     ADDED_FOLDER: "`{path}` is part of this session now: it is read and changed as the session's own folder is. Files of credentials in it are still asked about.", "`{path}` 现在属于本次会话：其中的文件会像会话目录一样被读取和修改；存有凭据的文件仍会先询问。";
+    FOLDERS_AGAIN: "Part of this session as before: {paths}.", "与之前一样属于本次会话：{paths}。";
+    FOLDER_LEADS_ELSEWHERE: "`{path}` leads to `{target}` now. `/add-dir` adds it again.", "`{path}` 现在指向 `{target}`。可用 `/add-dir` 重新添加。";
+    FOLDER_NOT_AGAIN: "A folder that was part of this session is not any more. {why}", "原属于本次会话的一个目录不再属于它。{why}";
     TRUST_HOW_HEADLESS: "`--trust {folder}` trusts it for this run.", "用 `--trust {folder}` 可在本次运行中信任它。";
     TRUST_NOT_KEPT: "The answer holds for this session only; it could not be saved: {why}.", "此选择只在本次会话有效，保存失败：{why}。";
     TRUST_FIRST: "`{line}` was not run: say first whether this folder is trusted.", "`{line}` 没有运行：请先决定是否信任此目录。";

@@ -1,24 +1,75 @@
 //! Writes the lines of a linear conversation, and waits: for the session, for a typed
 //! line, for a signal.
 
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::sleep_until;
 
 use super::{Effect, Linear};
 use crate::cli::print::Wires;
 use crate::cli::report::{self, Voice};
 use crate::cli::{Exit, page};
 use crate::protocol::Op;
-use crate::signals;
+use crate::{signals, terminal_modes};
 
 /// A typed line longer than this is cut: no message a model could read.
-const LONGEST: u64 = 4 << 20;
+const LONGEST: usize = 4 << 20;
+/// Lines that may wait to be taken.
+const ROOM: usize = 1_024;
+/// A line that began less than this after the question was written is no answer to it.
+const QUIET: Duration = Duration::from_millis(700);
+/// What was handed on at the end of that time is heard within this.
+const MARGIN: Duration = Duration::from_millis(50);
+/// A read that takes less time than this found what had come before.
+const AT_ONCE: Duration = Duration::from_millis(1);
+
+/// A typed line, and when its first letter had come at the latest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub text: String,
+    pub began: Instant,
+}
+
+/// What holds back the sign that an answer can be typed.
+#[derive(Debug, Default)]
+struct Gate {
+    /// When the question was written; `None`: the sign is there.
+    written: Option<Instant>,
+    /// Lines that began before are no answers.
+    from: Option<Instant>,
+}
+
+impl Gate {
+    fn close(&mut self) {
+        let now = Instant::now();
+        (self.written, self.from) = (Some(now), Some(now + QUIET + MARGIN));
+        terminal_modes::hand_on_typed();
+    }
+
+    /// Waits until the sign is due.
+    async fn opens(&self) {
+        match (self.written, self.from) {
+            (Some(written), Some(from)) => {
+                sleep_until((written + QUIET).into()).await;
+                terminal_modes::hand_on_typed();
+                sleep_until(from.into()).await;
+            }
+            _ => std::future::pending().await,
+        }
+    }
+
+    fn takes(&self, line: &Line) -> bool {
+        self.from.is_none_or(|from| line.began >= from)
+    }
+}
 
 /// What comes from standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Typed {
-    Line(String),
+    Line(Line),
     /// The input ended. At a terminal, where Ctrl-D does that, more may come.
     End,
 }
@@ -44,6 +95,7 @@ pub async fn run(
         first.into_iter().map(|text| Effect::Send(Op::Submit { text })).collect();
     // Whether more can be typed, and whether the input ended since the last line.
     let (mut open, mut ended) = (true, false);
+    let mut gate = Gate::default();
     loop {
         for effect in effects {
             match effect {
@@ -52,6 +104,7 @@ pub async fn run(
                     let _ = wires.ops.try_send(Op::Shutdown);
                     return Left { exit, knows_unsaved: linear.knows_unsaved() };
                 }
+                Effect::Prompt if linear.is_asking() => gate.close(),
                 shown => {
                     if write(&mut out, &shown, voice).is_err() {
                         let _ = wires.ops.try_send(Op::Shutdown);
@@ -59,6 +112,9 @@ pub async fn run(
                     }
                 }
             }
+        }
+        if !linear.is_asking() {
+            gate = Gate::default();
         }
         // What was typed before a question came is taken before it, and answers nothing.
         effects = tokio::select! {
@@ -70,7 +126,10 @@ pub async fn run(
             line = lines.recv(), if open => match line {
                 Some(Typed::Line(line)) => {
                     ended = false;
-                    linear.typed(&line)
+                    match gate.takes(&line) {
+                        true => linear.typed(&line.text),
+                        false => linear.typed_ahead(&line.text),
+                    }
                 }
                 end => {
                     open = end.is_some();
@@ -82,6 +141,13 @@ pub async fn run(
                 Some(event) => linear.heard(event),
                 None => vec![Effect::End(Exit::Failed)],
             },
+            () = gate.opens() => {
+                gate.written = None;
+                match write(&mut out, &Effect::Prompt, voice) {
+                    Ok(()) => Vec::new(),
+                    Err(_) => vec![Effect::End(Exit::INTERRUPTED)],
+                }
+            }
         };
         if ended && linear.is_idle() {
             effects.extend(linear.closed());
@@ -106,7 +172,7 @@ fn write(out: &mut impl Write, effect: &Effect, voice: Voice) -> io::Result<()> 
 /// The lines of standard input, as they are typed. The thread ends with the input or
 /// with the program.
 pub fn lines() -> Receiver<Typed> {
-    let (sender, receiver) = channel(16);
+    let (sender, receiver) = channel(ROOM);
     let goes_on = io::stdin().is_terminal();
     let read = move || read(io::stdin().lock(), goes_on, &sender);
     // Without a thread the input is at its end.
@@ -117,21 +183,43 @@ pub fn lines() -> Receiver<Typed> {
 /// A terminal that went away ends its input again and again: the second end is the last.
 fn read(mut from: impl BufRead, goes_on: bool, to: &Sender<Typed>) {
     let mut ended = false;
+    // Set while there was no room: what is read then may have come long before.
+    let mut late: Option<Instant> = None;
+    let (mut bytes, mut first) = (Vec::new(), None);
     loop {
-        let mut bytes = Vec::new();
-        let read = (&mut from).take(LONGEST).read_until(b'\n', &mut bytes);
-        let typed = match read {
-            Ok(1..) => {
-                let line =
-                    String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned();
-                Typed::Line(line)
+        let asked = Instant::now();
+        let Ok(came) = from.fill_buf() else { return };
+        if asked.elapsed() > AT_ONCE {
+            late = None;
+        }
+        let began = *first.get_or_insert_with(|| late.unwrap_or_else(Instant::now));
+        let end = came.iter().position(|byte| *byte == b'\n');
+        let (taken, over) = (end.map_or(came.len(), |end| end + 1), came.is_empty());
+        let room = LONGEST.saturating_sub(bytes.len());
+        bytes.extend(came.iter().take(taken.min(room)));
+        from.consume(taken);
+        let typed = match bytes.is_empty() {
+            true if goes_on && !ended => Typed::End,
+            true => return,
+            false if end.is_none() && !over && bytes.len() < LONGEST => continue,
+            false => {
+                let text = String::from_utf8_lossy(&bytes);
+                let text = text.trim_end_matches(['\n', '\r']).to_owned();
+                Typed::Line(Line { text, began })
             }
-            Ok(0) if goes_on && !ended => Typed::End,
-            Ok(0) | Err(_) => return,
         };
+        bytes.clear();
+        first = None;
         ended = typed == Typed::End;
-        if to.blocking_send(typed).is_err() {
-            return;
+        match to.try_send(typed) {
+            Ok(()) => {}
+            Err(TrySendError::Full(typed)) => {
+                late = late.or_else(|| Some(Instant::now()));
+                if to.blocking_send(typed).is_err() {
+                    return;
+                }
+            }
+            Err(TrySendError::Closed(_)) => return,
         }
     }
 }

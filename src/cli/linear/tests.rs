@@ -377,8 +377,9 @@ async fn a_line_that_was_typed_before_a_question_came_answers_nothing() {
     let (tell, events) = channel(16);
     let (_signal, signals) = channel(1);
     let (typed, lines) = channel(16);
-    for line in ["4", "6", "remember", "YES"] {
-        typed.send(run::Typed::Line(line.to_owned())).await.expect("room");
+    for text in ["4", "6", "remember", "YES"] {
+        let line = run::Line { text: text.to_owned(), began: std::time::Instant::now() };
+        typed.send(run::Typed::Line(line)).await.expect("room");
     }
     for event in [started(), asks(risk(Tier::L1, false)), Event::Closed] {
         tell.send(event).await.expect("room");

@@ -54,6 +54,7 @@ impl Desk {
         let key = known.key;
         let tail = self.with(|disk| disk.piece(key, None, most))?;
         let history = self.with(|disk| disk.remembered(key, HISTORY))?;
+        let folders = self.with(|disk| disk.folders(key))?;
         let broken = history.iter().filter_map(|one| match one {
             Remembered::Turn { turn, left: None } => Some(*turn),
             _ => None,
@@ -79,9 +80,10 @@ impl Desk {
         };
         self.key = Some(key);
         self.begun = true;
+        self.ahead.clear();
         self.parts = parts;
         let read_only = matches!(self.hold, Hold::ReadOnly);
-        Ok(Resumed { known, tail, history, broken, read_only })
+        Ok(Resumed { known, tail, history, folders, broken, read_only })
     }
 
     /// Events before those that were read already.
@@ -116,6 +118,7 @@ impl Desk {
         self.head = head;
         self.key = None;
         self.begun = false;
+        self.ahead.clear();
         self.hold = Hold::Ours(None);
         self.parts = Parts::default();
     }

@@ -77,6 +77,7 @@ impl Story {
             | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::StillChanged { .. }
+            | Event::FolderAdded { .. }
             | Event::RewindAsked { .. }
             | Event::Lend { .. }
             | Event::Returned
