@@ -46,6 +46,7 @@ fn is_wrong(line: &str) -> bool {
         models: &[],
         themes: &["dark".to_owned()],
         kept: &Catalogue::default(),
+        folders: &[],
         surface: Surface::Local,
         busy: false,
     };

@@ -614,9 +614,9 @@ fn plain_lines_ask_by_number_and_move_no_cursor() {
     screen.wait_for("The model is loop-1.");
     screen.press("make it\r");
     screen.wait_for("A step asks, 1 of 1, L1 confirm.");
-    screen.wait_for("Type the number of a choice.");
+    screen.wait_for("Type the number of a choice.\n>");
     screen.press("maybe\r");
-    screen.wait_for("That is no number of a choice.");
+    screen.wait_for("Nothing runs until you choose.\n>");
     assert!(!bench.work().join("made here").exists());
     screen.press("4\r");
     screen.wait_for("It is made.");

@@ -92,6 +92,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
         model: first.model.name().to_owned(),
         provider: first.provider,
         base_url: first.base_url.clone(),
+        exposed: exposed_to(ground).unwrap_or_default(),
         ..facts(ground, &tools, &guard.policy, bot)
     };
     let said = said.into_iter().chain(ground.trust.broken.clone()).chain(ground.temp.detour());
@@ -154,11 +155,14 @@ fn salt(ground: &Ground, keeps: bool) -> [u8; 16] {
     redact::salt(&kept, &ground.folder)
 }
 
-/// Says that a key would be sent in the open.
-fn exposed(ground: &Ground) -> Option<Notice> {
+/// The host that a key would be sent to in the open.
+fn exposed_to(ground: &Ground) -> Option<String> {
     let connection = ground.loaded.settings.connection.as_ref()?;
-    let host = exposed_host(&connection.base_url, connection.api_key.is_some())?;
-    let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", host));
+    exposed_host(&connection.base_url, connection.api_key.is_some())
+}
+
+fn exposed(ground: &Ground) -> Option<Notice> {
+    let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", exposed_to(ground)?));
     Some(notice.hint(words::KEY_IN_THE_OPEN_HINT))
 }
 

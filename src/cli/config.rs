@@ -9,6 +9,7 @@ use super::args::Config;
 use crate::config::edit::{self, EditError};
 use crate::config::strict::Value;
 use crate::config::{Layer, Loaded};
+use crate::model::shown_address;
 use crate::words::{Lang, Say, Spoken, cli as w};
 
 /// What is written: an answer for standard output, a word for standard error.
@@ -26,22 +27,25 @@ pub fn run(
     json: bool,
     lang: Lang,
 ) -> Result<Answer, EditError> {
-    let shown = || file.display().to_string();
+    let place = || file.display().to_string();
     match command {
-        Config::Path => Ok(Answer::Out(format!("{}\n", shown()))),
-        Config::Get { key: Some(key), place } => get(loaded, key, *place, json, lang),
-        Config::Get { key: None, place } => Ok(Answer::Out(list(loaded, *place, json, lang))),
+        Config::Path => Ok(Answer::Out(format!("{}\n", place()))),
+        Config::Get { key: Some(key), place: layer } => get(loaded, key, *layer, json, lang),
+        Config::Get { key: None, place: layer } => {
+            Ok(Answer::Out(list(loaded, *layer, json, lang)))
+        }
         Config::Set { key, value } => {
             let value = edit::set(file, key, value)?;
-            let say = w::CONFIG_SET.with("key", key.as_str()).with("value", value.shown());
-            Ok(Answer::Told(say.with("file", shown())))
+            let say =
+                w::CONFIG_SET.with("key", key.as_str()).with("value", shown(key, value).shown());
+            Ok(Answer::Told(say.with("file", place())))
         }
         Config::Unset { key } => {
             let word = match edit::unset(file, key)? {
                 true => w::CONFIG_UNSET,
                 false => w::CONFIG_WAS_UNSET,
             };
-            Ok(Answer::Told(word.with("key", key.as_str()).with("file", shown())))
+            Ok(Answer::Told(word.with("key", key.as_str()).with("file", place())))
         }
     }
 }
@@ -54,7 +58,7 @@ fn get(
     lang: Lang,
 ) -> Result<Answer, EditError> {
     edit::find(key)?;
-    let value = loaded.get(key);
+    let value = loaded.get(key).map(|value| shown(key, value));
     let layer = loaded.where_from(key);
     let text = match &value {
         _ if json => format!("{}\n", entry(key, value.as_ref(), &layer, lang)),
@@ -65,9 +69,22 @@ fn get(
     Ok(Answer::Out(text))
 }
 
+/// A value as it may be seen: an address without the password in it.
+fn shown(key: &str, value: Value) -> Value {
+    match value {
+        Value::Text(text) if key == ADDRESS || key.ends_with(".base_url") => {
+            Value::Text(shown_address(&text))
+        }
+        value => value,
+    }
+}
+
+const ADDRESS: &str = "base_url";
+
 fn list(loaded: &Loaded, place: bool, json: bool, lang: Lang) -> String {
     let mut out = String::new();
     for (key, value, layer) in loaded.all() {
+        let value = shown(&key, value);
         out += &match (json, place) {
             (true, _) => format!("{}\n", entry(&key, Some(&value), &layer, lang)),
             (false, true) => {
@@ -114,6 +131,30 @@ mod tests {
 
     fn get(key: &str, place: bool) -> Config {
         Config::Get { key: Some(key.into()), place }
+    }
+
+    #[test]
+    fn the_password_in_an_address_is_shown_nowhere() {
+        let file = "[profiles.far]\nbase_url = \"https://you:sw0rdf1sh@far/v1\"\nhigh = \"m\"\n";
+        let set = |key: &str| Config::Set {
+            key: key.into(),
+            value: "http://us:sw0rdf1sh@other/v1".into(),
+        };
+        let all = |place| Config::Get { key: None, place };
+        for command in [
+            get("profiles.far.base_url", true),
+            get("profiles.far.base_url", false),
+            all(false),
+            all(true),
+            set("profiles.far.base_url"),
+            set("profiles.default.base_url"),
+        ] {
+            for json in [false, true] {
+                let (shown, _) = asked(file, &command, json);
+                let hidden = !shown.contains("sw0rdf1sh") && !shown.contains("t0ken");
+                assert!(hidden && !shown.contains("me:"), "{command:?}: {shown}");
+            }
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::config::{Connection, Layer, Loaded, Paths, ProviderSetting};
 use crate::library::Library;
 use crate::protocol::{NoteFact, Notice, Sandboxing};
 use crate::tools::temp::RunFolder;
-use crate::words::{Spoken, Value, cli as w, context, temp};
+use crate::words::{Spoken, Value, cli as w, context, session, temp};
 
 /// What was found.
 #[derive(Debug)]
@@ -160,7 +160,9 @@ fn server(connection: &Connection, offer: &Offer) -> Vec<Row> {
         Offer::Models(models) => w::REACHED.with("count", models.len()).into(),
         Offer::Failed(why) => why.clone().into(),
     };
-    vec![
+    let exposed = crate::model::exposed_host(base_url, api_key.is_some());
+    let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
+    let mut rows = vec![
         Row::pair(w::DOCTOR_PROVIDER, provider.kind().name()),
         Row::pair(w::DOCTOR_SERVER, crate::model::shown_address(base_url).as_str()),
         Row::pair(w::DOCTOR_KEY, key.with("name", key_variable.as_str())),
@@ -169,7 +171,9 @@ fn server(connection: &Connection, offer: &Offer) -> Vec<Row> {
             w::LOW_AND_HIGH.with("low", low.as_str()).with("high", high.as_str()),
         ),
         Row::pair(w::DOCTOR_ANSWER, answer),
-    ]
+    ];
+    rows.extend(exposed.map(|exposed| Row::pair(w::DOCTOR_EXPOSED, exposed)));
+    rows
 }
 
 fn terminal(terminal: &Terminal) -> Vec<Row> {
@@ -233,6 +237,7 @@ mod tests {
     fn it_says_what_was_set_by_whom_and_shows_no_key() {
         let (page, exit) = page_of(SERVER, &Offer::Models(vec!["m".into()]), Lang::En);
         assert!(page.contains("http://x/v1 (your settings, "), "{page}");
+        assert!(page.contains("go to x without encryption (http://)"), "{page}");
         assert!(page.contains("AVOCET_API_KEY") && !page.contains("sk-secret"), "{page}");
         assert!(page.contains("80 columns, 24 rows") && page.contains("/usr/bin"), "{page}");
         assert!(page.contains("AGENTS.md (32.0 KB of 39.0 KB)"), "{page}");

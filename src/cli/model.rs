@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::config::{Connection, ProviderSetting, Settings};
+use crate::model::shown_address;
 use crate::protocol::Mode;
 use crate::words::{Lang, Say, cli as w};
 
@@ -23,7 +24,7 @@ pub fn rows(settings: &Settings, offer: &Offer) -> Vec<Row> {
     if let Some(Connection { provider: ProviderSetting::OpenAi, base_url, .. }) =
         &settings.connection
     {
-        rows.push(Row::heading(base_url.as_str()));
+        rows.push(Row::heading(shown_address(base_url)));
     }
     match offer {
         Offer::NoServer => rows.push(Row::line(w::NO_SERVER)),
@@ -50,7 +51,7 @@ pub fn json(settings: &Settings, offer: &Offer, lang: Lang) -> serde_json::Value
         Offer::Failed(why) => (None, Some(why.text(lang))),
     };
     json!({
-        "base_url": connection.map(|connection| &connection.base_url),
+        "base_url": connection.map(|connection| shown_address(&connection.base_url)),
         "low": connection.map(|connection| &connection.low),
         "high": connection.map(|connection| &connection.high),
         "models": models,

@@ -2,7 +2,7 @@
 
 use super::{Act, Call, Outcome, Row, Surface};
 use crate::protocol::{Facts, Notice, Op, Report, Shelter};
-use crate::words::{Say, Value, commands as w, sandbox as held};
+use crate::words::{Say, Value, commands as w, sandbox as held, session};
 
 pub(super) fn help(_: &Call<'_>, topic: &str) -> Outcome {
     Outcome::Do(Act::Help((!topic.is_empty()).then(|| topic.to_owned())))
@@ -58,6 +58,10 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
             tokens.with("input", usage.input_tokens).with("output", usage.output_tokens).into(),
         ),
     ];
+    // Another server may answer by now.
+    let exposed = Some(call.facts.exposed.as_str()).filter(|host| !host.is_empty());
+    let exposed = exposed.filter(|host| base_url.starts_with("http:") && base_url.contains(*host));
+    let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
     let held = match call.facts.shelter {
         Shelter::Unknown => None,
         Shelter::Held => Some(held::IS_WORK),
@@ -67,6 +71,7 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
     };
     let filled = rows.into_iter().filter(|(_, value)| *value != Value::from(""));
     let mut rows: Vec<Row> = filled.map(|(label, value)| Row::pair(label, value)).collect();
+    rows.extend(exposed.map(|exposed| Row::pair(w::STATUS_EXPOSED, exposed)));
     rows.extend(folders(call).into_iter().skip(1));
     let unsaved = call.facts.unsaved.as_ref();
     rows.extend(unsaved.map(|unsaved| Row::pair(w::STATUS_UNSAVED, unsaved.why.clone())));

@@ -14,6 +14,9 @@ pub struct Facts {
     pub provider: Provider,
     /// Where it is reached; empty for a built-in one.
     pub base_url: String,
+    /// The host that a key goes to without encryption; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub exposed: String,
     pub profile: String,
     pub mode: Mode,
     pub lang: Lang,

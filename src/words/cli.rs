@@ -90,6 +90,7 @@ words! { "cli":
     KEY_NOT_SET: "none; {name} is not set", "无；{name} 未设置";
     DOCTOR_MODELS: "models", "模型";
     LOW_AND_HIGH: "low: {low}, high: {high}", "low：{low}，high：{high}";
+    DOCTOR_EXPOSED: "not encrypted", "未加密";
     DOCTOR_ANSWER: "answer", "应答";
     NOT_ASKED: "not asked", "未询问";
     REACHED: "reached; it offers {count} models", "已连通，提供 {count} 个模型";

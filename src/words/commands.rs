@@ -115,6 +115,7 @@ words! { "commands":
     STATUS_MODE: "mode", "模式";
     STATUS_LANG: "language", "语言";
     STATUS_BOT: "bot", "机器人";
+    STATUS_EXPOSED: "not encrypted", "未加密";
     STATUS_UNSAVED: "not saved", "未保存";
     STATUS_SESSION: "conversation", "对话";
     STATUS_SANDBOX: "sandbox", "沙箱";

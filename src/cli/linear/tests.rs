@@ -215,6 +215,20 @@ fn what_is_remembered_or_trusted_takes_its_word_in_full() {
 fn a_command_over_a_question_works_or_says_that_it_waits() {
     let mut linear = asked(risk(Tier::L1, false)).0;
     assert_eq!(linear.typed("/stop"), [Effect::Send(Op::Stop)]);
+    assert_eq!(
+        linear.typed("/steer use tabs"),
+        [Effect::Send(Op::Steer { text: "use tabs".into() })]
+    );
+    assert_eq!(
+        linear.typed("/queue then test"),
+        [Effect::Send(Op::Submit { text: "then test".into() })]
+    );
+    assert_eq!(linear.typed("/deny touch *"), [Effect::Send(Op::Deny { rule: "touch *".into() }),]);
+    for page in ["/status", "/help"] {
+        let said = linear.typed(page);
+        assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{page}: {said:?}");
+        assert_eq!(said.last(), Some(&Effect::Prompt), "{page}");
+    }
     for line in ["/new", "/allow git *", "/nope-nope", "/undo"] {
         let said = linear.typed(line);
         assert!(!said.iter().any(|effect| matches!(effect, Effect::Send(_))), "{line}");
