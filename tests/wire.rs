@@ -36,7 +36,7 @@ macro_rules! variants {
 variants! { event, EVENTS, Event:
     TurnStarted Attached Rendered Steered ReplyStarted Delta Thought Retrying Repairing
     Replied StepStarted StepOutput Observed Asked Judged Answered Plan Lend Returned Undone
-    StillChanged Queued TurnEnded Facts Notice Page Models Earlier RewindAsked Rewound
+    StillChanged FolderAdded Queued TurnEnded Facts Notice Page Models Earlier RewindAsked Rewound
     Sessions Catalogue Compacting Compacted Cleared Closed
 }
 variants! { op, OPS, Op:
