@@ -33,6 +33,7 @@ fn a_key_over_ten_thousand_entries(bencher: Bencher<'_, '_>, line: &str) {
         models: &models,
         themes: &[],
         kept: &kept,
+        folders: &[],
         surface: Surface::Local,
         busy: false,
     };
