@@ -90,6 +90,7 @@ fn status_says_which_steps_the_sandbox_holds() {
             models: &[],
             themes: &[],
             kept: &Catalogue::default(),
+            folders: &[],
             surface: Surface::Local,
             busy: false,
         };
