@@ -483,3 +483,18 @@ fn what_is_not_saved_is_left_behind_only_knowingly() {
     assert_eq!(linear.closed(), [Effect::End(Exit::Done)]);
     assert!(!linear.knows_unsaved());
 }
+
+#[test]
+fn a_line_that_came_before_the_question_could_be_read_goes_on_as_what_it_is() {
+    for line in ["4", "YES", "remember", "1", "run it"] {
+        let mut linear = asked(risk(Tier::L1, false)).0;
+        let said = linear.typed_ahead(line);
+        assert!(written(&said)[0].contains("answers nothing"), "{line}");
+        assert_eq!(said[1], Effect::Send(Op::Submit { text: line.into() }), "{line}");
+        assert_eq!(said.last(), Some(&Effect::Prompt));
+        assert_eq!(linear.typed("4"), decides(Decision::Approve), "the question still waits");
+    }
+    let mut linear = asked_about_trust();
+    assert_eq!(linear.typed_ahead(""), [Effect::Prompt], "an empty line leaves nothing as it is");
+    assert_eq!(linear.typed_ahead("/stop"), [Effect::Send(Op::Stop)]);
+}
