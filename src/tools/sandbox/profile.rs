@@ -178,9 +178,14 @@ mod tests {
         let repository = at(&text, "(allow file-read-data (subpath \"/Users/me/repo\"))");
         let key = at(&text, "(deny file-read-data (subpath \"/Users/me/.ssh\"))");
         let own = at(&text, "(deny file-read-data (subpath \"/Users/me/Library/avocet\"))");
-        let name = at(&text, "(deny file-read-data (regex #\"/\\.[eE][nN][vV][^/]*$\"))");
         assert!(none < workspace && none < repository, "{text}");
-        assert!(workspace < key && workspace < own && workspace < name, "{text}");
+        assert!(workspace < key && workspace < own, "{text}");
+        // `.env` and `.env.local`; a sample of them is left out of the list.
+        for name in [r"/\.[eE][nN][vV]$", r"/\.[eE][nN][vV]\.[^eEsStT][^/]*$"] {
+            let name = at(&text, &format!("(deny file-read-data (regex #\"{name}\"))"));
+            assert!(workspace < name, "{text}");
+        }
+        assert!(!text.contains(r"/\.[eE][nN][vV][^/]*$"), "{text}");
     }
 
     #[test]
