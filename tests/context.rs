@@ -1,7 +1,7 @@
 //! The context through a real session: what each request holds, when the past is summed
 //! up, what a person sees of it. The model is a recorder with a script.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use std::collections::VecDeque;
 use std::fs;

@@ -515,6 +515,16 @@ fn numbered(count: usize) -> String {
     (0..count).map(|n| format!("word{n:03} ")).collect()
 }
 
+/// All that the model said, as it is kept.
+fn answers(kept: &[Event]) -> String {
+    let said = kept.iter().map(|event| match event {
+        Event::Delta { text } => text.as_str(),
+        Event::Replied(replied) => &replied.message,
+        _ => "",
+    });
+    said.collect()
+}
+
 /// Kills anywhere in a turn on the screen: streaming, a step, streaming again. The answer is
 /// what was going on, and how many words were seen that the file does not have.
 fn on_screen(seed: u64) -> (&'static str, usize) {
@@ -557,14 +567,7 @@ fn on_screen(seed: u64) -> (&'static str, usize) {
     assert_eq!(began, ["before", "the words that count"], "seed {seed}");
     let ran = kept.iter().filter(|event| matches!(event, Event::Observed(_))).count();
     let is_over = kept.iter().filter(|event| matches!(event, Event::TurnEnded { .. })).count() == 2;
-    let stored: String = kept
-        .iter()
-        .map(|event| match event {
-            Event::Delta { text } => text.clone(),
-            Event::Replied(replied) => replied.message.clone(),
-            _ => String::new(),
-        })
-        .collect();
+    let stored = answers(&kept);
     assert!(stored.contains("Before."), "seed {seed}");
     let words = numbered(40);
     let lost =

@@ -1,7 +1,7 @@
 //! Leaving takes three seconds at most, whatever runs, hangs or is held meanwhile.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stdout, reason = "tests")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -192,21 +192,19 @@ fn database(bench: &Bench) -> PathBuf {
 
 #[test]
 fn the_screen_is_left_at_once_while_an_editor_hangs() {
-    for lines in ["echo $$ > pid\ntrap '' INT TERM HUP QUIT\nwhile :; do sleep 1; done\n"] {
-        let bench = Bench::new();
-        let editor = bench.root.path().join("editor");
-        program(&editor, lines);
-        let server = Server::start(vec![]);
-        let more = [("VISUAL", editor.display().to_string())];
-        let mut screen = screen(&bench, &server, &more);
-        screen.press("a draft");
-        screen.wait_for("a draft");
-        screen.press("\x07");
-        let file = bench.work().join("pid");
-        becomes("the editor is open", || pid(&file).is_some());
-        leave(&mut screen, Out::Term, "an editor that hangs");
-        assert!(!lives(&file), "the editor is gone");
-    }
+    let bench = Bench::new();
+    let editor = bench.root.path().join("editor");
+    program(&editor, "echo $$ > pid\ntrap '' INT TERM HUP QUIT\nwhile :; do sleep 1; done\n");
+    let server = Server::start(vec![]);
+    let more = [("VISUAL", editor.display().to_string())];
+    let mut screen = screen(&bench, &server, &more);
+    screen.press("a draft");
+    screen.wait_for("a draft");
+    screen.press("\x07");
+    let file = bench.work().join("pid");
+    becomes("the editor is open", || pid(&file).is_some());
+    leave(&mut screen, Out::Term, "an editor that hangs");
+    assert!(!lives(&file), "the editor is gone");
 }
 
 /// The ways without a screen.

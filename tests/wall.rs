@@ -2,7 +2,7 @@
 //! when a shell piece or a step of a script meets it, and what happens where there is none.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -149,14 +149,10 @@ impl<'a> Headless<'a> {
                 self.behind_words(told)
             }
             // Said with the question, unless a person answered it.
-            Event::Notice(notice)
-                if notice.topic == Topic::PiecesDeclined && !self.options.asks =>
-            {
-                vec![]
-            }
+            Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.asks => vec![],
+            Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
             // There is no terminal to give over.
             Event::Lend { ask } => vec![decide(*ask, Decision::Reject { word: None })],
-            Event::Notice(notice) => vec![Effect::Tell(Said::Notice(notice.clone()))],
             Event::Compacted(receipt) => told(receipt.say()),
             Event::TurnEnded { ending, .. } => self.ended(ending),
             Event::Closed => self.lost(),

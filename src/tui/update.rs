@@ -445,9 +445,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
         }
         protocol::Event::Queued { texts } => state.queue.set(texts),
         protocol::Event::TurnStarted { .. } => state.chips.set::<&str>(&[]),
-        protocol::Event::TurnEnded { elapsed_ms, .. } => {
-            return turn_ended(state, elapsed_ms, at);
-        }
+        protocol::Event::TurnEnded { elapsed_ms, .. } => return turn_ended(state, elapsed_ms, at),
         protocol::Event::Facts(facts) => {
             state.facts = *facts;
             submit::set_lang(state, state.facts.lang);

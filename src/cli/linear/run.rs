@@ -126,10 +126,7 @@ pub async fn run(
             line = lines.recv(), if open => match line {
                 Some(Typed::Line(line)) => {
                     ended = false;
-                    match gate.takes(&line) {
-                        true => linear.typed(&line.text),
-                        false => linear.typed_ahead(&line.text),
-                    }
+                    if gate.takes(&line) { linear.typed(&line.text) } else { linear.typed_ahead(&line.text) }
                 }
                 end => {
                     open = end.is_some();
