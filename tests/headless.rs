@@ -128,7 +128,10 @@ fn a_folder_nobody_trusted_runs_nothing_by_itself() {
     };
     let stranger = run(&elsewhere);
     exits(&stranger, 3);
-    assert!(err(&stranger).contains("not trusted"), "{}", err(&stranger));
+    let said = err(&stranger);
+    assert!(said.contains("not trusted"), "{said}");
+    let hint = format!("`--trust {}` trusts the folder", bench.work().display());
+    assert!(said.contains(&hint), "{said}");
     exits(&run(&bench.work()), 0);
     // What was named for one run is not remembered for the next.
     exits(&run(bench.root.path()), 3);

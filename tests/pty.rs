@@ -133,6 +133,29 @@ fn trust_is_asked_for_once() {
 }
 
 #[test]
+fn trust_taken_at_the_question_of_a_step_lets_it_run_and_is_remembered() {
+    let bench = Bench::new();
+    fs::write(bench.work().join("AGENTS.md"), "hello").unwrap();
+    let server = Server::start(vec![commands(&[("git", &["status"])]), Reply::chat("It is done.")]);
+    let url = server.base_url();
+    let args = ["--base-url", url.as_str(), "--model", "loop-1"];
+    let mut screen = bench.stranger(&args);
+    screen.answer("Do you trust this folder?", "n");
+    screen.wait_for("This folder is not trusted:");
+    screen.press("look\r");
+    screen.answer("AGENTS.md (5 bytes)", "t");
+    screen.wait_for("Marked. Enter takes it.");
+    screen.press("\r");
+    screen.wait_for("This folder is trusted from now on");
+    screen.wait_for("It is done.");
+    leave(&mut screen);
+    let mut again = bench.stranger(&args);
+    again.wait_for("loop-1");
+    again.press("/trust\r");
+    again.wait_for("This folder is trusted now.");
+}
+
+#[test]
 fn an_approved_step_runs_and_its_result_reaches_the_model() {
     let bench = Bench::new();
     let server =

@@ -241,6 +241,7 @@ fn ask(work: Work, risk: Risk, rule: Option<&str>, pieces: Vec<Piece>) -> Event 
             pieces,
             rule: rule.map(str::to_owned),
             rule_covers: Vec::new(),
+            trust: None,
             change: None,
             rest: Vec::new(),
         },
@@ -1302,6 +1303,7 @@ fn asks_for_change() -> Event {
         pieces: vec![],
         rule: Some("file.edit *".into()),
         rule_covers: Vec::new(),
+        trust: None,
         change: Some(change()),
         rest: vec![],
     };

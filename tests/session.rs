@@ -170,6 +170,38 @@ async fn in_a_folder_that_is_only_read_a_step_that_reads_its_settings_asks_until
 }
 
 #[tokio::test]
+async fn trust_given_at_the_question_of_a_step_holds_at_once_and_is_kept() {
+    let (mut talk, kept) = stranger(&[
+        &cmd("git", &["status"]),
+        &cmd("git", &["status"]),
+        DONE,
+        &cmd("git", &["status"]),
+        DONE,
+    ]);
+    let (ask, _) = talk.asked().await;
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    talk.says("where am I").await;
+    let (ask, question) = talk.asked().await;
+    let Question::Step { trust: Some(trust), .. } = question else { panic!("{question:?}") };
+    assert!(!trust.folder.is_empty());
+    talk.send(Op::Decide { ask, decision: Decision::Trust }).await;
+    for _ in 0..2 {
+        let ran = talk
+            .next(|event| match event {
+                Event::Observed(seen) => Some(seen.outcome),
+                Event::Asked(ask) => panic!("{ask:?}"),
+                _ => None,
+            })
+            .await;
+        assert_eq!(ran, Outcome::Ran);
+    }
+    assert_eq!(talk.ending().await, Ending::Done);
+    talk.says("again").await;
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(*kept.lock().unwrap(), [Given::Nothing, Given::Folder]);
+}
+
+#[tokio::test]
 async fn to_leave_the_question_of_trust_changes_nothing_and_keeps_nothing() {
     let (mut talk, kept) =
         stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);

@@ -107,6 +107,7 @@ fn event() -> impl Strategy<Value = Event> {
                 pieces: vec![Piece { text: text.clone(), risk: risk(tier) }],
                 rule: Some(text),
                 rule_covers: Vec::new(),
+                trust: None,
                 change: None,
                 rest: vec![],
             },

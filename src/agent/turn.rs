@@ -27,6 +27,7 @@ mod said;
 mod talk;
 #[cfg(test)]
 mod tests;
+pub mod trust;
 mod wall;
 
 use ahead::{Ahead, Approved};
@@ -440,6 +441,7 @@ impl Turn {
             rule_covers: grant.as_ref().map_or_else(Vec::new, |grant| {
                 safety::covers(&grant.rule, Some(&grant.terms), &judged.cwd)
             }),
+            trust: trust::offer(judged, scene),
             change: judged.change().cloned(),
             rest: ahead.shown(),
         };
@@ -477,7 +479,7 @@ impl Turn {
                     self.limits.start_over();
                     self.go_on(scene)
                 }
-                Decision::Reject { .. } | Decision::Dismiss | Decision::Stop => {
+                Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Stop => {
                     self.stop_batch(scene);
                     self.end(Ending::Limit { why })
                 }

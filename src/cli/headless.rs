@@ -49,6 +49,8 @@ pub struct Headless<'a> {
     stop: Stop,
     /// The shell pieces a person is asked about.
     asking: Option<Asking>,
+    /// The folder that the last question offered to trust.
+    untrusted: Option<String>,
 }
 
 /// Why the turn was stopped from here, if it was.
@@ -62,7 +64,14 @@ enum Stop {
 
 impl<'a> Headless<'a> {
     pub fn new(options: &'a Options) -> Headless<'a> {
-        Headless { options, reply: None, blocked: None, stop: Stop::No, asking: None }
+        Headless {
+            options,
+            reply: None,
+            blocked: None,
+            stop: Stop::No,
+            asking: None,
+            untrusted: None,
+        }
     }
 
     /// A person pressed Ctrl-C.
@@ -209,7 +218,10 @@ impl<'a> Headless<'a> {
 
     fn asked(&mut self, ask: &Ask) -> Vec<Effect> {
         match &ask.question {
-            Question::Step { step, risk, .. } => self.asked_for_step(ask.id, step, risk),
+            Question::Step { step, risk, trust, .. } => {
+                self.untrusted = trust.as_ref().map(|trust| trust.folder.clone());
+                self.asked_for_step(ask.id, step, risk)
+            }
             // A question of no step is a script's: may it make this call?
             Question::Choice { step, text, choices, .. } => {
                 if let Some(option) = self.options.approved.steps
@@ -329,7 +341,13 @@ impl<'a> Headless<'a> {
                 let say = w::STEP_EACH_ASKS.with("step", shown::work(&step.work));
                 notice(Notice::warning(say).hint(w::STEP_EACH_ASKS_HINT))
             }
-            Outcome::Declined => notice(about(w::STEP_DECLINED).hint(w::STEP_DECLINED_HINT)),
+            Outcome::Declined => {
+                let hint = match &self.untrusted {
+                    Some(folder) => w::STEP_UNTRUSTED_HINT.with("folder", folder.as_str()),
+                    None => w::STEP_DECLINED_HINT.into(),
+                };
+                notice(about(w::STEP_DECLINED).hint(hint))
+            }
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => told(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
             Outcome::Cancelled | Outcome::Interrupted => told(w::STEP_CANCELLED),

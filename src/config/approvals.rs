@@ -59,6 +59,9 @@ struct Given {
     effects: Vec<Effect>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     program: Option<Named>,
+    /// The file that an interpreter is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    script: Option<Named>,
 }
 
 /// A program of the project.
@@ -205,6 +208,7 @@ impl Given {
             reasons: terms.reasons.clone(),
             effects: terms.effects.clone(),
             program: terms.pinned.as_ref().map(named),
+            script: terms.script.as_ref().map(named),
         }
     }
 
@@ -218,15 +222,14 @@ impl Given {
                 _ => folder.join(path),
             })
         };
-        let pinned = match &self.program {
-            Some(named) => {
-                let path = inside(&named.path).unwrap_or_else(|| PathBuf::from(&named.path));
-                Some(Pinned { path, digest: named.sha256.clone() })
-            }
-            None => None,
+        let pinned = |named: &Named| {
+            let path = inside(&named.path).unwrap_or_else(|| PathBuf::from(&named.path));
+            Pinned { path, digest: named.sha256.clone() }
         };
+        let (script, pinned) =
+            (self.script.as_ref().map(pinned), self.program.as_ref().map(pinned));
         let (reasons, effects) = (self.reasons.clone(), self.effects.clone());
-        Some(Terms { folder: inside(&self.cwd)?, reasons, effects, pinned })
+        Some(Terms { folder: inside(&self.cwd)?, reasons, effects, pinned, script })
     }
 }
 
@@ -340,7 +343,8 @@ mod tests {
             folder: "/work/project/web".into(),
             reasons: vec!["program.path".into()],
             effects: vec![Effect::Exec],
-            pinned: Some(pinned),
+            pinned: Some(pinned.clone()),
+            script: Some(Pinned { path: "/work/project/x.py".into(), ..pinned }),
         };
         approvals.remember(Side::Allowed, "./run.sh", Some(&terms)).unwrap();
         approvals.remember(Side::Allowed, "make", None).unwrap();

@@ -40,6 +40,10 @@ pub enum Question {
         /// What that rule would cover and what it would not, in sentences.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rule_covers: Vec<Say>,
+        /// Trust in the folder, where the step would be judged otherwise with it;
+        /// [`Decision::Trust`] gives it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trust: Option<Box<TrustOffer>>,
         /// What it does to a file; `None` where that is not known before.
         #[serde(default)]
         change: Option<Change>,
@@ -82,6 +86,18 @@ pub enum Question {
         because: Say,
         found: Vec<Lying>,
     },
+}
+
+/// Trust in a folder that a step waits for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustOffer {
+    /// Absolute.
+    pub folder: String,
+    /// What makes trust in it a risk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hazard: Option<Say>,
+    #[serde(default)]
+    pub found: Vec<Lying>,
 }
 
 /// A file that lies in a folder nobody trusts yet: named and measured, not read.
@@ -149,6 +165,9 @@ pub enum Decision {
     ApproveAll { steps: Vec<String> },
     /// Run it, and what its rule covers, without asking again.
     Remember(Scope),
+    /// Trust the folder, then judge the step again: it runs, or is asked about without
+    /// what the folder added. Only where the question offers it.
+    Trust,
     /// Run this instead. It is judged again, and the model is told.
     Edit(Work),
     /// The answer to a [`Question::Choice`].

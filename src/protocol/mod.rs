@@ -33,7 +33,7 @@ mod risk;
 mod step;
 mod unescape;
 
-pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope, ShellPiece};
+pub use ask::{Ahead, Ask, AskId, Decision, Lying, Piece, Question, Scope, ShellPiece, TrustOffer};
 pub use catalogue::{Catalogue, Entry, EntryKind, EntryState, Untold};
 pub use change::{Change, PlanItem, PlanState};
 pub use denied::Denied;

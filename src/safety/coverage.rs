@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::protocol::{Requires, Step, Tier, Work};
 use crate::words::{Say, rules as words};
 
-use super::grant::{Grant, Terms};
+use super::grant::{Grant, Terms, names_file};
 use super::policy::Rule;
 use super::reach;
 use super::rules::remembered::{Operand, Reach, Rest};
@@ -21,6 +21,9 @@ pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<Say> {
     let folder = terms.map_or(folder, |terms| &terms.folder).to_string_lossy().into_owned();
     if tools::REMEMBERED.contains(&rule.program.as_str()) {
         return vec![words::FILES.with("folder", folder), words::FILES_ASK.into()];
+    }
+    if terms.is_none() && is_unbound(rule) {
+        return vec![words::UNBOUND.with("rule", rule.to_string())];
     }
     let mut out = match rest_of(rule, terms.is_none()) {
         Covered::Nothing => vec![words::NOTHING.with("program", rule.program.as_str())],
@@ -37,8 +40,21 @@ pub fn covers(rule: &Rule, terms: Option<&Terms>, folder: &Path) -> Vec<Say> {
         if terms.pinned.is_some() {
             out.push(words::PINNED.with("program", rule.program.as_str()));
         }
+        if let Some(script) = &terms.script {
+            let path = script.path.strip_prefix(&terms.folder).unwrap_or(&script.path);
+            out.push(words::PINNED.with("program", path.to_string_lossy().into_owned()));
+        }
     }
     out
+}
+
+/// What is covered by its content alone, which a text cannot hold: a script, and a program
+/// named by a path below the folder.
+fn is_unbound(rule: &Rule) -> bool {
+    let reach = reach::governing(&rule.program, &rule.args).reach;
+    let script = matches!(reach, Reach::Script) && names_file(&rule.args);
+    let named = rule.args.iter().any(|arg| !arg.starts_with('-'));
+    rule.program.starts_with("./") || script && named
 }
 
 fn open(rest: &Rest, folder: String) -> Vec<Say> {
@@ -73,6 +89,7 @@ fn rest_of(rule: &Rule, by_hand: bool) -> Covered {
     match governed.reach {
         _ if !rule.open => Covered::Exactly,
         Reach::Nothing => Covered::Nothing,
+        Reach::Script if !names_file(&rule.args) => Covered::Nothing,
         Reach::ByHand(_) if !by_hand => Covered::Nothing,
         _ if reach::is_bare(&governed, &rule.program, rule.args.len()) => Covered::Nothing,
         Reach::ExactOr(_) if !by_hand => Covered::Exactly,

@@ -9,7 +9,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Effect, Tier, Work};
+use crate::protocol::{Effect, Requires, Step, Tier, Work};
 
 use super::findings::Findings;
 use super::paths::{self, Class};
@@ -17,7 +17,7 @@ use super::policy::{Policy, Rule};
 use super::reach::{self, Ground};
 use super::rules::remembered::Reach;
 use super::table::Operands;
-use super::{Contents, Judged, Kind, Program, Scene, rules, steering, tools};
+use super::{Contents, Judged, Kind, Place, Program, Scene, rules, steering, tools};
 
 /// A rule with the terms it was given on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Terms {
     pub effects: Vec<Effect>,
     /// The file, where it is a program of the folder.
     pub pinned: Option<Pinned>,
+    /// The file that an interpreter is given.
+    pub script: Option<Pinned>,
 }
 
 /// A program of the folder, by its content.
@@ -128,7 +130,7 @@ impl<'a> Question<'a> {
 
 impl Grant {
     fn answers(&self, asked: Question<'_>) -> bool {
-        let Terms { folder, reasons, effects, pinned } = &self.terms;
+        let Terms { folder, reasons, effects, pinned, script } = &self.terms;
         let same_file = match pinned {
             Some(pinned) => pinned.is(asked.program, asked.scene),
             None => !asked.is_of_folder() && is_same_program(&self.rule, asked),
@@ -143,6 +145,7 @@ impl Grant {
         };
         same_file
             && (tool || asked.cwd == folder)
+            && is_same_script(asked, script.as_ref())
             && asked.reasons().all(known)
             && reaches(&self.rule, asked, false)
     }
@@ -161,7 +164,8 @@ fn is_answered_by(rule: &Rule, asked: Question<'_>) -> bool {
     let tool = matches!(asked.work, Work::Tool { .. });
     let here = tool || asked.cwd == asked.scene.place.workspace;
     let own = !asked.is_of_folder() && is_same_program(rule, asked);
-    if !own || !here || !reaches(rule, asked, true) {
+    // What an interpreter is given is covered by its content, which a text cannot hold.
+    if !own || !here || !reaches(rule, asked, true) || !is_same_script(asked, None) {
         return false;
     }
     let others: Vec<_> = asked.reasons().filter(|(id, _)| required(id).is_none()).collect();
@@ -310,6 +314,45 @@ fn pin(program: Option<&Program>, scene: Scene<'_>) -> Option<Pinned> {
     Some(Pinned { path, digest })
 }
 
+/// Whether the interpreter is given the script that a rule is bound to, with the content it
+/// had; true where it is given none.
+fn is_same_script(asked: Question<'_>, known: Option<&Pinned>) -> bool {
+    let Work::Exec { program, args } = asked.work else { return true };
+    match Scripted::of(program, args, asked.cwd, asked.scene) {
+        Scripted::No => true,
+        Scripted::File(script) => known == Some(&script),
+        Scripted::Unread => false,
+    }
+}
+
+/// What an interpreter is given.
+enum Scripted {
+    /// It is no interpreter, or is given no file.
+    No,
+    File(Pinned),
+    /// A name that is no file, or one that cannot be read.
+    Unread,
+}
+
+impl Scripted {
+    fn of(program: &str, args: &[String], cwd: &Path, scene: Scene<'_>) -> Scripted {
+        let takes_file = matches!(reach::governing(program, args).reach, Reach::Script);
+        let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+        if !takes_file || names.is_empty() {
+            return Scripted::No;
+        }
+        // `deno run x.ts`: the first word that is a file.
+        let file = |name: &&String| {
+            let path = scene.world.real(&paths::absolute(name, cwd, &scene.place.home));
+            match scene.world.read(&path, MOST_PROGRAM) {
+                Contents::Bytes(bytes) => Some(Pinned { path, digest: tools::digest(&bytes) }),
+                Contents::Missing | Contents::Unreadable => None,
+            }
+        };
+        names.iter().find_map(file).map_or(Scripted::Unread, Scripted::File)
+    }
+}
+
 /// What "don't ask again" would remember for a step; `None` where it is not offered: for
 /// what is refused, lifted, not fully understood, or has no way back.
 pub fn offered(judged: &Judged, scene: Scene<'_>) -> Option<Grant> {
@@ -340,10 +383,17 @@ pub fn offered(judged: &Judged, scene: Scene<'_>) -> Option<Grant> {
         }
         Work::Shell { .. } => return None,
     };
+    let script = match &judged.step.work {
+        Work::Exec { program, args } => match Scripted::of(program, args, &judged.cwd, scene) {
+            Scripted::No => None,
+            Scripted::File(script) => Some(script),
+            Scripted::Unread => return None,
+        },
+        Work::Tool { .. } | Work::Shell { .. } => None,
+    };
     let reasons = asking().map(|reason| reason.rule.clone()).collect();
-    let terms =
-        Terms { folder: judged.cwd.clone(), reasons, effects: risk.effects.clone(), pinned };
-    Some(Grant { rule, terms })
+    let (folder, effects) = (judged.cwd.clone(), risk.effects.clone());
+    Some(Grant { rule, terms: Terms { folder, reasons, effects, pinned, script } })
 }
 
 /// The rule for a command: the words of its form and `*`, or exactly these arguments.
@@ -375,7 +425,7 @@ fn suggest(program: &str, args: &[String], of_folder: bool, here: &Here<'_>) -> 
 }
 
 /// Whether an interpreter is given a file first, and no code.
-fn names_file(args: &[String]) -> bool {
+pub(super) fn names_file(args: &[String]) -> bool {
     const PLAIN: &[&str] = &["-u", "-B", "-O", "-OO", "-q", "-s", "-I"];
     let version = ["--version", "-V", "-v", "--help"];
     if matches!(args, [only] if version.contains(&only.as_str())) {
@@ -385,20 +435,27 @@ fn names_file(args: &[String]) -> bool {
     first.is_some_and(|first| !first.starts_with('-'))
 }
 
-/// What a rule that the user writes for a program of the folder is bound to; `None`: it
-/// names none.
+/// What a rule that the user writes is bound to: a program of the folder, or the script
+/// that an interpreter is given. An error: it names neither.
 pub fn bound(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
-    let path = paths::absolute(&rule.program, &scene.place.cwd, &scene.place.home);
+    let folder = scene.place.cwd.clone();
+    let path = paths::absolute(&rule.program, &folder, &scene.place.home);
     let named = rule.program.contains('/').then(|| scene.world.file(&path)).flatten();
     let trusted = scene.world.program(&path.to_string_lossy()).is_some();
-    match pin(named.as_ref().filter(|_| !trusted), scene) {
-        Some(pinned) => {
-            let folder = scene.place.cwd.clone();
-            let reasons = OF_FOLDER.iter().map(|reason| (*reason).to_owned()).collect();
-            let terms =
-                Terms { folder, reasons, effects: vec![Effect::Exec], pinned: Some(pinned) };
-            Ok(Grant { rule, terms })
-        }
-        None => Err(rule),
-    }
+    let pinned = pin(named.as_ref().filter(|_| !trusted), scene);
+    let Some(pinned) = pinned else { return interpreted(rule, scene) };
+    let reasons = OF_FOLDER.iter().map(|reason| (*reason).to_owned()).collect();
+    let (effects, pinned) = (vec![Effect::Exec], Some(pinned));
+    Ok(Grant { rule, terms: Terms { folder, reasons, effects, pinned, script: None } })
+}
+
+/// The same for an interpreter that is given a script: what its step would be offered.
+fn interpreted(rule: Rule, scene: Scene<'_>) -> Result<Grant, Rule> {
+    let work = Work::Exec { program: rule.program.clone(), args: rule.args.clone() };
+    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+    let place = Place { trusted: true, ..scene.place.clone() };
+    let policy = Policy { allowed: vec![], granted: vec![], ..scene.policy.clone() };
+    let scene = Scene { policy: &policy, place: &place, ..scene };
+    let offered = offered(super::assess(step, scene).judged(), scene);
+    offered.filter(|grant| grant.rule == rule && grant.terms.script.is_some()).ok_or(rule)
 }

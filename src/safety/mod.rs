@@ -61,6 +61,7 @@ pub use sensitive::{
     closed_folders, in_any_case, is_sensitive_name, secret_folders, sensitive_globs,
 };
 pub use skill::{Narrowed, Skilled, TOOL as SKILL_TOOL};
+pub use step::UNTRUSTED;
 pub use tools::Task;
 pub use warning::Warning;
 

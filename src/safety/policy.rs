@@ -149,7 +149,7 @@ impl fmt::Display for Rule {
 
 /// The words of a rule, and whether a part of each was quoted; `None` when a quote is
 /// left open.
-fn split(text: &str) -> Option<Vec<(String, bool)>> {
+pub(super) fn split(text: &str) -> Option<Vec<(String, bool)>> {
     let mut out: Vec<(String, bool)> = Vec::new();
     let mut word: Option<(String, bool)> = None;
     let mut chars = text.chars();
@@ -174,7 +174,7 @@ fn split(text: &str) -> Option<Vec<(String, bool)>> {
     Some(out)
 }
 
-fn quote(word: &str) -> String {
+pub(super) fn quote(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:@+,%~^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -91,6 +91,9 @@ fn folder(asked: Option<&str>, scene: Scene<'_>) -> PathBuf {
     }
 }
 
+/// The rule of a step that waits for trust in the workspace.
+pub const UNTRUSTED: &str = "folder.untrusted";
+
 /// The folder it runs in, and whether the workspace is trusted.
 fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
     let shown = quoted(&ground.cwd.to_string_lossy());
@@ -105,7 +108,7 @@ fn surroundings(ground: &Ground<'_>, findings: &mut Findings) {
     let asks = findings.tier_or(Tier::L0) > Tier::L0;
     let steered = findings.of_folder && !findings.launch.empty_folder;
     if !ground.scene.place.trusted && (asks || steered) {
-        findings.add("folder.untrusted", Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);
+        findings.add(UNTRUSTED, Tier::L1, words::FOLDER_UNTRUSTED, None, &[]);
     }
 }
 

@@ -12,6 +12,7 @@ mod closed;
 mod day;
 mod forms;
 mod launch;
+mod lines;
 mod places;
 mod planted;
 mod reading;

@@ -4,6 +4,7 @@ use crate::protocol::{Effect, Tier};
 use crate::words::safety as words;
 
 use super::args::{Part, Token};
+use super::checks::{self, Site};
 use super::findings::{Findings, quoted};
 use super::judge::{self, Call, Seat};
 use super::warning::Warning;
@@ -148,6 +149,9 @@ fn variable(name: &str, value: &str, at: usize, call: &Call<'_>, findings: &mut 
     if !is_harmless_variable(name, value) {
         let say = words::SETS_VARIABLE.with("name", quoted(name));
         call.find("variable", Tier::L1, say, at, &[Effect::Exec], findings);
+        let seat = call.seat.arg(at).map_or(Seat::Line, Seat::Within);
+        let site = Site { seat, depth: call.depth, ground: call.ground, program: call.name };
+        checks::variable(name, value, site, findings);
     }
 }
 

@@ -133,6 +133,7 @@ async fn asked(filling: &mut Filling<'_>, held: Held) -> Result<Option<Cleared>,
         pieces: Vec::new(),
         rule: None,
         rule_covers: Vec::new(),
+        trust: None,
         change: None,
         rest: Vec::new(),
     };
@@ -145,7 +146,8 @@ async fn asked(filling: &mut Filling<'_>, held: Held) -> Result<Option<Cleared>,
         Decision::Answer { .. }
         | Decision::Edit(_)
         | Decision::Reject { .. }
-        | Decision::Dismiss => Ok(None),
+        | Decision::Dismiss
+        | Decision::Trust => Ok(None),
         Decision::Stop => Err(Stop::Stopped),
     }
 }

@@ -22,8 +22,8 @@ use crate::library::Library;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::partial::Partial;
 use crate::protocol::{
-    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Shelter, Usage,
-    reply,
+    Ask, AskId, Cut, Decision, Event, Message, Observation, Outcome, Params, Scope, Shelter,
+    TrustOffer, Usage, reply,
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Grant, Narrowed, Place, Policy, Scene, Task, World};
@@ -45,6 +45,8 @@ pub enum Note {
         grant: Box<Grant>,
         scope: Scope,
     },
+    /// The user trusts the folder, at the question of a step.
+    Trusted,
     /// A skill was entered, by its name, with this text.
     Entered {
         name: String,
@@ -116,6 +118,8 @@ pub struct TurnHost {
     pub summing: Usage,
     /// Scripts that run as steps.
     pub runner: offered::Runner,
+    /// What lies in the folder, for a question that offers trust in it.
+    pub offer: TrustOffer,
 }
 
 /// What reaches a turn from its session.
@@ -156,6 +160,11 @@ impl Bench {
 
     pub fn is_trusted(&self) -> bool {
         self.place.trusted
+    }
+
+    /// What is judged from now on is judged in a trusted folder.
+    pub fn trust(&mut self) {
+        self.place.trusted = true;
     }
 
     /// What the steps of a script are judged by.
@@ -222,8 +231,9 @@ impl Host for TurnHost {
         std::iter::from_fn(|| self.wires.steers.try_recv().ok()).collect()
     }
 
-    async fn ask(&mut self, ask: Ask) -> Decision {
+    async fn ask(&mut self, mut ask: Ask) -> Decision {
         let id = ask.id;
+        let offers = self.complete_offer(&mut ask);
         self.note(Note::Asking(Box::new(ask.clone())));
         self.caught_up().await;
         self.outbox.send(Event::Asked(Box::new(ask))).await;
@@ -235,6 +245,9 @@ impl Host for TurnHost {
                 None => break Decision::Stop,
             }
         };
+        if offers && decision == Decision::Trust {
+            self.trust();
+        }
         self.tell(Event::Answered { ask: id }).await;
         decision
     }

@@ -281,6 +281,7 @@ mod tests {
             pieces: Vec::new(),
             rule: None,
             rule_covers: Vec::new(),
+            trust: None,
             rest: Vec::new(),
             change: None,
         };

@@ -342,6 +342,7 @@ fn allowed(decision: Decision, pieces: &[ShellPiece]) -> Option<Vec<String>> {
         | Decision::Edit(_)
         | Decision::Reject { .. }
         | Decision::Dismiss
+        | Decision::Trust
         | Decision::Stop => Vec::new(),
     };
     (!ids.is_empty()).then_some(ids)

@@ -241,6 +241,7 @@ impl Session {
                 let notice = rules::grant(&mut self.guard, *grant, scope);
                 self.rules_changed(notice).await;
             }
+            Note::Trusted => self.trusted_at_step().await,
             Note::Record(event) => {
                 if let Event::TurnEnded { turn, .. } = *event {
                     self.of_turn(|running| running.is_over |= running.turn == turn);
@@ -331,6 +332,7 @@ impl Session {
             looking: None,
             summing: Usage::default(),
             runner: self.runner(),
+            offer: self.guard.trust.offer(),
         }
     }
 

@@ -240,6 +240,7 @@ pub(super) fn said(decision: Decision) -> Option<Said> {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => Said::Yes,
         Decision::Edit(work) => Said::Instead(work),
         Decision::Answer { text } if may(&text) => Said::Yes,
+        Decision::Trust => Said::Trust,
         Decision::Answer { .. } | Decision::Reject { .. } | Decision::Dismiss => Said::No,
         Decision::Stop => return None,
     })

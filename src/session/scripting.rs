@@ -15,6 +15,7 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio_util::sync::CancellationToken;
 
 use super::{Guard, shell, wall};
+use crate::agent::turn::trust;
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
     Mention, Message, Observation, Question, Requires, Risk, Shelter, Step, Tier, Work,
@@ -55,6 +56,8 @@ pub enum Asked {
 pub enum Said {
     Yes,
     No,
+    /// The folder is trusted from now on, and the step is judged again.
+    Trust,
     /// This step instead.
     Instead(Work),
 }
@@ -190,16 +193,23 @@ impl ScriptHost {
         let judged = held.judged();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.why().cloned().unwrap_or_else(|| words::NO_REASON.into());
+        // A file that is read into the script is read as it was named, or not.
+        let reads = step.work.tool() == "file.read";
         let mut question = Box::new(shell::question(&held));
-        if let Question::Step { risk, .. } = question.as_mut() {
+        if let Question::Step { risk, trust, .. } = question.as_mut() {
             *risk = safety::with_wall(judged, &self.policy);
+            *trust = trust::offer(judged, self.scene()).filter(|_| !reads);
         }
         match (self.asking)(Asked::Step { risk, question }).await {
             Said::Yes => Ok(held.approve()),
             Said::Instead(work) if work == step.work => Ok(held.approve()),
-            // A file that is read into the script is read as it was named, or not.
-            Said::Instead(work) if step.work.tool() != "file.read" => self.instead(&step, work),
-            Said::Instead(_) | Said::No => Err(words::STEP_DECLINED.with("why", why)),
+            Said::Instead(work) if !reads => self.instead(&step, work),
+            Said::Trust if !reads && !self.place.trusted => {
+                self.place.trusted = true;
+                let verdict = safety::assess(step, self.scene());
+                Box::pin(self.cleared(verdict)).await
+            }
+            Said::Instead(_) | Said::Trust | Said::No => Err(words::STEP_DECLINED.with("why", why)),
         }
     }
 

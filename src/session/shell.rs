@@ -93,7 +93,9 @@ pub(super) async fn asked(
             };
             (Ending::Done, Some(seen))
         }
-        Decision::Reject { .. } | Decision::Dismiss | Decision::Answer { .. } => declined(&held),
+        Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Answer { .. } => {
+            declined(&held)
+        }
         Decision::Stop => (Ending::Stopped, Some(not_run(held.judged(), Outcome::Declined))),
     }
 }
@@ -116,6 +118,7 @@ pub(super) fn question(held: &Held) -> Question {
         pieces: judged.pieces.clone(),
         rule: None,
         rule_covers: Vec::new(),
+        trust: None,
         change: judged.change().cloned(),
         rest: Vec::new(),
     }

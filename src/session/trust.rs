@@ -1,8 +1,9 @@
 //! The question whether this folder is trusted: when it is put, and what an answer
 //! changes. What was found there is handed over by `app`; nothing is read in here.
 
+use super::host::{Note, TurnHost};
 use super::run::Session;
-use crate::protocol::{Ask, AskId, Decision, Event, Lying, Notice, Question, Shelter};
+use crate::protocol::{Ask, AskId, Decision, Event, Lying, Notice, Question, Shelter, TrustOffer};
 use crate::tools::branch;
 use crate::words::{Say, sandbox as held, session as words};
 
@@ -50,6 +51,12 @@ impl Trust {
             asking: None,
             told_unheld,
         }
+    }
+
+    /// What the question of a step says of the folder.
+    pub fn offer(&self) -> TrustOffer {
+        let (hazard, found) = (self.hazard.clone(), self.found.clone());
+        TrustOffer { folder: String::new(), hazard, found }
     }
 }
 
@@ -100,7 +107,7 @@ impl Session {
         self.guard.trust.asking = None;
         self.outbox.send(Event::Answered { ask }).await;
         let given = match decision {
-            Decision::Approve => Given::Folder,
+            Decision::Approve | Decision::Trust => Given::Folder,
             Decision::ApproveAll { steps }
                 if !steps.is_empty() && self.guard.trust.above.as_slice() == steps =>
             {
@@ -121,6 +128,22 @@ impl Session {
             }
             Decision::Stop => return After::Leave,
         };
+        let notice = told(given != Given::Nothing, self.guard.trust.settings);
+        self.set_trust(given, notice).await;
+        After::GoOn
+    }
+
+    /// The user trusts the folder while a turn runs, whose steps are judged so already.
+    pub(super) async fn trusted_at_step(&mut self) {
+        let notice = Notice::info(words::TRUST_GIVEN_AT_STEP);
+        let notice = match self.guard.trust.settings {
+            true => notice.hint(words::TRUST_SETTINGS),
+            false => notice,
+        };
+        self.set_trust(Given::Folder, notice).await;
+    }
+
+    async fn set_trust(&mut self, given: Given, notice: Notice) {
         let trusted = given != Given::Nothing;
         self.guard.place.trusted = trusted;
         self.facts.trusted = trusted;
@@ -128,11 +151,26 @@ impl Session {
         self.tell_facts().await;
         self.look();
         let kept = (self.guard.trust.keep)(given);
-        self.say(told(trusted, self.guard.trust.settings)).await;
+        self.say(notice).await;
         if let Err(why) = kept {
             self.say(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;
         }
-        After::GoOn
+    }
+}
+
+impl TurnHost {
+    /// Says what lies in the folder, where a question offers trust in it; true if it does.
+    pub(super) fn complete_offer(&self, ask: &mut Ask) -> bool {
+        let Question::Step { trust: Some(trust), .. } = &mut ask.question else { return false };
+        let TrustOffer { hazard, found, .. } = self.offer.clone();
+        **trust = TrustOffer { folder: std::mem::take(&mut trust.folder), hazard, found };
+        true
+    }
+
+    /// The next step is judged in a trusted folder, and the session keeps the answer.
+    pub(super) fn trust(&mut self) {
+        self.bench.trust();
+        self.note(Note::Trusted);
     }
 }
 

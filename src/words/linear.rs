@@ -42,6 +42,8 @@ words! { "linear":
     PICK_READ_ONLY: "only read it: every step asks", "只读：每一步都询问";
     PICK_TRUST: "trust it", "信任";
     TRUST_ABOVE: "The folder above is {folder}. Trust in it also holds for what lies in it, as long as nothing there steers programs.", "上级目录是 {folder}。信任它时，其中没有可影响程序行为的文件的目录也受信任。";
+    PICK_TRUST_FIRST: "trust this folder, then decide again", "信任此目录，再重新判定";
+    TRUST_FIRST: "If you trust {folder}, what only reads runs without asking and remembered rules hold; its notes for agents count from your next message, its settings from the next start.", "如果信任 {folder}，只读步骤无需询问，已记住的规则生效；面向代理的说明从下一条消息起生效，项目设置从下次启动起生效。";
     PICK_TRUST_ABOVE: "trust the folder above too", "同时信任上级目录";
     PICK_LEAVE: "leave", "离开";
     PAUSE: "Shall it go on?", "继续吗？";

@@ -11,6 +11,7 @@ words! { "rules":
     OPTIONS_MORE: "Options it covers: {options} and {count} more.", "覆盖的选项：{options}，另有 {count} 个。";
     ASKS: "Avocet still asks about other options, paths outside the workspace, URLs, another folder to start in, and a program of the same name in the folder.", "以下情况仍会询问：其他选项、工作区外的路径、URL、在其他目录中启动，以及目录中的同名程序。";
     REASONS: "It answers only these reasons: {reasons}.", "它只回答这些原因：{reasons}。";
+    UNBOUND: "As a text it covers nothing: a script is covered by its content. `/allow {rule}` covers the one that is there.", "仅凭文本不生效：脚本按其内容授权。`/allow {rule}` 可授权当前的脚本。";
     PINNED: "It holds as long as the content of `{program}` does not change.", "仅在 `{program}` 的内容不变时有效。";
     FILES: "It covers changes of files in `{folder}` that the model has read and that are as it read them, and new files.", "覆盖 `{folder}` 中模型读过且此后未被改动的文件，以及新建文件。";
     FILES_ASK: "Avocet still asks about files that steer programs or agents (`AGENTS.md`, `package.json`, `.github/workflows`, build files and their like), credentials, `.git`, and files outside.", "以下文件仍会询问：影响程序或代理行为的文件（`AGENTS.md`、`package.json`、`.github/workflows`、构建文件等）、凭据、`.git` 以及目录外的文件。";

@@ -277,6 +277,8 @@ words! { "screen":
     TRUST_ABOVE: "The folder above is {folder}. Trust in it also holds for what lies in it, as long as nothing there steers programs.", "上级目录是 {folder}。信任它时，其中没有可影响程序行为的文件的目录也受信任。";
     PICK_TRUST_ABOVE: "Trust the folder above too", "同时信任上级目录";
     PICK_TRUST_ABOVE_SHORT: "Above too", "含上级";
+    PICK_TRUST_FIRST: "Trust this folder, then decide again", "信任此目录，再重新判定";
+    ASK_TRUST: "If you trust {folder}, what only reads runs without asking and remembered rules hold; its notes for agents count from your next message, its settings from the next start.", "如果信任 {folder}，只读步骤无需询问，已记住的规则生效；面向代理的说明从下一条消息起生效，项目设置从下次启动起生效。";
     PICK_TRUST_SHORT: "Trust", "信任";
     PICK_LEAVE: "Leave Avocet", "退出 Avocet";
     PICK_LEAVE_SHORT: "Leave", "退出";

@@ -57,6 +57,7 @@ words! { "session":
     TRUST_STAYS: "This folder stays trusted.", "此目录仍受信任。";
     TRUST_STAYS_OFF: "This folder is not trusted, and nothing was decided.", "此目录不受信任，也没有作出决定。";
     TRUST_GIVEN: "This folder is trusted from now on.", "从现在起信任此目录。";
+    TRUST_GIVEN_AT_STEP: "This folder is trusted from now on; what it holds for agents counts from your next message.", "从现在起信任此目录；其中面向代理的内容从你的下一条消息起生效。";
     TRUST_SETTINGS: "The project's own settings count from the next start.", "项目自身的设置从下次启动起生效。";
     TRUST_HELD_BACK: "This folder is not trusted: plain reading runs, every other program waits for your yes, and the project's settings do not count.", "此目录不受信任：单纯的读取可直接运行，其他程序都需你确认，项目设置不生效。";
     TRUST_HOW: "`/trust` asks again.", "输入 `/trust` 可重新选择。";

@@ -1,7 +1,7 @@
 //! What a person's decision about a step makes of it.
 
 use super::limits::one_line;
-use super::{Action, Door, Told, Turn};
+use super::{Action, Door, Told, Turn, trust};
 use crate::protocol::{Decision, Ending, Outcome, Step, Work};
 use crate::safety::{self, Grant, Judged, Scene, Verdict};
 use crate::words::{Say, agent as words};
@@ -31,7 +31,11 @@ impl Turn {
                 self.run(door.approve(), None)
             }
             Decision::Edit(work) => self.edited(door.judged(), work, scene),
-            Decision::Reject { word: None } | Decision::Dismiss => {
+            Decision::Trust if trust::gained(door.judged(), scene) => {
+                self.batch.todo.push_front(door.judged().step.clone());
+                self.go_on(scene)
+            }
+            Decision::Reject { word: None } | Decision::Dismiss | Decision::Trust => {
                 self.declined(&door, words::DECLINED.into(), scene)
             }
             // An answer to a step that was not asked as a question is no yes.

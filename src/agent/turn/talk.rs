@@ -53,6 +53,7 @@ impl Turn {
             Decision::Reject { word: Some(word) } => words::UNANSWERED_WORD.with("word", word),
             Decision::Reject { word: None }
             | Decision::Dismiss
+            | Decision::Trust
             | Decision::Approve
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)

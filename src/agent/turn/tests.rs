@@ -14,6 +14,7 @@ mod cancel;
 mod limits;
 mod replies;
 mod steers;
+mod trust;
 mod wall;
 
 /// A machine that has every program but `absent` and `own`, and an empty folder.

@@ -39,6 +39,7 @@ impl Turn {
             // What is beyond the wall is never remembered, and never one of several.
             rule: None,
             rule_covers: Vec::new(),
+            trust: None,
             change: None,
             rest: Vec::new(),
         };
@@ -62,6 +63,7 @@ impl Turn {
             Decision::Edit(work) => self.edited(held.judged(), work, scene),
             Decision::Reject { .. }
             | Decision::Dismiss
+            | Decision::Trust
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
             | Decision::Answer { .. } => {

@@ -2,7 +2,8 @@
 
 use crate::cli::pieces::{self, GRAVE, narrow, tier_word};
 use crate::protocol::{
-    Ask, AskId, Change, Decision, Lying, Question, Reason, Risk, Scope, ShellPiece, Tier, Work,
+    Ask, AskId, Change, Decision, Lying, Question, Reason, Risk, Scope, ShellPiece, Tier,
+    TrustOffer, Work,
 };
 use crate::safety::clean::escape;
 use crate::safety::written::{self, Form};
@@ -48,6 +49,8 @@ enum Pick {
     Each,
     /// Change it first.
     Edit,
+    /// Trust the folder first.
+    Trust,
 }
 
 /// What a line turned out to be.
@@ -152,6 +155,7 @@ impl Asked {
         let trusts = self.is_trust();
         match pick {
             Pick::Session | Pick::Project => Some(REMEMBER),
+            Pick::Trust => Some(TRUST),
             Pick::GoOn | Pick::All if trusts => Some(TRUST),
             Pick::Reject
             | Pick::Word
@@ -307,6 +311,7 @@ impl Asked {
             Pick::Session => Decision::Remember(Scope::Session),
             Pick::Project => Decision::Remember(Scope::Project),
             Pick::Stop => Decision::Stop,
+            Pick::Trust => Decision::Trust,
         }
     }
 
@@ -345,8 +350,8 @@ fn is_grave(risk: &Risk) -> bool {
 }
 
 fn choices(question: &Question) -> Vec<(Pick, Word)> {
-    let (step, risk, rule, rest) = match question {
-        Question::Step { step, risk, rule, rest, .. } => (step, risk, rule, rest),
+    let (step, risk, rule, rest, trust) = match question {
+        Question::Step { step, risk, rule, rest, trust, .. } => (step, risk, rule, rest, trust),
         Question::Choice { .. } => return Vec::new(),
         Question::Pieces { pieces, .. } => {
             let mut choices = vec![(Pick::Reject, p::LINE_NONE)];
@@ -379,20 +384,33 @@ fn choices(question: &Question) -> Vec<(Pick, Word)> {
     if written::line(&step.work).is_some() {
         choices.push((Pick::Edit, w::PICK_EDIT));
     }
+    choices.extend(trust.is_some().then_some((Pick::Trust, w::PICK_TRUST_FIRST)));
     choices
 }
 
 /// What lies in a folder nobody trusts yet: named and measured, not shown.
 fn trust(folder: &str, above: Option<&str>, because: &Say, found: &[Lying]) -> Vec<Say> {
     let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
-    for lying in found.iter().take(LYING) {
-        let name = escape(&lying.name).text;
-        says.push(w::LYING.with("name", name).with("bytes", lying.bytes));
-    }
+    says.extend(findings(found));
+    says.extend(above.map(|above| w::TRUST_ABOVE.with("folder", escape(above).text)));
+    says
+}
+
+/// What the question of a step says of the trust it offers.
+fn offered(offer: &TrustOffer) -> Vec<Say> {
+    let mut says = vec![w::TRUST_FIRST.with("folder", escape(&offer.folder).text)];
+    says.extend(offer.hazard.clone());
+    says.extend(findings(&offer.found));
+    says
+}
+
+fn findings(found: &[Lying]) -> Vec<Say> {
+    let line =
+        |lying: &Lying| w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes);
+    let mut says: Vec<Say> = found.iter().take(LYING).map(line).collect();
     if found.len() > LYING {
         says.push(w::LYING_MORE.with("n", found.len() - LYING));
     }
-    says.extend(above.map(|above| w::TRUST_ABOVE.with("folder", escape(above).text)));
     says
 }
 
@@ -412,6 +430,7 @@ fn step(question: &Question) -> Vec<Say> {
         pieces,
         rule,
         rule_covers,
+        trust,
         rest,
         change,
         ..
@@ -446,6 +465,7 @@ fn step(question: &Question) -> Vec<Say> {
     }
     says.extend(rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
     says.extend(rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
+    says.extend(trust.iter().flat_map(|offer| offered(offer)));
     if !why.trim().is_empty() {
         // On one line: it must not look like a line of the question.
         says.push(w::MODEL_SAYS.with("why", why.split_whitespace().collect::<Vec<_>>().join(" ")));

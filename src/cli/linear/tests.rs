@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::protocol::{
-    AskId, Decision, Entry, EntryKind, EntryState, Origin, Question, Reason, Requires, Risk, Scope,
-    ShellPiece, Usage, Work,
+    AskId, Decision, Entry, EntryKind, EntryState, Lying, Origin, Question, Reason, Requires, Risk,
+    Scope, ShellPiece, TrustOffer, Usage, Work,
 };
 
 fn linear() -> Linear {
@@ -65,6 +65,7 @@ fn asks(risk: Risk) -> Event {
         pieces: Vec::new(),
         rule: Some("git push *".into()),
         rule_covers: Vec::new(),
+        trust: None,
         change: None,
         rest: Vec::new(),
     };
@@ -209,6 +210,25 @@ fn what_is_remembered_or_trusted_takes_its_word_in_full() {
         assert_eq!(linear.typed("trust"), decides(decision));
     }
     assert_eq!(asked_about_trust().typed(""), decides(Decision::Dismiss));
+}
+
+#[test]
+fn the_question_of_a_step_that_waits_for_trust_takes_the_word_for_it() {
+    let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
+    let Question::Step { trust, .. } = &mut ask.question else { panic!("a step") };
+    let found = vec![Lying { name: "AGENTS.md".into(), bytes: 5, steers: true }];
+    *trust = Some(Box::new(TrustOffer { folder: "/work".into(), hazard: None, found }));
+    let mut linear = linear();
+    linear.heard(started());
+    let lines = written(&linear.heard(Event::Asked(ask)));
+    let text = lines.join("\n");
+    assert!(text.contains("If you trust /work") && text.contains("AGENTS.md"), "{text}");
+    let row = lines.iter().find(|line| line.contains("trust this folder")).unwrap();
+    let number = row.trim().split(':').next().unwrap().to_owned();
+    assert!(written(&linear.typed(&number))[0].contains("TRUST"));
+    assert!(!linear.typed("yes").iter().any(|effect| matches!(effect, Effect::Send(_))));
+    linear.typed(&number);
+    assert_eq!(linear.typed("trust"), decides(Decision::Trust));
 }
 
 #[test]

@@ -136,6 +136,7 @@ fn asked(risk: Risk) -> Event {
         pieces: vec![],
         rule: None,
         rule_covers: Vec::new(),
+        trust: None,
         change: None,
         rest: Vec::new(),
     };

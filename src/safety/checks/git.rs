@@ -23,6 +23,7 @@ pub fn git_repository(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Find
     let scene = call.ground.scene;
     let folder = moves.fold(call.ground.cwd.clone(), |folder, to| folder.join(to));
     let found = repository::read(scene.world, &scene.world.real(&folder));
+    super::lines::git(call, tokens, &found, findings);
     let worries = repository::worries(&found, scene);
     for worry in &worries {
         let (rule, say) = match worry {

@@ -16,6 +16,7 @@ mod find;
 mod forms;
 mod git;
 mod jq;
+mod lines;
 mod pathspec;
 mod recursive;
 mod remote;
@@ -34,6 +35,7 @@ pub use git::{
     git_repository, git_symbolic_ref, git_tag,
 };
 pub use jq::{jq, unnamed};
+pub use lines::{Site, git_config, variable};
 pub use pathspec::{git_grep, git_object, git_paths, git_stash};
 pub use recursive::{diff, grep, ls, rg};
 pub use remote::{destroys, docker, forge, prune};

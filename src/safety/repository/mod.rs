@@ -22,7 +22,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use settings::Entry;
+pub use keys::starts_program;
+pub use settings::{Entry, parse};
 
 /// The most of one file that is read, in bytes; files that include each other; folders
 /// that are walked up.

@@ -18,6 +18,23 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A key as people write it, and its value; `None` for what is no key.
+    pub fn of(key: &str, value: &str) -> Option<Entry> {
+        let (section, rest) = key.split_once('.')?;
+        let (subsection, name) = match rest.rsplit_once('.') {
+            Some((subsection, name)) => (Some(subsection.to_owned()), name),
+            None => (None, rest),
+        };
+        let (section, name) = (section.to_ascii_lowercase(), name.to_ascii_lowercase());
+        Some(Entry { section, subsection, name, value: value.to_owned() })
+    }
+
+    /// `KEY=VALUE`, as `-c` takes it.
+    pub fn of_pair(pair: &str) -> Option<Entry> {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, "true"));
+        Entry::of(key, value)
+    }
+
     /// The key as people write it.
     pub fn key(&self) -> String {
         match &self.subsection {

@@ -199,8 +199,9 @@ const SUBS: &[Spec] = &[
         Spec::ask("foreach", words::GIT_RUNS, &[Write, Exec]).posix().flags("-q --quiet --recursive").check(wrappers::joined).keeps(&["git submodule foreach ls"]).raised(&["git submodule foreach 'rm -rf x'", "git submodule foreach --recursive rm -rf x"]),
     ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),
     // Names are harmless; a value may be a password, so each is asked about but those that cannot be.
-    Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(CONFIG_QUIET)
-        .keeps(&["git config user.name x", "git config --add a.b c", "git config --get x.y --unset z", "git config --file x --list", "git config list --file x", "git config --get http.extraheader", "git config --edit"]),
+    Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(CONFIG_QUIET).check(checks::git_config)
+        .keeps(&["git config user.name x", "git config --add a.b c", "git config --get x.y --unset z", "git config --file x --list", "git config list --file x", "git config --get http.extraheader", "git config --edit", "git config alias.st status", "git config core.editor vim"])
+        .raised(&["git config alias.x '!rm -rf /'", "git config --global core.pager 'less; rm -rf ~'", "git config set credential.helper '!rm -rf x'"]),
     Spec::ask("bisect", words::GIT_RUNS, &[Write, Exec]).posix().subs(&[Spec::read("log").keeps(&["git bisect log"]).raised(&["git bisect log x"])]).check(checks::git_bisect).keeps(&["git bisect run ./test.sh", "git bisect start"]).raised(&["git bisect run rm -rf x"]),
     Spec::ask("notes", words::GIT_WRITES, &[Write]).posix().subs(&[Spec::read("list show").operands(Text).keeps(&["git notes list"]).raised(&["git notes list --nobody"])]).keeps(&["git notes add -m x"]),
 

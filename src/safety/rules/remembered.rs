@@ -156,11 +156,11 @@ const CHANGES: Rest = Rest::of(Changed);
 #[rustfmt::skip]
 pub const FORMS: &[Form] = &[
     // What runs whatever it is given, or reaches another machine.
-    form("sh|bash|zsh|dash|ash|ksh|fish|csh|tcsh|pwsh|powershell|env|xargs|sudo|su|doas|find|fd|fdfind|awk|gawk|mawk|nawk|sed|perl|tmux|screen|vim|vi|nvim|emacs|rm", Nothing),
+    form("csh|tcsh|pwsh|powershell|env|xargs|sudo|su|doas|find|fd|fdfind|awk|gawk|mawk|nawk|sed|perl|tmux|screen|vim|vi|nvim|emacs|rm", Nothing),
     form("npx|bunx|pnpx|uvx|pipx|dlx", Nothing),
     form("docker|podman|nerdctl|buildah|docker-compose|podman-compose|kubectl|oc|helm|ssh|scp|sftp|ftp|rsync|curl|wget|nc|ncat|socat|telnet", Nothing),
     form("gh|glab|hub|aws|gcloud|az|terraform|tofu|twine", ByHand(Rest::of(Name))),
-    form("python|python2|python3|pypy|pypy3|node|nodejs|deno|bun|ruby|php|lua|luajit|Rscript|java|julia|groovy|tclsh|elixir|ts-node|tsx", Script),
+    form("sh|bash|zsh|dash|ash|ksh|fish|python|python2|python3|pypy|pypy3|node|nodejs|deno|bun|ruby|php|lua|luajit|Rscript|java|julia|groovy|tclsh|elixir|ts-node|tsx", Script),
     form("perl|osascript|ipython|jupyter", Nothing),
 
     // git. A sub-command that is not here may be an alias.

@@ -7,6 +7,7 @@
 use crate::protocol::{Effect, Piece, Tier};
 use crate::words::{Say, safety as words};
 
+use super::checks::{self, Site};
 use super::findings::{Findings, quoted};
 use super::judge::{self, Call, Ground, Seat};
 use super::warning::Warning;
@@ -141,6 +142,8 @@ impl Walk<'_, '_> {
         findings.warn(Warning::EnvAssign);
         if !wrappers::is_harmless_variable(name, value) {
             variable(name, self.seat, findings);
+            let (seat, depth, ground) = (self.seat, self.depth, self.ground);
+            checks::variable(name, value, Site { seat, depth, ground, program: name }, findings);
         }
     }
 

@@ -9,7 +9,7 @@ use super::choice::{Care, Choices};
 use super::command::{self, Facts};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
-use crate::protocol::{Ahead, AskId, Change, Risk, Tier, Work};
+use crate::protocol::{Ahead, AskId, Change, Risk, Tier, TrustOffer, Work};
 use crate::tui::paint::{self, Pen};
 use crate::words::{Say, screen as words};
 
@@ -33,6 +33,8 @@ pub struct Held {
     pub rule: Option<String>,
     /// What that rule would cover.
     pub rule_covers: Vec<Say>,
+    /// Trust in the folder, where it is offered.
+    pub trust: Option<Box<TrustOffer>>,
     /// What it does to a file.
     pub change: Option<Change>,
     /// The steps behind it.
@@ -92,6 +94,10 @@ impl OnSheet for Approve {
             page.more.extend(facts.into_rows());
         }
         page.more.extend(self.rest(width, pen));
+        if let Some(trust) = &self.held.trust {
+            page.more.push(Line::default());
+            page.more.extend(super::trust::offered(trust, width, pen));
+        }
         page.more.extend(self.said(width, pen));
         page
     }
@@ -102,6 +108,7 @@ impl Approve {
         let choices = Choices::for_step(held.care(), held.rule.is_some());
         let rest = held.rest.iter().map(|step| step.id.clone()).collect();
         let choices = if held.offers_all() { choices.with_all(rest) } else { choices };
+        let choices = choices.with_trust(held.trust.is_some());
         let slight = held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.is_mild();
         let asking = Asking::new(id, choices, held.care()).slight(slight);
         Approve { asking, held }

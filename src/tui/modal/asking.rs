@@ -214,7 +214,8 @@ impl Asking {
             Pick::Stop => self.send(Decision::Stop),
             Pick::GoOn => self.send(Decision::Approve),
             Pick::Run => self.approve(Decision::Approve, press),
-            Pick::All if !self.sheet.seen_all() => self.unseen(true, press.at),
+            Pick::All | Pick::Trust if !self.sheet.seen_all() => self.unseen(true, press.at),
+            Pick::Trust => self.send(Decision::Trust),
             Pick::All if self.nothing_marked() => self.said_no(prompt::PIECES_NONE),
             Pick::All => {
                 let steps = self.choices.rest().to_vec();

@@ -24,6 +24,7 @@ pub enum Pick {
     Word,
     Stop,
     GoOn,
+    Trust,
 }
 
 /// One row: its letter, what it says, and what it says where there is little room.
@@ -63,6 +64,9 @@ const READ_ONLY: Choice =
 const TRUST: Choice = lasting('t', Pick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
 const TRUST_ABOVE: Choice =
     lasting('a', Pick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
+/// At the question of a step: the folder first, then the step again.
+const TRUST_FIRST: Choice =
+    lasting('t', Pick::Trust, words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT);
 const LEAVE: Choice = choice('x', Pick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
 const NONE: Choice = choice('n', Pick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
 /// The pieces that are marked.
@@ -109,6 +113,13 @@ impl Choices {
         let behind = self.rows.iter().position(|row| row.pick == Pick::Run);
         self.rows.insert(behind.map_or(self.rows.len(), |run| run + 1), ALL);
         self.rest = rest;
+        self
+    }
+
+    /// Offers trust in the folder.
+    #[must_use]
+    pub fn with_trust(mut self, offered: bool) -> Choices {
+        self.rows.extend(offered.then_some(TRUST_FIRST));
         self
     }
 
@@ -307,13 +318,13 @@ enum Room {
 
 /// Whether a letter answers some question, if not this one: it was meant for an answer.
 pub fn answers(typed: char) -> bool {
-    let rows = [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT];
+    let rows = [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, TRUST_FIRST];
     typed.is_ascii_digit() || rows.iter().any(|row| row.letter.eq_ignore_ascii_case(&typed))
 }
 
 /// The letters, for help.
 pub fn letters() -> Vec<(char, Word)> {
-    [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, RUN_GRAVE]
+    [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, TRUST_FIRST, RUN_GRAVE]
         .iter()
         .map(|row| (row.letter, row.label))
         .collect()

@@ -99,6 +99,7 @@ impl Modal {
                 pieces,
                 rule,
                 rule_covers,
+                trust,
                 change,
                 rest,
             } => {
@@ -114,6 +115,7 @@ impl Modal {
                     count,
                     rule,
                     rule_covers,
+                    trust,
                     change,
                     rest,
                 };

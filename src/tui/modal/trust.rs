@@ -8,7 +8,7 @@ use super::asking::Asking;
 use super::choice::{Care, Choices};
 use super::on_sheet::OnSheet;
 use super::sheet::Page;
-use crate::protocol::{AskId, Lying, Risk, Work};
+use crate::protocol::{AskId, Lying, Risk, TrustOffer, Work};
 use crate::tui::clean;
 use crate::tui::paint::Pen;
 use crate::words::{Say, screen as words};
@@ -34,7 +34,7 @@ impl OnSheet for Trust {
         let mut must = rows(&clean::flat(&self.folder), width, pen.theme.markup.strong);
         must.extend(rows(&self.because.text(pen.lang), width, pen.theme.text));
         must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
-        must.extend(self.findings(width, pen));
+        must.extend(findings(&self.found, width, pen));
         if let Some(above) = &self.above {
             let above = words::TRUST_ABOVE.with("folder", clean::flat(above));
             must.extend(rows(&above.text(pen.lang), width, pen.theme.dim));
@@ -60,29 +60,43 @@ impl Trust {
         let asking = Asking::new(id, choices, Care::Plain);
         Trust { asking, folder, above, because, found }
     }
+}
 
-    /// What steers programs stands first.
-    fn findings(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
-        if self.found.is_empty() {
-            return rows(words::TRUST_NOTHING.text(pen.lang), width, pen.theme.dim);
-        }
-        let steering = self.found.iter().filter(|file| file.steers);
-        let sorted = steering.chain(self.found.iter().filter(|file| !file.steers));
-        let mut out = rows(words::TRUST_FOUND.text(pen.lang), width, pen.theme.text);
-        out.extend(sorted.take(NAMED).flat_map(|file| {
-            let size = words::TRUST_FILE
-                .with("name", clean::flat(&file.name))
-                .with("bytes", file.bytes)
-                .text(pen.lang);
-            let tone = if file.steers { pen.theme.warn } else { pen.theme.dim };
-            rows(&format!("  {size}"), width, tone)
-        }));
-        if let Some(more) = self.found.len().checked_sub(NAMED).filter(|more| *more > 0) {
-            let more = words::TRUST_MORE.with("count", more).text(pen.lang);
-            out.extend(rows(&format!("  {more}"), width, pen.theme.dim));
-        }
-        out
+/// What the question of a step says of the trust it offers.
+pub(super) fn offered(offer: &TrustOffer, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    let head = words::ASK_TRUST.with("folder", clean::flat(&offer.folder)).text(pen.lang);
+    let mut out = rows(&head, width, pen.theme.text);
+    if let Some(hazard) = &offer.hazard {
+        out.extend(rows(&hazard.text(pen.lang), width, pen.theme.warn));
     }
+    // In one paragraph: the question of a step has its own rows to show.
+    let found = findings(&offer.found, usize::MAX, pen);
+    let found: Vec<String> = found.iter().map(|row| row.to_string().trim().to_owned()).collect();
+    out.extend(rows(&found.join(" "), width, pen.theme.warn));
+    out
+}
+
+/// What steers programs stands first.
+fn findings(found: &[Lying], width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    if found.is_empty() {
+        return rows(words::TRUST_NOTHING.text(pen.lang), width, pen.theme.dim);
+    }
+    let steering = found.iter().filter(|file| file.steers);
+    let sorted = steering.chain(found.iter().filter(|file| !file.steers));
+    let mut out = rows(words::TRUST_FOUND.text(pen.lang), width, pen.theme.text);
+    out.extend(sorted.take(NAMED).flat_map(|file| {
+        let size = words::TRUST_FILE
+            .with("name", clean::flat(&file.name))
+            .with("bytes", file.bytes)
+            .text(pen.lang);
+        let tone = if file.steers { pen.theme.warn } else { pen.theme.dim };
+        rows(&format!("  {size}"), width, tone)
+    }));
+    if let Some(more) = found.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        let more = words::TRUST_MORE.with("count", more).text(pen.lang);
+        out.extend(rows(&format!("  {more}"), width, pen.theme.dim));
+    }
+    out
 }
 
 fn rows(text: &str, width: usize, tone: Style) -> Vec<Line<'static>> {

@@ -105,6 +105,7 @@ fn asks(work: Work, risk: Risk) -> protocol::Event {
         pieces: vec![],
         rule: Some("touch *".into()),
         rule_covers: Vec::new(),
+        trust: None,
         change: None,
         rest: Vec::new(),
     };

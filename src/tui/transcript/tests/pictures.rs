@@ -241,6 +241,7 @@ fn a_step_that_waits_for_an_answer() {
                     pieces: vec![],
                     rule: None,
                     rule_covers: Vec::new(),
+                    trust: None,
                     change: None,
                     rest: Vec::new(),
                 },

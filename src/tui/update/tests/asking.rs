@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{Ahead, Change, Facts, Lying};
+use crate::protocol::{Ahead, Change, Facts, Lying, TrustOffer};
 use crate::tui::guard::{Listening, QUIET};
 
 /// A turn runs, and a question opens at one second.
@@ -37,6 +37,18 @@ fn paste(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
 
 fn listens(state: &State, at: Millis) -> Listening {
     state.guard.listening(at, !state.composer.is_blank())
+}
+
+#[test]
+fn a_step_that_waits_for_trust_is_answered_by_a_marked_row_and_enter() {
+    let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
+    let Question::Step { trust, .. } = &mut ask.question else { panic!("a step") };
+    let found = vec![Lying { name: "AGENTS.md".into(), bytes: 5, steers: true }];
+    *trust = Some(Box::new(TrustOffer { folder: "/w".into(), hazard: None, found }));
+    let mut state = opens(protocol::Event::Asked(ask));
+    draw(&mut state, (100, 40));
+    assert_eq!(press_at(&mut state, "t", 5_000), []);
+    assert_eq!(press_at(&mut state, "\n", 6_000), decides(Decision::Trust));
 }
 
 /// A file of so many new lines.

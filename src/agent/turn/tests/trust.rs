@@ -1,0 +1,53 @@
+//! A step that waits for trust in its folder.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+/// A bench in a folder that is not trusted, at the question of the first step.
+fn in_a_strange_folder(lines: &[&str]) -> (Bench, Ask) {
+    let mut bench = begun();
+    bench.place.trusted = false;
+    let Action::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
+    (bench, *ask)
+}
+
+fn offered(ask: &Ask) -> Option<&str> {
+    let Question::Step { trust, .. } = &ask.question else { panic!("a step") };
+    trust.as_ref().map(|trust| trust.folder.as_str())
+}
+
+#[test]
+fn a_step_that_waits_for_trust_offers_it_and_runs_once_it_is_given() {
+    let (mut bench, ask) = in_a_strange_folder(&["git status", "git log"]);
+    assert_eq!(offered(&ask), bench.place.cwd.to_str());
+    bench.place.trusted = true;
+    let action = bench.decides(Decision::Trust);
+    assert_eq!(line(&action), "run git status");
+    let action = bench.exits(action, 0);
+    assert_eq!(line(&action), "run git log");
+    assert_eq!(bench.outcomes(), ["cmd_001 ran"]);
+}
+
+#[test]
+fn a_step_that_asks_in_a_trusted_folder_too_is_asked_about_again_without_the_offer() {
+    let (mut bench, ask) = in_a_strange_folder(&["git push"]);
+    assert!(offered(&ask).is_some());
+    bench.place.trusted = true;
+    let Action::Ask(again) = bench.decides(Decision::Trust) else { panic!("asks") };
+    assert_eq!(offered(&again), None);
+    assert!(again.id != ask.id);
+    assert!(matches!(bench.decides(Decision::Approve), Action::Run(_)));
+}
+
+#[test]
+fn trust_that_was_not_offered_or_not_taken_runs_nothing() {
+    let (mut bench, _) = in_a_strange_folder(&["git status"]);
+    assert!(matches!(bench.decides(Decision::Trust), Action::Call(_)));
+    assert_eq!(bench.outcomes(), ["cmd_001 declined"]);
+    let mut bench = begun();
+    let Action::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
+    assert_eq!(offered(&ask), None);
+    assert!(matches!(bench.decides(Decision::Trust), Action::Call(_)));
+    assert_eq!(bench.outcomes(), ["cmd_001 declined"]);
+}

@@ -1,0 +1,267 @@
+//! Lines for a shell that git's settings and options hold, and variables of many programs:
+//! aliases, pagers, editors, filters, hooks of a transport. Each is judged as the line it
+//! is, so that what is refused in a shell is refused here, too.
+
+use crate::protocol::{Effect, Tier};
+use crate::words::safety as words;
+
+use super::super::args::{Part, Token};
+use super::super::findings::Findings;
+use super::super::judge::{self, Call, Ground, Seat};
+use super::super::policy::{quote, split};
+use super::super::repository::{self, Entry};
+use super::super::{Contents, rules, shell};
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    pub seat: Seat,
+    pub depth: usize,
+    pub ground: &'a Ground<'a>,
+    pub program: &'a str,
+}
+
+impl<'a> Site<'a> {
+    fn of(call: &'a Call<'_>, at: usize) -> Site<'a> {
+        let seat = call.seat.arg(at).map_or(Seat::Line, Seat::Within);
+        Site { seat, depth: call.depth, ground: call.ground, program: call.name }
+    }
+
+    /// Judges a line that is run at once.
+    fn runs(self, line: &str, findings: &mut Findings) {
+        let say = words::SHELL_STRING.with("program", self.program.to_owned());
+        findings.add("shell.string", Tier::L1, say, self.seat.arg(0), &[Effect::Exec]);
+        shell::judge_line(line, self.seat, self.depth + 1, self.ground, findings);
+    }
+
+    /// Judges a line that may be run later, or by another program. A program that is not on
+    /// the list is a question there: that it is named does not start it.
+    fn holds(self, line: &str, findings: &mut Findings) {
+        let mut found = Findings::default();
+        self.runs(line, &mut found);
+        for finding in found.iter_mut() {
+            if matches!(finding.reason.rule.as_str(), "program.unknown" | "program.outside") {
+                finding.reason.tier = Tier::L1;
+            }
+        }
+        findings.absorb(&found);
+    }
+
+    /// Judges what may be a line: only what would be refused counts.
+    fn may_hold(self, text: &str, findings: &mut Findings) {
+        let mut found = Findings::default();
+        self.holds(text, &mut found);
+        if found.tier_or(Tier::L0) == Tier::L2 {
+            findings.absorb(&found);
+        }
+    }
+
+    /// The value of one of git's settings.
+    fn setting(self, key: &str, value: &str, findings: &mut Findings) {
+        if let Some(line) = Entry::of(key, value).as_ref().and_then(line_of) {
+            self.holds(&line, findings);
+        }
+    }
+
+    /// Several settings in a variable: `'alias.x=!ls' 'core.pager'='cat'`.
+    fn settings(self, text: &str, findings: &mut Findings) {
+        for (word, _) in split(text).unwrap_or_default() {
+            let (key, value) = word.split_once('=').unwrap_or((&word, ""));
+            self.setting(key, value, findings);
+        }
+        if split(text).is_none() {
+            self.may_hold(text, findings);
+        }
+    }
+}
+
+/// The line that git would run for a setting, if it runs one.
+fn line_of(entry: &Entry) -> Option<String> {
+    if !repository::starts_program(entry) || NO_LINES.contains(&entry.section.as_str()) {
+        return None;
+    }
+    let value = entry.value.trim_start();
+    let value = value.strip_prefix('!').unwrap_or(value);
+    let helper = entry.section == "credential" && !entry.value.starts_with(['!', '/', '~', '.']);
+    Some(match entry.section.as_str() {
+        _ if helper => format!("git credential-{value}"),
+        "remote" => value.split_once("::").map_or(value, |(_, line)| line).to_owned(),
+        _ => value.to_owned(),
+    })
+}
+
+/// Sections whose values are no lines: addresses, folders, rules for transports.
+const NO_LINES: &[&str] = &["protocol", "url"];
+
+/// A variable in which programs look for a line.
+pub fn variable(name: &str, value: &str, site: Site<'_>, findings: &mut Findings) {
+    let expands = ["BASH_ENV", "ENV", "PS0", "PS1", "PS2", "PS4"].contains(&name);
+    match name {
+        "GIT_CONFIG_PARAMETERS" => site.settings(value, findings),
+        _ if name.starts_with("GIT_CONFIG_VALUE_") => {
+            let value = value.strip_prefix('!').unwrap_or(value);
+            site.may_hold(value.split_once("::").map_or(value, |(_, line)| line), findings);
+        }
+        _ if holds_line(name) => {
+            site.holds(value.trim_start_matches(['|', '-', '!', ' ']), findings);
+        }
+        _ if expands && (value.contains("$(") || value.contains('`')) => {
+            site.holds(&format!("echo \"{value}\""), findings);
+        }
+        _ => {}
+    }
+}
+
+fn holds_line(name: &str) -> bool {
+    const ENDS: &[&str] = &["PAGER", "EDITOR", "ASKPASS", "BROWSER", "SSH_COMMAND", "_RSH", "_SSH"];
+    const NAMES: &[&str] = &[
+        "VISUAL",
+        "FCEDIT",
+        "PROMPT_COMMAND",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PROXY_COMMAND",
+        "GIT_SSH",
+    ];
+    NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// What `git` is given for this one call: `-c KEY=VALUE` in front of the sub-command, lines
+/// in its options, and the alias that its sub-command may be.
+pub fn git(
+    call: &Call<'_>,
+    tokens: &[Token<'_>],
+    found: &repository::Found,
+    findings: &mut Findings,
+) {
+    let sub = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
+    let given: Vec<(usize, &str)> = tokens.iter().filter_map(given).collect();
+    for (at, setting) in &given {
+        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+        Site::of(call, *at).setting(key, value, findings);
+    }
+    let Some((at, name)) = sub else {
+        return given.iter().for_each(|(at, setting)| alias_unused(call, *at, setting, findings));
+    };
+    options(call, (at, name), findings);
+    for (at, setting) in &given {
+        alias_unused(call, *at, setting, findings);
+    }
+    let known = rules::find("git")
+        .is_some_and(|(spec, _)| spec.subs.iter().any(|sub| sub.called(name).is_some()));
+    if known && !given.iter().any(|(_, setting)| names_alias(setting, name)) {
+        return;
+    }
+    let own = given.iter().rev().filter_map(|(_, setting)| Entry::of_pair(setting));
+    let kept = found.settings.iter().rev().map(|(entry, _)| entry.clone());
+    let users = users_settings(call);
+    let alias = own.chain(kept).chain(users).find(|entry| is_alias(entry, name));
+    if let Some(alias) = alias {
+        let rest = call.args.get(at + 1..).unwrap_or_default();
+        runs_alias(&alias.value, rest, Site::of(call, at), findings);
+    }
+}
+
+fn given<'a>(token: &Token<'a>) -> Option<(usize, &'a str)> {
+    match &token.part {
+        Part::Flag { name, value: Some(value), .. } if name == "-c" => Some((token.at, value)),
+        Part::Flag { .. } | Part::Operand(_) => None,
+    }
+}
+
+/// An alias of words of git, which this call names; whether it is called or not.
+fn alias_unused(call: &Call<'_>, at: usize, setting: &str, findings: &mut Findings) {
+    if let Some(entry) = Entry::of_pair(setting)
+        && entry.section == "alias"
+    {
+        runs_alias(&entry.value, &[], Site::of(call, at), findings);
+    }
+}
+
+fn names_alias(setting: &str, name: &str) -> bool {
+    Entry::of_pair(setting).is_some_and(|entry| is_alias(&entry, name))
+}
+
+fn is_alias(entry: &Entry, name: &str) -> bool {
+    let named = match &entry.subsection {
+        Some(subsection) if entry.name == "command" => subsection.as_str(),
+        Some(_) => return false,
+        None => entry.name.as_str(),
+    };
+    entry.section == "alias" && named.eq_ignore_ascii_case(name)
+}
+
+/// An alias with what stands behind its name: a line for a shell, or words of git.
+fn runs_alias(value: &str, rest: &[String], site: Site<'_>, findings: &mut Findings) {
+    let value = value.trim_start();
+    if let Some(line) = value.strip_prefix('!') {
+        let words: Vec<String> = rest.iter().map(|word| quote(word)).collect();
+        return site.runs(&format!("{line} {}", words.join(" ")), findings);
+    }
+    let Some(own) = split(value).filter(|own| !own.is_empty()) else { return };
+    let args: Vec<String> =
+        own.into_iter().map(|(word, _)| word).chain(rest.iter().cloned()).collect();
+    let named = site.seat.arg(0);
+    judge::command("git", named, &args, site.seat, site.depth + 1, site.ground, findings);
+}
+
+/// What the user's own files of settings hold.
+fn users_settings(call: &Call<'_>) -> Vec<Entry> {
+    const MOST: usize = 256 * 1024;
+    let scene = call.ground.scene;
+    let files = [".gitconfig", ".config/git/config"].map(|file| scene.place.home.join(file));
+    let read = files.iter().filter_map(|file| match scene.world.read(file, MOST) {
+        Contents::Bytes(bytes) => repository::parse(&bytes),
+        Contents::Missing | Contents::Unreadable => None,
+    });
+    read.flatten().rev().collect()
+}
+
+/// Options of sub-commands whose value is a line: the program on the other side, filters.
+#[rustfmt::skip]
+const OPTIONS: &[(&str, &[&str])] = &[
+    ("clone fetch pull ls-remote fetch-pack remote", &["--upload-pack", "--exec", "-u"]),
+    ("push send-pack archive", &["--receive-pack", "--exec"]),
+    ("filter-branch", &["--env-filter", "--tree-filter", "--index-filter", "--parent-filter", "--msg-filter", "--commit-filter", "--tag-name-filter", "--setup"]),
+    ("difftool mergetool", &["--extcmd"]),
+];
+
+fn options(call: &Call<'_>, (at, name): (usize, &str), findings: &mut Findings) {
+    let rows = OPTIONS.iter().filter(|(subs, _)| subs.split(' ').any(|sub| sub == name));
+    let options: Vec<&str> = rows.flat_map(|(_, options)| options.iter().copied()).collect();
+    let sets = matches!(name, "clone" | "submodule" | "init");
+    for (at, arg) in call.args.iter().enumerate().skip(at + 1) {
+        if let Some(line) = arg.strip_prefix("ext::") {
+            Site::of(call, at).holds(line, findings);
+        }
+        let next = call.args.get(at + 1).map(|next| (at + 1, next.as_str()));
+        let (option, value) = match arg.split_once('=') {
+            Some((option, value)) => (option, Some((at, value))),
+            None => (arg.as_str(), next),
+        };
+        let Some((at, value)) = value else { continue };
+        if options.contains(&option) {
+            Site::of(call, at).holds(value, findings);
+        }
+        if sets && matches!(option, "-c" | "--config") {
+            let (key, value) = value.split_once('=').unwrap_or((value, ""));
+            Site::of(call, at).setting(key, value, findings);
+        }
+    }
+}
+
+/// `git config KEY VALUE`, wherever options stand between the two.
+pub fn git_config(call: &Call<'_>, _: &[Token<'_>], findings: &mut Findings) {
+    for (at, key) in call.args.iter().enumerate().filter(|(_, arg)| arg.contains('.')) {
+        if let Some(entry) = Entry::of_pair(key).filter(|_| key.contains('=')) {
+            Site::of(call, at).setting(&entry.key(), &entry.value, findings);
+        }
+        let behind = || call.args.iter().enumerate().skip(at + 1);
+        let next = behind().next();
+        let operand = behind().find(|(_, arg)| !arg.starts_with('-'));
+        for (at, value) in next.into_iter().chain(operand.filter(|found| Some(*found) != next)) {
+            Site::of(call, at).setting(key, value, findings);
+        }
+    }
+}
