@@ -103,7 +103,7 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
             Headless { what, bot, json, approved, schema, take }.run(ground)
         }
         Way::Session(session) => answers::session(&ground, &session, json),
-        Way::Script(script) => scripts::script(ground, &script, json, approved.steps.is_some()),
+        Way::Script(script) => scripts::script(ground, &script, json, approved),
         Way::Policy(policy) => answers::policy(&ground, &policy, json),
         Way::Model(model) => answers::model(&ground, model, json),
         Way::Kept { kind, asked } => kept::run(&ground, kind, asked, kept::How { json, yes }),

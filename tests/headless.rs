@@ -412,6 +412,30 @@ fn a_key_in_a_message_reaches_the_model_masked_and_the_file_as_it_is() {
 }
 
 #[test]
+fn no_flag_hands_out_a_secret_but_the_one_that_names_it() {
+    let bench = Bench::new();
+    bench.file(".env", "NAME=value\n");
+    let write = tool("file.write", serde_json::json!({"path": "a.txt", "content": "x\n"}));
+    for (step, secret) in [
+        (cmd("cat", &[".env"]), true),
+        (tool("file.read", serde_json::json!({"path": ".env"})), true),
+        (cmd("python3", &["-c", "import os; print(os.environ)"]), true),
+        (write, false),
+        (cmd("mkdir", &["-p", "made"]), false),
+    ] {
+        let model = bench.script(&[&step, DONE]);
+        for flag in ["-y", "--approve-steps"] {
+            let ran = bench.run(&["-p", "go", flag, "--model", &model]);
+            let declined = err(&ran).contains("--approve-secrets");
+            assert_eq!(declined, secret, "{flag} {step}: {}", err(&ran));
+            exits(&ran, if secret { 3 } else { 0 });
+        }
+        let ran = bench.run(&["-p", "go", "-y", "--approve-secrets", "--model", &model]);
+        exits(&ran, 0);
+    }
+}
+
+#[test]
 fn yes_does_not_answer_for_what_is_refused() {
     let bench = Bench::new();
     bench.file("keep.txt", "kept");

@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 use super::ground::{self, Ground};
 use super::{LEAVING, parts};
 use crate::cli::Exit;
-use crate::cli::args::RunScript;
+use crate::cli::args::{Approved, RunScript};
 use crate::cli::output;
 use crate::cli::report::{self, Voice};
 use crate::cli::script::{self as surface, Look, Writer};
-use crate::protocol::{Denied, Message, Notice, Provider, Tier, Work};
+use crate::protocol::{Denied, Message, Notice, Provider, Question, Tier, Work};
 use crate::script::host::Key;
 use crate::script::shape::Shape;
 use crate::script::source::Library;
@@ -29,7 +29,7 @@ use crate::signals;
 use crate::words::{Say, Spoken, cli as words};
 
 /// Runs a script from the command line.
-pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit {
+pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved) -> Exit {
     ground.say_problems();
     let args = match typed(asked).and_then(|text| surface::args(text.as_deref())) {
         Ok(args) => args,
@@ -53,7 +53,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, yes: bool) -> Exit 
     // The guide plays a part of its own and cannot take another.
     let first = built.reach.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
-    let mut host = ScriptHost::new(model, built.tools, built.guard, told, asking(yes));
+    let mut host = ScriptHost::new(model, built.tools, built.guard, told, asking(approved));
     host.remember_in(ground.store());
     let leaving = [ground.leaving.clone(), host.cancel.clone()];
     let look = look(&ground, json, asked.no_stream);
@@ -224,13 +224,19 @@ fn look(ground: &Ground, json: bool, no_stream: bool) -> Look {
 }
 
 /// Nobody is there to be asked: `-y` says yes to what asks by itself.
-fn asking(yes: bool) -> Asking {
+fn asking(approved: Approved) -> Asking {
+    let yes = approved.steps.is_some();
     Arc::new(move |asked| {
         let may = match asked {
             Asked::Call(_) => yes,
             // Whoever said yes beforehand did not mean it without the sandbox.
-            Asked::Step { risk, .. } => {
-                yes && risk.tier <= Tier::L1 && !risk.lifted && risk.rule != Denied::RULE
+            Asked::Step { risk, question } => {
+                let hands_out = match question.as_ref() {
+                    Question::Step { step, .. } => risk.hands_out_secrets(&step.work),
+                    _ => true,
+                };
+                let mild = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != Denied::RULE;
+                yes && mild && (approved.secrets || !hands_out)
             }
         };
         let said = if may { Said::Yes } else { Said::No };

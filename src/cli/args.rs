@@ -83,9 +83,12 @@ pub struct RunOptions {
     #[arg(short, long, global = true)]
     pub yes: bool,
     /// Without the screen: approve the model's steps that ask (tier L1), never those that
-    /// are refused.
+    /// are refused, and none that may hand out credentials.
     #[arg(long, global = true)]
     pub approve_steps: bool,
+    /// With approved steps: approve those that may hand out credentials, too.
+    #[arg(long, global = true)]
+    pub approve_secrets: bool,
     /// Write JSON: the events of a run, one object a line.
     #[arg(long, global = true)]
     pub json: bool,
@@ -104,6 +107,8 @@ pub struct Approved {
     pub pieces: bool,
     /// The model's steps that ask, by this option.
     pub steps: Option<&'static str>,
+    /// Among them those that may hand out credentials.
+    pub secrets: bool,
 }
 
 /// How it speaks and looks.
@@ -407,7 +412,7 @@ impl Cli {
             true => Some(APPROVE_STEPS),
             false => (self.run.yes && !templates).then_some("-y"),
         };
-        Approved { pieces: self.run.yes, steps }
+        Approved { pieces: self.run.yes, steps, secrets: self.run.approve_secrets }
     }
 
     /// What is meant. Piped text, a redirected answer and `-p` mean a run without the

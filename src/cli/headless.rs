@@ -254,6 +254,8 @@ impl<'a> Headless<'a> {
     fn asked_for_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<Effect> {
         // Whoever said yes beforehand did not mean it without the sandbox.
         let may = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != Denied::RULE;
+        // Nor that a credential is handed out, unless they named that.
+        let may = may && (self.options.approved.secrets || !risk.hands_out_secrets(&step.work));
         let Some(option) = self.options.approved.steps.filter(|_| may) else {
             return vec![decide(ask, Decision::Reject { word: None })];
         };
@@ -343,6 +345,7 @@ impl<'a> Headless<'a> {
             }
             Outcome::Declined => {
                 let hint = match &self.untrusted {
+                    _ if risk.hands_out_secrets(&step.work) => w::STEP_SECRET_HINT.into(),
                     Some(folder) => w::STEP_UNTRUSTED_HINT.with("folder", folder.as_str()),
                     None => w::STEP_DECLINED_HINT.into(),
                 };

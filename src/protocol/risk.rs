@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Work;
 use crate::words::Say;
 
 /// L0 runs, L1 asks, L2 is refused (001 §11). The highest that applies wins.
@@ -73,6 +74,14 @@ pub struct Risk {
 const GRAVE: &[Effect] = &[Effect::Secret, Effect::Elevate, Effect::Irreversible, Effect::Outside];
 
 impl Risk {
+    /// Whether it may give credentials away: to the model, or to a file that is no place
+    /// for them. A file of credentials that a tool writes stays one.
+    pub fn hands_out_secrets(&self, work: &Work) -> bool {
+        let kept = |reason: &Reason| reason.rule == "path.sensitive.write";
+        let into_place = matches!(work, Work::Tool { .. }) && self.reasons.iter().any(kept);
+        self.effects.contains(&Effect::Secret) && !into_place
+    }
+
     /// True when a yes to several steps at once may hold this one: at most L1, not
     /// lifted, and nothing that cannot be undone, leaves the folder or reads secrets.
     pub fn is_mild(&self) -> bool {

@@ -28,6 +28,7 @@ words! { "cli":
     STEP_DECLINED_HINT: "With `--approve-steps` steps like this one run without asking.", "加上 `--approve-steps`，这类步骤会直接运行。";
     STEP_EACH_ASKS: "Not run, because `safety.max_auto_steps_per_turn` is 0 and so every step needs a yes: {step}", "未运行，因为 `safety.max_auto_steps_per_turn` 为 0，每一步都需要同意：{step}";
     STEP_UNTRUSTED_HINT: "`--trust {folder}` trusts the folder for this run; `--approve-steps` approves steps like this one.", "`--trust {folder}` 可在本次运行中信任该目录；`--approve-steps` 则批准这类步骤。";
+    STEP_SECRET_HINT: "It may hand out credentials, which `--approve-steps` leaves to a question; `--approve-secrets` beside it approves such steps as well.", "该步骤可能泄露凭据，`--approve-steps` 不包含此类步骤；再加上 `--approve-secrets` 才会一并批准。";
     STEP_EACH_ASKS_HINT: "Raise that setting, or approve the steps with `--approve-steps`.", "请调高该设置，或加上 `--approve-steps` 批准步骤。";
     STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
     SAID_YES: "Allowed by {option}: {step} ({why})", "由 {option} 允许：{step}（{why}）";

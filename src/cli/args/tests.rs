@@ -89,8 +89,14 @@ fn y_approves_steps_only_where_it_is_short_for_that() {
     ];
     for (line, pieces, steps) in cases {
         let approved = parse(line).unwrap().approved();
-        assert_eq!(approved, Approved { pieces: *pieces, steps: *steps }, "{line:?}");
+        assert_eq!(
+            approved,
+            Approved { pieces: *pieces, steps: *steps, secrets: false },
+            "{line:?}"
+        );
     }
+    let named = parse(&["-p", "hi", "-y", "--approve-secrets"]).unwrap().approved();
+    assert_eq!(named, Approved { pieces: true, steps: Some("-y"), secrets: true });
     let only = Err(WrongUse::OnlyHeadless { option: "--approve-steps" });
     assert_eq!(way(&["--approve-steps"], TERMINAL), only);
     assert_eq!(way(&["chat", "b", "--approve-steps"], TERMINAL), only);

@@ -31,7 +31,7 @@ fn options() -> Options {
 }
 
 fn yes() -> Options {
-    Options { approved: Approved { pieces: true, steps: Some("-y") }, ..options() }
+    Options { approved: Approved { pieces: true, steps: Some("-y"), secrets: false }, ..options() }
 }
 
 fn json() -> Options {
