@@ -15,6 +15,19 @@ pub struct Ask {
     pub question: Question,
 }
 
+impl Ask {
+    /// The question as it is kept: the changes it shows are cut as done ones are.
+    pub fn kept(mut self) -> Ask {
+        if let Question::Step { change, rest, .. } = &mut self.question {
+            let ahead = rest.iter_mut().map(|step| &mut step.change);
+            for change in std::iter::once(change).chain(ahead) {
+                *change = change.take().map(Change::kept);
+            }
+        }
+        self
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "one a question, and boxed where it travels")]

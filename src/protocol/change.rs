@@ -20,6 +20,22 @@ pub struct Change {
     pub cut: bool,
 }
 
+impl Change {
+    /// Bytes of a diff that are kept once the change is done: a question shows all of it.
+    const KEPT: usize = 192 * 1024;
+
+    /// The change as it is kept.
+    pub fn kept(mut self) -> Change {
+        if self.diff.len() > Change::KEPT {
+            let most = self.diff.floor_char_boundary(Change::KEPT);
+            let at = self.diff.get(..most).and_then(|kept| kept.rfind('\n'));
+            self.diff.truncate(at.map_or(0, |at| at + 1));
+            self.cut = true;
+        }
+        self
+    }
+}
+
 /// One line of the list of what is to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanItem {

@@ -129,6 +129,14 @@ pub fn grows(event: &Event) -> bool {
 
 impl Row {
     pub fn new(event: &Event, at: i64, redactor: &Redactor) -> Option<Row> {
+        let kept;
+        let event = match event {
+            Event::Asked(ask) => {
+                kept = Event::Asked(Box::new(ask.as_ref().clone().kept()));
+                &kept
+            }
+            other => other,
+        };
         let mut value = serde_json::to_value(event).ok()?;
         redactor.mask_value(&mut value);
         let turn = match event {

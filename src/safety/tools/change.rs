@@ -20,8 +20,6 @@ use crate::words::{Say, safety as words};
 
 /// A file larger than this is not changed, in bytes.
 const MOST: usize = 4 * 1024 * 1024;
-/// Bytes of a diff that are kept.
-const DIFF: usize = 192 * 1024;
 /// The mark some editors put before the first character.
 const BOM: &str = "\u{feff}";
 
@@ -262,12 +260,7 @@ pub fn change(
         true => (old.replace("\r\n", "\n"), new.replace("\r\n", "\n")),
         false => (old, new),
     };
-    let (mut diff, added, removed) = unified(&spot.shown, &old, &new);
-    let cut = diff.len() > DIFF;
-    if cut {
-        let at = diff.get(..diff.floor_char_boundary(DIFF)).and_then(|kept| kept.rfind('\n'));
-        diff.truncate(at.map_or(0, |at| at + 1));
-    }
+    let (diff, added, removed) = unified(&spot.shown, &old, &new);
     Change {
         path: spot.path.to_string_lossy().into_owned(),
         before: before.map(digest),
@@ -275,7 +268,7 @@ pub fn change(
         added,
         removed,
         diff,
-        cut,
+        cut: false,
     }
 }
 

@@ -391,3 +391,14 @@ fn taking_back_runs_unless_the_file_was_changed_since() {
     // No model can ask for it.
     assert_eq!(tier(&table.judged("file.restore", json!({"path": "a"}))), Tier::L2);
 }
+
+#[test]
+fn the_whole_of_a_large_change_is_shown() {
+    let content: String = (0..60_000).map(|at| format!("line {at} of a large file\n")).collect();
+    let verdict =
+        Table::with(&[]).judged("file.write", json!({"path": "a.txt", "content": content}));
+    let change = verdict.judged().change().unwrap();
+    assert!(!change.cut && change.diff.ends_with("+line 59999 of a large file\n"));
+    let kept = change.clone().kept();
+    assert!(kept.cut && kept.diff.len() <= 192 * 1024 && kept.diff.ends_with('\n'));
+}

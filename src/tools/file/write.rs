@@ -17,7 +17,11 @@ pub fn run(write: &Write, desk: &Desk) -> Done {
     match put(write, desk) {
         Ok(()) => {
             desk.seen.note(&write.spot.path, write.change.after.clone());
-            Done { change: Some(write.change.clone()), note: write.note.clone(), ..Done::default() }
+            Done {
+                change: Some(write.change.clone().kept()),
+                note: write.note.clone(),
+                ..Done::default()
+            }
         }
         Err(NotDone::Changed) => {
             let say = words::CHANGED_ON_DISK.with("path", write.spot.shown.as_str());

@@ -8,9 +8,10 @@ use super::asking::{Asking, Subject};
 use super::choice::{Care, Choices};
 use super::command::{self, Facts};
 use super::on_sheet::OnSheet;
+use super::rows::{Longs, Rows};
 use super::sheet::Page;
 use crate::protocol::{Ahead, AskId, Change, Risk, Tier, TrustOffer, Work};
-use crate::tui::paint::{self, Pen};
+use crate::tui::paint::Pen;
 use crate::words::{Say, screen as words};
 
 #[derive(Debug)]
@@ -93,7 +94,7 @@ impl OnSheet for Approve {
             facts.more(&self.held.rule_covers, pen);
             page.more.extend(facts.into_rows());
         }
-        page.more.extend(self.rest(width, pen));
+        page.more.append(self.rest(width, pen));
         if let Some(trust) = &self.held.trust {
             page.more.push(Line::default());
             page.more.extend(super::trust::offered(trust, width, pen));
@@ -129,13 +130,16 @@ impl Approve {
     }
 
     /// The steps behind this one, each behind its tier.
-    fn rest(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+    fn rest(&self, width: usize, pen: &Pen<'_>) -> Rows {
         if self.held.rest.is_empty() {
-            return Vec::new();
+            return Rows::default();
         }
         let head = Line::styled(words::ASK_REST.text(pen.lang), pen.theme.dim);
-        let rows = self.held.rest.iter().flat_map(|step| ahead(step, width, pen));
-        [Line::default(), head].into_iter().chain(rows).collect()
+        let mut rows = Rows::from(vec![Line::default(), head]);
+        for step in &self.held.rest {
+            rows.append(ahead(step, width, pen, &self.asking.longs));
+        }
+        rows
     }
 
     fn said(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
@@ -150,13 +154,13 @@ impl Approve {
 }
 
 /// A step behind this one: its tier, and all of its command, since a yes may hold it.
-fn ahead(step: &Ahead, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+fn ahead(step: &Ahead, width: usize, pen: &Pen<'_>, longs: &Longs) -> Rows {
     let tone = command::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
     let label = format!("  {}", step.risk.tier.name());
     let room = width.saturating_sub(6);
     let work = match &step.change {
-        Some(change) => super::change::rows(step.work.tool(), change, room, pen),
-        None => command::work(&step.work, &step.risk, room, pen),
+        Some(change) => super::change::rows(step.work.tool(), change, room, pen, longs),
+        None => command::work(&step.work, &step.risk, room, pen).into(),
     };
-    paint::labelled(&label, tone, 6, work)
+    work.labelled(&label, tone, 6)
 }

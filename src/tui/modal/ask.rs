@@ -175,7 +175,11 @@ impl AskModal {
         let mut page = Page {
             title: words::CHOICE_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.accent,
-            must: rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect(),
+            must: rows
+                .into_iter()
+                .map(|row| Line::styled(row, pen.theme.text))
+                .collect::<Vec<_>>()
+                .into(),
             ..Page::default()
         };
         let hints: &[Hint] = match &mut self.doing {

@@ -10,6 +10,7 @@ use super::Answer;
 use super::choice::{self, Care, Choice, Choices, Pick};
 use super::command;
 use super::edit::{Editor, Judgement};
+use super::rows::Longs;
 use super::sheet::{self, Foot, Page, Sheet, Until};
 use crate::protocol::{AskId, Change, Decision, Op, Risk, Scope, Work};
 use crate::tui::composer::{Composer, Dress};
@@ -34,6 +35,7 @@ pub struct Asking {
     slight: bool,
     listening: Listening,
     refused: Option<Refusal>,
+    pub longs: Longs,
 }
 
 /// Why the last key did nothing.
@@ -60,7 +62,17 @@ impl Asking {
     pub fn new(id: AskId, choices: Choices, care: Care) -> Asking {
         let (sheet, doing) = (Sheet::default(), Doing::Choosing);
         let listening = Listening::default();
-        Asking { id, choices, doing, sheet, care, slight: false, listening, refused: None }
+        Asking {
+            id,
+            choices,
+            doing,
+            sheet,
+            care,
+            slight: false,
+            listening,
+            refused: None,
+            longs: Longs::default(),
+        }
     }
 
     /// A second yes may take what was not all seen.
@@ -100,8 +112,9 @@ impl Asking {
         risk: &'a Risk,
         change: Option<&'a Change>,
     ) -> Subject<'a> {
+        let longs = &self.longs;
         let Doing::Editing(editor) = &self.doing else {
-            return Subject { work, risk, change, standing: Standing::Proposed };
+            return Subject { work, risk, change, standing: Standing::Proposed, longs };
         };
         let (risk, standing) = match editor.judgement() {
             Judgement::Here(risk) => (risk, Standing::Judged),
@@ -109,7 +122,7 @@ impl Asking {
             Judgement::Unreadable(fault) => (risk, Standing::Unreadable(fault)),
         };
         let change = editor.change();
-        Subject { work: editor.work().unwrap_or(work), risk, change, standing }
+        Subject { work: editor.work().unwrap_or(work), risk, change, standing, longs }
     }
 
     pub fn judged(&mut self, work: Work, risk: Risk, change: Option<Change>) {
@@ -452,6 +465,7 @@ pub struct Subject<'a> {
     /// What it does to a file, as it stands there.
     pub change: Option<&'a Change>,
     pub standing: Standing<'a>,
+    longs: &'a Longs,
 }
 
 /// How sure the judgement of a subject is.
@@ -481,8 +495,10 @@ impl<'a> Subject<'a> {
                 .map(|row| Line::styled(row, pen.theme.warn))
                 .collect(),
             Standing::Proposed | Standing::Judged | Standing::Awaited => match self.change {
-                Some(change) => super::change::rows(self.work.tool(), change, width, pen),
-                None => command::work(self.work, self.risk, width, pen),
+                Some(change) => {
+                    super::change::rows(self.work.tool(), change, width, pen, self.longs)
+                }
+                None => command::work(self.work, self.risk, width, pen).into(),
             },
         };
         Page {

@@ -4,8 +4,10 @@
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::rows::{Longs, Rows};
 use crate::protocol::Change;
 use crate::tui::paint::Pen;
+use crate::tui::transcript::LongDiff;
 use crate::tui::{clean, transcript};
 use crate::words::screen as words;
 
@@ -13,8 +15,11 @@ use crate::words::screen as words;
 /// seen, and is read in the file.
 pub const MUST: usize = 400;
 
+/// A diff of more bytes is set row by row, as it is looked at.
+const LONG: usize = 64 * 1024;
+
 /// The head of the diff, and its rows.
-pub fn rows(tool: &str, change: &Change, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
+pub fn rows(tool: &str, change: &Change, width: usize, pen: &Pen<'_>, longs: &Longs) -> Rows {
     let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
     let name = clean::flat(name.unwrap_or(&change.path));
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
@@ -33,7 +38,7 @@ pub fn rows(tool: &str, change: &Change, width: usize, pen: &Pen<'_>) -> Vec<Lin
     let taken: usize = counts.iter().map(Span::width).sum();
     let tool = clean::flat(tool);
     let room = width.saturating_sub(taken + clean::width(&tool) + 1);
-    let mut rows = match clean::width(&name) <= room {
+    let rows = match clean::width(&name) <= room {
         true => {
             let mut head = vec![Span::styled(tool, pen.theme.dim), Span::raw(" ")];
             head.push(Span::styled(name, bold));
@@ -50,7 +55,13 @@ pub fn rows(tool: &str, change: &Change, width: usize, pen: &Pen<'_>) -> Vec<Lin
     };
     // The names stand in the head already.
     let body = change.diff.splitn(3, '\n').nth(2).unwrap_or_default();
-    rows.extend(transcript::diff_rows(&seen(body), width, pen.theme, pen.lang));
+    let mut rows = Rows::from(rows);
+    if body.len() > LONG {
+        let long = || LongDiff::new(seen(body), width, pen.theme, pen.lang);
+        rows.put(longs.of(change, width, long));
+    } else {
+        rows.extend(transcript::diff_rows(&seen(body), width, pen.theme, pen.lang));
+    }
     if change.cut {
         rows.push(Line::styled(words::CHANGE_CUT.text(pen.lang), pen.theme.warn));
     }

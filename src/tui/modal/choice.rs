@@ -324,7 +324,7 @@ pub fn answers(typed: char) -> bool {
 
 /// The letters, for help.
 pub fn letters() -> Vec<(char, Word)> {
-    [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, TRUST_FIRST, RUN_GRAVE]
+    [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, RUN_GRAVE]
         .iter()
         .map(|row| (row.letter, row.label))
         .collect()

@@ -29,6 +29,7 @@ mod on_sheet;
 mod page;
 mod pause;
 mod pieces;
+mod rows;
 mod sheet;
 mod shell;
 mod trust;

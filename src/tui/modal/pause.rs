@@ -33,7 +33,11 @@ impl OnSheet for Pause {
         Page {
             title: words::PAUSE_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
-            must: rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect(),
+            must: rows
+                .into_iter()
+                .map(|row| Line::styled(row, pen.theme.text))
+                .collect::<Vec<_>>()
+                .into(),
             ..Page::default()
         }
     }

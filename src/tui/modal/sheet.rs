@@ -9,6 +9,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::rows::Rows;
 use crate::tui::clean;
 use crate::tui::keys::Scrolled;
 use crate::tui::paint::{self, Pen, Rule};
@@ -29,9 +30,9 @@ pub struct Page {
     /// Beside the title: which of how many.
     pub count: String,
     /// What must be seen before a yes counts.
-    pub must: Vec<Line<'static>>,
+    pub must: Rows,
     /// What may be seen.
-    pub more: Vec<Line<'static>>,
+    pub more: Rows,
     pub foot: Foot,
     /// The last line: which keys count.
     pub hint: Line<'static>,
@@ -188,7 +189,7 @@ impl Sheet {
             y: area.y + 1 + u16::from(plan.air == Air::Everywhere),
             height: plan.body,
         };
-        self.body(inner, buf, page);
+        self.body(inner, buf, page, pen);
         let below = inner.bottom() + u16::from(plan.air != Air::None);
         let above_hint = Rect { height: area.height.saturating_sub(1), ..area };
         let foot = Rect { y: below, height: plan.foot, ..inner }.intersection(above_hint);
@@ -197,7 +198,7 @@ impl Sheet {
         page.foot(foot, buf, &plan, pen)
     }
 
-    fn body(&mut self, area: Rect, buf: &mut Buffer, page: &Page) {
+    fn body(&mut self, area: Rect, buf: &mut Buffer, page: &Page, pen: &Pen<'_>) {
         if self.of != (area.width, page.must.len()) {
             self.forget();
             self.of = (area.width, page.must.len());
@@ -205,8 +206,9 @@ impl Sheet {
         self.rows = page.must.len() + page.more.len();
         self.room = area.height.into();
         self.offset = self.offset.min(self.rows.saturating_sub(self.room));
-        let shown: Vec<_> =
-            page.must.iter().chain(&page.more).skip(self.offset).take(self.room).cloned().collect();
+        let mut shown = page.must.window(self.offset, self.room, pen);
+        let past = self.offset.saturating_sub(page.must.len());
+        shown.extend(page.more.window(past, self.room - shown.len(), pen));
         if self.offset <= self.seen {
             self.seen = self.seen.max(self.offset + shown.len());
         }

@@ -42,7 +42,7 @@ impl OnSheet for Trust {
         Page {
             title: words::TRUST_TITLE.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
-            must,
+            must: must.into(),
             ..Page::default()
         }
     }

@@ -25,7 +25,7 @@ const ALIKE: f64 = 0.5;
 
 /// What a line of a diff is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Added,
     Removed,
     Same,
@@ -37,7 +37,7 @@ enum Kind {
 
 /// The next line's number in the old file and in the new one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Numbers {
+pub(super) struct Numbers {
     old: usize,
     new: usize,
     /// Lines that are still to come before the next head.
@@ -45,12 +45,12 @@ struct Numbers {
 }
 
 #[derive(Debug, PartialEq)]
-struct Line<'a> {
-    kind: Kind,
-    text: &'a str,
-    number: Option<usize>,
+pub(super) struct Line<'a> {
+    pub kind: Kind,
+    pub text: &'a str,
+    pub number: Option<usize>,
     /// The words that are others than in the line it replaces or is replaced by.
-    words: Vec<Range<usize>>,
+    pub words: Vec<Range<usize>>,
 }
 
 /// Lines of a diff as rows, for a sheet outside of the transcript.
@@ -84,11 +84,23 @@ pub(super) fn set(diff: &str, before: &str, paper: &Paper<'_>, width: usize) -> 
     lines.iter().flat_map(|line| set_line(line, digits, paper, width)).collect()
 }
 
+/// Columns of the numbers of a diff's lines; none where there is little room.
+pub(super) fn digits_of(diff: &str, width: usize) -> usize {
+    let mut numbers = Numbers::default();
+    let most = diff.split('\n').filter_map(|line| numbers.take(line).1).max();
+    most.map(|most| digits(most) + 1).filter(|digits| digits + 24 <= width).unwrap_or_default()
+}
+
 fn digits(number: usize) -> usize {
     number.to_string().len()
 }
 
-fn set_line(line: &Line<'_>, digits: usize, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
+pub(super) fn set_line(
+    line: &Line<'_>,
+    digits: usize,
+    paper: &Paper<'_>,
+    width: usize,
+) -> Vec<Strip> {
     let style = style(line.kind, paper);
     let marked = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
     let mut para = Para::default();
@@ -163,7 +175,7 @@ impl Numbers {
     }
 
     /// What the next line is, and its number.
-    fn take(&mut self, line: &str) -> (Kind, Option<usize>) {
+    pub(super) fn take(&mut self, line: &str) -> (Kind, Option<usize>) {
         if let Some(numbers) = Numbers::of_hunk(line) {
             *self = numbers;
             return (Kind::Hunk, None);
@@ -203,7 +215,7 @@ impl Numbers {
 }
 
 /// Compares each removed line with the added one that stands for it.
-fn mark_words(lines: &mut [Line<'_>]) {
+pub(super) fn mark_words(lines: &mut [Line<'_>]) {
     let groups = lines
         .chunk_by_mut(|a, b| a.kind == b.kind || (a.kind, b.kind) == (Kind::Removed, Kind::Added));
     for group in groups {

@@ -22,6 +22,7 @@ mod bar;
 mod block;
 mod diff;
 mod highlight;
+mod long_diff;
 mod markdown;
 mod output;
 mod page;
@@ -39,6 +40,7 @@ mod time;
 
 pub use diff::rows as diff_rows;
 pub use highlight::{Highlighter, Painted, Snippet};
+pub use long_diff::LongDiff;
 pub use scroll::Scroll;
 pub use search::{Found, Stage};
 pub use select::Released;

@@ -517,3 +517,20 @@ fn row(state: &mut State, words: &str) -> String {
     let found = text.lines().find(|line| line.contains(words)).map(str::to_owned);
     found.unwrap_or_else(|| panic!("no {words:?} on\n{text}"))
 }
+
+#[test]
+fn a_diff_of_megabytes_is_shown_to_its_last_line() {
+    let mut state = opens(writes(100_000, risk(Tier::L1)));
+    let first = text(&mut state, SIZE);
+    assert!(first.contains("line 1 "), "{first}");
+    let key = |state: &mut State, code| {
+        told(update(state, Event::key(10_000, KeyEvent::new(code, KeyModifiers::NONE))))
+    };
+    assert_eq!(key(&mut state, KeyCode::End), []);
+    let mut shown = String::new();
+    for _ in 0..3 {
+        shown.push_str(&text(&mut state, SIZE));
+        assert_eq!(key(&mut state, KeyCode::PageUp), []);
+    }
+    assert!(shown.contains("line 100000"), "{shown}");
+}

@@ -1,0 +1,114 @@
+//! A diff too long to be set as a whole: it is measured once for a width, and of its rows
+//! only those that are looked at are set.
+
+use ratatui::text::{Line as Row, Span};
+
+use super::diff::{Line, Numbers, digits_of, mark_words, set_line};
+use super::markdown::bars;
+use super::paper::Paper;
+use crate::tui::theme::Theme;
+use crate::words::Lang;
+
+/// Lines between two stops.
+const STRIDE: usize = 64;
+
+#[derive(Debug)]
+pub struct LongDiff {
+    text: String,
+    width: usize,
+    digits: usize,
+    stops: Vec<Stop>,
+    rows: usize,
+}
+
+/// Where setting can begin.
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    byte: usize,
+    row: usize,
+    numbers: Numbers,
+}
+
+impl LongDiff {
+    pub fn new(text: String, width: usize, theme: &Theme, lang: Lang) -> LongDiff {
+        let width = width.max(1);
+        let paper = Paper { theme, lang, width, spinner: 0, elapsed_ms: 0, paints: None };
+        let digits = digits_of(&text, width);
+        let bar: usize = bars(&paper, width).0.iter().map(Span::width).sum();
+        let room = width.saturating_sub(bar + digits).max(1);
+        let (mut stops, mut rows, mut byte) = (Vec::new(), 0, 0);
+        let mut numbers = Numbers::default();
+        let lines = text.strip_suffix('\n').unwrap_or(&text).split('\n');
+        for (at, line) in lines.enumerate() {
+            if at % STRIDE == 0 {
+                stops.push(Stop { byte, row: rows, numbers });
+            }
+            let (kind, number) = numbers.take(line);
+            let plain = line.len() <= room && line.bytes().all(|b| (b' '..=b'~').contains(&b));
+            rows += match plain {
+                true => 1,
+                false => {
+                    let line = Line { kind, text: line, number, words: Vec::new() };
+                    set_line(&line, digits, &paper, width).len()
+                }
+            };
+            byte += line.len() + 1;
+        }
+        LongDiff { text, width, digits, stops, rows }
+    }
+
+    /// Its rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// So many rows, from one on.
+    pub fn window(&self, from: usize, take: usize, theme: &Theme, lang: Lang) -> Vec<Row<'static>> {
+        let paper =
+            Paper { theme, lang, width: self.width, spinner: 0, elapsed_ms: 0, paints: None };
+        let at = self.stops.partition_point(|stop| stop.row <= from).saturating_sub(1);
+        let Some(stop) = self.stops.get(at) else { return Vec::new() };
+        let skip = from - stop.row;
+        let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        let mut numbers = stop.numbers;
+        // Each line has a row at least.
+        let behind = text.get(stop.byte..).unwrap_or_default().split('\n').take(skip + take);
+        let mut lines: Vec<Line<'_>> = behind
+            .map(|text| {
+                let (kind, number) = numbers.take(text);
+                Line { kind, text, number, words: Vec::new() }
+            })
+            .collect();
+        mark_words(&mut lines);
+        let rows = lines.iter().flat_map(|line| set_line(line, self.digits, &paper, self.width));
+        rows.skip(skip).take(take).map(|strip| strip.line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::diff;
+    use super::*;
+
+    #[test]
+    fn the_rows_of_a_long_diff_are_those_that_setting_all_of_it_gives() {
+        let theme = Theme::default();
+        let mut text = String::from("@@ -1,900 +1,900 @@\n");
+        for at in 0..900 {
+            let long = "x\u{4e2d}".repeat(at % 90);
+            text.push_str(&format!("-old {at} {long}\n+new\t{at} {long}\n"));
+        }
+        for width in [30, 76, 200] {
+            let all = diff::rows(&text, width, &theme, Lang::En);
+            let long = LongDiff::new(text.clone(), width, &theme, Lang::En);
+            assert_eq!(long.len(), all.len(), "{width}");
+            for from in [0, 1, 63, 700, all.len() - 20] {
+                let window = long.window(from, 20, &theme, Lang::En);
+                let plain = |rows: &[Row<'_>]| -> Vec<String> {
+                    rows.iter().map(ToString::to_string).collect()
+                };
+                assert_eq!(plain(&window), plain(&all[from..from + 20]), "{width} {from}");
+            }
+        }
+    }
+}
