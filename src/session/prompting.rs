@@ -285,6 +285,7 @@ impl Filling<'_> {
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
             | Decision::Answer { .. }
+            | Decision::Trust
             | Decision::Edit(_) => Ok(None),
         }
     }
