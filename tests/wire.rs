@@ -45,7 +45,7 @@ variants! { op, OPS, Op:
     Revoke Export Resume Sessions Find Fork Rename Rewind Compress Recall Report Shutdown
 }
 variants! { decision, DECISIONS, Decision:
-    Approve ApproveAll Remember Edit Answer Reject Dismiss Stop
+    Approve ApproveAll Remember Trust Edit Answer Reject Dismiss Stop
 }
 variants! { outcome, OUTCOMES, Outcome:
     Ran Declined Refused TimedOut Cancelled Edited Interrupted NotStarted
