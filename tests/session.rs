@@ -1070,9 +1070,13 @@ async fn a_step_of_a_script_inside_a_turn_is_judged_too() {
 async fn a_stop_ends_a_script_that_runs_as_a_step() {
     let step = script_step("greets", serde_json::json!({"who": "Ann"}));
     let replies = [step.as_str(), "#! {\"wait\":\"after\"}\nHello", DONE];
-    let (mut talk, _) = offering(&[("greets.ai.yaml", HELPS)], &replies);
+    let (mut talk, heard) = offering(&[("greets.ai.yaml", HELPS)], &replies);
     talk.says("greet Ann").await;
     talk.next(|event| matches!(event, Event::StepOutput { .. }).then_some(())).await;
+    // A script that is stopped before it asks would leave its reply to the next turn.
+    while heard.lock().unwrap().len() < 2 {
+        tokio::task::yield_now().await;
+    }
     talk.send(Op::Stop).await;
     assert_eq!(talk.ending().await, Ending::Cancelled);
     talk.says("go on").await;

@@ -32,6 +32,7 @@ impl Turn {
             }
             Decision::Edit(work) => self.edited(door.judged(), work, scene),
             Decision::Trust if trust::gained(door.judged(), scene) => {
+                self.limits.withdraw();
                 self.batch.todo.push_front(door.judged().step.clone());
                 self.go_on(scene)
             }

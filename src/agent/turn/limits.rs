@@ -65,6 +65,11 @@ impl Limits {
         }
     }
 
+    /// The step that was proposed last is judged once more: that is no repetition.
+    pub fn withdraw(&mut self) {
+        self.same = self.same.saturating_sub(1);
+    }
+
     pub fn observed(&mut self, seen: &Observation) {
         self.ran += usize::from(seen.exit_code.is_some() || seen.duration_ms > 0);
         let failure = failure(seen);
