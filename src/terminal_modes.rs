@@ -44,6 +44,36 @@ pub fn hand_on_typed() {
 #[cfg(not(target_os = "linux"))]
 pub fn hand_on_typed() {}
 
+/// Drops what was typed and not read, a line that is not ended yet too; true where there
+/// was any. A terminal that is gone has nothing to drop: the next read finds its end.
+#[cfg(unix)]
+pub fn forget_typed() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+
+    let keyboard = rustix::stdio::stdin();
+    // In the background the terminal is another program's.
+    if tcgetpgrp(keyboard).ok() != Some(rustix::process::getpgrp()) {
+        return false;
+    }
+    hand_on_typed();
+    let mut watched = [PollFd::new(&keyboard, PollFlags::IN)];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let polled = poll(&mut watched, Some(&at_once)).is_ok();
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    let came = watched
+        .iter()
+        .map(PollFd::revents)
+        .any(|found| found.contains(PollFlags::IN) && !found.intersects(gone));
+    let _ = tcflush(keyboard, QueueSelector::IFlush);
+    polled && came
+}
+
+#[cfg(not(unix))]
+pub fn forget_typed() -> bool {
+    false
+}
+
 /// Whether a terminal has the raw modes of a full screen. Shells that edit lines themselves
 /// leave signals and output as they are.
 #[cfg(unix)]

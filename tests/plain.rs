@@ -4,6 +4,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 #[path = "support/bench.rs"]
@@ -56,6 +57,101 @@ fn on_a_terminal_nothing_that_came_before_a_question_could_be_read_answers_it() 
     screen.wait_for("That was a message.");
     assert!(server.requests().iter().any(|seen| seen.json().to_string().contains("\"4\"")));
     screen.press("/exit\r");
+    assert_eq!(screen.wait_for_exit(), 0);
+}
+
+/// A terminal in a folder that is not trusted yet.
+fn stranger(bench: &Bench, args: &[&str]) -> Screen {
+    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    Screen::start(args, &envs, &bench.work(), (100, 40))
+}
+
+#[test]
+fn the_end_of_the_input_over_the_question_of_trust_is_said_and_ends_the_program() {
+    let (bench, server) = (Bench::new(), Server::start(asks()));
+    let url = server.base_url();
+    let mut screen = stranger(&bench, &["--linear", "--base-url", &url, "--model", "loop-1"]);
+    screen.wait_for("leaves it as it is.\n>");
+    screen.press("\x04");
+    screen.wait_for("The input ended before the question was answered");
+    assert_eq!(screen.wait_for_exit(), 0);
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[test]
+fn after_the_question_of_trust_a_conversation_goes_on_and_is_left_as_ever() {
+    for leave in ["\x04", "\x03"] {
+        let (bench, server) = (Bench::new(), Server::start(vec![Reply::chat("Hello to you.")]));
+        let url = server.base_url();
+        let mut screen = stranger(&bench, &["--linear", "--base-url", &url, "--model", "loop-1"]);
+        screen.wait_for("An empty line leaves it as it is.\n>");
+        screen.press("\r");
+        screen.wait_for("asks again.\n>");
+        screen.press("hello\r");
+        screen.wait_for("Hello to you.\n>");
+        screen.press(leave);
+        assert_eq!(screen.wait_for_exit(), 0);
+    }
+}
+
+/// All of a pipe is one message: nothing in it was written after a question was read.
+#[test]
+fn nothing_that_comes_through_a_pipe_answers_a_question() {
+    for (typed, ends) in [("make it\n4\n", true), ("make it\ny\nYES\n2\nTRUST\n", false)] {
+        let (bench, server) = (Bench::new(), Server::start(asks()));
+        let work = bench.work().display().to_string();
+        let url = server.base_url();
+        let mut args = vec!["--linear", "--base-url", &url, "--model", "loop-1"];
+        args.extend(if ends { vec!["--trust", &work] } else { vec![] });
+        let mut child = Command::new(env!("CARGO_BIN_EXE_avocet"))
+            .args(args)
+            .current_dir(bench.work())
+            .env_clear()
+            .env("HOME", bench.root.path().join("home"))
+            .env("AVOCET_HOME", bench.root.path().join("avocet"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(typed.as_bytes()).unwrap();
+        drop(input);
+        let done = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(said.contains("mkdir made"), "{said}");
+        assert!(done.status.code().is_some(), "{said}");
+        assert!(!bench.work().join("made").exists(), "{said}");
+        let sent = server.requests()[0].json().to_string();
+        assert!(sent.contains(&typed.trim().replace('\n', "\\n")), "{sent}");
+    }
+}
+
+#[test]
+fn the_yes_to_a_shell_piece_is_typed_after_its_question_could_be_read() {
+    let (bench, server) = (Bench::new(), Server::start(vec![Reply::chat("It is sent.")]));
+    let commands = bench.root.path().join("avocet/commands");
+    std::fs::create_dir_all(&commands).unwrap();
+    let text = "description = \"makes\"\nprompt = \"A !{mkdir made} B\"\n";
+    std::fs::write(commands.join("makes.toml"), text).unwrap();
+    let work = bench.work().display().to_string();
+    let url = server.base_url();
+    let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1"];
+    let mut screen = stranger(&bench, &[&args[..], &["command", "run", "makes"]].concat());
+    // The letter stands there already when the question comes, with its Enter or without.
+    screen.wait_for("[y/n]");
+    screen.press("y");
+    screen.wait_for("answers nothing");
+    assert!(!bench.work().join("made").exists());
+    // The question stands there again, and takes nothing yet.
+    screen.press("y\r");
+    screen.wait_for("y\n\nWhat was typed");
+    assert!(!bench.work().join("made").exists());
+    screen.wait_for("[y/n] >");
+    screen.press("y\r");
+    screen.wait_for("It is sent.");
+    assert!(bench.work().join("made").exists());
     assert_eq!(screen.wait_for_exit(), 0);
 }
 

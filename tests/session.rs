@@ -230,6 +230,23 @@ async fn to_leave_the_question_of_trust_changes_nothing_and_keeps_nothing() {
 }
 
 #[tokio::test]
+async fn to_stop_over_the_question_of_trust_leaves_it_undecided_and_goes_on() {
+    let (mut talk, kept) = stranger(&[DONE]);
+    let (asked, _) = talk.asked().await;
+    talk.says("hello").await;
+    talk.send(Op::Stop).await;
+    let answered = talk
+        .next(|event| match event {
+            Event::Answered { ask } => Some(ask),
+            _ => None,
+        })
+        .await;
+    assert_eq!(answered, asked);
+    assert_eq!(talk.ending().await, Ending::Done);
+    assert_eq!(*kept.lock().unwrap(), []);
+}
+
+#[tokio::test]
 async fn the_folder_above_is_trusted_only_when_the_answer_names_it() {
     for (named, expected) in [
         (vec!["/home/ada/code"], Given::Above),

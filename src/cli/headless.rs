@@ -88,6 +88,13 @@ impl<'a> Headless<'a> {
         }
     }
 
+    /// Something was typed before the question could be read: it is asked again.
+    pub fn typed_too_soon(&self) -> Vec<Effect> {
+        let Some(asking) = &self.asking else { return vec![] };
+        let say = prompt::TERMINAL_TOO_SOON.into();
+        vec![Effect::Tell(Said::Asked(say)), Effect::Ask(asking.question())]
+    }
+
     /// A line of the person at the terminal; `None`: there are no more.
     pub fn typed(&mut self, line: Option<&str>) -> Vec<Effect> {
         let Some(asking) = &mut self.asking else { return vec![] };

@@ -129,7 +129,7 @@ impl Linear {
             Doing::Idle => self.leave(),
             Doing::Starting | Doing::Working => Vec::new(),
             // Nobody is left to answer.
-            Doing::Asked(_) => vec![Effect::Send(Op::Stop)],
+            Doing::Asked(_) => vec![self.say(w::INPUT_ENDED), Effect::Send(Op::Stop)],
         }
     }
 
@@ -354,8 +354,12 @@ impl Linear {
     /// An event of the session.
     pub fn heard(&mut self, event: Event) -> Vec<Effect> {
         match event {
-            Event::TurnStarted { .. } | Event::Answered { .. } => {
+            Event::TurnStarted { .. } => {
                 self.doing = Doing::Working;
+                Vec::new()
+            }
+            Event::Answered { .. } => {
+                self.doing = self.after_answer();
                 Vec::new()
             }
             Event::ReplyStarted => {
@@ -410,6 +414,14 @@ impl Linear {
             Event::Judged { ask, work, risk, change } => {
                 self.judged(ask, &work, &risk, change.as_deref())
             }
+        }
+    }
+
+    /// Trust is asked about while no turn runs; all else is asked by a turn that goes on.
+    fn after_answer(&self) -> Doing {
+        match &self.doing {
+            Doing::Asked(asked) if asked.is_trust() => Doing::Idle,
+            Doing::Starting | Doing::Idle | Doing::Working | Doing::Asked(_) => Doing::Working,
         }
     }
 

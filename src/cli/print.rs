@@ -18,6 +18,7 @@ use super::report::{self, Voice};
 use super::schema::Schema;
 use super::{Clean, Exit};
 use crate::protocol::{Event, Notice, Op};
+use crate::terminal_modes::forget_typed;
 use crate::words::{Say, cli as w};
 
 #[derive(Debug)]
@@ -65,9 +66,11 @@ pub async fn run(
     let mut grace: Option<Instant> = None;
     let mut signal: Option<i32> = None;
     let mut line: Option<Line> = None;
+    // When the question that was written takes an answer.
+    let mut opens: Option<tokio::time::Instant> = None;
     let exit = loop {
         if effects.iter().any(|effect| matches!(effect, Effect::Ask(_))) {
-            line = Some(person());
+            opens = Some(tokio::time::Instant::now() + QUIET);
         }
         if let Some(exit) = perform(effects, &wires.ops, &mut streams).await {
             break exit;
@@ -83,6 +86,17 @@ pub async fn run(
                 wires.leaving.cancel();
                 grace.get_or_insert_with(|| Instant::now() + wires.grace);
                 turn.interrupt()
+            }
+            () = opening(opens), if opens.is_some() => {
+                opens = None;
+                if forget_typed() {
+                    streams.end_line();
+                    turn.typed_too_soon()
+                } else {
+                    streams.sign();
+                    line = Some(person());
+                    Vec::new()
+                }
             }
             typed = typed(&mut line), if line.is_some() => {
                 line = None;
@@ -101,7 +115,11 @@ pub async fn run(
     }
 }
 
-/// What the person types for one question; `None`: the input is at its end.
+/// A question without a screen takes nothing that was typed before it had been there for
+/// so long.
+pub const QUIET: Duration = Duration::from_millis(700);
+
+/// What the user types for one question; `None`: the input is at its end.
 type Line = BoxFuture<'static, Option<String>>;
 
 /// Reads a line whenever one is wanted, and nothing otherwise: what is typed while no
@@ -128,15 +146,12 @@ pub fn nobody() -> Person {
 /// The most of a typed answer that is read, in bytes.
 const LONGEST: u64 = 4096;
 
-#[cfg(unix)]
-fn forget_typed() {
-    // Where it fails there is no terminal, and nothing was typed.
-    let _ =
-        rustix::termios::tcflush(rustix::stdio::stdin(), rustix::termios::QueueSelector::IFlush);
+async fn opening(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
 }
-
-#[cfg(not(unix))]
-fn forget_typed() {}
 
 async fn typed(line: &mut Option<Line>) -> Option<String> {
     match line {
@@ -194,13 +209,23 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
         }
     }
 
-    /// Asks on an unfinished line, which the answer ends. What was typed before it stands
-    /// there answers nothing; whatever is typed from then on does.
+    /// Asks on an unfinished line, which the answer ends. What was typed before it answers
+    /// nothing, nor does what is typed before its sign.
     fn ask(&mut self, question: &Say) {
         forget_typed();
         let voice = self.options.voice;
         let text = (voice.clean)(&question.text(voice.lang));
         let _ = write!(self.err, "{text}").and_then(|()| self.err.flush());
+    }
+
+    /// The sign that an answer can be typed.
+    fn sign(&mut self) {
+        let _ = write!(self.err, "> ").and_then(|()| self.err.flush());
+    }
+
+    /// Ends the line of a question that no Enter has ended.
+    fn end_line(&mut self) {
+        let _ = writeln!(self.err);
     }
 
     /// Tells what happens. If standard error is closed, nobody wanted to know.

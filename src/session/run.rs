@@ -197,7 +197,7 @@ impl Session {
             Op::Steer { text } => self.steer(text).await,
             Op::Retry => self.retry().await,
             Op::Undo { turns } => self.undo(turns).await,
-            Op::Stop => self.stop(),
+            Op::Stop => self.stop().await,
             Op::New => self.clear().await,
             Op::SetModel { name } => self.set_model(name).await,
             Op::SetMode { mode } => self.set_mode(mode).await,
@@ -413,9 +413,12 @@ impl Session {
             .await;
     }
 
-    fn stop(&mut self) {
+    /// Stops what runs; the question of trust, which no turn asks, is left undecided.
+    async fn stop(&mut self) {
         if let Some(running) = &self.running {
             running.cancel.cancel();
+        } else if let Some(ask) = self.guard.trust.asking {
+            self.decide(ask, Decision::Dismiss).await;
         }
     }
 

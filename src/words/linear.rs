@@ -4,6 +4,7 @@ words! { "linear":
     HELLO: "Avocet. The model is {model}. The folder is {folder}.", "Avocet。模型：{model}。目录：{folder}。";
     HELLO_HOW: "Type a message and press Enter. /help lists the commands, Ctrl-C stops, /exit leaves.", "输入消息后按回车。/help 列出命令，Ctrl-C 停止，/exit 退出。";
     STOPPING: "Stopping.", "正在停止。";
+    INPUT_ENDED: "The input ended before the question was answered: nothing was decided, and what it asks about does not run.", "输入在回答之前已结束：没有作出决定，所询问的操作不会执行。";
     STOPPED: "Stopped.", "已停止。";
     LEAVE_TITLE: "This conversation is not saved: {why} Leaving now loses it.", "这段对话尚未保存：{why} 现在离开会丢失内容。";
     LEAVE_STAY: "Stay", "留下";

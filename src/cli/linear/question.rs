@@ -146,7 +146,7 @@ impl Asked {
         }
     }
 
-    fn is_trust(&self) -> bool {
+    pub fn is_trust(&self) -> bool {
         matches!(self.ask.question, Question::Trust { .. })
     }
 

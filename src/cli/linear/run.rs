@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::sleep_until;
 
 use super::{Effect, Linear};
-use crate::cli::print::Wires;
+use crate::cli::print::{QUIET, Wires};
 use crate::cli::report::{self, Voice};
 use crate::cli::{Exit, page};
 use crate::protocol::Op;
@@ -19,8 +19,6 @@ use crate::{signals, terminal_modes};
 const LONGEST: usize = 4 << 20;
 /// Lines that may wait to be taken.
 const ROOM: usize = 1_024;
-/// A line that began less than this after the question was written is no answer to it.
-const QUIET: Duration = Duration::from_millis(700);
 /// What was handed on at the end of that time is heard within this.
 const MARGIN: Duration = Duration::from_millis(50);
 /// A read that takes less time than this found what had come before.

@@ -232,6 +232,21 @@ fn the_question_of_a_step_that_waits_for_trust_takes_the_word_for_it() {
 }
 
 #[test]
+fn after_the_question_of_trust_it_is_idle_again() {
+    let mut linear = asked_about_trust();
+    let effects = linear.closed();
+    assert!(written(&effects)[0].contains("input ended"), "{effects:?}");
+    assert!(effects.contains(&Effect::Send(Op::Stop)));
+    assert!(!linear.is_idle());
+    linear.heard(Event::Answered { ask: AskId(3) });
+    assert!(linear.is_idle());
+    assert_eq!(linear.interrupt(), [Effect::End(Exit::Done)]);
+    let mut linear = asked(risk(Tier::L1, false)).0;
+    linear.heard(Event::Answered { ask: AskId(3) });
+    assert!(!linear.is_idle(), "the turn goes on");
+}
+
+#[test]
 fn a_command_over_a_question_works_or_says_that_it_waits() {
     let mut linear = asked(risk(Tier::L1, false)).0;
     assert_eq!(linear.typed("/stop"), [Effect::Send(Op::Stop)]);
