@@ -288,6 +288,9 @@ async fn no_option_at_all_makes_a_step_show_or_change_what_is_closed() {
     let _alone = ALONE.lock().await;
     let bench = Bench::new();
     let only = std::env::var("AVOCET_TEST_ROWS").unwrap_or_default();
+    // One line of so many, where there is no time for all.
+    let each = std::env::var("AVOCET_TEST_EACH").ok().and_then(|text| text.parse().ok());
+    let each: usize = each.unwrap_or(1);
     let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
     for promised in safety::promises().filter(|promised| bench.has(promised.words[0])) {
         // The names of one row share its options; one that is asked for by name is tried.
@@ -319,6 +322,11 @@ async fn no_option_at_all_makes_a_step_show_or_change_what_is_closed() {
         }
         lines.sort();
         lines.dedup();
+        let mut at = 0;
+        lines.retain(|_| {
+            at += 1;
+            at % each == 0
+        });
         let count = lines.len();
         let (ran, wrong) = bench.held_against(lines).await;
         println!("{}: {ran} of {count}", words_of(&promised));
@@ -349,6 +357,11 @@ const ONCE_PASSED: &[&str] = &[
     "diff -r src/docs two",
     "diff -rN two src",
     "grep -rn . .",
+    "grep -rhv . -e",
+    "grep -rh . . --label",
+    "timeout 5 grep -rhv . -e",
+    "rg -uuv . -e",
+    "rg -uu . . --context-separator",
     "grep -rh . . --include=*nv",
     "grep -rh . . --include=*",
     "grep -r . src two",
@@ -408,6 +421,10 @@ const ONCE_PASSED: &[&str] = &[
     "git diff-tree -p --root HEAD~1",
     "git diff-index -p EMPTY",
     "git reflog -p",
+    "git reflog show -p",
+    "git reflog show HEAD -p",
+    "git reflog HEAD --patch",
+    "git reflog show -p --output=new.txt",
     "git stash show -p STASH",
     "git stash list -p",
     "git status -v",
@@ -425,17 +442,7 @@ const ONCE_PASSED: &[&str] = &[
 async fn what_once_passed_shows_and_changes_nothing() {
     let _alone = ALONE.lock().await;
     let bench = Bench::new();
-    let outside = bench.root().join("outside/notes.txt").to_string_lossy().into_owned();
-    let git = |args: &[&str]| {
-        let out = Command::new("git").args(args).current_dir(bench.work()).output().unwrap();
-        String::from_utf8(out.stdout).unwrap().trim().to_owned()
-    };
-    let named = [
-        ("OUT", outside),
-        ("BLOB", git(&["rev-parse", "HEAD:.env"])),
-        ("STASH", git(&["-c", "user.name=a", "-c", "user.email=a@b", "stash", "create"])),
-        ("EMPTY", "4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned()),
-    ];
+    let named = named(&bench);
     let filled = |text: &str| {
         named.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
     };
@@ -463,6 +470,9 @@ async fn what_is_left_out_leaves_the_rest_as_it_is() {
         ("git show HEAD", "+more"),
         ("git show --stat HEAD~1", "a.txt"),
         ("git log -p --format=%s", "first"),
+        ("git reflog show", "HEAD@{0}"),
+        ("git reflog show HEAD -n 5", "HEAD@{0}"),
+        ("git reflog show -p", "+more"),
         ("git describe --dirty --always", "-dirty"),
         ("git cat-file -p HEAD", "second"),
         ("fd -e rs -x wc -l", "main.rs"),
@@ -543,4 +553,38 @@ async fn a_link_in_the_repository_that_leads_out_of_it_makes_git_wait() {
     // A second working tree elsewhere points back, and a link within stays within.
     std::os::unix::fs::symlink("HEAD", bench.work().join(".git/x")).unwrap();
     assert!(bench.alone(&line("git status")).await.is_some());
+}
+
+/// Lines of a file, each an array of words in JSON: for whoever looks for a way through.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs a file of lines"]
+async fn lines_of_a_file_show_and_change_nothing() {
+    let _alone = ALONE.lock().await;
+    let bench = Bench::new();
+    let text = std::fs::read_to_string(std::env::var("AVOCET_TEST_LINES").unwrap()).unwrap();
+    let fill = |text: &str| named(&bench).iter().fold(text.to_owned(), |t, (n, v)| t.replace(n, v));
+    let lines: Vec<Vec<String>> =
+        text.lines().map(|line| serde_json::from_str(&fill(line)).unwrap()).collect();
+    for line in &lines {
+        if let Some(seen) = bench.alone(line).await {
+            println!("runs: {line:?} {:?} {}", seen.exit_code, seen.stdout.len());
+        }
+    }
+    let (ran, wrong) = bench.held_against(lines).await;
+    println!("{ran} ran");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What the lines name, and what it is on this bench.
+fn named(bench: &Bench) -> [(&'static str, String); 4] {
+    let git = |args: &[&str]| {
+        let out = Command::new("git").args(args).current_dir(bench.work()).output().unwrap();
+        String::from_utf8(out.stdout).unwrap().trim().to_owned()
+    };
+    [
+        ("OUT", bench.root().join("outside/notes.txt").to_string_lossy().into_owned()),
+        ("BLOB", git(&["rev-parse", "HEAD:.env"])),
+        ("STASH", git(&["-c", "user.name=a", "-c", "user.email=a@b", "stash", "create"])),
+        ("EMPTY", "4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned()),
+    ]
 }

@@ -133,7 +133,7 @@ impl<'a> Reader<'a, '_> {
     /// A flag whose value is the next argument, if there is one.
     fn with_next(&mut self, name: impl Into<Cow<'a, str>>, known: Option<Takes>) {
         let value = self.args.get(self.at + 1).map(String::as_str);
-        // Without its value the program fails; that is not ours to judge.
+        // Without its value it would take what is added at the start for one.
         self.flag(name, value, known);
         if let (Some(_), Some(token)) = (value, self.out.last_mut()) {
             token.separate = true;

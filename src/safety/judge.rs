@@ -287,6 +287,12 @@ fn options(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
                 }
                 ValueKind::Glob | ValueKind::Text | ValueKind::Sure | ValueKind::Danger => {}
             },
+            // What is added at the start would be taken for the value.
+            (Some(Takes::Value(_)), None) => {
+                let say = words::OPTION_LACKS_VALUE.with("option", quoted(name));
+                let say = say.with("program", call.name.to_owned());
+                call.find("value", Tier::L1, say, token.at, &[], findings);
+            }
             (Some(Takes::Nothing | Takes::Value(_) | Takes::Attached(_)), _) => {}
         }
     }

@@ -70,6 +70,7 @@ words! { "safety":
 
     // Options and operands.
     OPTION_UNKNOWN: "`{option}` is not among the options of `{program}` known to be harmless.", "`{option}` 不在 `{program}` 已知无害的选项之中。";
+    OPTION_LACKS_VALUE: "`{option}` of `{program}` needs a value, and none is given.", "`{program}` 的选项 `{option}` 需要取值，但没有给出。";
     OPTION_VALUES: "`{arg}`: takes values that are not looked into.", "`{arg}`：其取值不会被检查。";
     OPERAND_UNKNOWN: "`{arg}`: `{program}` may write there, or act instead of showing.", "`{arg}`：`{program}` 可能会写入那里，或不止于显示。";
     WRITES_A_FILE: "`{arg}`: writes a file.", "`{arg}`：会写入文件。";

@@ -61,7 +61,9 @@ pub fn git_paths(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings)
     }
     if !told && (shows || is_log(call)) {
         // Paths would leave out commits as well.
-        ["--full-history", "--sparse"].iter().for_each(|word| call.insert(0, word, findings));
+        let verb = call.id.ends_with(".reflog") && call.args.first().is_some_and(|it| it == "show");
+        let at = usize::from(verb);
+        ["--full-history", "--sparse"].iter().for_each(|word| call.insert(at, word, findings));
     }
     left_out(call, findings);
 }

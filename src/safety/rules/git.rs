@@ -192,8 +192,8 @@ const SUBS: &[Spec] = &[
         Spec::read("list").flags("-v -z --verbose --porcelain").keeps(&["git worktree list"]).raised(&["git worktree list x"]),
         Spec::ask("remove", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).keeps(&["git worktree remove x"]).raised(&["git worktree remove --force x"]),
     ]).keeps(&["git worktree add ../x"]),
-    Spec::read("reflog").posix().flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_reflog)
-        .keeps(&["git reflog", "git reflog -n 5", "git reflog show HEAD"]).raised(&["git reflog expire --all", "git reflog delete x", "git reflog -p --textconv", "git reflog show -p HEAD -- .env", "git reflog -p -- *nv"]),
+    Spec::read("reflog").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_reflog)
+        .keeps(&["git reflog", "git reflog -n 5", "git reflog show HEAD"]).raised(&["git reflog expire --all", "git reflog delete x", "git reflog -p --textconv", "git reflog show -p HEAD -- .env", "git reflog -p -- *nv", "git reflog show --output=x -p", "git reflog HEAD --output=x -p", "git reflog show -p --textconv", "git reflog show --ext-diff -p"]),
     Spec::ask("submodule", words::GIT_RUNS, &[Write, Network, Exec]).posix().flags("-q --quiet").subs(&[
         Spec::ask("deinit", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).raised(&["git submodule deinit -f x"]),
         Spec::ask("foreach", words::GIT_RUNS, &[Write, Exec]).posix().flags("-q --quiet --recursive").check(wrappers::joined).keeps(&["git submodule foreach ls"]).raised(&["git submodule foreach 'rm -rf x'", "git submodule foreach --recursive rm -rf x"]),
