@@ -449,13 +449,12 @@ fn a_kill_at_any_moment_loses_nothing_that_was_shown() {
 enum Where {
     Conversation,
     Draft,
-    /// Up brings them back.
+    /// Up brings them back, but no start offers them.
     Typed,
-    /// The program may not have read the key yet.
     Nowhere,
 }
 
-/// Kills up to 50 ms after Enter; the answer is where the words are, and whether the server
+/// Kills up to 50 ms after Enter, which is pressed once the words are seen; the answer is where the words are, and whether the server
 /// has heard them.
 fn early(seed: u64) -> (Where, bool) {
     let mut random = fastrand::Rng::with_seed(seed);
@@ -497,14 +496,17 @@ fn early(seed: u64) -> (Where, bool) {
 }
 
 #[test]
-fn a_kill_just_after_enter_loses_no_words_that_the_server_has_heard() {
+fn a_kill_just_after_enter_loses_no_words_that_were_seen() {
     let count: u64 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
     let base = fastrand::u64(..1 << 40);
     let mut hits = std::collections::BTreeMap::new();
     for n in 0..count {
         let (known, is_heard) = early(base + n);
-        let kept = known == Where::Conversation;
-        assert!(kept || !is_heard, "seed {}: it was heard and is only in {known:?}", base + n);
+        let is_safe = match is_heard {
+            true => known == Where::Conversation,
+            false => matches!(known, Where::Conversation | Where::Draft),
+        };
+        assert!(is_safe, "seed {}: heard: {is_heard}, and it is in {known:?}", base + n);
         *hits.entry((known, is_heard)).or_insert(0_u32) += 1;
     }
     println!("{count} early kills from seed {base}, by place and whether it was heard: {hits:?}");

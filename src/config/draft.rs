@@ -116,11 +116,14 @@ pub fn keep(file: &Path, now: &Draft) -> io::Result<()> {
     saved::write(file, &text_of(now)?)
 }
 
-/// Keeps what will be gone in a moment, without waiting for the disk.
+/// Keeps what changes in a moment, without waiting for the disk.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn keep_for_now(file: &Path, now: &Draft) -> io::Result<()> {
+    if now.is_empty() {
+        return keep(file, now);
+    }
     saved::write_for_now(file, &text_of(now)?)
 }
 

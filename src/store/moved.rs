@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::disk::beside;
+use super::write::forget_words;
 use super::{Disk, Fault, StoreError, own_file, recover};
 
 /// Bytes at the start of a file that say what it is, and where in them the number of the
@@ -185,7 +186,7 @@ impl Disk {
             if events > ours {
                 return Ok(key);
             }
-            change.execute("DELETE FROM main.said WHERE session = ?1", [key])?;
+            forget_words(&change, key)?;
             change.execute("DELETE FROM main.sessions WHERE key = ?1", [key])?;
         }
         change.execute(
@@ -205,11 +206,10 @@ impl Disk {
              SELECT id + ?2, ?1, at, kind, turn, body, undone + ?2 FROM carried.events ORDER BY id",
             "INSERT INTO main.history(session, turn, whole, body, undone)
              SELECT ?1, turn, whole, body, undone + ?2 FROM carried.history ORDER BY id",
-            "INSERT INTO main.said(id, session, text)
-             SELECT id + ?2, ?1, text FROM carried.said ORDER BY id",
         ] {
             change.execute(sql, params![key, behind])?;
         }
+        recover::index(&change, behind)?;
         change.commit()?;
         Ok(key)
     }

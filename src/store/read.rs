@@ -41,12 +41,10 @@ impl Disk {
             "SELECT id, folder, title, created, updated,
                  (SELECT count(DISTINCT turn) FROM events
                   WHERE session = key AND turn IS NOT NULL AND undone IS NULL),
-                 parent,
-                 (SELECT substr(text, 1, 400) FROM said WHERE session = key ORDER BY said.id DESC LIMIT 1)
+                 parent, key
              FROM sessions WHERE ?1 IS NULL OR folder = ?1 ORDER BY touched DESC LIMIT ?2",
         )?;
         let rows = found.query_map(params![folder, num(most as u64)], |row| {
-            let preview: Option<String> = row.get(7)?;
             Ok(Listed {
                 id: row.get(0)?,
                 folder: row.get(1)?,
@@ -55,10 +53,26 @@ impl Disk {
                 updated: row.get(4)?,
                 turns: count(row, 5)?,
                 parent: row.get(6)?,
-                preview: rows::one_line(&preview.unwrap_or_default(), PREVIEW),
+                preview: rows::one_line(&self.said_last(row.get(7)?)?, PREVIEW),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The words that were said last in a session, to be cut.
+    fn said_last(&self, key: i64) -> rusqlite::Result<String> {
+        let mut read = self.db.prepare_cached(
+            "SELECT body FROM events WHERE session = ?1 AND kind IN ('turn', 'whole', 'seen', 'other')
+             ORDER BY id DESC",
+        )?;
+        let mut rows = read.query([key])?;
+        while let Some(row) = rows.next()? {
+            let said = row.get_ref(0)?.as_str().map(rows::said_in).unwrap_or_default();
+            if !said.is_empty() {
+                return Ok(said);
+            }
+        }
+        Ok(String::new())
     }
 
     /// The session of an id, or of the start of one.
@@ -364,42 +378,58 @@ impl Disk {
         Ok(found)
     }
 
-    /// Sessions in which all of these words stand, the latest first. Words of one and
-    /// two characters are found as well, which the index alone could not.
+    /// Sessions in which all of these words stand, the latest first. The index only says
+    /// where to look: of words of one and two characters it knows nothing, and of longer ones
+    /// only that their parts are there.
     pub fn search(&self, words: &str, most: usize) -> Result<Vec<Hit>, StoreError> {
-        let words: Vec<&str> = words.split_whitespace().collect();
+        let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
         let Some(first) = words.first() else { return Ok(Vec::new()) };
-        let (long, short): (Vec<&str>, Vec<&str>) =
-            words.iter().partition(|word| word.chars().count() >= INDEXED);
+        let long = || words.iter().filter(|word| word.chars().count() >= INDEXED);
         let mut values: Vec<Value> = Vec::new();
-        let mut wanted = String::from("undone IS NULL");
-        if !long.is_empty() {
-            let quoted = |word: &&str| format!("\"{}\"", word.replace('"', "\"\""));
-            values.push(long.iter().map(quoted).collect::<Vec<_>>().join(" ").into());
-            wanted += " AND said.id IN (SELECT rowid FROM found WHERE found MATCH ?)";
+        let mut wanted =
+            String::from("undone IS NULL AND kind IN ('turn', 'whole', 'seen', 'other')");
+        if long().next().is_some() {
+            wanted += " AND events.id IN (SELECT rowid FROM words WHERE words MATCH ?
+                 UNION SELECT rowid FROM found WHERE found MATCH ?)";
+            let joined = |parts: Vec<String>| Value::from(parts.join(" "));
+            values.push(joined(long().flat_map(|word| trigrams(word)).collect()));
+            values.push(joined(long().map(|word| quoted(word)).collect()));
         }
-        for word in &short {
-            values.push(like(word).into());
-            wanted += " AND said.text LIKE ? ESCAPE '\\'";
-        }
-        values.push(num(most as u64).into());
         let mut read = self.db.prepare(&format!(
-            "SELECT sessions.id, title, folder, events.at, said.text FROM said
-             JOIN events ON events.id = said.id JOIN sessions ON sessions.key = said.session
-             WHERE {wanted} ORDER BY said.id DESC LIMIT ?"
+            "SELECT sessions.id, title, folder, events.at, body FROM events
+             JOIN sessions ON sessions.key = events.session
+             WHERE {wanted} ORDER BY events.id DESC"
         ))?;
-        let hits = read.query_map(params_from_iter(values), |row| {
-            let text: String = row.get(4)?;
-            Ok(Hit {
+        let mut rows = read.query(params_from_iter(values))?;
+        let mut hits = Vec::new();
+        while hits.len() < most
+            && let Some(row) = rows.next()?
+        {
+            let text = row.get_ref(4)?.as_str().map(rows::said_in).unwrap_or_default();
+            let lower = text.to_lowercase();
+            if !words.iter().all(|word| lower.contains(word)) {
+                continue;
+            }
+            hits.push(Hit {
                 id: row.get(0)?,
                 title: row.get(1)?,
                 folder: row.get(2)?,
                 at: row.get(3)?,
                 around: around(&text, first),
-            })
-        })?;
-        Ok(hits.collect::<Result<_, _>>()?)
+            });
+        }
+        Ok(hits)
     }
+}
+
+/// Each three characters of a word that follow each other, as the index is asked for them.
+fn trigrams(word: &str) -> Vec<String> {
+    let chars: Vec<char> = word.chars().collect();
+    chars.windows(INDEXED).map(|three| quoted(&three.iter().collect::<String>())).collect()
+}
+
+fn quoted(word: &str) -> String {
+    format!("\"{}\"", word.replace('"', "\"\""))
 }
 
 /// The first turn that is kept beside what was kept whole; `None`: it holds its turns itself.
@@ -424,19 +454,6 @@ fn take(row: &Row<'_>, piece: &mut Piece) -> Result<usize, StoreError> {
 
 fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(at)?).unwrap_or(0))
-}
-
-/// A word for LIKE, in which nothing else means anything.
-fn like(word: &str) -> String {
-    let mut pattern = String::from("%");
-    for c in word.chars() {
-        if matches!(c, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    pattern.push('%');
-    pattern
 }
 
 /// The line in which a word stands first, from a little before it.

@@ -12,9 +12,8 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use super::disk::beside;
-use super::rows::said;
+use super::rows::said_in;
 use super::{Disk, StoreError, disk};
-use crate::protocol::Event;
 
 /// How many rows are stepped over one by one before the steps grow.
 const SINGLE: i64 = 256;
@@ -84,7 +83,7 @@ fn pour_from(old: &Connection, into: &mut Disk) -> Result<Found, StoreError> {
     found.events = copy(old, &change, &EVENTS, None)?;
     copy(old, &change, &HISTORY, None)?;
     copy(old, &change, &PAIRS, None)?;
-    index(&change)?;
+    index(&change, 0)?;
     change.commit()?;
     Ok(found)
 }
@@ -99,7 +98,6 @@ pub fn copy_session(old: &Connection, new: &Connection, key: i64) -> Result<(), 
     for table in [&EVENTS, &HISTORY] {
         copy(old, new, table, Some(("session", key)))?;
     }
-    index(new)?;
     new.execute_batch("COMMIT")?;
     Ok(())
 }
@@ -196,20 +194,13 @@ fn orphans(old: &Connection, new: &Connection, found: &mut Found) -> Result<(), 
     Ok(())
 }
 
-/// Makes what can be searched anew.
-fn index(new: &Connection) -> Result<(), StoreError> {
-    let mut read = new.prepare("SELECT id, session, body FROM events ORDER BY id")?;
-    let mut add = new.prepare("INSERT INTO said(id, session, text) VALUES (?1, ?2, ?3)")?;
-    let mut rows = read.query([])?;
+/// Makes the words of the events after this one known to the search.
+pub fn index(new: &Connection, after: i64) -> Result<(), StoreError> {
+    let mut read = new.prepare("SELECT id, body FROM main.events WHERE id > ?1 ORDER BY id")?;
+    let mut rows = read.query([after])?;
     while let Some(row) = rows.next()? {
-        let (id, session): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let text = row.get_ref(2)?.as_str().ok().and_then(|body| {
-            let event: Event = serde_json::from_str(body).ok()?;
-            Some(said(&event))
-        });
-        if let Some(text) = text.filter(|text| !text.is_empty()) {
-            add.execute((id, session, text))?;
-        }
+        let said = row.get_ref(1)?.as_str().map(said_in).unwrap_or_default();
+        super::write::index(new, row.get(0)?, &said)?;
     }
     Ok(())
 }

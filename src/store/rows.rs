@@ -189,6 +189,11 @@ fn numbers(event: &Event) -> (u64, u64) {
     }
 }
 
+/// The words of an event as it is kept that a person may look for later.
+pub fn said_in(body: &str) -> String {
+    serde_json::from_str(body).map(|event| said(&event)).unwrap_or_default()
+}
+
 /// The words of an event that a person may look for later.
 pub fn said(event: &Event) -> String {
     let text = match event {

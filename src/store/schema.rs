@@ -2,8 +2,9 @@
 //! given out is never changed: the next one is added behind it.
 //!
 //! `sessions` a row each · `events` what happened, in the order of `id` · `history` what
-//! goes to the model · `said` what can be searched, with `found` over it · `pairs`
-//! named values. What was taken back stays and names in `undone` the event that did it.
+//! goes to the model · `words` an index of what can be searched, by the `id` of the event,
+//! without the text itself · `said` and `found` the same of files of 0.1, which copied the
+//! text: nothing is added to them · `pairs` named values. What was taken back stays and names in `undone` the event that did it.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -75,6 +76,11 @@ pub const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (namespace, name)
     );",
     "CREATE INDEX events_folder ON events(session, id) WHERE kind = 'folder';",
+    // Must fit on the first page with the rest: see `recover`.
+    "DROP TRIGGER said_added;
+    CREATE VIRTUAL TABLE words USING fts5(
+        text, content='', contentless_delete=1, detail=none, tokenize='trigram'
+    );",
 ];
 
 /// The version of a file that this program writes.

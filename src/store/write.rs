@@ -189,8 +189,7 @@ impl Disk {
         };
         let key = known.key;
         let change = self.change()?;
-        // One by one, so that the words are taken out of the index too.
-        change.execute("DELETE FROM said WHERE session = ?1", [key])?;
+        forget_words(&change, key)?;
         change.execute("DELETE FROM sessions WHERE key = ?1", [key])?;
         change.commit()?;
         // Nor does it stay in the log, unless another window reads for longer than we wait:
@@ -248,11 +247,29 @@ fn add_one(db: &Connection, key: i64, row: &Row, parts: &mut Parts) -> Result<()
     .execute(params![key, row.at, row.kind.name(), row.turn.map(num), row.body])?;
     let id = db.last_insert_rowid();
     if !row.said.is_empty() {
-        db.prepare_cached("INSERT INTO said(id, session, text) VALUES (?1, ?2, ?3)")?
-            .execute(params![id, key, row.said])?;
+        index(db, id, &row.said)?;
     }
     supersede(db, id, row, parts)?;
     note(db, key, row)
+}
+
+/// Makes the words of an event known to the search.
+pub(super) fn index(db: &Connection, id: i64, said: &str) -> Result<(), StoreError> {
+    if !said.is_empty() {
+        db.prepare_cached("INSERT INTO words(rowid, text) VALUES (?1, ?2)")?
+            .execute(params![id, said])?;
+    }
+    Ok(())
+}
+
+/// Takes the words of a session out of the index. To be called before its events go.
+pub(super) fn forget_words(db: &Connection, key: i64) -> Result<(), StoreError> {
+    db.execute("DELETE FROM said WHERE session = ?1", [key])?;
+    db.execute(
+        "DELETE FROM words WHERE rowid IN (SELECT id FROM events WHERE session = ?1)",
+        [key],
+    )?;
+    Ok(())
 }
 
 /// Takes away the pieces of what is whole now.
@@ -322,22 +339,18 @@ fn note(db: &Connection, key: i64, row: &Row) -> Result<(), StoreError> {
 
 fn copy_events(db: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
     let mut read = db.prepare(
-        "SELECT events.at, kind, turn, body, said.text FROM events
-         LEFT JOIN said ON said.id = events.id
-         WHERE events.session = ?1 AND undone IS NULL ORDER BY events.id",
+        "SELECT at, kind, turn, body FROM events
+         WHERE session = ?1 AND undone IS NULL ORDER BY id",
     )?;
     let mut add = db
         .prepare("INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    let mut say = db.prepare("INSERT INTO said(id, session, text) VALUES (?1, ?2, ?3)")?;
     // What is added has another session, so the reading never meets it.
     let mut rows = read.query([from])?;
     while let Some(row) = rows.next()? {
         let (at, kind, turn): (i64, String, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let (body, text): (String, Option<String>) = (row.get(3)?, row.get(4)?);
+        let body: String = row.get(3)?;
         add.execute(params![to, at, kind, turn, body])?;
-        if let Some(text) = text {
-            say.execute(params![db.last_insert_rowid(), to, text])?;
-        }
+        index(db, db.last_insert_rowid(), &rows::said_in(&body))?;
     }
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! Keeps what must outlive the screen, on a thread of its own: each line as it is sent,
-//! what waits as soon as it changes, and what stands in the input a moment after the last
-//! key, so that a killed program loses no more than that moment. What was sent stays in the
-//! draft until the session has it in its file.
+//! what waits as soon as it changes, and what stands in the input before the frame that
+//! shows it, so that a killed program loses nothing that was seen. What was sent stays in
+//! the draft until the session has it in its file. A machine that loses its power loses no
+//! more than what was typed since the last rest.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -24,9 +26,15 @@ use crate::words::Say;
 /// How long the last words may take.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// How long nothing is typed before the input is kept, and how long at most it is not.
+/// How long nothing is typed before the input is written to the disk itself, and how long at
+/// most it is not.
 const REST: Millis = 500;
 const MOST: Millis = 5_000;
+/// A draft of so many bytes may be written once in a millisecond, a longer one less often.
+const BYTES: usize = 256;
+/// How long a line that was sent stays in the draft when the session begins nothing with it,
+/// as with most commands.
+const HELD: Millis = 5_000;
 
 /// Where to keep what; `None`: it is not kept.
 #[derive(Clone, Debug, Default)]
@@ -39,18 +47,26 @@ pub struct Files {
 pub struct Clerk {
     desk: Sender<Paper>,
     done: oneshot::Receiver<()>,
-    /// What the thread was given last.
+    /// What the thread was given last, and whether it is only in passing.
     given: Draft,
-    /// What was typed since: when the first of it came, and when it is given.
+    passing: bool,
+    /// What was typed since the draft went to the disk itself: when the first of it came,
+    /// and when it does.
     typed: Option<(Millis, Millis)>,
+    /// Something was typed since the last frame.
+    fresh: bool,
+    /// Before this the draft is not written again for a frame.
+    again: Millis,
+    /// Lines that were sent and are not in the session yet, and until when that is waited for.
+    sent: (VecDeque<String>, Millis),
 }
 
 #[derive(Debug)]
 enum Paper {
     Line(String),
     Draft(Draft),
-    /// A draft that will be gone in a moment: what a killed program must leave, and no more.
-    Sent(Draft),
+    /// A draft that changes in a moment: what a killed program must leave, and no more.
+    Passing(Draft),
 }
 
 impl Clerk {
@@ -65,16 +81,24 @@ impl Clerk {
         };
         // Without a thread nothing is kept: a pity, not a fault to stop for.
         let _ = thread::Builder::new().name("clerk".into()).spawn(work);
-        Clerk { desk, done, given: offered, typed: None }
+        Clerk {
+            desk,
+            done,
+            given: offered,
+            passing: false,
+            typed: None,
+            fresh: false,
+            again: 0,
+            sent: (VecDeque::new(), 0),
+        }
     }
 
-    /// A line that was sent. Until the session has it, it is what stands in the draft.
-    pub fn line(&mut self, line: String) {
-        if self.given.shown != line {
-            let Draft { queue, later, .. } = std::mem::take(&mut self.given);
-            self.given = Draft { queue, later, ..Draft::of(line.as_str()) };
-            let _ = self.desk.send(Paper::Sent(self.given.clone()));
-        }
+    /// A line that was sent. Until the session has it, it stands in the draft.
+    pub fn line(&mut self, line: String, at: Millis) {
+        self.sent.0.push_back(line.clone());
+        self.sent.1 = at + HELD;
+        let Draft { queue, later, .. } = self.given.clone();
+        self.pass(Draft { queue, later, ..self.with_sent(Draft::default()) });
         let _ = self.desk.send(Paper::Line(line));
     }
 
@@ -88,15 +112,30 @@ impl Clerk {
             }
             _ => false,
         };
-        // The session has it in its file now: it is not offered again.
-        let begun = |event: &protocol::Event| matches!(event, protocol::Event::TurnStarted { .. });
-        if matches!(input, Input::Session(event) if begun(event)) && !self.given.shown.is_empty() {
+        // The session has it now, in its file or among what waits: it is not offered again.
+        if matches!(input, Input::Session(event) if self.taken(event)) {
             self.typed = Some((at, at));
-        }
-        if typed {
+        } else if typed {
+            self.fresh = true;
             let first = self.typed.map_or(at, |(first, _)| first);
             self.typed = Some((first, (at + REST).min(first + MOST)));
         }
+    }
+
+    /// True when something of what was sent is in the session now.
+    fn taken(&mut self, event: &protocol::Event) -> bool {
+        let (sent, _) = &mut self.sent;
+        let before = sent.len();
+        match event {
+            protocol::Event::TurnStarted { text, .. } => {
+                // It may stand there in other words, as what a command is made into.
+                let at = sent.iter().position(|line| line == text).unwrap_or(0);
+                sent.remove(at);
+            }
+            protocol::Event::Queued { texts } => sent.retain(|line| !texts.contains(line)),
+            _ => {}
+        }
+        sent.len() < before
     }
 
     /// Gives the thread what is due: what waits at once, what is written after a rest.
@@ -107,12 +146,46 @@ impl Clerk {
         if !(waits || due <= at) {
             return;
         }
-        self.typed = None;
-        let draft = state.draft();
-        if draft != self.given {
+        (self.typed, self.fresh) = (None, false);
+        let (sent, until) = &mut self.sent;
+        if *until <= at {
+            sent.clear();
+        }
+        self.typed = (!sent.is_empty()).then_some((at, *until));
+        let draft = self.with_sent(state.draft());
+        if self.passing || draft != self.given {
+            self.passing = false;
             self.given = draft.clone();
             let _ = self.desk.send(Paper::Draft(draft));
         }
+    }
+
+    /// A frame is about to show what was typed: the thread has it first, though not yet on
+    /// the disk itself.
+    pub fn shows(&mut self, state: &State, at: Millis) {
+        if !self.fresh || at < self.again {
+            return;
+        }
+        self.fresh = false;
+        let draft = self.with_sent(state.draft());
+        let size =
+            draft.shown.len() + draft.pastes.iter().map(|paste| paste.text.len()).sum::<usize>();
+        self.again = at + Millis::try_from(size / BYTES).unwrap_or(Millis::MAX);
+        self.pass(draft);
+    }
+
+    fn pass(&mut self, draft: Draft) {
+        if draft != self.given {
+            (self.given, self.passing) = (draft.clone(), true);
+            let _ = self.desk.send(Paper::Passing(draft));
+        }
+    }
+
+    /// What a start after a kill is to offer.
+    fn with_sent(&self, draft: Draft) -> Draft {
+        let input = (!draft.shown.trim().is_empty()).then_some(&draft.shown);
+        let lines: Vec<&str> = self.sent.0.iter().chain(input).map(String::as_str).collect();
+        Draft { shown: lines.join("\n"), ..draft }
     }
 
     /// When there is something to give though nothing happens.
@@ -131,7 +204,15 @@ impl Clerk {
 fn file_away(files: &Files, papers: &Receiver<Paper>) {
     let mut history = None;
     let secrets = Redactor::new([("", ""); 0], [0; 16]);
-    for paper in papers {
+    let mut waiting = VecDeque::new();
+    while let Some(paper) = waiting.pop_front().or_else(|| papers.recv().ok()) {
+        waiting.extend(papers.try_iter());
+        // Of drafts that came while the disk was slow the last one counts.
+        if !matches!(paper, Paper::Line(_))
+            && waiting.iter().any(|it| !matches!(it, Paper::Line(_)))
+        {
+            continue;
+        }
         let written = match (paper, &files.history, &files.draft) {
             // A line with a key in it is sent and forgotten; a draft of one stays a draft.
             (Paper::Line(line), Some(_), _) if is_masked(&secrets.mask(&line)) => Ok(()),
@@ -139,8 +220,8 @@ fn file_away(files: &Files, papers: &Receiver<Paper>) {
                 history.get_or_insert_with(|| History::open(file.clone())).add(&line)
             }
             (Paper::Draft(draft), _, Some(file)) => draft::keep(file, &draft),
-            (Paper::Sent(draft), _, Some(file)) => draft::keep_for_now(file, &draft),
-            (Paper::Line(_), None, _) | (Paper::Draft(_) | Paper::Sent(_), _, None) => Ok(()),
+            (Paper::Passing(draft), _, Some(file)) => draft::keep_for_now(file, &draft),
+            (Paper::Line(_), None, _) | (Paper::Draft(_) | Paper::Passing(_), _, None) => Ok(()),
         };
         if let Err(error) = written {
             tracing::warn!("not kept: {error}");
@@ -182,8 +263,8 @@ mod tests {
         let (history, kept) = (folder.path().join("history"), folder.path().join("d.json"));
         let files = Files { history: Some(history.clone()), draft: Some(kept.clone()) };
         let mut clerk = Clerk::start(files, Draft::default());
-        clerk.line("一".into());
-        clerk.line("two".into());
+        clerk.line("一".into(), 0);
+        clerk.line("two".into(), 0);
         clerk.close(Draft::of("half a")).await;
         assert_eq!(History::open(history).entries(), ["一", "two"]);
         assert_eq!(draft::read(&kept), Draft::of("half a"));
@@ -192,7 +273,7 @@ mod tests {
     #[tokio::test]
     async fn without_files_nothing_is_kept_and_nothing_fails() {
         let mut clerk = Clerk::start(Files::default(), Draft::default());
-        clerk.line("one".into());
+        clerk.line("one".into(), 0);
         clerk.close(Draft::of("half")).await;
     }
 }

@@ -389,7 +389,8 @@ impl Driver {
                 Ok(())
             }
             Effect::Keep(line) => {
-                self.aside.clerk.line(line);
+                let at = self.now();
+                self.aside.clerk.line(line, at);
                 Ok(())
             }
             Effect::Quit => {
@@ -545,6 +546,7 @@ impl Driver {
 
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
+        self.aside.clerk.shows(&self.state, now);
         let state = &mut self.state;
         self.screen.draw(|frame| {
             view(state, frame, now);
