@@ -529,8 +529,9 @@ fn prose(seed: u64) -> String {
     let mut text = String::new();
     while text.len() < 1_000 {
         for _ in 0..random.usize(1..4) {
-            text.push(random.choice("bcdfghklmnprstvw".chars()).unwrap());
-            text.push(random.choice("aeiou".chars()).unwrap());
+            for letters in [b"bcdfghklmnprstvw".as_slice(), b"aeiou"] {
+                text.push(char::from(*random.choice(letters).unwrap()));
+            }
         }
         text.push(' ');
     }
