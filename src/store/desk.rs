@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::disk::PATIENCE;
 use super::moved::{Carried, Stands};
 use super::read::Known;
 use super::rows::{Row, grows, is_kept};
@@ -23,6 +24,8 @@ use crate::words::{Say, Spoken};
 const WAITING: usize = 32 << 20;
 /// How long a disk is left alone after a fault.
 const AGAIN: Duration = Duration::from_secs(2);
+/// How long another window is waited for that was waited for in vain before.
+const HURRY: Duration = Duration::from_millis(100);
 /// How long text that grows may wait to be written.
 const GROWING: Duration = Duration::from_millis(100);
 /// Characters of a word that is still growing that may be written: the start of a
@@ -104,6 +107,8 @@ pub struct Desk {
     carried: Option<Carried>,
     /// What is said once the file that was gone is open again.
     back: Option<Fault>,
+    /// The last try failed: none of the next ones holds anything up for long.
+    in_vain: bool,
 }
 
 /// Rows that are not in the file yet.
@@ -143,6 +148,7 @@ impl Desk {
             parts: Parts::default(),
             carried: None,
             back: None,
+            in_vain: false,
         }
     }
 
@@ -175,6 +181,7 @@ impl Desk {
     /// Opens the file ahead of what is to be written; where that fails, writing says so.
     pub fn prepare(&mut self) {
         if let Err(error) = self.open() {
+            self.in_vain = true;
             tracing::debug!(%error, "the file is not open yet");
         }
     }
@@ -187,6 +194,7 @@ impl Desk {
         }
         match self.write() {
             Ok(()) => {
+                self.in_vain = false;
                 self.waiting.rows.clear();
                 self.waiting.weight = 0;
                 if self.waiting.failed.take().is_some() {
@@ -311,7 +319,9 @@ impl Desk {
                 None => return Err(StoreError::Held { id: self.head.id.clone() }),
             }
         }
+        let patience = self.patience();
         let Some(disk) = &mut self.disk else { return Ok(()) };
+        disk.db.busy_timeout(patience)?;
         let rows = self.waiting.rows.make_contiguous();
         self.key = Some(disk.add(self.key, &self.head, rows, &mut self.parts)?);
         Ok(())
@@ -324,7 +334,7 @@ impl Desk {
             Some(Stands::Replaced) => self.carry()?,
             None => {}
         }
-        let (mut disk, fault) = Disk::open(&self.store)?;
+        let (mut disk, fault) = Disk::open_within(&self.store, self.patience())?;
         disk.watch();
         let mut fault = fault;
         if let Some(carried) = &self.carried {
@@ -384,7 +394,12 @@ impl Desk {
         self.waiting.failed.is_some_and(|failed| failed.elapsed() < AGAIN)
     }
 
+    fn patience(&self) -> Duration {
+        if self.in_vain { HURRY } else { PATIENCE }
+    }
+
     fn failed(&mut self, error: StoreError) {
+        self.in_vain = true;
         tracing::warn!(%error, "the session is not saved");
         let why = match self.store.file() {
             Some(file) => error.of_file(&file).say(),

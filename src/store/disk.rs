@@ -23,7 +23,7 @@ use crate::disk::private_folder;
 const SET_ASIDE: usize = 3;
 
 /// How long one window waits for another to have written.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An open file of sessions. Used from one thread at a time.
 #[derive(Debug)]
@@ -46,14 +46,26 @@ impl Disk {
     /// When it cannot be had: no folder, no room, a later version, damage that another
     /// window holds on to.
     pub fn open(store: &Store) -> Result<(Disk, Option<Fault>), StoreError> {
+        Disk::open_within(store, PATIENCE)
+    }
+
+    /// The same, waiting for another window for so long at most.
+    pub(super) fn open_within(
+        store: &Store,
+        patience: Duration,
+    ) -> Result<(Disk, Option<Fault>), StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, store.file()) else {
             let db = ready(Connection::open_in_memory()?)?;
             return Ok((Disk { db, file: None, witness: None, _shared: None }, None));
         };
-        Disk::open_file(folder, &file).map_err(|error| error.of_file(&file))
+        Disk::open_file(folder, &file, patience).map_err(|error| error.of_file(&file))
     }
 
-    fn open_file(folder: &Path, file: &Path) -> Result<(Disk, Option<Fault>), StoreError> {
+    fn open_file(
+        folder: &Path,
+        file: &Path,
+        patience: Duration,
+    ) -> Result<(Disk, Option<Fault>), StoreError> {
         private_folder(folder)?;
         let gate = own_file(&folder.join("sessions.lock"))?;
         // Whoever comes first looks at what the last one left.
@@ -61,7 +73,7 @@ impl Disk {
             return set_aside(file, gate);
         }
         gate.lock_shared()?;
-        match connect(file) {
+        match connect_within(file, patience) {
             Ok(db) => {
                 let file = Some(file.to_owned());
                 Ok((Disk { db, file, witness: None, _shared: Some(gate) }, None))
@@ -137,13 +149,17 @@ pub(super) fn beside(file: &Path, ending: &str) -> PathBuf {
 
 /// Opens one file and brings it up to date.
 pub(super) fn connect(file: &Path) -> Result<Connection, StoreError> {
+    connect_within(file, PATIENCE)
+}
+
+fn connect_within(file: &Path, patience: Duration) -> Result<Connection, StoreError> {
     if !file.exists() {
         // SQLite gives its own files the same owner and rights.
         own_file(file)?;
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(file, flags)?;
-    db.busy_timeout(PATIENCE)?;
+    db.busy_timeout(patience)?;
     let newer = || StoreError::Newer { file: file.to_owned() };
     if schema::version(&db)? > schema::newest() {
         return Err(newer());

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -32,6 +32,9 @@ const REST: Millis = 500;
 const MOST: Millis = 5_000;
 /// A draft of so many bytes may be written once in a millisecond, a longer one less often.
 const BYTES: usize = 256;
+/// How long a frame waits for what it shows to be written. Where the disk takes longer, no
+/// frame waits until it has caught up.
+const GRACE: Duration = Duration::from_millis(30);
 /// How long a line that was sent stays in the draft when the session begins nothing with it,
 /// as with most commands.
 const HELD: Millis = 5_000;
@@ -53,6 +56,9 @@ pub struct Clerk {
     /// What was typed since the draft went to the disk itself: when the first of it came,
     /// and when it does.
     typed: Option<(Millis, Millis)>,
+    /// Ends when what was given in passing last is written.
+    written: Option<Receiver<()>>,
+    is_slow: bool,
     /// Something was typed since the last frame.
     fresh: bool,
     /// Before this the draft is not written again for a frame.
@@ -66,7 +72,7 @@ enum Paper {
     Line(String),
     Draft(Draft),
     /// A draft that changes in a moment: what a killed program must leave, and no more.
-    Passing(Draft),
+    Passing(Draft, Sender<()>),
 }
 
 impl Clerk {
@@ -86,6 +92,8 @@ impl Clerk {
             done,
             given: offered,
             passing: false,
+            written: None,
+            is_slow: false,
             typed: None,
             fresh: false,
             again: 0,
@@ -146,13 +154,15 @@ impl Clerk {
         if !(waits || due <= at) {
             return;
         }
-        (self.typed, self.fresh) = (None, false);
         let (sent, until) = &mut self.sent;
         if *until <= at {
             sent.clear();
         }
         self.typed = (!sent.is_empty()).then_some((at, *until));
         let draft = self.with_sent(state.draft());
+        if std::mem::take(&mut self.fresh) {
+            self.pass(draft.clone());
+        }
         if self.passing || draft != self.given {
             self.passing = false;
             self.given = draft.clone();
@@ -163,21 +173,29 @@ impl Clerk {
     /// A frame is about to show what was typed: the thread has it first, though not yet on
     /// the disk itself.
     pub fn shows(&mut self, state: &State, at: Millis) {
-        if !self.fresh || at < self.again {
-            return;
+        if self.fresh && self.again <= at {
+            self.fresh = false;
+            let draft = self.with_sent(state.draft());
+            let pasted: usize = draft.pastes.iter().map(|paste| paste.text.len()).sum();
+            let size = draft.shown.len() + pasted;
+            self.again = at + Millis::try_from(size / BYTES).unwrap_or(Millis::MAX);
+            self.pass(draft);
         }
-        self.fresh = false;
-        let draft = self.with_sent(state.draft());
-        let size =
-            draft.shown.len() + draft.pastes.iter().map(|paste| paste.text.len()).sum::<usize>();
-        self.again = at + Millis::try_from(size / BYTES).unwrap_or(Millis::MAX);
-        self.pass(draft);
+        let most = if self.is_slow { Duration::ZERO } else { GRACE };
+        if let Some(written) = &self.written {
+            self.is_slow = written.recv_timeout(most) == Err(RecvTimeoutError::Timeout);
+        }
+        if !self.is_slow {
+            self.written = None;
+        }
     }
 
     fn pass(&mut self, draft: Draft) {
         if draft != self.given {
             (self.given, self.passing) = (draft.clone(), true);
-            let _ = self.desk.send(Paper::Passing(draft));
+            let (done, written) = channel();
+            self.written = Some(written);
+            let _ = self.desk.send(Paper::Passing(draft, done));
         }
     }
 
@@ -204,13 +222,16 @@ impl Clerk {
 fn file_away(files: &Files, papers: &Receiver<Paper>) {
     let mut history = None;
     let secrets = Redactor::new([("", ""); 0], [0; 16]);
-    let mut waiting = VecDeque::new();
+    // Who waits for a draft also waits for one that takes its place.
+    let (mut waiting, mut owed) = (VecDeque::new(), Vec::new());
     while let Some(paper) = waiting.pop_front().or_else(|| papers.recv().ok()) {
         waiting.extend(papers.try_iter());
         // Of drafts that came while the disk was slow the last one counts.
-        if !matches!(paper, Paper::Line(_))
-            && waiting.iter().any(|it| !matches!(it, Paper::Line(_)))
-        {
+        let is_draft = |paper: &Paper| !matches!(paper, Paper::Line(_));
+        if is_draft(&paper) && waiting.iter().any(is_draft) {
+            if let Paper::Passing(_, done) = paper {
+                owed.push(done);
+            }
             continue;
         }
         let written = match (paper, &files.history, &files.draft) {
@@ -220,11 +241,17 @@ fn file_away(files: &Files, papers: &Receiver<Paper>) {
                 history.get_or_insert_with(|| History::open(file.clone())).add(&line)
             }
             (Paper::Draft(draft), _, Some(file)) => draft::keep(file, &draft),
-            (Paper::Passing(draft), _, Some(file)) => draft::keep_for_now(file, &draft),
-            (Paper::Line(_), None, _) | (Paper::Draft(_) | Paper::Passing(_), _, None) => Ok(()),
+            (Paper::Passing(draft, done), _, Some(file)) => {
+                owed.push(done);
+                draft::keep_for_now(file, &draft)
+            }
+            (Paper::Line(_), None, _) | (Paper::Draft(_) | Paper::Passing(..), _, None) => Ok(()),
         };
         if let Err(error) = written {
             tracing::warn!("not kept: {error}");
+        }
+        if !waiting.iter().any(is_draft) {
+            owed.clear();
         }
     }
 }
