@@ -293,7 +293,7 @@ fn options(call: &Call<'_>, tokens: &[Token<'_>], findings: &mut Findings) {
                 let say = say.with("program", call.name.to_owned());
                 call.find("value", Tier::L1, say, token.at, &[], findings);
             }
-            (Some(Takes::Nothing | Takes::Value(_) | Takes::Attached(_)), _) => {}
+            (Some(Takes::Nothing | Takes::Attached(_)), _) => {}
         }
     }
 }

@@ -206,7 +206,7 @@ impl Redactor {
         Cow::Owned(out)
     }
 
-    /// Masks every string inside a JSON value; keys stay.
+    /// Masks every string inside a JSON value; keys of plain words stay.
     pub fn mask_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -215,7 +215,18 @@ impl Redactor {
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.mask_value(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|item| self.mask_value(item)),
+            Value::Object(fields) => {
+                fields.values_mut().for_each(|item| self.mask_value(item));
+                let plain = |key: &str| key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+                let odd: Vec<String> = fields.keys().filter(|key| !plain(key)).cloned().collect();
+                for key in odd {
+                    if let Cow::Owned(masked) = self.mask(&key)
+                        && let Some(item) = fields.remove(&key)
+                    {
+                        fields.insert(masked, item);
+                    }
+                }
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }

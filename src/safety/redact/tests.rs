@@ -505,3 +505,27 @@ fn a_change_shows_the_secrets_of_the_file_masked_and_what_is_new_in_the_open() {
     assert!(!old.contains("s3cr3t") && !new.contains("s3cr3t"));
     assert!(new.contains("OTHER_PASS=n3w") && new.contains("$(curl x)1"), "{new}");
 }
+
+#[test]
+fn a_mask_is_known_again_whatever_the_variable_is_called() {
+    let long = "N".repeat(300);
+    for name in ["npm_config_//registry.npmjs.org/:_authToken", "MY KEY (new)", "密钥/一", &long]
+    {
+        let secret = "q8Zr2LkP0vTn5WxY7bGd";
+        let redactor = Redactor::new([(name, secret)], [7; 16]);
+        let masked = redactor.mask(secret).into_owned();
+        assert_ne!(masked, secret);
+        assert_eq!(redactor.find_mask(&masked), Some(masked.as_str()), "{name}");
+        assert_eq!(redactor.reveal(&masked, "").map(|it| it.text).ok().as_deref(), Some(secret));
+    }
+}
+
+#[test]
+fn a_secret_that_is_the_key_of_an_object_is_masked_too() {
+    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let redactor = Redactor::new([("", ""); 0], [7; 16]);
+    let mut value = serde_json::json!({ "type": "x", "sets": { secret: [1, { secret: "b" }] } });
+    redactor.mask_value(&mut value);
+    assert!(!value.to_string().contains(secret), "{value}");
+    assert_eq!(value["type"], "x");
+}

@@ -1,5 +1,6 @@
 //! What stands for secrets in a session: each value has one mask, and each mask one value.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +21,8 @@ const LEARNED: usize = 2_000;
 const DIGITS: usize = 4;
 /// The longest mask, in bytes.
 const LONGEST: usize = 160;
+/// The longest name in one, in bytes: beside it there is room for the longest tag.
+const LONGEST_NAME: usize = 64;
 
 /// The values are in memory and nowhere else.
 #[derive(Default)]
@@ -45,7 +48,7 @@ impl Vault {
             Some(tag) => tag.clone(),
             None => inner.enter(value, salt),
         };
-        let mask = format!("{MARK}{kind} #{tag}›");
+        let mask = format!("{MARK}{} #{tag}›", named(kind));
         if let Some(value) = inner.owners.get(&tag).filter(|owner| ***owner == *value).cloned() {
             inner.masks.entry(mask.clone()).or_insert(value);
         }
@@ -135,6 +138,22 @@ pub(super) fn masks(text: &str) -> impl Iterator<Item = Range<usize>> {
             }
         }
     })
+}
+
+/// The name of a mask, in letters and at a length by which it is known again: some
+/// variables are called `npm_config_//registry.npmjs.org/:_authToken`.
+fn named(kind: &str) -> Cow<'_, str> {
+    if kind.len() <= LONGEST_NAME && kind.chars().all(is_part) {
+        return kind.into();
+    }
+    let mut name = String::new();
+    for c in kind.chars().map(|c| if is_part(c) { c } else { '_' }) {
+        if name.len() + c.len_utf8() > LONGEST_NAME {
+            break;
+        }
+        name.push(c);
+    }
+    name.into()
 }
 
 fn is_part(c: char) -> bool {
