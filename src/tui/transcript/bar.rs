@@ -1,4 +1,4 @@
-//! The line one types into while searching, in the place of the input.
+//! The search input, shown in place of the message input.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -14,7 +14,7 @@ use crate::tui::paint::{self, Pen};
 use crate::words::{Say, screen};
 
 impl Transcript {
-    /// Opens the search, or lets its words be typed again.
+    /// Opens the search, or its words for editing.
     pub fn search(&mut self) {
         match &mut self.search {
             Some(search) => search.stage = Stage::Typing,
@@ -22,7 +22,7 @@ impl Transcript {
         }
     }
 
-    /// Searches for words that are known.
+    /// Searches for the given words.
     pub fn search_for(&mut self, words: &str) {
         self.open_search(words, Stage::Walking);
     }
@@ -32,17 +32,17 @@ impl Transcript {
         self.search = Some(Search::new(words, stage, (top.block, top.part)));
     }
 
-    /// What was found, while a search is open.
+    /// The results, while a search is open.
     pub fn found(&self) -> Option<Found<'_>> {
         self.search.as_ref().map(Search::found)
     }
 
-    /// True while there is more to read for a search: another frame is due.
+    /// True while part of the conversation is still unsearched: another frame is due.
     pub fn is_reading(&self) -> bool {
         self.search.as_ref().is_some_and(Search::is_reading)
     }
 
-    /// A key while a search is open; false for one that it does not know.
+    /// Handles a key while a search is open; false for an unknown key.
     pub fn search_key(&mut self, key: &KeyEvent) -> bool {
         let Some(search) = &mut self.search else { return false };
         let place = match search.stage {
@@ -69,7 +69,7 @@ impl Transcript {
         true
     }
 
-    /// Text that was pasted while a search is open; false when none is.
+    /// Handles a paste while a search is open; false when none is.
     pub fn search_paste(&mut self, text: &str) -> bool {
         let Some(search) = &mut self.search else { return false };
         let words = format!("{}{}", search.words(), text.lines().next().unwrap_or_default());
@@ -84,7 +84,7 @@ impl Transcript {
         true
     }
 
-    /// Draws the line; answers where the caret stands.
+    /// Draws the line; returns the position of the cursor.
     pub fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
         let found = self.found()?;
         let label = screen::SEARCH_LABEL.text(pen.lang);
@@ -113,7 +113,7 @@ fn is_plain(key: &KeyEvent) -> bool {
     !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
 }
 
-/// The words after a key; `None` for a key that does not write.
+/// The words after a key; `None` for a key that types nothing.
 fn typed(words: &str, stage: Stage, key: &KeyEvent) -> Option<String> {
     let plain = is_plain(key);
     match key.code {
@@ -128,14 +128,14 @@ fn typed(words: &str, stage: Stage, key: &KeyEvent) -> Option<String> {
     }
 }
 
-/// Without the last character.
+/// The words without their last character.
 fn shorter(words: &str) -> String {
     let mut words = words.to_owned();
     words.pop();
     words
 }
 
-/// The end of the words, as much as there is room for.
+/// The end of the words, as much as fits.
 fn tail(words: &str, room: usize) -> &str {
     let fits = |at: &usize| words.get(*at..).is_some_and(|rest| clean::width(rest) <= room);
     let at = words.char_indices().map(|(at, _)| at).find(fits).unwrap_or(words.len());

@@ -1,4 +1,4 @@
-//! One thing in the transcript: what it keeps, and how it is set.
+//! One block of the transcript: its content and how it is laid out.
 
 use std::borrow::Cow;
 
@@ -17,38 +17,38 @@ use crate::protocol::{Attached, Cut, Ending, Level, Notice, Origin, PlanItem, Ro
 use crate::tui::{clean, glyph};
 use crate::words::{Say, screen, session};
 
-/// Columns before the text of every block; its mark stands there.
+/// Columns before the text of every block, where its mark is.
 pub(super) const GUTTER: usize = 2;
-/// Rows of a running thought.
+/// Rows of running reasoning.
 const THOUGHT: usize = 3;
-/// A turn that is over sooner, without a token, does not say how long it took.
+/// A turn shorter than this that used no tokens does not show its duration.
 const CHEAP_MS: u64 = 1_000;
-/// Bytes of a running thought that are looked at for them.
+/// Bytes at the end of running reasoning that are read for those rows.
 const THOUGHT_TAIL: usize = 2048;
 
 #[derive(Debug)]
 pub(super) struct Block {
     pub body: Body,
-    /// When it came.
+    /// When it arrived.
     pub at: When,
-    /// Unfolded by the person, or folded against its nature.
+    /// Unfolded by the user, or folded against its default.
     pub fold: Fold,
-    /// Counts what changed it, beside the growth of a text.
+    /// Counts changes other than the growth of a text.
     pub changes: u32,
-    /// Rows of each part, as far as they were counted.
+    /// Rows of each part, as far as they are counted.
     pub heights: Vec<Height>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Fold {
-    /// As the kind of block is shown by itself.
+    /// The default of the kind of block.
     #[default]
     Natural,
     Open,
     Closed,
 }
 
-/// Rows of one part under one way of setting it.
+/// Rows of one part for one layout.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Height {
     pub stamp: u32,
@@ -58,13 +58,13 @@ pub(super) struct Height {
 
 #[derive(Debug)]
 pub(super) enum Body {
-    /// `turn`: the one these words began.
+    /// `turn`: the turn that this message began.
     Said {
         text: Text,
         origin: Origin,
         turn: Option<u64>,
     },
-    /// What goes with the words above.
+    /// The attachments of the message above.
     Attached(Vec<Attached>),
     Answer(Answer),
     Thought {
@@ -104,9 +104,9 @@ pub(super) struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnswerState {
     Growing,
-    /// The reply came to its end, or its stream did.
+    /// The reply ended, or its stream did.
     Whole,
-    /// Whole, and the model says that it failed.
+    /// Whole, and the model reports a failure.
     Error,
 }
 
@@ -115,7 +115,7 @@ impl Block {
         Block { body, at, fold: Fold::Natural, changes: 0, heights: Vec::new() }
     }
 
-    /// Parts that are set alone.
+    /// The number of parts that are laid out separately.
     pub fn parts(&self) -> usize {
         match self.long() {
             Some(text) => text.len(),
@@ -123,7 +123,7 @@ impl Block {
         }
     }
 
-    /// True when a blank row stands before the part, the first excepted.
+    /// True when a blank row precedes the part; never asked of the first part.
     pub fn gap(&self, part: usize) -> bool {
         part > 0 && self.long().is_some_and(|text| text.gap(part))
     }
@@ -138,19 +138,19 @@ impl Block {
         text ^ u64::from(self.changes) << 52
     }
 
-    /// Its rows change with time alone: they are never kept.
+    /// Its rows change with time alone, so they are never cached.
     pub fn is_running(&self) -> bool {
         matches!(&self.body, Body::Step(step) if step.is_running())
     }
 
-    /// The row its mark stands in, of `rows`: what the person typed ends with how it
-    /// went, all others begin with it.
+    /// The row of its mark, of `rows`: a step that the user typed shows its outcome in the last
+    /// row, every other block has its mark in the first.
     pub fn mark_row(&self, rows: usize) -> usize {
         let below = matches!(&self.body, Body::Step(step) if step.is_below(self.fold));
         if below { rows.saturating_sub(1) } else { 0 }
     }
 
-    /// What stands in the gutter.
+    /// The mark in the gutter.
     pub fn mark(&self, paper: &Paper<'_>) -> Option<Span<'static>> {
         let theme = paper.theme;
         let (mark, style) = match &self.body {
@@ -213,7 +213,7 @@ impl Block {
         }
     }
 
-    /// The code of a part, if it has a language and is not painted as it stands.
+    /// The code of a part, if it has a language and is not painted yet.
     pub fn uncoloured(&self, at: (usize, usize), paints: &Paints) -> Option<Snippet> {
         let text = self.long()?;
         let place = |nth| (at.0, at.1, nth);
@@ -238,12 +238,12 @@ impl Block {
         }
     }
 
-    /// How many parts it has when it is open.
+    /// The number of parts when it is unfolded.
     pub fn opened_parts(&self) -> usize {
         self.text().map_or(1, Text::len)
     }
 
-    /// The rows of one part as if it were open; none of what changes with time.
+    /// The rows of one part as if it were unfolded, without anything that changes with time.
     pub fn set_opened(&self, part: usize, paper: &Paper<'_>) -> Vec<Strip> {
         match &self.body {
             Body::Step(step) if step.is_running() => Vec::new(),
@@ -253,14 +253,14 @@ impl Block {
         }
     }
 
-    /// Folds what is open and opens what is folded; false for a block without folds.
+    /// Folds or unfolds; false for a block that cannot fold.
     pub fn toggle(&mut self) -> bool {
         let Some(open) = self.is_open() else { return false };
         self.refold(if open { Fold::Closed } else { Fold::Open });
         true
     }
 
-    /// Whether it is open; `None` for a block that does not fold.
+    /// Whether it is unfolded; `None` for a block that cannot fold.
     pub fn is_open(&self) -> Option<bool> {
         match &self.body {
             Body::Step(step) => Some(step.is_open(self.fold)),
@@ -289,7 +289,7 @@ impl Block {
         self.changes = self.changes.wrapping_add(1);
     }
 
-    /// The text that is shown whole, in parts.
+    /// The text that is shown in full, in parts.
     fn long(&self) -> Option<&Text> {
         let folded = matches!(self.body, Body::Thought { .. }) && self.fold != Fold::Open;
         self.text().filter(|_| !folded)
@@ -312,7 +312,7 @@ impl Block {
     }
 }
 
-/// `@src/main.rs  120 lines`, as one unit on one row.
+/// `@src/main.rs  120 lines`, kept together on one row.
 fn attached(item: &Attached, paper: &Paper<'_>) -> Strip {
     let size = format!("  {}", paper.say(&item.said()));
     let room = paper.measure().saturating_sub(clean::width(&size)).max(8);
@@ -337,7 +337,7 @@ fn set_text(text: &Text, at: usize, style: Style, paper: &Paper<'_>) -> Vec<Stri
     }
 }
 
-/// Takes off up to `indent` spaces of each line.
+/// Removes up to `indent` spaces from each line.
 fn outdent(code: &str, indent: usize) -> Cow<'_, str> {
     if indent == 0 {
         return Cow::Borrowed(code);
@@ -381,7 +381,7 @@ fn set_notice(notice: &Notice, paper: &Paper<'_>) -> Vec<Strip> {
     rows
 }
 
-/// Short turns end by themselves; all others say how, how long and how much.
+/// Short turns end without a line; all others show their outcome, duration and cost.
 fn set_end(ending: &Ending, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -> Vec<Strip> {
     let theme = paper.theme;
     let (say, style): (Option<Say>, Style) = match ending {
@@ -406,7 +406,7 @@ fn set_end(ending: &Ending, usage: &Usage, elapsed_ms: u64, paper: &Paper<'_>) -
             .with("input", time::grouped(usage.input_tokens))
             .with("output", time::grouped(usage.output_tokens));
     }
-    // What cost nothing says nothing.
+    // A turn without cost shows none.
     if elapsed_ms >= CHEAP_MS || usage.input_tokens + usage.output_tokens > 0 {
         rows.extend(sentence(&cost, theme.dim, paper));
     }
@@ -426,7 +426,7 @@ pub(super) fn sentence(say: &Say, style: Style, paper: &Paper<'_>) -> Vec<Strip>
     Para::styled(&paper.say(say), style).expanded().rows(paper.measure(), Break::Words)
 }
 
-/// A label, and text that stays to the right of it.
+/// A label with text hanging to its right.
 pub(super) fn hanging(
     label: &str,
     indent: usize,

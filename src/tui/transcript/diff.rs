@@ -1,8 +1,8 @@
-//! Changes of files: unified diffs as git prints them and as models write them, with
-//! the numbers of the lines where they are known and the words that changed marked.
+//! Lays out changes of files: unified diffs as git prints them and as models write them, with line
+//! numbers where they are known and changed words marked.
 //!
-//! A line is shown as it is written, its sign included, so nothing is said by colour
-//! alone and what is copied is a diff again.
+//! A line is shown as written, with its sign, so colour is never the only cue and a copied diff is
+//! still a diff.
 
 use std::ops::Range;
 
@@ -16,22 +16,22 @@ use super::paper::{Break, Paper, Para, Strip, prefixed};
 use crate::tui::theme::Theme;
 use crate::words::Lang;
 
-/// Longer lines are not compared word by word; bytes.
+/// Lines longer than this many bytes are not compared word by word.
 const LINE: usize = 400;
-/// Lines of one change that are compared word by word.
+/// At most this many lines of one change are compared word by word.
 const LINES: usize = 64;
-/// Two lines share at least this part of their words, or are simply two lines.
+/// Two lines are compared word by word only if they share at least this part of their words.
 const ALIKE: f64 = 0.5;
 
-/// What a line of a diff is.
+/// The kind of a line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Added,
     Removed,
     Same,
-    /// Where in the file the lines below it stand.
+    /// The position in the file of the lines below it.
     Hunk,
-    /// Which file it is, and whatever else.
+    /// The file, and any other header line.
     Head,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Kind {
 pub(super) struct Numbers {
     old: usize,
     new: usize,
-    /// Lines that are still to come before the next head.
+    /// Lines still expected before the next header.
     left: (usize, usize),
 }
 
@@ -49,11 +49,11 @@ pub(super) struct Line<'a> {
     pub kind: Kind,
     pub text: &'a str,
     pub number: Option<usize>,
-    /// The words that are others than in the line it replaces or is replaced by.
+    /// The words that differ from the line it replaces or is replaced by.
     pub words: Vec<Range<usize>>,
 }
 
-/// Lines of a diff as rows, for a sheet outside of the transcript.
+/// The lines of a diff as rows, for a dialog outside the transcript.
 pub fn rows(
     diff: &str,
     width: usize,
@@ -65,26 +65,26 @@ pub fn rows(
     set(diff, "", &paper, width).into_iter().map(|strip| strip.line).collect()
 }
 
-/// True for a language of fenced code that is a diff.
+/// True if the language of a code fence is a diff.
 pub(super) fn is_diff(language: &str) -> bool {
     ["diff", "patch", "udiff"].iter().any(|name| name.eq_ignore_ascii_case(language))
 }
 
-/// True for output that is one, such as that of `git show`.
+/// True for output that is a diff, such as that of `git show`.
 pub(super) fn looks_like_one(output: &str) -> bool {
     output.lines().any(|line| Numbers::of_hunk(line).is_some())
 }
 
-/// Sets lines of a diff that follow on `before`.
+/// Lays out lines of a diff that continue `before`.
 pub(super) fn set(diff: &str, before: &str, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
     let lines = read(diff.strip_suffix('\n').unwrap_or(diff), before);
     let digits = lines.iter().filter_map(|line| line.number).max().map(|most| digits(most) + 1);
-    // Where there is little room, the lines are worth more than their numbers.
+    // In a narrow area the lines matter more than their numbers.
     let digits = digits.filter(|digits| digits + 24 <= width).unwrap_or_default();
     lines.iter().flat_map(|line| set_line(line, digits, paper, width)).collect()
 }
 
-/// Columns of the numbers of a diff's lines; none where there is little room.
+/// Columns for the line numbers of a diff; none in a narrow area.
 pub(super) fn digits_of(diff: &str, width: usize) -> usize {
     let mut numbers = Numbers::default();
     let most = diff.split('\n').filter_map(|line| numbers.take(line).1).max();
@@ -152,7 +152,7 @@ fn read<'a>(diff: &'a str, before: &str) -> Vec<Line<'a>> {
 }
 
 impl Numbers {
-    /// `@@ -12,3 +14 @@`, of which either count may be missing.
+    /// `@@ -12,3 +14 @@`, where either count may be missing.
     fn of_hunk(line: &str) -> Option<Numbers> {
         let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
         let (new, _) = rest.split_once(" @@")?;
@@ -164,7 +164,7 @@ impl Numbers {
         Some(Numbers { old, new, left: (old_left, new_left) })
     }
 
-    /// The numbers behind lines that stand above.
+    /// The numbers after the lines of `before`.
     fn behind(before: &str) -> Numbers {
         let mut numbers = Numbers::default();
         let from = before.rfind("\n@@ -").map_or(0, |at| at + 1);
@@ -174,7 +174,7 @@ impl Numbers {
         numbers
     }
 
-    /// What the next line is, and its number.
+    /// The kind of the next line, and its number.
     pub(super) fn take(&mut self, line: &str) -> (Kind, Option<usize>) {
         if let Some(numbers) = Numbers::of_hunk(line) {
             *self = numbers;
@@ -182,7 +182,7 @@ impl Numbers {
         }
         let inside = self.left != (0, 0);
         match line.chars().next() {
-            // A removed line of `-- x` reads `--- x`: inside a hunk it is no head.
+            // A removed line `-- x` reads `--- x`: inside a hunk it is not a header.
             Some('-') if inside || !line.starts_with("--- ") => {
                 (Kind::Removed, self.next_old(inside))
             }
@@ -214,7 +214,7 @@ impl Numbers {
     }
 }
 
-/// Compares each removed line with the added one that stands for it.
+/// Compares each removed line with the added line that replaces it.
 pub(super) fn mark_words(lines: &mut [Line<'_>]) {
     let groups = lines
         .chunk_by_mut(|a, b| a.kind == b.kind || (a.kind, b.kind) == (Kind::Removed, Kind::Added));
@@ -229,7 +229,7 @@ pub(super) fn mark_words(lines: &mut [Line<'_>]) {
     }
 }
 
-/// The words that are others, behind the signs; none when little is the same.
+/// The words that differ, without the signs; none when too little is the same.
 fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (before, after) = (words(old), words(new));
     let mut input = InternedInput::default();
@@ -255,7 +255,7 @@ fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     (marked(gone, &before), marked(come, &after))
 }
 
-/// The words behind the sign, and where each starts.
+/// The words after the sign, and where each starts.
 fn words(line: &str) -> Vec<(usize, &str)> {
     let text = line.get(1..).unwrap_or_default();
     text.split_word_bound_indices().map(|(at, word)| (at + 1, word)).collect()
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_words_that_changed_are_marked() {
+    fn only_changed_words_are_marked() {
         let marked = |old: &str, new: &str| -> (String, String) {
             let (before, after) = changed(old, new);
             let of = |text: &str, words: Vec<Range<usize>>| {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_is_known_by_its_hunks() {
+    fn a_diff_is_recognised_by_its_hunks() {
         assert!(looks_like_one(DIFF) && !looks_like_one("@@ nothing\n--- x"));
     }
 }

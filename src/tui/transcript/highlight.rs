@@ -1,10 +1,9 @@
-//! Colours for code: what to ask for, how it is found, how it is kept.
+//! Colours for code: requests them, computes them and caches them.
 //!
-//! Reading the syntaxes and parsing code takes milliseconds, so it never happens while
-//! a frame is drawn: code is shown plain, [`super::Transcript::uncoloured`] says what
-//! is in view, a [`Highlighter`] on another thread paints it, and
-//! [`super::Transcript::colour`] takes the result. A line that changed meanwhile stays
-//! plain until it is painted again.
+//! Loading the syntaxes and parsing code takes milliseconds, so it never happens while a frame is
+//! drawn: code is shown plain, [`super::Transcript::uncoloured`] says what is in view, a
+//! [`Highlighter`] on another thread paints it, and [`super::Transcript::colour`] takes the result.
+//! A line that changed meanwhile stays plain until it is painted again.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -14,13 +13,14 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
 
 use crate::tui::theme::Syntax;
 
-/// Lines before a piece that are parsed again for its sake, and bytes of all.
+/// Lines before a piece that are parsed again as its context, and the most bytes of context and
+/// piece.
 const BEFORE: usize = 128;
 const BYTES: usize = 512 * 1024;
 /// Painted pieces that are kept.
 const KEPT: usize = 100;
 
-/// What a stretch of code is.
+/// The kind of a stretch of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
     Plain,
@@ -32,8 +32,8 @@ pub(super) enum Ink {
     Function,
 }
 
-/// The scopes of a grammar and what they are; the innermost that is listed wins, and
-/// of two in one place the first.
+/// The scopes of a grammar and their kinds; the innermost listed scope wins, and the first of two
+/// in the same place.
 const SCOPES: &[(&str, Ink)] = &[
     ("comment", Ink::Comment),
     ("string", Ink::Text),
@@ -70,15 +70,15 @@ impl Ink {
     }
 }
 
-/// A block, its part, and which block of code in that.
+/// A block, its part, and the index of the block of code in that part.
 pub(super) type At = (usize, usize, usize);
 
-/// Code that waits for colours.
+/// Code that needs colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet {
     pub(super) at: At,
     pub(super) language: String,
-    /// The code of the same block above it, so that a comment may begin there.
+    /// The code above it in the same block, since a comment may begin there.
     pub(super) before: String,
     pub(super) code: String,
 }
@@ -87,7 +87,7 @@ pub struct Snippet {
 #[derive(Clone, Debug)]
 pub struct Painted {
     pub(super) at: At,
-    /// Names the code that was painted.
+    /// Identifies the painted code.
     hash: u64,
     lines: Vec<PaintedLine>,
 }
@@ -95,11 +95,11 @@ pub struct Painted {
 #[derive(Clone, Debug)]
 struct PaintedLine {
     hash: u64,
-    /// Where each stretch ends, in bytes.
+    /// The end of each stretch, in bytes.
     runs: Vec<(usize, Ink)>,
 }
 
-/// The syntaxes. Making one takes milliseconds: do it off the screen's thread, once.
+/// The syntaxes. Loading them takes milliseconds: do it once, off the screen's thread.
 pub struct Highlighter {
     syntaxes: SyntaxSet,
     scopes: Vec<(Scope, Ink)>,
@@ -113,7 +113,7 @@ impl Default for Highlighter {
 }
 
 impl Highlighter {
-    /// Finds the colours; none for a language it does not know.
+    /// Computes the colours; none for an unknown language.
     pub fn paint(&self, snippet: &Snippet) -> Painted {
         let mut painted = Painted { at: snippet.at, hash: hash(&snippet.code), lines: Vec::new() };
         let syntax = self.syntaxes.find_syntax_by_token(&snippet.language);
@@ -143,7 +143,7 @@ impl Highlighter {
             _ if end > 0 => runs.push((end, ink)),
             _ => {}
         };
-        // A grammar that fails leaves the line plain.
+        // If a grammar fails, the line stays plain.
         for (at, op) in state.parse_line(line, &self.syntaxes).unwrap_or_default() {
             run(at, self.ink(stack));
             if stack.apply(&op).is_err() {
@@ -176,7 +176,7 @@ impl Painted {
     }
 }
 
-/// What was painted lately.
+/// The pieces painted last.
 #[derive(Debug, Default)]
 pub(super) struct Paints {
     kept: HashMap<At, Painted>,
@@ -198,14 +198,14 @@ impl Paints {
         self.kept.retain(|(kept, ..), _| *kept < block);
     }
 
-    /// True when whole lines of this code are not painted.
+    /// True when complete lines of this code are not painted.
     pub fn is_due(&self, at: At, code: &str) -> bool {
         let code = whole_lines(code);
         !code.is_empty() && self.kept.get(&at).is_none_or(|painted| painted.hash != hash(code))
     }
 }
 
-/// What is asked for: lines that are over, and not too many above them.
+/// The request: complete lines only, and not too many above them.
 pub(super) fn snippet(at: At, language: &str, before: &str, code: &str) -> Snippet {
     let skipped = before.lines().count().saturating_sub(BEFORE);
     let before = before.split_inclusive('\n').skip(skipped).collect();

@@ -1,5 +1,5 @@
-//! A diff too long to be set as a whole: it is measured once for a width, and of its rows
-//! only those that are looked at are set.
+//! Lays out a diff too long to be laid out whole: it is measured once for a width, and only the
+//! rows in view are laid out.
 
 use ratatui::text::{Line as Row, Span};
 
@@ -21,7 +21,7 @@ pub struct LongDiff {
     rows: usize,
 }
 
-/// Where setting can begin.
+/// A position from which layout can begin.
 #[derive(Clone, Copy, Debug)]
 struct Stop {
     byte: usize,
@@ -57,12 +57,12 @@ impl LongDiff {
         LongDiff { text, width, digits, stops, rows }
     }
 
-    /// Its rows.
+    /// The number of its rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// So many rows, from one on.
+    /// Lays out `take` rows from row `from` on.
     pub fn window(&self, from: usize, take: usize, theme: &Theme, lang: Lang) -> Vec<Row<'static>> {
         let paper =
             Paper { theme, lang, width: self.width, spinner: 0, elapsed_ms: 0, paints: None };
@@ -71,7 +71,7 @@ impl LongDiff {
         let skip = from - stop.row;
         let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
         let mut numbers = stop.numbers;
-        // Each line has a row at least.
+        // Each line takes at least one row.
         let behind = text.get(stop.byte..).unwrap_or_default().split('\n').take(skip + take);
         let mut lines: Vec<Line<'_>> = behind
             .map(|text| {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rows_of_a_long_diff_are_those_that_setting_all_of_it_gives() {
+    fn a_window_of_a_long_diff_equals_the_rows_of_a_whole_layout() {
         let theme = Theme::default();
         let mut text = String::from("@@ -1,900 +1,900 @@\n");
         for at in 0..900 {

@@ -1,10 +1,10 @@
-//! The conversation as it is shown: what was said, answered, thought, run and noticed.
+//! The conversation on the screen: messages, answers, reasoning, steps and notices.
 //!
-//! `story` turns events into blocks, `block` sets one in rows, `scroll` finds the
-//! rows that are in view. Nothing else is ever laid out: a frame costs what is seen of
-//! it, however long the conversation is. Sources are kept once; rows are kept only
-//! near the view; how tall a finished part is, is remembered until the width changes.
-//! No I/O and no clock: what moves (a spinner, a running time) is handed in.
+//! `story` turns events into blocks, `block` lays one out in rows, `scroll` finds the rows in view.
+//! Nothing else is ever laid out: a frame costs what it shows, however long the conversation is.
+//! Sources are kept once; rows are kept only near the view; the height of a finished part is
+//! remembered until the width changes. No I/O and no clock: what moves (a spinner, a running time)
+//! is passed in.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -53,34 +53,34 @@ use select::Pointer;
 use story::Story;
 use time::When;
 
-/// More unseen rows than this are not counted.
+/// Counting of unseen rows stops here.
 const UNSEEN: usize = 999;
 
-/// What drawing reads beside the conversation.
+/// What drawing reads besides the conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
     pub theme: &'a Theme,
     pub lang: Lang,
-    /// Frame number of what turns; 0 when nothing does.
+    /// Frame number of the spinner; 0 when nothing spins.
     pub spinner: usize,
     /// How long the running step or call has been running.
     pub elapsed_ms: u64,
-    /// Set while times are shown: milliseconds from midnight to when the times of events
-    /// began to count.
+    /// Set while times are shown: milliseconds from midnight to the moment event times are counted
+    /// from.
     pub clock: Option<Millis>,
 }
 
-/// The conversation, and where one looks at it.
+/// The conversation and the position of the view in it.
 #[derive(Debug, Default)]
 pub struct Transcript {
     story: Story,
     sheets: Sheets,
-    /// The row at the top of the view; `None`: the end is followed.
+    /// The row at the top of the view; `None` follows the end.
     top: Option<Place>,
-    /// The first row that was never in view, while the end is not.
+    /// The first row that was never in view, while the view is not at the end.
     mark: Place,
     unseen: usize,
-    /// The last frame's area, and the place of each of its rows.
+    /// The area of the last frame, and the place of each of its rows.
     shown: (Rect, Vec<Place>),
     steps: Fold,
     search: Option<Search>,
@@ -88,23 +88,23 @@ pub struct Transcript {
     anchors: Vec<Anchor>,
 }
 
-/// Cells of the screen that lead to an address.
+/// Cells of the screen that link to an address.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anchor {
     pub y: u16,
     pub columns: Range<u16>,
     pub address: Rc<str>,
-    /// What stood in them when they were drawn.
+    /// The text of the cells when they were drawn.
     text: String,
 }
 
 impl Transcript {
-    /// The time of what is taken from now on.
+    /// Sets the time of the events applied from now on.
     pub fn at(&mut self, now: Millis) {
         self.story.now = When::Here(now);
     }
 
-    /// Takes what a session tells; what it does not show is ignored.
+    /// Applies an event of the session; events that are not shown are ignored.
     pub fn apply(&mut self, event: &Event) {
         let before = self.story.blocks.len();
         if let Some(search) = &mut self.search {
@@ -119,8 +119,8 @@ impl Transcript {
         }
     }
 
-    /// Puts what happened earlier before all there is; what is in view stays there. `at`:
-    /// when each of it happened, by the clock on the wall, in milliseconds since 1970.
+    /// Prepends earlier events without moving the view. `at`: the wall-clock time of each event, in
+    /// milliseconds since 1970.
     pub fn before(&mut self, events: &[Event], at: &[i64]) {
         let mut older = Story::default();
         older.now = When::Unknown;
@@ -144,22 +144,22 @@ impl Transcript {
         }
     }
 
-    /// The turns there are and the words they began with, the last first.
+    /// All turns with the words they began with, the last first.
     pub fn turns(&self) -> impl Iterator<Item = (u64, &str)> {
         self.story.turns()
     }
 
-    /// A sentence of the surface itself, such as what a command answered.
+    /// Adds a message of the interface itself, such as the result of a command.
     pub fn notice(&mut self, notice: Notice) {
         self.story.notice(notice);
     }
 
-    /// A titled block of lines.
+    /// Adds a titled block of lines.
     pub fn page(&mut self, title: impl Into<Say>, body: Vec<Row>) {
         self.story.page(title.into(), body);
     }
 
-    /// Looks elsewhere. Before the first frame there is nowhere to look.
+    /// Scrolls. Does nothing before the first frame.
     pub fn scroll(&mut self, by: Scroll) {
         let height = i32::from(self.sheets.setting.height);
         match by {
@@ -173,7 +173,7 @@ impl Transcript {
         }
     }
 
-    /// Opens all steps and thoughts, or folds them again.
+    /// Unfolds all steps and reasoning, or folds them again.
     pub fn toggle_steps(&mut self) {
         self.deselect();
         self.steps = match self.steps {
@@ -184,8 +184,8 @@ impl Transcript {
         self.story.blocks.iter_mut().for_each(|block| unfold(block, fold));
     }
 
-    /// Opens or folds what is shown at a row of the screen, as the mouse counts it;
-    /// false when there is nothing to fold.
+    /// Folds or unfolds the block at a row of the screen, as the mouse counts it; false when there
+    /// is nothing to fold.
     pub fn click(&mut self, row: u16) -> bool {
         let (area, places) = &self.shown;
         let at = row.checked_sub(area.y).and_then(|row| places.get(usize::from(row)));
@@ -193,7 +193,7 @@ impl Transcript {
         block.is_some_and(block::Block::toggle)
     }
 
-    /// What the last answer offers to say next, while nothing followed it.
+    /// The suggestions of the last answer, while nothing follows it.
     pub fn suggestions(&self) -> &[String] {
         &self.story.suggestions
     }
@@ -203,12 +203,12 @@ impl Transcript {
         self.story.answers().nth(back)
     }
 
-    /// True when the end is in view and stays there.
+    /// True while the view follows the end.
     pub fn following(&self) -> bool {
         self.top.is_none()
     }
 
-    /// Rows that came below the view since it left the end; 999 is "or more".
+    /// Rows added below the view since it left the end; 999 means "or more".
     pub fn unseen(&self) -> usize {
         self.unseen
     }
@@ -217,9 +217,8 @@ impl Transcript {
         self.story.blocks.is_empty()
     }
 
-    /// Code near the view that waits for its colours, one piece at a time: have a
-    /// [`Highlighter`] paint it on another thread, then hand it to
-    /// [`Transcript::colour`].
+    /// Code near the view that is not highlighted yet, one piece at a time: have a [`Highlighter`]
+    /// paint it on another thread, then pass the result to [`Transcript::colour`].
     pub fn uncoloured(&self) -> Option<Snippet> {
         self.sheets
             .near()
@@ -227,7 +226,7 @@ impl Transcript {
             .find_map(|at| self.story.blocks.get(at.0)?.uncoloured(at, &self.sheets.paints))
     }
 
-    /// Takes the colours of code.
+    /// Takes the colours of a piece of code.
     pub fn colour(&mut self, painted: Painted) {
         self.sheets.paint(painted);
     }
@@ -258,7 +257,7 @@ impl Transcript {
         self.sheets.end();
     }
 
-    /// The row at the top of the view. Less than a screen below it: the end is followed.
+    /// The row at the top of the view. Within a screen of the end, the view follows the end.
     fn first_row(&mut self) -> Place {
         let lowest = self.lowest();
         if let Some(top) = self.top {
@@ -272,14 +271,14 @@ impl Transcript {
         lowest
     }
 
-    /// The row at the top when the last one is at the bottom.
+    /// The top row when the last row is at the bottom of the view.
     fn lowest(&mut self) -> Place {
         let blocks = &mut self.story.blocks;
         let end = end(blocks);
         self.sheets.up(blocks, end, usize::from(self.sheets.setting.height)).0
     }
 
-    /// Draws from `top` on; answers with the place behind the last row.
+    /// Draws from `top` on; returns the place after the last row.
     fn draw(&mut self, top: Place, area: Rect, buf: &mut Buffer) -> Place {
         let mut shown = Vec::with_capacity(usize::from(area.height));
         let (mut place, mut y) = (top, area.top());
@@ -301,7 +300,7 @@ impl Transcript {
         place
     }
 
-    /// Draws one part from `place` on; answers with the next free row of the screen.
+    /// Draws one part from `place` on; returns the next free row of the screen.
     fn draw_part(&mut self, place: Place, area: Rect, buf: &mut Buffer) -> u16 {
         let at = (place.block, place.part);
         let blank = gap(&self.story.blocks, at);
@@ -338,13 +337,13 @@ impl Transcript {
         y
     }
 
-    /// What leads somewhere on the screen and was not covered by anything else.
+    /// The links on the screen that nothing else covers.
     pub fn anchors(&self, buf: &Buffer) -> Vec<Anchor> {
         let is_seen = |anchor: &&Anchor| anchor.text == read_cells(buf, &anchor.columns, anchor.y);
         self.anchors.iter().filter(is_seen).cloned().collect()
     }
 
-    /// Marks what is searched for in a part that was drawn from `place` on.
+    /// Highlights the search hits in a part that was drawn from `place` on.
     fn mark_hits(&mut self, place: Place, area: Rect, buf: &mut Buffer) {
         let Some(search) = &self.search else { return };
         let at = (place.block, place.part);
@@ -367,7 +366,7 @@ impl Transcript {
         }
     }
 
-    /// Reads a slice for the search, and goes to the first hit when it finds it.
+    /// Searches the next slice, and goes to the first hit once it is found.
     fn read_on(&mut self, narrower: bool) {
         let Some(search) = &mut self.search else { return };
         if narrower {
@@ -379,7 +378,7 @@ impl Transcript {
         }
     }
 
-    /// Opens what holds a hit and brings its row into view, a third from the top.
+    /// Unfolds the block of a hit and brings its row into view, a third from the top.
     fn show(&mut self, hit: Hit) {
         let Some(block) = self.story.blocks.get_mut(hit.part.0) else { return };
         let same = block.fold == Fold::Open || block.is_open().is_none();
@@ -426,7 +425,7 @@ impl Transcript {
         }
     }
 
-    /// To the words of the person `turns` further.
+    /// Goes to the user's message `turns` further down.
     fn turn(&mut self, turns: i32) {
         let top = match self.top {
             Some(top) => top,
@@ -452,7 +451,7 @@ impl Transcript {
         }
     }
 
-    /// The last part that has rows, behind its last row.
+    /// The last part that has rows, past its last row.
     fn tail(&mut self) -> Place {
         let blocks = &mut self.story.blocks;
         let Some(block) = blocks.len().checked_sub(1) else { return Place::default() };
@@ -468,13 +467,13 @@ impl Transcript {
         }
         let (mark, over) = self.sheets.down(&mut self.story.blocks, self.mark, 0);
         let behind = over > 0 || mark.block >= self.story.blocks.len();
-        // Behind the last row means at its end: it may grow.
+        // Past the last row means at its end, since the part may grow.
         self.mark = if behind { self.tail() } else { mark.max(bottom) };
         let (_, missing) = self.sheets.down(&mut self.story.blocks, self.mark, UNSEEN);
         self.unseen = UNSEEN.saturating_sub(missing);
     }
 
-    /// At another width the same part stays at the top, as far in as it was.
+    /// Keeps the same part at the top when the width changes, scrolled in as far as before.
     fn keep_place(&mut self) {
         let blocks = &mut self.story.blocks;
         let (Some(top), mark) = (self.top, self.mark) else { return };
@@ -484,7 +483,7 @@ impl Transcript {
         self.mark = Place { row: mark.row.min(height), ..mark };
     }
 
-    /// Blocks from `len` on are gone or others.
+    /// Blocks from `len` on were removed or replaced.
     fn shrunk(&mut self, len: usize) {
         self.sheets.forget(len);
         self.forget_selection(len);
@@ -515,7 +514,7 @@ fn read_cells(buf: &Buffer, columns: &Range<u16>, y: u16) -> String {
     columns.clone().filter_map(|x| Some(buf.cell((x, y))?.symbol())).collect()
 }
 
-/// When a block came, behind its first row: near it where that is short.
+/// Draws the time of a block after its first row, or close to the row where that is short.
 fn stamp(
     block: &block::Block,
     line: Option<&Strip>,
@@ -536,14 +535,14 @@ fn stamp(
         }
         fits
     };
-    // The day stands there too where it was another one and there is room.
+    // The day is added where it differs and there is room.
     if !time::same_day(wall, clock) && put(time::of_day_and_day(wall), buf) {
         return;
     }
     put(time::of_day(wall), buf);
 }
 
-/// The first part that an event may change.
+/// The range of parts that an event may change.
 fn touched(blocks: &[block::Block], event: &Event) -> (usize, usize) {
     let turn = || blocks.iter().rposition(|block| matches!(block.body, Body::Said { .. }));
     match event {

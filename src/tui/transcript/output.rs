@@ -1,4 +1,4 @@
-//! What a command printed: cleaned, and no more of it than one looks at.
+//! The output of a command: cleaned, and cut to what is worth showing.
 
 use std::collections::VecDeque;
 
@@ -13,17 +13,17 @@ use crate::safety::clean::{Cleaner, Source, clean, is_binary};
 use crate::tui::clean::elide_end;
 use crate::words::screen;
 
-/// Rows of a running command.
+/// Rows shown of a running command.
 const RUNNING: usize = 4;
-/// Bytes of a running command's output that are kept.
+/// Bytes kept of a running command's output.
 const KEPT: usize = 8 * 1024;
-/// Lines kept of a finished one, at each end.
+/// Lines kept of a finished output, at each end.
 const HEAD: usize = 60;
 const TAIL: usize = 120;
 /// Characters kept of one line.
 const LINE: usize = 2_000;
 
-/// The end of what a running command printed.
+/// The end of a running command's output.
 #[derive(Debug)]
 pub(super) struct Tail {
     cleaner: Cleaner,
@@ -60,11 +60,11 @@ impl Tail {
 pub(super) struct Excerpt {
     head: String,
     tail: String,
-    /// Lines between them.
+    /// Lines between them that were left out.
     left_out: usize,
-    /// It is a diff.
+    /// The output is a diff.
     diff: bool,
-    /// Set for what is no text: how many bytes there were.
+    /// Set for output that is not text: its size in bytes.
     binary: Option<usize>,
 }
 
@@ -101,7 +101,7 @@ impl Excerpt {
         self.head.is_empty() && self.binary.is_none()
     }
 
-    /// All that is kept, or its two ends in at most about `most` rows.
+    /// All that is kept, or its two ends in about `most` rows at most.
     pub fn set(&self, most: usize, paper: &Paper<'_>) -> Vec<Strip> {
         if let Some(bytes) = self.binary {
             let say = screen::OUTPUT_BINARY.with("n", time::grouped(bytes as u64));
@@ -139,7 +139,7 @@ impl Excerpt {
     }
 }
 
-/// One row, its end left out where it is too long.
+/// One row, truncated where the line is too long.
 fn one(line: &str, paper: &Paper<'_>) -> Strip {
     let (bar, _) = bars(paper, paper.width);
     let room = paper.measure().saturating_sub(bar.iter().map(Span::width).sum()).max(1);

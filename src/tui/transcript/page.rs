@@ -6,7 +6,7 @@ use crate::protocol::Row;
 use crate::tui::clean;
 use crate::words::Say;
 
-/// Labels wider than this do not push the values of all others to the right.
+/// A label wider than this does not push all other values to the right.
 const LABEL: usize = 28;
 
 pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Strip> {
@@ -40,7 +40,7 @@ pub(super) fn set(title: &Say, rows: &[Row], paper: &Paper<'_>) -> Vec<Strip> {
     out
 }
 
-/// Whether a line is words and no code, diff or table, whose columns mean something.
+/// Whether a line is prose and not code, a diff or a table, whose columns have a meaning.
 fn is_prose(text: &str) -> bool {
     !text.starts_with([' ', '\t', '+', '-', '@']) && !text.contains("  ")
 }

@@ -1,5 +1,4 @@
-//! What blocks are set on: the width, the language, the colours; and the styled
-//! paragraph they are set with.
+//! What blocks are laid out with: the width, the language, the colours, and the styled paragraph.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,12 +11,12 @@ use crate::tui::clean;
 use crate::tui::theme::Theme;
 use crate::words::{Lang, Say, Word};
 
-/// Prose is not set wider than this, however wide the screen is.
+/// Prose is not laid out wider than this, however wide the screen is.
 pub(super) const MEASURE: usize = 100;
-/// Marks an offset that is one of the new text already, while tabs are put in its place.
+/// Marks an offset that already refers to the new text, while tabs are replaced.
 const MOVED: usize = 1 << 62;
 
-/// All that setting a block reads beside the block itself.
+/// All that layout reads besides the block itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paper<'a> {
     pub theme: &'a Theme,
@@ -26,7 +25,7 @@ pub(super) struct Paper<'a> {
     pub width: usize,
     pub spinner: usize,
     pub elapsed_ms: u64,
-    /// The colours of code as far as they are known, and what is being set.
+    /// The colours of code known so far, and the part being laid out.
     pub paints: Option<(&'a Paints, (usize, usize))>,
 }
 
@@ -36,7 +35,7 @@ impl Paper<'_> {
         self.width.min(MEASURE)
     }
 
-    /// The colours of the `nth` block of code in what is being set.
+    /// The colours of the `nth` block of code in the current part.
     pub fn paint(&self, nth: usize) -> Option<&Painted> {
         let (paints, (block, part)) = self.paints?;
         paints.get((block, part, nth))
@@ -46,13 +45,13 @@ impl Paper<'_> {
         word.text(self.lang)
     }
 
-    /// A sentence with its values made safe.
+    /// A sentence with its values made safe to print.
     pub fn say(&self, say: &Say) -> String {
         clean::text(&say.text(self.lang))
     }
 }
 
-/// How a paragraph breaks into rows.
+/// How a paragraph is broken into rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Break {
     Words,
@@ -65,7 +64,7 @@ pub(super) struct Para {
     text: String,
     /// Where each style ends.
     runs: Vec<(usize, Style)>,
-    /// Stretches of it that lead somewhere.
+    /// Stretches that link to an address.
     links: Vec<(Range<usize>, Rc<str>)>,
 }
 
@@ -76,7 +75,7 @@ impl Para {
         para
     }
 
-    /// Adds text, cleaned: what a parser made of harmless text need not be harmless.
+    /// Adds text after cleaning it: a parser can turn harmless text into text that is not.
     pub fn push(&mut self, text: &str, style: Style) {
         self.text.push_str(&clean::text(text));
         match self.runs.last_mut() {
@@ -85,7 +84,7 @@ impl Para {
         }
     }
 
-    /// Makes what stands from a byte on lead to an address.
+    /// Links the text from a byte on to an address.
     pub fn link(&mut self, from: usize, address: Option<Rc<str>>) {
         if let Some(address) = address
             && from < self.text.len()
@@ -94,7 +93,7 @@ impl Para {
         }
     }
 
-    /// Adds another paragraph at the end of this one.
+    /// Appends another paragraph.
     pub fn append(&mut self, other: &Para) {
         let start = self.text.len();
         let moved = |range: &Range<usize>| start + range.start..start + range.end;
@@ -111,7 +110,7 @@ impl Para {
         &self.text
     }
 
-    /// Columns of its widest line when nothing breaks.
+    /// Columns of its widest line when nothing is broken.
     pub fn widest(&self) -> usize {
         self.text.split('\n').map(clean::width).max().unwrap_or_default()
     }
@@ -125,7 +124,7 @@ impl Para {
         let mut out = Vec::new();
         let mut start = 0;
         for line in self.text.split('\n') {
-            // Tabs are spaces by now, see `expanded`: offsets are those of the text.
+            // Tabs are already spaces, see `expanded`: offsets refer to that text.
             let rows = match how {
                 Break::Words => clean::rows(line, width),
                 Break::Columns => clean::cut(line, width),
@@ -143,7 +142,7 @@ impl Para {
         out
     }
 
-    /// The same with tabs as spaces.
+    /// The same paragraph with tabs as spaces.
     pub fn expanded(self) -> Para {
         if !self.text.contains('\t') {
             return self;
@@ -171,7 +170,7 @@ impl Para {
         out
     }
 
-    /// What stood at `from` stands at the end of this text now.
+    /// Moves the offsets at `from` to the end of the new text.
     fn moves(&mut self, from: usize) {
         let to = self.text.len() | MOVED;
         for (range, _) in &mut self.links {
@@ -212,25 +211,25 @@ impl Para {
             at = stop;
         }
         let line = Line::from(spans);
-        // One cluster wider than the whole screen: only at a width of 1.
+        // A single cluster wider than the whole screen: only possible at a width of 1.
         if line.width() > width { Line::raw("?".repeat(width.min(1))) } else { line }
     }
 }
 
-/// One row as it is set: what stands in it, and what of that is not the source's.
+/// A laid-out row, with the columns of it that are not from the source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Strip {
     pub line: Line<'static>,
-    /// Columns at its left that are ours: bars and indentation. The greatest number: all.
+    /// Columns at the left that are decoration: bars and indentation. `u16::MAX`: the whole row.
     pub lead: u16,
-    /// Set where it goes on with the line of the row above it: how many blanks of that
-    /// line the break took.
+    /// Set where the row continues the line of the row above: the number of spaces of that line
+    /// lost at the break.
     pub goes_on: Option<u16>,
-    /// What of it leads somewhere.
+    /// The links in the row.
     pub links: Vec<Link>,
 }
 
-/// Columns that lead to an address.
+/// Columns that link to an address.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Link {
     pub columns: Range<u16>,
@@ -247,7 +246,7 @@ impl Link {
 }
 
 impl Strip {
-    /// A row that is ours from end to end, such as the frame of a table.
+    /// A row that is all decoration, such as the frame of a table.
     pub fn ours(line: Line<'static>) -> Strip {
         Strip { line, lead: u16::MAX, ..Strip::default() }
     }
@@ -267,7 +266,7 @@ impl From<Line<'static>> for Strip {
     }
 }
 
-/// A row behind a prefix that is ours.
+/// A row with a decorative prefix in front of it.
 pub(super) fn prefixed(prefix: &[Span<'static>], row: Strip) -> Strip {
     let columns: usize = prefix.iter().map(Span::width).sum();
     let mut spans = prefix.to_vec();

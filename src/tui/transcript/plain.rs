@@ -1,18 +1,18 @@
-//! The whole conversation as text: for the terminal's own scrollback.
+//! The whole conversation as text, for the terminal's own scrollback.
 
 use super::Transcript;
 use super::reading::read;
 use super::scroll::{Setting, gap};
 use crate::tui::theme::Theme;
 
-/// Bytes that are written at most: what came last.
+/// At most this many bytes are written, counted from the end.
 const MOST: usize = 32 << 20;
-/// Columns where nothing was drawn yet.
+/// Columns assumed before anything was drawn.
 const COLUMNS: u16 = 80;
 
 impl Transcript {
-    /// All of it, steps and thoughts opened, one line for each line of the source and
-    /// nothing in it but text and line breaks.
+    /// All of it, with steps and reasoning unfolded, one line for each line of the source,
+    /// containing only text and line breaks.
     pub fn plain(&mut self) -> String {
         self.story.settle();
         if self.sheets.setting.width == 0 {

@@ -1,5 +1,5 @@
-//! The list of what is to be done: a line each, with a sign and, for what is under way,
-//! weight. What is done is said by its sign, not by colour.
+//! The to-do list of a plan: one line per item with a sign, and bold for the item under way.
+//! Progress is shown by the sign, not by colour.
 
 use ratatui::style::Modifier;
 

@@ -1,6 +1,5 @@
-//! Rows read back as the lines they were made of: without bars and indentation of
-//! ours, and joined where a line was broken. What searches and copies needs both the
-//! text and where on the screen each piece of it stands.
+//! Reads rows back as the source lines they were made of: without bars and indentation, and joined
+//! where a line was broken. Search and copy need both the text and its position on the screen.
 
 use std::ops::Range;
 
@@ -16,11 +15,11 @@ pub(super) struct Reading {
     pieces: Vec<Piece>,
 }
 
-/// What one row holds of a line.
+/// The part of a line that one row holds.
 #[derive(Debug)]
 struct Piece {
     row: usize,
-    /// Where it stands in the line's text, in bytes.
+    /// Its range in the line's text, in bytes.
     range: Range<usize>,
     /// Columns before it.
     lead: usize,
@@ -33,7 +32,7 @@ pub(super) struct Cells {
     pub columns: Range<usize>,
 }
 
-/// The lines of these rows. Rows that are ours from end to end are none.
+/// The lines of these rows. Rows that are all decoration yield none.
 pub(super) fn read(rows: &[Strip]) -> Vec<Reading> {
     let mut out: Vec<Reading> = Vec::new();
     for (row, strip) in rows.iter().enumerate() {
@@ -56,7 +55,7 @@ pub(super) fn read(rows: &[Strip]) -> Vec<Reading> {
     out
 }
 
-/// What stands in a row.
+/// The text of a row.
 fn plain(strip: &Strip) -> String {
     strip.line.spans.iter().map(|span| span.content.as_ref()).collect()
 }
@@ -69,7 +68,7 @@ impl Reading {
         self.pieces.push(Piece { row, range: start..self.text.len(), lead });
     }
 
-    /// Where a stretch of the text stands on the screen, a piece a row.
+    /// Where a stretch of the text is on the screen, one piece per row.
     pub fn cells(&self, bytes: &Range<usize>) -> Vec<Cells> {
         let touched =
             |piece: &&Piece| piece.range.start < bytes.end && bytes.start < piece.range.end.max(1);
@@ -86,8 +85,8 @@ impl Reading {
         (start < end).then(|| Cells { row: piece.row, columns: column(start)..column(end) })
     }
 
-    /// The byte at a column of a row, rounded down to where a cluster starts; `None` for
-    /// a row of another line.
+    /// The byte at a column of a row, rounded down to the start of a cluster; `None` for a row of
+    /// another line.
     pub fn byte(&self, row: usize, column: usize) -> Option<usize> {
         let piece = self.pieces.iter().find(|piece| piece.row == row)?;
         let text = self.text.get(piece.range.clone())?;
@@ -95,8 +94,8 @@ impl Reading {
         Some(piece.range.start + before(text, room).len())
     }
 
-    /// What lies between two cells, each a row and a column, both included; `None` when
-    /// no row of the line does.
+    /// The range between two cells, each a row and a column, both included; `None` when no row of
+    /// the line is between them.
     pub fn between(&self, from: (usize, usize), to: (usize, usize)) -> Option<Range<usize>> {
         let inside = |piece: &&Piece| from.0 <= piece.row && piece.row <= to.0;
         let first = self.pieces.iter().find(inside)?;
@@ -127,7 +126,7 @@ fn before(text: &str, columns: usize) -> &str {
     text.get(..len).unwrap_or_default()
 }
 
-/// The clusters that start at or before a column; none where there is no such column.
+/// The clusters that start at or before a column; none where the column does not exist.
 fn until(text: &str, column: Option<usize>) -> &str {
     let Some(column) = column else { return "" };
     let mut used = 0;
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_whole_again() {
+    fn broken_lines_are_joined_again() {
         let text = "one two  three four\n\nfive";
         assert_eq!(texts(&rows(text, 9, Break::Words)), ["one two  three four", "", "five"]);
         let code = "    let x = veryveryverylong;\nnext";
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_over_a_break_stands_in_two_rows() {
+    fn a_stretch_across_a_break_covers_cells_in_two_rows() {
         let rows = rows("one two three", 8, Break::Words);
         let lines = read(&rows);
         let cells = lines[0].cells(&(4..13));

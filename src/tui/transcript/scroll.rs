@@ -1,5 +1,5 @@
-//! Places in the transcript, counted in parts and rows, never in rows from the top:
-//! so nobody has to know how tall everything above is.
+//! Places in the transcript, and the cache of rows near the view. Places are counted in parts and
+//! rows, never in rows from the top, so the height of everything above need not be known.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,26 +11,26 @@ use crate::tui::Millis;
 use crate::tui::theme::Theme;
 use crate::words::Lang;
 
-/// Columns of a time, `14:03`, and the room before it.
+/// Columns of a time, `14:03`, and the space before it.
 pub(super) const STAMP: usize = 7;
 /// Screens narrower than this show no times.
 const STAMPED: u16 = 60;
 
-/// Where to look next.
+/// Where to scroll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scroll {
-    /// Rows, down is positive.
+    /// Rows; positive is down.
     Lines(i32),
     /// Screens, less one row each.
     Pages(i32),
     Top,
-    /// To the end, and stay there while text arrives.
+    /// To the end, following it while text arrives.
     Bottom,
-    /// To the words of the person, so many turns further.
+    /// To the user's message, so many turns further down.
     Turn(i32),
 }
 
-/// A row: of a part of a block. Ordered as they stand.
+/// A row: of a part of a block. Ordered from top to bottom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub block: usize,
@@ -38,7 +38,7 @@ pub(super) struct Place {
     pub row: usize,
 }
 
-/// How everything is set at the moment: a change makes all heights unknown.
+/// The settings of the current layout: a change invalidates all heights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Setting {
     /// Columns of the area, and rows.
@@ -46,8 +46,8 @@ pub(super) struct Setting {
     pub height: u16,
     pub lang: Lang,
     pub theme: Theme,
-    /// Set while times are shown: what the clock on the wall said when the screen began, in
-    /// milliseconds since 1970.
+    /// Set while times are shown: the wall-clock time when the screen began, in milliseconds since
+    /// 1970.
     pub clock: Option<Millis>,
 }
 
@@ -58,14 +58,14 @@ impl Setting {
     }
 }
 
-/// Rows that were set, as long as they are near the view.
+/// Laid-out rows, kept while they are near the view.
 #[derive(Debug, Default)]
 pub(super) struct Sheets {
     pub setting: Setting,
-    /// Names the setting as far as it changes heights; 0 before the first.
+    /// Identifies the settings that affect heights; 0 before the first.
     stamp: u32,
     frame: u64,
-    /// What moves: the spinner's frame, and how long a step has run.
+    /// What moves: the spinner's frame, and how long a step has been running.
     now: (usize, u64),
     kept: HashMap<(usize, usize), Sheet>,
     pub paints: Paints,
@@ -94,33 +94,33 @@ impl Sheets {
         self.frame += 1;
     }
 
-    /// Lets go of what neither this frame nor the last one touched.
+    /// Drops what neither this frame nor the last one touched.
     pub fn end(&mut self) {
         let frame = self.frame;
         self.kept.retain(|_, sheet| sheet.frame + 1 >= frame);
     }
 
-    /// The parts that were in view or near it, from above.
+    /// The parts in or near the view, from the top.
     pub fn near(&self) -> Vec<(usize, usize)> {
         let mut near: Vec<_> = self.kept.keys().copied().collect();
         near.sort_unstable();
         near
     }
 
-    /// Takes colours; the part is set again.
+    /// Takes colours; the part is laid out again.
     pub fn paint(&mut self, painted: Painted) {
         let (block, part, _) = painted.at;
         self.kept.remove(&(block, part));
         self.paints.put(painted);
     }
 
-    /// How many parts are kept in rows.
+    /// The number of parts whose rows are kept.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.kept.len()
     }
 
-    /// Forgets what stands in or behind `block`.
+    /// Drops the rows of `block` and of all blocks after it.
     pub fn forget(&mut self, block: usize) {
         self.kept.retain(|(kept, _), _| *kept < block);
         self.paints.forget(block);
@@ -167,7 +167,7 @@ impl Sheets {
         if rows == 0 { 0 } else { rows + gap(blocks, at) }
     }
 
-    /// The place `rows` further up, and how many of them there were not.
+    /// The place `rows` further up, and how many rows were missing.
     pub fn up(&mut self, blocks: &mut [Block], mut place: Place, rows: usize) -> (Place, usize) {
         let mut left = rows;
         loop {
@@ -188,7 +188,7 @@ impl Sheets {
     pub fn down(&mut self, blocks: &mut [Block], mut place: Place, rows: usize) -> (Place, usize) {
         let mut left = rows;
         while place.block < blocks.len() {
-            // A part may have become shorter than the row in it: then it is passed.
+            // A part may have become shorter than the row in it; it is then skipped.
             let height = self.height(blocks, (place.block, place.part));
             place.row += left;
             if place.row < height {
@@ -207,12 +207,12 @@ pub(super) fn gutter(area: usize) -> usize {
     if area < 8 { 0 } else { GUTTER }
 }
 
-/// The place behind everything.
+/// The place after everything.
 pub(super) fn end(blocks: &[Block]) -> Place {
     Place { block: blocks.len(), part: 0, row: 0 }
 }
 
-/// One blank row between blocks; steps stand close together.
+/// One blank row between blocks, but none between steps.
 pub(super) fn gap(blocks: &[Block], (at, part): (usize, usize)) -> usize {
     let Some(block) = blocks.get(at) else { return 0 };
     if part > 0 {

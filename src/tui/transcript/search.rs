@@ -1,10 +1,8 @@
-//! Finding words in the conversation: what is looked for, where it was found, and how
-//! far the reading got.
+//! Finds words in the conversation: the query, its hits, and how far the search has got.
 //!
-//! What is searched is what is shown, with steps and thoughts as if they were open, so
-//! that every hit counted can be marked. Reading all of a long conversation takes a
-//! while: it is done a slice a frame, from where one looks to the end and then from the
-//! start, and goes on where text arrives.
+//! The search covers what is shown, with steps and reasoning as if unfolded, so every hit counted
+//! can be marked. A long conversation takes a while: it is searched a slice per frame, from the
+//! view to the end and then from the start, and the search continues as text arrives.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,31 +11,31 @@ use super::block::Block;
 use super::paper::{Paper, Strip};
 use super::reading::{Cells, read};
 
-/// Rows that are read for one frame.
+/// Rows that are searched per frame.
 const SLICE: usize = 800;
-/// More hits than this are not counted.
+/// Counting of hits stops here.
 const MOST: usize = 9_999;
-/// Characters that may be looked for.
+/// The longest query, in characters.
 const LONGEST: usize = 200;
 
 /// A part of a block.
 type Part = (usize, usize);
-/// Behind all parts.
+/// After all parts.
 const END: Part = (usize::MAX, 0);
 
-/// The `nth` time that the words stand in a part.
+/// The `nth` occurrence of the words in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hit {
     pub part: Part,
     pub nth: usize,
 }
 
-/// What keys mean.
+/// The meaning of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The words are being typed.
     Typing,
-    /// One goes from hit to hit.
+    /// Keys go from hit to hit.
     Walking,
 }
 
@@ -47,21 +45,21 @@ pub(super) struct Search {
     pub stage: Stage,
     hits: Vec<Hit>,
     now: Option<Hit>,
-    /// Where one looked when it began.
+    /// The part in view when the search began.
     origin: Part,
-    /// What is not read yet.
+    /// The parts that are not searched yet.
     unread: VecDeque<Range<Part>>,
 }
 
-/// What there is to say of a search.
+/// The results of a search, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found<'a> {
     pub words: &'a str,
     pub stage: Stage,
-    /// The hit one is at, from 1; 0 for none.
+    /// The current hit, from 1; 0 for none.
     pub at: usize,
     pub of: usize,
-    /// More may be found: not all is read, or there are too many to count.
+    /// There may be more hits: not everything is searched, or there are too many to count.
     pub more: bool,
 }
 
@@ -78,12 +76,12 @@ impl Search {
         &self.words
     }
 
-    /// Looks for something else.
+    /// Searches for something else.
     pub fn change(&mut self, words: &str) {
         *self = Search::new(words, Stage::Typing, self.origin);
     }
 
-    /// Reads everything once more, such as after a change of the width.
+    /// Searches everything again, such as after a change of the width.
     pub fn again(&mut self) {
         self.hits.clear();
         self.unread = match self.words.is_empty() {
@@ -92,7 +90,7 @@ impl Search {
         };
     }
 
-    /// So many blocks came before all there is.
+    /// Blocks were prepended.
     pub fn moved_down(&mut self, blocks: usize) {
         self.origin.0 += blocks;
         if let Some(now) = &mut self.now {
@@ -101,7 +99,7 @@ impl Search {
         self.again();
     }
 
-    /// What stands from `part` on is others, or more, than it was.
+    /// From `part` on, the text changed or grew.
     pub fn changed(&mut self, part: Part) {
         if self.words.is_empty() {
             return;
@@ -125,8 +123,8 @@ impl Search {
         Found { words, stage: self.stage, at, of, more }
     }
 
-    /// Reads one slice. The answer is the first hit, when this found it: it wants to be
-    /// looked at.
+    /// Searches one slice. Returns the first hit if this slice completed the search for it: the
+    /// caller then shows it.
     pub fn read(&mut self, blocks: &[Block], paper: &Paper<'_>) -> Option<Hit> {
         let mut room = SLICE;
         while self.is_reading() && room > 0 {
@@ -162,7 +160,7 @@ impl Search {
         }
     }
 
-    /// The nearest hit, as soon as one can tell: one below, else the last above.
+    /// The nearest hit, as soon as it is certain: the first below, else the last above.
     fn first(&mut self) -> Option<Hit> {
         if self.now.is_some() {
             return None;
@@ -173,7 +171,7 @@ impl Search {
         self.now
     }
 
-    /// Goes on to the next hit, or back to the one before, around the ends.
+    /// Goes to the next or the previous hit, wrapping around.
     pub fn step(&mut self, forward: bool) -> Option<Hit> {
         self.stage = Stage::Walking;
         let Some(now) = self.now else { return self.first() };
@@ -185,7 +183,7 @@ impl Search {
         self.now
     }
 
-    /// The hits among the rows of a part; true: the one that one is at.
+    /// The hits in the rows of a part; true marks the current hit.
     pub fn marks(&self, part: Part, rows: &[Strip]) -> Vec<(Cells, bool)> {
         let now = self.now.filter(|now| now.part == part).map(|now| now.nth);
         matches(&self.words, rows)
@@ -200,7 +198,7 @@ impl Search {
     }
 }
 
-/// Where the words stand in these rows.
+/// The occurrences of the words in these rows.
 fn matches<'a>(words: &'a str, rows: &[Strip]) -> impl Iterator<Item = Vec<Cells>> + 'a {
     let exact = words.chars().any(char::is_uppercase);
     let wanted = if exact { words.to_owned() } else { fold(words) };
@@ -218,7 +216,7 @@ fn ranges(text: &str, wanted: &str) -> Vec<Range<usize>> {
     text.match_indices(wanted).map(|(at, found)| at..at + found.len()).collect()
 }
 
-/// In small letters, each where it was: those that would take more room stay.
+/// Lower case without moving any character: those whose lower case has another length stay.
 fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

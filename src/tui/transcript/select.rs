@@ -1,5 +1,4 @@
-//! Selecting with the mouse, and what a selection reads as: the lines of the source,
-//! without the bars, indentation and breaks that are ours.
+//! Mouse selection, and its text: source lines without decoration, indentation and wrapping.
 
 use std::ops::Range;
 
@@ -11,19 +10,19 @@ use super::reading::{Reading, read};
 use super::scroll::{Place, gap, gutter};
 use crate::tui::Millis;
 
-/// Presses on one cell within this time make a double and a triple click.
+/// Presses on one cell within this time form a double and a triple click.
 const AGAIN: Millis = 400;
-/// Bytes that are copied at most.
+/// At most this many bytes are copied.
 const MOST: usize = 4 << 20;
 
-/// A cell of the conversation: its row, and its column behind the gutter.
+/// A cell of the conversation: its row, and its column after the gutter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Spot {
     place: Place,
     column: usize,
 }
 
-/// What grows with the pointer.
+/// The unit by which the selection grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Unit {
     #[default]
@@ -33,7 +32,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// What one more press in the same place selects.
+    /// The unit that another press in the same place selects.
     fn next(self) -> Unit {
         match self {
             Unit::Cell => Unit::Word,
@@ -43,13 +42,13 @@ impl Unit {
     }
 }
 
-/// The mouse over the conversation, and what it selected.
+/// The state of the mouse over the conversation, and the selection.
 #[derive(Debug, Default)]
 pub(super) struct Pointer {
     selected: Option<Selection>,
-    /// Where the pointer is while its button is held.
+    /// The position of the pointer while its button is held.
     held: Option<(u16, u16)>,
-    /// The last press: when, where, as what.
+    /// The last press: its time, position and unit.
     pressed: Option<(Millis, (u16, u16), Unit)>,
 }
 
@@ -61,23 +60,23 @@ struct Selection {
 }
 
 impl Selection {
-    /// A press alone selects nothing.
+    /// A single press selects nothing.
     fn is_some(&self) -> bool {
         self.unit != Unit::Cell || self.anchor != self.head
     }
 }
 
-/// What letting go of the button did.
+/// The result of releasing the button.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Released {
-    /// It was a click, on something that folds or not.
+    /// A click, on something that folds or not.
     Clicked,
-    /// This was selected.
+    /// Text was selected.
     Selected(String),
 }
 
 impl Transcript {
-    /// The button goes down on a cell of the screen.
+    /// The button is pressed on a cell of the screen.
     pub fn press(&mut self, x: u16, y: u16, at: Millis) {
         let unit = match self.pointer.pressed {
             Some((before, cell, unit)) if cell == (x, y) && at < before + AGAIN => unit.next(),
@@ -89,7 +88,7 @@ impl Transcript {
         self.pointer.held = spot.map(|_| (x, y));
     }
 
-    /// The pointer moves while the button is down; beyond an edge the text moves.
+    /// The pointer moves while the button is held; beyond an edge the text scrolls.
     pub fn drag(&mut self, x: u16, y: u16) {
         if self.pointer.held.is_none() {
             return;
@@ -104,7 +103,7 @@ impl Transcript {
         self.follow_pointer();
     }
 
-    /// The button goes up.
+    /// The button is released.
     pub fn release(&mut self, x: u16, y: u16) -> Released {
         if self.pointer.held.is_some() {
             self.pointer.held = Some((x, y));
@@ -123,13 +122,13 @@ impl Transcript {
         }
     }
 
-    /// Selects nothing any more; false if nothing was selected.
+    /// Clears the selection; false if there was none.
     pub fn deselect(&mut self) -> bool {
         self.pointer.held = None;
         self.pointer.selected.take().is_some_and(|selected| selected.is_some())
     }
 
-    /// The text that is selected.
+    /// The selected text.
     pub fn selected(&mut self) -> Option<String> {
         let (from, to) = self.extent()?;
         let mut text = String::new();
@@ -157,7 +156,7 @@ impl Transcript {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Puts the end of the selection where the pointer is, also after scrolling.
+    /// Moves the end of the selection to the pointer, also after scrolling.
     pub(super) fn follow_pointer(&mut self) {
         let Some((x, y)) = self.pointer.held else { return };
         let spot = self.spot(x, y);
@@ -166,7 +165,7 @@ impl Transcript {
         }
     }
 
-    /// What is in another place or gone takes the selection with it.
+    /// Drops the selection when its text moved or is gone.
     pub(super) fn forget_selection(&mut self, len: usize) {
         let spots = |selected: &Selection| selected.anchor.max(selected.head).place.block;
         if self.pointer.selected.as_ref().is_some_and(|selected| spots(selected) >= len) {
@@ -174,7 +173,7 @@ impl Transcript {
         }
     }
 
-    /// Marks what is selected in the rows that were drawn.
+    /// Highlights the selection in the rows that were drawn.
     pub(super) fn mark_selection(&mut self, buf: &mut Buffer) {
         let Some(extent) = self.extent() else { return };
         let (area, places) = std::mem::take(&mut self.shown);
@@ -215,7 +214,7 @@ impl Transcript {
         Some(Spot { place: *place, column })
     }
 
-    /// From the first cell to the last, in whole words or lines where those are meant.
+    /// The first and the last cell, extended to whole words or lines by the unit.
     fn extent(&mut self) -> Option<(Spot, Spot)> {
         let Selection { anchor, head, unit } = self.pointer.selected.filter(Selection::is_some)?;
         let (from, to) = (anchor.min(head), anchor.max(head));
@@ -252,8 +251,7 @@ impl Transcript {
     }
 }
 
-/// What of a line of this part lies between two cells, both included; `None`: no row of
-/// it does.
+/// The part of a line between two cells, both included; `None` if no row of it is between them.
 fn selected(
     line: &Reading,
     at: (usize, usize),
@@ -276,13 +274,13 @@ fn selected(
     line.between(start, end)
 }
 
-/// What characters belong together.
+/// Classes of characters that form a word together.
 #[derive(PartialEq, Eq)]
 enum Kind {
     Blank,
-    /// Letters, digits, and what paths and addresses are made of.
+    /// Letters, digits, and the characters of paths and addresses.
     Word,
-    /// Letters of two columns.
+    /// Letters two columns wide.
     Wide,
     Mark,
 }
@@ -297,7 +295,7 @@ fn kind(c: char) -> Kind {
     }
 }
 
-/// The word around a byte, without the full stop or colon that ends its sentence.
+/// The word around a byte, without a full stop or colon at its end.
 fn word(text: &str, at: usize) -> Range<usize> {
     let Some(here) = text.get(at..).and_then(|rest| rest.chars().next()) else { return at..at };
     let same = |c: &char| kind(*c) == kind(here);
@@ -317,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_what_one_would_copy() {
+    fn a_word_excludes_surrounding_punctuation() {
         let cases = [
             ("see src/main.rs:12.", 6, "src/main.rs:12"),
             ("看 https://a.b/c?d=1 吧", 8, "https://a.b/c?d=1"),

@@ -1,4 +1,5 @@
-//! A step: one row with what ran and how it went; opened, all that is kept of it.
+//! A step in the transcript: one row with the command and its outcome; unfolded, all that is kept
+//! of it.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -14,13 +15,13 @@ use crate::tui::glyph::{DONE, FAILED, WHEEL};
 use crate::words::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
 use crate::words::{Say, Word, exec, screen};
 
-/// Rows of a failure's last output in the folded form.
+/// Rows of a failed step's last output while it is folded.
 const FAILURE: usize = 3;
-/// Rows of output of a line the person typed.
+/// Rows of output of a command that the user typed.
 const TYPED: usize = 40;
-/// Columns a command is not squeezed below for what stands at the right.
+/// The facts at the right leave the command at least this many columns.
 const COMMAND: usize = 24;
-/// What `parsed` may count, and the words for one and for many.
+/// The counts that `parsed` may contain, with their singular and plural sentences.
 const COUNTS: &[(&str, Word, Word)] = &[
     ("search_matches", screen::COUNT_MATCH, screen::COUNT_MATCHES),
     ("file_list", screen::COUNT_FILE, screen::COUNT_FILES),
@@ -33,22 +34,22 @@ pub(super) struct Step {
     pub id: String,
     pub work: Work,
     pub risk: Risk,
-    /// Typed by the person, or proposed.
+    /// Typed by the user, or proposed by the model.
     pub origin: Origin,
     pub state: State,
 }
 
 #[derive(Debug)]
 pub(super) enum State {
-    /// A person is asked.
+    /// Waits for the user's answer.
     Asked,
     Running(Box<Tail>),
     Done(Box<Done>),
-    /// The turn ended before anything came of it.
+    /// The turn ended without a result for it.
     Lost,
 }
 
-/// What is kept of an observation.
+/// The part of an observation that is kept.
 #[derive(Debug)]
 pub(super) struct Done {
     cwd: String,
@@ -58,14 +59,14 @@ pub(super) struct Done {
     stderr: Excerpt,
     truncated: bool,
     count: Option<Say>,
-    /// What a check found first, a line each.
+    /// The first findings of a check, one per line.
     found: Vec<String>,
     outcome: Outcome,
     note: Option<Say>,
     change: Option<Changed>,
 }
 
-/// What is kept of a change.
+/// The part of a change that is kept.
 #[derive(Debug)]
 struct Changed {
     added: usize,
@@ -105,7 +106,7 @@ impl Done {
         matches!(self.outcome, Outcome::Ran | Outcome::Edited)
     }
 
-    /// It was left out because of what came before it.
+    /// It was skipped because of an earlier step.
     fn never_began(&self) -> bool {
         self.note.as_ref().is_some_and(|note| matches!(note.word(), SKIPPED | CANCELLED))
     }
@@ -128,8 +129,8 @@ impl Step {
         self.origin == Origin::Shell
     }
 
-    /// What the person typed stands right above: it is not said twice, and how it went
-    /// stands behind its output.
+    /// A command that the user typed is directly above: it is not repeated, and its outcome follows
+    /// its output.
     pub fn is_below(&self, fold: Fold) -> bool {
         self.is_typed() && fold != Fold::Closed
     }
@@ -175,7 +176,7 @@ impl Step {
         rows
     }
 
-    /// The command, and at the right how it went.
+    /// The command, with its outcome at the right.
     fn head(&self, open: bool, paper: &Paper<'_>) -> Vec<Strip> {
         let facts = self.facts(paper);
         let taken: usize = facts.iter().map(Span::width).sum();
@@ -210,7 +211,7 @@ impl Step {
         para.rows(paper.measure(), Break::Words)
     }
 
-    /// How it went, its tier, how long it took: words, then colour.
+    /// Its outcome, tier and duration: in words, then in colour.
     fn facts(&self, paper: &Paper<'_>) -> Vec<Span<'static>> {
         let theme = paper.theme;
         let mut facts: Vec<(String, Style)> = Vec::new();
@@ -246,7 +247,7 @@ impl Step {
         out
     }
 
-    /// Folded: why it did not run, or the end of what went wrong.
+    /// Folded: why it did not run, or the end of the error output.
     fn brief(&self, done: &Done, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = Vec::new();
         if done.outcome == Outcome::Refused
@@ -267,7 +268,7 @@ impl Step {
         rows
     }
 
-    /// Opened: where, why, what it printed, how it ended.
+    /// Unfolded: its folder, the reasons, its output, its outcome.
     fn details(&self, done: &Done, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = Vec::new();
         let mut pair = |word: Word, text: String| {
@@ -297,7 +298,7 @@ impl Step {
     }
 }
 
-/// The first of what a check found, errors before the rest: `src/a.rs:3:5 error: …`.
+/// The first findings of a check, errors first: `src/a.rs:3:5 error: …`.
 fn diagnostics(parsed: &Parsed) -> Vec<String> {
     if parsed.kind != "diagnostics" {
         return Vec::new();
@@ -318,7 +319,7 @@ fn diagnostics(parsed: &Parsed) -> Vec<String> {
 }
 
 impl Done {
-    /// What it printed, each stream with its name where there are two.
+    /// Its output, with the names of the streams where there are two.
     fn output(&self, most: usize, paper: &Paper<'_>) -> Vec<Strip> {
         let mut rows = self.stdout.set(most, paper);
         if !self.stderr.is_empty() {
@@ -332,7 +333,7 @@ impl Done {
     }
 }
 
-/// What is to be said of how it ended; a plain success says nothing.
+/// What to say about its outcome; nothing for a plain success.
 fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
     let theme = paper.theme;
     let mut facts = Vec::new();
@@ -366,8 +367,8 @@ fn outcome(done: &Done, paper: &Paper<'_>) -> Vec<(String, Style)> {
     facts
 }
 
-/// A note speaks to the model of the user; the person is spared what their own answer
-/// was, and what the row says already.
+/// Notes are written for the model: the user does not need to read their own answer, or what the
+/// row already says.
 fn to_person(note: &Say) -> Option<Say> {
     let said = |word: Word, name| Some(word.with(name, note.value(name)?.clone()));
     match note.word() {

@@ -1,4 +1,4 @@
-//! From events to blocks. No columns in here.
+//! Turns events into blocks. Knows nothing of columns.
 
 use super::block::{Answer, AnswerState, Block, Body};
 use super::step::{Done, State, Step};
@@ -15,18 +15,18 @@ use crate::words::Say;
 /// Turns shorter than this end without a line of their own.
 const LONG_TURN_MS: u64 = 20_000;
 
-/// The blocks, and what of them still grows.
+/// The blocks, and those that still grow.
 #[derive(Debug, Default)]
 pub(super) struct Story {
     pub blocks: Vec<Block>,
     pub suggestions: Vec<String>,
     answer: Option<Stream>,
     thought: Option<Stream>,
-    /// Where the words of this turn came from.
+    /// The origin of this turn.
     origin: Option<Origin>,
-    /// Blocks from here on are gone or others than they were.
+    /// Blocks from this index on were removed or replaced.
     cut: Option<usize>,
-    /// The time of what happens now.
+    /// The time of the current event.
     pub now: When,
 }
 
@@ -72,7 +72,7 @@ impl Story {
             Event::Cleared => *self = Story { cut: Some(0), now: self.now, ..Story::default() },
             Event::Plan { items } => self.plan(items),
             Event::Rewound { turn, .. } => self.rewound(*turn),
-            // What was before is not behind: see `before`.
+            // Earlier events are not appended: see `before`.
             Event::Earlier { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }
@@ -92,7 +92,7 @@ impl Story {
         }
     }
 
-    /// Puts what happened before in front of all there is; the answer is how many blocks.
+    /// Prepends an earlier conversation; returns the number of its blocks.
     pub fn before(&mut self, mut older: Story) -> usize {
         older.close(None);
         let count = older.blocks.len();
@@ -106,7 +106,7 @@ impl Story {
         count
     }
 
-    /// The turns there are and the words they began with, the last first.
+    /// All turns with the words they began with, the last first.
     pub fn turns(&self) -> impl Iterator<Item = (u64, &str)> {
         self.blocks.iter().rev().filter_map(|block| match &block.body {
             Body::Said { text, turn, .. } => Some(((*turn)?, text.source())),
@@ -126,7 +126,7 @@ impl Story {
         self.suggestions.clear();
     }
 
-    /// Freezes what is over in the texts that grow.
+    /// Freezes the finished pieces of growing texts.
     pub fn settle(&mut self) {
         for stream in [&self.answer, &self.thought].into_iter().flatten() {
             let body = self.blocks.get_mut(stream.block).map(|block| &mut block.body);
@@ -136,7 +136,7 @@ impl Story {
         }
     }
 
-    /// From where on blocks are gone or others, since this was asked last.
+    /// The first block that was removed or replaced since the last call.
     pub fn take_cut(&mut self) -> Option<usize> {
         self.cut.take()
     }
@@ -224,13 +224,13 @@ impl Story {
     }
 
     fn retry(&mut self, attempt: u32, of: u32, wait_ms: u64, why: &Say) {
-        // What was streamed stays, and says that it was cut.
+        // Streamed text stays, marked as cut.
         self.close(Some(Cut::Broken));
         self.drop_retry();
         self.push(Body::Retry { attempt, of, wait_ms, why: why.clone() });
     }
 
-    /// The line that counts retries is there as long as they last.
+    /// The line that counts retries disappears when they end.
     fn drop_retry(&mut self) {
         if matches!(self.blocks.last(), Some(Block { body: Body::Retry { .. }, .. })) {
             self.cut_last();
@@ -268,7 +268,7 @@ impl Story {
                 self.push(Body::Answer(Answer { text, state }));
             }
         }
-        // An error that was told while it came says already why it broke off.
+        // An error that arrived during the turn already says why it broke off.
         let told = matches!(
             self.blocks.last().map(|block| &block.body),
             Some(Body::Notice(Notice { level: Level::Error, .. }))
@@ -302,7 +302,7 @@ impl Story {
         }
     }
 
-    /// The step of this id that is not done, and its block's count of changes.
+    /// The unfinished step with this id, and its block's count of changes.
     fn find(&mut self, id: &str) -> Option<(&mut u32, &mut Step)> {
         self.blocks.iter_mut().rev().find_map(|Block { body, changes, .. }| match body {
             Body::Step(step) if step.id == id && !matches!(step.state, State::Done(_)) => {
@@ -318,7 +318,7 @@ impl Story {
         }
     }
 
-    /// The plan of a turn stands once, and changes where it stands.
+    /// A turn shows its plan once, and updates it in place.
     fn plan(&mut self, items: &[PlanItem]) {
         self.end_thought();
         let of_turn = |block: &&mut Block| !matches!(block.body, Body::Said { .. });
@@ -334,7 +334,7 @@ impl Story {
     }
 
     fn observed(&mut self, seen: &Observation) {
-        // The plan itself is what is seen of it.
+        // The plan block already shows the result of this step.
         if seen.step.work.tool() == "plan" && seen.succeeded() {
             return;
         }
@@ -358,7 +358,7 @@ impl Story {
     fn ended(&mut self, ending: &Ending, usage: Usage, elapsed_ms: u64) {
         self.close(None);
         self.drop_retry();
-        // The ending says already why the answer is not whole.
+        // The ending already says why the answer is not whole.
         let said = match self.blocks.last().map(|block| &block.body) {
             Some(Body::Cut(Cut::Cancelled)) => {
                 matches!(ending, Ending::Cancelled | Ending::Stopped)
@@ -388,7 +388,7 @@ impl Story {
         self.origin = None;
     }
 
-    /// Nothing grows any more; `cut`: what grew was not over.
+    /// Ends all growing blocks; `cut`: why they are incomplete.
     fn close(&mut self, cut: Option<Cut>) {
         self.end_thought();
         let Some(mut stream) = self.answer.take() else { return };
@@ -416,7 +416,7 @@ impl Story {
     }
 }
 
-/// Adds a piece of a stream; blank lines at its start are no text yet.
+/// Adds a chunk of a stream; blank lines at its start are dropped.
 fn grow(text: &mut Text, stream: &mut Stream, chunk: &str) {
     let chunk = match text.source().is_empty() {
         true => chunk.trim_start_matches(['\n', '\r']),

@@ -1,4 +1,4 @@
-//! What one sees of a conversation, fed by events alone.
+//! Tests of the visible conversation, fed by events alone.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ mod pictures;
 mod places;
 mod selecting;
 
-/// One screen over a transcript.
+/// One screen that shows a transcript.
 struct Screen {
     transcript: Transcript,
     theme: Theme,
@@ -55,7 +55,7 @@ impl Screen {
         buf
     }
 
-    /// The rows without the spaces at their ends, down to the last one used.
+    /// The rows without trailing spaces, down to the last one used.
     fn rows(&mut self) -> Vec<String> {
         let buf = self.buffer();
         let mut rows: Vec<String> = (0..self.height).map(|y| row(&buf, y)).collect();

@@ -1,21 +1,20 @@
-//! A text that grows: its source once, cut into pieces that are set alone.
+//! A growing text: its source, kept once, split into pieces that are laid out separately.
 //!
-//! A piece that is over is frozen: more text never changes it. Only the tail is looked
-//! at again, and never before a line of it is whole, since half a line may still turn
-//! into something that belongs to the piece before. So that the tail stays short,
-//! long blocks are cut as well: code and plain text by lines, lists by items, anything
-//! else where it must.
+//! A finished piece is frozen: more text never changes it. Only the tail is parsed again, and only
+//! when a line of it is complete, since half a line may still turn into something that belongs to
+//! the piece before. To keep the tail short, long blocks are split too: code and plain text by
+//! lines, lists by items, anything else where it must be.
 
 use super::markdown::{Fence, Found, Kind, Targets, split};
 
-/// Lines of code or plain text in one piece.
+/// Lines of code or plain text per piece.
 const LINES: usize = 64;
-/// Bytes from which a list is cut between items, and a line of plain text anywhere.
+/// From this size in bytes a list is split between items, and a line of plain text anywhere.
 const LONG: usize = 16 * 1024;
-/// Bytes from which anything is cut.
+/// From this size in bytes anything is split.
 const TOO_LONG: usize = 64 * 1024;
 
-/// What the source is written in.
+/// The format of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
     #[default]
@@ -28,20 +27,20 @@ pub(super) struct Text {
     source: String,
     form: Form,
     pieces: Vec<Piece>,
-    /// Where the frozen pieces end.
+    /// The end of the frozen pieces.
     frozen: usize,
-    /// How far the source was looked at for more pieces.
+    /// How far the source was searched for more pieces.
     seen: usize,
     fences: Vec<Fence>,
-    /// What links of it lead to, as far as that is defined apart from them.
+    /// The targets of links that are defined separately from them.
     targets: Targets,
-    /// The code of the last fence is still coming.
+    /// The code of the last fence is still arriving.
     open: bool,
-    /// What comes behind the frozen pieces goes on where they end.
+    /// The text after the frozen pieces continues the last of them.
     joins: bool,
     /// No more text follows.
     whole: bool,
-    /// Counts replacements, so that nobody shows rows of the old text.
+    /// Counts replacements, so that rows of the old text are never shown.
     edition: u32,
 }
 
@@ -49,28 +48,28 @@ pub(super) struct Text {
 struct Piece {
     end: u32,
     shape: Shape,
-    /// Goes on where the piece before ends, without a blank row.
+    /// Continues the piece before without a blank row.
     joined: bool,
-    /// Something in it may be a link whose target is defined elsewhere.
+    /// May contain a link whose target is defined elsewhere.
     refers: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
     Prose,
-    /// Lines of code under this fence; `head`: the opening line is its first.
+    /// Lines of code of this fence; `head`: they include the opening line.
     Code {
         fence: u32,
         head: bool,
     },
 }
 
-/// One piece, ready to be set.
+/// One piece, ready to be laid out.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part<'a> {
     Plain(&'a str),
     Markdown(&'a str),
-    /// Lines of code; the fence's language heads the first of them.
+    /// Lines of code; the first piece shows the language of the fence.
     Code {
         code: &'a str,
         fence: &'a Fence,
@@ -83,7 +82,7 @@ impl Text {
         Text { form, ..Text::default() }
     }
 
-    /// A text that does not grow.
+    /// A text that is complete.
     pub fn whole(source: String, form: Form) -> Text {
         let mut text = Text { source, form, ..Text::default() };
         text.finish();
@@ -98,12 +97,12 @@ impl Text {
         &self.targets
     }
 
-    /// The end of the source, to be written to and never cut before the last line.
+    /// The end of the source, for appending; never truncate it before the last line.
     pub fn grow(&mut self) -> &mut String {
         &mut self.source
     }
 
-    /// No more follows: the tail is a piece like all others.
+    /// The text is complete: the tail becomes a piece like all others.
     pub fn finish(&mut self) {
         self.whole = true;
         self.settle();
@@ -111,7 +110,7 @@ impl Text {
         self.pieces.shrink_to_fit();
     }
 
-    /// Takes `source` in place of all that came; nothing happens if it is the same.
+    /// Replaces the whole text by `source`; does nothing if they are equal.
     pub fn replace(&mut self, source: String, form: Form) {
         if self.source != source || self.form != form {
             let edition = self.edition.wrapping_add(1);
@@ -120,14 +119,14 @@ impl Text {
         self.finish();
     }
 
-    /// Freezes what is over. Cheap when no line has ended since the last call.
+    /// Freezes finished pieces. Cheap when no line has ended since the last call.
     pub fn settle(&mut self) {
         let end = match self.source.rfind('\n') {
             _ if self.whole => self.source.len(),
             Some(at) => at + 1,
             None => 0,
         };
-        // A line without an end is cut as well, before it costs anything.
+        // A line without an end is split too, before parsing it becomes expensive.
         let endless = self.source.len() - self.frozen.max(end) > TOO_LONG;
         let end = if endless { floor(&self.source, self.source.len() - LONG) } else { end };
         if end <= self.seen && !(self.whole && self.frozen < end) {
@@ -162,7 +161,7 @@ impl Text {
         }
     }
 
-    /// The code of the same fence above a piece of code.
+    /// The code of the same fence before a piece of code.
     pub fn code_before(&self, at: usize) -> &str {
         let mut head = at;
         while head > 0 && matches!(self.shape(head), Shape::Code { head: false, .. }) {
@@ -172,7 +171,7 @@ impl Text {
         source.split_once('\n').map_or("", |(_, code)| code)
     }
 
-    /// True when a blank row stands before the piece.
+    /// True when a blank row precedes the piece.
     pub fn gap(&self, at: usize) -> bool {
         let joined = self.pieces.get(at).map_or(self.joins, |piece| piece.joined);
         at > 0 && !joined && self.form == Form::Markdown
@@ -187,7 +186,7 @@ impl Text {
         u64::from(self.edition) << 42 | defined << 33 | tail
     }
 
-    /// Where the frozen pieces end.
+    /// The ends of the frozen pieces.
     #[cfg(test)]
     fn ends(&self) -> Vec<usize> {
         self.pieces.iter().map(Piece::end).collect()
@@ -219,7 +218,7 @@ impl Text {
         }
     }
 
-    /// True when lines under this fence are frozen already.
+    /// True when lines of this fence are already frozen.
     fn has_code(&self, fence: u32) -> bool {
         matches!(self.pieces.last(), Some(Piece { shape: Shape::Code { fence: last, .. }, .. }) if *last == fence)
     }
@@ -247,7 +246,7 @@ impl Text {
         }
     }
 
-    /// Freezes what is over, up to `end`; `endless`: the last line has no end yet.
+    /// Freezes finished pieces, up to `end`; `endless`: the last line has no end yet.
     fn settle_markdown(&mut self, end: usize, endless: bool) {
         if self.open && !self.settle_code(end) {
             return;
@@ -258,8 +257,7 @@ impl Text {
         let starts: Vec<usize> = found.iter().map(|block| base + block.start).collect();
         for (at, Found { kind, start, end: own }) in found.into_iter().enumerate() {
             if matches!(kind, Kind::Code(_)) {
-                // What stands unseen before code or behind it, such as the target of a
-                // link, is no code.
+                // Invisible text before or after code, such as the target of a link, is not code.
                 self.freeze(base + start, Shape::Prose);
             }
             match (starts.get(at + 1), kind) {
@@ -272,7 +270,7 @@ impl Text {
         }
     }
 
-    /// A block that is over.
+    /// Freezes a finished block.
     fn freeze_block(&mut self, base: usize, end: usize, kind: Kind) {
         let long = end - self.frozen;
         match kind {
@@ -284,14 +282,14 @@ impl Text {
         self.joins = false;
     }
 
-    /// Code that is over.
+    /// Freezes finished code.
     fn freeze_fence(&mut self, end: usize, fence: Fence) {
         self.fences.push(fence);
         self.freeze_code(end);
         self.joins = false;
     }
 
-    /// The block that more text may still belong to.
+    /// Handles the last block, which may still grow.
     fn settle_last(&mut self, base: usize, end: usize, kind: Kind, endless: bool) {
         let long = end - self.frozen;
         match kind {
@@ -306,8 +304,8 @@ impl Text {
         }
     }
 
-    /// Cuts the tail before items, a few of them in a piece; the last item stays
-    /// with what follows unless `all` are over.
+    /// Splits the tail between items, a few per piece; the last item stays with what follows unless
+    /// `all` are finished.
     fn cut_list(&mut self, base: usize, items: &[usize], all: bool) {
         for (at, item) in items.iter().map(|item| base + item).enumerate() {
             let last = at + 1 == items.len() && !all;
@@ -330,7 +328,7 @@ impl Text {
         }
     }
 
-    /// Code under the last fence, up to `end`.
+    /// Freezes code of the last fence, up to `end`.
     fn freeze_code(&mut self, end: usize) {
         let fence = self.fences.len().saturating_sub(1) as u32;
         while let Some(rest) = self.source.get(self.frozen..end).filter(|rest| !rest.is_empty()) {
@@ -341,7 +339,7 @@ impl Text {
         }
     }
 
-    /// Freezes whole lines of the open fence; true when it is over.
+    /// Freezes whole lines of the open fence; true when the fence is closed.
     fn settle_code(&mut self, end: usize) -> bool {
         let (Some(fence), Some(rest)) = (self.fences.last(), self.source.get(self.frozen..end))
         else {
@@ -377,8 +375,7 @@ impl Piece {
     }
 }
 
-/// The code of a piece, without its fence lines. Spaces that the fence stands behind
-/// are taken off when it is set.
+/// The code of a piece, without its fence lines. The indentation of the fence is removed at layout.
 fn code_lines<'a>(source: &'a str, fence: &Fence, head: bool) -> &'a str {
     let body = match source.split_once('\n') {
         Some((_, body)) if head => body,
@@ -392,12 +389,12 @@ fn code_lines<'a>(source: &'a str, fence: &Fence, head: bool) -> &'a str {
     }
 }
 
-/// Where the `n`-th line ends, behind its line break.
+/// The end of the `n`-th line, after its line break.
 fn nth_line_end(text: &str, n: usize) -> Option<usize> {
     text.match_indices('\n').nth(n - 1).map(|(at, _)| at + 1)
 }
 
-/// The nearest place at or before `at` where a character starts.
+/// The last character boundary at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Durations and counts as people read them.
+//! Formats durations, times and counts for display.
 
 use crate::tui::Millis;
 use crate::words::{Say, screen};
@@ -21,12 +21,12 @@ pub(super) fn say(ms: u64) -> Say {
     }
 }
 
-/// When something came.
+/// When something arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
-    /// While the screen was there.
+    /// Since the screen began.
     Here(Millis),
-    /// Before, by the clock on the wall, in milliseconds since 1970.
+    /// Earlier, as a wall-clock time in milliseconds since 1970.
     Wall(u64),
     Unknown,
 }
@@ -38,7 +38,7 @@ impl Default for When {
 }
 
 impl When {
-    /// By the clock on the wall, which said `began` when the screen began.
+    /// The wall-clock time; `began` is that of the screen's begin.
     pub fn wall(self, began: Millis) -> Option<u64> {
         match self {
             When::Here(at) => Some(began + at),
@@ -54,13 +54,13 @@ pub(super) fn same_day(one: u64, other: u64) -> bool {
     one / DAY == other / DAY
 }
 
-/// `11-22 14:03`, of milliseconds since 1970.
+/// `11-22 14:03`, from milliseconds since 1970.
 pub(super) fn of_day_and_day(ms: u64) -> String {
     let (month, day) = month_and_day(ms / DAY);
     format!("{month:02}-{day:02} {}", of_day(ms))
 }
 
-/// The month and the day of it, of days since 1970.
+/// The month and the day, from days since 1970.
 fn month_and_day(mut days: u64) -> (usize, u64) {
     let leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
@@ -80,7 +80,7 @@ fn month_and_day(mut days: u64) -> (usize, u64) {
     (12, 31)
 }
 
-/// `14:03`, of milliseconds since a midnight.
+/// `14:03`, from milliseconds since a midnight.
 pub(super) fn of_day(ms: u64) -> String {
     let minutes = ms / 60_000;
     format!("{:02}:{:02}", minutes / 60 % 24, minutes % 60)
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_day_goes_round() {
+    fn the_time_of_day_wraps_at_midnight() {
         let day = 24 * 3_600_000;
         let cases = [(0, "00:00"), (50_639_999, "14:03"), (day - 1, "23:59"), (day, "00:00")];
         for (ms, expected) in cases {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_named_by_its_month_and_its_number() {
+    fn a_day_is_shown_as_month_and_day() {
         let cases = [
             (0, "01-01 00:00"),
             (951_782_400_000, "02-29 00:00"),

@@ -1,4 +1,4 @@
-//! Code in a block of its own: the language once, a line at the left, no word moved.
+//! Lays out a code block: the language once, a bar at the left, the code unchanged.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use ratatui::text::{Line, Span};
@@ -11,19 +11,19 @@ use crate::tui::glyph::{BAR, BAR_ON, BAR_TOP};
 
 type Prefix = Vec<Span<'static>>;
 
-/// Lines of code, and what stands around them.
+/// Lines of code, and their context.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Code<'a> {
     pub code: &'a str,
-    /// The lines of the same block above them.
+    /// The lines above them in the same block.
     pub before: &'a str,
-    /// The language, where the block begins.
+    /// The language, at the start of the block.
     pub label: Option<&'a str>,
-    /// Which one it is of those that are set on the same paper.
+    /// The index of the block among those laid out with the same paper.
     pub nth: usize,
 }
 
-/// Sets lines of code or of a diff.
+/// Lays out lines of code or of a diff.
 pub(in super::super) fn set(
     code: &Code<'_>,
     language: &str,
@@ -73,15 +73,15 @@ fn coloured(nth: usize, number: usize, line: &str, paper: &Paper<'_>) -> Para {
     para
 }
 
-/// The line at the left, and the one of rows that go on; none where they would take
-/// the room of the code.
+/// The bar at the left, for first rows and for continuation rows; none where it would take the
+/// space of the code.
 pub(in super::super) fn bars(paper: &Paper<'_>, width: usize) -> (Prefix, Prefix) {
     let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
     if width < 8 { (Vec::new(), Vec::new()) } else { (bar(BAR), bar(BAR_ON)) }
 }
 
-/// Blocks of code inside a piece of prose, such as those of a list: language and code, in
-/// the order they are set in.
+/// Code blocks inside a piece of prose, such as those in a list: language and code, in layout
+/// order.
 pub(in super::super) fn nested(source: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Option<(String, String)> = None;

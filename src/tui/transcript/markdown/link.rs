@@ -1,5 +1,5 @@
-//! Where links lead: addresses in a text, targets that were defined elsewhere in it, and
-//! which of them a terminal may be told.
+//! Links: addresses in a text, targets defined elsewhere in it, and which of them may be sent to a
+//! terminal.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use crate::tui::clean;
 
-/// Bytes of an address that a terminal is told at most.
+/// The longest address sent to a terminal, in bytes.
 const LONGEST: usize = 2_000;
-/// Targets that are kept for one text.
+/// The number of targets kept for one text.
 const DEFINED: usize = 256;
 
 /// The targets that a text defines, `[name]: https://…`, by their folded names.
@@ -17,7 +17,7 @@ const DEFINED: usize = 256;
 pub(in super::super) struct Targets(HashMap<String, String>);
 
 impl Targets {
-    /// The first definition of a name counts.
+    /// The first definition of a name wins.
     pub fn add(&mut self, name: &str, target: &str) {
         if self.0.len() < DEFINED && target.len() <= LONGEST {
             self.0.entry(folded(name)).or_insert_with(|| target.to_owned());
@@ -33,13 +33,12 @@ impl Targets {
     }
 }
 
-/// Names are the same whatever their case and blanks.
+/// Names match regardless of case and spacing.
 fn folded(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Addresses that stand in a text as they are, without the marks that end a sentence or
-/// a bracket around them.
+/// Addresses in plain text, without closing punctuation or a bracket around them.
 pub(super) fn urls(text: &str) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -65,8 +64,8 @@ pub(super) fn urls(text: &str) -> Vec<Range<usize>> {
     out
 }
 
-/// The address as a terminal may be told it, or `None`: only pages and local files, with
-/// nothing unseen in them, and nobody's name before the host.
+/// The address in a form that may be sent to a terminal, or `None`: only web pages and local files,
+/// without invisible characters and without a user name before the host.
 pub(super) fn address(target: &str) -> Option<Rc<str>> {
     let (scheme, rest) = target.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -79,7 +78,7 @@ pub(super) fn address(target: &str) -> Option<Rc<str>> {
     (leads && seen && target.len() <= LONGEST).then(|| encoded(target).into())
 }
 
-/// In a terminal's sequence only printing ASCII may stand.
+/// A terminal's escape sequence may contain printable ASCII only.
 fn encoded(target: &str) -> String {
     let mut out = String::new();
     for byte in target.bytes() {
@@ -91,7 +90,7 @@ fn encoded(target: &str) -> String {
     out
 }
 
-/// Whether a link's text says where it leads.
+/// Whether a link's text shows its target.
 pub(super) fn says(label: &str, target: &str) -> bool {
     let bare = |url: &str| {
         let url = url.strip_prefix("mailto:").unwrap_or(url);
@@ -100,7 +99,7 @@ pub(super) fn says(label: &str, target: &str) -> bool {
     bare(label) == bare(target)
 }
 
-/// Whether a link's text looks as if it were an address itself.
+/// Whether a link's text itself looks like an address.
 pub(super) fn claims(label: &str) -> bool {
     let label = label.trim();
     let host = label.split(['/', ':', '?', '#']).next().unwrap_or_default();
@@ -114,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_ends_where_its_sentence_does() {
+    fn an_address_excludes_the_punctuation_of_its_sentence() {
         let cases: [(&str, &[&str]); 7] = [
             ("see https://a.b/c?d=1#e.", &["https://a.b/c?d=1#e"]),
             ("(http://a.b/x) and https://c.d,", &["http://a.b/x", "https://c.d"]),
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_told_pages_and_local_files_and_nothing_else() {
+    fn only_addresses_of_pages_and_local_files_reach_the_terminal() {
         let cases = [
             ("https://a.b/c", Some("https://a.b/c")),
             ("HTTP://a.b", Some("HTTP://a.b")),
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_looks_like_an_address_is_known() {
+    fn a_text_that_looks_like_an_address_is_recognised() {
         let claim = ["https://github.com/a", "github.com", "github.com/a", "www.a.org:80/x"];
         for label in claim {
             assert!(claims(label), "{label}");
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_targets_are_the_same_in_any_case() {
+    fn names_of_targets_ignore_case() {
         let mut targets = Targets::default();
         targets.add("The  Docs", "https://a.b");
         targets.add("the docs", "https://evil.example");

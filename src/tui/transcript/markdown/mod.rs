@@ -1,5 +1,5 @@
-//! Markdown: where a growing text may be cut (`split`), and how a piece of it is
-//! set (`set`). A piece is a whole block of the top level, so pieces are set alone.
+//! Markdown: where a growing text may be split (`split`), and how a piece of it is laid out
+//! (`set`). A piece is a whole top-level block, so each piece is laid out separately.
 
 use pulldown_cmark::Options;
 
@@ -14,6 +14,6 @@ pub(super) use link::Targets;
 pub(super) use set::set;
 pub(super) use split::{Fence, Found, Kind, split};
 
-/// What models write: the common core, tables, task lists, struck text.
+/// The features that models use: the common core, tables, task lists, strikethrough.
 const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_TASKLISTS).union(Options::ENABLE_STRIKETHROUGH);

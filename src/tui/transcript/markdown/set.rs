@@ -1,4 +1,4 @@
-//! Sets one piece of Markdown in rows of at most `width` columns.
+//! Lays out one piece of Markdown in rows of at most `width` columns.
 
 use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
@@ -12,7 +12,7 @@ use crate::tui::clean;
 use crate::tui::glyph::{BAR, RULE};
 use crate::words::screen;
 
-/// Lists and quotes inside each other; deeper ones are not indented further.
+/// Nested lists and quotes are indented up to this depth.
 const DEPTH: usize = 12;
 
 pub(in super::super) fn set(
@@ -34,7 +34,7 @@ pub(in super::super) fn set(
         join: Join::None,
         codes: 0,
     };
-    // What is defined in another piece of the text.
+    // Links whose target is defined in another piece of the text.
     let elsewhere = |link: BrokenLink<'_>| {
         let target = targets.get(&link.reference)?;
         Some((CowStr::from(target.to_owned()), CowStr::Borrowed("")))
@@ -46,24 +46,24 @@ pub(in super::super) fn set(
     setter.rows
 }
 
-/// What is read now.
+/// The kind of text being read.
 enum Inside {
     Text,
     Code { label: String, code: String },
     Table(Table),
 }
 
-/// What stands between the last row or word and the next.
+/// How the next row or word is joined to the last.
 #[derive(Clone, Copy, PartialEq)]
 enum Join {
     None,
-    /// A line break of the source, which is a space or nothing.
+    /// A line break of the source, rendered as a space or nothing.
     Soft,
     /// A blank row before the next block.
     Blank,
 }
 
-/// An item or a quote: what its first row and all others begin with.
+/// An item or a quote: the prefix of its first row and of all others.
 struct Inset {
     first: Option<Vec<Span<'static>>>,
     rest: Vec<Span<'static>>,
@@ -78,11 +78,11 @@ struct Setter<'a> {
     boxes: Vec<Inset>,
     /// The next number of each open list.
     numbers: Vec<Option<u64>>,
-    /// Where each open link leads, and where its text starts.
+    /// The target of each open link, and the start of its text.
     targets: Vec<(String, usize)>,
     inside: Inside,
     join: Join,
-    /// Blocks of code so far.
+    /// Code blocks so far.
     codes: usize,
 }
 
@@ -210,7 +210,7 @@ impl Setter<'_> {
         self.styles.last().copied().unwrap_or_default()
     }
 
-    /// Adds a style on top of the one around it.
+    /// Adds a style on top of the surrounding one.
     fn lean(&mut self, style: Style) {
         self.styles.push(self.style().patch(style));
     }
@@ -223,7 +223,8 @@ impl Setter<'_> {
         let style = self.style();
         let linked = style.patch(self.paper.theme.markup.link).add_modifier(Modifier::UNDERLINED);
         let mut at = 0;
-        // The text of a link leads where the link does, whatever it says.
+        // The text of a link always gets the target of the link, even if it contains another
+        // address.
         let urls = if self.targets.is_empty() { link::urls(text) } else { Vec::new() };
         for url in urls {
             self.para.push(text.get(at..url.start).unwrap_or_default(), style);
@@ -235,7 +236,7 @@ impl Setter<'_> {
         self.para.push(text.get(at..).unwrap_or_default(), style);
     }
 
-    /// A line break of the source is a space, but not between two wide characters.
+    /// A line break of the source is a space, except between two wide characters.
     fn joined(&mut self, next: &str) {
         if self.join != Join::Soft {
             return;
@@ -252,7 +253,7 @@ impl Setter<'_> {
     fn code(&mut self, code: &str) {
         self.joined(code);
         let style = self.style().patch(self.paper.theme.markup.code);
-        // Without colours the marks have to stay.
+        // Without colours the backticks have to stay.
         let plain = self.paper.theme.markup.code == Style::new();
         let text = if plain { format!("`{code}`") } else { code.to_owned() };
         self.para.push(&text, style);
@@ -266,7 +267,7 @@ impl Setter<'_> {
         self.para.push(html, self.paper.theme.dim);
     }
 
-    /// A line of a block of HTML: as it is written, so that nothing of it is hidden.
+    /// A line of an HTML block, shown as written so that nothing of it is hidden.
     fn html_line(&mut self, html: &str) {
         if !self.para.is_empty() {
             self.para.push("\n", self.style());
@@ -327,13 +328,13 @@ impl Setter<'_> {
         let theme = self.paper.theme;
         self.joined("");
         self.para.push(self.paper.word(screen::IMAGE), theme.dim);
-        // The text of a picture is never its target: both are shown.
+        // The text of an image is never its target: both are shown.
         self.targets.push((clean::flat(dest), usize::MAX));
         self.lean(theme.markup.link);
     }
 
-    /// A link shows where it leads, unless its text says so already. A text that says
-    /// something else leads nowhere: only the true target does.
+    /// Shows the target of a link, unless its text shows it already. A text that looks like another
+    /// address is not linked: only the true target is.
     fn target(&mut self) {
         let Some((target, start)) = self.targets.pop() else { return };
         let label = self.para.text().get(start..).unwrap_or_default();
@@ -378,7 +379,7 @@ impl Setter<'_> {
         }
     }
 
-    /// Rows of a block that sets itself.
+    /// The rows of a block that lays itself out.
     fn put(&mut self, set: impl FnOnce(&Paper<'_>, usize) -> Vec<Strip>) {
         let (prefix, width) = self.prefix();
         let rest = self.rest();
@@ -388,7 +389,7 @@ impl Setter<'_> {
         self.join = Join::Blank;
     }
 
-    /// Before a block: what was open is set, and a blank row if one is due.
+    /// Before a block: finishes the open one, and adds a blank row if one is due.
     fn begin(&mut self) {
         self.flush();
         let join = std::mem::replace(&mut self.join, Join::None);
@@ -423,14 +424,14 @@ impl Setter<'_> {
         for (at, row) in para.rows(width, Break::Words).into_iter().enumerate() {
             let mut row = prefixed(if at == 0 { &prefix } else { &rest }, row);
             if row.goes_on.is_none() {
-                // The marks and the indentation of a list are in its source as well.
+                // The marks and the indentation of a list are also in its source.
                 row.lead = bars as u16;
             }
             self.rows.push(row);
         }
     }
 
-    /// The start of the next row, and the columns left behind it.
+    /// The start of the next row, and the columns remaining after it.
     fn prefix(&mut self) -> (Vec<Span<'static>>, usize) {
         let taken: usize = self.boxes.iter().map(Inset::columns).sum();
         let next = |inset: &mut Inset| inset.first.take().unwrap_or_else(|| inset.rest.clone());

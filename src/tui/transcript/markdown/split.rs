@@ -1,4 +1,4 @@
-//! Finds the blocks of the top level in a text that may still grow.
+//! Finds the top-level blocks of a text that may still grow.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 use super::OPTIONS;
 use super::link::Targets;
 
-/// One block of the top level.
+/// One top-level block.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) struct Found {
     /// Where its first line starts, in bytes.
     pub start: usize,
-    /// Where its last line ends, behind the line break.
+    /// The end of its last line, after the line break.
     pub end: usize,
     pub kind: Kind,
 }
@@ -20,7 +20,7 @@ pub(in super::super) struct Found {
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) enum Kind {
     Code(Fence),
-    /// Where its items start.
+    /// The starts of its items.
     List(Vec<usize>),
     Other,
 }
@@ -30,14 +30,14 @@ pub(in super::super) enum Kind {
 pub(in super::super) struct Fence {
     pub language: String,
     pub mark: char,
-    /// How many marks; as many close it.
+    /// The number of marks; the closing line has as many.
     pub len: usize,
-    /// Spaces before it, which every line of the code may have as well.
+    /// Spaces before it, which every line of the code may have too.
     pub indent: usize,
 }
 
 impl Fence {
-    /// Reads an opening line.
+    /// Parses an opening line.
     pub fn open(line: &str) -> Option<Fence> {
         let trimmed = line.trim_start_matches(' ');
         let indent = line.len() - trimmed.len();
@@ -58,8 +58,7 @@ impl Fence {
     }
 }
 
-/// The blocks of `text`, in order; what lies between them is not seen. What it defines
-/// goes to `targets`.
+/// The blocks of `text`, in order; anything between them is invisible. Definitions go to `targets`.
 pub(in super::super) fn split(text: &str, targets: &mut Targets) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let mut depth = 0usize;
@@ -107,7 +106,7 @@ fn item(text: &str, list: Option<&mut Found>, start: usize) {
     }
 }
 
-/// The range, widened to whole lines.
+/// The range, extended to whole lines.
 fn lines(text: &str, range: Range<usize>) -> (usize, usize) {
     let whole = text.get(..range.end).is_some_and(|text| text.ends_with('\n'));
     let rest = text.get(range.end..).filter(|_| !whole);

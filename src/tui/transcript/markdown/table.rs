@@ -1,5 +1,5 @@
-//! Tables that fit: columns shrink and their cells wrap; where even that is too
-//! narrow, every row becomes a small list of `name: value`.
+//! Lays out tables to fit: columns shrink and their cells wrap; where even that is too narrow,
+//! every row becomes a small list of `name: value`.
 
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
@@ -7,17 +7,17 @@ use ratatui::text::{Line, Span};
 use super::super::paper::{Break, Paper, Para, Strip};
 use crate::tui::glyph::{BAR, RULE};
 
-/// Between two columns.
+/// Space between two columns.
 const BETWEEN: usize = 3;
-/// No column is made narrower than this for the sake of another.
+/// No column is shrunk below this for the sake of another.
 const NARROW: usize = 8;
-/// Columns beyond these are not set as a table.
+/// A table with more columns is not laid out as a table.
 const COLUMNS: usize = 32;
 
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub alignments: Vec<Alignment>,
-    /// The head is the first.
+    /// The first row is the head.
     pub rows: Vec<Vec<Para>>,
 }
 
@@ -29,7 +29,7 @@ impl Table {
         }
     }
 
-    /// The columns' widths; `None` where they do not fit.
+    /// The widths of the columns; `None` where they do not fit.
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let columns = self.rows.iter().map(Vec::len).max().filter(|n| *n > 0 && *n <= COLUMNS)?;
         let room = width.checked_sub(BETWEEN * (columns - 1))?;
@@ -46,7 +46,7 @@ impl Table {
         if least.iter().sum::<usize>() > room {
             return None;
         }
-        // The widest gives way first, a column at a time.
+        // Shrink the widest column first, one cell at a time.
         while widths.iter().sum::<usize>() > room {
             let at =
                 (0..columns).filter(|at| widths[*at] > least[*at]).max_by_key(|at| widths[*at])?;
@@ -65,7 +65,7 @@ impl Table {
 
     fn grid(&self, widths: &[usize], paper: &Paper<'_>) -> Vec<Strip> {
         let rows: Vec<_> = self.rows.iter().map(|row| self.grid_row(row, widths, paper)).collect();
-        // Rows of several lines would run into each other.
+        // Rows of several lines need rules to stay distinct.
         let ruled = rows.iter().skip(1).any(|lines| lines.len() > 1);
         let mut out = Vec::new();
         for (at, lines) in rows.into_iter().enumerate() {
@@ -118,7 +118,7 @@ impl Table {
         }
     }
 
-    /// One `name: value` a line, a rule between rows.
+    /// One `name: value` per line, with a rule between rows.
     fn stack(&self, paper: &Paper<'_>, width: usize) -> Vec<Strip> {
         let mut out = Vec::new();
         let Some((head, rows)) = self.rows.split_first() else { return out };

@@ -1,4 +1,4 @@
-//! Code gets its colours later, and never the wrong ones.
+//! Code is coloured later, and never with wrong colours.
 
 use ratatui::style::Style;
 
@@ -61,7 +61,7 @@ fn growing_code_keeps_the_colours_of_its_whole_lines() {
 }
 
 #[test]
-fn a_comment_goes_on_in_the_next_piece() {
+fn a_comment_continues_in_the_next_piece() {
     let code = format!("```c\n/* begins\n{}ends */ int x;\n```\n", "inside\n".repeat(100));
     let mut screen = Screen::shown([replied(&code)]);
     let syntax = screen.theme.markup.syntax.clone();
@@ -71,14 +71,14 @@ fn a_comment_goes_on_in_the_next_piece() {
 }
 
 #[test]
-fn an_unknown_language_is_asked_about_once() {
+fn an_unknown_language_is_requested_once() {
     let mut screen =
         Screen::shown([replied("```klingon\nqapla\n```\n"), replied("```\nno language\n```\n")]);
     assert_eq!(paint(&mut screen, &Highlighter::default()), 1);
 }
 
 #[test]
-fn colours_of_a_text_that_is_gone_colour_nothing() {
+fn colours_of_a_removed_text_are_ignored() {
     let mut screen = Screen::shown([replied(CODE)]);
     screen.buffer();
     let painted = Highlighter::default().paint(&screen.transcript.uncoloured().unwrap());
@@ -102,7 +102,7 @@ fn an_address_is_underlined_and_shown_whole() {
 }
 
 #[test]
-fn code_in_a_list_or_a_quote_gets_its_colours_too() {
+fn code_in_a_list_or_a_quote_is_coloured_too() {
     let source = "- one\n\n  ```rust\n  fn one() {}\n  ```\n- two\n\n  ```python\n  def two(): pass\n  ```\n\n\
                   > ```rust\n> // quoted\n> ```\n";
     let mut screen = Screen::shown([replied(source)]);

@@ -11,7 +11,7 @@ fn press(screen: &mut Screen, code: KeyCode) -> bool {
     taken
 }
 
-/// Draws until all is read.
+/// Draws until everything is searched.
 fn settle(screen: &mut Screen) {
     screen.buffer();
     while screen.transcript.is_reading() {
@@ -30,7 +30,7 @@ fn at(screen: &Screen) -> (usize, usize) {
     (found.at, found.of)
 }
 
-/// The text of the cells with a mark, a line a row.
+/// The text of the marked cells, one line per row.
 fn marked(screen: &mut Screen) -> Vec<String> {
     let buf = screen.buffer();
     let cells = |y| (0..screen.width).map(move |x| (x, y));
@@ -53,7 +53,7 @@ fn long() -> Screen {
 }
 
 #[test]
-fn every_place_of_the_words_counts_and_is_marked() {
+fn every_occurrence_counts_and_is_marked() {
     let mut screen = Screen::shown([
         said("Where is the Parser?"),
         replied("The *parser* is in `parser.rs`.\n\n```rust\nlet parser = 1;\n```\n"),
@@ -63,7 +63,7 @@ fn every_place_of_the_words_counts_and_is_marked() {
 }
 
 #[test]
-fn a_capital_makes_the_case_count() {
+fn a_capital_makes_the_search_case_sensitive() {
     let mut screen = Screen::shown([said("Parser and parser and PARSER")]);
     assert_eq!(find(&mut screen, "parser").1, 3);
     assert_eq!(find(&mut screen, "Parser").1, 1);
@@ -71,7 +71,7 @@ fn a_capital_makes_the_case_count() {
 }
 
 #[test]
-fn words_are_found_across_marks_and_broken_rows() {
+fn words_are_found_across_markup_and_broken_rows() {
     let mut screen = Screen::new(16, 20);
     screen.take([replied("one **two** three four five six 中文标点，不会在行首出现。")]);
     assert_eq!(find(&mut screen, "three four"), (1, 1));
@@ -81,7 +81,7 @@ fn words_are_found_across_marks_and_broken_rows() {
 }
 
 #[test]
-fn a_folded_step_is_searched_and_opens() {
+fn a_folded_step_is_searched_and_unfolded() {
     let list = step("cmd_001", "ls", &[]);
     let mut screen = Screen::shown([
         said("List."),
@@ -99,7 +99,7 @@ fn a_folded_step_is_searched_and_opens() {
 }
 
 #[test]
-fn one_walks_from_hit_to_hit_and_around_the_ends() {
+fn keys_go_from_hit_to_hit_and_wrap_around() {
     let mut screen = long();
     assert_eq!(find(&mut screen, "needle"), (29, 30), "the first one below the top of the view");
     assert!(screen.text().contains("needle here"));
@@ -140,7 +140,7 @@ fn typing_narrows_the_search() {
 }
 
 #[test]
-fn what_arrives_is_found_too_and_what_goes_is_not() {
+fn new_text_is_found_and_removed_text_is_not() {
     let mut screen = Screen::shown([said("x"), delta("a needle\n\nand a nee")]);
     assert_eq!(find(&mut screen, "needle").1, 1);
     screen.take([delta("dle\n\n- needle")]);
@@ -155,7 +155,7 @@ fn what_arrives_is_found_too_and_what_goes_is_not() {
 }
 
 #[test]
-fn another_width_finds_the_same() {
+fn another_width_finds_the_same_hits() {
     let mut screen = long();
     let before = find(&mut screen, "question 2");
     for width in [9, 80, 3, 40] {
@@ -166,7 +166,7 @@ fn another_width_finds_the_same() {
 }
 
 #[test]
-fn a_long_conversation_is_read_in_slices() {
+fn a_long_conversation_is_searched_in_slices() {
     let mut screen = Screen::new(80, 24);
     let line = "a line of the answer with a needle\n\n";
     screen.take([said("x"), replied(&line.repeat(20_000))]);
@@ -185,7 +185,7 @@ fn a_long_conversation_is_read_in_slices() {
 }
 
 #[test]
-fn nothing_is_looked_for_without_words() {
+fn an_empty_query_finds_nothing() {
     let mut screen = long();
     screen.transcript.search();
     settle(&mut screen);

@@ -1,9 +1,9 @@
-//! Where links lead, what the terminal is told of it, and when things came.
+//! Links on the screen, their addresses for the terminal, and the times of events.
 
 use super::*;
 use crate::tui::transcript::Anchor;
 
-/// What leads somewhere: the text of its cells, and the address.
+/// The links: the text of their cells, and the address.
 fn anchors(screen: &mut Screen) -> Vec<(String, String)> {
     let buf = screen.buffer();
     let read = |anchor: &Anchor| {
@@ -18,7 +18,7 @@ fn pair(text: &str, address: &str) -> (String, String) {
 }
 
 #[test]
-fn a_link_leads_where_it_says() {
+fn a_link_has_the_address_it_shows() {
     let mut screen = Screen::shown([replied(
         "Read [the docs](https://a.b/docs) or https://c.d/e, not [this](javascript:x).",
     )]);
@@ -32,7 +32,7 @@ fn a_link_leads_where_it_says() {
 }
 
 #[test]
-fn a_text_that_claims_to_be_another_address_leads_nowhere() {
+fn a_text_that_claims_to_be_another_address_is_not_linked() {
     let source = "M405 [https://github.com/a](https://evil.example/a) M405";
     let mut screen = Screen::shown([replied(source)]);
     let evil = "https://evil.example/a";
@@ -41,7 +41,7 @@ fn a_text_that_claims_to_be_another_address_leads_nowhere() {
 }
 
 #[test]
-fn links_of_lists_tables_and_broken_lines_stand_where_their_text_does() {
+fn links_in_lists_tables_and_broken_lines_cover_their_text() {
     let mut screen = Screen::shown([replied(
         "1. see\tthe [中文 page](https://a.b/1)\n\n\
          | a | b |\n|---|---:|\n| x | [two](https://a.b/2) |\n| y | a much wider cell |\n",
@@ -55,7 +55,7 @@ fn links_of_lists_tables_and_broken_lines_stand_where_their_text_does() {
 }
 
 #[test]
-fn what_covers_a_link_leads_nowhere() {
+fn covered_cells_are_not_links() {
     let mut screen = Screen::shown([replied("[docs](https://a.b)")]);
     let mut buf = screen.buffer();
     assert_eq!(screen.transcript.anchors(&buf).len(), 2);
@@ -64,7 +64,7 @@ fn what_covers_a_link_leads_nowhere() {
 }
 
 #[test]
-fn a_target_that_is_defined_further_down_is_found() {
+fn a_target_defined_further_down_is_found() {
     let mut screen = Screen::shown([delta("See [the docs][d] and [rest].\n\nMore.\n\n")]);
     assert!(anchors(&mut screen).is_empty());
     screen.take([delta("- a\n- b\n\n[D]: https://a.b/d\n[rest]: https://a.b/r\n\nEnd.\n")]);
@@ -75,7 +75,7 @@ fn a_target_that_is_defined_further_down_is_found() {
 }
 
 #[test]
-fn times_stand_behind_what_came_and_take_their_room() {
+fn times_follow_their_events_and_take_space() {
     let mut screen = Screen::new(80, 20);
     screen.take([said("a question")]);
     screen.transcript.at(61 * 60_000);

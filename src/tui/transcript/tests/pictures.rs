@@ -1,4 +1,4 @@
-//! One picture a situation, 80 columns, in both languages.
+//! One snapshot per situation, 80 columns, in both languages.
 
 use ratatui::style::Modifier;
 

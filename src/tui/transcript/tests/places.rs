@@ -1,4 +1,4 @@
-//! Where one looks, and what happens meanwhile.
+//! Scrolling, and what happens to the view while text arrives.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn first(screen: &mut Screen) -> String {
 }
 
 #[test]
-fn nothing_is_shown_of_nothing() {
+fn an_empty_conversation_shows_nothing() {
     let mut screen = Screen::new(80, 24);
     assert_eq!(screen.text(), "");
     assert!(screen.transcript.is_empty() && screen.transcript.following());
@@ -33,7 +33,7 @@ fn nothing_is_shown_of_nothing() {
 }
 
 #[test]
-fn the_end_is_followed_until_one_scrolls_up() {
+fn the_end_is_followed_until_the_user_scrolls_up() {
     let mut screen = ten_turns();
     assert_eq!(screen.rows().last().unwrap(), "  more 9");
     screen.transcript.scroll(Scroll::Lines(-3));
@@ -48,7 +48,7 @@ fn the_end_is_followed_until_one_scrolls_up() {
 }
 
 #[test]
-fn what_came_meanwhile_is_counted_until_it_was_seen() {
+fn new_rows_are_counted_until_they_are_seen() {
     let mut screen = ten_turns();
     screen.rows();
     screen.transcript.scroll(Scroll::Lines(-5));
@@ -66,7 +66,7 @@ fn what_came_meanwhile_is_counted_until_it_was_seen() {
 }
 
 #[test]
-fn scrolling_goes_to_both_ends_and_not_further() {
+fn scrolling_stops_at_both_ends() {
     let mut screen = ten_turns();
     screen.rows();
     screen.transcript.scroll(Scroll::Lines(-1_000));
@@ -80,7 +80,7 @@ fn scrolling_goes_to_both_ends_and_not_further() {
 }
 
 #[test]
-fn a_row_down_and_a_row_up_is_where_one_was() {
+fn a_row_down_and_a_row_up_cancel_out() {
     let mut screen = ten_turns();
     screen.rows();
     screen.transcript.scroll(Scroll::Lines(-20));
@@ -94,7 +94,7 @@ fn a_row_down_and_a_row_up_is_where_one_was() {
 }
 
 #[test]
-fn one_jumps_from_turn_to_turn() {
+fn turn_keys_go_from_turn_to_turn() {
     let mut screen = ten_turns();
     screen.rows();
     screen.transcript.scroll(Scroll::Turn(-1));
@@ -110,7 +110,7 @@ fn one_jumps_from_turn_to_turn() {
 }
 
 #[test]
-fn at_another_width_the_same_words_are_at_the_top() {
+fn the_same_words_stay_at_the_top_when_the_width_changes() {
     let mut screen = ten_turns();
     screen.rows();
     screen.transcript.scroll(Scroll::Turn(-4));
@@ -162,7 +162,7 @@ fn suggestions_stay_until_something_follows() {
 }
 
 #[test]
-fn the_sources_of_answers_can_be_had_back() {
+fn the_sources_of_answers_are_available() {
     let mut screen = Screen::new(80, 24);
     screen.take([replied("# One\n\n`code`"), said("x"), replied("two"), delta("half")]);
     assert_eq!(screen.transcript.answer(0), Some("two"));
@@ -179,7 +179,7 @@ fn a_whole_reply_replaces_what_was_streamed() {
 }
 
 #[test]
-fn a_line_that_takes_the_place_of_another_is_drawn_anew() {
+fn a_line_that_replaces_another_is_redrawn() {
     let retrying = |attempt| Event::Retrying {
         attempt,
         of: 5,
@@ -195,7 +195,7 @@ fn a_line_that_takes_the_place_of_another_is_drawn_anew() {
 }
 
 #[test]
-fn only_what_is_seen_is_kept_in_rows() {
+fn only_visible_parts_are_kept_in_rows() {
     let mut screen = Screen::new(80, 24);
     for turn in 0..500 {
         screen
@@ -211,7 +211,7 @@ fn only_what_is_seen_is_kept_in_rows() {
 }
 
 #[test]
-fn a_notice_of_the_surface_is_shown_too() {
+fn a_notice_of_the_interface_is_shown() {
     let mut screen = Screen::new(80, 24);
     screen.transcript.notice(Notice::info(screen::ENDED_STOPPED));
     assert_eq!(screen.text(), "  Stopped.");
@@ -319,7 +319,7 @@ proptest! {
 }
 
 #[test]
-fn a_stream_that_breaks_is_told_once() {
+fn a_broken_stream_is_reported_once() {
     let why = Notice::error(screen::CUT_FILTERED);
     let broken = Replied { cut: Some(Cut::Broken), ..Replied::default() };
     let broken = Event::Replied(Replied { message: "Half an".into(), ..broken });

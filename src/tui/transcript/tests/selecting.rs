@@ -4,7 +4,7 @@ use ratatui::style::Color;
 
 use super::*;
 
-/// Presses, moves and lets go; answers what is copied.
+/// Presses, moves and releases; returns the copied text.
 fn drag(screen: &mut Screen, from: (u16, u16), to: (u16, u16)) -> Option<String> {
     screen.buffer();
     screen.transcript.press(from.0, from.1, 10_000);
@@ -29,7 +29,7 @@ fn clicks(screen: &mut Screen, (x, y): (u16, u16), times: u64) -> Option<String>
     text
 }
 
-/// The text of the marked cells, a line a row.
+/// The text of the marked cells, one line per row.
 fn marked(screen: &mut Screen) -> Vec<String> {
     let selection = screen.theme.selection.bg.unwrap_or(Color::Reset);
     let buf = screen.buffer();
@@ -54,7 +54,7 @@ fn cells_are_selected_from_the_press_to_the_release() {
 }
 
 #[test]
-fn a_wide_character_is_taken_whole() {
+fn a_wide_character_is_selected_whole() {
     let mut screen = Screen::shown([said("中文字符")]);
     for (from, to) in [(4, 7), (5, 6)] {
         assert_eq!(drag(&mut screen, (from, 0), (to, 0)).as_deref(), Some("文字"));
@@ -63,7 +63,7 @@ fn a_wide_character_is_taken_whole() {
 }
 
 #[test]
-fn broken_lines_are_copied_whole_and_code_without_its_bar() {
+fn broken_lines_are_joined_and_code_is_copied_without_its_bar() {
     let mut screen = Screen::new(24, 30);
     let answer = "A sentence that does not fit into a row.\n\n```rust\nfn long_name_of_a_function() {\n\n    \
                   body();\n}\n```\n\n> quoted words that go on and on\n\n- an item that is broken too";
@@ -78,7 +78,7 @@ fn broken_lines_are_copied_whole_and_code_without_its_bar() {
 }
 
 #[test]
-fn two_clicks_take_a_word_and_three_a_line() {
+fn two_clicks_select_a_word_and_three_a_line() {
     let mut screen = Screen::new(24, 10);
     screen.take([said("see src/tui/run.rs: it waits for the next event")]);
     assert_eq!(clicks(&mut screen, (9, 0), 1), None);
@@ -94,7 +94,7 @@ fn two_clicks_take_a_word_and_three_a_line() {
 }
 
 #[test]
-fn scrolling_while_the_button_is_held_goes_on_selecting() {
+fn scrolling_while_the_button_is_held_extends_the_selection() {
     let mut screen = Screen::new(40, 6);
     for turn in 0..9 {
         screen.take([said(&format!("question {turn}"))]);
@@ -113,7 +113,7 @@ fn scrolling_while_the_button_is_held_goes_on_selecting() {
 }
 
 #[test]
-fn text_that_arrives_moves_no_selection() {
+fn new_text_does_not_move_the_selection() {
     let mut screen = Screen::shown([said("one two three")]);
     drag(&mut screen, (6, 0), (8, 0));
     screen.take([delta("an answer\n\nthat grows")]);
@@ -126,7 +126,7 @@ fn text_that_arrives_moves_no_selection() {
 }
 
 #[test]
-fn a_click_still_opens_a_step() {
+fn a_click_still_unfolds_a_step() {
     let list = step("cmd_001", "ls", &[]);
     let mut screen = Screen::shown([
         said("List."),
@@ -138,7 +138,7 @@ fn a_click_still_opens_a_step() {
 }
 
 #[test]
-fn the_whole_conversation_can_be_had_as_plain_text() {
+fn the_whole_conversation_is_available_as_plain_text() {
     let list = step("cmd_001", "ls", &[]);
     let mut screen = Screen::new(30, 6);
     screen.take([

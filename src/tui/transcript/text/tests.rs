@@ -1,4 +1,4 @@
-//! Cutting changes nothing, wherever the text is cut on its way.
+//! Splitting gives the same pieces however the text arrives.
 
 use proptest::prelude::*;
 
@@ -59,7 +59,7 @@ fn an_open_fence_is_the_tail_and_its_whole_lines_are_frozen() {
 }
 
 #[test]
-fn a_long_list_is_cut_between_items() {
+fn a_long_list_is_split_between_items() {
     let list: String = (1..2000).map(|n| format!("{n}. item number {n}\n")).collect();
     let text = grown([list.as_str()]);
     assert!(text.ends().len() > 10);
@@ -74,7 +74,7 @@ fn an_endless_line_does_not_stay_in_the_tail() {
 }
 
 #[test]
-fn a_replacement_is_another_edition() {
+fn a_replacement_is_a_new_edition() {
     let mut text = grown(["old\n"]);
     let version = text.version(0);
     text.replace("new\n".into(), Form::Markdown);
