@@ -526,6 +526,115 @@ fn a_database_that_stays_locked_holds_up_no_way_of_leaving() {
 }
 
 #[test]
+fn a_database_that_is_locked_from_the_start_costs_a_run_three_seconds_at_most() {
+    let bench = Bench::new();
+    let server = Server::start(vec![Reply::chat("Hello.")]);
+    exits(&bench.ask(&server, &["-p", "one"]), 0);
+    for held in [
+        "BEGIN IMMEDIATE",
+        "BEGIN EXCLUSIVE",
+        "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; CREATE TABLE held(a)",
+    ] {
+        let other = rusqlite::Connection::open(bench.file()).unwrap();
+        other.execute_batch(held).unwrap();
+        for way in [&["-p", "one"][..], &["--json", "-p", "one"], &["--linear", "-p", "one"]] {
+            // What comes slowly is tried again meanwhile, which holds it up no more.
+            for (pieces, pause) in [(1, 0), (40, 100)] {
+                let server = Server::start(vec![
+                    Reply::text(&"Hello. ".repeat(40), pieces).pause(Duration::from_millis(pause)),
+                ]);
+                let since = std::time::Instant::now();
+                let done = bench.ask(&server, way);
+                let took = since.elapsed();
+                let most = Duration::from_millis(3_000 + pieces as u64 * pause);
+                println!("{held}, {way:?}, {pieces} pieces: {took:?}");
+                assert!(took < most, "{held}, {way:?}: {took:?}");
+                exits(&done, 1);
+                let (out, err) = (out_of(&done), err_of(&done));
+                assert!(out.contains("Hello."), "{held}, {way:?}: {out}");
+                assert!(
+                    err.contains("is not saved") && err.contains("sessions.db"),
+                    "{way:?}: {err}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_password_in_an_address_is_printed_by_no_command() {
+    let bench = Bench::new();
+    let with = |address: &str| address.replace("http://", "http://me:s3cretpw@") + "?key=s3cretpw";
+    let heard = Server::start(vec![Reply::chat("Hello."), Reply::chat("Hello.")]);
+    let settings = bench.root.path().join("avocet/config.toml");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    for address in [with(&heard.base_url()), with("http://127.0.0.1:9/v1")] {
+        let profile = format!("[profiles.one]\nbase_url = \"{address}\"\n");
+        for (file, given) in [(profile.as_str(), &[][..]), ("", &["--base-url", &address][..])] {
+            fs::write(&settings, file).unwrap();
+            for command in [
+                &["config", "get"][..],
+                &["config", "get", "--json"],
+                &["config", "get", "profiles.one.base_url"],
+                &["doctor"],
+                &["doctor", "--json"],
+                &["model", "list"],
+                &["model", "list", "--json"],
+                &["-p", "hi"],
+                &["--json", "-p", "hi"],
+            ] {
+                let done = bench.run(&[given, command].concat());
+                let said = out_of(&done) + &err_of(&done);
+                assert!(!said.contains("s3cretpw"), "{given:?} {command:?}: {said}");
+            }
+        }
+    }
+    fs::remove_file(settings).unwrap();
+    let address = with(&heard.base_url());
+    let work = bench.work().display().to_string();
+    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
+    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    let args = ["--trust", &work, "--base-url", &address, "--model", "loop-1"];
+    let mut screen = Screen::start(&args, &envs, &bench.work(), (100, 30));
+    screen.wait_for("Ask anything");
+    screen.press("/status\r");
+    screen.wait_for("127.0.0.1");
+    leave(&mut screen);
+    assert!(!String::from_utf8_lossy(&screen.raw()).contains("s3cretpw"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_with_the_cause() {
+    let bench = Bench::new();
+    let root = bench.root.path().join("avocet");
+    for name in ["config.toml", "data/trust.json", "data/sessions.db", "data/approvals"] {
+        let path = root.join(name);
+        for fault in ["folder", "loop"] {
+            if fault == "folder" && name.ends_with("approvals") {
+                continue;
+            }
+            let _ = fs::remove_dir_all(&root);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match fault {
+                "folder" => fs::create_dir(&path).unwrap(),
+                _ => std::os::unix::fs::symlink(&path, &path).unwrap(),
+            }
+            let server = Server::start(vec![Reply::chat("Hello.")]);
+            let done = bench.ask(&server, &["-p", "hi"]);
+            let said = err_of(&done);
+            let named = said.lines().any(|line| line.contains(&*path.to_string_lossy()));
+            assert!(named, "{name}, {fault}: {said}");
+            assert!(out_of(&done).contains("Hello."), "{name}, {fault}: {}", out_of(&done));
+            let cause = ["is a directory", "not a regular file", "symbolic links"];
+            let caused = cause.iter().any(|cause| said.contains(cause));
+            println!("{name}, {fault}: the cause is named: {caused}");
+            assert!(caused || name.contains("trust") || name.contains("approvals"), "{said}");
+            assert!(path.is_dir() || path.is_symlink(), "{name}, {fault}: it stays as it was");
+        }
+    }
+}
+
+#[test]
 fn a_damaged_file_is_set_aside_and_what_can_be_read_is_there() {
     let bench = Bench::new();
     let server = Server::start(vec![Reply::chat("Kept safe."), Reply::chat("Yes.")]);
@@ -625,6 +734,39 @@ fn on_a_full_disk_the_conversation_goes_on_and_is_saved_when_there_is_room() {
     exits(&shown, 0);
     for words in ["Short.", long.trim_end(), "Still here.", "And after."] {
         assert!(out_of(&shown).contains(words), "{}", words.split_at(5).0);
+    }
+}
+
+#[test]
+fn a_full_disk_holds_up_no_way_of_leaving() {
+    let bench = Bench::new();
+    let data = bench.root.path().join("avocet/data");
+    let Some(_disk) = Disk::mount(data.clone(), 64) else { return };
+    assert!(fs::write(data.join("full"), vec![b'x'; 1 << 20]).is_err(), "there was room");
+    for (way, begun) in [(&[][..], "Ask anything"), (&["--linear"][..], "/exit leaves")] {
+        let server = Server::start(vec![Reply::chat("Hello.")]);
+        let mut screen = bench.screen(&server, way);
+        screen.wait_for(begun);
+        screen.press("one\r");
+        screen.wait_for("Hello.");
+        let since = std::time::Instant::now();
+        screen.signal("TERM");
+        screen.wait_for_exit();
+        let took = since.elapsed();
+        println!("{way:?}: {took:?}");
+        assert!(took < Duration::from_secs(3), "{way:?}: {took:?}");
+        let said = String::from_utf8_lossy(&screen.raw()).into_owned();
+        assert!(said.contains("could not be saved"), "{way:?}: {said}");
+    }
+    for way in [&["-p", "one"][..], &["--json", "-p", "one"]] {
+        let server = Server::start(vec![Reply::chat("Hello.")]);
+        let since = std::time::Instant::now();
+        let done = bench.ask(&server, way);
+        let took = since.elapsed();
+        println!("{way:?}: {took:?}");
+        assert!(took < Duration::from_secs(3), "{way:?}: {took:?}");
+        exits(&done, 1);
+        assert!(err_of(&done).contains("is not saved"), "{way:?}: {}", err_of(&done));
     }
 }
 

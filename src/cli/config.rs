@@ -70,7 +70,7 @@ fn get(
 }
 
 /// A value as it may be seen: an address without the password in it.
-fn shown(key: &str, value: Value) -> Value {
+pub(super) fn shown(key: &str, value: Value) -> Value {
     match value {
         Value::Text(text) if key == ADDRESS || key.ends_with(".base_url") => {
             Value::Text(shown_address(&text))

@@ -116,7 +116,8 @@ fn settings(loaded: &Loaded) -> Vec<Row> {
     let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != Layer::BuiltIn);
     rows.extend(set.flat_map(|(key, value, layer)| {
         let older = (key == "safety.sandbox").then(|| older(&value.shown())).flatten();
-        let value = w::DOCTOR_VALUE.with("value", value.shown());
+        let seen = super::config::shown(&key, value).shown();
+        let value = w::DOCTOR_VALUE.with("value", seen);
         let row = Row::pair(key, value.with("from", layer.say()));
         std::iter::once(row).chain(older)
     }));
