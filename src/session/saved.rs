@@ -119,9 +119,9 @@ impl Saved {
         }
     }
 
-    /// A turn is about to begin: what it is asked with will be written.
-    pub fn prepare(&self) {
-        self.recorder.prepare();
+    /// A turn is about to begin, with this event if that is known: it is written meanwhile.
+    pub fn prepare(&self, start: Option<Event>) {
+        self.recorder.prepare(start);
     }
 
     /// Keeps what a turn left in the history.

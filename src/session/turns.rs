@@ -157,9 +157,14 @@ impl Session {
         self.outbox.send(Event::Queued { texts }).await;
     }
 
-    /// Both looks go on side by side; the turn waits for the notes when it needs them.
+    /// Both looks and the writing of the words go on side by side; the turn waits for the
+    /// notes when it needs them, and with its request for the words to be in the file.
     async fn begin(&mut self, words: Words, origin: Origin) {
-        self.saved.prepare();
+        let turn = self.facts.turns + 1;
+        self.saved.prepare(match &words {
+            Words::Text(text) => Some(Event::TurnStarted { turn, text: text.clone(), origin }),
+            Words::Prompt(_) | Words::Shell { .. } => None,
+        });
         if let Some(unsaved) = &mut self.facts.unsaved {
             unsaved.elsewhere = false;
         }

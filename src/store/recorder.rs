@@ -29,6 +29,8 @@ const FAREWELL: Duration = Duration::from_millis(1_500);
 enum Job {
     /// To be in the file before the answer comes.
     Event(Box<Event>, oneshot::Sender<()>),
+    /// To be in the file at once; the same event follows to be waited for.
+    Early(Box<Event>),
     /// To be in the file in its turn; nobody waits.
     Later(Box<Event>),
     Do(Box<dyn FnOnce(&mut Desk) + Send>),
@@ -73,10 +75,15 @@ impl Recorder {
         let _ = self.jobs.send(Job::Later(Box::new(event.clone()))).await;
     }
 
-    /// Has the file opened ahead of what is to be written, without waiting.
-    pub fn prepare(&self) {
-        // Without room it is opened with the next job.
-        let _ = self.jobs.try_send(Job::Do(Box::new(Desk::prepare)));
+    /// Has what a turn is known to start with written ahead, or at least the file opened,
+    /// without waiting. [`Recorder::append`] of the same event then waits for that one.
+    pub fn prepare(&self, start: Option<Event>) {
+        let job = match start {
+            Some(event) => Job::Early(Box::new(event)),
+            None => Job::Do(Box::new(Desk::prepare)),
+        };
+        // Without room it is written, and the file opened, with what follows.
+        let _ = self.jobs.try_send(job);
     }
 
     /// Takes text that grows, without waiting; gives it back when there is no room.
@@ -121,6 +128,7 @@ fn work(mut desk: Desk, mut jobs: Receiver<Job>) {
     };
     runtime.block_on(async {
         let mut settle: Option<Instant> = None;
+        let mut early = None;
         loop {
             let due = desk.due().map(Instant::from_std).into_iter().chain(settle).min();
             let next = match due {
@@ -129,7 +137,7 @@ fn work(mut desk: Desk, mut jobs: Receiver<Job>) {
             };
             match next {
                 Ok(Some(job)) => {
-                    if group(&mut desk, job, &mut jobs) {
+                    if group(&mut desk, job, &mut jobs, &mut early) {
                         settle = settle.or_else(|| Some(Instant::now() + SETTLE));
                     }
                 }
@@ -145,16 +153,28 @@ fn work(mut desk: Desk, mut jobs: Receiver<Job>) {
     desk.close();
 }
 
-/// Takes in what waits already, writes it as one, then answers. True when something grave
-/// was among it.
-fn group(desk: &mut Desk, first: Job, jobs: &mut Receiver<Job>) -> bool {
+/// Takes in what waits already, writes it as one, then answers. `early` is written before it
+/// is waited for. True when something grave was among it.
+fn group(
+    desk: &mut Desk,
+    first: Job,
+    jobs: &mut Receiver<Job>,
+    early: &mut Option<Box<Event>>,
+) -> bool {
     let mut answers = Vec::new();
     let mut next = Some(first);
     for _ in 0..GROUP {
         match next.take().or_else(|| jobs.try_recv().ok()) {
             Some(Job::Event(event, done)) => {
-                desk.note(*event);
+                let is_there = early.take_if(|early| *early == event).is_some();
+                if !is_there {
+                    desk.note(*event);
+                }
                 answers.push(done);
+            }
+            Some(Job::Early(event)) => {
+                desk.note((*event).clone());
+                *early = Some(event);
             }
             Some(Job::Later(event)) => desk.note(*event),
             Some(Job::Do(ask)) => {

@@ -539,6 +539,33 @@ async fn what_was_appended_is_there_for_another_reader_at_once() {
 }
 
 #[tokio::test]
+async fn a_start_that_is_written_ahead_is_in_the_file_once_and_before_it_is_waited_for() {
+    let bench = Bench::new();
+    let (faults, _told) = unbounded_channel();
+    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
+    let head = Head::new("/work", None);
+    let id = head.id.clone();
+    let recorder = Recorder::start(bench.store(), head, redactor, faults);
+    let kept = || {
+        let disk = Disk::open(&bench.store()).unwrap().0;
+        let known = disk.find(&id).unwrap();
+        events(&disk.piece(known.key, None, 99).unwrap())
+    };
+    recorder.prepare(Some(started(1, "hello")));
+    // Only to know that it was done.
+    recorder.ask(|_| ()).await.unwrap();
+    assert_eq!(kept(), [started(1, "hello")]);
+    recorder.append(&started(1, "hello")).await;
+    assert_eq!(kept(), [started(1, "hello")]);
+    // What is asked a second time is another question.
+    recorder.append(&started(1, "hello")).await;
+    recorder.prepare(Some(started(2, "and now?")));
+    recorder.append(&started(2, "and now?")).await;
+    assert_eq!(kept(), [started(1, "hello"), started(1, "hello"), started(2, "and now?")]);
+    recorder.close().await;
+}
+
+#[tokio::test]
 async fn in_memory_everything_works_and_nothing_stays() {
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
