@@ -1,5 +1,5 @@
-//! May this step run? The exact command, where, why it asks, what it may do; the
-//! model's own words last.
+//! The dialog that asks whether a step may run: the exact command, its folder, the reasons for
+//! asking and its possible effects; the model's own words come last.
 
 use ratatui::style::Modifier;
 use ratatui::text::Line;
@@ -20,7 +20,7 @@ pub struct Approve {
     held: Held,
 }
 
-/// What is asked about, as the question brought it.
+/// The subject of the question, as the question brought it.
 #[derive(Debug)]
 pub struct Held {
     pub work: Work,
@@ -29,16 +29,16 @@ pub struct Held {
     pub cwd: String,
     pub why: String,
     pub expected: String,
-    /// Which one, of how many.
+    /// The number of this step, and of all steps.
     pub count: (usize, usize),
     pub rule: Option<String>,
-    /// What that rule would cover.
+    /// The commands that the rule would cover.
     pub rule_covers: Vec<Say>,
-    /// Trust in the folder, where it is offered.
+    /// The offer to trust the folder, where there is one.
     pub trust: Option<Box<TrustOffer>>,
-    /// What it does to a file.
+    /// Its change of a file.
     pub change: Option<Change>,
-    /// The steps behind it.
+    /// The steps after it.
     pub rest: Vec<Ahead>,
 }
 
@@ -47,13 +47,13 @@ impl Held {
         if self.risk.lifted || self.risk.tier == Tier::L2 { Care::Grave } else { Care::Plain }
     }
 
-    /// True when the rest of the list may be said yes to with this one.
+    /// True when the steps after it may be approved together with it.
     fn offers_all(&self) -> bool {
         let mild = self.risk.is_mild() && self.rest.iter().all(|step| step.risk.is_mild());
         mild && !self.rest.is_empty()
     }
 
-    /// `2 of 5`; nothing for the only one.
+    /// `2 of 5`; empty for a single step.
     pub fn counted(&self, pen: &Pen<'_>) -> String {
         match self.count {
             (_, 0..=1) => String::new(),
@@ -61,7 +61,7 @@ impl Held {
         }
     }
 
-    /// The file that would run: known for the program that was asked about.
+    /// The file that would run; known only for the program of the question.
     fn path_of(&self, work: &Work) -> Option<&str> {
         let program = |work: &Work| match work {
             Work::Exec { program, .. } => Some(program.clone()),
@@ -81,7 +81,7 @@ impl OnSheet for Approve {
         let subject = self.asking.subject(&self.held.work, &self.held.risk, change);
         let title = if subject.change.is_some() { words::CHANGE_TITLE } else { words::ASK_TITLE };
         let mut page = subject.page(title, width, pen);
-        // Of a very long diff that is gone through page by page, the end need not be seen.
+        // The end of a very long diff need not be seen if the diff is read page by page.
         let paged = subject.change.is_some() && self.held.care() == Care::Grave;
         let most = if paged { super::change::MUST } else { usize::MAX };
         let long = page.must.split_off(page.must.len().min(most));
@@ -129,7 +129,7 @@ impl Approve {
         facts.into_rows()
     }
 
-    /// The steps behind this one, each behind its tier.
+    /// The steps after this one, each with its tier in front.
     fn rest(&self, width: usize, pen: &Pen<'_>) -> Rows {
         if self.held.rest.is_empty() {
             return Rows::default();
@@ -153,7 +153,7 @@ impl Approve {
     }
 }
 
-/// A step behind this one: its tier, and all of its command, since a yes may hold it.
+/// A step after this one: its tier, and its whole command, since an approval may include it.
 fn ahead(step: &Ahead, width: usize, pen: &Pen<'_>, longs: &Longs) -> Rows {
     let tone = command::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
     let label = format!("  {}", step.risk.tier.name());

@@ -1,5 +1,5 @@
-//! The model asks something: its choices by letter, digit and arrows, or the person's own
-//! words. Nothing runs by an answer.
+//! The dialog for a question of the model: its choices by letter, digit and arrows, or an answer in
+//! the user's own words. No answer runs anything.
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -19,9 +19,9 @@ use crate::tui::paint::{self, Pen};
 use crate::tui::status::Hint;
 use crate::words::{Lang, Word, screen as words};
 
-/// Rows of a field of one's own words.
+/// Rows of the field for a free answer.
 const FIELD: u16 = 6;
-/// Prose is not set wider than this.
+/// Prose is not laid out wider than this.
 const MEASURE: usize = 100;
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ enum Doing {
     Sent,
 }
 
-/// A row that can be taken.
+/// A row that can be selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Row {
     Choice(usize),
@@ -61,12 +61,12 @@ impl AskModal {
         AskModal { id, text, choices, free, chosen: 0, doing, sheet, listening }
     }
 
-    /// Where keys go at this moment.
+    /// Sets where keys go at the moment.
     pub fn listen(&mut self, listening: Listening) {
         self.listening = listening;
     }
 
-    /// Keys go to the draft now: nothing stays marked for a later Enter.
+    /// Keys go to the draft now: nothing stays selected for a later Enter.
     pub fn leave(&mut self) {
         self.chosen = 0;
     }
@@ -76,7 +76,7 @@ impl AskModal {
         matches!(self.doing, Doing::Writing(_))
     }
 
-    /// Moves through what does not fit; false where all of it does.
+    /// Scrolls what does not fit; false if everything fits.
     pub fn scroll(&mut self, by: Scrolled) -> bool {
         self.sheet.scroll(by, true)
     }
@@ -141,7 +141,7 @@ impl AskModal {
         Answer::Stay
     }
 
-    /// The row a letter or a digit stands for.
+    /// The row that a letter or a digit selects.
     fn typed(&self, typed: char) -> Option<Row> {
         let rows = self.rows();
         if let Some(digit) = typed.to_digit(10) {
@@ -206,7 +206,7 @@ impl AskModal {
         page
     }
 
-    /// One below the other, a long one on as many rows as it takes.
+    /// One choice below the other; a long one wraps.
     fn grid(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let rows = self.rows().into_iter().enumerate();
         rows.flat_map(|(at, row)| self.cell(at, row, width, pen)).collect()

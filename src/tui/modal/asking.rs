@@ -1,5 +1,5 @@
-//! What every question has in common: its choices, what of it must be seen, the
-//! field for a changed command or a word to the model, and the one answer.
+//! The common part of all questions: the choices, what must be seen before approval, the field for
+//! an edited command or a message to the model, and the answer.
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -21,7 +21,7 @@ use crate::tui::status::Hint;
 use crate::tui::{Millis, clean};
 use crate::words::{Lang, Say, Word, prompt, screen as words};
 
-/// A second letter takes what was not all seen, but not while it is held down.
+/// A second press approves what was not all seen, but not while the key is held down.
 const HELD: Millis = 700;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Asking {
     pub doing: Doing,
     sheet: Sheet,
     care: Care,
-    /// Its rest may go unseen: a mild change of a file.
+    /// A low-risk change of a file, whose rest may stay unseen.
     slight: bool,
     listening: Listening,
     refused: Option<Refusal>,
@@ -41,7 +41,7 @@ pub struct Asking {
 /// Why the last key did nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Refusal {
-    /// Not all of what a yes would hold was on the screen.
+    /// Not everything that the approval would cover was on the screen.
     Unseen {
         all: bool,
         at: Millis,
@@ -54,7 +54,7 @@ pub enum Doing {
     Choosing,
     Editing(Box<Editor>),
     Wording(Box<Composer>),
-    /// The answer is on its way; the session closes the question.
+    /// The answer was sent; the session closes the question.
     Sent,
 }
 
@@ -75,37 +75,37 @@ impl Asking {
         }
     }
 
-    /// A second yes may take what was not all seen.
+    /// Lets a second press approve what was not all seen.
     #[must_use]
     pub fn slight(mut self, slight: bool) -> Asking {
         self.slight = slight && self.care == Care::Plain;
         self
     }
 
-    /// Where keys go at this moment.
+    /// Sets where keys go at the moment.
     pub fn listen(&mut self, listening: Listening) {
         self.listening = listening;
         let here = matches!(listening, Listening::Here | Listening::BesideDraft);
         self.choices.rest_for_now(!here);
     }
 
-    /// Keys go to the draft now: nothing stays marked or refused for a later Enter.
+    /// Keys go to the draft now: nothing stays selected or refused for a later Enter.
     pub fn leave(&mut self) {
         self.choices.reset();
         self.refused = None;
     }
 
-    /// Whether something is written on it.
+    /// Whether a text field is open in the dialog.
     pub fn is_field(&self) -> bool {
         matches!(self.doing, Doing::Editing(_) | Doing::Wording(_))
     }
 
-    /// Moves through what does not fit; false where all of it does.
+    /// Scrolls what does not fit; false if everything fits.
     pub fn scroll(&mut self, by: Scrolled) -> bool {
         self.sheet.scroll(by, self.care == Care::Plain)
     }
 
-    /// What stands on the sheet now, when `work` was asked about and judged `risk`.
+    /// The current content of the dialog, for a question about `work` with the assessment `risk`.
     pub fn subject<'a>(
         &'a self,
         work: &'a Work,
@@ -132,7 +132,7 @@ impl Asking {
         }
     }
 
-    /// A key; `held` is what the question is about.
+    /// Handles a key; `held` is the subject of the question.
     pub fn key(
         &mut self,
         key: &KeyEvent,
@@ -206,7 +206,7 @@ impl Asking {
         Answer::Stay
     }
 
-    /// Esc: the answer that changes nothing.
+    /// Esc gives the answer that changes nothing.
     fn reject(&mut self, held: Option<(&Work, &Risk)>) -> Answer {
         match (held, self.choices.only_halts()) {
             (None, true) => self.send(Decision::Stop),
@@ -250,7 +250,7 @@ impl Asking {
         }
     }
 
-    /// A yes counts when all was seen, and for what is grave only by its own letter.
+    /// Approval counts once everything was seen; a high-risk step takes its own letter.
     fn approve(&mut self, decision: Decision, press: Press) -> Answer {
         if !self.sheet.seen() {
             let warned = match press.before {
@@ -306,7 +306,7 @@ impl Asking {
         }
     }
 
-    /// After a change: asks for a judgement when there is something new to judge.
+    /// After an edit: asks for an assessment if there is something new to assess.
     fn reread(&mut self) -> Answer {
         let ask = self.id;
         let Doing::Editing(editor) = &mut self.doing else { return Answer::Stay };
@@ -328,12 +328,12 @@ impl Asking {
         self.refused = None;
     }
 
-    /// Whether a key may count for what stands on the sheet.
+    /// Whether keys are accepted for the current content.
     pub fn takes(&self) -> bool {
         matches!(self.doing, Doing::Choosing)
     }
 
-    /// What comes before the keys: why the last one did nothing, or where they go.
+    /// The text before the keys: why the last key did nothing, or where keys go.
     fn says(&self) -> (Option<Word>, Until) {
         let (refused, until) = match self.refused {
             Some(Refusal::Said(why)) => (why, Until::AnotherKey),
@@ -359,7 +359,7 @@ impl Asking {
         self.sheet.reveal(row);
     }
 
-    /// "All" of nothing is no answer.
+    /// "All" of nothing is not an answer.
     fn nothing_marked(&self) -> bool {
         self.choices.rest().is_empty()
     }
@@ -369,7 +369,7 @@ impl Asking {
         Answer::Send(Op::Decide { ask: self.id, decision })
     }
 
-    /// What stands below the body, and the hint under it.
+    /// Adds the foot below the body, and the hint under it.
     pub fn finish(&mut self, page: &mut Page, width: usize, pen: &Pen<'_>) {
         let hints: &[Hint] = match &mut self.doing {
             Doing::Choosing => {
@@ -404,7 +404,7 @@ impl Asking {
         page.hint = with_draft(hints, self.listening, width, pen);
     }
 
-    /// Draws the page; the caret, when something is written.
+    /// Draws the page; returns the position of the cursor while a field is open.
     pub fn draw(
         &mut self,
         screen: Rect,
@@ -423,13 +423,13 @@ impl Asking {
     }
 }
 
-/// How a choice was taken.
+/// How a choice was made.
 #[derive(Clone, Copy, Debug)]
 struct Press {
-    /// By exactly its letter.
+    /// With exactly its letter.
     typed: bool,
     at: Millis,
-    /// Why the key before did nothing.
+    /// Why the previous key did nothing.
     before: Option<Refusal>,
 }
 
@@ -442,7 +442,7 @@ pub fn listens(listening: Listening) -> Option<Word> {
     }
 }
 
-/// The keys that count, and the way back to a draft that waits.
+/// The active keys, and the way back to a waiting draft.
 pub fn with_draft(
     hints: &[Hint],
     listening: Listening,
@@ -457,30 +457,30 @@ pub fn with_draft(
     hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), width, pen)
 }
 
-/// What stands on a sheet: the step as it was proposed, or as it is being changed.
+/// The content of a dialog: the step as proposed, or as edited.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     pub work: &'a Work,
     pub risk: &'a Risk,
-    /// What it does to a file, as it stands there.
+    /// Its change of a file, in the current text.
     pub change: Option<&'a Change>,
     pub standing: Standing<'a>,
     longs: &'a Longs,
 }
 
-/// How sure the judgement of a subject is.
+/// How current the assessment of a subject is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Standing<'a> {
     Proposed,
-    /// Changed, and judged as it stands there.
+    /// Edited, and assessed in its current text.
     Judged,
-    /// Changed; the judgement in view is of an earlier text.
+    /// Edited; the assessment shown is of an earlier text.
     Awaited,
     Unreadable(&'a Say),
 }
 
 impl<'a> Subject<'a> {
-    /// The head of the sheet, and the command as its first rows.
+    /// The head of the dialog, with the command as its first rows.
     pub fn page(&self, title: Word, width: usize, pen: &Pen<'_>) -> Page {
         let sure = matches!(self.standing, Standing::Proposed | Standing::Judged);
         let badge = match self.standing {
@@ -565,7 +565,7 @@ pub fn hint_line(hints: &[Hint], width: usize, pen: &Pen<'_>) -> Line<'static> {
     line
 }
 
-/// What a key did in a field of a question.
+/// The effect of a key in a field of a question.
 pub enum Field {
     Changed,
     Done,

@@ -1,5 +1,5 @@
-//! A change of a file on a question's sheet: which file, how much of it, and the diff,
-//! in which everything can be seen.
+//! A change of a file in a question: the file, the size of the change, and the diff with every
+//! character visible.
 
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
@@ -11,11 +11,11 @@ use crate::tui::transcript::LongDiff;
 use crate::tui::{clean, transcript};
 use crate::words::screen as words;
 
-/// Rows of a diff that must have been seen before a yes counts. What is longer can be
-/// seen, and is read in the file.
+/// Rows of a diff that must be seen before it can be approved. The rest of a longer diff can be
+/// scrolled to, or read in the file.
 pub const MUST: usize = 400;
 
-/// A diff of more bytes is set row by row, as it is looked at.
+/// A diff larger than this many bytes is laid out only where it is in view.
 const LONG: usize = 64 * 1024;
 
 /// The head of the diff, and its rows.
@@ -53,7 +53,7 @@ pub fn rows(tool: &str, change: &Change, width: usize, pen: &Pen<'_>, longs: &Lo
             rows
         }
     };
-    // The names stand in the head already.
+    // The head already shows the names.
     let body = change.diff.splitn(3, '\n').nth(2).unwrap_or_default();
     let mut rows = Rows::from(rows);
     if body.len() > LONG {
@@ -68,7 +68,7 @@ pub fn rows(tool: &str, change: &Change, width: usize, pen: &Pen<'_>, longs: &Lo
     rows
 }
 
-/// With everything that hides spelt out; tabs and line ends stay.
+/// Spells out invisible characters, except tabs and line ends.
 fn seen(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! The choices of a question: by letter, by digit, by arrows. The safe one is first
-//! and chosen until somebody moves.
+//! The choices of a question, by letter, digit and arrows. The safe one is first and selected until
+//! the user moves.
 
 use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
@@ -12,7 +12,7 @@ use crate::tui::paint::Pen;
 use crate::tui::status::Hint;
 use crate::words::{Word, prompt, screen as words};
 
-/// What a person can answer.
+/// The possible answers of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     Reject,
@@ -27,14 +27,14 @@ pub enum Pick {
     Trust,
 }
 
-/// One row: its letter, what it says, and what it says where there is little room.
+/// One row: its letter, its label, and a short label for narrow dialogs.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
     pub letter: char,
     pub pick: Pick,
     pub label: Word,
     pub short: Word,
-    /// It holds beyond this question: its letter marks it, and only Enter takes it.
+    /// It has effect beyond this question: its letter only selects it, Enter confirms.
     pub lasts: bool,
 }
 
@@ -42,18 +42,18 @@ const fn choice(letter: char, pick: Pick, label: Word, short: Word) -> Choice {
     Choice { letter, pick, label, short, lasts: false }
 }
 
-/// What is remembered, or trusted.
+/// A choice that is remembered, or that grants trust.
 const fn lasting(letter: char, pick: Pick, label: Word, short: Word) -> Choice {
     Choice { letter, pick, label, short, lasts: true }
 }
 
 const REJECT: Choice = choice('n', Pick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
 const RUN: Choice = choice('y', Pick::Run, words::PICK_RUN, words::PICK_RUN_SHORT);
-/// What is grave takes a capital letter, so that no habit answers it.
+/// A high-risk step takes a capital letter, so that habit cannot answer it.
 const RUN_GRAVE: Choice = choice('Y', Pick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
 const SESSION: Choice = lasting('s', Pick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
 const PROJECT: Choice = lasting('p', Pick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
-/// This one and those behind it, which stand on the sheet.
+/// This step and the ones after it that the dialog shows.
 const ALL: Choice = choice('a', Pick::All, words::PICK_ALL, words::PICK_ALL_SHORT);
 const EDIT: Choice = choice('e', Pick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
 const WORD: Choice = choice('w', Pick::Word, words::PICK_WORD, words::PICK_WORD_SHORT);
@@ -64,40 +64,40 @@ const READ_ONLY: Choice =
 const TRUST: Choice = lasting('t', Pick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
 const TRUST_ABOVE: Choice =
     lasting('a', Pick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
-/// At the question of a step: the folder first, then the step again.
+/// In the question about a step: trust the folder first, then assess the step again.
 const TRUST_FIRST: Choice =
     lasting('t', Pick::Trust, words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT);
 const LEAVE: Choice = choice('x', Pick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
 const NONE: Choice = choice('n', Pick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
-/// The pieces that are marked.
+/// The marked shell pieces.
 const MARKED: Choice = choice('y', Pick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
 const GO_ON: Choice = choice('y', Pick::GoOn, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
 
-/// How much care an approval takes.
+/// The care that an approval takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Care {
     Plain,
-    /// An L2: only its capital letter runs it.
+    /// An L2 step: only its capital letter runs it.
     Grave,
 }
 
-/// Choices in their order, and the one that Enter takes.
+/// The choices in order, and the one that Enter confirms.
 #[derive(Clone, Debug)]
 pub struct Choices {
     rows: Vec<Choice>,
     chosen: usize,
-    /// What is marked until somebody moves.
+    /// The choice selected until the user moves.
     default: usize,
-    /// The steps that "all" means besides the one that is asked about.
+    /// The steps that "all" includes besides the one in question.
     rest: Vec<String>,
-    /// The cursor stands elsewhere: none looks chosen.
+    /// The cursor is elsewhere: no choice looks selected.
     left: bool,
-    /// Keys go elsewhere for now: none looks chosen either.
+    /// Keys go elsewhere for now: no choice looks selected either.
     rests: bool,
 }
 
 impl Choices {
-    /// May this step run? `remember`: a rule can be kept.
+    /// The choices for a step. `remember`: a rule can be saved.
     pub fn for_step(care: Care, remember: bool) -> Choices {
         let rows = match (care, remember) {
             (Care::Grave, _) => vec![REJECT, WORD, STOP, EDIT, RUN_GRAVE],
@@ -107,7 +107,7 @@ impl Choices {
         Choices::of(rows)
     }
 
-    /// Offers a yes to the steps behind as well.
+    /// Offers to approve the following steps as well.
     #[must_use]
     pub fn with_all(mut self, rest: Vec<String>) -> Choices {
         let behind = self.rows.iter().position(|row| row.pick == Pick::Run);
@@ -131,41 +131,41 @@ impl Choices {
         Choices { rows, chosen: 0, default: 0, rest: Vec::new(), left: false, rests: false }
     }
 
-    /// Shall this shell line run?
+    /// The choices for a shell line.
     pub fn for_shell(care: Care) -> Choices {
         let run = if care == Care::Grave { RUN_GRAVE } else { RUN };
         Choices::of(vec![REJECT, EDIT, run])
     }
 
-    /// Shall the marked shell pieces run?
+    /// The choices for the shell pieces of a template.
     pub fn for_pieces() -> Choices {
         Choices::of(vec![NONE, MARKED])
     }
 
-    /// What "all" means from now on.
+    /// Sets the steps that "all" includes.
     pub fn set_rest(&mut self, rest: Vec<String>) {
         self.rest = rest;
     }
 
-    /// The cursor goes elsewhere, or comes back.
+    /// The cursor leaves or comes back.
     pub fn leave(&mut self, left: bool) {
         self.left = left;
     }
 
-    /// Keys go elsewhere, or come back.
+    /// Keys go elsewhere or come back.
     pub fn rest_for_now(&mut self, rests: bool) {
         self.rests = rests;
     }
 
-    /// Puts the mark on a choice.
+    /// Selects a choice.
     pub fn mark(&mut self, choice: &Choice) {
         if let Some(at) = self.rows.iter().position(|row| row.letter == choice.letter) {
             self.chosen = at;
         }
     }
 
-    /// Takes the mark back to where it stood at first: what was marked meanwhile may have
-    /// been the first letters of something else.
+    /// Restores the first selection: keys pressed meanwhile may have been the first letters of
+    /// something else.
     pub fn reset(&mut self) {
         self.chosen = self.default;
     }
@@ -186,12 +186,12 @@ impl Choices {
         self.chosen + 1 >= self.rows.len()
     }
 
-    /// Shall the turn go on?
+    /// The choices for a pause of the turn.
     pub fn for_pause() -> Choices {
         Choices::of(vec![HALT, GO_ON])
     }
 
-    /// Is this folder trusted? How it stands is marked.
+    /// The choices for trust in the folder. The current state is selected.
     pub fn for_trust(above: Option<String>, trusted: bool) -> Choices {
         let mut choices = match above {
             Some(above) => {
@@ -207,17 +207,17 @@ impl Choices {
         choices
     }
 
-    /// It is about a folder, which without a yes is only read.
+    /// It is about a folder; without approval only reads are allowed there.
     pub fn is_trust(&self) -> bool {
         self.rows.iter().any(|row| row.label == words::PICK_READ_ONLY)
     }
 
-    /// True when nothing is held that could be rejected.
+    /// True when there is nothing that could be rejected.
     pub fn only_halts(&self) -> bool {
         self.rows.iter().all(|row| matches!(row.pick, Pick::Stop | Pick::GoOn))
     }
 
-    /// Which keys are worth naming.
+    /// The keys worth showing.
     pub fn hints(&self) -> &'static [Hint] {
         let marks =
             self.rows.iter().any(|row| row.pick == Pick::All && row.letter == MARKED.letter);
@@ -237,13 +237,13 @@ impl Choices {
         self.chosen = (self.chosen + self.rows.len().saturating_sub(1)) % self.rows.len().max(1);
     }
 
-    /// What Enter takes.
+    /// The choice that Enter confirms.
     pub fn chosen(&self) -> Option<Choice> {
         self.rows.get(self.chosen).copied()
     }
 
-    /// What a letter or a digit picks. Whether it was the exact letter is for the
-    /// caller to ask: it matters for what is grave.
+    /// The choice of a letter or a digit. The caller checks for the exact letter, which matters for
+    /// high-risk steps.
     pub fn picked(&self, key: &KeyEvent) -> Option<Choice> {
         let typed = keys::letter(key)?;
         if let Some(digit) = typed.to_digit(10) {
@@ -276,7 +276,7 @@ impl Choices {
             .collect()
     }
 
-    /// One behind the other, with the short labels.
+    /// One after the other, with the short labels.
     pub fn flow(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> = Vec::new();
         for at in 0..self.rows.len() {
@@ -316,7 +316,7 @@ enum Room {
     Little,
 }
 
-/// Whether a letter answers some question, if not this one: it was meant for an answer.
+/// Whether a letter answers some question, if not this one: the user then meant to answer.
 pub fn answers(typed: char) -> bool {
     let rows = [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, TRUST_FIRST];
     typed.is_ascii_digit() || rows.iter().any(|row| row.letter.eq_ignore_ascii_case(&typed))

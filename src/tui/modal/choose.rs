@@ -1,7 +1,7 @@
-//! A list to choose from: a theme, a model, a saved session. Typing filters it, the arrows walk it, and
-//! whoever opened it hears at once what is marked, so that it can be tried on.
+//! A picker: a theme, a model, a saved session. Typing filters the list, the arrows move through
+//! it, and the opener learns of every selected row at once, so that it can be previewed.
 //!
-//! It stands at the bottom edge; what it changes is seen above it.
+//! It is docked to the bottom edge, so that its effect is visible above it.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
@@ -17,14 +17,14 @@ use crate::tui::paint::{self, Pen, Rule};
 use crate::tui::{clean, status};
 use crate::words::{Say, Word, screen as words};
 
-/// Rows that are visible at once.
+/// Rows visible at once.
 const ROWS: usize = 10;
-/// The longest filter anybody types.
+/// The longest filter.
 const LONGEST: usize = 80;
-/// Head, filter and hint.
+/// Rows of the head, the filter and the hint.
 const FRAME: u16 = 3;
 
-/// What is chosen.
+/// The kind of the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     Theme,
@@ -33,22 +33,22 @@ pub enum Topic {
     Session,
     /// A turn to go back to.
     Turn,
-    /// What to take back with that turn.
+    /// The parts to undo with that turn.
     What {
         turn: u64,
     },
     Bot,
-    /// What becomes of a conversation that is not saved.
+    /// The fate of a conversation that is not saved.
     Leave,
 }
 
-/// What came of a key.
+/// The result of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The mark stands on this one now.
+    /// This row is selected now.
     Marked(String),
     Taken(String),
-    /// Nothing was taken: all is to be as it was.
+    /// Cancelled: everything is to be as before.
     Left,
 }
 
@@ -56,11 +56,11 @@ pub enum Choice {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub value: String,
-    /// What is shown in place of the value; empty: the value itself.
+    /// Shown in place of the value; empty: the value itself.
     pub label: String,
-    /// What it is, beside it.
+    /// A description next to it.
     pub about: Option<Say>,
-    /// More of it, shown while it is marked.
+    /// More of it, shown while it is selected.
     pub more: String,
 }
 
@@ -69,7 +69,7 @@ impl Row {
         if self.label.is_empty() { &self.value } else { &self.label }
     }
 
-    /// Whether each of these words stands anywhere in it.
+    /// Whether it contains each of these words.
     fn holds(&self, words: &str) -> bool {
         let about = self.about.as_ref().map(ToString::to_string).unwrap_or_default();
         let all = [self.value.as_str(), &self.label, &self.more, &about].join("\n").to_lowercase();
@@ -84,19 +84,19 @@ pub struct Choose {
     typed: String,
     found: Vec<Found>,
     marked: usize,
-    /// What is to be said about the marked one.
+    /// A note about the selected row.
     pub said: Option<Say>,
 }
 
 #[derive(Debug)]
 struct Found {
     row: usize,
-    /// Characters of its value that were typed.
+    /// Positions of the typed characters in its value.
     letters: Vec<u32>,
 }
 
 impl Choose {
-    /// The mark stands on the row with the value `now`, or on the first.
+    /// Selects the row with the value `now`, or the first.
     pub fn new(topic: Topic, rows: Vec<Row>, now: &str) -> Choose {
         let mut choose =
             Choose { topic, rows, typed: String::new(), found: Vec::new(), marked: 0, said: None };
@@ -109,7 +109,7 @@ impl Choose {
         self.topic
     }
 
-    /// Takes the rows it has waited for.
+    /// Takes the rows that it waited for.
     pub fn fill(&mut self, rows: Vec<Row>) {
         self.rows = rows;
         self.find();
@@ -154,8 +154,9 @@ impl Choose {
         }
     }
 
-    /// One of few rows, which are not filtered: a digit takes one, the first letter of
-    /// its value marks it. A word that is typed out so means the same as its letter.
+    /// Handles typing in a short list, which is not filtered: a digit confirms a row, the first
+    /// letter of its value selects it. Typing the whole value therefore has the same effect as its
+    /// first letter.
     fn named(&mut self, c: char) -> Answer {
         if let Some(number) = c.to_digit(10) {
             let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
@@ -186,7 +187,7 @@ impl Choose {
         Some(row.value.clone())
     }
 
-    /// The rows that fit what was typed, the best first; without it, all as they stand.
+    /// The rows that match the filter, the best first; all in order without a filter.
     fn find(&mut self) {
         let (case, kind) = (CaseMatching::Ignore, AtomKind::Fuzzy);
         let pattern = Pattern::new(&self.typed, case, Normalization::Smart, kind);
@@ -210,7 +211,7 @@ impl Choose {
         self.marked = 0;
     }
 
-    /// Rows whose words count as well, and which have more to show.
+    /// Rows whose descriptions are searched too, and which have more to show.
     fn is_long(&self) -> bool {
         matches!(self.topic, Topic::Session | Topic::Turn)
     }
@@ -256,7 +257,7 @@ impl Choose {
         caret
     }
 
-    /// More of the marked row.
+    /// More of the selected row.
     fn preview(&self, area: Rect, pen: &Pen<'_>) -> Line<'static> {
         let row = self.found.get(self.marked).and_then(|found| self.rows.get(found.row));
         let more = row.map(|row| clean::flat(&row.more)).unwrap_or_default();
@@ -329,7 +330,7 @@ impl Choose {
         }
         let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
         let mut name = vec![Span::styled(sigil, base)];
-        // A name that had to be made safe has other letters than those that were found.
+        // A name that had to be made safe has other characters than those that matched.
         let shown = row.shown();
         if clean::flat(shown) == shown {
             name.extend((0_u32..).zip(shown.chars()).map(|(at, c)| {
@@ -361,7 +362,7 @@ impl Topic {
         }
     }
 
-    /// What typing does.
+    /// The placeholder that says what typing does.
     fn how(self) -> Word {
         match self {
             Topic::What { .. } => words::REWIND_KEYS,
@@ -370,7 +371,7 @@ impl Topic {
         }
     }
 
-    /// What is said while there are no rows.
+    /// The text while there are no rows.
     fn waits(self) -> Word {
         match self {
             Topic::Theme | Topic::Model | Topic::Bot => words::MODELS_ASKED,
@@ -381,7 +382,7 @@ impl Topic {
     }
 }
 
-/// Each kind of thing in its colour.
+/// A sample of each colour of the theme.
 fn swatch(pen: &Pen<'_>) -> Line<'static> {
     let theme = pen.theme;
     let say = |word: Word, style| Span::styled(word.text(pen.lang).to_owned(), style);

@@ -1,5 +1,5 @@
-//! A step as rows one can judge by: every argument apart, nothing stripped, what the
-//! reasons point at marked; then where, what it may do, and why it asks.
+//! Shows a step in rows that can be reviewed: every argument separate, nothing removed, the parts
+//! that reasons point at highlighted; then its folder, its possible effects, and the reasons.
 
 use std::ops::Range;
 
@@ -15,11 +15,10 @@ use crate::tui::{clean, paint};
 use crate::words::safety::{ELEVATES, ELEVATES_ASKED};
 use crate::words::{Say, Word, screen as words};
 
-/// A text with so many line breaks is shown line by line, also where it would fit on one
-/// row.
+/// A text with this many line breaks is shown line by line, even if it fits on one row.
 const BROKEN: usize = 3;
 
-/// A text with a style for each part of it, on its way into rows.
+/// A text with styled parts, on its way into rows.
 #[derive(Debug, Default)]
 struct Styled {
     text: String,
@@ -36,7 +35,7 @@ pub fn work(work: &Work, risk: &Risk, width: usize, pen: &Pen<'_>) -> Vec<Line<'
     }
 }
 
-/// On one row where it fits and reads well, else one argument a row.
+/// On one row where it fits and reads well, else one argument per row.
 fn exec(
     program: &str,
     args: &[String],
@@ -75,7 +74,7 @@ fn exec(
     rows
 }
 
-/// The gravest reason that points at an argument.
+/// The tier of the worst reason that points at an argument.
 fn points_at(risk: &Risk, arg: usize) -> Option<Tier> {
     risk.reasons
         .iter()
@@ -93,7 +92,7 @@ fn token(word: &str, style: Style) -> Styled {
     Styled { text, marks, style }
 }
 
-/// A text in which everything can be seen.
+/// A text with every character visible.
 fn shown(text: &str, style: Style) -> Styled {
     let escaped = escape(text);
     Styled { text: escaped.text, marks: escaped.marks, style }
@@ -136,12 +135,12 @@ fn indented(mut row: Line<'static>) -> Line<'static> {
     row
 }
 
-/// A text of which nothing is left out, cut into rows.
+/// A text cut into rows without leaving anything out.
 pub fn whole(text: &str, style: Style, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     shown(text, style).rows(width, pen)
 }
 
-/// The facts under the command: a label each, in one column.
+/// The facts under the command, each with a label, in one column.
 pub struct Facts {
     column: usize,
     width: usize,
@@ -172,13 +171,13 @@ impl Facts {
         self.rows.push(Line::default());
     }
 
-    /// A text of ours or a path: everything in it can be seen.
+    /// A text of the application or a path, with every character visible.
     pub fn text(&mut self, label: Word, text: &str, style: Style, pen: &Pen<'_>) {
         let rows = shown(text, style).rows(self.width, pen);
         self.put(label, rows, pen);
     }
 
-    /// Sentences of ours that go on with the fact above.
+    /// Sentences that continue the fact above.
     pub fn more(&mut self, says: &[Say], pen: &Pen<'_>) {
         for say in says {
             let rows = clean::wrap(&say.text(pen.lang), self.width);
@@ -187,7 +186,7 @@ impl Facts {
         }
     }
 
-    /// Words of the model: read, never trusted, and no more than a few rows.
+    /// Words of the model: shown for information, never trusted, and in a few rows at most.
     pub fn said(&mut self, label: Word, text: &str, pen: &Pen<'_>) {
         if text.trim().is_empty() {
             return;
@@ -264,7 +263,7 @@ fn pointed<'a>(work: &'a Work, reason: &Reason) -> Option<&'a str> {
     }
 }
 
-/// An effect, as it reads behind "may".
+/// An effect, as it reads after "may".
 fn name(effect: Effect) -> Word {
     match effect {
         Effect::Read => words::EFFECT_READ,
@@ -291,15 +290,14 @@ pub fn badge(risk: &Risk) -> Word {
     }
 }
 
-/// The colour of a judgement: a lifted one is as grave as it was.
+/// The colour of an assessment: a risk lowered from L2 keeps the colour of L2.
 pub fn tone(risk: &Risk, pen: &Pen<'_>) -> Style {
     pen.theme.tier(if risk.lifted { Tier::L2 } else { risk.tier })
 }
 
 impl Styled {
-    /// Rows of at most `width` columns, cut where they end: nothing is left out. A text
-    /// of several lines that is longer than a row is also cut behind each line break,
-    /// which stays visible as such.
+    /// Rows of at most `width` columns, cut at the edge: nothing is left out. A text of several
+    /// lines that is longer than a row is also cut after each line break, which stays visible.
     fn rows(self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let width = width.max(1);
         let breaks = self.breaks().count();
@@ -315,7 +313,7 @@ impl Styled {
         parts.iter().flat_map(row).map(|row| Line::from(self.spans(row, pen))).collect()
     }
 
-    /// Where the line breaks end that are spelt out.
+    /// The ends of the line breaks, which are spelt out.
     fn breaks(&self) -> impl Iterator<Item = usize> + '_ {
         let is_break = |mark: &&Range<usize>| self.text.get((*mark).clone()) == Some("\\n");
         self.marks.iter().filter(is_break).map(|mark| mark.end)
@@ -333,7 +331,7 @@ impl Styled {
         lines
     }
 
-    /// One part of it, with what could not be seen set apart.
+    /// One part of it, with invisible characters set apart.
     fn spans(&self, part: Range<usize>, pen: &Pen<'_>) -> Vec<Span<'static>> {
         let odd = pen.theme.danger.add_modifier(Modifier::REVERSED);
         let mut spans = Vec::new();
@@ -356,7 +354,7 @@ impl Styled {
     }
 }
 
-/// A reason as it is said to somebody who is being asked: how to be asked is no advice.
+/// A reason worded for the question: advice on how to be asked is out of place there.
 fn asked(say: &Say) -> Say {
     match (say.word(), say.value("program")) {
         (ELEVATES, Some(program)) => ELEVATES_ASKED.with("program", program.clone()),

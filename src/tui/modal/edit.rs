@@ -1,5 +1,5 @@
-//! A step as a text that a person changes: each change is judged anew, and only what
-//! was judged, and is not refused, can be run.
+//! Lets the user edit a step as text: each change is assessed again, and only text that was
+//! assessed and not denied can run.
 
 use crate::protocol::{Change, Risk, Tier, Work};
 use crate::safety::written::{self, Form};
@@ -9,27 +9,27 @@ use crate::words::{Lang, Say};
 #[derive(Debug)]
 pub struct Editor {
     pub field: Composer,
-    /// What the text means now.
+    /// The meaning of the current text.
     work: Result<Work, Say>,
     form: Form,
-    /// The last answer, and the work it was about.
+    /// The last assessment, and the work it was about.
     judged: Option<(Work, Risk)>,
-    /// What that work would do to a file.
+    /// The change that this work would make to a file.
     change: Option<Change>,
 }
 
-/// Where the judgement of what stands there is.
+/// The state of the assessment of the current text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Judgement<'a> {
-    /// It cannot be read.
+    /// It cannot be parsed.
     Unreadable(&'a Say),
-    /// Not yet; what was found of the text before stays in view meanwhile.
+    /// Not assessed yet; the assessment of the text before stays in view meanwhile.
     Awaited(Option<&'a Risk>),
     Here(&'a Risk),
 }
 
 impl Editor {
-    /// Begins with the step as it was proposed, which has been judged already.
+    /// Begins with the step as proposed, which has been assessed already.
     pub fn new(work: &Work, risk: Option<&Risk>, lang: Lang) -> Editor {
         let mut field = Composer::new(Vec::new());
         field.paste(&written::text(work), lang);
@@ -38,7 +38,7 @@ impl Editor {
         Editor { field, work: Ok(work.clone()), form, judged, change: None }
     }
 
-    /// Reads the text again; the work, when it is another one that must be judged.
+    /// Parses the text again; returns the work if it changed and must be assessed.
     pub fn changed(&mut self) -> Option<Work> {
         let now = self.form.read(&self.field.whole());
         if now == self.work {
@@ -50,8 +50,8 @@ impl Editor {
         (!known).then(|| work.clone())
     }
 
-    /// Takes an answer. One about an earlier text that comes late must not push out
-    /// the one about what stands there now: nobody would ask for that again.
+    /// Takes an assessment. A late one for an earlier text must not replace the one for the current
+    /// text: nothing would request that again.
     pub fn judged(&mut self, work: Work, risk: Risk, change: Option<Change>) {
         let late = matches!(self.judgement(), Judgement::Here(_)) && self.work() != Some(&work);
         if !late {
@@ -59,7 +59,7 @@ impl Editor {
         }
     }
 
-    /// What the step as it stands there does to a file, where that is known.
+    /// The change that the edited step makes to a file, where that is known.
     pub fn change(&self) -> Option<&Change> {
         self.change.as_ref().filter(|_| matches!(self.judgement(), Judgement::Here(_)))
     }
@@ -72,12 +72,12 @@ impl Editor {
         }
     }
 
-    /// What would run.
+    /// The work that would run.
     pub fn work(&self) -> Option<&Work> {
         self.work.as_ref().ok()
     }
 
-    /// The work, when a yes to it counts: judged, exactly this, and not refused.
+    /// The work, if it can be approved: assessed as it is, and not denied.
     pub fn ready(&self) -> Option<&Work> {
         match self.judgement() {
             Judgement::Here(risk) if risk.tier < Tier::L2 => self.work(),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_answer_about_an_earlier_text_does_not_undo_the_judgement() {
+    fn a_late_assessment_of_an_earlier_text_is_ignored() {
         let log = Work::exec("git", &["log"]);
         let mut editor = Editor::new(&log, Some(&risk(Tier::L0)), Lang::En);
         let earlier = typed(&mut editor, "git lo").expect("it must be judged");

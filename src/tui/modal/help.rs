@@ -1,4 +1,4 @@
-//! Help: every key and every command, drawn from their own tables.
+//! The help page: every key and every command, drawn from their own tables.
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -15,15 +15,15 @@ use crate::tui::paint::Pen;
 use crate::tui::{clean, status};
 use crate::words::{Value, Word, screen as words};
 
-/// From this width on, keys and commands stand side by side.
+/// From this width on, keys and commands are side by side.
 const WIDE: u16 = 132;
-/// No column of help gets wider than one likes to read.
+/// No column of help is wider than is comfortable to read.
 const READABLE: usize = 96;
 
 #[derive(Debug, Default)]
 pub struct Help {
     page: Page,
-    /// What people keep, by headings.
+    /// The user's extensions, by headings.
     kept: Vec<(Value, Vec<(String, Value)>)>,
 }
 
@@ -75,7 +75,7 @@ impl Help {
             .collect()
     }
 
-    /// Commands by category, in the order of their table; then what people keep.
+    /// Commands by category, in the order of their table; then the extensions.
     fn commands(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let mut list = List::default();
         for (category, commands) in by_category(Surface::Local) {
@@ -94,7 +94,7 @@ impl Help {
     }
 }
 
-/// What somebody needs who sees this for the first time.
+/// The introduction for new users.
 fn first(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     let mut list = List::default();
     list.head(words::HELP_FIRST.text(pen.lang));
@@ -104,7 +104,7 @@ fn first(width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     list.rows(width, pen)
 }
 
-/// Keys by the place they count in.
+/// Keys by context.
 pub fn key_list(pen: &Pen<'_>) -> List {
     let mut list = List::default();
     for (place, title) in PLACES {

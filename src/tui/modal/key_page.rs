@@ -1,4 +1,4 @@
-//! Every key by the place it counts in, searched by typing.
+//! The page of all keys by context, with a search.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -13,9 +13,9 @@ use crate::tui::paint::{self, Pen};
 use crate::tui::{clean, status};
 use crate::words::screen as words;
 
-/// The longest search anybody types.
+/// The longest search.
 const LONGEST: usize = 80;
-/// No wider than one likes to read.
+/// No wider than is comfortable to read.
 const READABLE: u16 = 100;
 
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub struct KeyPage {
 }
 
 impl KeyPage {
-    /// Letters search; so only the keys that are none move and close.
+    /// Letters search, so only other keys move and close.
     pub fn key(&mut self, key: &KeyEvent) -> Answer {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match key.code {

@@ -1,8 +1,7 @@
-//! What stands over the screen: a stack of one enum. The last one gets the keys; a
-//! modal is visible by being on the stack.
+//! The dialogs over the screen: a stack of one enum. The last one gets the keys; a dialog is
+//! visible while it is on the stack.
 //!
-//! A question is opened by the session's event and closed by the session's event; its
-//! own answer only sends the decision.
+//! A question is opened and closed by events of the session; answering it only sends the decision.
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -59,15 +58,15 @@ pub enum Modal {
     Keys(KeyPage),
 }
 
-/// What came of a key.
+/// The result of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Stay,
     Close,
     Send(Op),
-    /// Something of a list was marked, taken, or left.
+    /// An item of a list was selected or confirmed, or the list was left.
     Chose(Topic, Choice),
-    /// It means nothing here; it may mean something everywhere.
+    /// The key has no meaning here; it may have one elsewhere.
     Pass,
 }
 
@@ -138,7 +137,7 @@ impl Modal {
         Modal::Keys(KeyPage::default())
     }
 
-    /// What is asked on a sheet.
+    /// The question, if it is one shown in the common dialog.
     fn on_sheet(&mut self) -> Option<&mut dyn OnSheet> {
         match self {
             Modal::Approve(approve) => Some(approve.as_mut()),
@@ -154,7 +153,7 @@ impl Modal {
         self.on_sheet().map(|sheet| sheet.parts().0)
     }
 
-    /// True for what a person must answer.
+    /// True for a question that the user must answer.
     fn is_question(&self) -> bool {
         match self {
             Modal::Approve(_)
@@ -194,17 +193,17 @@ impl Modals {
         self.0.is_empty()
     }
 
-    /// True while a question waits, also below another modal.
+    /// True while a question waits, even below another dialog.
     pub fn asks(&self) -> bool {
         self.0.iter().any(Modal::is_question)
     }
 
-    /// True when the transcript is seen above the top one.
+    /// True when the transcript is visible above the top dialog.
     pub fn is_docked(&self) -> bool {
         self.0.last().is_some_and(|modal| modal.is_question() || matches!(modal, Modal::Choose(_)))
     }
 
-    /// The list to choose from, when it is on top.
+    /// The picker, when it is on top.
     pub fn choosing(&mut self) -> Option<&mut Choose> {
         match self.0.last_mut()? {
             Modal::Choose(choose) => Some(choose),
@@ -227,7 +226,7 @@ impl Modals {
         self.0.pop();
     }
 
-    /// The question is settled, wherever it stands.
+    /// The question is closed, wherever it is in the stack.
     pub fn answered(&mut self, ask: AskId) {
         self.0.retain_mut(|modal| !modal.is_about(ask));
     }
@@ -237,12 +236,12 @@ impl Modals {
         self.0.retain(|modal| !modal.is_question());
     }
 
-    /// A question is on top: keys are for it, or for the draft.
+    /// A question is on top: keys are for it or for the draft.
     pub fn is_asking(&self) -> bool {
         self.0.last().is_some_and(Modal::is_question)
     }
 
-    /// Whether something is written on the question on top.
+    /// Whether a text field is open in the question on top.
     pub fn is_field(&self) -> bool {
         match self.0.last() {
             Some(Modal::Ask(asked)) => asked.is_field(),
@@ -260,7 +259,7 @@ impl Modals {
         }
     }
 
-    /// Tells the question on top where keys go at this moment.
+    /// Tells the question on top where keys go at the moment.
     pub fn listen(&mut self, listening: Listening) {
         match self.0.last_mut() {
             Some(Modal::Ask(asked)) => asked.listen(listening),
@@ -284,7 +283,7 @@ impl Modals {
         }
     }
 
-    /// Moves through what does not fit of the question on top; false where all does.
+    /// Scrolls what does not fit of the question on top; false if everything fits.
     pub fn scroll(&mut self, by: Scrolled) -> bool {
         match self.0.last_mut() {
             Some(Modal::Ask(asked)) => asked.scroll(by),
@@ -313,7 +312,7 @@ impl Modals {
         }
     }
 
-    /// The wheel over the modal.
+    /// Handles the mouse wheel.
     pub fn wheel(&mut self, lines: i32) {
         match self.0.last_mut() {
             Some(Modal::Help(help)) => help.scroll(lines),
@@ -331,7 +330,7 @@ impl Modals {
         }
     }
 
-    /// Rows the top one takes at the bottom of the screen; `None`: all of it.
+    /// Rows of the top dialog at the bottom of the screen; `None`: the whole screen.
     pub fn height(&mut self, screen: Rect, pen: &Pen<'_>) -> Option<u16> {
         match self.0.last_mut()? {
             Modal::Ask(asked) => Some(asked.height(screen, pen)),
@@ -341,7 +340,8 @@ impl Modals {
         }
     }
 
-    /// Draws the top one over `screen`; the caret, where something is written.
+    /// Draws the top dialog over `screen`; returns the position of the cursor while a field is
+    /// open.
     pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
         match self.0.last_mut()? {
             Modal::Ask(asked) => asked.draw(screen, buf, pen),

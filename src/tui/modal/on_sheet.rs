@@ -1,5 +1,5 @@
-//! A question on a sheet. Each says what stands on it; how it is laid out and drawn, and
-//! what its keys mean, is here, once for all of them.
+//! The trait of questions that are shown in the common dialog. Each provides its content; layout,
+//! drawing and keys are here, once for all of them.
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -14,14 +14,13 @@ use crate::tui::paint::Pen;
 use crate::words::Lang;
 
 pub trait OnSheet {
-    /// What is the same for all, and the step that is asked about, where it is one that
-    /// can be changed.
+    /// The common part, and the step in question where it can be edited.
     fn parts(&mut self) -> (&mut Asking, Option<(&Work, &Risk)>);
 
-    /// What stands above the choices, in so many columns.
+    /// The content above the choices, at this width.
     fn body(&mut self, width: usize, pen: &Pen<'_>) -> Page;
 
-    /// Whether a key means something on this sheet alone.
+    /// Handles a key that only this dialog knows; false for all others.
     fn takes(&mut self, _key: &KeyEvent) -> bool {
         false
     }

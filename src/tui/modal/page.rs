@@ -1,5 +1,5 @@
-//! A page over the whole screen: headed rows of two columns that scroll. What stands on
-//! it is up to whoever opens it.
+//! A page over the whole screen: titled rows of two columns that scroll. The content comes from the
+//! caller.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,17 +11,17 @@ use crate::tui::paint::{self, Pen, Rule};
 use crate::tui::{clean, status};
 use crate::words::screen as words;
 
-/// How far a page is scrolled.
+/// The scroll position of a page.
 #[derive(Debug, Default)]
 pub struct Page {
     offset: usize,
-    /// Rows there were, and rows that fit, at the last drawing.
+    /// Rows in all, and rows that fit, when it was last drawn.
     rows: usize,
     room: usize,
 }
 
 impl Page {
-    /// Moves, where the key means that.
+    /// Scrolls, if the key means that.
     pub fn act(&mut self, action: Action) {
         match action {
             Action::Next => self.scroll(1),
@@ -60,7 +60,7 @@ impl Page {
         self.offset = self.offset.min(self.rows.saturating_sub(self.room));
     }
 
-    /// Draws the rows below a head, and the keys that count at the bottom.
+    /// Draws the rows below a head, and the active keys at the bottom.
     pub fn draw(
         &mut self,
         area: Rect,
@@ -98,7 +98,7 @@ impl Page {
     }
 }
 
-/// Headed rows of two columns.
+/// Titled rows of two columns.
 #[derive(Default)]
 pub struct List(Vec<Entry>);
 
@@ -108,7 +108,7 @@ enum Entry {
 }
 
 impl List {
-    /// Only the rows that hold all of these words, in either column, and their heads.
+    /// Only the rows that contain all of these words, in either column, and their titles.
     #[must_use]
     pub fn with(self, words: &str) -> List {
         let words: Vec<String> =

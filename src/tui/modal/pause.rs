@@ -1,4 +1,4 @@
-//! The turn paused by itself: shall it go on?
+//! The dialog that asks whether a paused turn is to continue.
 
 use ratatui::text::Line;
 

@@ -1,5 +1,5 @@
-//! May the shell pieces of this template run? All of them on one sheet, each with its
-//! simple commands and their tiers, each to be left out alone. What is grave is not
+//! The dialog that asks whether the shell pieces of a template may run: all of them at once, each
+//! with its simple commands and their tiers, each with its own mark. A high-risk piece is not
 //! marked until its own capital letter marks it.
 
 use crossterm::event::KeyEvent;
@@ -27,7 +27,7 @@ pub struct Pieces {
     of: String,
     cwd: String,
     rows: Vec<Row>,
-    /// The piece the cursor stands on; `None`: it stands on the choices.
+    /// The piece under the cursor; `None`: the cursor is on the choices.
     at: Option<usize>,
 }
 
@@ -35,7 +35,7 @@ pub struct Pieces {
 struct Row {
     piece: ShellPiece,
     marked: bool,
-    /// Where it begins on the page, as it was drawn last.
+    /// Its first row on the page, when last drawn.
     line: usize,
 }
 
@@ -150,14 +150,14 @@ impl Pieces {
         self.tell();
     }
 
-    /// The choices know what "run the marked ones" means.
+    /// Tells the choices which pieces "run the marked ones" includes.
     fn tell(&mut self) {
         let marked = self.rows.iter().filter(|row| row.marked);
         self.asking.choices.set_rest(marked.map(|row| row.piece.id.clone()).collect());
     }
 
-    /// The whole line behind its mark and tier; below it what it consists of and why it
-    /// is more than reading.
+    /// The whole line after its mark and tier; below it its commands, and why it does more than
+    /// read.
     fn piece(&self, at: usize, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let Some(Row { piece, marked, .. }) = self.rows.get(at) else { return Vec::new() };
         let here = self.at == Some(at);

@@ -1,5 +1,5 @@
-//! Rows of a sheet: some that are set already, and long diffs whose rows are set when they
-//! are looked at.
+//! Rows of a dialog: some already laid out, and long diffs whose rows are laid out when they come
+//! into view.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -68,7 +68,7 @@ impl Rows {
         self.0.extend(other.0);
     }
 
-    /// With a label before the first row. A long diff stands at the left edge.
+    /// Adds a label before the first row. A long diff starts at the left edge.
     pub fn labelled(self, label: &str, tone: Style, column: usize) -> Rows {
         let mut label = Some(label);
         let parts = self.0.into_iter().map(|part| match part {
@@ -80,7 +80,7 @@ impl Rows {
         Rows(parts.collect())
     }
 
-    /// Takes off what stands from `at` on.
+    /// Splits off the rows from `at` on.
     pub fn split_off(&mut self, at: usize) -> Rows {
         let (mut kept, mut off, mut left) = (Vec::new(), Vec::new(), at);
         for part in std::mem::take(&mut self.0) {
@@ -102,7 +102,7 @@ impl Rows {
         Rows(off)
     }
 
-    /// So many rows, from one on.
+    /// Lays out `take` rows from row `from` on.
     pub fn window(&self, from: usize, take: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         let (mut out, mut skip) = (Vec::new(), from);
         for part in &self.0 {
@@ -133,10 +133,10 @@ impl Rows {
 #[derive(Debug, Default)]
 pub struct Longs(Mutex<Vec<(Key, Arc<LongDiff>)>>);
 
-/// The file, what it becomes, and the width.
+/// The file, its new content, and the width.
 type Key = (String, Option<String>, usize);
 
-/// So many are kept: those of a batch.
+/// At most this many are kept: those of a batch.
 const MOST: usize = 64;
 
 impl Longs {

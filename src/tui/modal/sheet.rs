@@ -1,8 +1,8 @@
-//! The sheet a question stands on: docked to the bottom edge, the transcript goes on
-//! above it, and nothing else can draw into it.
+//! The frame of a question: docked to the bottom edge, with the transcript above it, and nothing
+//! else can draw into it.
 //!
-//! It knows which rows a person must have had before their eyes and which of them
-//! were really drawn: what was not shown cannot be approved.
+//! It knows which rows the user must have seen and which of them were really drawn: what was not
+//! shown cannot be approved.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -15,63 +15,63 @@ use crate::tui::keys::Scrolled;
 use crate::tui::paint::{self, Pen, Rule};
 use crate::words::screen as words;
 
-/// Below this no question can be put so that it can be judged.
+/// Below this width no question can be shown so that it can be reviewed.
 pub const NARROWEST: u16 = 24;
 const LOWEST: u16 = 5;
 /// Columns left free on either side.
 const MARGIN: u16 = 2;
 
-/// What stands on the sheet.
+/// The content of a dialog.
 #[derive(Debug, Default)]
 pub struct Page {
     pub title: String,
     pub badge: String,
     pub tone: Style,
-    /// Beside the title: which of how many.
+    /// Next to the title: its number, of how many.
     pub count: String,
-    /// What must be seen before a yes counts.
+    /// The rows that must be seen before approval.
     pub must: Rows,
-    /// What may be seen.
+    /// The rows that may stay unseen.
     pub more: Rows,
     pub foot: Foot,
-    /// The last line: which keys count.
+    /// The last line: the active keys.
     pub hint: Line<'static>,
-    /// What comes before that: why a key did nothing, or where the keys go.
+    /// The text before the keys: why a key did nothing, or where keys go.
     pub say: Option<Line<'static>>,
-    /// How long that holds.
+    /// How long that text stays.
     pub until: Until,
 }
 
-/// How long something is said.
+/// How long a text stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Until {
     #[default]
     AnotherKey,
-    /// Until what must be seen was on the screen.
+    /// Until the rows that must be seen were on the screen.
     Seen,
-    /// Until all was.
+    /// Until all rows were.
     SeenAll,
 }
 
 /// Below the body.
 #[derive(Debug, Default)]
 pub enum Foot {
-    /// Choices, spread out and close together.
+    /// Choices, in columns and in one flow.
     Choices { grid: Vec<Line<'static>>, flow: Vec<Line<'static>> },
-    /// Room for a text field of so many rows; the caller draws it.
+    /// Space for a text field of this many rows, which the caller draws.
     Field { label: String, rows: u16 },
     #[default]
     Nothing,
 }
 
-/// What has been shown of a page.
+/// What of a page has been shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
     offset: usize,
     seen: usize,
-    /// The page this is about: its width and its rows that must be seen.
+    /// Identifies the page: its width and the number of its rows that must be seen.
     of: (u16, usize),
-    /// Rows of the body that fit at the last drawing.
+    /// Rows of the body that fitted when it was last drawn.
     room: usize,
     rows: usize,
 }
@@ -85,7 +85,7 @@ struct Plan {
     air: Air,
 }
 
-/// Where there are blank rows.
+/// Where blank rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Air {
     /// Below the head, between body and choices, and above the hint.
@@ -112,25 +112,25 @@ impl Air {
 }
 
 impl Sheet {
-    /// True when everything that must be seen has been drawn.
+    /// True when every row that must be seen has been drawn.
     pub fn seen(&self) -> bool {
         self.room > 0 && self.seen >= self.of.1
     }
 
-    /// True when also the rest of the page has been drawn.
+    /// True when the rest of the page has been drawn too.
     pub fn seen_all(&self) -> bool {
         self.room > 0 && self.seen >= self.rows
     }
 
-    /// Shows the next part, after the last one the first.
+    /// Shows the next part; after the last one, the first.
     pub fn more(&mut self) {
         let next = self.offset + self.room.max(1);
         self.offset =
             if next >= self.rows { 0 } else { next.min(self.rows.saturating_sub(self.room)) };
     }
 
-    /// Moves through what does not fit; false where all of it does. `skips`: whoever goes
-    /// to the end has had what lies between.
+    /// Scrolls what does not fit; false if everything fits. `skips`: going to the end counts as
+    /// having seen what is between.
     pub fn scroll(&mut self, by: Scrolled, skips: bool) -> bool {
         let last = self.rows.saturating_sub(self.room);
         if last == 0 {
@@ -160,12 +160,12 @@ impl Sheet {
         self.offset = self.offset.clamp(last, row.max(last));
     }
 
-    /// The page changed: nothing of it has been seen yet.
+    /// The page changed: none of it has been seen yet.
     pub fn forget(&mut self) {
         *self = Sheet::default();
     }
 
-    /// Draws the page at the bottom of `screen`; answers with the area of the field.
+    /// Draws the page at the bottom of `screen`; returns the area of the field.
     pub fn draw(
         &mut self,
         screen: Rect,
@@ -215,7 +215,7 @@ impl Sheet {
         paint::lines(area, buf, &shown);
     }
 
-    /// Where a part is hidden, that comes first, with why that matters now.
+    /// If a part is hidden, the hint says so first, and why that matters now.
     fn hint(&self, page: &Page, pen: &Pen<'_>) -> Line<'static> {
         let hidden = self.rows.saturating_sub(self.offset + self.room);
         let said = page.say.as_ref().filter(|_| match page.until {
@@ -247,8 +247,8 @@ impl Sheet {
     }
 }
 
-/// Rows a page takes of `screen`. The transcript keeps some, unless what must be seen
-/// needs them.
+/// Rows of a page on `screen`. The transcript keeps some, unless the rows that must be seen need
+/// them.
 pub fn height(screen: Rect, page: &Page) -> u16 {
     if too_small(screen) {
         return screen.height.min(1);
@@ -270,8 +270,8 @@ fn docked(screen: Rect, page: &Page) -> Rect {
     Rect { y: screen.bottom() - height, height, ..screen }
 }
 
-/// What is said, and as many of the keys behind it as have room: each is a span for the
-/// key and one for what it does.
+/// The text, and as many of the keys after it as fit: each has a span for the key and one for its
+/// meaning.
 fn beside(said: Span<'static>, keys: &Line<'static>, room: usize) -> Line<'static> {
     let mut line = Line::from(vec![said]);
     for hint in keys.spans.chunks(2) {
@@ -309,9 +309,8 @@ impl Page {
         u16::try_from(rows).unwrap_or(0)
     }
 
-    /// The roomiest way in which all fits; then the one in which what must be seen
-    /// fits, with no more blank rows than it takes to keep the choices apart; then the
-    /// tightest.
+    /// The most spacious layout in which everything fits; then the one in which the rows that must
+    /// be seen fit, with only the blank rows that separate the choices; then the tightest.
     fn plan(&self, height: u16) -> Plan {
         let all = self.must.len() + self.more.len();
         let ways = [
@@ -323,7 +322,7 @@ impl Page {
         ];
         let plans = ways.map(|(spread, air)| {
             let foot = self.foot_rows(spread);
-            // The head and the hint have a row each.
+            // The head and the hint take a row each.
             let fixed = 2 + foot + air.rows();
             Plan { body: height.saturating_sub(fixed), foot, spread, air }
         });
@@ -351,7 +350,7 @@ impl Page {
     fn foot(&self, area: Rect, buf: &mut Buffer, plan: &Plan, pen: &Pen<'_>) -> Option<Rect> {
         match &self.foot {
             Foot::Choices { grid, flow } => {
-                // The mark of the chosen one stands in the margin.
+                // The mark of the selected choice is in the margin.
                 let area = Rect { x: area.x - MARGIN, width: area.width + MARGIN, ..area };
                 paint::lines(area, buf, if plan.spread { grid } else { flow });
                 None
@@ -366,7 +365,7 @@ impl Page {
     }
 }
 
-/// Where a caret may stand: never outside its field.
+/// The cursor, if it is inside the field.
 pub fn within(area: Rect, caret: Option<Position>) -> Option<Position> {
     caret.filter(|at| area.contains(*at))
 }

@@ -1,5 +1,5 @@
-//! May this shell line run? For lines the person typed themselves and for the shell
-//! pieces of a template: each simple command stands there with its own judgement.
+//! The dialog that asks whether a shell line may run, for lines that the user typed and for the
+//! shell pieces of a template: each simple command has its own assessment.
 
 use ratatui::style::Modifier;
 use ratatui::text::Line;
@@ -45,7 +45,7 @@ impl Shell {
         Shell { asking: Asking::new(id, choices, held.care()), held, pieces }
     }
 
-    /// Each simple command behind its tier; what is grave says why below it.
+    /// Each simple command after its tier; a high-risk one gives its reasons below.
     fn pieces(&self, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
         if self.pieces.is_empty() {
             return Vec::new();

@@ -1,5 +1,5 @@
-//! Is this folder trusted? What lies in it is named and measured, and not shown: that
-//! would be its first word to the person who is about to decide.
+//! The dialog that asks whether the folder is trusted. Files in it are named and measured, but not
+//! shown: their content must not address the user before the decision.
 
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -13,7 +13,7 @@ use crate::tui::clean;
 use crate::tui::paint::Pen;
 use crate::words::{Say, screen as words};
 
-/// Files that are named one by one; of the rest only the number.
+/// Files that are named; the rest is only counted.
 const NAMED: usize = 12;
 
 #[derive(Debug)]
@@ -62,21 +62,21 @@ impl Trust {
     }
 }
 
-/// What the question of a step says of the trust it offers.
+/// The part of a step's question about the trust it offers.
 pub(super) fn offered(offer: &TrustOffer, width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     let head = words::ASK_TRUST.with("folder", clean::flat(&offer.folder)).text(pen.lang);
     let mut out = rows(&head, width, pen.theme.text);
     if let Some(hazard) = &offer.hazard {
         out.extend(rows(&hazard.text(pen.lang), width, pen.theme.warn));
     }
-    // In one paragraph: the question of a step has its own rows to show.
+    // In one paragraph, since the step needs the rows.
     let found = findings(&offer.found, usize::MAX, pen);
     let found: Vec<String> = found.iter().map(|row| row.to_string().trim().to_owned()).collect();
     out.extend(rows(&found.join(" "), width, pen.theme.warn));
     out
 }
 
-/// What steers programs stands first.
+/// Files that steer programs come first.
 fn findings(found: &[Lying], width: usize, pen: &Pen<'_>) -> Vec<Line<'static>> {
     if found.is_empty() {
         return rows(words::TRUST_NOTHING.text(pen.lang), width, pen.theme.dim);
