@@ -1,4 +1,4 @@
-//! The scripts that come with the program.
+//! The scripts built into the program.
 
 use super::source::BuiltIn;
 
@@ -8,7 +8,7 @@ macro_rules! scripts {
     };
 }
 
-/// ID and text of each.
+/// The ID and text of each script.
 pub const SCRIPTS: &[BuiltIn] = scripts! {
     "char" "file" "json" "segment" "summary" "titleify" "translator" "url"
 };

@@ -1,4 +1,5 @@
-//! What can be said against a script before it runs: names that nothing has.
+//! Checks a script before it runs: reports names of directives, functions and scripts that do not
+//! exist.
 
 use super::directive;
 use super::failure::Failure;
@@ -12,10 +13,10 @@ use super::syntax::{Node, Tree};
 use super::text::args;
 use crate::words::script_run as words;
 
-/// Looks at every instruction; the first fault, with its place.
+/// Checks every instruction and reports the first fault with its place.
 ///
 /// # Errors
-/// A call of a directive, function or script that is not there.
+/// A call of a directive, function or script that does not exist.
 pub fn check(shape: &Shape, library: &Library) -> Result<(), Failure> {
     let functions: Vec<String> = shape
         .functions
@@ -68,7 +69,7 @@ impl Checker<'_> {
     fn blocks(&self, node: &Node) -> Result<(), Failure> {
         match &node.tree {
             Tree::List(items) => items.iter().try_for_each(|item| match &item.tree {
-                // Of a list of values nothing is known here.
+                // The items of a list of values cannot be known before the run.
                 Tree::Map(_) => self.node(item),
                 _ => Ok(()),
             }),
@@ -91,7 +92,7 @@ impl Checker<'_> {
     }
 
     fn name(&self, name: &str) -> Result<(), Failure> {
-        // What an import brings is known when it is run.
+        // The names an import brings in are known only during the run.
         let known = !self.shape.imports.is_empty()
             || directive::find(name).is_some()
             || self.functions.iter().any(|known| known == name);

@@ -1,4 +1,4 @@
-//! Why a script stopped: a sentence, and where in which file.
+//! The error that stops a script: a sentence, and the place in a file.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl Spot {
     }
 }
 
-/// Why a script stopped.
+/// The reason a script stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     pub what: Say,
@@ -35,7 +35,7 @@ impl Failure {
         Failure { what: what.into(), spot: Some(spot) }
     }
 
-    /// The same with a place, where it has none of its own.
+    /// The same failure, with this place if it has none of its own.
     #[must_use]
     pub fn or_at(mut self, file: &str, place: Place) -> Failure {
         self.spot.get_or_insert_with(|| Spot::new(file, place));

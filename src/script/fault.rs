@@ -1,14 +1,14 @@
-//! Why a piece of a script could not be done: one sentence, without a place. Where in
-//! the file it stands is added by whoever knows the file.
+//! The error of one part of a script: a sentence without a place. The caller that knows the file
+//! adds the place.
 
 use crate::words::{Say, Spoken, Word};
 
-/// One sentence for the person: what happened, to what, what to do.
+/// One sentence for the user: what happened, to what, what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct Fault(pub Say);
 
-/// Longest part of foreign text that a sentence repeats, in characters.
+/// Longest part of foreign text that a sentence quotes, in characters.
 const QUOTED: usize = 300;
 
 impl Spoken for Fault {
@@ -29,7 +29,7 @@ impl From<Word> for Fault {
     }
 }
 
-/// Foreign text as a sentence may repeat it: one line, cut where it gets long.
+/// Foreign text as a sentence may quote it: one line, cut if it is long.
 pub fn quoted(text: &str) -> String {
     let line: String =
         text.chars().take(QUOTED + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn foreign_text_is_repeated_on_one_line_and_cut() {
+    fn foreign_text_is_quoted_on_one_line_and_cut() {
         assert_eq!(quoted(" a\nb\t"), "a b");
         assert_eq!(quoted(&"x".repeat(QUOTED)), "x".repeat(QUOTED));
         assert_eq!(quoted(&"字".repeat(QUOTED + 1)), format!("{}…", "字".repeat(QUOTED)));

@@ -1,5 +1,5 @@
-//! What a script asks of the world, as plain data. A terminal, the command line and a
-//! test are each one host.
+//! The interface between a script and its host, as plain data. A terminal, the command line and a
+//! test each implement it.
 
 use futures_util::future::{self, BoxFuture};
 use futures_util::stream::BoxStream;
@@ -8,31 +8,31 @@ use serde_json::Value;
 use crate::protocol::{Cut, Message, Observation, Params, Risk, Step, Usage, Work};
 use crate::words::{Say, script_run as words};
 
-/// What a running script asks of the world.
+/// Everything a running script needs from outside.
 pub trait Host: Send {
-    /// Starts one call of the model; dropping the stream cancels it.
+    /// Starts one model call; dropping the stream cancels it.
     fn model(&mut self, call: ModelCall) -> BoxStream<'static, Result<Part, Say>>;
 
-    /// The name of the model, where it has one.
+    /// The name of the model, if it has one.
     fn model_name(&self) -> Option<String> {
         None
     }
 
-    /// Tells what happened; never waits.
+    /// Reports an event; never waits.
     fn tell(&mut self, told: Told);
 
-    /// Asks a person whether a script may make a call. `false` where nobody is there.
+    /// Asks the user whether a script may make a call. `false` if there is no user.
     fn confirm(&mut self, question: Say) -> BoxFuture<'_, bool>;
 
-    /// Runs a step behind the safety policy and gives its output.
+    /// Runs a step through the safety policy and returns its output.
     fn step(&mut self, work: Work) -> BoxFuture<'_, Result<String, Say>>;
 
-    /// A value of the store behind `pack://`; `None` when there is none.
+    /// A value of the store of `pack://`; `None` if there is none.
     fn knowledge(&mut self, _key: Key) -> BoxFuture<'_, Result<Option<Value>, Say>> {
         Box::pin(future::ready(Ok(None)))
     }
 
-    /// Keeps a value there, or forgets it; gives the one before it.
+    /// Stores a value there, or removes it; returns the previous one.
     fn keep(
         &mut self,
         _key: Key,
@@ -42,16 +42,16 @@ pub trait Host: Send {
     }
 }
 
-/// One call of the model.
+/// One model call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCall {
     pub messages: Vec<Message>,
     pub params: Params,
-    /// The JSON Schema the answer should follow, where the server takes one.
+    /// The JSON Schema the answer should follow, if the server accepts one.
     pub schema: Option<Value>,
 }
 
-/// A stretch of an answer.
+/// A part of a streamed answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     Text(String),
@@ -59,33 +59,33 @@ pub enum Part {
     Finished(Option<Cut>),
 }
 
-/// What a script tells on its way.
+/// An event that a running script reports.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
     /// `$print`.
     Print(Value),
-    /// More of the answer that is being made.
+    /// The next text of the answer being generated.
     Delta(String),
-    /// More of the model's thinking, where the script wants it shown.
+    /// The next text of the model's reasoning, if the script wants it shown.
     Thought(String),
-    /// A call of the model begins.
+    /// A model call begins.
     Answering,
-    /// What a call of the model cost.
+    /// The token usage of a model call.
     Used(Usage),
-    /// A step that was cleared begins.
+    /// An approved step begins.
     Began(Box<(Step, Risk)>),
-    /// More output of the step that runs: its ID, and the text.
+    /// More output of the running step: its ID, and the text.
     Output(String, String),
-    /// A step that was cleared has run.
+    /// An approved step has run.
     Ran(Box<Observation>),
     /// A script is called: its ID.
     Calling(String),
-    /// Something a person should know.
+    /// A note for the user.
     Note(Say),
 }
 
-/// Names a value of the knowledge store: `pack://id?tbl=collection&db=name`. What is left
-/// out is the script's own: its ID, and the folder it lies in.
+/// The address of a value in the knowledge store: `pack://id?tbl=collection&db=name`. Omitted parts
+/// default to the script's own ID and folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub id: String,

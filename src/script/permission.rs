@@ -1,8 +1,8 @@
-//! What the model and the scripts it runs may call: the `permissions` of a script.
+//! Decides what the model and the scripts it runs may call: the `permissions` of a script.
 //!
-//! A rule that denies wins over every rule that allows, wherever it stands. What no rule
-//! speaks of gets `defaultAction`, and where that is missing a person is asked. This
-//! says nothing of what a tool then does: each of its steps is judged by the policy.
+//! A rule that denies wins over every rule that allows, in any order. A call that no rule matches
+//! gets `defaultAction`; without one, the user is asked. This does not cover what a tool then does:
+//! the policy judges each of its steps.
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Map, Value};
@@ -11,10 +11,10 @@ use super::fault::{Fault, quoted};
 use super::template::print;
 use crate::words::{Say, script as words};
 
-/// Most rules of one script.
+/// Maximum number of rules in one script.
 const MOST_RULES: usize = 1000;
 
-/// What is said to one call.
+/// The decision about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Allow,
@@ -33,21 +33,21 @@ impl Verdict {
     }
 }
 
-/// What the `permissions` of one script say to a call. `name` is the ID of a script or
-/// the name of a tool.
+/// The decision of one script's `permissions` about a call. `name` is the ID of a script or the
+/// name of a tool.
 pub fn judge(permissions: &Value, name: &str, args: &Map<String, Value>) -> Result<Verdict, Fault> {
     let rules = Rules::read(permissions)?;
     Ok(rules.judge(name, args))
 }
 
-/// What a person should hear of `permissions` that do not do what they say:
-/// `overwriteAction` would lift the rules below it, and is passed over for safety.
+/// A note for the user about `permissions` that do not do what they say: `overwriteAction` would
+/// lift the rules below it, and is ignored for safety.
 pub fn note(permissions: &Value) -> Option<Say> {
     let overwrite = permissions.get("overwriteAction").filter(|action| !action.is_null());
     overwrite.map(|_| words::PERMISSION_OVERWRITE.into())
 }
 
-/// The rules of a script, read and ready.
+/// The parsed rules of a script.
 #[derive(Clone, Debug)]
 pub struct Rules {
     rules: Vec<Rule>,
@@ -61,7 +61,7 @@ struct Rule {
     parameters: Vec<(String, Vec<Pattern>)>,
 }
 
-/// A glob of a parameter's value.
+/// A glob for the value of a parameter.
 #[derive(Clone, Debug)]
 struct Pattern {
     glob: GlobMatcher,
@@ -69,8 +69,8 @@ struct Pattern {
 }
 
 impl Rules {
-    /// Reads `permissions`. A rule that cannot be read is an error, never left out: it
-    /// might be the one that forbids.
+    /// Parses `permissions`. A rule that cannot be parsed is an error, never skipped: it might be
+    /// the one that forbids.
     pub fn read(permissions: &Value) -> Result<Rules, Fault> {
         let Value::Object(map) = permissions else {
             return Err(words::PERMISSION_NO_MAP.into());
@@ -97,8 +97,8 @@ impl Rules {
         Ok(Rules { rules, default })
     }
 
-    /// What these rules say to one call: a denial wins, then what must be asked, then
-    /// what is allowed.
+    /// The decision of these rules about one call: a denial wins, then a rule that asks, then one
+    /// that allows.
     pub fn judge(&self, name: &str, args: &Map<String, Value>) -> Verdict {
         let name = normal_name(name);
         let said: Vec<Verdict> = self
@@ -117,19 +117,19 @@ impl Rules {
 }
 
 impl Rule {
-    /// `None` when the rule does not speak of these arguments.
+    /// `None` if the rule does not apply to these arguments.
     fn says(&self, args: &Map<String, Value>) -> Option<Verdict> {
         let mut fits = true;
         for (name, patterns) in &self.parameters {
             let forms = args.get(name).map(normal_forms).unwrap_or_default();
-            // A value that a `!` pattern matches in any of its forms is forbidden.
+            // A value is forbidden if a `!` pattern matches any of its forms.
             if patterns.iter().any(|pattern| {
                 pattern.denies && forms.iter().any(|form| pattern.glob.is_match(form))
             }) {
                 return Some(Verdict::Deny);
             }
             let mut wanted = patterns.iter().filter(|pattern| !pattern.denies).peekable();
-            // All forms must be among what is allowed: `/safe/../etc` is not in `/safe`.
+            // All forms must be allowed: `/safe/../etc` is not in `/safe`.
             let allowed = wanted.peek().is_none()
                 || (!forms.is_empty()
                     && forms
@@ -139,7 +139,7 @@ impl Rule {
         }
         match (fits, self.action) {
             (true, action) => Some(action),
-            // Outside of what a rule allows, it does not allow.
+            // A rule that allows denies everything outside its parameters.
             (false, Verdict::Allow) if !self.parameters.is_empty() => Some(Verdict::Deny),
             (false, _) => None,
         }
@@ -199,7 +199,7 @@ fn detailed(name: &str, details: &Map<String, Value>) -> Result<Rule, Fault> {
     Ok(Rule { name: glob(name)?, action, parameters })
 }
 
-/// A star goes over `/` as well: what is forbidden below a folder is so at any depth.
+/// A star matches `/` as well, so that a folder's rule covers any depth below it.
 fn glob(text: &str) -> Result<GlobMatcher, Fault> {
     let text = normal_name(text);
     let wrong = |error: globset::Error| {
@@ -222,7 +222,7 @@ fn normal_name(name: &str) -> String {
     name.to_owned()
 }
 
-/// The forms a value is matched in: as it stands, and as the path it may mean.
+/// The forms a value is matched in: unchanged, and as the path it may mean.
 fn normal_forms(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(normal_forms).collect(),
@@ -234,8 +234,8 @@ fn normal_forms(value: &Value) -> Vec<String> {
     }
 }
 
-/// The path without `.`, `..`, doubled and Windows separators, so that a detour meets
-/// the same rule.
+/// The path without `.`, `..`, and doubled or Windows separators, so that a detour meets the same
+/// rule.
 fn normal_path(text: &str) -> String {
     let text = text.trim().replace('\\', "/");
     let text = text.strip_prefix("file://").unwrap_or(&text);
@@ -272,7 +272,7 @@ mod tests {
         json!({"ai": {"call": rules}})
     }
 
-    /// ISDK-104, 107: globs allow, and what no rule speaks of is asked.
+    /// ISDK-104, 107: globs allow, and unmatched calls are asked about.
     #[test]
     fn isdk_104_a_plain_text_is_a_glob_that_allows() {
         assert_eq!(said(calls(json!(["w*"])), "weather", json!({})), Verdict::Allow);
@@ -287,7 +287,7 @@ mod tests {
         );
     }
 
-    /// ISDK-105: a denial wins, wherever it stands.
+    /// ISDK-105: a denial wins, in any order.
     #[test]
     fn isdk_105_a_denial_wins_over_what_allows() {
         for rules in [
@@ -342,9 +342,9 @@ mod tests {
         assert_eq!(said(named, "read_file", json!({"file_path": "/safe/a"})), Verdict::Allow);
     }
 
-    /// ISDK-108: `overwriteAction` lifts nothing, and is spoken of.
+    /// ISDK-108: `overwriteAction` lifts nothing, and a note says so.
     #[test]
-    fn isdk_108_what_would_overwrite_the_rules_is_passed_over_with_a_sentence() {
+    fn isdk_108_overwrite_action_is_ignored_with_a_note() {
         let rules = json!({"ai": {"call": ["w*", "!weather"]}, "overwriteAction": "allow"});
         assert_eq!(said(rules.clone(), "weather", json!({})), Verdict::Deny);
         assert_eq!(said(rules.clone(), "search", json!({})), Verdict::Confirm);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_cannot_be_read_is_an_error() {
+    fn an_invalid_rule_is_an_error() {
         for (rules, part) in [
             (calls(json!([{"!a": {"action": "allow"}}])), "`!a`"),
             (calls(json!([{"action": "allow", "x": 1}])), "name"),

@@ -1,5 +1,5 @@
-//! Finds scripts: by path, by ID in folders, in packages, among the built-in ones. What
-//! the disk holds it asks of [`Files`]; the rules of looking are here.
+//! Finds scripts: by path, by ID in folders, in packages, among the built-in ones. The search rules
+//! are here; disk access goes through [`Files`].
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -9,60 +9,60 @@ use super::failure::Failure;
 use super::syntax::{self, Document};
 use crate::words::{Say, script_run as words};
 
-/// How deep folders are searched, and how many entries are looked at.
+/// How deep folders are searched, and how many entries are examined.
 const DEEPEST: usize = 4;
 const MOST_ENTRIES: usize = 20_000;
-/// The endings of a script's file name.
+/// The file name extensions of scripts.
 pub const ENDINGS: &[&str] = &[".ai.yaml", ".ai.yml"];
 
-/// What a search may ask of the disk. Reads only.
+/// Disk access of a search. Reads only.
 pub trait Files: Send + Sync {
-    /// The text of a file; `None` when there is none.
+    /// The text of a file; `None` if it does not exist.
     fn read(&self, path: &Path) -> Result<Option<String>, Say>;
-    /// The bytes of a file that is no text.
+    /// The bytes of a file that is not text.
     fn bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, Say>;
-    /// The names in a folder, sorted; empty when there is none.
+    /// The names in a folder, sorted; empty if it does not exist.
     fn list(&self, folder: &Path) -> Vec<Entry>;
-    /// Whether a person trusts what lies at this path.
+    /// Whether the user trusts this path.
     fn trusts(&self, path: &Path) -> bool;
 }
 
-/// A name in a folder.
+/// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
     pub is_folder: bool,
 }
 
-/// Where a script comes from.
+/// The origin of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// As messages name it.
+    /// The name that messages use.
     pub file: String,
-    /// What relative paths in it start from.
+    /// The base of relative paths in it.
     pub folder: PathBuf,
-    /// The name without its ending.
+    /// The name without its extension.
     pub id: String,
     pub trusted: bool,
     /// The package it is the entry of.
     pub package: Option<String>,
 }
 
-/// A script that was found and read.
+/// A script that was found, with its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     pub origin: Origin,
     pub document: Document,
 }
 
-/// A script that comes with the program: its ID and its text.
+/// A built-in script: its ID and its text.
 pub type BuiltIn = (&'static str, &'static str);
 
-/// Where scripts are looked for.
+/// The places where scripts are searched.
 #[derive(Clone)]
 pub struct Library {
     files: Arc<dyn Files>,
-    /// Folders that were named for this run (`-s`), and those of the settings.
+    /// The folders given for this run (`-s`), then those of the settings.
     folders: Vec<PathBuf>,
     built_in: &'static [BuiltIn],
 }
@@ -80,8 +80,8 @@ impl Library {
         self.files.as_ref()
     }
 
-    /// The script a name stands for, seen from a folder: a path, or an ID that is looked
-    /// for in that folder, in the named folders, and among the built-in scripts.
+    /// The script a name refers to, as seen from a folder: a path, or an ID that is searched in
+    /// that folder, in the given folders, and among the built-in scripts.
     pub fn find(&self, name: &str, from: &Path) -> Result<Source, Failure> {
         let name = name.trim();
         let asked = name.strip_prefix("ai:").unwrap_or(name);
@@ -106,8 +106,8 @@ impl Library {
         Err(missing())
     }
 
-    /// The file an import names, seen from a folder; it must lie below it or below a
-    /// named folder.
+    /// The file an import names, as seen from a folder; it must be below that folder or below one
+    /// of the given folders.
     pub fn path(&self, name: &str, from: &Path) -> PathBuf {
         match name.strip_prefix("ai:").unwrap_or(name).split_once('#') {
             Some((package, inner)) => match self.package(package, from) {
@@ -136,7 +136,7 @@ impl Library {
         Ok(None)
     }
 
-    /// A file, the file with its ending, or the entry of a folder.
+    /// A file, the file with an extension added, or the entry of a folder.
     fn at_path(&self, path: &Path) -> Result<Option<Source>, Failure> {
         if ENDINGS.iter().any(|end| path.to_string_lossy().ends_with(end)) {
             return self.load(path, None);
@@ -151,7 +151,7 @@ impl Library {
         self.entry(path)
     }
 
-    /// The entry of a package: the file named like the folder, else `index`.
+    /// The entry of a package: the file named like the folder, otherwise `index`.
     fn entry(&self, folder: &Path) -> Result<Option<Source>, Failure> {
         let Some(name) = folder.file_name().map(|name| name.to_string_lossy().into_owned()) else {
             return Ok(None);
@@ -193,7 +193,7 @@ impl Library {
     fn by_id(&self, id: &str, from: &Path) -> Result<Option<Source>, Failure> {
         let mut seen = BTreeSet::new();
         let mut budget = MOST_ENTRIES;
-        // The script's own folder is looked into without its sub-folders first.
+        // The script's own folder is searched first, without its sub-folders.
         let direct = std::iter::once(from).chain(self.folders.iter().map(PathBuf::as_path));
         for folder in direct {
             if let Some(source) = self.at_path(&clean(&folder.join(id)))? {
@@ -235,7 +235,7 @@ impl Library {
                 }
             }
         }
-        // Nothing has this name: a file may say so itself, by its `_id`.
+        // No file has this name: one may still declare it as its `_id`.
         for path in unnamed {
             if let Ok(Some(source)) = self.load(&path, None)
                 && source.origin.id == id
@@ -247,7 +247,7 @@ impl Library {
     }
 }
 
-/// A script of the program itself; paths in it are those of whoever calls it.
+/// A built-in script; relative paths in it start from the caller's folder.
 fn built_in(id: &str, text: &str, from: &Path) -> Result<Source, Failure> {
     let file = format!("{id}.ai.yaml");
     let document = syntax::parse(&file, text)?;
@@ -256,7 +256,7 @@ fn built_in(id: &str, text: &str, from: &Path) -> Result<Source, Failure> {
     Ok(Source { origin, document })
 }
 
-/// The name without the ending of a script.
+/// The name without a script's extension.
 pub fn stem(name: &str) -> &str {
     ENDINGS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
 }
@@ -265,7 +265,7 @@ pub fn is_script(name: &str) -> bool {
     ENDINGS.iter().any(|end| name.ends_with(end))
 }
 
-/// The path without `.` and `..`, as far as they can be resolved by name.
+/// The path without `.` and `..`, as far as they can be resolved from the text alone.
 pub fn clean(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

@@ -1,8 +1,8 @@
-//! Tools as text, so that any model that follows instructions can use them: the help a
-//! model reads, the `@id(args)` lines it answers with, and the lines that hold results.
+//! Tools as text, for any model that follows instructions: the help a model reads, the `@id(args)`
+//! lines it answers with, and the lines that hold results.
 //!
-//! What a model writes is data, never an expression: `@calc(process.exit())` is a call
-//! with a text.
+//! A model's text is data, never an expression: `@calc(process.exit())` is a call with a text
+//! argument.
 
 use serde_json::{Map, Value};
 
@@ -10,14 +10,14 @@ use super::output;
 use super::template::print;
 use super::text::{args, relaxed, scan};
 
-/// Most calls that are taken from one reply.
+/// Maximum number of calls taken from one reply.
 const MOST_CALLS: usize = 64;
-/// Longest line that is read as a call, in bytes.
+/// Longest line that is parsed as a call, in bytes.
 const LONGEST_LINE: usize = 64 * 1024;
-/// Most examples of one parameter that are shown.
+/// Maximum number of examples shown for one parameter.
 const MOST_EXAMPLES: usize = 5;
 
-/// A tool as a model may see it.
+/// A tool as it is shown to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Help {
     pub id: String,
@@ -32,7 +32,7 @@ pub struct Param {
     pub name: String,
     pub required: bool,
     pub default: Option<Value>,
-    /// What the script says of it: `description`, `type`, `example(s)`, `enum`, `hidden`.
+    /// The script's description of it: `description`, `type`, `example(s)`, `enum`, `hidden`.
     pub about: Map<String, Value>,
 }
 
@@ -43,14 +43,14 @@ impl Param {
             && self.about.get("hidden").is_some_and(|value| value.as_bool() == Some(true))
     }
 
-    /// Not shown where a result names its call.
+    /// Omitted where a result names its call.
     pub fn is_hidden_in_result(&self) -> bool {
         let hidden =
             self.about.get("hiddenInResult").is_some_and(|value| value.as_bool() == Some(true));
         self.is_hidden() || (hidden && !self.required)
     }
 
-    /// The default first, then what the script gives as examples.
+    /// The default first, then the script's examples.
     pub fn examples(&self) -> Vec<Value> {
         let mut out: Vec<Value> =
             self.default.iter().filter(|value| !value.is_null()).cloned().collect();
@@ -73,7 +73,7 @@ impl Param {
 }
 
 impl Help {
-    /// `- @id(param=example, …): title`, and a line for each parameter that is shown.
+    /// `- @id(param=example, …): title`, and a line for each visible parameter.
     pub fn text(&self) -> String {
         let shown = || self.params.iter().filter(|param| !param.is_hidden());
         let signature: Vec<String> = shown()
@@ -104,8 +104,8 @@ impl Help {
         out
     }
 
-    /// Arguments of a call by name: those by place go to the parameters in order, what
-    /// is left out gets its default. An argument too many keeps its place as its name.
+    /// Arguments of a call by name: positional ones are assigned to the parameters in order,
+    /// missing ones get their default. An extra argument keeps its position as its name.
     pub fn named(&self, call: &Call) -> Map<String, Value> {
         let mut out = Map::new();
         for (at, (name, value)) in call.args.iter().enumerate() {
@@ -125,7 +125,7 @@ impl Help {
         out
     }
 
-    /// `- id args: result`, without what must not be shown in a result.
+    /// `- id args: result`, without the arguments hidden in results.
     pub fn result(&self, args: &Map<String, Value>, result: &Value) -> String {
         let hidden = |name: &str| {
             self.params.iter().any(|param| param.name == name && param.is_hidden_in_result())
@@ -172,8 +172,8 @@ impl Call {
     }
 }
 
-/// The calls in a reply: one a line, of tools that `is_tool` knows. Dashes, numbers and
-/// code marks in front of a line are passed over.
+/// The calls in a reply: one per line, of tools for which `is_tool` is true. Dashes, numbers and
+/// code marks at the start of a line are skipped.
 pub fn calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<Call> {
     let mut out = Vec::new();
     let mut rest = reply;
@@ -186,7 +186,7 @@ pub fn calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<Call> {
         match call(from, &is_tool).filter(|_| out.len() < MOST_CALLS) {
             Some((call, after)) => {
                 out.push(call);
-                // Several may stand on one line.
+                // A line may contain several calls.
                 rest = after.trim_start_matches([' ', ',', ';', '`', '.']);
                 if rest.starts_with('\n') || rest.is_empty() {
                     rest = rest.strip_prefix('\n').unwrap_or(rest);
@@ -200,7 +200,7 @@ pub fn calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<Call> {
     out
 }
 
-/// A call at the head of the text; its brackets may reach over lines.
+/// A call at the start of the text; its brackets may span lines.
 fn call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(Call, &'a str)> {
     let after = text.strip_prefix('@')?;
     let end = after
@@ -225,7 +225,7 @@ fn call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(Call, &'a
 
 fn values(within: &str) -> Vec<(Option<String>, Value)> {
     let given = args::read(within);
-    // `{a: 1}` alone names its arguments.
+    // `{a: 1}` as the only argument holds named arguments.
     if let [only] = given.as_slice()
         && only.name.is_none()
         && let Some(Value::Object(map)) = relaxed::read(&only.expr)
@@ -242,7 +242,7 @@ fn values(within: &str) -> Vec<(Option<String>, Value)> {
         .collect()
 }
 
-/// `name: value` as models write named arguments, too.
+/// `name: value`, another form models use for named arguments.
 fn colon(arg: &args::Arg) -> Option<(String, String)> {
     if arg.name.is_some() {
         return None;
@@ -253,7 +253,7 @@ fn colon(arg: &args::Arg) -> Option<(String, String)> {
         .then(|| (name.to_owned(), value.trim().to_owned()))
 }
 
-/// Plain data, or the text as it stands.
+/// Plain data, or else the text unchanged.
 fn value(expr: &str) -> Value {
     relaxed::read(expr).unwrap_or_else(|| Value::from(expr))
 }
@@ -313,9 +313,9 @@ mod tests {
         assert!(!shown.is_hidden());
     }
 
-    /// ISDK-038, 094: defaults fill a call, and what is hidden stays out of its result.
+    /// ISDK-038, 094: defaults complete a call, and hidden parameters are omitted from its result.
     #[test]
-    fn isdk_094_a_call_gets_the_defaults_and_its_result_names_what_may_be_shown() {
+    fn isdk_094_a_call_gets_the_defaults_and_its_result_omits_hidden_parameters() {
         let call = Call { id: "weather".to_owned(), args: vec![(None, json!("Paris"))] };
         let args = weather().named(&call);
         assert_eq!(
@@ -364,7 +364,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_reply_is_read(text in "[@a(){}\\[\\]\"',:=\n `.-]{0,80}") {
+        fn any_reply_is_parsed(text in "[@a(){}\\[\\]\"',:=\n `.-]{0,80}") {
             for call in calls(&text, |_| true) {
                 let _ = weather().named(&call);
             }

@@ -1,5 +1,5 @@
-//! WebAssembly modules of scripts: functions of numbers, computed by an interpreter that
-//! has fuel and a limit of memory and imports nothing.
+//! WebAssembly modules of scripts: functions on numbers, computed by an interpreter with limited
+//! fuel and memory and without imports.
 
 use serde_json::{Number, Value};
 use wasmi::{
@@ -12,12 +12,12 @@ use crate::words::script as words;
 
 /// Largest module, in bytes.
 pub const LARGEST: usize = 16 * 1024 * 1024;
-/// What one call may compute; about a second.
+/// Fuel of one call; about a second of computing.
 const FUEL: u64 = 200_000_000;
 /// Bytes of the memories of one module.
 const MEMORY: usize = 64 * 1024 * 1024;
 
-/// A module that is ready to compute. Its memory lives as long as it does.
+/// An instantiated module. Its memory lives as long as it does.
 pub struct Module {
     store: Store<StoreLimits>,
     instance: wasmi::Instance,
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Module {
 }
 
 impl Module {
-    /// Reads a module and runs its start function.
+    /// Parses a module and runs its start function.
     pub fn read(bytes: &[u8]) -> Result<Module, Fault> {
         if bytes.len() > LARGEST {
             return Err(words::WASM_LARGE.with("megabytes", LARGEST / (1024 * 1024)).into());
@@ -70,12 +70,12 @@ impl Module {
         Ok(Module { store, instance, functions })
     }
 
-    /// The exported functions whose arguments and results are numbers.
+    /// The exported functions whose arguments and results are all numbers.
     pub fn functions(&self) -> Vec<String> {
         self.functions.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Calls a function. No result is nothing, several are a list.
+    /// Calls a function. No result is null, several are a list.
     pub fn call(&mut self, name: &str, args: &[Value]) -> Result<Value, Fault> {
         let no_function = || Fault::from(words::WASM_FUNCTION.with("name", quoted(name)));
         let (_, of) =
@@ -109,7 +109,7 @@ impl Module {
     }
 }
 
-/// One map as the only argument gives its values in order.
+/// A map as the only argument is spread into its values in order.
 fn spread(args: &[Value], wanted: usize) -> Vec<Value> {
     match args {
         [Value::Object(map)] => map.values().take(wanted.max(map.len())).cloned().collect(),
@@ -153,7 +153,7 @@ fn number(value: &Value, of: ValType) -> Option<Val> {
     })
 }
 
-/// The whole number a float is.
+/// The whole number a float represents.
 fn exact(float: f64) -> Option<i64> {
     let text = format!("{float:.0}");
     text.parse().ok().filter(|_| float.fract() == 0.0)
@@ -169,7 +169,7 @@ fn plain(value: &Val) -> Value {
     }
 }
 
-/// JavaScript's numbers have no form of their own for whole floats.
+/// JavaScript's numbers do not distinguish whole floats from integers.
 fn float(value: f64) -> Value {
     match exact(value).filter(|whole| whole.unsigned_abs() < (1 << 53)) {
         Some(whole) => Value::from(whole),

@@ -1,4 +1,4 @@
-//! Directives that steer: conditions, loops, events, ends.
+//! Directives for control flow: conditions, loops, events, exits.
 
 use serde_json::{Map, Number, Value};
 
@@ -11,17 +11,17 @@ use super::super::text::scan::unquote;
 use super::{Came, Given};
 use crate::words::script_run as words;
 
-/// Most turns of one loop.
+/// Maximum number of iterations of one loop.
 const MOST_TURNS: usize = 100_000;
 
-/// The node under a name beside the directive's own key.
+/// The node of a named key next to the directive's own key.
 pub fn beside<'a>(called: &Called<'a>, name: &str) -> Option<&'a Node> {
     let inside = called.head.and_then(|head| head.get(name));
     let pair = called.more.iter().find(|(key, _)| key.key().as_deref() == Some(name));
     pair.map(|(_, node)| *node).or(inside)
 }
 
-/// What the directive is about: the value of its key, or its first argument.
+/// The subject of the directive: the value of its key, or its first argument.
 fn subject(called: &Called<'_>, name: &str) -> Option<Node> {
     if let Some(arg) = called.args.first() {
         return Some(Node::text(arg.expr.clone(), Default::default()));
@@ -58,14 +58,14 @@ pub fn during<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> C
             {
                 break;
             }
-            // A reply of this turn may be what the condition waits for.
+            // The condition may depend on a reply of this iteration.
             run.flush_asks(frame).await?;
         }
         Ok(None)
     })
 }
 
-/// One turn of a loop; `false` when the loop is over.
+/// One iteration of a loop; `false` when the loop is over.
 async fn turn(run: &mut Run, frame: &mut Frame, block: &Node) -> Result<bool, Halt> {
     match run.block(frame, block).await {
         Ok(()) | Err(Halt::Continue) => Ok(true),
@@ -140,7 +140,7 @@ impl Names {
 
 type Pairs = Vec<(Value, Value)>;
 
-/// What a loop goes over, with the index or key of each.
+/// The items a loop iterates over, each with its index or key.
 async fn items(run: &mut Run, frame: &mut Frame, node: &Node) -> Result<Pairs, Halt> {
     let value = match &node.tree {
         Tree::Text(text) => {
@@ -254,7 +254,7 @@ pub fn on<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<
     Box::pin(async move { listen(run, frame, given, false).await })
 }
 
-/// `$once`: for the first time only.
+/// `$once`: runs only the first time.
 pub fn once<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move { listen(run, frame, given, true).await })
 }
@@ -335,7 +335,7 @@ pub fn throw<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a>
     })
 }
 
-/// `$exit`: the whole run is over.
+/// `$exit` ends the whole run.
 pub fn exit<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let value = given.passed.first().cloned();

@@ -1,4 +1,4 @@
-//! `$match`: a value against patterns; the keys that begin with `:` hold what is done.
+//! `$match`: compares a value with patterns; the keys that begin with `:` hold the actions.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::flow::beside;
 use super::{Came, Given};
 use crate::words::script_run as words;
 
-/// The name under which a case finds the value.
+/// The name by which a case refers to the value.
 const VALUE: &str = "COND__";
 const BACKTRACKS: usize = 1_000_000;
 
@@ -123,7 +123,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().or(text).unwrap_or(f64::NAN)
 }
 
-/// A list fits a list of equal length, a map one that has its entries, `_` anything.
+/// A list matches a list of equal length, a map one that has its entries, `_` anything.
 fn contains(wanted: &Value, value: &Value) -> bool {
     match (wanted, value) {
         (Value::String(any), _) if any == "_" => true,

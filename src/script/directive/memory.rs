@@ -1,5 +1,5 @@
-//! Directives for what outlives a run: knowledge under a name, and dialogues. Both lie in
-//! the store behind `pack://`; a tool may want to hear of a change (ISDK-097).
+//! Directives for data that outlives a run: named values, and dialogues. Both are in the store of
+//! `pack://`; a tool can be notified of a change (ISDK-097).
 
 use serde_json::{Value, json};
 
@@ -13,10 +13,10 @@ use super::super::run::{Frame, Halt, Run};
 use super::{Came, Given};
 use crate::words::script_run as words;
 
-/// Where dialogues lie among the script's own values.
+/// The collection of dialogues among the script's own values.
 const CHATS: &str = "chats";
 
-/// `pack://id?tbl=collection&db=name`; what is left out is the script's own.
+/// `pack://id?tbl=collection&db=name`; omitted parts default to the script's own.
 pub fn key_of(frame: &Frame, path: &str) -> Option<Key> {
     let rest = path.strip_prefix("pack://")?;
     let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -36,7 +36,7 @@ fn own_database(frame: &Frame) -> String {
     frame.shape.origin.folder.display().to_string()
 }
 
-/// The key a directive names: a `pack://` address, or an ID with `tbl` and `db` beside it.
+/// The key a directive names: a `pack://` address, or an ID with `tbl` and `db` next to it.
 fn key(frame: &Frame, passed: &Passed) -> Result<Key, Halt> {
     let id = passed.text("id").filter(|id| !id.is_empty()).ok_or(words::KEEP_NEEDS)?;
     if let Some(key) = key_of(frame, &id) {
@@ -50,7 +50,7 @@ fn key(frame: &Frame, passed: &Passed) -> Result<Key, Halt> {
     })
 }
 
-/// `$remember: {id, value}` keeps a value beyond the run.
+/// `$remember: {id, value}` stores a value beyond the run.
 pub fn remember<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let key = key(frame, &given.passed)?;
@@ -69,7 +69,7 @@ pub fn remember<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) ->
     })
 }
 
-/// `$forget: id` takes a value away.
+/// `$forget: id` removes a value.
 pub fn forget<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let key = key(frame, &given.passed)?;
@@ -90,7 +90,7 @@ fn chats(frame: &Frame, passed: &Passed) -> Key {
     }
 }
 
-/// `$saveChats: name` keeps the visible dialogue.
+/// `$saveChats: name` saves the visible dialogue.
 pub fn save_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let key = chats(frame, &given.passed);
@@ -105,7 +105,7 @@ pub fn save_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) 
     })
 }
 
-/// `$loadChats: name` puts a kept dialogue in; its value is how many messages came.
+/// `$loadChats: name` inserts a saved dialogue; its value is the number of messages inserted.
 pub fn load_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let key = chats(frame, &given.passed);
@@ -117,14 +117,14 @@ pub fn load_chats<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) 
         };
         for message in &list {
             let part = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
-            // What was said is not read again, whatever it holds.
+            // Saved messages are not parsed again, whatever they contain.
             frame.talk.push(Line::settled(part("role"), part("content")));
         }
         Ok(Some(Value::from(list.len())))
     })
 }
 
-/// `$abort` ends the call of the model that is under way; what has come is the answer.
+/// `$abort` ends the running model call; the text received so far is the answer.
 pub fn abort<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         frame.talk.aborted = true;
@@ -132,8 +132,8 @@ pub fn abort<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a>
     })
 }
 
-/// `$tokenize: text` cuts a text about as models do. Each model has a way of its own, and
-/// servers do not tell it: good for measuring, not for biases.
+/// `$tokenize: text` splits a text roughly as models do. Each model has its own tokens, and servers
+/// do not report them: good for measuring, not for biases.
 pub fn tokenize<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let text = given.passed.text("content").unwrap_or_default();
@@ -153,7 +153,8 @@ pub fn count_tokens<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> C
 const WORD: usize = 7;
 const DIGITS: usize = 3;
 
-/// Words with the blank before them, numbers by three digits, everything else by itself.
+/// Words with the space before them, numbers in groups of three digits, every other character by
+/// itself.
 fn pieces(text: &str) -> Vec<String> {
     #[derive(PartialEq, Clone, Copy)]
     enum Is {
@@ -195,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_about_as_models_do() {
+    fn a_text_is_split_roughly_as_models_do() {
         assert_eq!(pieces("Hello big world!"), ["Hello", " big", " world", "!"]);
         assert_eq!(pieces("12345 你好"), ["123", "45", " ", "你", "好"]);
         assert_eq!(pieces("internationally"), ["interna", "tionall", "y"]);

@@ -1,5 +1,5 @@
-//! The table of `$directives`. A directive is a row here and a function in one of the
-//! files beside this one.
+//! The table of `$directives`. A directive is a row here and a function in one of the files of this
+//! folder.
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -14,12 +14,12 @@ mod talk;
 mod values;
 mod world;
 
-/// What must be settled before a directive runs.
+/// The messages to settle before a directive runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
-    /// Every message is rendered and answered.
+    /// Render and answer every message.
     All,
-    /// Messages that wait for a reply get it; others may be rendered later.
+    /// Answer messages that wait for a reply; others may be rendered later.
     Asks,
     Nothing,
 }
@@ -32,7 +32,7 @@ pub struct Given<'a> {
     pub passed: Passed,
 }
 
-/// What a directive does; `None` leaves the last result as it is.
+/// The function of a directive; `None` leaves the last result unchanged.
 pub type Work = for<'a> fn(&'a mut Run, &'a mut Frame, Given<'a>) -> Came<'a>;
 pub type Came<'a> = BoxFuture<'a, Result<Option<Value>, Halt>>;
 
@@ -40,7 +40,7 @@ pub type Came<'a> = BoxFuture<'a, Result<Option<Value>, Halt>>;
 pub struct Row {
     pub name: &'static str,
     pub flush: Flush,
-    /// Its arguments are not run before it.
+    /// Its arguments are not evaluated before it runs.
     pub lazy: bool,
     pub run: Work,
 }
@@ -53,7 +53,7 @@ const fn lazy(name: &'static str, run: Work) -> Row {
     Row { name, flush: Flush::Asks, lazy: true, run }
 }
 
-/// Every directive there is.
+/// All directives.
 pub const TABLE: &[Row] = &[
     // Values.
     row("print", Flush::All, values::print),
@@ -89,7 +89,7 @@ pub const TABLE: &[Row] = &[
     row("pushMessage", Flush::Nothing, talk::push_message),
     row("replaceMessage", Flush::Nothing, talk::replace_message),
     row("getMessages", Flush::All, talk::get_messages),
-    // Others, and the world.
+    // Other scripts, files and steps.
     row("exec", Flush::Asks, world::exec),
     row("pipe", Flush::All, world::pipe),
     row("ready", Flush::Nothing, world::ready),
@@ -104,7 +104,7 @@ pub const TABLE: &[Row] = &[
     row("fetchUrl", Flush::Nothing, world::fetch_url),
 ];
 
-/// The row of a name, written without `$`.
+/// The row for a name, written without `$`.
 pub fn find(name: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.name == name)
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_stands_once() {
+    fn every_name_is_unique() {
         for (at, row) in TABLE.iter().enumerate() {
             assert!(TABLE.iter().skip(at + 1).all(|other| other.name != row.name), "{}", row.name);
         }

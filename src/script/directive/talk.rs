@@ -21,7 +21,7 @@ pub fn ai<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<
     })
 }
 
-/// `$tool: {name: llm, …}` is `$AI`; another name is a script.
+/// `$tool: {name: llm, …}` is `$AI`; any other name is a script.
 pub fn tool<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let mut call = given.passed.map();
@@ -36,7 +36,7 @@ pub fn tool<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
     })
 }
 
-/// `$interact: {message}`: one more message of the user, and its answer.
+/// `$interact: {message}`: one more user message, and its answer.
 pub fn interact<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let message = given.passed.text("message").unwrap_or_default();
@@ -46,7 +46,7 @@ pub fn interact<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) ->
     })
 }
 
-/// A separator: back to the messages above the first one.
+/// A separator: returns to the messages above the first one.
 pub fn init_done<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let forced = given.passed.get("force") == Some(&Value::Bool(true));
@@ -88,7 +88,7 @@ pub fn replace_message<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a
     })
 }
 
-/// `$getMessages` gives the dialogue as a list.
+/// `$getMessages` returns the dialogue as a list.
 pub fn get_messages<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let list = frame

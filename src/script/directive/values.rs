@@ -22,7 +22,7 @@ pub fn print<'a>(run: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'
     })
 }
 
-/// `$echo: value` gives the value as the last result.
+/// `$echo: value` returns the value as the last result.
 pub fn echo<'a>(_: &'a mut Run, _: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move { Ok(Some(whole(given))) })
 }
@@ -41,7 +41,7 @@ pub fn ret<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'
     })
 }
 
-/// All that was given, as one value.
+/// All arguments, as one value.
 fn whole(given: Given<'_>) -> Value {
     let passed = given.passed;
     match (passed.by_place.len(), passed.named.is_empty()) {
@@ -65,12 +65,12 @@ pub fn set<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'
     })
 }
 
-/// `$get: name` gives a value, `$get: [names]` a map of them.
+/// `$get: name` returns a value, `$get: [names]` a map of them.
 pub fn get<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let of = |frame: &Frame, name: &str| frame.values.at(name).unwrap_or(Value::Null);
         let passed = given.passed;
-        // `$get(name)`: the value of the variable is already here.
+        // In `$get(name)`, the value of the variable is already known.
         if !passed.also.is_empty() && passed.also.len() == passed.by_place.len() {
             return Ok(Some(match passed.by_place.len() {
                 1 => passed.by_place.into_iter().next().unwrap_or(Value::Null),
@@ -111,7 +111,7 @@ pub fn unset<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came
     })
 }
 
-/// `$push: {list: value}` puts a value at the end of a list.
+/// `$push: {list: value}` appends a value to a list.
 pub fn push<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         for (name, value) in given.passed.map() {
@@ -140,12 +140,12 @@ pub fn format<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> C
     })
 }
 
-/// `$ctx` gives everything that has a name.
+/// `$ctx` returns everything that has a name.
 pub fn ctx<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
     Box::pin(async move { Ok(Some(Value::Object(frame.values.scope()))) })
 }
 
-/// `$cleanResult` forgets the last result.
+/// `$cleanResult` clears the last result.
 pub fn clean_result<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         frame.values.latest = Value::Null;
@@ -154,7 +154,7 @@ pub fn clean_result<'a>(_: &'a mut Run, frame: &'a mut Frame, _: Given<'a>) -> C
     })
 }
 
-/// `$prompt: {name: value}` lays values over the prompt.
+/// `$prompt: {name: value}` merges values into the prompt.
 pub fn prompt<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         merge(&mut frame.values.prompt, given.passed.map());
@@ -163,7 +163,7 @@ pub fn prompt<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
     })
 }
 
-/// `$parameters: {name: value}` lays values over the parameters.
+/// `$parameters: {name: value}` merges values into the parameters.
 pub fn parameters<'a>(_: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         merge(&mut frame.values.parameters, given.passed.map());

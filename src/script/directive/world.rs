@@ -1,4 +1,4 @@
-//! Directives that reach out of the script: other scripts, and steps that are judged.
+//! Directives that reach outside the script: other scripts, and steps that the policy judges.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub fn exec<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
     })
 }
 
-/// `$pipe: name`: the last result goes into a function.
+/// `$pipe: name` passes the last result to a function.
 pub fn pipe<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let name = given.passed.text("name").unwrap_or_default();
@@ -49,13 +49,13 @@ pub fn pipe<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Cam
     })
 }
 
-/// `$ready`: nothing has to be waited for.
+/// `$ready` has nothing to wait for.
 pub fn ready<'a>(_: &'a mut Run, _: &'a mut Frame, _: Given<'a>) -> Came<'a> {
     Box::pin(async move { Ok(None) })
 }
 
-/// `$readFile: path`, as a step the safety policy judges. A relative path is looked for
-/// beside the script first. `pack://id` is read from the store of knowledge.
+/// `$readFile: path`, as a step that the safety policy judges. A relative path is first resolved
+/// against the script's folder. `pack://id` is read from the knowledge store.
 pub fn read_file<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -> Came<'a> {
     Box::pin(async move {
         let path = given.passed.text("path").ok_or(words::FILE_NEEDS)?;
@@ -75,14 +75,14 @@ pub fn read_file<'a>(run: &'a mut Run, frame: &'a mut Frame, given: Given<'a>) -
     })
 }
 
-/// What is kept behind a `pack://` address; `None`: it is another one.
+/// The value of a `pack://` address; `None` if the path is not one.
 async fn known(run: &mut Run, frame: &Frame, path: &str) -> Result<Option<Value>, Halt> {
     let Some(key) = memory::key_of(frame, path) else { return Ok(None) };
     let known = run.host.knowledge(key).await?;
     known.map(Some).ok_or_else(|| Halt::from(words::NO_KNOWLEDGE.with("name", quoted(path))))
 }
 
-/// The file beside the script, if it is there; else as it was written.
+/// The file in the script's folder if it exists there, otherwise the path as written.
 fn beside(run: &Run, frame: &Frame, path: &str) -> PathBuf {
     let near = source::clean(&frame.shape.origin.folder.join(path));
     let name = near.file_name().map(|name| name.to_string_lossy().into_owned());

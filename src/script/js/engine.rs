@@ -20,16 +20,16 @@ use crate::script::fault::{Fault, quoted};
 use crate::words::script as words;
 
 const PRELUDE: &str = include_str!("prelude.js");
-/// Longest value that crosses, in bytes of its JSON.
+/// Longest value that is passed in or out, in bytes of its JSON.
 const MOST_VALUE: usize = 16 * 1024 * 1024;
-/// Stack of the thread; the engine's own limit lies far below.
+/// Stack of the thread; the engine's own limit is far lower.
 const THREAD_STACK: usize = 8 * 1024 * 1024;
-/// Beyond the limit of time: how long an engine may take to notice it.
+/// How long after the time limit an engine may take to notice it.
 const GRACE: Duration = Duration::from_secs(2);
-/// Most lines of `console.log` one order may make.
+/// Maximum number of `console.log` lines per order.
 const MOST_LINES: usize = 1000;
 
-/// A handle to a running engine. The last one that goes ends its thread.
+/// A handle to a running engine. Dropping the last one ends the thread.
 #[derive(Clone, Debug)]
 pub struct Engine {
     orders: mpsc::Sender<Order>,
@@ -38,7 +38,7 @@ pub struct Engine {
     limits: Limits,
 }
 
-/// Tells the thread that nobody listens any more, also in the midst of a loop.
+/// Stops the thread once all handles are dropped, even in the middle of a loop.
 #[derive(Debug, Default)]
 struct Open {
     closed: Arc<AtomicBool>,
@@ -56,7 +56,7 @@ enum Order {
 }
 
 impl Engine {
-    /// Starts an engine. A fault is one of the machine: no thread, no memory.
+    /// Starts an engine. Errors are those of the machine: no thread, no memory.
     pub fn start(limits: Limits) -> Result<Engine, Fault> {
         let (orders, inbox) = mpsc::channel();
         let open = Arc::new(Open::default());
@@ -69,16 +69,16 @@ impl Engine {
         Ok(Engine { orders, runs: Arc::new(AtomicU64::new(1)), open, limits })
     }
 
-    /// Gives the engine a task, with the values the script has now.
+    /// Gives the engine a task, with the current values of the script.
     pub fn run(&self, task: Task, scope: Scope) -> Run {
         let (said, hear) = unbounded_channel();
         let run = self.runs.fetch_add(1, Ordering::Relaxed);
-        // An engine that is gone answers by the closed channel.
+        // If the engine is gone, the closed channel answers.
         let _ = self.orders.send(Order::Start { run, task, scope, said });
         Run { engine: self.clone(), run, hear }
     }
 
-    /// A task that wants nothing of the runtime; a want is answered with an error.
+    /// Runs a task that needs nothing from the runtime; any request is answered with an error.
     pub async fn compute(&self, task: Task, scope: Scope) -> Ended {
         let mut run = self.run(task, scope.clone());
         loop {
@@ -97,7 +97,7 @@ impl Engine {
     }
 }
 
-/// A task under way.
+/// A running task.
 #[derive(Debug)]
 pub struct Run {
     engine: Engine,
@@ -106,13 +106,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// What it says next. The end is the last; after it, the same engine may be gone.
+    /// The next message of the task. The end is the last one; after it, the engine itself may be
+    /// gone.
     pub async fn next(&mut self) -> Said {
         let patience = self.engine.limits.time * 2 + GRACE;
         match within(patience, self.hear.recv()).await {
             Ok(Some(said)) => said,
             Ok(None) => ended(Err(words::ENGINE_GONE.into())),
-            // A native call that cannot be interrupted: its thread is left to itself.
+            // A native call that cannot be interrupted: its thread is abandoned.
             Err(_) => {
                 self.engine.open.closed.store(true, Ordering::Relaxed);
                 ended(Err(too_long(self.engine.limits)))
@@ -120,8 +121,8 @@ impl Run {
         }
     }
 
-    /// Gives a want its value, or a reason that JavaScript can catch, and the values the
-    /// script has now.
+    /// Answers a request with a value, or with a reason that JavaScript can catch, and the current
+    /// values of the script.
     pub fn answer(&self, id: u64, result: Result<Value, String>, scope: Scope) {
         let _ = self.engine.orders.send(Order::Answer { run: self.run, id, result, scope });
     }
@@ -140,11 +141,11 @@ fn seconds(time: Duration) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// The clock the engine looks at while it computes.
+/// The clock the engine checks while it computes.
 #[derive(Clone, Default)]
 struct Watch {
     until: Rc<Cell<Option<Instant>>>,
-    /// When the engine looked last, and what time it has.
+    /// When the engine last checked, and how much time it has left.
     looked: Rc<Cell<Option<Instant>>>,
     time: Rc<Cell<Duration>>,
     tripped: Rc<Cell<bool>>,
@@ -160,7 +161,7 @@ impl Watch {
 
     fn is_over(&self, closed: &AtomicBool) -> bool {
         let now = Instant::now();
-        // It looks all the time, unless the program is stopped.
+        // The engine checks continuously unless the program is suspended.
         let looked = self.looked.replace(Some(now));
         if looked.is_some_and(|looked| now.saturating_duration_since(looked) > LATE) {
             self.until.set(now.checked_add(self.time.get()));
@@ -173,7 +174,7 @@ impl Watch {
     }
 }
 
-/// The life of the thread.
+/// The main loop of the thread.
 fn serve(inbox: &mpsc::Receiver<Order>, limits: Limits, closed: &Arc<AtomicBool>) {
     let watch = Watch::default();
     let Ok(runtime) = Runtime::new() else { return };
@@ -216,7 +217,7 @@ impl<'js> Inside<'js> {
         })
     }
 
-    /// Why the last call failed, in words.
+    /// The reason the last call failed, as text.
     fn caught(&self, error: rquickjs::Error) -> String {
         if !error.is_exception() {
             return error.to_string();
@@ -229,7 +230,7 @@ impl<'js> Inside<'js> {
     }
 }
 
-/// One event of the prelude.
+/// An event of the prelude.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Told {
@@ -267,7 +268,7 @@ enum Kind {
 /// Serves orders one after the other.
 struct Desk<'js> {
     inside: Inside<'js>,
-    /// The values as the engine has them, so that only what changed is sent.
+    /// The values as the engine has them, so that only changes are sent.
     mirror: Scope,
     hearers: HashMap<u64, UnboundedSender<Said>>,
     limits: Limits,
@@ -275,7 +276,7 @@ struct Desk<'js> {
 }
 
 impl Desk<'_> {
-    /// Serves one order; false when the engine cannot be used any more.
+    /// Serves one order; false when the engine can no longer be used.
     fn take(&mut self, order: Order, closed: &AtomicBool) -> bool {
         self.watch.wind(self.limits.time);
         let (run, text, starts) = match order {
@@ -295,7 +296,7 @@ impl Desk<'_> {
             let turned = self.turn(closed);
             if self.watch.tripped.get() || !turned {
                 self.tell_end(run, Err(too_long(self.limits)));
-                // Jobs that never end stay in the queue: nothing else could run.
+                // Endless jobs stay in the queue, so nothing else could run.
                 return turned;
             }
             let told = match self.inside.drain.call::<_, String>((run,)) {
@@ -319,7 +320,7 @@ impl Desk<'_> {
         true
     }
 
-    /// Runs what is due; false when it never ends.
+    /// Runs the pending jobs; false when they never end.
     fn turn(&self, closed: &AtomicBool) -> bool {
         let mut count = 0_u32;
         while self.inside.ctx.execute_pending_job() {
@@ -370,7 +371,7 @@ impl Desk<'_> {
         order.to_string()
     }
 
-    /// Adds to an order what changed since the engine last had the values.
+    /// Adds the values that changed since the last order.
     fn update(&mut self, order: &mut Scope, scope: Scope) {
         let set: Vec<Value> = scope
             .iter()
@@ -388,7 +389,7 @@ impl Desk<'_> {
         self.mirror = scope;
     }
 
-    /// Hands an event on; true when there is more to do for it in here.
+    /// Forwards an event; true when the engine has more to do for it.
     fn tell(&mut self, told: Told, lines: &mut usize) -> bool {
         match told {
             Told::Log { run, text } => {
@@ -445,7 +446,7 @@ impl Desk<'_> {
         }
     }
 
-    /// A sentence for what JavaScript threw; a limit has its own.
+    /// A sentence for what JavaScript threw; each limit has its own.
     fn thrown(&self, why: &str) -> Fault {
         if self.watch.tripped.get() || why.contains("interrupted") {
             too_long(self.limits)
@@ -464,7 +465,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Evaluates an engine module and hands its exports to the prelude.
+    /// Evaluates an engine module and passes its exports to the prelude.
     fn evaluate(&self, run: u64, id: &str, file: &str, source: &str) -> Result<(), String> {
         let caught = |error| self.inside.caught(error);
         let name = if file.is_empty() { id } else { file };

@@ -1,13 +1,12 @@
 //! JavaScript for conditions, expressions, `!fn` functions and imported modules.
 //!
-//! One [`Engine`] is one QuickJS runtime on a thread of its own, since a long native
-//! call cannot be interrupted. It has no host objects: what it wants of the runtime it
-//! says as [`Said::Wants`], plain data, and goes on when that is answered. In between it
-//! may serve other runs, so an answer may itself need the engine. No value is shared:
-//! the values of the script come with each order, and what JavaScript changed comes back
-//! with each answer.
+//! One [`Engine`] is one QuickJS runtime on a thread of its own, since a long native call cannot be
+//! interrupted. It has no host objects: it sends each request to the runtime as [`Said::Wants`],
+//! plain data, and continues when that is answered. In between it may serve other runs, so an
+//! answer may itself need the engine. No value is shared: the values of the script come with each
+//! order, and the changes that JavaScript made come back with each answer.
 //!
-//! Memory, stack and time are limited, each with a sentence of its own.
+//! Memory, stack and time are limited, each with its own error sentence.
 
 mod engine;
 mod source;
@@ -19,17 +18,17 @@ use serde_json::{Map, Value};
 pub use engine::{Engine, Run};
 pub use source::{Foreign, function_name, function_source};
 
-/// The values a script has, by name.
+/// The values of a script, by name.
 pub type Scope = Map<String, Value>;
 
-/// What one engine may use.
+/// The limits of one engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bytes of all its values together.
     pub memory: usize,
     /// Bytes of its call stack.
     pub stack: usize,
-    /// How long it may compute without asking for anything.
+    /// How long it may compute without a request.
     pub time: Duration,
 }
 
@@ -39,45 +38,45 @@ impl Default for Limits {
     }
 }
 
-/// What the engine is to do.
+/// A task for the engine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// The value of an expression. Names of the scope may be used as they are.
+    /// The value of an expression. Names of the scope may be used directly.
     Eval(String),
     /// Declares `$name`; `source` is the body of an `!fn` without its language mark.
     Define { name: String, source: String },
-    /// Calls a function that was defined, imported or handed out. One object as the only
-    /// argument is the named form.
+    /// Calls a function that was defined, imported or returned. One object as the only argument is
+    /// the named form.
     Call { name: String, args: Vec<Value> },
     /// Evaluates a module and keeps its exports under `id`; the value is
     /// `{functions: [names], values: [names]}`.
     /// `file` is the name that relative imports in it start from.
     Module { id: String, kind: ModuleKind, file: String, source: String },
-    /// Keeps a file that modules import by this name; nothing of it runs yet.
+    /// Stores a file that modules import by this name; none of it runs yet.
     Declare { file: String, source: String },
-    /// Makes `$name` mean what `to` is: `id`, `id.export` or another function.
+    /// Binds `$name` to `to`: `id`, `id.export` or another function.
     Bind { name: String, to: String },
 }
 
-/// How a module is written.
+/// The module system a module is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleKind {
     /// `import`/`export`.
     Module,
     /// `exports`, `module.exports`, `require`.
     Common,
-    /// Found out from the text.
+    /// Detected from the text.
     Auto,
-    /// One that is built in; the source is its name.
+    /// A built-in module; the source is its name.
     Builtin,
 }
 
-/// What a running task says.
+/// A message from a running task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     /// A line of `console.log`.
     Log(String),
-    /// It goes on when [`Run::answer`] is called with this id.
+    /// Continues when [`Run::answer`] is called with this id.
     Wants(Want),
     Ended(Ended),
 }
@@ -86,34 +85,34 @@ pub enum Said {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Want {
     pub id: u64,
-    /// Without `$`; a field of it behind a dot (`agent.interact`).
+    /// Without `$`; may have a field after a dot (`agent.interact`).
     pub name: String,
     pub args: Vec<Value>,
     pub changes: Changes,
 }
 
-/// How a task ended.
+/// The end of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     pub got: Result<Got, super::Fault>,
     pub changes: Changes,
 }
 
-/// What a task gave.
+/// The result of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Got {
     Value(Value),
     Undefined,
     /// A function, by a name that [`Task::Call`] takes.
     Function(String),
-    /// The expression uses a name nobody knows; of a call: there is no such function.
+    /// The expression uses an unknown name; for a call: there is no such function.
     Unknown(String),
-    /// The text is no expression at all; with the engine's reason.
+    /// The text is not an expression; with the engine's reason.
     Invalid(String),
 }
 
 impl Got {
-    /// The plain value, with nothing for `undefined`; `None` where there is none.
+    /// The plain value, null for `undefined`; `None` if there is no value.
     pub fn value(self) -> Option<Value> {
         match self {
             Got::Value(value) => Some(value),
@@ -136,7 +135,7 @@ impl Changes {
         self.set.is_empty() && self.gone.is_empty()
     }
 
-    /// Does to these values what JavaScript did to its own.
+    /// Applies JavaScript's changes to these values.
     pub fn apply(&self, scope: &mut Scope) {
         for (name, value) in &self.set {
             scope.insert(name.clone(), value.clone());

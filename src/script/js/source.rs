@@ -1,4 +1,4 @@
-//! The head of an `!fn`: its language mark and its name. The rest is the engine's.
+//! Reads the head of an `!fn`: its language mark and its name. The engine reads the rest.
 
 use crate::script::text::scan;
 
@@ -21,7 +21,7 @@ pub fn function_source(text: &str) -> Result<&str, Foreign> {
     }
 }
 
-/// The name a function declares; `None` for one without a name.
+/// The name a function declares; `None` if it is anonymous.
 pub fn function_name(source: &str) -> Option<&str> {
     let mut rest = source.trim_start();
     for word in ["async", "function"] {
@@ -40,7 +40,7 @@ pub fn function_name(source: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// ISDK-165: `[js]`, `function` and `async` may stand or not.
+    /// ISDK-165: `[js]`, `function` and `async` are optional.
     #[test]
     fn isdk_165_the_head_of_a_function_gives_its_name() {
         for (text, name) in [

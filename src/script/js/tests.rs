@@ -1,4 +1,4 @@
-//! The engine from outside: values, functions, modules, wants, and every limit.
+//! The engine from outside: values, functions, modules, requests, and every limit.
 
 use serde_json::json;
 
@@ -59,7 +59,7 @@ async fn isdk_151_an_expression_sees_the_values_by_name_and_through_this() {
 }
 
 #[tokio::test]
-async fn what_is_no_value_is_said_and_is_no_fault() {
+async fn a_result_that_is_not_a_value_is_reported_without_a_fault() {
     assert_eq!(eval("nothing + 1", json!({})).await, Ok(Got::Unknown("nothing".to_owned())));
     assert_eq!(eval("file.txt", json!({})).await, Ok(Got::Unknown("file".to_owned())));
     assert_eq!(eval("await nothing", json!({})).await, Ok(Got::Unknown("nothing".to_owned())));
@@ -288,7 +288,7 @@ async fn a_refused_call_can_be_caught_and_several_can_run_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_logged_is_heard() {
+async fn logged_lines_are_reported() {
     let engine = engine();
     let mut run = engine.run(Task::Eval("console.log('a', {b: 1}, 2)".to_owned()), Scope::new());
     assert_eq!(run.next().await, Said::Log("a {\"b\":1} 2".to_owned()));
@@ -296,7 +296,7 @@ async fn what_is_logged_is_heard() {
 }
 
 #[tokio::test]
-async fn nothing_of_the_machine_can_be_reached() {
+async fn the_machine_cannot_be_reached() {
     for name in [
         "process",
         "require",
@@ -317,7 +317,7 @@ async fn nothing_of_the_machine_can_be_reached() {
     assert_eq!(value("Object.keys(globalThis).includes('console')", json!({})).await, json!(false));
 }
 
-/// Short of time only where time is what runs out.
+/// A short time limit only where time is the limit under test.
 fn tight(sentence: &str) -> Limits {
     let time = if sentence.contains("0.2 s") {
         Duration::from_millis(200)
@@ -328,7 +328,7 @@ fn tight(sentence: &str) -> Limits {
 }
 
 #[tokio::test]
-async fn every_limit_has_its_sentence_and_the_script_can_go_on() {
+async fn every_limit_has_its_sentence_and_the_script_can_continue() {
     let time = "computed for longer than 0.2 s";
     for (expr, sentence) in [
         ("(() => { for (;;) {} })()", time),
@@ -359,8 +359,8 @@ async fn every_limit_has_its_sentence_and_the_script_can_go_on() {
 #[tokio::test]
 async fn jobs_that_never_end_stop_the_engine_with_a_sentence() {
     let engine = Engine::start(tight("0.2 s")).unwrap();
-    // Two of them: where the clock is noticed inside a job, that one ends with it, and with
-    // the last of them the engine would be free again.
+    // Two endless jobs: if the clock is noticed inside a job, only that job ends, and with the last
+    // of them the engine would be free again.
     let endless = "(() => { const go = async () => { for (;;) await 0 }; go(); return go() })()";
     let fault = eval_in(&engine, endless, json!({})).await.got.unwrap_err();
     assert!(fault.to_string().contains("0.2 s"), "{fault}");

@@ -1,17 +1,17 @@
-//! A schema in words, for a model and for the help of a tool.
+//! Describes a schema in words, for a model and for the help of a tool.
 
 use serde_json::{Map, Value};
 
 use super::schema::normal;
 use crate::script::template::print;
 
-/// Deepest fields that are described.
+/// Depth of the fields that are described.
 const DEEPEST: usize = 8;
 /// Longest description, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// What `output` asks for, one line a field:
-/// `* "name" is a required text string representing full name`.
+/// The fields `output` asks for, one per line: `* "name" is a required text string representing
+/// full name`.
 pub fn describe(output: &Value) -> String {
     let schema = normal(output);
     let mut out = String::new();
@@ -59,7 +59,7 @@ fn put_fields(properties: &Map<String, Value>, schema: &Value, depth: usize, out
     }
 }
 
-/// A schema that is no map of fields.
+/// A schema that is not a map of fields.
 fn put_whole(schema: &Value, out: &mut String) {
     let empty = Map::new();
     let map = schema.as_object().unwrap_or(&empty);

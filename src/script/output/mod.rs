@@ -1,7 +1,7 @@
-//! From a model's text to the value a script asked for: JSON, YAML, a natural object or
-//! a scalar, checked against `output`. The other way, `output` as words for the model.
+//! Converts a model's text to the value a script asked for: JSON, YAML, a natural object or a
+//! scalar, checked against `output`. Also describes `output` in words for the model.
 //!
-//! Pure. A reply is only read, never evaluated, and a schema loads nothing.
+//! Pure. A reply is only parsed, never evaluated, and a schema loads nothing.
 
 use serde_json::Value;
 
@@ -17,11 +17,11 @@ mod schema;
 pub use describe::{describe, line};
 pub use schema::{check, normal};
 
-/// Longest text that is read, in bytes.
+/// Longest text that is parsed, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// The value of a reply. `kind` is `response_format.type`; `output` is what the script
-/// says of its result. The error names the form, and the path where it does not fit.
+/// The value of a reply. `kind` is `response_format.type`; `output` is the script's description of
+/// its result. The error names the format, and the path that does not match.
 pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, Fault> {
     if text.len() > LONGEST {
         return Err(words::OUTPUT_LONG.with("limit", LONGEST).into());
@@ -40,18 +40,17 @@ pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, 
     Ok(value)
 }
 
-/// The inside of the one code fence of a text, or the text itself, without spaces
-/// around it.
+/// The content of the only code fence of a text, or the text itself, trimmed.
 pub fn unfenced(text: &str) -> &str {
     let text = text.trim();
     fenced(text).unwrap_or(text)
 }
 
-/// The inside of the first fence that closes.
+/// The content of the first closed fence.
 fn fenced(text: &str) -> Option<&str> {
     for fence in ["```", "~~~"] {
         let Some((before, after)) = text.split_once(fence) else { continue };
-        // A fence begins its line.
+        // A fence starts its line.
         if !before.is_empty() && !before.trim_end_matches([' ', '\t']).ends_with('\n') {
             continue;
         }
@@ -92,14 +91,14 @@ fn json(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
     })
 }
 
-/// From the first opening to the last closing sign: models like to say a word before.
+/// From the first opening to the last closing sign: models often write a sentence before it.
 fn between(text: &str, open: char, close: char) -> Option<&str> {
     let start = text.find(open)?;
     let end = text.rfind(close)? + close.len_utf8();
     (start < end).then(|| text.split_at(end).0.split_at(start).1)
 }
 
-/// A text where a scalar is asked for.
+/// A text where a scalar is expected.
 fn scalar(text: &str, schema: Option<&Value>) -> Option<Value> {
     let value = match schema?.get("type")?.as_str()? {
         "string" => Value::from(text),
@@ -111,7 +110,7 @@ fn scalar(text: &str, schema: Option<&Value>) -> Option<Value> {
     Some(value)
 }
 
-/// The words for yes and no.
+/// The words for true and false.
 fn truth(text: &str) -> Option<Value> {
     match text.trim().trim_end_matches(['.', '。']).to_lowercase().as_str() {
         "true" | "yes" | "y" | "on" | "是" | "对" | "真" | "有" => Some(Value::Bool(true)),
@@ -126,7 +125,7 @@ fn yaml(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
     let bare = unfenced(text);
     let bare = bare.strip_suffix("\n...").unwrap_or(bare);
     let value = syntax::yaml(bare).map_err(|said| {
-        // The reader's own words, without the sentence it puts around them for a script.
+        // The parser's own words, without the sentence it adds for a script.
         let why = said.value("why").cloned().unwrap_or_else(|| said.clone().into());
         words::OUTPUT_NOT.with("form", "YAML").with("why", why).with("text", quoted(text))
     })?;

@@ -1,5 +1,5 @@
-//! A natural object: `key: value` lines as a person writes them, with dashes, headings
-//! and bold names as they come, read by the fields that `output` names.
+//! Parses a natural object: `key: value` lines as people write them, with dashes, headings and bold
+//! names, matched to the fields that `output` names.
 
 use serde_json::{Map, Value};
 
@@ -7,9 +7,9 @@ use super::{relaxed, truth, unfenced};
 use crate::script::fault::{Fault, quoted};
 use crate::words::script as words;
 
-/// Deepest objects inside objects.
+/// Deepest nesting of objects.
 const DEEPEST: usize = 16;
-/// What stands between the items of a list on one line.
+/// The separators between the items of a list on one line.
 const BETWEEN: &[char] = &[',', '，', '、', ';', '；'];
 
 pub(super) fn read(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
@@ -24,14 +24,14 @@ pub(super) fn read(text: &str, schema: Option<&Value>) -> Result<Value, Fault> {
         .ok_or_else(|| words::OUTPUT_NO_FIELD.with("text", quoted(text)).into())
 }
 
-/// One line without the signs in front of it.
+/// One line without its leading signs.
 #[derive(Clone, Copy, Debug)]
 struct Line<'a> {
     indent: usize,
     /// A list item or a heading.
     marked: bool,
     text: &'a str,
-    /// What stands before the first colon, without emphasis, and what stands behind it.
+    /// The text before the first colon, without emphasis, and the text after it.
     pair: Option<(&'a str, &'a str)>,
 }
 
@@ -62,7 +62,7 @@ fn pair(text: &str) -> Option<(&str, &str)> {
     let at = text.find([':', '：'])?;
     let (name, rest) = text.split_at(at);
     let value = rest.strip_prefix([':', '：'])?;
-    // The colon may stand inside the emphasis: `**name:** value`.
+    // The colon may be inside the emphasis: `**name:** value`.
     let value = value.trim_start_matches(['*', '_', '`', '"']).trim();
     let value = if name.starts_with(['*', '`', '"']) {
         value
@@ -74,7 +74,7 @@ fn pair(text: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then_some((name, value))
 }
 
-/// Names are the same whatever their case and whatever stands between their words.
+/// Names are compared without regard to case or to the separators between their words.
 fn plain_name(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -119,7 +119,7 @@ fn object(lines: &[Line<'_>], schema: &Value, depth: usize) -> Option<Value> {
     while let Some((line, after)) = rest.split_first() {
         rest = after;
         let Some((field, about)) = line.pair.and_then(|(name, _)| known(name)) else { continue };
-        // What belongs to it goes up to the next field of this object.
+        // The lines of a field reach up to the next field of this object.
         let more = rest
             .iter()
             .position(|next| {
@@ -149,7 +149,7 @@ fn object(lines: &[Line<'_>], schema: &Value, depth: usize) -> Option<Value> {
     ))
 }
 
-/// The value of a field: what stands behind its colon, and the lines below it.
+/// The value of a field: the text after its colon, and the lines below it.
 fn member(first: &str, own: &[Line<'_>], about: &Value, depth: usize) -> Option<Value> {
     let kind = about.get("type").and_then(Value::as_str);
     match kind {

@@ -1,4 +1,4 @@
-//! `output` as a JSON Schema, and whether a value fits it.
+//! Turns `output` into a JSON Schema, and checks values against it.
 
 use std::error::Error;
 
@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use crate::script::fault::{Fault, quoted};
 use crate::words::script as words;
 
-/// Deepest schema that is brought into form; what lies deeper stays as it is.
+/// Depth to which a schema is normalised; deeper parts stay unchanged.
 const DEEPEST: usize = 32;
-/// Words that make a map a schema, and not a list of fields.
+/// Keys that make a map a schema rather than a list of fields.
 const SCHEMA_WORDS: &[&str] = &[
     "type",
     "properties",
@@ -33,9 +33,8 @@ const SCHEMA_WORDS: &[&str] = &[
     "if",
 ];
 
-/// A schema as JSON Schema has it. Scripts may also write a list of fields as they do for
-/// `input`, a map of fields without `properties`, `required: true` inside a field, and
-/// the short names of types.
+/// The schema in JSON Schema's form. Scripts may also write a list of fields as for `input`, a map
+/// of fields without `properties`, `required: true` inside a field, and the short names of types.
 pub fn normal(output: &Value) -> Value {
     field(output, 0)
 }
@@ -60,8 +59,8 @@ fn field(value: &Value, depth: usize) -> Value {
     }
 }
 
-/// True when a map says what a value is; a field may itself be called `type`, but then
-/// it holds no name of a type.
+/// True when a map is a schema of a value; a field may itself be called `type`, but then its value
+/// is not the name of a type.
 fn is_schema(map: &Map<String, Value>) -> bool {
     map.is_empty()
         || map.iter().any(|(key, value)| match key.as_str() {
@@ -115,7 +114,7 @@ fn schema(map: &Map<String, Value>, depth: usize) -> Value {
     {
         out.insert("type".to_owned(), kind.into());
     }
-    // `required: true` belongs to the parent, who takes it.
+    // `required: true` moves to the parent.
     if map.get("required").is_some_and(Value::is_boolean) {
         out.remove("required");
     }
@@ -144,7 +143,7 @@ fn schema(map: &Map<String, Value>, depth: usize) -> Value {
     Value::Object(out)
 }
 
-/// Whether a value fits; the error names the path and the problem.
+/// Checks a value; the error names the path and the problem.
 pub fn check(value: &Value, schema: &Value) -> Result<(), Fault> {
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
     compiler.set_default_draft(Draft::V2020_12);
@@ -157,7 +156,7 @@ pub fn check(value: &Value, schema: &Value) -> Result<(), Fault> {
     schemas.validate(value, index).map_err(|error| misfit(&error))
 }
 
-/// Loads nothing: a schema is one text.
+/// Loads nothing: a schema is self-contained.
 struct Nothing;
 
 impl UrlLoader for Nothing {
@@ -166,7 +165,7 @@ impl UrlLoader for Nothing {
     }
 }
 
-/// The deepest first cause: where it is, and what is wrong there.
+/// The deepest first cause: its path and the problem.
 fn misfit(error: &ValidationError<'_, '_>) -> Fault {
     let mut deepest = error;
     while let Some(cause) = deepest.causes.first() {

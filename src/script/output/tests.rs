@@ -1,4 +1,4 @@
-//! Replies of every form, and schemas of every spelling.
+//! Replies in every format, and schemas in every spelling.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -37,7 +37,7 @@ fn isdk_045_json_is_read_with_and_without_a_fence() {
 }
 
 #[test]
-fn isdk_040_a_scalar_is_read_as_what_the_schema_says() {
+fn isdk_040_a_scalar_is_read_as_the_schema_says() {
     assert_eq!(convert("json", "8", Some(&json!({"type": "number"}))).unwrap(), json!(8));
     assert_eq!(convert("json", "\n 8.5", Some(&json!({"type": "number"}))).unwrap(), json!(8.5));
     assert_eq!(
@@ -49,7 +49,7 @@ fn isdk_040_a_scalar_is_read_as_what_the_schema_says() {
 }
 
 #[test]
-fn isdk_040_what_does_not_fit_is_named_with_its_path() {
+fn isdk_040_a_mismatch_is_named_with_its_path() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "number"}}}, "required": ["a"]});
     let misfit = why("json", "{\"a\": [1, \"x\"]}", Some(schema.clone()));
     assert!(misfit.contains("/a/1") && misfit.contains("number"), "{misfit}");
@@ -166,7 +166,7 @@ fn isdk_051_a_schema_in_words() {
 
 proptest! {
     #[test]
-    fn any_reply_is_read_or_refused(text in "[a-c:{}\\[\\]\",\n`*#0-9 -]{0,80}", other in "\\PC{0,60}") {
+    fn any_reply_is_parsed_or_refused(text in "[a-c:{}\\[\\]\",\n`*#0-9 -]{0,80}", other in "\\PC{0,60}") {
         let schema = json!({"type": "object", "properties": {"a": {"type": "array"}, "b": {"type": "object", "properties": {"c": {"type": "number"}}}}});
         for text in [text, other] {
             for kind in ["json", "yaml", "nobj"] {

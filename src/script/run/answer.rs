@@ -1,5 +1,5 @@
-//! One answer of the model: the call with its continuations, what of the text is the
-//! answer, and where it is kept.
+//! One answer of the model: calls the model with its continuations, extracts the answer from the
+//! text, and stores it.
 
 use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
@@ -15,28 +15,28 @@ use crate::deadline::Allowance;
 use crate::protocol::{Cut, Message};
 use crate::words::script_run as words;
 
-/// What the model answered.
+/// The model's reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// The answer, without the thinking.
+    /// The answer, without the reasoning.
     pub text: String,
     pub thinking: Option<String>,
     pub cut: Option<Cut>,
 }
 
-/// What is special about one call.
+/// Options of one call.
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
     /// Parameters of this call alone.
     pub params: Map<String, Value>,
-    /// What is added to the system message.
+    /// Additions to the system message.
     pub extra: Parts,
-    /// The text of a script's own errand: nobody sees it come, and it is no JSON.
+    /// An internal text call of the script: not streamed to the user, and not JSON.
     pub quiet: bool,
 }
 
 impl Run {
-    /// `$AI`: the model answers the dialogue as it stands.
+    /// `$AI`: the model answers the dialogue so far.
     pub async fn answer(
         &mut self,
         frame: &mut Frame,
@@ -46,7 +46,7 @@ impl Run {
             line.locals.push(call.clone());
         }
         self.flush(frame).await?;
-        // What the call says counts before what the script says, for as long as it lasts.
+        // The parameters of the call override those of the script while it lasts.
         frame.values.locals.push(call.clone());
         let came = self.answered(frame, call).await;
         frame.values.locals.pop();
@@ -80,7 +80,7 @@ impl Run {
         Ok(value)
     }
 
-    /// The messages for the model: those above `end`, and the beginning of one more.
+    /// The messages for the model: those above `end`, and the start of one more.
     pub fn sent(
         &self,
         frame: &Frame,
@@ -111,7 +111,7 @@ impl Run {
         }
     }
 
-    /// Calls the model until its answer is whole.
+    /// Calls the model until its answer is complete.
     pub async fn complete(
         &mut self,
         frame: &mut Frame,
@@ -223,8 +223,8 @@ impl Run {
         }
     }
 
-    /// Puts an answer where scripts find it: under the name of its mark, as `RESPONSE`,
-    /// and as the last result. `whole` is the message it belongs to.
+    /// Stores an answer where scripts find it: under the name of its mark, as `RESPONSE`, and as
+    /// the last result. `whole` is the message it belongs to.
     pub fn keep(
         &mut self,
         frame: &mut Frame,
@@ -262,8 +262,8 @@ impl Run {
     }
 }
 
-/// Puts an answer into the dialogue: as a new message, or behind the last one. Gives the
-/// message it stands in.
+/// Adds an answer to the dialogue: as a new message, or appended to the last one. Returns the
+/// message that contains it.
 fn put(frame: &mut Frame, text: &str, pushes: bool, is_new: bool) -> String {
     match frame.talk.lines.pop() {
         Some(last) if pushes && !is_new => {
@@ -281,13 +281,14 @@ fn put(frame: &mut Frame, text: &str, pushes: bool, is_new: bool) -> String {
     }
 }
 
-/// What has come of an answer.
+/// The answer received so far.
 struct Growing<'a> {
     whole: &'a mut String,
     thought: &'a mut String,
 }
 
-/// `keepOriginal` and `keepThinking`: fields beside the result; an own field stays.
+/// `keepOriginal` and `keepThinking`: extra fields next to the result; a field of the result itself
+/// is kept.
 fn hidden(frame: &Frame, text: &str, reply: &Reply, value: &Value) -> Map<String, Value> {
     let mut out = Map::new();
     let Value::Object(own) = value else { return out };
@@ -309,7 +310,7 @@ fn hidden(frame: &Frame, text: &str, reply: &Reply, value: &Value) -> Map<String
     out
 }
 
-/// The structured form the answer must have; `None` for plain text.
+/// The structured format the answer must have; `None` for plain text.
 pub fn kind(frame: &Frame) -> Option<String> {
     let format = frame.values.response_format();
     let kind = format.as_ref().and_then(|format| format.get("type")).and_then(Value::as_str);
@@ -322,7 +323,7 @@ pub fn kind(frame: &Frame) -> Option<String> {
     }
 }
 
-/// Whether an answer of another form is an error.
+/// Whether an answer in another format is an error.
 fn may_fail(frame: &Frame) -> bool {
     frame.values.flag("forceJson") != Some(false)
 }
@@ -331,7 +332,7 @@ fn is_forced(frame: &Frame) -> bool {
     kind(frame).is_some() && may_fail(frame)
 }
 
-/// What the server is told of the form: a schema, or only that it is JSON.
+/// The format for the server: a schema, or only that it is JSON.
 fn wanted_format(frame: &Frame) -> (Option<Value>, Option<Value>) {
     let is_json = matches!(kind(frame).as_deref(), Some("json" | "json_object" | "json_schema"));
     if !is_json {
@@ -346,7 +347,7 @@ fn wanted_format(frame: &Frame) -> (Option<Value>, Option<Value>) {
     }
 }
 
-/// The titles of a system message's parts, as the script wants them.
+/// The titles of a system message's parts, as the script sets them.
 fn titles(frame: &Frame) -> Titles {
     let text = |name: &str| match frame.values.option(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Some(text),
@@ -357,7 +358,7 @@ fn titles(frame: &Frame) -> Titles {
         Some(other) => other.to_uppercase(),
         None => "text".to_owned(),
     };
-    // Without its gap the title could not say what is wanted.
+    // Without its placeholder the title could not name the format.
     let title = text("SystemOutputTitle").filter(|title| {
         title.split("{{").skip(1).any(|gap| gap.split("}}").next().map(str::trim) == Some("type"))
     });
@@ -388,7 +389,7 @@ fn put_type(title: &str, kind: &str) -> String {
     out
 }
 
-/// A choice that is none of the listed ones.
+/// The error for a reply that is none of the listed choices.
 pub fn no_choice(reply: &str, choices: &[String]) -> Halt {
     words::NO_CHOICE.with("reply", quoted(reply)).with("list", quoted(&choices.join(", "))).into()
 }

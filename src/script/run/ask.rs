@@ -1,5 +1,5 @@
-//! `[[VAR]]`: the message is cut at the mark, the model goes on from there, and its reply
-//! takes the mark's place.
+//! `[[VAR]]`: cuts the message at the mark, lets the model continue from there, and replaces the
+//! mark with its reply.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ use super::answer::{Reply, Wish, kind, no_choice};
 use super::talk::{Body, Line, Parts};
 use super::{Frame, Halt, Run};
 
-/// How often a model is asked again that gave none of the choices.
+/// How often the model is asked again when its reply was not one of the choices.
 const TRIES: usize = 3;
 
 impl Run {
-    /// Asks for everything that is missing in one message, from left to right.
+    /// Asks for every missing reply of one message, from left to right.
     pub async fn fill_asks(&mut self, frame: &mut Frame, at: usize) -> Result<(), Halt> {
         loop {
             let Some(line) = frame.talk.lines.get(at) else { return Ok(()) };
@@ -34,7 +34,7 @@ impl Run {
             };
             let by_chance = ask.pick.random && !ask.choices.is_empty();
             match kind(frame) {
-                // The message is not whole yet: it is read as one when it is.
+                // The message is still incomplete; it is parsed as a whole when it is done.
                 Some(_) if !is_last || !ask.choices.is_empty() => {
                     let value = Value::String(reply.text.clone());
                     frame.values.replies.insert(ask.name.clone(), value);
@@ -81,7 +81,7 @@ impl Run {
         self.restricted(frame, at, &begun, ask, params).await
     }
 
-    /// Asks until the reply is one of the choices, where there are any.
+    /// Asks until the reply is one of the choices, if there are any.
     async fn restricted(
         &mut self,
         frame: &mut Frame,
@@ -108,7 +108,7 @@ impl Run {
     }
 }
 
-/// What tells the model of the choices.
+/// The instruction that lists the choices for the model.
 fn instruction(ask: &Ask) -> Vec<String> {
     if ask.choices.is_empty() {
         return Vec::new();
@@ -131,7 +131,7 @@ fn by_chance(ask: &Ask) -> String {
     choices.join(&ask.pick.separator)
 }
 
-/// The choices a reply names, written as they are listed.
+/// The choices a reply names, spelled as listed.
 fn chosen(ask: &Ask, reply: &str) -> Option<String> {
     let bare = |text: &str| {
         let trimmed = text.trim().trim_matches(|c: char| {

@@ -1,5 +1,5 @@
-//! Calls: of directives, of functions, of other scripts. Every name goes through here,
-//! so the permissions of a script stand here too.
+//! Calls of directives, of functions, of other scripts. Every name is resolved here, so a script's
+//! permissions are also enforced here.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use super::values::{merge, text_of};
 use super::{Frame, Halt, Run};
 use crate::words::script_run as words;
 
-/// A call as it stands in the script.
+/// A call as written in the script.
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
     pub name: &'a str,
-    /// `$|name`: the last result goes in.
+    /// `$|name`: the last result is passed in.
     pub pipe: bool,
-    /// What stands in brackets.
+    /// The arguments in brackets.
     pub args: &'a [Arg],
     /// The value of the key.
     pub head: Option<&'a Node>,
@@ -36,12 +36,12 @@ pub struct Called<'a> {
     pub more: &'a [(&'a Node, &'a Node)],
 }
 
-/// The arguments of a call as values.
+/// The evaluated arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Passed {
     pub by_place: Vec<Value>,
     pub named: Map<String, Value>,
-    /// Plain variables that went by place, under their names.
+    /// Plain variables that were passed by position, under their names.
     pub also: Map<String, Value>,
 }
 
@@ -50,7 +50,7 @@ impl Passed {
         self.by_place.first()
     }
 
-    /// An argument by its name: also one inside a single map.
+    /// An argument by name, including one inside a single map.
     pub fn get(&self, name: &str) -> Option<&Value> {
         let inside = match self.by_place.as_slice() {
             [Value::Object(map)] => map.get(name),
@@ -59,7 +59,7 @@ impl Passed {
         self.named.get(name).or(inside)
     }
 
-    /// An argument by its name, or the first one.
+    /// An argument by name, or the first one.
     pub fn one(&self, name: &str) -> Option<&Value> {
         self.get(name).or_else(|| self.first())
     }
@@ -68,7 +68,7 @@ impl Passed {
         self.one(name).filter(|value| !value.is_null()).map(text_of)
     }
 
-    /// All named arguments, those of a single map among them.
+    /// All named arguments, including those of a single map.
     pub fn map(&self) -> Map<String, Value> {
         let mut map = match self.by_place.as_slice() {
             [Value::Object(map)] => map.clone(),
@@ -78,7 +78,7 @@ impl Passed {
         map
     }
 
-    /// As a script takes them.
+    /// In the form a script takes.
     pub fn for_script(self) -> Args {
         let mut named = self.map();
         for (name, value) in self.also {
@@ -91,7 +91,7 @@ impl Passed {
         Args { by_place, named }
     }
 
-    /// As a function takes them: by place, or one object.
+    /// In the form a function takes: by position, or as one object.
     pub fn for_function(self) -> Vec<Value> {
         if self.named.is_empty() {
             return self.by_place;
@@ -109,7 +109,7 @@ impl Passed {
         vec![Value::Object(map)]
     }
 
-    /// The last result among the arguments; what was written out wins.
+    /// Adds the last result to the arguments; explicit arguments win.
     pub fn pipe(&mut self, latest: &Value) {
         match latest {
             Value::Null => {}
@@ -143,7 +143,7 @@ impl Run {
         Ok(())
     }
 
-    /// Runs a call; `None` when it has no value.
+    /// Runs a call; `None` if it has no value.
     pub fn call<'a>(
         &'a mut self,
         frame: &'a mut Frame,
@@ -268,7 +268,7 @@ impl Run {
         }
     }
 
-    /// What was said last: the last result, else the last message.
+    /// The latest text: the last result, or else the last message.
     fn said_last(&self, frame: &Frame) -> String {
         match &frame.values.latest {
             Value::Null => frame.talk.lines.iter().rev().find(|line| !line.is_pending()),
@@ -303,7 +303,7 @@ impl Run {
         })
     }
 
-    /// The script under a name, seen from another one.
+    /// The script a name refers to, as seen from another one.
     pub fn find(&self, frame: &Frame, name: &str) -> Result<Arc<Shape>, Halt> {
         if name == frame.shape.id() {
             return Ok(frame.shape.clone());
@@ -312,7 +312,7 @@ impl Run {
         Ok(Arc::new(Shape::of(source, &self.library)?))
     }
 
-    /// Runs a script for another one.
+    /// Runs a script on behalf of another one.
     pub async fn shape(
         &mut self,
         caller: &Frame,
@@ -324,7 +324,7 @@ impl Run {
         self.frame(&mut frame).await
     }
 
-    /// Whether the script and all that called it allow a call.
+    /// Whether the script and all its callers allow a call.
     pub async fn permit(
         &mut self,
         frame: &Frame,
@@ -350,7 +350,7 @@ impl Run {
         Ok(())
     }
 
-    /// Says something to an agent that remembers, and gives what it answers.
+    /// Sends a message to an agent that remembers, and returns its answer.
     pub async fn interact(
         &mut self,
         caller: &mut Frame,
@@ -376,7 +376,7 @@ impl Run {
         Ok(said)
     }
 
-    /// Runs a script up to its end without the automatic answer.
+    /// Runs a script to its end without the automatic answer.
     pub fn begin<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<(), Halt>> {
         Box::pin(async move {
             self.prepare(frame).await?;

@@ -1,4 +1,4 @@
-//! `-> a(x) -> $b`: the last result goes from one script or function to the next.
+//! `-> a(x) -> $b`: passes the last result from one script or function to the next.
 
 use super::super::directive::{self, Given};
 use super::super::fault::quoted;
@@ -26,7 +26,7 @@ impl Run {
                     more: &[],
                 };
                 match directive::find(&link.name) {
-                    // Without arguments it takes the last result as its one argument.
+                    // Without arguments it gets the last result as its only argument.
                     Some(row) if link.args.is_empty() && !row.lazy => {
                         let by_place = if latest.is_null() { vec![] } else { vec![latest] };
                         let passed = Passed { by_place, ..Passed::default() };

@@ -1,5 +1,5 @@
-//! What a value means where it stands: an expression, a call, a text with calls in it, or
-//! plain data.
+//! Evaluates a value by its position: as an expression, a call, a text with calls in it, or plain
+//! data.
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ use super::{Frame, Halt, Run};
 use crate::words::script_run as words;
 
 impl Run {
-    /// The value of a JavaScript expression; `None` for what is not defined.
+    /// The value of a JavaScript expression; `None` if it is undefined.
     pub async fn expression(
         &mut self,
         frame: &mut Frame,
@@ -36,7 +36,7 @@ impl Run {
         }
     }
 
-    /// What can be said of an expression without the engine.
+    /// The value of an expression as far as it is known without the engine.
     fn known(&self, frame: &Frame, text: &str) -> Known {
         let text = text.trim();
         if let Some(value) = relaxed::literal(text) {
@@ -54,8 +54,8 @@ impl Run {
         Known::Computed
     }
 
-    /// The value of an expression, or the text it was written as when it has none. A text
-    /// that begins with `#` is rendered at once.
+    /// The value of an expression, or its source text if it has none. A text that begins with `#`
+    /// is rendered at once.
     pub async fn expression_or_text(
         &mut self,
         frame: &mut Frame,
@@ -72,7 +72,7 @@ impl Run {
         }
     }
 
-    /// Whether a condition holds. A condition is an expression, with or without `?=`.
+    /// Whether a condition is true. A condition is an expression, with or without `?=`.
     pub async fn condition(&mut self, frame: &mut Frame, node: &Node) -> Result<bool, Halt> {
         let value = match node.as_text() {
             Some(text) => {
@@ -102,7 +102,7 @@ impl Run {
         Ok(super::values::truthy(&value))
     }
 
-    /// An expression with its `{{gaps}}` filled: what they give is data, never code.
+    /// An expression with its `{{…}}` filled in: their values are data, never code.
     async fn rendered_gap(&mut self, frame: &mut Frame, text: &str) -> Result<String, Halt> {
         let mut out = String::new();
         for part in gaps::split(text) {
@@ -117,7 +117,7 @@ impl Run {
         Ok(out)
     }
 
-    /// The value of an argument: every text in it is run first.
+    /// The value of an argument: every text in it is evaluated first.
     pub fn value<'a>(
         &'a mut self,
         frame: &'a mut Frame,
@@ -205,7 +205,7 @@ impl Run {
         Ok(Value::String(text.to_owned()))
     }
 
-    /// `[[@call]]`s in an argument. A text that is one call is its value.
+    /// `[[@call]]`s in an argument. A text that consists of one call is its value.
     async fn with_calls(&mut self, frame: &mut Frame, text: &str) -> Result<Value, Halt> {
         let mut draft = Draft::read(text);
         if draft.pieces().len() == 1
@@ -218,7 +218,7 @@ impl Run {
         Ok(Value::String(draft.settle().text()))
     }
 
-    /// A text that is rendered at once, with the calls in it.
+    /// A text that is rendered at once, including the calls in it.
     pub async fn now(&mut self, frame: &mut Frame, text: &str) -> Result<String, Halt> {
         let mut draft = Draft::read(text);
         self.fill(frame, &mut draft).await?;
@@ -227,7 +227,7 @@ impl Run {
         Ok(sealed.open(&rendered).text())
     }
 
-    /// The arguments of a call as values: what is no expression is text.
+    /// The arguments of a call as values: an argument that is not an expression is text.
     pub async fn passed(&mut self, frame: &mut Frame, args: &[Arg]) -> Result<Passed, Halt> {
         let mut passed = Passed::default();
         for arg in args {
@@ -261,7 +261,7 @@ impl Run {
         {
             return Ok(value);
         }
-        // Where it is no expression, the gaps are filled as in any text.
+        // If it is not an expression, its `{{…}}` are filled in as in any text.
         let plain = match text.contains("{{") {
             true => self.render(frame, text).await?,
             false => text.to_owned(),
@@ -283,21 +283,21 @@ impl Run {
     }
 }
 
-/// What is known of an expression.
+/// The value of an expression as far as it is known.
 enum Known {
     Value(Value),
-    /// A plain name that nothing has.
+    /// A plain name that is not defined.
     Nothing,
-    /// The engine has to say.
+    /// The engine has to evaluate it.
     Computed,
 }
 
-/// Words of JavaScript that look like names.
+/// JavaScript keywords that look like names.
 fn is_word(text: &str) -> bool {
     matches!(text, "undefined" | "NaN" | "Infinity" | "this" | "Math" | "JSON" | "Date")
 }
 
-/// `{{name}}` from end to end.
+/// A text that is exactly `{{name}}`.
 fn gap(text: &str) -> Option<&str> {
     let name = text.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim();
     is_path(name).then_some(name)

@@ -1,4 +1,4 @@
-//! Events of a run, and what a script wants done when they happen.
+//! The events of a run, and a script's handlers for them.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use super::super::text::args;
 use super::calls::Passed;
 use super::{Frame, Halt, Run};
 
-/// Most handlers of one script.
+/// Maximum number of handlers of one script.
 const MOST: usize = 256;
 
-/// What is done when an event happens.
+/// The handler of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handler {
     pub event: String,
@@ -20,7 +20,7 @@ pub struct Handler {
 }
 
 impl Frame {
-    /// Whether anything waits for an event.
+    /// Whether an event has a handler.
     pub fn hears(&self, event: &str) -> bool {
         self.handlers.iter().any(|handler| handler.event == event)
     }
@@ -63,7 +63,7 @@ impl Run {
         Ok(())
     }
 
-    /// The name of a callback: a function that stands here gets one.
+    /// The name of a callback; an inline function is given one.
     pub async fn callback(&mut self, frame: &mut Frame, node: &Node) -> Result<String, Halt> {
         match (&node.tag, node.as_text()) {
             (Some(_), Some(source)) => self.nameless(frame, source).await,
@@ -72,7 +72,7 @@ impl Run {
         }
     }
 
-    /// Tells everybody who waits for an event.
+    /// Calls every handler of an event.
     pub async fn emit(
         &mut self,
         frame: &mut Frame,

@@ -1,6 +1,5 @@
-//! From messages as they were written to messages as they are sent: calls and regular
-//! expressions are filled in, the template is rendered, then the model is asked for what
-//! is missing. What was filled in is never read again.
+//! Turns messages as written into messages as sent: fills in calls and regular expressions, renders
+//! the template, then asks the model for missing replies. Filled-in text is never parsed again.
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -15,18 +14,18 @@ use super::values::text_of;
 use super::{Frame, Halt, LONGEST_TEXT, Run};
 use crate::words::script_run as words;
 
-/// Steps of a regular expression before it is given up.
+/// Backtracking steps before a regular expression is given up.
 const BACKTRACKS: usize = 1_000_000;
 
 impl Run {
-    /// Renders every message that waits, in order, and asks the model where a mark says so.
+    /// Renders every pending message, in order, and asks the model where a mark requires it.
     pub async fn flush(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         let end = frame.talk.lines.len();
         self.flush_to(frame, end).await
     }
 
-    /// The same for as many messages as it takes until no mark waits: what follows may
-    /// read a reply, but rendering can wait.
+    /// The same, but only up to the last mark that waits: the next instruction may read a reply,
+    /// while rendering can wait.
     pub async fn flush_asks(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         let waits = frame.talk.lines.iter().rposition(waits);
         match waits {
@@ -42,7 +41,7 @@ impl Run {
     ) -> BoxFuture<'a, Result<(), Halt>> {
         Box::pin(async move {
             if frame.talk.is_flushing {
-                // A call inside a message flushes nothing: that message is on its way.
+                // A call inside a message flushes nothing: that message is being rendered.
                 return Ok(());
             }
             frame.talk.is_flushing = true;
@@ -80,7 +79,7 @@ impl Run {
         }
     }
 
-    /// Renders one message; replies of the model stay missing.
+    /// Renders one message; replies of the model are still missing.
     pub async fn settle(&mut self, frame: &mut Frame, line: &mut Line) -> Result<(), Halt> {
         let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
         let was = std::mem::replace(&mut frame.talk.is_flushing, true);
@@ -117,7 +116,7 @@ impl Run {
         Ok(())
     }
 
-    /// One text of the author, with everything in it that needs no model.
+    /// Renders one text of the author, except for the parts that need the model.
     async fn text(
         &mut self,
         frame: &mut Frame,
@@ -135,7 +134,7 @@ impl Run {
         Ok((sealed.open(&rendered), bias))
     }
 
-    /// Puts the results of calls and regular expressions in.
+    /// Fills in the results of calls and regular expressions.
     pub async fn fill(&mut self, frame: &mut Frame, draft: &mut Draft) -> Result<(), Halt> {
         while let Some((at, invoke)) = draft.next_invoke().map(|(at, it)| (at, it.clone())) {
             let value = self.invoke(frame, &invoke).await?;
@@ -178,7 +177,7 @@ impl Run {
         }
     }
 
-    /// A structured system message, each of its texts rendered.
+    /// A structured system message, with each of its texts rendered.
     async fn parts(&mut self, frame: &mut Frame, value: &Value) -> Result<Parts, Halt> {
         let mut parts = Parts::default();
         let Value::Object(map) = value else {
@@ -207,7 +206,7 @@ impl Run {
     }
 }
 
-/// Marks whose results a later instruction may want.
+/// Whether there are marks whose results a later instruction may need.
 fn waits(line: &Line) -> bool {
     match &line.body {
         Body::Pending { text, .. } => {
@@ -218,7 +217,7 @@ fn waits(line: &Line) -> bool {
     }
 }
 
-/// Takes the `@role`s at the head of a text off, and knows whom `@all` means.
+/// Removes the `@role`s at the start of a text, and expands `@all`.
 fn addressees(frame: &Frame, line: &mut Line, text: &str) -> String {
     let roles = frame.shape.roles();
     if roles.is_empty() {
@@ -243,7 +242,7 @@ fn addressees(frame: &Frame, line: &mut Line, text: &str) -> String {
     rest.to_owned()
 }
 
-/// What templates see. The output is told in words, unless the script wants the schema.
+/// The data of templates. The output is described in words, unless the script asks for the schema.
 fn template_data(frame: &Frame) -> Map<String, Value> {
     let mut data = frame.values.scope();
     if let Some(schema) = frame.shape.output()
@@ -259,7 +258,7 @@ fn template_data(frame: &Frame) -> Map<String, Value> {
     data
 }
 
-/// What a regular expression finds in a text; the whole text when it finds nothing.
+/// The match of a regular expression in a text; the whole text if nothing matches.
 fn matched(pattern: &Pattern, text: &str) -> Result<String, Halt> {
     let flags: String = pattern.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     let source = match flags.is_empty() {

@@ -1,5 +1,5 @@
-//! Several roles in one dialogue: each has a script of its own and sees what is public,
-//! what is addressed to it, and nothing else.
+//! Several roles in one dialogue: each has its own script and sees only public messages and those
+//! addressed to it.
 
 use super::super::fault::quoted;
 use super::super::shape::input::Args;
@@ -11,7 +11,7 @@ use crate::words::script_run as words;
 use serde_json::{Map, Value};
 
 impl Run {
-    /// Every addressed role answers a message, one after the other.
+    /// Lets every addressed role answer a message, one after the other.
     pub async fn group_answers(&mut self, frame: &mut Frame, at: usize) -> Result<(), Halt> {
         let to = frame.talk.lines.get(at).map(|line| line.to.clone()).unwrap_or_default();
         for to in to {
@@ -29,8 +29,8 @@ impl Run {
         Ok(())
     }
 
-    /// What a role says now: its own script first, then the dialogue up to `end` as it
-    /// sees it, then what it has begun to say.
+    /// The reply of a role: it gets its own script first, then the dialogue up to `end` as it sees
+    /// it, then the start of its reply.
     pub async fn role_reply(
         &mut self,
         frame: &mut Frame,

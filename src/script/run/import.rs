@@ -1,5 +1,5 @@
-//! What a running script can call by name: its own functions, imported modules, other
-//! scripts and what they export.
+//! The names a running script can call: its own functions, imported modules, other scripts and
+//! their exports.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::words::script_run as words;
 /// The name of a module's initialiser.
 const INIT: &str = "initializeExec";
 
-/// What stands behind a name.
+/// The target of a name.
 #[derive(Clone, Debug)]
 pub enum Callee {
     /// A function of the script's engine.
@@ -44,11 +44,11 @@ pub enum Callee {
     },
 }
 
-/// Everything a script can reach by name.
+/// Everything a script can call by name.
 #[derive(Default)]
 pub struct Reach {
     names: BTreeMap<String, Callee>,
-    /// Template functions: the name in templates, and the name in the engine.
+    /// Template functions: their name in templates, and their name in the engine.
     templates: BTreeMap<String, String>,
     pub engine: Option<Engine>,
     modules: Vec<Option<Frame>>,
@@ -75,7 +75,7 @@ impl Reach {
         self.templates.get(name).cloned()
     }
 
-    /// Gives a name to a function; a name that is there stays.
+    /// Adds a name for a function; an existing name stays.
     pub fn add(&mut self, name: &str, callee: Callee) {
         self.names.entry(name.to_owned()).or_insert(callee);
     }
@@ -117,7 +117,7 @@ impl Reach {
 }
 
 impl Run {
-    /// Brings in what the script imports, and runs what must run first.
+    /// Loads the imports of the script, and runs their initialisers.
     pub async fn imports(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         let shape = frame.shape.clone();
         for import in &shape.imports {
@@ -147,7 +147,7 @@ impl Run {
         }
     }
 
-    /// Gives names to the functions of a module, as the entry wants them.
+    /// Adds the functions of a module, under the names the entry sets.
     async fn take_functions(
         &mut self,
         frame: &mut Frame,
@@ -202,7 +202,7 @@ impl Run {
     ) -> Result<(), Halt> {
         match name.strip_prefix("template$").or(template.then_some(name)) {
             Some(name) => frame.reach.add_template(name, inside),
-            // A name that is there stays.
+            // An existing name stays.
             None if frame.reach.has_function(name) => {}
             None => {
                 self.js_bind(frame, name, inside).await?;
@@ -245,7 +245,7 @@ impl Run {
         Ok(())
     }
 
-    /// Another script: itself as a function, or what it exports.
+    /// Imports another script: itself as a function, or its exports.
     async fn import_script(
         &mut self,
         frame: &mut Frame,
@@ -285,7 +285,7 @@ impl Run {
         Ok(())
     }
 
-    /// The names a script gives away; it is started when it has something to start.
+    /// The names a script exports; it is started if it has anything to run.
     async fn exported(
         &mut self,
         frame: &mut Frame,
@@ -308,7 +308,7 @@ impl Run {
         };
         data.insert("_initCaller".to_owned(), json!({ "id": frame.shape.id() }));
         let args = Args { by_place: Vec::new(), named: data.clone() };
-        // An initialiser takes what it finds; inputs are for calls.
+        // An initialiser reads the values it needs; inputs are for calls.
         let started = Arc::new(Shape { inputs: Vec::new(), ..shape.as_ref().clone() });
         let mut module = Frame::new(started, args, &frame.guards)?;
         Box::pin(self.prepare(&mut module)).await?;
@@ -345,7 +345,7 @@ impl Run {
         Ok(given)
     }
 
-    /// Runs what a script wants run when it is imported.
+    /// Runs the initialiser of an imported script.
     async fn initialise(&mut self, module: &mut Frame, data: Value) -> Result<(), Halt> {
         let setting = module.shape.front.get("$initializeExec").cloned();
         let before = module.values.flag("runSelfBeforeInitializeExec") == Some(true);
@@ -398,7 +398,7 @@ impl Run {
     }
 }
 
-/// What an initialiser gets: the arguments of the importing script, or their defaults.
+/// The data of an initialiser: the arguments of the importing script, or their defaults.
 fn init_data(frame: &Frame) -> Value {
     let mut data = serde_json::Map::new();
     for input in &frame.shape.inputs {

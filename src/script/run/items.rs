@@ -27,7 +27,7 @@ impl Run {
                 Tree::Text(text) if node.tag.is_none() => self.text_item(frame, text, node).await,
                 Tree::Map(pairs) => self.map_item(frame, node, pairs).await,
                 Tree::List(_) => Err(words::LIST_ITEM.into()),
-                // A number or `true` on a line of its own says nothing.
+                // A number or `true` on a line of its own is not a message.
                 Tree::Text(_) | Tree::Null | Tree::Bool(_) | Tree::Number(_) => Ok(()),
             }
         })
@@ -99,7 +99,7 @@ impl Run {
         }
     }
 
-    /// One message: said by a role, or by the user where none is named.
+    /// One message: from a role, or from the user if no role is named.
     async fn message(
         &mut self,
         frame: &mut Frame,
@@ -194,7 +194,7 @@ fn directive_of(pairs: &[(Node, Node)]) -> Option<Directive<'_>> {
     Some((key, head, more.map(|(_, (key, value))| (key, value)).collect()))
 }
 
-/// The text of a message; a number or `true` is one too.
+/// The text of a message; a number or `true` counts as one here.
 fn scalar(node: &Node) -> Option<String> {
     match &node.tree {
         Tree::Text(text) => Some(text.clone()),
@@ -217,7 +217,7 @@ fn body(frame: &Frame, lead: &Lead, text: &str) -> Body {
     Body::Pending { text: text.to_owned(), how }
 }
 
-/// A message of plain values, as `prompt.messages` has them.
+/// A message of plain values, in the form of `prompt.messages`.
 pub fn line(role: &str, content: &Value) -> Line {
     let body = match content {
         Value::Object(_) if role == "system" => Body::PendingParts(content.clone()),

@@ -1,4 +1,4 @@
-//! The script's JavaScript engine: what goes in, what it wants, and what comes back.
+//! The script's JavaScript engine: what goes in, what it requests, and what comes back.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ use crate::words::script_run as words;
 const MOST_UNKNOWN: usize = 16;
 
 impl Run {
-    /// Declares the functions that stand in the script.
+    /// Declares the functions defined in the script.
     pub async fn declare(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         let shape = frame.shape.clone();
         for function in &shape.functions {
@@ -61,7 +61,7 @@ impl Run {
         }
     }
 
-    /// Gives a function without a name one, and says which.
+    /// Names an anonymous function, and returns the name.
     pub async fn nameless(&mut self, frame: &mut Frame, source: &str) -> Result<String, Halt> {
         self.needs_trust(frame, "!fn")?;
         frame.reach.nameless += 1;
@@ -79,7 +79,7 @@ impl Run {
         self.drive(frame, Task::Eval(text.to_owned()), scope).await
     }
 
-    /// The same for a condition, in which what is not known is undefined.
+    /// The same for a condition, in which unknown names are undefined.
     pub async fn evaluate_condition(&mut self, frame: &mut Frame, text: &str) -> Result<Got, Halt> {
         let mut unknown = Vec::new();
         loop {
@@ -126,8 +126,8 @@ impl Run {
         Box::pin(self.js(frame, &function, args)).await
     }
 
-    /// Loads a module: its id in the engine, and the names of its functions. The last of
-    /// its files is the module, the others are what it imports; none: it is built in.
+    /// Loads a module: returns its id in the engine, and the names of its functions. The last of
+    /// its files is the module, the others are its imports; no files: it is built in.
     pub async fn js_module(
         &mut self,
         frame: &mut Frame,
@@ -157,7 +157,7 @@ impl Run {
         }
     }
 
-    /// Makes a name mean a module or a function of one, inside the engine too.
+    /// Binds a name to a module or one of its functions, inside the engine too.
     pub async fn js_bind(&mut self, frame: &mut Frame, name: &str, to: &str) -> Result<(), Halt> {
         let task = Task::Bind { name: name.to_owned(), to: to.to_owned() };
         self.drive(frame, task, Map::new()).await.map(|_| ())
@@ -173,7 +173,7 @@ impl Run {
         Ok(engine)
     }
 
-    /// Runs a task to its end, and does what it wants on the way.
+    /// Runs a task to its end, and serves its requests on the way.
     async fn drive(
         &mut self,
         frame: &mut Frame,
@@ -203,7 +203,7 @@ impl Run {
         }
     }
 
-    /// A call that JavaScript makes of the runtime.
+    /// Serves a call that JavaScript makes to the runtime.
     async fn wanted(&mut self, frame: &mut Frame, want: Want) -> Result<Option<Value>, Halt> {
         self.step()?;
         let passed = Passed { by_place: want.args, ..Passed::default() };
@@ -221,7 +221,7 @@ impl Run {
     }
 }
 
-/// What an expression sees: everything that has a name; inputs without a value are null.
+/// The scope of an expression: everything that has a name; inputs without a value are null.
 fn scope(frame: &Frame) -> Map<String, Value> {
     let mut scope = frame.values.scope();
     for input in &frame.shape.inputs {
@@ -230,7 +230,7 @@ fn scope(frame: &Frame) -> Map<String, Value> {
     scope
 }
 
-/// What JavaScript assigned.
+/// Applies JavaScript's assignments.
 fn apply(frame: &mut Frame, changes: &Changes) {
     for (name, value) in &changes.set {
         match (name.as_str(), value) {
@@ -249,7 +249,7 @@ fn plain_source(text: &str) -> Result<&str, Halt> {
         .map_err(|foreign| words::FOREIGN_LANGUAGE.with("name", quoted(&foreign.0)).into())
 }
 
-/// Whether the first parameter is taken apart: `make({content})`.
+/// Whether the first parameter is destructured: `make({content})`.
 fn takes_object(source: &str) -> bool {
     let params = source.split_once('(').map(|(_, params)| params.trim_start());
     params.is_some_and(|params| params.starts_with('{'))

@@ -1,6 +1,6 @@
-//! Runs scripts: walks the instructions, keeps the dialogue, calls models, other scripts
-//! and functions. What a text or a value means is said here; what the world gives is
-//! asked of the [`Host`].
+//! Runs scripts: executes the instructions, keeps the dialogue, calls models, other scripts and
+//! functions. The meaning of texts and values is defined here; everything outside comes from the
+//! [`Host`].
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,45 +44,45 @@ use import::Reach;
 use talk::{Line, Talk};
 use values::Values;
 
-/// Most scripts that may be inside one another.
+/// Deepest nesting of scripts that call each other.
 const DEEPEST: usize = 16;
-/// Most instructions of one run, with those that loops repeat.
+/// Maximum number of instructions in one run, counting repetitions in loops.
 const MOST_STEPS: usize = 200_000;
-/// Most calls of the model in one run.
+/// Maximum number of model calls in one run.
 const MOST_CALLS: usize = 1000;
-/// Most messages of one dialogue, and most bytes of one text.
+/// Maximum number of messages in one dialogue, and largest text in bytes.
 const MOST_LINES: usize = 10_000;
 pub const LONGEST_TEXT: usize = 16 << 20;
 
-/// What is to be run.
+/// A request to run a script.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// An ID or a path.
     pub script: String,
-    /// The folder it is looked for from.
+    /// The folder the search starts from.
     pub from: PathBuf,
     pub args: Args,
-    /// Answers are told as they come.
+    /// Answers are streamed as they arrive.
     pub streams: bool,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done {
     pub value: Value,
-    /// Role and text of the dialogue that is shown.
+    /// Role and text of each visible message of the dialogue.
     pub visible: Vec<(String, String)>,
 }
 
-/// Why an instruction did not simply end.
+/// The reason an instruction did not end normally.
 #[derive(Debug)]
 pub enum Halt {
     Failed(Box<Failure>),
-    /// `$ret`: the script is over.
+    /// `$ret`: ends the script.
     Return(Value),
     Break,
     Continue,
-    /// `$exit`: every script is over.
+    /// `$exit`: ends every script.
     Exit(Value),
 }
 
@@ -110,7 +110,7 @@ impl From<Word> for Halt {
     }
 }
 
-/// One run of a script with all that it calls.
+/// One run of a script with everything it calls.
 pub struct Run {
     pub host: Box<dyn Host>,
     pub library: Library,
@@ -120,18 +120,18 @@ pub struct Run {
     calls: usize,
 }
 
-/// One script while it runs.
+/// One running script.
 pub struct Frame {
     pub shape: Arc<Shape>,
     pub values: Values,
     pub talk: Talk,
     pub reach: Reach,
     pub handlers: Vec<Handler>,
-    /// The permissions of this script and of those that called it.
+    /// The permissions of this script and of its callers.
     pub guards: Vec<Arc<Value>>,
-    /// A text that came without a name and that no input takes.
+    /// An unnamed text that no input takes.
     extra: Option<Value>,
-    /// The file of the instruction that runs: a base has one of its own.
+    /// The file of the running instruction: a base has its own.
     pub file: Arc<str>,
 }
 
@@ -155,13 +155,13 @@ pub async fn run(order: Order, library: Library, host: Box<dyn Host>) -> Result<
 }
 
 impl Frame {
-    /// A script that is about to begin; its arguments are checked.
+    /// A script that is about to start, with its arguments checked.
     pub fn new(shape: Arc<Shape>, args: Args, callers: &[Arc<Value>]) -> Result<Frame, Failure> {
         let (args, left) = input::bind(&shape.inputs, args);
         let mut config = shape.config.clone();
         let prompt = take_map(&mut config, "prompt");
         let parameters = take_map(&mut config, "parameters");
-        // A character says of itself there what other scripts say at the top.
+        // A character card keeps in `character` what other scripts declare at the top level.
         if let Some(Value::Object(character)) = config.get("character").cloned() {
             for (name, value) in character {
                 config.entry(name).or_insert(value);
@@ -195,8 +195,8 @@ impl Frame {
         Ok(frame)
     }
 
-    /// A text that no input takes is the script's `content` where it speaks of one, else
-    /// one more message of the user.
+    /// A text that no input takes becomes the script's `content` if the script mentions that,
+    /// otherwise one more message of the user.
     fn take_extra(&mut self, left: Option<Value>) {
         let Some(left) = left else { return };
         let speaks = |item: &Item| item.node.to_value().to_string().contains("content");
@@ -211,14 +211,14 @@ impl Frame {
         }
     }
 
-    /// The names of chat roles and the scripts behind them.
+    /// The script of a chat role.
     pub fn role_script(&self, role: &str) -> Option<String> {
         let script = self.shape.roles().get(role)?.as_str()?.to_owned();
         Some(script)
     }
 }
 
-/// `prompt.messages` become messages of the dialogue.
+/// Adds `prompt.messages` to the dialogue.
 pub fn prompt_lines(frame: &mut Frame) {
     let Some(Value::Array(messages)) = frame.values.prompt.shift_remove("messages") else { return };
     for message in messages {
@@ -266,7 +266,7 @@ impl Run {
         Ok(frame.values.latest.clone())
     }
 
-    /// All that must be there before the first instruction.
+    /// Sets up everything needed before the first instruction.
     pub async fn prepare(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         if let Some(said) = frame.shape.config.get("permissions").and_then(permission::note) {
             self.note(said);
@@ -278,7 +278,7 @@ impl Run {
         self.startup(frame).await
     }
 
-    /// Says what of the settings the model at hand cannot follow.
+    /// Reports the settings that the current model cannot follow.
     fn fits(&mut self, frame: &Frame) {
         if frame.values.option("SystemTemplate").is_some() {
             self.note(words::TEMPLATE_OF_SERVER);
@@ -299,7 +299,7 @@ impl Run {
         }
     }
 
-    /// The instructions of the script.
+    /// Runs the instructions of the script.
     pub async fn body(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         let shape = frame.shape.clone();
         for item in &shape.body {
@@ -313,7 +313,7 @@ impl Run {
         Ok(())
     }
 
-    /// What is left to do behind the last instruction.
+    /// Does the work that remains after the last instruction.
     async fn finish(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         self.flush(frame).await?;
         let may = frame.values.flag("autoRunLLMIfPromptAvailable").unwrap_or(true);
@@ -337,7 +337,7 @@ impl Run {
         }
     }
 
-    /// A script of a folder that nobody trusts may hold messages, and nothing else.
+    /// A script of an untrusted folder may contain messages, and nothing else.
     pub fn needs_trust(&self, frame: &Frame, what: &str) -> Result<(), Halt> {
         match frame.shape.origin.trusted {
             true => Ok(()),

@@ -5,7 +5,7 @@
 //! | none | all calls at once | one after the other |
 //! | `sequential` | one call, then the next one with its result | one after the other |
 //! | `parallel` | all calls at once | several at a time |
-//! | `cascaded` | what can run now, then what needs its results | one after the other |
+//! | `cascaded` | calls that can run now, then those that need their results | one after the other |
 //! | `planer` | as in `cascaded` | several at a time |
 
 use futures_util::StreamExt;
@@ -22,20 +22,20 @@ use super::values::text_of;
 use super::{Frame, Halt, Run};
 use crate::words::script_run as words;
 
-/// Most rounds of calls for one answer.
+/// Maximum number of rounds of calls for one answer.
 const MOST_ROUNDS: usize = 5;
-/// Calls at a time, where the script does not say, and at most.
+/// Calls at a time: the default, and the maximum.
 const AT_ONCE: usize = 5;
 const MOST_AT_ONCE: usize = 10;
 
-/// How many calls of a reply are taken, how often the model is asked, and how many run at
-/// a time.
+/// How many calls of a reply are taken, how often the model is asked, and how many calls run at a
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     pub calls: usize,
     pub rounds: usize,
     pub at_once: usize,
-    /// What the model is told of it.
+    /// The instruction for the model.
     pub told: &'static str,
 }
 
@@ -44,7 +44,7 @@ const ONE: &str = "Name one call only, the next one; you are asked again with it
 const READY: &str = "Name the calls that can run now; you are asked again with their results for those that need them.";
 
 impl Mode {
-    /// What the settings of a script want.
+    /// The mode that the settings of a script ask for.
     pub fn of(frame: &Frame) -> Result<Mode, Halt> {
         let text = |name: &str| frame.values.option(name).map(|value| text_of(&value));
         let level = frame.values.option("concurrency_level");
@@ -98,7 +98,7 @@ impl Run {
         Ok(())
     }
 
-    /// Runs tools at the same time, so many at once; what came of each, in their order.
+    /// Runs tools concurrently, up to a limit; the results are in the order of the calls.
     async fn together(
         &mut self,
         frame: &Frame,
@@ -137,7 +137,7 @@ impl Run {
                 came = &mut all => break came,
             }
         };
-        // What was told with the last word.
+        // Questions sent just before the end.
         while let Ok(asked) = asked.try_recv() {
             self.serve(asked).await;
         }

@@ -1,6 +1,6 @@
-//! JavaScript files that import each other: what belongs to a module is found, read and
-//! handed to the engine before it, each file once. Only files of the script's folder, and
-//! only where a person trusts them.
+//! JavaScript files that import each other: the imports of a module are found, read and passed to
+//! the engine before it, each file once. Only files of the script's folder, and only if the user
+//! trusts them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use super::super::source;
 use super::{Frame, Halt, Run};
 use crate::words::script_run as words;
 
-/// Most files of one module, and most bytes of them.
+/// Maximum number of files of one module, and of bytes in total.
 const MOST_FILES: usize = 64;
 const MOST_BYTES: usize = 4 << 20;
 
-/// A file on its way to the engine: its path below the folder, with `/`, and its text.
+/// A file for the engine: its path below the folder, with `/`, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsFile {
     pub name: String,
     pub source: String,
 }
 
-/// Where a module names another file.
+/// An import of another file.
 #[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(?:\bfrom|\bimport|\b(?:import|require)\s*\()\s*(?:"(\.{1,2}/[^"\n]+)"|'(\.{1,2}/[^'\n]+)')"#)
@@ -33,12 +33,12 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 impl Run {
-    /// The file at a path with all that it imports, those first that others need.
+    /// The file at a path with all its imports, dependencies first.
     pub fn js_files(&self, frame: &Frame, path: &Path) -> Result<Vec<JsFile>, Halt> {
         let own = &frame.shape.origin.folder;
         let folder = match path.starts_with(own) {
             true => own.clone(),
-            // A package of another folder has that for its own.
+            // A package of another folder has its own root.
             false => path.parent().unwrap_or(Path::new("")).to_owned(),
         };
         let mut gathered =
@@ -81,7 +81,7 @@ impl Run {
             if !next.starts_with(&to.folder) {
                 return Err(words::MODULE_OUTSIDE.with("name", quoted(&named)).into());
             }
-            // CommonJS leaves the ending out.
+            // CommonJS allows leaving out the extension.
             let found = ["", ".js", ".cjs", ".mjs", "/index.js"].iter().find_map(|end| {
                 let mut full = next.clone().into_os_string();
                 full.push(end);
@@ -112,7 +112,7 @@ impl Gathered {
     }
 }
 
-/// The relative files a module names, in their order.
+/// The relative files a module imports, in order.
 fn named(source: &str) -> Vec<String> {
     let is_code =
         |line: &&str| !line.trim_start().starts_with("//") && !line.trim_start().starts_with('*');
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_a_module_names_are_found() {
+    fn the_imports_of_a_module_are_found() {
         let source = "import a from './a.mjs'\nimport {\n  b,\n} from \"../b.mjs\";\nimport './c.mjs'\nexport * from './d.mjs'\nconst e = require('./e')\n// import x from './x.mjs'\n * from './y.mjs'\nimport path from 'path'\nconst s = 'from here'\nawait import('./f.mjs')\n";
         assert_eq!(named(source), ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "./f.mjs"]);
     }

@@ -1,6 +1,5 @@
-//! The program's own tools as tools of a script, by the same text protocol. What a model
-//! gives them becomes a step: the script's permissions stand before it, the safety policy
-//! above both.
+//! Offers the program's own tools to a script, by the same text protocol. The model's arguments
+//! become a step: the script's permissions are checked first, then the safety policy.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +8,7 @@ use super::{Halt, Run};
 use crate::protocol::Work;
 use crate::words::script_run as words;
 
-/// One of the program's own tools, as a model is told of it.
+/// One of the program's own tools, as it is described to a model.
 #[derive(Debug)]
 pub struct Own {
     pub id: &'static str,
@@ -34,7 +33,7 @@ const fn may(name: &'static str, about: &'static str, example: &'static str) -> 
     Told { name, required: false, about, example }
 }
 
-/// Every tool a script may hand to its model.
+/// The tools a script may offer to its model.
 #[rustfmt::skip]
 const TABLE: &[Own] = &[
     Own { id: "exec", title: "run a program, without a shell", params: &[
@@ -66,7 +65,7 @@ const TABLE: &[Own] = &[
     ] },
 ];
 
-/// The tool of this name.
+/// The tool with this name.
 pub fn find(id: &str) -> Option<&'static Own> {
     TABLE.iter().find(|own| own.id == id)
 }
@@ -91,7 +90,7 @@ impl Own {
         }
     }
 
-    /// The step these arguments ask for.
+    /// The step for these arguments.
     pub fn work(&self, args: &Map<String, Value>) -> Result<Work, Halt> {
         if self.id != "exec" {
             return Ok(Work::Tool { name: self.id.to_owned(), input: json!(args) });
@@ -108,7 +107,7 @@ impl Own {
 }
 
 impl Run {
-    /// Runs one of them as a step.
+    /// Runs such a tool as a step.
     pub async fn own_tool(&mut self, own: &Own, args: &Map<String, Value>) -> Result<Value, Halt> {
         self.step()?;
         let work = own.work(args)?;
@@ -121,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_example_can_be_read_and_becomes_a_step() {
+    fn every_example_is_valid_and_becomes_a_step() {
         for own in TABLE {
             let help = own.help(None);
             assert!(help.text().starts_with(&format!("- @{}", own.id)), "{}", help.text());

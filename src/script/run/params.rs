@@ -1,4 +1,4 @@
-//! What of a script's parameters goes to the model, and what steers the call.
+//! Splits a script's parameters into those for the model and those that control the call.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::super::text::bias::{Bias, By};
 use super::values::Values;
 use crate::protocol::Params;
 
-/// Sampling parameters that servers know beside those of [`Params`], and how scripts may
-/// write them.
+/// Sampling parameters that servers know in addition to those of [`Params`], and how scripts may
+/// spell them.
 const KNOWN: &[(&str, &[&str])] = &[
     ("top_k", &["top_k", "topK"]),
     ("min_p", &["min_p", "minP"]),
@@ -31,18 +31,18 @@ const MAX_TOKENS: u32 = 2048;
 const TIMEOUT: u64 = 120_000;
 const MAX_RETRY: u64 = 7;
 const MIN_TAIL: u64 = 7;
-/// Most texts whose likelihood one call changes.
+/// Maximum number of texts whose likelihood one call changes.
 const MOST_BIASES: usize = 256;
 
-/// How one call is made.
+/// The settings of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manner {
     pub params: Params,
     pub streams: bool,
     pub timeout: Duration,
-    /// How often a cut answer is continued.
+    /// How often a truncated answer is continued.
     pub retries: u64,
-    /// How often the tail of an answer may repeat; 0: for ever.
+    /// How often the tail of an answer may repeat; 0: no limit.
     pub tail: u64,
 }
 
@@ -85,7 +85,7 @@ pub fn manner(values: &Values, call: &Map<String, Value>, streams: bool, is_json
     }
 }
 
-/// Whether a model is one of those a script is for: a glob, `/re/flags`, or its name.
+/// Whether a model matches a script's pattern: a glob, `/re/flags`, or its name.
 pub fn matches(pattern: &str, model: &str) -> bool {
     let regex = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/'));
     if let Some((source, flags)) = regex {
@@ -99,8 +99,8 @@ pub fn matches(pattern: &str, model: &str) -> bool {
     glob.is_ok_and(|glob| glob.compile_matcher().is_match(model))
 }
 
-/// What `((text:bias))` marks want, by text: the form that servers with a tokenizer of
-/// their own take. `None`: nothing is wanted.
+/// The requests of `((text:bias))` marks, by text: the form for servers that tokenize it
+/// themselves. `None` if there are none.
 pub fn biases<'a>(biases: impl Iterator<Item = &'a Bias>) -> Option<Value> {
     let mut out: Vec<(&str, Value)> = Vec::new();
     for bias in biases {
@@ -108,7 +108,7 @@ pub fn biases<'a>(biases: impl Iterator<Item = &'a Bias>) -> Option<Value> {
             By::Never => Value::Bool(false),
             by => json!(by.logit()),
         };
-        // The latest word about a text counts.
+        // The last bias for a text wins.
         out.retain(|(text, _)| *text != bias.text);
         out.push((&bias.text, value));
     }
@@ -120,7 +120,7 @@ fn as_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
 }
 
-/// All stop words there are, each once, with the delimiter last.
+/// All stop words, each once, with the delimiter last.
 fn stop_words(values: &Values, call: &Map<String, Value>) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut add = |value: Option<&Value>| {
@@ -144,7 +144,7 @@ fn stop_words(values: &Values, call: &Map<String, Value>) -> Vec<String> {
     out
 }
 
-/// Whether the end of a text is one piece, repeated this often.
+/// Whether the end of a text is one unit, repeated this often.
 pub fn repeats(text: &str, times: u64) -> bool {
     let Ok(times) = usize::try_from(times) else { return false };
     if times < 2 {
@@ -154,7 +154,7 @@ pub fn repeats(text: &str, times: u64) -> bool {
     (1..=LONGEST_UNIT).any(|unit| {
         let Some(tail) = bytes.len().checked_sub(unit) else { return false };
         let word = &bytes[tail..];
-        // Lines of dashes and blanks are drawn on purpose.
+        // Lines of dashes and spaces are drawn on purpose.
         let is_word = word.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
         let same = word.iter().all(|byte| *byte == word[0]);
         let times = if is_word && !same { times } else { times.max(SAME_SIGNS) };
@@ -165,9 +165,9 @@ pub fn repeats(text: &str, times: u64) -> bool {
     })
 }
 
-/// Longest piece that is looked for, in bytes.
+/// Longest unit that is checked, in bytes.
 const LONGEST_UNIT: usize = 96;
-/// How often one sign, or signs that are no letters, may stand in a row.
+/// How often one sign, or signs that are not letters, may repeat in a row.
 const SAME_SIGNS: usize = 200;
 
 #[cfg(test)]
@@ -180,7 +180,7 @@ mod tests {
 
     /// ISDK-145: the call's own parameters, then the prompt's, then the script's.
     #[test]
-    fn isdk_145_the_closest_parameter_counts() {
+    fn isdk_145_the_closest_parameter_wins() {
         let values = Values {
             prompt: map(json!({"top_p": 0.2, "stop_words": ["P"]})),
             parameters: map(
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!((manner.retries, manner.tail, manner.timeout.as_secs()), (7, 7, 120));
     }
 
-    /// ISDK-053: JSON comes whole or not at all.
+    /// ISDK-053: JSON must be complete.
     #[test]
     fn isdk_053_a_cut_json_answer_is_not_continued() {
         let values =
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_that_repeats_is_seen_and_a_drawn_line_is_none() {
+    fn a_repeating_tail_is_detected_and_a_drawn_line_is_not() {
         assert!(repeats("go abababab", 4));
         assert!(!repeats("go ababab", 4));
         assert!(repeats(&format!("x{}", "循环".repeat(7)), 7));

@@ -1,5 +1,5 @@
-//! One world for several scripts that run at the same time: each asks it through a
-//! [`Relay`], and the run that started them answers, one question after the other.
+//! Shares one host among several scripts that run concurrently: each sends its requests through a
+//! [`Relay`], and the run that started them answers, one request after the other.
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
@@ -15,7 +15,7 @@ use crate::words::{Say, script_run as words};
 type Parts = BoxStream<'static, Result<Part, Say>>;
 type Found = Result<Option<Value>, Say>;
 
-/// What is asked of the world, and where the answer goes.
+/// A request to the host, and where the answer goes.
 pub enum Asked {
     Model(Box<ModelCall>, oneshot::Sender<Parts>),
     Told(Told),
@@ -25,7 +25,7 @@ pub enum Asked {
     Keep(Key, Option<Value>, oneshot::Sender<Found>),
 }
 
-/// The way to a world that others use as well.
+/// A handle to a host that others use as well.
 #[derive(Clone)]
 pub struct Relay {
     to: mpsc::UnboundedSender<Asked>,
@@ -37,13 +37,13 @@ impl Relay {
         (Relay { to }, asked)
     }
 
-    /// Asks; `None` when nobody is there any more.
+    /// Sends a request; `None` if the other end is gone.
     fn ask<T: Send + 'static>(
         &self,
         asked: impl FnOnce(oneshot::Sender<T>) -> Asked,
     ) -> BoxFuture<'static, Option<T>> {
         let (give, take) = oneshot::channel();
-        // Where nobody listens the answer is dropped, which is heard below.
+        // If the other end is gone the answer is dropped, which is noticed below.
         let _ = self.to.send(asked(give));
         take.map(Result::ok).boxed()
     }
@@ -82,7 +82,7 @@ impl Host for Relay {
 }
 
 impl Run {
-    /// Answers one question of a script beside this one. One that is gone needs no answer.
+    /// Answers one request of a concurrent script. One that is gone needs no answer.
     pub async fn serve(&mut self, asked: Asked) {
         match asked {
             Asked::Model(call, give) => drop(give.send(self.host.model(*call))),
@@ -94,12 +94,12 @@ impl Run {
         }
     }
 
-    /// A run of its own in the same world, with what is left of the limits.
+    /// A separate run with the same host, and with the remaining limits.
     pub fn beside(&self, relay: Relay) -> Run {
         Run {
             host: Box::new(relay),
             library: self.library.clone(),
-            // Two answers at once would grow into each other.
+            // Two answers streamed at once would be mixed up.
             streams: false,
             depth: self.depth,
             steps: self.steps,
@@ -107,7 +107,7 @@ impl Run {
         }
     }
 
-    /// Counts what a run beside this one did since it was made from `start`.
+    /// Adds the counts of a concurrent run since it was made from `start`.
     pub fn count(&mut self, start: (usize, usize), other: (usize, usize)) {
         self.steps = self.steps.saturating_add(other.0.saturating_sub(start.0));
         self.calls = self.calls.saturating_add(other.1.saturating_sub(start.1));

@@ -1,4 +1,4 @@
-//! The messages of a running script, and what of them a model gets to see.
+//! The messages of a running script, and the ones a model gets to see.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::super::text::roles::{To, is_private};
 use super::super::text::{Bias, Settled};
 use crate::protocol::Message;
 
-/// The name of a person who speaks in a group.
+/// The name of the user in a group.
 pub const PERSON: &str = "User";
 
 /// The dialogue so far.
@@ -16,10 +16,10 @@ pub struct Talk {
     pub lines: Vec<Line>,
     /// The messages above the first separator.
     pub prologue: Option<usize>,
-    /// Calls of the model that this script has made.
+    /// Number of model calls this script has made.
     pub calls: usize,
     pub is_flushing: bool,
-    /// The call of the model that is under way is to end.
+    /// The running model call is to be stopped.
     pub aborted: bool,
 }
 
@@ -29,12 +29,12 @@ pub struct Line {
     pub role: String,
     pub to: Vec<To>,
     pub body: Body,
-    /// What the addressed roles answered, in order.
+    /// The answers of the addressed roles, in order.
     pub replies: Vec<(String, String)>,
     pub bias: Vec<Bias>,
-    /// Loop variables of the moment it was written.
+    /// Loop variables at the time it was written.
     pub locals: Vec<Map<String, Value>>,
-    /// Where it is written, when it is.
+    /// Its place in the script, if it has one.
     pub spot: Option<Spot>,
 }
 
@@ -47,7 +47,7 @@ pub enum Body {
     },
     /// A structured system message, as it was written.
     PendingParts(Value),
-    /// Rendered; perhaps a reply of the model is still missing.
+    /// Rendered; replies of the model may still be missing.
     Settled(Settled),
     Parts(Parts),
 }
@@ -56,7 +56,7 @@ pub enum Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     Template,
-    /// Marks are read, the template is not.
+    /// Marks are parsed, the template is not rendered.
     Marks,
     Expression,
 }
@@ -106,7 +106,7 @@ impl Line {
         is_private(&self.to)
     }
 
-    /// The text as it stands now.
+    /// The text in its current state.
     pub fn text(&self) -> String {
         match &self.body {
             Body::Pending { text, .. } => text.clone(),
@@ -125,12 +125,12 @@ impl Parts {
         self.notes.extend(more.notes.iter().cloned());
     }
 
-    /// The parts in their order, a blank line between them.
+    /// The parts in order, with a blank line between them.
     pub fn text(&self, titles: &Titles) -> String {
         let list = |title: &str, items: &[String]| {
             let title = title.trim_end();
             let colon = if title.ends_with([':', '：']) { "" } else { ":" };
-            // A description of the output is a list already.
+            // A description of the output is already a list.
             let item = |item: &String| match item.trim_start().starts_with("* ") {
                 true => item.trim_end().to_owned(),
                 false => format!("* {item}"),
@@ -155,12 +155,12 @@ impl Talk {
         self.lines.push(line);
     }
 
-    /// The messages that are shown and kept: those of this dialogue.
+    /// The messages that are shown and saved: those of this dialogue.
     pub fn visible(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().skip(self.prologue.unwrap_or(0))
     }
 
-    /// The place an edit means: from the head, or from the end.
+    /// The index an edit refers to: from the start, or from the end.
     pub fn place(&self, at: i64) -> Option<usize> {
         let length = i64::try_from(self.lines.len()).ok()?;
         let at = if at < 0 { length + at } else { at };
@@ -168,15 +168,15 @@ impl Talk {
     }
 }
 
-/// Who is who when messages are made.
+/// The names used when messages are built.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
-    /// The name the script itself speaks under.
+    /// The name the script itself uses.
     pub own: &'a str,
     pub titles: &'a Titles,
 }
 
-/// What the model gets: one system message at the head, then the dialogue.
+/// The messages for the model: one system message first, then the dialogue.
 pub fn messages<'a>(
     lines: impl Iterator<Item = &'a Line>,
     view: &View<'_>,
@@ -214,8 +214,8 @@ fn spoken(role: &str, text: String, view: &View<'_>) -> Option<Message> {
     })
 }
 
-/// What a role of a group sees of the controller's dialogue: public messages and those
-/// addressed to it, its own as assistant, the others' with their names.
+/// The part of the controller's dialogue that a role sees: public messages and those addressed to
+/// it, its own as assistant, the others' with their names.
 pub fn seen_by<'a>(role: &str, lines: impl Iterator<Item = &'a Line>, own: &str) -> Vec<Message> {
     let mut out = Vec::new();
     for line in lines.filter(|line| line.role != "system" && !line.text().is_empty()) {

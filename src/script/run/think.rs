@@ -1,14 +1,14 @@
-//! `shouldThink`: how a model is told to think, and how its thinking and its answer are
-//! told apart.
+//! `shouldThink`: how a model is told to reason, and how its reasoning is separated from its
+//! answer.
 
 use serde_json::Value;
 
 use super::values::Values;
 
-/// Steps of a pattern before it is given up.
+/// Backtracking steps before a pattern is given up.
 const BACKTRACKS: usize = 1_000_000;
 
-/// How one answer is thought about.
+/// The settings of the reasoning for one answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub mode: Mode,
@@ -17,7 +17,7 @@ pub struct Plan {
     answer: Tag,
     depth: Option<u64>,
     steps: Option<u64>,
-    /// `None`: nothing is said; else the script's own words, or the usual ones.
+    /// `None`: no instruction; otherwise the script's own words, or the default ones.
     own: Option<Option<String>>,
     role: Option<String>,
 }
@@ -35,7 +35,7 @@ enum Tag {
     Pattern { source: String, group: &'static str },
 }
 
-/// Reads `shouldThink`; `None` when nothing is asked for.
+/// Reads `shouldThink`; `None` if it is not set.
 pub fn plan(values: &Values) -> Option<Plan> {
     let wanted = values.option("shouldThink")?;
     let empty = serde_json::Map::new();
@@ -101,7 +101,7 @@ fn pattern(text: &str) -> Option<String> {
 }
 
 impl Plan {
-    /// What the model is told; nothing where the script wants it so.
+    /// The instruction for the model; empty if the script wants none.
     pub fn prompt(&self) -> Vec<String> {
         let Some(own) = &self.own else { return Vec::new() };
         let told = own.clone().unwrap_or_else(|| self.usual());
@@ -131,14 +131,14 @@ impl Plan {
         text
     }
 
-    /// The answer and the thinking in a model's text.
+    /// Splits a model's text into the answer and the reasoning.
     pub fn split(&self, text: &str) -> (String, Option<String>) {
         if self.mode == Mode::Last {
             return (text.to_owned(), None);
         }
         let (rest, thinking) = match self.think.find(text) {
             Some(found) => (found.without, Some(found.inside.trim().to_owned())),
-            // The start is often part of the template, and only the end is said.
+            // The start tag is often part of the template, and the reply contains only the end tag.
             None => match self.think.end().and_then(|end| text.split_once(end)) {
                 Some((thinking, rest)) => (rest.to_owned(), Some(thinking.trim().to_owned())),
                 None => (text.to_owned(), None),
@@ -186,7 +186,7 @@ impl Tag {
         match self {
             Tag::Pair { start, end, given } => {
                 let found = pair(text, start, end);
-                // The usual tags may be written small, too.
+                // The default tags are also accepted in lower case.
                 found.or_else(|| {
                     (!given)
                         .then(|| pair(text, &start.to_lowercase(), &end.to_lowercase()))
@@ -245,7 +245,7 @@ mod tests {
 
     /// ISDK-147: tags are names, pairs or patterns with groups.
     #[test]
-    fn isdk_147_thinking_and_answer_are_told_apart_by_tags() {
+    fn isdk_147_tags_separate_thinking_from_the_answer() {
         let split = |value, text: &str| planned(value).unwrap().split(text);
         let (answer, thinking) = split(json!("first"), "<Think>a b</Think>\n\n<Answer>c</Answer>");
         assert_eq!((answer.as_str(), thinking.as_deref()), ("c", Some("a b")));

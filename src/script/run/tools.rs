@@ -1,5 +1,5 @@
-//! Tools by text: the model is told which scripts there are, names the calls it wants,
-//! they are run, and the answer is made from what they gave. Any model can do that.
+//! Tools by text: lists the available scripts for the model, runs the calls it names, and lets it
+//! answer with their results. Any model can do that.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use super::{Frame, Halt, Run};
 use crate::protocol::Message;
 use crate::words::script_run as words;
 
-/// Most tools of one script, and most calls of one reply.
+/// Maximum number of tools of one script, and of calls in one reply.
 const MOST_TOOLS: usize = 100;
 pub const MOST_CALLS: usize = 20;
-/// Longest result of one call that goes to the model, in characters.
+/// Longest result of one call sent to the model, in characters.
 const LONGEST: usize = 20_000;
 
-/// Something the model may call.
+/// A tool the model may call.
 #[derive(Clone, Debug)]
 pub struct Tool {
     pub id: String,
@@ -36,22 +36,22 @@ pub struct Tool {
     pub doer: Doer,
 }
 
-/// What a tool is.
+/// The kind of a tool.
 #[derive(Clone, Debug)]
 pub enum Doer {
     Script(Arc<Shape>),
-    /// One of the program's own.
+    /// One of the program's own tools.
     Own(&'static Own),
 }
 
-/// The calls that were made for one answer, and what they gave, a line each.
+/// The calls made for one answer, and their results, a line each.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     calls: Vec<String>,
     results: Vec<String>,
 }
 
-/// The events of a script at which a tool can run without the model's wish.
+/// The script events at which a tool can run without a call of the model.
 const STARTUP: &str = "AtStartup";
 const SHUTDOWN: &str = "BeforeShutdown";
 const AFTER_USER: &str = "AfterUserMessage";
@@ -59,7 +59,7 @@ const AFTER_AI: &str = "AfterAIResponse";
 const KEYWORD: &str = "Keyword";
 const MEMORY: &str = "MemoryChanged";
 
-/// What happened to what a script remembers.
+/// A change of the values a script remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     Added,
@@ -76,7 +76,7 @@ impl Memory {
         }
     }
 
-    /// The names that the language gives the operations.
+    /// The language's names of the operations.
     fn operation(self) -> &'static str {
         match self {
             Memory::Added => "新增",
@@ -87,7 +87,7 @@ impl Memory {
 }
 
 impl Results {
-    /// A call as the model would have written it, without what is hidden.
+    /// A call as the model would have written it, without hidden parameters.
     pub fn called(&mut self, tool: &Tool, args: &Map<String, Value>) {
         let help = tool.help();
         let shown = args.iter().filter(|(name, _)| {
@@ -108,8 +108,8 @@ impl Results {
 }
 
 impl Run {
-    /// Answers the user's last message with the help of tools; `None` when the model
-    /// wants none, or there are none.
+    /// Answers the user's last message with the help of tools; `None` if the model calls none, or
+    /// if there are none.
     pub async fn with_tools(
         &mut self,
         frame: &mut Frame,
@@ -153,7 +153,7 @@ impl Run {
         Ok(Some(self.complete(frame, sent, Wish::default()).await?))
     }
 
-    /// Asks the model which calls it wants.
+    /// Asks the model which calls it needs.
     async fn wanted_calls(
         &mut self,
         frame: &mut Frame,
@@ -170,14 +170,14 @@ impl Run {
         }
         let wish = Wish { quiet: true, ..Wish::default() };
         let reply = self.complete(frame, sent, wish).await?;
-        // The helper's own call does not count as an answer of the script.
+        // This auxiliary call does not count as an answer of the script.
         frame.talk.calls = frame.talk.calls.saturating_sub(1);
         let mut wanted = tool_text::calls(&reply.text, |id| tools.iter().any(|tool| tool.id == id));
         wanted.truncate(mode.calls);
         Ok(wanted)
     }
 
-    /// Runs one tool, and notes what it gave.
+    /// Runs one tool, and records its result.
     pub async fn run_tool(
         &mut self,
         frame: &mut Frame,
@@ -187,7 +187,7 @@ impl Run {
     ) -> Result<(), Halt> {
         let args = tool.args(given);
         done.called(tool, &args);
-        // What is forbidden is not tried in another way: the script is over.
+        // A forbidden call is not retried in another way: it ends the script.
         self.permit(frame, &tool.id, &args).await?;
         let came = match &tool.doer {
             Doer::Own(own) => self.own_tool(own, &args).await,
@@ -201,7 +201,7 @@ impl Run {
         Ok(())
     }
 
-    /// What the model reads of a run: its value, or what went wrong.
+    /// The result as the model reads it: the value, or the error.
     pub fn tool_value(&mut self, tool: &Tool, came: Result<Value, Halt>) -> Result<Value, Halt> {
         match came {
             Ok(value) => Ok(value),
@@ -214,12 +214,12 @@ impl Run {
         }
     }
 
-    /// Tools that want to hear an answer.
+    /// Runs the tools that are notified of an answer.
     pub async fn after_answer(&mut self, frame: &mut Frame, text: &str) -> Result<(), Halt> {
         self.at(frame, &[AFTER_AI], || json!({ "message": text })).await
     }
 
-    /// Tools that want to hear that something is remembered, changed or forgotten.
+    /// Runs the tools that are notified when a value is remembered, changed or forgotten.
     pub async fn remembered(
         &mut self,
         frame: &mut Frame,
@@ -269,7 +269,7 @@ impl Run {
         }
         let shape = match (self.find(frame, id), own::find(id)) {
             (Ok(shape), _) => shape,
-            // A script of that name would come first.
+            // A script of that name takes precedence.
             (Err(halt), Some(own)) if is_missing(&halt) => {
                 out.push(own_tool(own, about, defaults));
                 return Ok(());
@@ -303,7 +303,7 @@ impl Run {
         Ok(())
     }
 
-    /// Tools that run when the script begins.
+    /// Runs the tools of the startup event.
     pub async fn startup(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         if frame.values.flag("concurrent_answer") == Some(true) {
             self.note(words::ANSWER_WAITS);
@@ -312,13 +312,13 @@ impl Run {
         self.at(frame, &[STARTUP], || args).await
     }
 
-    /// Tools that run when it ends.
+    /// Runs the tools of the shutdown event.
     pub async fn shutdown(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         let args = Value::Object(frame.values.args.clone());
         self.at(frame, &[SHUTDOWN], || args).await
     }
 
-    /// Runs the tools that wait for one of these events.
+    /// Runs the tools that are registered for one of these events.
     async fn at(
         &mut self,
         frame: &mut Frame,
@@ -326,7 +326,8 @@ impl Run {
         args: impl FnOnce() -> Value,
     ) -> Result<(), Halt> {
         let Some(wanted) = frame.shape.config.get("tools").cloned() else { return Ok(()) };
-        // A route names tools for the model to choose from; of what is missing its use tells.
+        // A route lists tools for the model to choose from; a missing one is reported when it is
+        // used.
         let mut tools = Vec::new();
         for (id, about) in entries(&wanted).iter().filter(|(id, _)| !id.starts_with('$')) {
             drop(self.tool(frame, id, about, &Map::new(), &mut tools));
@@ -346,14 +347,14 @@ impl Run {
 }
 
 impl Tool {
-    /// The arguments of a call with what the script that uses the tool gives besides.
+    /// The arguments of a call, completed with those the calling script adds.
     pub fn args(&self, given: Map<String, Value>) -> Map<String, Value> {
         let mut args = self.defaults.clone();
         merge(&mut args, given);
         args
     }
 
-    /// As the model sees it: what the script that uses it wants as defaults comes first.
+    /// As the model sees it: the calling script's defaults take precedence.
     pub fn help(&self) -> Help {
         let shape = match &self.doer {
             Doer::Own(own) => return own.help(Some(&self.title)),
@@ -402,7 +403,7 @@ fn described(shape: Arc<Shape>, about: &Value, defaults: Map<String, Value>) -> 
     Ok(Tool { id, title, defaults, triggers, keywords, doer: Doer::Script(shape) })
 }
 
-/// Nothing has this name; a script with a fault in it has a place.
+/// The name does not exist; an error inside a script would have a place.
 pub fn is_missing(halt: &Halt) -> bool {
     matches!(halt, Halt::Failed(failure) if failure.spot.is_none())
 }
@@ -420,7 +421,7 @@ fn own_tool(own: &'static Own, about: &Value, defaults: Map<String, Value>) -> T
     }
 }
 
-/// `tools` as pairs of an ID and what is said of it.
+/// `tools` as pairs of an ID and its settings.
 fn entries(wanted: &Value) -> Vec<(String, Value)> {
     match wanted {
         Value::String(id) => vec![(id.clone(), Value::Null)],
@@ -441,7 +442,7 @@ fn entry(item: &Value) -> Vec<(String, Value)> {
     }
 }
 
-/// What the model is told of the tools.
+/// The description of the tools for the model.
 fn help(tools: &[&Tool], mode: Mode) -> String {
     let helps: Vec<Help> = tools.iter().map(|tool| tool.help()).collect();
     format!(

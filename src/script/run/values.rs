@@ -1,5 +1,5 @@
-//! The values of one running script, by who said them: a loop, a call, the model, the
-//! prompt, the settings. What was said closer to the moment wins.
+//! The values of one running script, by origin: loop, call, model, prompt, settings. The innermost
+//! origin wins.
 
 use serde_json::{Map, Value};
 
@@ -8,23 +8,23 @@ use serde_json::{Map, Value};
 pub struct Values {
     /// Loop variables, the innermost last.
     pub locals: Vec<Map<String, Value>>,
-    /// What the model said, by the names of its marks.
+    /// The model's replies, by the names of their marks.
     pub replies: Map<String, Value>,
     /// The arguments of this call.
     pub args: Map<String, Value>,
-    /// `prompt:` of the settings and what `$prompt` added.
+    /// `prompt:` of the settings and additions by `$prompt`.
     pub prompt: Map<String, Value>,
     pub parameters: Map<String, Value>,
-    /// The settings, and what `$set` put beside them.
+    /// The settings, and the variables `$set` added to them.
     pub config: Map<String, Value>,
     /// The value of the last instruction.
     pub latest: Value,
-    /// Fields of the last result that can be read and are not part of it.
+    /// Fields that can be read from the last result but are not part of it.
     pub hidden: Map<String, Value>,
 }
 
 impl Values {
-    /// The value under a plain name.
+    /// The value of a plain name.
     pub fn get(&self, name: &str) -> Option<Value> {
         match name {
             "LatestResult" => return Some(self.latest_with_hidden()),
@@ -35,7 +35,7 @@ impl Values {
         self.layers().find_map(|layer| layer.get(name)).cloned()
     }
 
-    /// The value under a path: `user1.name`, `list[0]`, `list.0`.
+    /// The value of a path: `user1.name`, `list[0]`, `list.0`.
     pub fn at(&self, path: &str) -> Option<Value> {
         if let Some(value) = self.get(path) {
             return Some(value);
@@ -80,7 +80,7 @@ impl Values {
         }
     }
 
-    /// Everything under its name: what expressions and templates see.
+    /// Every value under its name: the scope of expressions and templates.
     pub fn scope(&self) -> Map<String, Value> {
         let mut scope = self.parameters.clone();
         scope.extend(self.config.clone());
@@ -96,7 +96,7 @@ impl Values {
         scope
     }
 
-    /// Gives a variable a value, where the name is known, or beside the settings.
+    /// Sets a variable where its name is known, or else next to the settings.
     pub fn set(&mut self, path: &str, value: Value) {
         let (name, rest) = match path.split_once('.') {
             Some((name, rest)) if self.layers().all(|layer| !layer.contains_key(path)) => {
@@ -117,7 +117,7 @@ impl Values {
         }
     }
 
-    /// Takes a variable away everywhere.
+    /// Removes a variable everywhere.
     pub fn unset(&mut self, name: &str) {
         for layer in [&mut self.replies, &mut self.args, &mut self.config] {
             layer.shift_remove(name);
@@ -137,7 +137,7 @@ impl Values {
         }
     }
 
-    /// A setting that may stand in several places; the closest counts.
+    /// A setting that may appear in several places; the closest wins.
     pub fn option(&self, name: &str) -> Option<Value> {
         let of = |map: &Map<String, Value>| map.get(name).filter(|value| !value.is_null()).cloned();
         let format = self.response_format();
@@ -150,7 +150,7 @@ impl Values {
             .or_else(|| of(&self.config))
     }
 
-    /// A setting that is yes or no.
+    /// A boolean setting.
     pub fn flag(&self, name: &str) -> Option<bool> {
         self.option(name)?.as_bool()
     }
@@ -169,7 +169,7 @@ impl Values {
     }
 }
 
-/// Puts a value below another one; what is no map on the way becomes one.
+/// Sets a value below another one; anything on the way that is not a map becomes one.
 fn put(into: &mut Value, path: &str, value: Value) {
     let (part, rest) = match path.split_once('.') {
         Some((part, rest)) => (part, Some(rest)),
@@ -193,7 +193,7 @@ fn put(into: &mut Value, path: &str, value: Value) {
     }
 }
 
-/// A value as it stands in a text: a list as JavaScript joins one, a map as JSON.
+/// A value as text: a list as JavaScript joins one, a map as JSON.
 pub fn text_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -202,7 +202,7 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
-/// What a condition makes of a value, as in JavaScript.
+/// The truth of a value, as in JavaScript.
 pub fn truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -213,7 +213,7 @@ pub fn truthy(value: &Value) -> bool {
     }
 }
 
-/// Lays one map over another, map by map.
+/// Merges one map into another, recursively.
 pub fn merge(into: &mut Map<String, Value>, from: Map<String, Value>) {
     for (key, value) in from {
         match (into.get_mut(&key), value) {
@@ -237,7 +237,7 @@ mod tests {
 
     /// ISDK-061: call arguments before the prompt, the prompt before the settings.
     #[test]
-    fn isdk_061_what_is_closer_wins() {
+    fn isdk_061_the_closer_value_wins() {
         let mut values = Values {
             args: map(json!({"a": 1})),
             prompt: map(json!({"a": 2, "b": 2})),

@@ -1,4 +1,4 @@
-//! The inputs a script declares, and how arguments become their values.
+//! The inputs a script declares, and the assignment of arguments to them.
 
 use serde_json::{Map, Value};
 
@@ -12,11 +12,11 @@ use crate::words::{Say, cli, script_run as words};
 pub struct Input {
     pub name: String,
     pub required: bool,
-    /// Which argument by place it takes.
+    /// The position of the argument it takes.
     pub index: Option<usize>,
     pub default: Option<Value>,
     pub choices: Vec<Value>,
-    /// The rest of what the script says of it: description, type, examples, hidden…
+    /// The rest of its declaration: description, type, examples, hidden…
     pub about: Map<String, Value>,
 }
 
@@ -31,7 +31,7 @@ pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<Input>, Failure> {
     let mut inputs: Vec<Input> = Vec::new();
     for item in items {
         for input in one(&item, file)? {
-            // A script may say more of an input its base declares.
+            // A script may add to an input its base declares.
             match inputs.iter_mut().find(|known| known.name == input.name) {
                 Some(known) => *known = input,
                 None => inputs.push(input),
@@ -70,7 +70,7 @@ fn declared(name: &str, about: &Value) -> Input {
     }
 }
 
-/// Arguments as they are handed to a script.
+/// Arguments as they are passed to a script.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Args {
     pub by_place: Vec<Value>,
@@ -78,7 +78,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// One value: a map is the arguments, anything else goes by its place.
+    /// One value: a map holds the arguments by name, anything else is positional.
     pub fn of(value: Value) -> Args {
         match value {
             Value::Object(named) => Args { by_place: Vec::new(), named },
@@ -88,10 +88,10 @@ impl Args {
         }
     }
 
-    /// What was typed behind a script: JSON, the relaxed form of it, or plain text.
+    /// Text typed after a script's name: JSON, its relaxed form, or plain text.
     ///
     /// # Errors
-    /// It begins like an object or a list and is none.
+    /// It begins like an object or a list but is not one.
     pub fn typed(text: &str) -> Result<Args, Say> {
         let trimmed = text.trim();
         if !trimmed.starts_with(['{', '[']) {
@@ -102,8 +102,8 @@ impl Args {
     }
 }
 
-/// Puts arguments to the names they are meant for. What goes by place and finds no input
-/// of its index comes back.
+/// Assigns arguments to the names they are meant for. Positional arguments without an input of
+/// their index are returned.
 pub fn bind(inputs: &[Input], args: Args) -> (Map<String, Value>, Option<Value>) {
     let Args { by_place, mut named } = args;
     let mut left = None;
@@ -127,7 +127,7 @@ pub fn bind(inputs: &[Input], args: Args) -> (Map<String, Value>, Option<Value>)
     (named, left)
 }
 
-/// Checks what is required and what is restricted. `known` gives the value an input has.
+/// Checks required and restricted inputs. `known` returns the value of an input.
 pub fn check<'a>(
     inputs: &[Input],
     known: impl Fn(&str) -> Option<&'a Value>,

@@ -1,4 +1,4 @@
-//! What a script brings in from elsewhere, and what it gives to others.
+//! The imports and exports of a script.
 
 use serde_json::Value;
 
@@ -12,15 +12,15 @@ use crate::words::script_run as words;
 pub struct Import {
     pub kind: Kind,
     pub picks: Picks,
-    /// `$initializeExec: {disable: true}` at the entry.
+    /// `$initializeExec: {disable: true}` on the entry.
     pub quiet: bool,
     pub spot: Spot,
 }
 
-/// What is imported.
+/// The kind of file an import names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `js:path`: a module that is built in.
+    /// `js:path`: a built-in module.
     Module(String),
     /// A JavaScript file.
     File(String),
@@ -30,14 +30,14 @@ pub enum Kind {
     Script(String),
 }
 
-/// Which of its functions come in, and under which names.
+/// The functions to import, and their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Picks {
     All,
     Names(Vec<Pick>),
-    /// `"*"`: on one object, named like the module.
+    /// `"*"`: all, on one object named like the module.
     Star,
-    /// A name: on one object for modules; the new name of a script.
+    /// A name: for modules, all on one object of this name; for a script, its new name.
     Named(String),
 }
 
@@ -54,7 +54,7 @@ pub struct Pick {
 pub enum Export {
     /// `"."`: the script itself.
     Itself,
-    /// `"$name"`, perhaps under another name.
+    /// `"$name"`, optionally under another name.
     Own { name: String, alias: Option<String> },
     /// Functions of a module, or another script.
     Of(Import),
@@ -140,7 +140,7 @@ fn import(name: &str, value: Option<&Node>, file: &str, at: &Node) -> Result<Imp
             _ => return Err(unclear(value, file)),
         },
     };
-    // Only the initialiser was spoken of: everything else comes in.
+    // Only the initialiser was mentioned: everything else is imported.
     let picks = match picks {
         Picks::Names(names) if names.is_empty() => Picks::All,
         other => other,

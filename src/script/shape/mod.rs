@@ -1,5 +1,5 @@
-//! What a script declares, checked: its inputs, its base, its functions, what it imports
-//! and exports. A [`Shape`] is the plan; nothing of it has run.
+//! The declarations of a script, checked: its inputs, its base, its functions, its imports and
+//! exports. A [`Shape`] is the plan; nothing of it has run.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ pub use links::{Export, Import, Kind, Pick, Picks};
 
 /// Longest chain of `type:` and `extends:`.
 const LONGEST: usize = 16;
-/// Types that say what a script is and lead to no other script.
+/// Types that only classify a script and do not refer to another script.
 const PLAIN_TYPES: &[&str] = &[
     "type", "lib", "script", "function", "agent", "app", "tool", "toolset", "package", "prompt",
     "char",
 ];
 
-/// A function that stands in the body.
+/// A function declared in the body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     pub source: String,
@@ -34,7 +34,7 @@ pub struct Function {
     pub spot: Spot,
 }
 
-/// One instruction, and the file it stands in: a base's stand before the script's own.
+/// One instruction and its file: those of a base come before the script's own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     pub node: Node,
@@ -45,11 +45,11 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     pub origin: Origin,
-    /// The settings with those of the bases below them.
+    /// The settings merged over those of the bases.
     pub config: Map<String, Value>,
-    /// The head as it was written, for functions in it.
+    /// The head as written, for the functions in it.
     pub front: Node,
-    /// The types it is of, its own first.
+    /// Its types, its own first.
     pub types: Vec<String>,
     pub inputs: Vec<Input>,
     pub body: Vec<Item>,
@@ -59,7 +59,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Reads what a script declares, with its bases.
+    /// Reads the declarations of a script and of its bases.
     pub fn of(source: Source, library: &Library) -> Result<Shape, Failure> {
         let mut seen = vec![source.origin.file.clone()];
         build(source, library, &mut seen)
@@ -73,7 +73,7 @@ impl Shape {
         self.config.get(key).and_then(Value::as_str)
     }
 
-    /// The name it speaks under in a chat.
+    /// The name it uses in a chat.
     pub fn name(&self) -> &str {
         let character = self.config.get("character").and_then(|it| it.get("name"));
         let named = self.text("name").or(character.and_then(Value::as_str));
@@ -93,7 +93,7 @@ impl Shape {
         self.types.iter().any(|known| known == kind)
     }
 
-    /// How a model may be told of it; `None`: it does not say what it is for.
+    /// Its description for a model; `None` if it does not say what it is for.
     pub fn help(&self) -> Option<Help> {
         let title = self.text("title").or(self.text("description"))?;
         let params = self.inputs.iter().map(|input| Param {
@@ -132,7 +132,7 @@ fn build(source: Source, library: &Library, seen: &mut Vec<String>) -> Result<Sh
     Ok(shape)
 }
 
-/// The type script a `type:` names; `None` for a type that is only a word.
+/// The type script that `type:` names; `None` for a type that is only a label.
 fn type_of(
     kind: &str,
     shape: &Shape,
@@ -145,7 +145,7 @@ fn type_of(
     let found = library.find(kind, &shape.origin.folder);
     let is_type = |front: &Node| front.get("type").is_some();
     let source = match found {
-        // A script that is of no type itself is not a type: the word stays a word.
+        // A script without a type of its own is not a type: the word stays a label.
         Ok(source) if !is_type(&source.document.front) && PLAIN_TYPES.contains(&kind) => {
             return Ok(None);
         }
@@ -197,14 +197,14 @@ fn guarded(
     Ok(base)
 }
 
-/// Where a key of the head stands.
+/// The place of a key in the head.
 pub fn place_of(shape: &Shape, key: &str) -> Spot {
     let pair = shape.front.pairs().iter().find(|(name, _)| name.key().as_deref() == Some(key));
     let place = pair.map_or(shape.front.place, |(name, _)| name.place);
     Spot::new(&shape.origin.file, place)
 }
 
-/// What one file says, without its bases.
+/// The declarations of one file, without its bases.
 fn own(origin: &Origin, front: Node, body: Vec<Node>) -> Result<Shape, Failure> {
     let file: Arc<str> = Arc::from(origin.file.as_str());
     let mut config = match front.to_value() {
@@ -243,7 +243,7 @@ fn own(origin: &Origin, front: Node, body: Vec<Node>) -> Result<Shape, Failure> 
     })
 }
 
-/// The list form, so that a base's inputs and the script's own join.
+/// Converts to the list form, so that a base's inputs and the script's own can be joined.
 fn normalise_input(config: &mut Map<String, Value>) {
     if let Some(Value::Object(inputs)) = config.get("input") {
         let list = inputs.iter().map(|(name, about)| match about {
@@ -255,10 +255,10 @@ fn normalise_input(config: &mut Map<String, Value>) {
     }
 }
 
-/// Keys that belong to a file and are not handed down.
+/// Keys that apply to one file and are not inherited.
 const OWN: &[&str] = &["_id", "type", "extends", "import", "export", "创", "签"];
 
-/// A script with its base below it: own settings win, the base's instructions stand first.
+/// Merges a script over its base: its own settings win, the base's instructions come first.
 fn under(base: Shape, child: Shape) -> Shape {
     let mut config = child.config;
     for (key, value) in base.config {

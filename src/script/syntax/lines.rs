@@ -1,25 +1,25 @@
-//! From lines to YAML. The head is cut off; then every line of the body becomes an item
-//! of one sequence or belongs to the item above it. Lines are never added or taken away,
-//! only indented, so that a place in the YAML leads back to the source.
+//! Turns lines into YAML. The head is split off; then every line of the body becomes an item of one
+//! sequence or belongs to the item above it. Lines are only indented, never added or removed, so
+//! that a place in the YAML maps back to the source.
 
 use super::tree::Place;
 
-/// What the dialogue's separators become.
+/// The YAML that replaces a separator of the dialogue.
 pub const SEPARATOR: &str = "- \"$initDone\"";
 pub const FIRST_SEPARATOR: &str = "- \"$initDone(force=true)\"";
 
 /// The head and the body of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// The lines above the head's YAML, and the YAML.
+    /// The number of lines above the head's YAML, and the YAML.
     pub front: Option<(u32, String)>,
     pub body: String,
-    /// The lines above the body.
+    /// The number of lines above the body.
     pub above: u32,
 }
 
-/// Cuts the settings off. The head is there only when the first line that says something
-/// is `---` and another line begins with it.
+/// Splits off the settings. There is a head only if the first line with content is `---` and
+/// another line begins with it.
 pub fn split(text: &str) -> Parts {
     let mut lines = text.split('\n').enumerate();
     let begin = lines
@@ -43,7 +43,7 @@ fn count(lines: usize) -> u32 {
     u32::try_from(lines).unwrap_or(u32::MAX)
 }
 
-/// The body as YAML, and how far each line was moved.
+/// The body as YAML, and how far each line was shifted.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Prepared {
     pub yaml: String,
@@ -52,7 +52,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Where a place of the YAML stands in the file.
+    /// Maps a place in the YAML to its place in the file.
     pub fn source(&self, place: Place) -> Place {
         let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(0);
         let moved = self.moved.get(at).copied().unwrap_or(0);
@@ -79,13 +79,13 @@ pub fn prepare(body: &str, above: u32) -> Prepared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The last line at the margin began with a dash.
+    /// Whether the last unindented line began with a dash.
     in_list: bool,
     separated: bool,
 }
 
 impl State {
-    /// The line as YAML, and by how many columns its text was moved to the right.
+    /// The line as YAML, and the number of columns its text was shifted to the right.
     fn line(&mut self, line: &str) -> (String, i32) {
         // A comment between two items would otherwise become an item itself.
         if line.is_empty() || line.starts_with('#') {
@@ -119,7 +119,7 @@ impl State {
     }
 }
 
-/// A chain is one text, whatever colons and quotes its arguments hold.
+/// A chain is one text, whatever colons and quotes its arguments contain.
 fn chain(line: &str) -> (String, i32) {
     let plain = !line.contains(": ") && !line.ends_with(':');
     if plain {
@@ -129,7 +129,7 @@ fn chain(line: &str) -> (String, i32) {
     (format!("- '{}'", line.replace('\'', "''")), 3)
 }
 
-/// The line without ` # …` behind it; a `#` in quotes is text.
+/// The line without a trailing ` # …`; a `#` in quotes is text.
 fn without_comment(line: &str) -> &str {
     let mut quote = None;
     let mut before = ' ';

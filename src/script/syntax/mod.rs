@@ -1,8 +1,8 @@
-//! The text of a script as a tree: the settings at its head, and the body as a list of
-//! instructions. Every node knows where it stands.
+//! Parses the text of a script to a tree: the settings at its head, and the body as a list of
+//! instructions. Every node knows its place.
 //!
-//! A script is not YAML as a whole: `lines` turns its lines into one YAML sequence, and
-//! `tree` reads that. What the nodes mean is said in `shape` and `run`.
+//! A script is not YAML as a whole: `lines` turns its lines into one YAML sequence, and `tree`
+//! parses that. `shape` and `run` define what the nodes mean.
 
 use serde_json::Value;
 
@@ -17,19 +17,19 @@ mod tests;
 
 pub use tree::{Node, Place, Tree};
 
-/// Most bytes of a script.
+/// Largest script, in bytes.
 pub const MOST: usize = 4 << 20;
 
 /// A script as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// The map at the head; empty when there is none.
+    /// The map at the head; empty if there is none.
     pub front: Node,
-    /// The instructions in order; comments and empty items are gone.
+    /// The instructions in order, without comments and empty items.
     pub body: Vec<Node>,
 }
 
-/// Reads a script. `file` names it in messages.
+/// Parses a script. `file` names it in messages.
 pub fn parse(file: &str, text: &str) -> Result<Document, Failure> {
     if text.len() > MOST {
         let what = words::TOO_LONG.with("most", MOST >> 20);
@@ -64,8 +64,7 @@ pub fn parse(file: &str, text: &str) -> Result<Document, Failure> {
     Ok(Document { front, body: body.into_iter().filter(is_something).collect() })
 }
 
-/// Reads one YAML value without positions, as a model writes it; the error says why it is
-/// none.
+/// Parses one YAML value without positions, as a model writes it; the error gives the reason.
 pub fn yaml(text: &str) -> Result<Value, Say> {
     tree::read(text, &|place| place).map(|node| node.to_value()).map_err(|(why, _)| why)
 }

@@ -1,4 +1,4 @@
-//! The table of observed parses, and places in errors.
+//! A table of known parses, and the places of errors.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -16,7 +16,7 @@ fn fails(text: &str) -> String {
 }
 
 #[test]
-fn lines_become_items_as_the_language_has_it() {
+fn lines_become_items_as_the_language_defines() {
     let cases = [
         ("system: S\n\"Q\"", json!([{"system": "S"}, "Q"])),
         ("-> a(x=1) -> $print", json!(["-> a(x=1) -> $print"])),
@@ -106,7 +106,7 @@ fn aliases_cannot_blow_the_tree_up() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused_with_a_place(text in "[-a-z:*#>|!$@\\[\\]{}'\" \n&~]{0,200}") {
+    fn any_text_is_parsed_or_refused_with_a_place(text in "[-a-z:*#>|!$@\\[\\]{}'\" \n&~]{0,200}") {
         if let Err(failure) = parse("t", &text) {
             let spot = failure.spot.expect("a place");
             prop_assert!(spot.place.line >= 1 && spot.place.column >= 1);

@@ -1,5 +1,5 @@
-//! YAML as a tree whose nodes keep their tag and their place. Keys keep their order and
-//! may stand twice; words like `yes` and `on` are text, as YAML 1.2 has it.
+//! YAML as a tree whose nodes keep their tag and their place. Keys keep their order and may be
+//! repeated; words like `yes` and `on` are text, as in YAML 1.2.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::words::{Say, script_run as words};
 
-/// Deepest nesting, and most nodes with those that aliases stand for.
+/// Deepest nesting, and maximum number of nodes including those that aliases expand to.
 const DEEPEST: usize = 64;
 const MOST: usize = 200_000;
 
@@ -22,7 +22,7 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub tree: Tree,
-    /// `fn` for `!fn`; tags of YAML's own (`!!str`) have done their work.
+    /// `fn` for `!fn`; YAML's own tags (`!!str`) are already applied.
     pub tag: Option<String>,
     pub place: Place,
 }
@@ -42,7 +42,7 @@ impl Node {
         Node { tree, tag: None, place }
     }
 
-    /// A text that stands where another node stands.
+    /// A text node that replaces another node.
     pub fn text(text: impl Into<String>, place: Place) -> Node {
         Node::new(Tree::Text(text.into()), place)
     }
@@ -61,13 +61,13 @@ impl Node {
         }
     }
 
-    /// What a map holds under a name; the last one, as in a map of values.
+    /// The value of a map under a name; the last one if the key is repeated, as in a map of values.
     pub fn get(&self, name: &str) -> Option<&Node> {
         let mut pairs = self.pairs().iter().rev();
         pairs.find(|(key, _)| key.key().as_deref() == Some(name)).map(|(_, value)| value)
     }
 
-    /// The text of a key: scalars of any kind can be one.
+    /// The text of a key: any scalar can be one.
     pub fn key(&self) -> Option<String> {
         match &self.tree {
             Tree::Text(text) => Some(text.clone()),
@@ -78,7 +78,7 @@ impl Node {
         }
     }
 
-    /// The value without tags and places. A key that is itself a list or a map is left out.
+    /// The value without tags and places. A key that is itself a list or a map is omitted.
     pub fn to_value(&self) -> Value {
         match &self.tree {
             Tree::Null => Value::Null,
@@ -96,7 +96,7 @@ impl Node {
 
 type Fault = (Say, Place);
 
-/// Reads the one document of a text; `source` says where a place really stands.
+/// Parses the one document of a text; `source` maps a place to its real one.
 pub fn read(yaml: &str, source: &dyn Fn(Place) -> Place) -> Result<Node, Fault> {
     let mut builder = Builder { source, ..Builder::new(source) };
     let mut documents = 0;
@@ -125,10 +125,10 @@ struct Builder<'a> {
 struct Open {
     node: Node,
     anchor: usize,
-    /// A key that waits for its value.
+    /// A key whose value has not been read yet.
     key: Option<Node>,
     is_map: bool,
-    /// The nodes there were when it began.
+    /// The number of nodes when it began.
     since: usize,
 }
 
@@ -242,7 +242,7 @@ fn place(line: usize, column: usize) -> Place {
     Place { line: small(line.max(1)), column: small(column + 1) }
 }
 
-/// The words of the YAML reader, and what to do about the slips that are made most.
+/// The words of the YAML parser, with advice for the most common mistakes.
 fn expected(info: &str) -> String {
     let info: String = info.chars().filter(|c| !c.is_control()).take(200).collect();
     let hint = if info.contains("mapping values are not allowed") || info.contains("simple key") {

@@ -1,16 +1,16 @@
-//! Keeps a Jinja template from growing without end. The engine counts its instructions
-//! but not the size of its values: `{% set a = a ~ a %}` doubles a text with one of
-//! them. So every value that gets a name passes a filter that measures it, and one
-//! template may join only so often.
+//! Keeps a Jinja template from growing without bound. The engine counts its instructions but not
+//! the size of its values: `{% set a = a ~ a %}` doubles a text with one of them. So every value
+//! that gets a name passes a filter that measures it, and the number of joins in one template is
+//! limited.
 
 use crate::script::text::scan;
 
-/// The name of the measuring filter; no author can write it by chance.
+/// The name of the measuring filter; no author would write it by chance.
 pub(super) const FILTER: &str = "avocet__bounded";
-/// Most `~ + *` between the delimiters of one template.
+/// Maximum number of `~ + *` between the delimiters of one template.
 const MOST_JOINS: usize = 512;
 
-/// The template with every named value measured; `None` when it joins too often.
+/// The template with every named value measured; `None` if it joins too often.
 pub(super) fn rewrite(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     let mut rest = text;
@@ -42,12 +42,12 @@ pub(super) fn rewrite(text: &str) -> Option<String> {
     (joins <= MOST_JOINS).then_some(out)
 }
 
-/// The text up to and with `end`, or all of it.
+/// The text up to and including `end`, or all of it.
 fn take_to<'a>(text: &'a str, end: &str) -> &'a str {
     text.find(end).map_or(text, |at| text.split_at(at + end.len()).0)
 }
 
-/// One tag, its quoted strings respected.
+/// One tag, respecting quoted strings.
 fn tag<'a>(text: &'a str, end: &str) -> &'a str {
     let mut quote = None;
     let mut escaped = false;
@@ -69,7 +69,7 @@ fn count_joins(tag: &str) -> usize {
     tag.matches(['~', '+', '*']).count()
 }
 
-/// What stands between the delimiters, without the signs that trim.
+/// The text between the delimiters, without trimming signs.
 fn body(tag: &str) -> &str {
     let body = tag.strip_prefix("{%").unwrap_or(tag);
     let body = body.strip_suffix("%}").unwrap_or(body);
@@ -80,7 +80,7 @@ fn is_raw(tag: &str) -> bool {
     tag.starts_with("{%") && body(tag) == "raw"
 }
 
-/// `{% raw %}` up to and with its `{% endraw %}`.
+/// `{% raw %}` up to and including its `{% endraw %}`.
 fn raw_block<'a>(text: &'a str, open: &str) -> &'a str {
     let mut at = open.len();
     while let Some(found) = text.split_at(at).1.find("{%") {
@@ -93,7 +93,7 @@ fn raw_block<'a>(text: &'a str, open: &str) -> &'a str {
     text
 }
 
-/// Puts the tag, with the values it names measured.
+/// Writes the tag, with the values it names measured.
 fn measured(tag: &str, out: &mut String) {
     let inside = body(tag);
     let Some((keyword, rest)) = scan::word(inside, |_| false) else { return out.push_str(tag) };
@@ -134,7 +134,7 @@ fn measured(tag: &str, out: &mut String) {
     }
 }
 
-/// `x = value`: both sides; `None` for a block that is set.
+/// `x = value`: both sides; `None` for a block assignment.
 fn assigned(rest: &str) -> Option<(&str, &str)> {
     let (target, value) = rest.split_once('=')?;
     let plain = target
@@ -162,14 +162,13 @@ fn ends(tag: &str) -> (&str, &str) {
     (head, tail)
 }
 
-/// Behind a tag, each name is set to its measured value; the last tag trims as the
-/// first did.
+/// After a tag, sets each name to its measured value; the last tag trims as the original did.
 fn measure_names<'a>(names: impl Iterator<Item = &'a str>, tag: &str, out: &mut String) {
     let (_, tail) = ends(tag);
     for name in names {
         let name = name.trim().trim_matches(['(', ')']).trim();
         if scan::word(name, |_| false).is_some_and(|(_, rest)| rest.is_empty()) {
-            // A trimming sign must not reach past this tag, a plain one trims nothing.
+            // A trimming sign must not reach past this tag; a plain one trims nothing.
             out.push_str(&format!("{{% set {name} = {name}|{FILTER} {tail}"));
         }
     }
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_may_join_only_so_often() {
+    fn the_joins_of_a_template_are_limited() {
         assert!(rewrite(&format!("{{{{ {} }}}}", "a ~ ".repeat(MOST_JOINS + 1))).is_none());
         assert!(rewrite(&"a ~ ".repeat(10_000)).is_some());
     }

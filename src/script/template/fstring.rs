@@ -1,5 +1,5 @@
-//! `{name}` and `{{` for a brace, as Python's format strings and LangChain write them.
-//! Braces around anything but a name stay, because prompts hold JSON and code.
+//! `{name}`, and `{{` for a literal brace, as in Python's format strings and LangChain. Braces
+//! around anything but a name are kept, because prompts contain JSON and code.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub(super) fn render(text: &str, data: &Value) -> Result<String, Fault> {
     if out.len() > super::MOST_OUTPUT { Err(super::too_much()) } else { Ok(out) }
 }
 
-/// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`: its text and what follows.
+/// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`: its text and the rest.
 fn gap<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
     let (inside, after) = text.strip_prefix('{')?.split_once('}')?;
     let (inside, spec) = match inside.split_once(':') {
@@ -58,7 +58,7 @@ fn gap<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
     Some((shown, after))
 }
 
-/// The value of a path; `None` when the text is no path at all.
+/// The value of a path; `None` if the text is not a path.
 fn find<'d>(path: &str, data: &'d Value) -> Option<Option<&'d Value>> {
     let (name, mut rest) = scan::word(path, |_| false)?;
     let mut value = data.get(name);
@@ -76,7 +76,7 @@ fn find<'d>(path: &str, data: &'d Value) -> Option<Option<&'d Value>> {
     Some(value)
 }
 
-/// `.2f`, `d`, `>8`, `<8`, `^8`; `None` for what is not known, which then stays as text.
+/// `.2f`, `d`, `>8`, `<8`, `^8`; `None` for an unknown format, which then stays as text.
 fn formatted(value: &Value, spec: &str) -> Option<String> {
     if let Some(digits) = spec.strip_prefix('.').and_then(|spec| spec.strip_suffix('f')) {
         let digits: usize = digits.parse().ok().filter(|digits| *digits <= 20)?;

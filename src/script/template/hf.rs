@@ -1,5 +1,5 @@
-//! Jinja2 as HuggingFace's chat templates use it: blocks trimmed, no escaping, what is
-//! not defined prints nothing.
+//! Jinja2 as HuggingFace's chat templates use it: blocks are trimmed, nothing is escaped, undefined
+//! values print nothing.
 
 use std::io;
 
@@ -11,11 +11,11 @@ use super::{Call, Functions, MOST_OUTPUT, Rendered, bound, broken, methods, prin
 use crate::script::fault::Fault;
 use crate::words::script as words;
 
-/// Most instructions of one rendering.
+/// Maximum number of instructions of one rendering.
 const FUEL: u64 = 200_000;
-/// Most bytes that those instructions may copy out of the template.
+/// Maximum number of bytes that those instructions may copy out of the template.
 const COPIES: u64 = 512 * 1024 * 1024;
-/// Deepest macros and recursive loops.
+/// Deepest nesting of macros and recursive loops.
 const DEPTH: usize = 100;
 
 pub(super) fn render(
@@ -39,8 +39,8 @@ pub(super) fn render(
     }
 }
 
-/// `{{{name}}` and `{{{name}}}` are the gap `{{name}}`: authors write three braces by
-/// habit, and Jinja would read a map that never closes.
+/// `{{{name}}` and `{{{name}}}` mean `{{name}}`: authors write three braces by habit, and Jinja
+/// would read a map that never closes.
 fn unfold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -101,8 +101,7 @@ fn environment(length: usize, functions: &Functions) -> Result<Environment<'stat
     Ok(env)
 }
 
-/// A template function: its value, if the call was answered, else an error that holds
-/// the call.
+/// A template function: its value if the call was answered, otherwise an error that holds the call.
 fn foreign(name: &str, args: &[Value], known: &Functions) -> Result<Value, Error> {
     let plain: Vec<serde_json::Value> =
         args.iter().map(|arg| serde_json::to_value(arg).unwrap_or_default()).collect();
@@ -167,7 +166,7 @@ fn sentence(error: &Error) -> Fault {
     }
 }
 
-/// Takes what is rendered up to the limit.
+/// Collects rendered output up to the limit.
 #[derive(Default)]
 struct Capped {
     bytes: Vec<u8>,

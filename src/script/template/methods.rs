@@ -1,16 +1,16 @@
-//! Methods of Python's strings and dictionaries, which HuggingFace templates call on
-//! their values (`messages.items()`, `text.strip()`), and filters that must not grow
-//! without end.
+//! Methods of Python's strings and dictionaries, which HuggingFace templates call on their values
+//! (`messages.items()`, `text.strip()`), and bounded versions of filters that could grow without
+//! end.
 
 use minijinja::value::{Kwargs, Value, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State};
 
-/// Longest text one filter or method may make, in bytes.
+/// Longest text one filter or method may produce, in bytes.
 const MOST: usize = 4 * 1024 * 1024;
 /// Longest list that may get a name.
 const MOST_ITEMS: usize = 200_000;
 
-/// What a method called `name` gives on this value.
+/// The result of calling the method `name` on this value.
 pub(super) fn call(
     state: &mut State<'_, '_>,
     value: &Value,
@@ -181,7 +181,7 @@ fn list(value: &Value, name: &str, args: &[Value]) -> Result<Value, Error> {
                 )
             })
         }
-        // A list is never changed in place: `append` and its like give the new list.
+        // A list is never changed in place: `append` and the like return the new list.
         "append" | "push" => {
             let (item,): (Value,) = from_args(args)?;
             Ok(value.try_iter()?.take(MOST_ITEMS).chain([item]).collect())
@@ -280,7 +280,7 @@ pub(super) fn indent(
 /// JSON as Python writes it, or indented.
 pub(super) fn tojson(value: Value, indent: Option<usize>, args: Kwargs) -> Result<String, Error> {
     let indent = indent.or(args.get("indent")?);
-    // Known from Python, and what is done anyway.
+    // An argument Python has; its effect is the default here.
     let _: Option<Value> = args.get("ensure_ascii")?;
     let _: Option<Value> = args.get("sort_keys")?;
     args.assert_all_used()?;

@@ -1,8 +1,8 @@
-//! Templates: a text with gaps and plain data make a text. Three formats, one door.
+//! Templates: renders a text with placeholders and plain data to a text. Three formats behind one
+//! interface.
 //!
-//! Pure. A template function of a script (`template$shout`) is JavaScript and cannot be
-//! called from in here: rendering stops, says which call it wants, and is done again
-//! with the answer.
+//! Pure. A template function of a script (`template$shout`) is JavaScript and cannot be called
+//! here: rendering stops, returns the call it needs, and is repeated with the answer.
 
 use serde_json::Value;
 
@@ -20,10 +20,10 @@ pub mod print;
 pub const LONGEST: usize = 1024 * 1024;
 /// Longest rendered text, in bytes.
 pub const MOST_OUTPUT: usize = 8 * 1024 * 1024;
-/// Most calls of template functions in one rendering.
+/// Maximum number of calls of template functions in one rendering.
 const MOST_CALLS: usize = 1000;
 
-/// How a script's texts are written.
+/// The template syntax of a script's texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// Jinja2 as HuggingFace uses it.
@@ -34,7 +34,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Reads `templateFormat`; `None` for a name that is none of the three.
+    /// Parses `templateFormat`; `None` for any name but these three.
     pub fn parse(name: &str) -> Option<Format> {
         match name.trim().to_ascii_lowercase().as_str() {
             "hf" | "huggingface" | "jinja" | "jinja2" => Some(Format::Hf),
@@ -44,7 +44,7 @@ impl Format {
         }
     }
 
-    /// True when rendering would give the text back as it is.
+    /// True when rendering would return the text unchanged.
     pub fn is_plain(self, text: &str) -> bool {
         match self {
             Format::Hf => !["{{", "{%", "{#"].iter().any(|open| text.contains(open)),
@@ -54,7 +54,7 @@ impl Format {
     }
 }
 
-/// The template functions of a script, and what their calls gave so far.
+/// The template functions of a script, and the results of their calls so far.
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
     names: Vec<String>,
@@ -74,7 +74,7 @@ impl Functions {
         Functions { names: names.into_iter().collect(), known: Vec::new() }
     }
 
-    /// Keeps what a call gave, so that the next rendering has it.
+    /// Stores the result of a call, so that the next rendering has it.
     pub fn answer(&mut self, call: Call, value: Value) {
         self.known.push((call, value));
     }
@@ -87,7 +87,7 @@ impl Functions {
     }
 }
 
-/// Where a rendering got to.
+/// The result of a rendering.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rendered {
     Done(String),
@@ -128,12 +128,12 @@ pub fn render_with(
     }
 }
 
-/// A sentence for a template that cannot be read or does not fit its data.
+/// The error for a template that cannot be parsed or does not match its data.
 fn broken(line: usize, why: impl Into<String>) -> Fault {
     words::TEMPLATE_BROKEN.with("line", line).with("why", quoted(&why.into())).into()
 }
 
-/// A sentence for a rendering that got too long.
+/// The error for a rendering that got too long.
 fn too_much() -> Fault {
     words::TEMPLATE_OUTPUT.with("limit", MOST_OUTPUT).into()
 }

@@ -1,5 +1,5 @@
-//! Values as text, by the rules scripts know from JavaScript: a list is its items with
-//! commas between them, a map is compact JSON, nothing is nothing.
+//! Formats values as text by JavaScript's rules, which scripts expect: a list is its items with
+//! commas between them, a map is compact JSON, null is empty.
 
 use serde_json::Value;
 

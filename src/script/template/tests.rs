@@ -19,7 +19,7 @@ fn fault(format: Format, text: &str, data: &Value) -> String {
 
 /// ISDK-055: Jinja2 as HuggingFace uses it.
 #[test]
-fn isdk_055_blocks_are_trimmed_and_what_is_missing_prints_nothing() {
+fn isdk_055_blocks_are_trimmed_and_missing_values_print_nothing() {
     let text = "A\n{% if flag %}\nfoo\n{% endif %}\nbar\n{%- if flag %} z{% endif %}\n{{ list[0] }}{{ missing }}{{ missing.x }}|{{ \"a\" if flag else \"b\" }}";
     assert_eq!(hf(text, &json!({"flag": true, "list": [1, 2]})), "A\nfoo\nbar z1|a");
     assert_eq!(hf("{{ a }}\n", &json!({"a": 1})), "1\n");
@@ -37,7 +37,7 @@ fn isdk_055_values_print_as_in_javascript_and_nothing_is_escaped() {
 }
 
 #[test]
-fn isdk_055_the_methods_of_python_are_there() {
+fn isdk_055_python_methods_are_available() {
     let data = json!({"m": {"b": 1, "a": 2}, "s": " Ab c ", "l": ["x", "y"]});
     assert_eq!(hf("{% for k, v in m.items() %}{{k}}={{v}};{% endfor %}", &data), "b=1;a=2;");
     assert_eq!(
@@ -90,7 +90,7 @@ fn three_braces_of_the_seed_are_a_gap() {
 }
 
 #[test]
-fn what_is_rendered_is_not_rendered_again() {
+fn rendered_text_is_not_rendered_again() {
     let data = json!({"a": "{{ b }} {% raw %} {{", "b": "x"});
     for (format, text) in
         [(Format::Hf, "{{ a }}"), (Format::Golang, "{{ .a }}"), (Format::FString, "{a}")]
@@ -121,7 +121,7 @@ fn isdk_125_a_template_function_is_asked_for_and_then_used() {
 }
 
 #[test]
-fn a_template_that_grows_or_turns_without_end_is_stopped_with_a_sentence() {
+fn a_template_that_grows_or_loops_without_end_is_stopped_with_a_sentence() {
     let data = json!({"s": "x".repeat(1000)});
     let doubling = "{% set s = s ~ s %}".repeat(40);
     for text in [

@@ -1,41 +1,41 @@
-//! The arguments of a call: `5+2, lang="zh", {a: 1}`. They are only cut apart here;
-//! each value stays the expression its author wrote. What a model or a person hands in
-//! is not an expression: that is [`relaxed`](super::relaxed).
+//! Splits the arguments of a call: `5+2, lang="zh", {a: 1}`. Each value stays the expression its
+//! author wrote. Input of a model or of the user is not an expression: [`relaxed`](super::relaxed)
+//! parses that.
 
 use super::scan;
 
-/// Most arguments one call may have; what follows is left out.
+/// Maximum number of arguments of one call; the rest is dropped.
 pub const MOST: usize = 256;
 
 /// One argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arg {
-    /// `None` for an argument that goes by its place.
+    /// `None` for a positional argument.
     pub name: Option<String>,
-    /// The expression as it was written, trimmed.
+    /// The expression as written, trimmed.
     pub expr: String,
 }
 
-/// A call as it is written: `name`, `name(args)`, `$name(args)`, `$|name`.
+/// A call as written: `name`, `name(args)`, `$name(args)`, `$|name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The name without `$` and `$|`; with `/ - . :` for a script ID.
     pub name: String,
     /// True for `$name`: a directive or function; false for the ID of a script.
     pub directive: bool,
-    /// `$|name`: the last result goes into the arguments.
+    /// `$|name`: the last result is passed as an argument.
     pub pipe: bool,
     pub args: Vec<Arg>,
 }
 
-/// Cuts the text between the brackets of a call into its arguments.
+/// Splits the text between the brackets of a call into its arguments.
 pub fn read(text: &str) -> Vec<Arg> {
     if text.trim().is_empty() {
         return Vec::new();
     }
     let mut args: Vec<Arg> =
         scan::split_outside(text, ',').into_iter().take(MOST).map(arg).collect();
-    // `f(a,)`: the comma behind the last argument stands for nothing.
+    // `f(a,)`: a trailing comma adds no argument.
     if args.last().is_some_and(|arg| arg.name.is_none() && arg.expr.is_empty()) {
         args.pop();
     }
@@ -55,7 +55,7 @@ fn named(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = match text.chars().next()? {
         quote @ ('"' | '\'') => {
             let (name, rest) = text.strip_prefix(quote)?.split_once(quote)?;
-            // Behind a backslash the quote goes on, and what looks like a sign is text.
+            // After a backslash the quote continues, and an apparent `=` is text.
             (!name.contains('\\')).then_some((name, rest))?
         }
         _ => scan::word(text, |c| c == '-' || c == '.')?,
@@ -66,13 +66,13 @@ fn named(text: &str) -> Option<(&str, &str)> {
     free.then_some((name, value))
 }
 
-/// Reads a call that fills the whole text; `None` when something else stands there.
+/// Parses a call that fills the whole text; `None` if there is anything else.
 pub fn call(text: &str) -> Option<Call> {
     let (call, rest) = leading_call(text.trim())?;
     rest.trim().is_empty().then_some(call)
 }
 
-/// The call at the head of the text, and the rest.
+/// The call at the start of the text, and the rest.
 pub fn leading_call(text: &str) -> Option<(Call, &str)> {
     let (directive, pipe, after) = match text.strip_prefix('$') {
         Some(after) => match after.strip_prefix('|') {
@@ -109,8 +109,8 @@ fn name(text: &str) -> Option<(&str, &str)> {
     good.then(|| text.split_at(name.len()))
 }
 
-/// `-> a(x=1) -> $print`: the calls from left to right; `None` when the line does not
-/// begin with `->` or one of its links is no call.
+/// `-> a(x=1) -> $print`: the calls from left to right; `None` if the line does not begin with `->`
+/// or one of its links is not a call.
 pub fn chain(text: &str) -> Option<Vec<Call>> {
     let mut rest = text.trim();
     let mut calls = Vec::new();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_cut_at_commas_outside_of_quotes_and_brackets() {
+    fn arguments_are_split_at_commas_outside_quotes_and_brackets() {
         assert_eq!(
             shown(&read("5+2, lang=\"zh, en\", {a: [1, 2]}")),
             ["5+2", "lang=\"zh, en\"", "{a: [1, 2]}"]

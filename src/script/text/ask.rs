@@ -1,31 +1,31 @@
-//! `[[NAME:options]]`: which variable the reply goes to, and what restricts it.
+//! `[[NAME:options]]`: the variable that receives the reply, and the restrictions on it.
 
 use super::args::{self, Arg};
 use super::scan;
 
-/// Most choices one mark may list.
+/// Maximum number of choices in one mark.
 const MOST_CHOICES: usize = 256;
 
-/// A place where the model's reply goes.
+/// A place for the model's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The variable that keeps the reply: `prompt.NAME`.
+    /// The variable that receives the reply: `prompt.NAME`.
     pub name: String,
     /// Parameters of this one call, as expressions.
     pub params: Vec<Arg>,
-    /// The only answers that count; empty when any answer does.
+    /// The only valid answers; empty if any answer is valid.
     pub choices: Vec<String>,
     pub pick: Pick,
 }
 
-/// How one of the choices is found.
+/// How a choice is picked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pick {
-    /// Most choices that may be picked, at least 1.
+    /// Maximum number of choices to pick, at least 1.
     pub most: usize,
-    /// True: picked here by chance, and no model is asked.
+    /// True: picked at random here, without asking a model.
     pub random: bool,
-    /// What stands between several picked choices.
+    /// The separator between several picked choices.
     pub separator: String,
 }
 
@@ -41,7 +41,7 @@ impl Ask {
         Ask { name: name.into(), params: Vec::new(), choices: Vec::new(), pick: Pick::default() }
     }
 
-    /// Reads what stands behind the colon.
+    /// Parses the text after the colon.
     pub(super) fn with_options(name: &str, options: &str) -> Ask {
         let mut ask = Ask::plain(name);
         let mut parts = scan::split_outside(options, ',').into_iter().peekable();
@@ -49,7 +49,7 @@ impl Ask {
             let part = part.trim();
             if let Some(list) = part.strip_prefix('|') {
                 let mut list = list.to_owned();
-                // A comma inside a choice is no end: `|red, dark|blue`.
+                // A comma inside a choice does not end it: `|red, dark|blue`.
                 while let Some(more) = parts.next_if(|more| more.contains('|')) {
                     list.push(',');
                     list.push_str(more);
@@ -62,7 +62,7 @@ impl Ask {
         ask
     }
 
-    /// `a|b|c`, and behind the last choice what `:` sets off.
+    /// `a|b|c`, and the options after a `:` that follows the last choice.
     fn list(&mut self, list: &str) {
         let mut choices = scan::split_outside(list, '|');
         if let Some(last) = choices.pop() {
@@ -77,8 +77,7 @@ impl Ask {
         }
     }
 
-    /// Takes `2`, `random`, `ai`, `type='random'` or a quoted separator; false for
-    /// anything else.
+    /// Accepts `2`, `random`, `ai`, `type='random'` or a quoted separator; false for anything else.
     fn extra(&mut self, part: &str) -> bool {
         let part = part.trim();
         if let Some(separator) = scan::unquote(part) {
@@ -122,7 +121,7 @@ mod tests {
         assert!(ask.choices.is_empty());
     }
 
-    /// ISDK-068, 069, 070: choices, by chance, several.
+    /// ISDK-068, 069, 070: choices, at random, several.
     #[test]
     fn isdk_068_a_bar_lists_the_choices_and_colons_say_how() {
         let ask = Ask::with_options("F", "|苹果|香蕉|橙子");
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_may_hold_colons_and_commas() {
+    fn a_choice_may_contain_colons_and_commas() {
         assert_eq!(Ask::with_options("F", "|12:30|13:00").choices, ["12:30", "13:00"]);
         assert_eq!(Ask::with_options("F", "|red, dark|blue").choices, ["red, dark", "blue"]);
         assert_eq!(Ask::with_options("F", "|'a|b'|\"c:2\"").choices, ["a|b", "c:2"]);

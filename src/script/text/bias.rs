@@ -1,11 +1,11 @@
-//! `((text:bias))` and `((!text:bias))`: words the model should say more or less often.
+//! `((text:bias))` and `((!text:bias))`: words the model should use more or less often.
 
 use super::scan;
 
-/// Longest mark that is read, in bytes.
+/// Longest mark that is parsed, in bytes.
 const LONGEST: usize = 1024;
 
-/// What one mark asks for.
+/// The request of one mark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bias {
     /// The text whose likelihood is changed.
@@ -13,19 +13,19 @@ pub struct Bias {
     pub by: By,
 }
 
-/// How much more or less likely.
+/// How much more or less likely the text becomes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum By {
     /// Added to the logits of the text's tokens.
     Add(f64),
     /// `20%` is 0.2: 1.2 times as likely.
     Share(f64),
-    /// Must not be said at all.
+    /// The text must not appear at all.
     Never,
 }
 
 impl By {
-    /// The number that `logit_bias` takes, within its limits of ±100.
+    /// The number for `logit_bias`, within its limits of ±100.
     pub fn logit(self) -> f64 {
         let bias = match self {
             By::Add(bias) => bias,
@@ -36,8 +36,8 @@ impl By {
     }
 }
 
-/// Reads the mark whose `((` was taken: the bias, whether the text goes out of the
-/// prompt, and what follows `))`.
+/// Parses the mark after its `((`: the bias, whether the text is removed from the prompt, and the
+/// text after `))`.
 pub(super) fn read(text: &str) -> Option<(Bias, bool, &str)> {
     let end = text.find("))").filter(|end| *end <= LONGEST)?;
     let (inside, rest) = text.split_at(end);

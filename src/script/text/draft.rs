@@ -1,24 +1,24 @@
-//! A text of a script on its way to a message: read once, filled, rendered, settled.
+//! The stages of a script's text on its way to a message: parsed once, filled, rendered, settled.
 
 use super::Ask;
 use super::bias::{self, Bias};
 use super::marks::{self, Invoke, Mark, Pattern};
 
-/// Most openings that are tried in one text; what follows is plain.
+/// Maximum number of openings tried in one text; the rest is plain.
 const MOST_TRIED: usize = 1024;
 
-/// One stretch of a [`Draft`], by where it comes from.
+/// One part of a [`Draft`], by its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
-    /// The author's words, still to be rendered.
+    /// The author's text, still to be rendered.
     Own(String),
-    /// A mark, and how it was written.
+    /// A mark, and its source text.
     Mark { mark: Mark, source: String },
-    /// What came from elsewhere: neither rendered nor read.
+    /// Text from elsewhere: neither rendered nor parsed.
     Given(String),
 }
 
-/// The author's text, with its marks found and not yet rendered.
+/// The author's text, with its marks parsed and not yet rendered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
     pieces: Vec<Piece>,
@@ -26,12 +26,12 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Reads the author's text. Never fails: what is no mark is text.
+    /// Parses the author's text. Never fails: anything that is not a mark is text.
     pub fn read(text: &str) -> Draft {
         Reader { rest: text, own: String::new(), draft: Draft::default(), after_gap: false }.read()
     }
 
-    /// Text from elsewhere, or behind `~`: it stays as it is.
+    /// Text from elsewhere, or after `~`: it stays unchanged.
     pub fn given(text: impl Into<String>) -> Draft {
         Draft { pieces: vec![Piece::Given(text.into())], bias: Vec::new() }
     }
@@ -40,7 +40,7 @@ impl Draft {
         &self.pieces
     }
 
-    /// What `((text:bias))` marks asked for, in order.
+    /// The requests of `((text:bias))` marks, in order.
     pub fn bias(&self) -> &[Bias] {
         &self.bias
     }
@@ -61,12 +61,12 @@ impl Draft {
         })
     }
 
-    /// True when a reply of the model goes into this text.
+    /// True when a reply of the model is inserted into this text.
     pub fn asks(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Mark { mark: Mark::Ask(_), .. }))
     }
 
-    /// Puts a result in the place of a mark. Spaces too many around it go away.
+    /// Replaces a mark with a result. Extra spaces around it are removed.
     pub fn fill(&mut self, at: usize, value: impl Into<String>) {
         let value = value.into();
         let Some(Piece::Mark { .. }) = self.pieces.get(at) else { return };
@@ -87,8 +87,8 @@ impl Draft {
         }
     }
 
-    /// The whole as one template, in which everything that is not the author's own is
-    /// covered by a sign that cannot be guessed.
+    /// The whole as one template, in which every part that is not the author's own is replaced by
+    /// an unguessable placeholder.
     pub fn seal(self) -> Sealed {
         let sign = format!("{:016x}", fastrand::u64(..));
         let mut template = String::new();
@@ -142,12 +142,12 @@ pub struct Sealed {
 }
 
 impl Sealed {
-    /// What the template engine gets.
+    /// The template for the engine.
     pub fn template(&self) -> &str {
         &self.template
     }
 
-    /// Uncovers what was covered in what the template engine made.
+    /// Replaces the placeholders in the template engine's output.
     pub fn open(self, rendered: &str) -> Settled {
         let mut shards = Vec::new();
         let mut rest = rendered;
@@ -178,18 +178,18 @@ fn push_text(shards: &mut Vec<Shard>, text: &str) {
     }
 }
 
-/// One stretch of a [`Settled`] text.
+/// One part of a [`Settled`] text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shard {
     Text(String),
-    /// A reply of the model goes here; `source` is how the mark was written.
+    /// A reply of the model is inserted here; `source` is the mark as written.
     Ask {
         ask: Ask,
         source: String,
     },
 }
 
-/// A text that is rendered: it is only waiting for replies. No reader takes it.
+/// A rendered text that only waits for replies. It is never parsed again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settled {
     shards: Vec<Shard>,
@@ -215,19 +215,19 @@ impl Settled {
         })
     }
 
-    /// The text in front of a shard: what the model has to go on with.
+    /// The text before a shard: the context for the model's reply.
     pub fn before(&self, at: usize) -> String {
         self.shards.iter().take(at).map(written).collect()
     }
 
-    /// Puts a reply in the place of its mark.
+    /// Replaces a mark with a reply.
     pub fn fill(&mut self, at: usize, reply: impl Into<String>) {
         if let Some(shard @ Shard::Ask { .. }) = self.shards.get_mut(at) {
             *shard = Shard::Text(reply.into());
         }
     }
 
-    /// The text as it is; a mark without its reply as it was written.
+    /// The text as it is; a mark without a reply appears as written.
     pub fn text(&self) -> String {
         self.shards.iter().map(written).collect()
     }
@@ -243,7 +243,7 @@ struct Reader<'a> {
     rest: &'a str,
     own: String,
     draft: Draft,
-    /// A removed mark left a space in front: the next one would be too many.
+    /// A removed mark left a space before it: the next one would be too many.
     after_gap: bool,
 }
 
@@ -277,7 +277,7 @@ impl Reader<'_> {
         self.draft
     }
 
-    /// Takes one character as text.
+    /// Consumes one character as text.
     fn step(&mut self) {
         let mut chars = self.rest.chars();
         if let Some(c) = chars.next() {
@@ -330,7 +330,7 @@ impl Reader<'_> {
     }
 }
 
-/// Leaves one of several spaces at the end, unless they indent a line.
+/// Keeps one of several spaces at the end, unless they indent a line.
 fn tighten_end(text: &mut String) {
     let kept = text.trim_end_matches(' ').len();
     let indents = kept == 0 || text.split_at(kept).0.ends_with('\n');
@@ -339,7 +339,7 @@ fn tighten_end(text: &mut String) {
     }
 }
 
-/// Leaves one of several spaces at the head, or none when `gap` already stands there.
+/// Keeps one of several spaces at the start, or none when `gap` is already there.
 fn tighten_start(text: &mut String, gap: bool) {
     let spaces = text.len() - text.trim_start_matches(' ').len();
     let keep = usize::from(spaces > 0 && !gap);

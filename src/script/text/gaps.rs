@@ -1,20 +1,20 @@
-//! `{{…}}` inside an expression. What a gap gives goes in as a literal, never as code:
-//! a name that holds `' || steal() || '` stays a text.
+//! `{{…}}` inside an expression. Its value is inserted as a literal, never as code: a name that
+//! contains `' || steal() || '` stays a text.
 
 use super::relaxed;
 
-/// One stretch of an expression.
+/// One part of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     Code(&'a str),
-    /// A template from `{{` to `}}`, and the quote it stands in.
+    /// A template from `{{` to `}}`, and the quote it is inside of.
     Gap {
         template: &'a str,
         quote: Option<char>,
     },
 }
 
-/// Cuts an expression at its gaps.
+/// Splits an expression at its `{{…}}`.
 pub fn split(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut quote: Option<char> = None;
@@ -35,7 +35,7 @@ pub fn split(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// The quote that is open behind the code.
+/// The quote that is still open after the code.
 fn quote_behind(code: &str, mut quote: Option<char>) -> Option<char> {
     let mut escaped = false;
     for c in code.chars() {
@@ -51,8 +51,8 @@ fn quote_behind(code: &str, mut quote: Option<char>) -> Option<char> {
     quote
 }
 
-/// What a gap gave, as it may stand in the expression: inside a quote its signs are
-/// escaped, else it is a number, a word of data, or a quoted text.
+/// A rendered value as it may appear in the expression: inside a quote its signs are escaped,
+/// otherwise it is a number, a literal word, or a quoted text.
 pub fn literal(value: &str, quote: Option<char>) -> String {
     let Some(mark) = quote else {
         let plain = relaxed::read(value).filter(|value| !value.is_string());
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_gap_gives_is_a_literal_wherever_it_stands() {
+    fn a_rendered_gap_is_a_literal_in_every_position() {
         let evil = "' || $exec() || \"`${1}\\\n";
         assert_eq!(filled("'{{a}}' == b", evil), "'\\' || \\$exec() || \"`\\${1}\\\\\\n' == b");
         assert_eq!(filled("{{a}} == 'x'", "x y"), "\"x y\" == 'x'");

@@ -1,15 +1,15 @@
-//! What stands before a text and says how it is meant: `~ ! # #: #+ ?=`.
+//! The prefixes that say how a text is meant: `~ ! # #: #+ ?=`.
 
 use super::scan;
 
-/// Where a text stands; a message may leave the `#` of an edit out.
+/// The place of a text; in a message, the `#` of an edit is optional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Message,
     Value,
 }
 
-/// How a text is meant.
+/// The meaning of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lead {
     /// No prefix: rendered when it is sent.
@@ -20,25 +20,25 @@ pub enum Lead {
     Now,
     /// `?=`: an expression.
     Expression,
-    /// `#:[at:role]`: takes the place of a message.
+    /// `#:[at:role]`: replaces a message.
     Replace(Edit),
-    /// `#+[at:role]`: goes in between the messages.
+    /// `#+[at:role]`: is inserted between the messages.
     Insert(Edit),
 }
 
-/// Which message an edit means.
+/// The message an edit refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
-    /// From 0 at the head, from -1 at the end; `None` is the last message, or the end.
+    /// From 0 at the start, from -1 at the end; `None` is the last message, or the end.
     pub at: Option<i64>,
-    /// `None` keeps the role of a replaced message; a new one is of `user`.
+    /// `None` keeps the role of a replaced message; a new one is `user`.
     pub role: Option<String>,
     /// Rendered at once.
     pub now: bool,
 }
 
-/// The prefix of a text, and the text without it. A prefix with a fault in it is none:
-/// the whole text is meant.
+/// The prefix of a text, and the text without it. A malformed prefix does not count: the whole text
+/// is returned.
 pub fn read(text: &str, place: Place) -> (Lead, &str) {
     if let Some(rest) = text.strip_prefix("?=") {
         return (Lead::Expression, rest);
@@ -55,7 +55,7 @@ pub fn read(text: &str, place: Place) -> (Lead, &str) {
         }
         return edit(rest).unwrap_or((Lead::Plain, text));
     }
-    // Without `#` the brackets must be there: `+1 from me` is a message.
+    // Without `#` the brackets are required: `+1 from me` is a message.
     if place == Place::Message && (text.starts_with(":[") || text.starts_with("+[")) {
         return edit(text).unwrap_or((Lead::Plain, text));
     }
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// ISDK-154: no prefix, or one with a fault, is a message as it stands.
+    /// ISDK-154: a text with no prefix or a malformed one is a message.
     #[test]
     fn isdk_154_a_faulty_prefix_is_part_of_the_message() {
         for text in ["#:[x y]z", "#:[0", "#+[1:a b]z", "+1 from me", ":) hello", "plain"] {

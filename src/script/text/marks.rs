@@ -1,15 +1,15 @@
-//! One mark: `[[NAME]]`, `[[@id(args)]]`, `[[/re/flags:VAR]]`, and where it ends.
+//! Parses one mark: `[[NAME]]`, `[[@id(args)]]`, `[[/re/flags:VAR]]`, and finds its end.
 
 use super::args::{self, Arg};
 use super::ask::Ask;
 use super::scan;
 
-/// Longest mark that is read, in bytes; what is longer is plain text.
+/// Longest mark that is parsed, in bytes; anything longer is plain text.
 const LONGEST: usize = 8 * 1024;
-/// Most ends that are tried for one regular expression.
+/// Maximum number of ends tried for one regular expression.
 const MOST_ENDS: usize = 32;
 
-/// What stands between `[[` and `]]`.
+/// The content between `[[` and `]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     Ask(Ask),
@@ -17,7 +17,7 @@ pub enum Mark {
     Pattern(Pattern),
 }
 
-/// `[[@id(args)]]`, `[[@$fn(args)]]`: replaced by what the call gives.
+/// `[[@id(args)]]`, `[[@$fn(args)]]`: replaced by the result of the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invoke {
     /// The ID of a script, or the name of a directive without `$`.
@@ -26,11 +26,11 @@ pub struct Invoke {
     pub args: Vec<Arg>,
 }
 
-/// `[[/re/flags:VAR:group]]`: replaced by what the expression finds in the variable.
+/// `[[/re/flags:VAR:group]]`: replaced by what the expression matches in the variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pub source: String,
-    /// Flags of JavaScript: `i`, `m`, `s`, `g`, …
+    /// JavaScript flags: `i`, `m`, `s`, `g`, …
     pub flags: String,
     /// The variable that is searched; may be a path (`a.b`).
     pub variable: String,
@@ -38,7 +38,7 @@ pub struct Pattern {
     pub group: Option<String>,
 }
 
-/// Reads the mark whose `[[` was taken; gives it and what follows its `]]`.
+/// Parses the mark after its `[[`; returns it and the text after its `]]`.
 pub(super) fn read(text: &str) -> Option<(Mark, &str)> {
     let text = head(text);
     if let Some(rest) = text.0.strip_prefix('@') {
@@ -50,14 +50,14 @@ pub(super) fn read(text: &str) -> Option<(Mark, &str)> {
     }
 }
 
-/// The part a mark may fill, and the whole text it is the head of.
+/// The longest part a mark may fill, and the whole text.
 fn head(text: &str) -> (&str, &str) {
     let end =
         (0..=LONGEST.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     (text.split_at(end).0, text)
 }
 
-/// The rest of `whole` behind what was read of its head.
+/// The rest of `whole` after the consumed part of its head.
 fn behind<'a>(whole: &'a str, rest_of_head: &str, head_len: usize) -> &'a str {
     whole.split_at(head_len - rest_of_head.len()).1
 }
@@ -98,8 +98,8 @@ fn pattern<'a>(text: &str, whole: &'a str) -> Option<(Mark, &'a str)> {
     None
 }
 
-/// `re/flags:VAR:group`; the pattern goes up to the last `/` that is followed by such a
-/// tail, because a pattern may hold `/` as it is.
+/// `re/flags:VAR:group`; the pattern extends to the last `/` that is followed by such a tail,
+/// because a pattern may contain an unescaped `/`.
 fn pattern_inside(inside: &str) -> Option<Pattern> {
     for (at, _) in inside.rmatch_indices('/').take(MOST_ENDS) {
         let (source, tail) = inside.split_at(at);

@@ -1,10 +1,9 @@
-//! What stands inside one text of a script: prefixes, addressees, marks, calls. Readers
-//! only; nothing here runs a call, asks a model or renders a template.
+//! Parses the syntax inside one text of a script: prefixes, addressees, marks, calls. Nothing here
+//! runs a call, asks a model or renders a template.
 //!
-//! The author's text is read once, by [`Draft::read`]. A result that comes from
-//! elsewhere enters as [`Piece::Given`], and [`Draft::settle`] makes a [`Settled`] text
-//! that no reader takes. So a reply, a file or an argument that holds `[[AI]]` or
-//! `{{x}}` stays what it is: text.
+//! The author's text is parsed once, by [`Draft::read`]. A result from elsewhere enters as
+//! [`Piece::Given`], and [`Draft::settle`] makes a [`Settled`] text that is never parsed again. So
+//! a reply, a file or an argument that contains `[[AI]]` or `{{x}}` stays text.
 
 pub mod args;
 mod ask;

@@ -1,15 +1,15 @@
-//! Plain data as people and models write it: JSON, with keys and words that need no
-//! quotes, single quotes, comments and commas too many. Nothing is evaluated, so it is
-//! the right reader for what comes from outside the script.
+//! Parses plain data as people and models write it: JSON, with unquoted keys and words, single
+//! quotes, comments and extra commas. Nothing is evaluated, so it is the right parser for input
+//! from outside the script.
 
 use serde_json::{Map, Number, Value};
 
 use super::scan::{push_escape, word};
 
-/// Deepest nesting that is read.
+/// Deepest nesting that is parsed.
 const DEPTH: usize = 64;
 
-/// Reads one value that fills the whole text; `None` when it is not plain data.
+/// Parses one value that fills the whole text; `None` if it is not plain data.
 pub fn read(text: &str) -> Option<Value> {
     let mut reader = Reader { rest: text };
     let value = reader.value(0)?;
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_data_is_not_read() {
+    fn text_that_is_not_plain_data_is_refused() {
         for text in [
             "", "hello", "{a}", "{a: b}", "[1, 2", "1 + 2", "{a: 1} x", "'open", "infinity",
             "-nan", "1e999",

@@ -1,17 +1,17 @@
-//! Who a message is for: `user[@dobby(PM), @other]` and `@dobby(PM), @other hello`.
+//! Parses the addressees of a message: `user[@dobby(PM), @other]` and `@dobby(PM), @other hello`.
 
 use super::scan;
 
-/// Most roles one message may address.
+/// Maximum number of roles one message may address.
 const MOST: usize = 64;
-/// What marks a message as private.
+/// The arguments that mark a message as private.
 const PRIVATE: &[&str] = &["PM", "DM", "私"];
 
 /// One addressed role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct To {
     pub role: String,
-    /// What stands in brackets behind the name.
+    /// The text in brackets after the name.
     pub arg: Option<String>,
 }
 
@@ -40,21 +40,21 @@ pub fn key(text: &str) -> (&str, Vec<To>) {
                 to.push(one);
                 rest = after.trim_start_matches([',', '，', ' ', '\t']);
             }
-            // Not a list of roles: the key is a name as it stands.
+            // Not a list of roles: the key is a plain name.
             None => return (text, Vec::new()),
         }
     }
     (name.trim(), to)
 }
 
-/// The addressed roles at the head of a message and the text behind them. An `@name`
-/// that `is_role` does not know is part of the text.
+/// The addressed roles at the start of a message and the text after them. An `@name` for which
+/// `is_role` is false is part of the text.
 pub fn leading(text: &str, is_role: impl Fn(&str) -> bool) -> (Vec<To>, &str) {
     let mut to = Vec::new();
     let mut rest = text.trim_start();
     while let Some((one, after)) = address(rest).filter(|(one, _)| is_role(&one.role)) {
         let next = after.trim_start_matches([',', '，', ' ', '\t', '\n', '\r']);
-        // `@dobby's hat` addresses nobody.
+        // `@dobby's hat` does not address a role.
         if next.len() == after.len() && !after.is_empty() && !after.starts_with([':', '：', '@']) {
             break;
         }

@@ -1,8 +1,8 @@
-//! Finding an end in text that holds quotes and brackets. Not a parser: it says where
-//! something stops, never what it means.
+//! Finds where something ends in text with quotes and brackets. Not a parser: it knows where
+//! something stops, not what it means.
 
-/// Byte position of the first place outside quotes and brackets where `stop` holds for
-/// the rest of the text; `None` when there is none, or a quote or bracket never closes.
+/// Byte position of the first place outside quotes and brackets where `stop` holds for the rest of
+/// the text; `None` if there is none, or if a quote or bracket is never closed.
 pub fn find_outside(text: &str, stop: impl Fn(&str) -> bool) -> Option<usize> {
     let mut open: Vec<char> = Vec::new();
     let mut quote: Option<char> = None;
@@ -39,8 +39,8 @@ pub fn find_outside(text: &str, stop: impl Fn(&str) -> bool) -> Option<usize> {
     None
 }
 
-/// The parts between `separator`s that stand outside quotes and brackets. Where a quote
-/// or bracket never closes, the last part holds the rest.
+/// The parts between `separator`s that are outside quotes and brackets. If a quote or bracket is
+/// never closed, the last part contains the rest.
 pub fn split_outside(text: &str, separator: char) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -53,8 +53,8 @@ pub fn split_outside(text: &str, separator: char) -> Vec<&str> {
     parts
 }
 
-/// The inside of a bracket whose opening was already taken, and what follows the
-/// closing one. Quotes that never close do not hide the end.
+/// The content of a bracket whose opening was already consumed, and the text after the closing one.
+/// Quotes that are never closed do not hide the end.
 pub fn inside(text: &str, close: char) -> Option<(&str, &str)> {
     let at = find_outside(text, |tail| tail.starts_with(close))
         .or_else(|| text.find(close).filter(|_| !text.contains(['(', '[', '{'])))?;
@@ -62,8 +62,8 @@ pub fn inside(text: &str, close: char) -> Option<(&str, &str)> {
     Some((within, tail.strip_prefix(close)?))
 }
 
-/// The identifier at the head of the text and the rest: a letter, `_` or `$`, then
-/// letters, digits, `_`, `$` and what `more` allows.
+/// The identifier at the start of the text and the rest: a letter, `_` or `$`, then letters,
+/// digits, `_`, `$` and any that `more` allows.
 pub fn word(text: &str, more: impl Fn(char) -> bool) -> Option<(&str, &str)> {
     let first = text.chars().next()?;
     if !(first.is_alphabetic() || first == '_' || first == '$') {
@@ -75,8 +75,8 @@ pub fn word(text: &str, more: impl Fn(char) -> bool) -> Option<(&str, &str)> {
     Some(text.split_at(end))
 }
 
-/// The text without the pair of quotes around it, its escapes read; `None` when it is
-/// not one quoted string from end to end.
+/// The text without the pair of quotes around it, its escapes resolved; `None` if it is not one
+/// quoted string from end to end.
 pub fn unquote(text: &str) -> Option<String> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
     let mut out = String::new();
@@ -91,7 +91,7 @@ pub fn unquote(text: &str) -> Option<String> {
     None
 }
 
-/// What stands behind a backslash in a JavaScript string.
+/// Resolves the escape after a backslash in a JavaScript string.
 pub fn push_escape(rest: &mut std::str::Chars<'_>, out: &mut String) -> Option<()> {
     match rest.next()? {
         'n' => out.push('\n'),
@@ -109,7 +109,7 @@ pub fn push_escape(rest: &mut std::str::Chars<'_>, out: &mut String) -> Option<(
     Some(())
 }
 
-/// Behind `\u`: four digits, a pair of halves, or `{1F600}`.
+/// After `\u`: four digits, a surrogate pair, or `{1F600}`.
 fn unicode(rest: &mut std::str::Chars<'_>) -> Option<char> {
     if let Some(braced) = rest.as_str().strip_prefix('{') {
         let (digits, after) = braced.split_once('}')?;

@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::script::fault::Fault;
 use crate::script::template::{MOST_OUTPUT, broken, print, too_much};
 
-/// Widest field `printf` fills, and most digits it writes.
+/// Largest width, and largest number of digits, that `printf` accepts.
 const WIDEST: usize = 1000;
 
-/// What Go takes for true: anything but nothing, zero and what is empty.
+/// Truth as Go defines it: anything but null, zero and empty values.
 pub(super) fn truth(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -60,7 +60,7 @@ pub(super) fn call(name: &str, args: &[Value], line: usize) -> Result<Value, Fau
     })
 }
 
-/// The functions that make text, and the few for numbers and defaults.
+/// The functions that produce text, and a few for numbers and defaults.
 fn text(name: &str, args: &[Value], line: usize) -> Result<Value, Fault> {
     let wrong = || broken(line, format!("`{name}` cannot take these arguments"));
     let text = |at: usize| args.get(at).map(print::text).ok_or_else(wrong);
@@ -132,7 +132,7 @@ fn at(value: &Value, key: &Value) -> Value {
     found.cloned().unwrap_or(Value::Null)
 }
 
-/// `slice x`, `slice x from`, `slice x from to`; what lies outside is cut off.
+/// `slice x`, `slice x from`, `slice x from to`; out-of-range bounds are clamped.
 fn slice(args: &[Value]) -> Option<Value> {
     let (first, bounds) = args.split_first()?;
     let bound = |at: usize| match bounds.get(at) {

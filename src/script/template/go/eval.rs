@@ -1,4 +1,4 @@
-//! Walks the tree of a Go template.
+//! Evaluates the tree of a Go template.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::script::fault::Fault;
 use crate::script::template::{MOST_OUTPUT, broken, print, too_much};
 use crate::words::script as words;
 
-/// Most nodes and terms one rendering may walk.
+/// Maximum number of nodes and terms one rendering may visit.
 const STEPS: usize = 2_000_000;
 
 pub(super) fn run(nodes: &[Node], data: &Value) -> Result<String, Fault> {
@@ -49,7 +49,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A body with its own variables.
+    /// A body with its own variable scope.
     fn nodes(&mut self, nodes: &[Node], dot: &Value) -> Result<Flow, Fault> {
         let known = self.variables.len();
         let mut flow = Flow::On;
@@ -119,7 +119,7 @@ impl Walk<'_> {
             Value::Array(items) => {
                 items.into_iter().enumerate().map(|(at, item)| (Value::from(at), item)).collect()
             }
-            // Go walks maps by their keys in order.
+            // Go iterates maps in the order of their keys.
             Value::Object(map) => {
                 let mut items: Vec<_> =
                     map.into_iter().map(|(key, item)| (Value::from(key), item)).collect();
@@ -182,7 +182,7 @@ impl Walk<'_> {
         let mut values = Vec::new();
         for arg in args {
             let value = self.term(arg, dot, line)?;
-            // `and` and `or` do not look further than they must.
+            // `and` and `or` short-circuit.
             let truth = call::truth(&value);
             if (name == "and" && !truth) || (name == "or" && truth) {
                 return Ok(value);
@@ -224,8 +224,8 @@ impl Walk<'_> {
     }
 }
 
-/// Follows field names; what is not there is nothing. `.Content` finds `content`, since
-/// Go's fields are written large.
+/// Follows field names; a missing field is null. `.Content` also finds `content`, since Go's fields
+/// are capitalised.
 fn find(value: &Value, names: &[String]) -> Value {
     let mut value = value;
     for name in names {
@@ -240,7 +240,7 @@ fn find(value: &Value, names: &[String]) -> Value {
     value.clone()
 }
 
-/// What copying a value costs, in steps.
+/// The cost of copying a value, in steps.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() / 64,

@@ -1,20 +1,20 @@
-//! Cuts a template into text and actions, and an action into its words.
+//! Splits a template into text and actions, and an action into tokens.
 
 use crate::script::fault::Fault;
 use crate::script::template::broken;
 use crate::script::text::scan;
 
-/// A stretch of the template, with the line it begins on, counted from 1.
+/// A part of the template, with the line it begins on, counted from 1.
 #[derive(Debug, PartialEq)]
 pub(super) enum Part<'a> {
     Text(&'a str),
     Action { inside: &'a str, line: usize },
 }
 
-/// One word of an action.
+/// One token of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
-    /// `.a.b`; no names is the dot itself.
+    /// `.a.b`; without names it is the dot itself.
     Field(Vec<String>),
     /// `$x.a.b`; the name without `$`.
     Variable(String, Vec<String>),
@@ -23,11 +23,11 @@ pub(super) enum Token {
     Number(serde_json::Value),
     /// `(`, `)`, `|`, `,`, `:=`, `=`.
     Sign(&'static str),
-    /// `.a.b` behind a closing bracket.
+    /// `.a.b` after a closing bracket.
     Behind(Vec<String>),
 }
 
-/// Cuts at `{{` and `}}`, and trims where `{{-` and `-}}` say so.
+/// Splits at `{{` and `}}`, and trims at `{{-` and `-}}`.
 pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, Fault> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -62,7 +62,7 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, Fault> {
     Ok(out)
 }
 
-/// Where the action ends; a `}}` inside a string is no end.
+/// The end of the action; a `}}` inside a string does not end it.
 fn action_end(text: &str) -> Option<usize> {
     if text.trim_start_matches(['-', ' ', '\t', '\n']).starts_with("/*") {
         return text.find("*/").and_then(|at| Some(at + text.split_at(at).1.find("}}")?));

@@ -1,6 +1,6 @@
-//! The part of Go's `text/template` that model files of Ollama and LocalAI use: fields,
-//! variables, `if`, `with`, `range`, pipes, comparisons, `printf`, trim marks.
-//! `define` and `template` are not part of it and are refused with a sentence.
+//! The part of Go's `text/template` that model files of Ollama and LocalAI use: fields, variables,
+//! `if`, `with`, `range`, pipes, comparisons, `printf`, trim marks. `define` and `template` are not
+//! supported and are refused with a sentence.
 
 mod call;
 mod eval;

@@ -1,10 +1,10 @@
-//! Words of actions to a tree.
+//! Parses the tokens of actions to a tree.
 
 use super::lex::{self, Part, Token};
 use crate::script::fault::Fault;
 use crate::script::template::broken;
 
-/// Deepest blocks and brackets.
+/// Deepest nesting of blocks and brackets.
 const DEPTH: usize = 64;
 
 #[derive(Debug, PartialEq)]
@@ -67,7 +67,7 @@ struct Parser<'a> {
     parts: std::vec::IntoIter<Part<'a>>,
 }
 
-/// `else` or `end`, and what stands behind `else`.
+/// `else` or `end`, and the text after `else`.
 struct Closing {
     word: &'static str,
     rest: Vec<Token>,

@@ -1,11 +1,11 @@
-//! The marks of a text, from the words of its author to what is sent.
+//! The marks of a text, from the author's words to the message sent.
 
 use proptest::prelude::*;
 
 use super::super::bias::By;
 use super::*;
 
-/// The pieces in one line: own text as it is, marks in angles.
+/// The pieces in one line: the author's text unchanged, marks in angle brackets.
 fn shown(draft: &Draft) -> String {
     draft
         .pieces()
@@ -56,7 +56,7 @@ fn isdk_065_a_name_in_double_brackets_waits_for_a_reply() {
 }
 
 #[test]
-fn what_only_looks_like_a_mark_is_text() {
+fn text_that_only_looks_like_a_mark_is_text() {
     for text in [
         "if [[ -f x ]]; then",
         "[[1, 2], [3]]",
@@ -126,7 +126,7 @@ fn isdk_110_bias_marks_leave_the_text_and_are_kept() {
 
 /// ISDK-073, 080: one space each side.
 #[test]
-fn isdk_073_spaces_too_many_around_a_result_go_away() {
+fn isdk_073_extra_spaces_around_a_result_are_removed() {
     let filled = |text: &str, value: &str| {
         let mut draft = Draft::read(text);
         let at = draft
@@ -146,7 +146,7 @@ fn isdk_073_spaces_too_many_around_a_result_go_away() {
 }
 
 #[test]
-fn what_is_filled_in_is_never_read_again() {
+fn filled_in_text_is_never_parsed_again() {
     let mut draft = Draft::read("{{a}} [[@f]] [[A]]");
     let (at, _) = draft.next_invoke().unwrap();
     draft.fill(at, "[[B]] {{b}} [[@g]] ((x:1))");
@@ -164,21 +164,21 @@ fn what_is_filled_in_is_never_read_again() {
 }
 
 #[test]
-fn a_mark_inside_a_loop_of_the_template_comes_as_often_as_the_loop_runs() {
+fn a_mark_inside_a_template_loop_appears_once_per_iteration() {
     let sealed = Draft::read("x[[A]]").seal();
     let rendered = sealed.template().repeat(2);
     assert_eq!(sealed.open(&rendered).shards().len(), 4);
 }
 
 #[test]
-fn a_covering_sign_in_foreign_text_uncovers_nothing() {
+fn a_placeholder_in_foreign_text_reveals_nothing() {
     let sealed = Draft::read("{{a}}[[A]]").seal();
     let rendered = sealed.template().replace("{{a}}", "\u{FDD0}0000000000000000.0\u{FDD1}");
     assert_eq!(sealed.open(&rendered).shards().len(), 2);
 }
 
 #[test]
-fn a_text_full_of_openings_is_read_in_time() {
+fn a_text_full_of_openings_is_parsed_in_time() {
     let text = "[[@a(((".repeat(100_000);
     assert_eq!(Draft::read(&text).settle().text(), text);
     let text = "[[/a/".repeat(50_000) + "]]";
@@ -187,7 +187,7 @@ fn a_text_full_of_openings_is_read_in_time() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_and_nothing_is_lost(text in "[\\[\\](){}@$/:|,='\"\\\\ a-cA-C0-9\n字]{0,80}") {
+    fn any_text_is_parsed_and_nothing_is_lost(text in "[\\[\\](){}@$/:|,='\"\\\\ a-cA-C0-9\n字]{0,80}") {
         let draft = Draft::read(&text);
         if draft.bias().is_empty() && !text.contains('\\') {
             prop_assert_eq!(draft.settle().text(), text);
