@@ -1,4 +1,4 @@
-//! A bot: a system prompt and how the model is sampled, nothing else (000 §2).
+//! Bots: a system prompt and sampling parameters, nothing else (000 §2).
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ const fn key(path: &'static str, kind: strict::Kind, elsewhere: Option<Word>) ->
     Key { path, kind, built_in: "", strictest: None, variables: &[], elsewhere }
 }
 
-/// Everything a bot may say, and what people write that belongs elsewhere.
+/// All keys of a bot, and keys people write that belong elsewhere.
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
     key("description",        Text, None),
@@ -40,7 +40,7 @@ const KEYS: &[Key] = &[
     key("base_url",           Text, Some(words::config::BASE_URL_OUTSIDE_BOT)),
 ];
 
-/// Reads the text of a bot's file. The error names the first thing that is wrong.
+/// Parses a bot's file. The error names the first problem.
 pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<Bot, Say> {
     let reading = strict::read(file, text, KEYS);
     if let Some(problem) = reading.problems.first() {
@@ -74,7 +74,7 @@ impl Bot {
     }
 }
 
-/// The bot of this name, from the first folder that has it. Nothing else is read.
+/// The bot with this name, from the first folder that has it. Nothing else is read.
 pub fn find(places: &Places, name: &str) -> Result<Bot, Absent> {
     if !name::is_usable(Kind::Bot, name) {
         return Err(Absent::bad_name(Kind::Bot, name));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_folder_wins_over_the_other_one() {
+    fn our_own_folder_wins_over_other_folders() {
         let desk = desk();
         desk.write("home/.r9s/bots/a.toml", "description = \"theirs\"");
         assert_eq!(find(&desk.places, "a").unwrap().description, "theirs");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_line_and_key() {
+    fn errors_name_the_line_and_the_key() {
         let desk = desk();
         let cases = [
             ("model = \"x\"", "line 1, column 1", "--model"),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_that_is_not_there_names_the_nearest_or_the_folder() {
+    fn a_missing_bot_names_the_closest_match_or_the_folder() {
         let desk = desk();
         assert!(desk.said("reviewer").contains("own/bots"), "{}", desk.said("reviewer"));
         desk.write("own/bots/reviewer.toml", "");

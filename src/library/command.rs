@@ -1,6 +1,6 @@
-//! A command: a prompt template that is typed as `/name` (000 §3).
+//! Custom commands: a prompt template that is typed as `/name` (000 §3).
 //!
-//! Not in here: what stands in the template.
+//! Not in here: the syntax of the template.
 
 use std::path::{Path, PathBuf};
 
@@ -15,31 +15,31 @@ pub struct Command {
     /// Without the slash; `git:commit` for one in a folder of another agent.
     pub name: String,
     pub description: String,
-    /// What may follow the name, as its file says it.
+    /// The hint for its arguments, from its file.
     pub argument_hint: String,
-    /// The template as it stands in the file.
+    /// The template as it is in the file.
     pub prompt: String,
     pub form: Form,
-    /// Tools it is meant to work with, as its file names them.
+    /// The tools it is meant to work with, as its file names them.
     pub allowed_tools: Vec<String>,
     /// Absolute.
     pub file: PathBuf,
     pub owner: Owner,
 }
 
-/// Which marks a template has.
+/// The syntax of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `{{args}}`, `!{shell}`, `@{path}`.
     Toml,
-    /// The same, by another maker.
+    /// The same, for Gemini.
     Gemini,
     /// `$1`, `$ARGUMENTS`, `${SKILL_ROOT}`, `` !`shell` ``, `@path`.
     Markdown,
 }
 
 impl Command {
-    /// The folder its file lies in.
+    /// The folder of its file.
     pub fn root(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new("/"))
     }
@@ -51,8 +51,8 @@ const fn key(path: &'static str) -> Key {
 
 const KEYS: &[Key] = &[key("description"), key("prompt")];
 
-/// Reads the text of a command in TOML; `form` says whose it is. Other agents may write
-/// more keys than these; the names of those come with it.
+/// Parses a command in TOML; `form` says whose it is. Other agents may write more keys than these;
+/// the names of such keys are returned.
 pub fn read(
     file: &Path,
     name: &str,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_nobody_knows_is_refused_in_ours_and_named_in_others() {
+    fn an_unknown_key_is_refused_in_our_format_and_reported_in_others() {
         let text = "prompt = \"x\"\nsystem_prompt = \"y\"\n";
         assert!(of(text, Form::Toml).unwrap_err().contains("`system_prompt`"));
         assert_eq!(of(text, Form::Gemini).unwrap().1, ["system_prompt"]);

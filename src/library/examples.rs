@@ -1,5 +1,5 @@
-//! Examples that are useful as they are: compiled in, and copied into a person's own
-//! folder when they ask for it. What is there already stays as it is.
+//! Ready-to-use examples: compiled in, and copied into the user's own folder on request. Existing
+//! files stay unchanged.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use super::io_say;
 use crate::config::{Paths, saved};
 use crate::words::{Say, library as w};
 
-/// A path below the config folder, and the text that goes there.
+/// A path below the config folder, and the text of the file.
 #[rustfmt::skip]
 pub const EXAMPLES: &[(&str, &str)] = &[
     ("bots/reviewer.toml",          include_str!("../../assets/bots/reviewer.toml")),
@@ -23,15 +23,16 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("skills/plan-change/SKILL.md", include_str!("../../assets/skills/plan-change/SKILL.md")),
 ];
 
-/// What became of one example.
+/// The outcome for one example.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Copied {
     Written(PathBuf),
-    /// It is there already, perhaps changed.
+    /// The file exists already, perhaps changed.
     Kept(PathBuf),
 }
 
-/// Copies them. Stops at the first that cannot be written; those before it are there.
+/// Copies the examples. Stops at the first that cannot be written; those before it have been
+/// copied.
 pub fn copy(paths: &Paths) -> Result<Vec<Copied>, Say> {
     let mut done = Vec::new();
     for (name, text) in EXAMPLES {
@@ -53,7 +54,7 @@ mod tests {
     use crate::library::{Kind, Library, Places, State};
 
     #[test]
-    fn they_are_copied_once_and_nothing_is_written_over() {
+    fn they_are_copied_once_and_nothing_is_overwritten() {
         let root = tempfile::tempdir().unwrap();
         let paths = Paths::under(&root.path().join("own"), root.path().join("home"));
         let mine = paths.config.join("bots/teacher.toml");

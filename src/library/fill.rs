@@ -1,12 +1,12 @@
-//! From a command or a skill and its arguments to a prompt: the template is read and its
-//! arguments are put in. Its shell pieces and files are looked at later, by others.
+//! Expands a command or a skill with its arguments to a prompt. Its shell pieces and files are
+//! processed later, elsewhere.
 
 use super::{Command, Form, Library, Skill, at};
 use crate::prompt::template::{self, Template, Values};
 use crate::protocol::{Part, Prompt, Source, SourceKind};
 use crate::words::{Say, Spoken, library as w};
 
-/// The prompt of a command, or of a skill where no command has the name.
+/// The prompt of a command, or of a skill if there is no command with this name.
 pub fn by_name(library: &Library, name: &str, args: &str) -> Result<Prompt, Say> {
     match library.command(name) {
         Ok(found) => command(found, args),
@@ -33,7 +33,7 @@ pub fn command(command: &Command, args: &str) -> Result<Prompt, Say> {
     })
 }
 
-/// The prompt of a skill that a person enters: its text, and where its files lie.
+/// The prompt of a skill that the user enters: its text, and the folder of its files.
 pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, Say> {
     let root = skill.root().display().to_string();
     let wrong = |why| at(&skill.file, None, w::TEMPLATE_WRONG).with("why", why);
@@ -54,7 +54,7 @@ fn source(kind: SourceKind, name: &str, tools: &[String]) -> Source {
     Source { kind, name: name.to_owned(), tools: tools.to_vec() }
 }
 
-/// As it is typed.
+/// The input as typed.
 fn shown(name: &str, args: &str) -> String {
     format!("/{name} {args}").trim_end().to_owned()
 }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_each_form_is_filled_in_its_own_way() {
+    fn a_command_of_each_form_is_filled_by_its_own_rules() {
         let (root, library) = library(&[
             ("home/.r9s/commands/summarize.toml", "prompt = \"Sum up {{args}} !{ls {{args}}}\""),
             ("home/.gemini/commands/a/b.toml", "prompt = \"Explain\""),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_says_where_its_files_lie() {
+    fn a_skill_names_the_folder_of_its_files() {
         let text =
             "---\nname: pdf\ndescription: x\n---\nRead ${SKILL_ROOT}/how.md for $ARGUMENTS\n";
         let (root, library) = library(&[("own/skills/pdf/SKILL.md", text)]);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_cannot_be_read_is_said_with_its_file() {
+    fn an_invalid_template_is_reported_with_its_file() {
         let (_root, library) = library(&[("own/commands/x.toml", "prompt = \"!{ls\"")]);
         let said = by_name(&library, "x", "").unwrap_err().text(Lang::En);
         assert!(said.contains("x.toml: Line 1"), "{said}");

@@ -1,4 +1,4 @@
-//! Front matter: the lines between two `---` at the head of a Markdown file.
+//! Parses front matter: the lines between two `---` at the start of a Markdown file.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -8,18 +8,18 @@ use super::yaml::{self, Node, Wrong};
 use crate::config::Fault;
 use crate::config::problem::Place;
 
-/// The most of a file in which front matter is looked for, in bytes.
+/// How much of a file is searched for front matter, in bytes.
 const HEAD: u64 = 64 * 1024;
 
-/// A text in its two parts.
+/// A text split in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts<'t> {
-    /// `None` when the text begins without front matter.
+    /// `None` if the text does not begin with front matter.
     pub front: Option<&'t str>,
     pub body: &'t str,
 }
 
-/// Takes the front matter off. Front matter without an end is none.
+/// Splits off the front matter. Front matter without an end does not count.
 pub fn split(text: &str) -> Parts<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let none = Parts { front: None, body: text };
@@ -39,9 +39,9 @@ pub fn split(text: &str) -> Parts<'_> {
     none
 }
 
-/// Reads front matter. What is no YAML is read once more with the values that are wrong
-/// put in quotes: people write `argument-hint: [file] [mode]` and `description: Use: …`.
-/// True behind it when that was needed.
+/// Parses front matter. If it is not valid YAML, it is parsed once more with the faulty values
+/// quoted: people write `argument-hint: [file] [mode]` and `description: Use: …`. The second value
+/// is true if that was needed.
 pub fn read(front: &str) -> Result<(Vec<(String, Node)>, bool), Wrong> {
     match yaml::read(front) {
         Ok(pairs) => Ok((pairs, false)),
@@ -56,7 +56,7 @@ pub fn read(front: &str) -> Result<(Vec<(String, Node)>, bool), Wrong> {
     }
 }
 
-/// Each `name: value` that cannot be read alone, with its value as one quoted text.
+/// Each `name: value` that cannot be parsed alone, with its value as one quoted text.
 fn quoted(front: &str) -> String {
     let mut items: Vec<Vec<&str>> = Vec::new();
     for line in front.lines() {
@@ -87,8 +87,8 @@ fn begins(line: &str) -> bool {
         && !line.starts_with('-')
 }
 
-/// The head of a file as text, and whether that is all of it. A character that the end
-/// of the head cuts is left out.
+/// The start of a file as text, and whether that is all of it. A character cut by the limit is
+/// dropped.
 pub fn head(path: &Path) -> Result<(String, bool), Fault> {
     let unreadable = |error: std::io::Error| Fault::unreadable(&error);
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_falls_into_front_matter_and_body() {
+    fn a_text_is_split_into_front_matter_and_body() {
         let cases = [
             ("---\na: 1\n---\nbody\n", Some("a: 1\n"), "body\n"),
             ("\u{feff}---\r\na: 1\r\n---\r\nbody", Some("a: 1\r\n"), "body"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn values_people_forget_to_quote_are_read_all_the_same() {
+    fn values_without_the_required_quotes_are_parsed() {
         let front = "name: x\ndescription: Use when: the user says \"go\"\n  and more: so\n\
                      argument-hint: [file] [mode]\nexamples:\n- one\n- two\n";
         let (pairs, mended) = read(front).unwrap();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mended_is_said_with_its_line_in_the_file() {
+    fn an_error_that_quoting_cannot_fix_names_its_line_in_the_file() {
         assert_eq!(read("*b: [\na: 1\n").unwrap_err().place.line, 2);
     }
 

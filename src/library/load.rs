@@ -1,8 +1,7 @@
-//! Puts it together: every file of every folder, as loaded, shadowed by another one, or
-//! refused because of something.
+//! Loads every file of every folder, with its state: loaded, shadowed by another one, or refused
+//! for a reason.
 //!
-//! A file that is broken keeps its name: what it should have been is not silently
-//! replaced by another one further down.
+//! A broken file keeps its name: it is not silently replaced by another one further down.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,21 +16,21 @@ use crate::protocol::{Catalogue, Entry, EntryKind, EntryState};
 use crate::safety::clean;
 use crate::words::{Say, Spoken, library as w};
 
-/// What was found in all folders, once.
+/// Everything found in all folders at one time.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     pub bots: Vec<Bot>,
     pub commands: Vec<Command>,
     pub skills: SkillsContext,
-    /// Every file, in the order in which they win.
+    /// Every file, in order of precedence.
     pub files: Vec<File>,
-    /// What was not looked into, one sentence a folder.
+    /// The folders that were not fully searched, one sentence each.
     pub cut: Vec<Say>,
     places: Places,
     seen: Vec<scan::Seen>,
 }
 
-/// What became of one file.
+/// The state of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
     pub kind: Kind,
@@ -43,7 +42,7 @@ pub struct File {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
-    /// With what is odd about it and does no harm.
+    /// With its harmless oddities.
     Loaded {
         remarks: Vec<Say>,
     },
@@ -56,7 +55,7 @@ pub enum State {
 }
 
 impl State {
-    /// As JSON spells it.
+    /// The spelling in JSON.
     pub fn code(&self) -> &'static str {
         match self {
             State::Loaded { .. } => "loaded",
@@ -70,7 +69,7 @@ impl State {
 #[derive(Clone, Debug, PartialEq)]
 pub enum By {
     File(PathBuf),
-    /// A command that is built in.
+    /// A built-in command.
     BuiltIn,
 }
 
@@ -95,7 +94,7 @@ impl Spoken for State {
     }
 }
 
-/// Why there is nothing of that name.
+/// Why no entry of that name was found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.say())]
 pub enum Absent {
@@ -108,10 +107,10 @@ pub enum Absent {
         name: String,
         near: Vec<String>,
         folder: PathBuf,
-        /// What waits until the folder is trusted.
+        /// What cannot be used until the folder is trusted.
         waiting: Option<Box<Say>>,
     },
-    /// There is a file, and it cannot be used.
+    /// The file exists but cannot be used.
     Broken {
         because: Say,
     },
@@ -166,12 +165,12 @@ impl Spoken for Absent {
 }
 
 impl Library {
-    /// Reads everything.
+    /// Loads all kinds.
     pub fn load(places: &Places) -> Library {
         Library::load_kinds(places, &Kind::ALL)
     }
 
-    /// Reads what is of these kinds.
+    /// Loads these kinds.
     pub fn load_kinds(places: &Places, kinds: &[Kind]) -> Library {
         let mut loading = Loading {
             library: Library { places: places.clone(), ..Library::default() },
@@ -183,8 +182,8 @@ impl Library {
         loading.library
     }
 
-    /// True when no file changed, came or went since it was loaded. Costs one look at
-    /// each of them.
+    /// True if no file was changed, added or removed since it was loaded. Costs one `stat` for each
+    /// of them.
     pub fn is_current(&self) -> bool {
         self.seen.iter().all(scan::Seen::is_as_it_was)
     }
@@ -193,7 +192,7 @@ impl Library {
         &self.places
     }
 
-    /// The folder of the person's own.
+    /// The user's own folder.
     pub fn own_folder(&self, kind: Kind) -> PathBuf {
         self.places.own_folder(kind)
     }
@@ -203,8 +202,7 @@ impl Library {
         found.ok_or_else(|| self.absent(Kind::Bot, name))
     }
 
-    /// A command; of one that lies in folders the last part of its name is enough when
-    /// no other has it.
+    /// A command; for one in a folder, the last part of its name is enough if it is unique.
     pub fn command(&self, name: &str) -> Result<&Command, Absent> {
         let whole = self.commands.iter().find(|command| command.name == name);
         let found = whole.or_else(|| {
@@ -249,7 +247,7 @@ impl Library {
         }
     }
 
-    /// What surfaces show: commands, then skills, then the names of bots.
+    /// The list for the frontends: commands, then skills, then the names of bots.
     pub fn catalogue(&self) -> Catalogue {
         let mut entries: Vec<Entry> = Vec::new();
         for command in &self.commands {
@@ -263,7 +261,7 @@ impl Library {
                 state: EntryState::Usable,
             });
         }
-        // Thousands of skills may be there, and none has the name of another.
+        // A set, because there may be thousands of skills.
         let commands: BTreeSet<&str> = self.commands.iter().map(|it| it.name.as_str()).collect();
         for skill in self.skills.iter() {
             let taken = commands.contains(skill.name.as_str());
@@ -305,7 +303,7 @@ impl Library {
     }
 }
 
-/// A command or skill that has its name and cannot be used.
+/// A command or skill that takes up its name but cannot be used.
 fn unusable(file: &File) -> Option<Entry> {
     let kind = match file.kind {
         Kind::Command => EntryKind::Command,
@@ -322,10 +320,10 @@ fn unusable(file: &File) -> Option<Entry> {
     Some(Entry { kind, name, about, hint: String::new(), from, state })
 }
 
-/// The longest text of a list, in characters.
+/// Longest text in a list, in characters.
 const ABOUT: usize = 200;
 
-/// Text of a file as one line that can be shown.
+/// Text of a file as one displayable line.
 fn shown(text: &str) -> String {
     let flat = skill::one_line(&clean::clean(text, clean::Source::Text));
     let mut short: String = flat.chars().take(ABOUT).collect();
@@ -337,7 +335,7 @@ fn shown(text: &str) -> String {
 
 struct Loading {
     library: Library,
-    /// Who has a name already.
+    /// The file that already has each name.
     taken: BTreeMap<(Kind, String), PathBuf>,
 }
 
@@ -351,7 +349,7 @@ impl Loading {
         }
         for found in look.found {
             let state = match place.kind {
-                // A skill says itself what it is called, so it is read first.
+                // A skill declares its own name, so it is parsed first.
                 Kind::Skill => {
                     self.skill(place, found);
                     continue;
@@ -365,7 +363,7 @@ impl Loading {
         }
     }
 
-    /// Reads a bot or a command.
+    /// Parses a bot or a command.
     fn text(&mut self, place: &Place, found: &scan::Found) -> State {
         let read = saved::read(&found.path)
             .map_err(|fault| wrong(&found.path, fault))
@@ -432,7 +430,7 @@ impl Loading {
     }
 }
 
-/// Reads the text of a command of whichever maker.
+/// Parses a command in any of the formats.
 pub fn of_command(
     file: &Path,
     name: &str,

@@ -1,18 +1,18 @@
-//! What people keep for the program: bots, commands and skills, read from their files.
+//! The user's bots, commands and skills, loaded from their files.
 //!
 //! | file | does |
 //! |---|---|
-//! | `places` | which folders are looked into, and which of them wins |
-//! | `scan` | finds the files, and notices when they change |
-//! | `bot`, `command`, `skill` | read one file each |
-//! | `skills` | all skills, and what the model is told of them |
-//! | `foreign` | the same things as other agents write them, read in place |
-//! | `load` | puts it together: loaded, shadowed by, refused because |
-//! | `fill` | makes a prompt of a template and its arguments |
-//! | `saved` | makes, changes and deletes files of one's own |
-//! | `examples` | what `avocet init-home` copies |
+//! | `places` | the search path: which folders are searched, in order of precedence |
+//! | `scan` | finds the files, and detects changes |
+//! | `bot`, `command`, `skill` | parse one file each |
+//! | `skills` | the list of all skills, and the part of it the model gets |
+//! | `foreign` | the same things in the formats of other agents, read in place |
+//! | `load` | loads everything, with states: loaded, shadowed, refused |
+//! | `fill` | expands a template with its arguments to a prompt |
+//! | `saved` | creates, changes and deletes the user's own files |
+//! | `examples` | the files `avocet init-home` copies |
 //!
-//! Not in here: what a template means (`prompt`), running anything, the command line.
+//! Not in here: the syntax of templates (`prompt`), running anything, the command line.
 
 pub mod bot;
 pub mod command;
@@ -45,7 +45,7 @@ use crate::config::problem::{Place as At, Problem, Written};
 use crate::config::{Fault, problem};
 use crate::words::{self, Say, Spoken, Word};
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Bot,
@@ -56,7 +56,7 @@ pub enum Kind {
 impl Kind {
     pub const ALL: [Kind; 3] = [Kind::Bot, Kind::Command, Kind::Skill];
 
-    /// As the command line and JSON spell it.
+    /// The spelling on the command line and in JSON.
     pub fn code(self) -> &'static str {
         match self {
             Kind::Bot => "bot",
@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// A sentence about a place in a file, or about the whole of it.
+/// A sentence about a place in a file, or about the whole file.
 fn at(file: &std::path::Path, place: Option<At>, word: Word) -> Say {
     let file = file.display().to_string();
     match place {
@@ -87,12 +87,12 @@ fn at(file: &std::path::Path, place: Option<At>, word: Word) -> Say {
     }
 }
 
-/// What is wrong with a TOML file, as one sentence.
+/// The problem of a TOML file, as one sentence.
 fn wrong(file: &std::path::Path, fault: Fault) -> Say {
     Problem { written: Written::File(PathBuf::from(file)), place: None, key: None, fault }.say()
 }
 
-/// Why a file of one's own could not be made, changed or deleted.
+/// Why one of the user's files could not be created, changed or deleted.
 fn io_say(word: Word, file: &std::path::Path, error: &std::io::Error) -> Say {
     word.with("file", file.display().to_string()).with("why", problem::io_reason(error))
 }

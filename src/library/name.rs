@@ -1,12 +1,12 @@
-//! Which names can be used. A name is a part of a path, and typed behind a slash: it can
-//! never leave its folder, and looks the same wherever it is shown.
+//! Validates names. A name is part of a path, and is typed after a slash: it must never leave its
+//! folder, and must look the same wherever it is shown.
 
 use super::Kind;
 
-/// The most letters of a name; of a command with its folders, in all.
+/// Maximum length of a name in characters; for a command, including its folders.
 const LONGEST: usize = 64;
 
-/// `[a-zA-Z0-9][a-zA-Z0-9._-]*`; a command may also have letters of other scripts.
+/// `[a-zA-Z0-9][a-zA-Z0-9._-]*`; a command may also use letters of other scripts.
 pub fn is_usable(kind: Kind, name: &str) -> bool {
     let letter = |c: char| match kind {
         Kind::Command => c.is_alphanumeric(),
@@ -17,14 +17,14 @@ pub fn is_usable(kind: Kind, name: &str) -> bool {
         && name.chars().all(|c| letter(c) || "._-".contains(c))
 }
 
-/// A command of another agent, whose folders are parts of its name: `git:commit`.
+/// A command of another agent, whose folders are part of its name: `git:commit`.
 pub fn is_usable_path(name: &str) -> bool {
     name.chars().count() <= LONGEST
         && !name.is_empty()
         && name.split(':').all(|part| is_usable(Kind::Command, part))
 }
 
-/// As the format of skills wants it: `[a-z0-9]+(-[a-z0-9]+)*`.
+/// A name in the format of skills: `[a-z0-9]+(-[a-z0-9]+)*`.
 pub fn is_of_format(name: &str) -> bool {
     let part = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -32,7 +32,7 @@ pub fn is_of_format(name: &str) -> bool {
     name.len() <= LONGEST && name.split('-').all(part)
 }
 
-/// A name nobody can use, so that it can be shown: what cannot be seen is written out.
+/// An unusable name made displayable: invisible characters are written out.
 pub fn shown(name: &str) -> String {
     let mut short: String = name.chars().take(LONGEST).collect();
     if short.len() < name.len() {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn each_folder_of_a_path_is_a_name_of_its_own() {
+    fn each_folder_of_a_path_is_a_separate_name() {
         assert!(is_usable_path("git:commit") && is_usable_path("审查"));
         for name in ["", "git:", ":x", "a:..:b", "a b:c"] {
             assert!(!is_usable_path(name), "{name:?}");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_written_out() {
+    fn invisible_characters_are_written_out() {
         assert_eq!(shown("a\u{1b}[2J\nb中'"), "a\\u{1b}[2J\\nb中'");
         assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
     }

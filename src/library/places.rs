@@ -1,5 +1,5 @@
-//! Which folders are looked into: those of the project, of the person, and of other
-//! agents, the first one winning. Nothing in here reads a file.
+//! The search path: folders of the project, of the user, and of other agents, in order of
+//! precedence. Nothing in here reads a file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,25 +7,25 @@ use super::Kind;
 use crate::config::{Paths, paths};
 use crate::words::{self, Say, Spoken};
 
-/// One folder that is looked into.
+/// One folder of the search path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub folder: PathBuf,
     pub kind: Kind,
     pub owner: Owner,
-    /// Where links may lead; empty: anywhere.
+    /// The folders links may lead to; empty: any.
     pub within: Vec<PathBuf>,
 }
 
-/// Whose a file is.
+/// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     pub maker: Maker,
-    /// True for a file of the project, false for one of the person.
+    /// True for a file of the project, false for one of the user.
     pub project: bool,
 }
 
-/// Whose format a folder has.
+/// The agent whose format a folder has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
     Avocet,
@@ -51,30 +51,30 @@ impl Spoken for Owner {
     }
 }
 
-/// All of them, in the order in which they win.
+/// All folders, in order of precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     pub list: Vec<Place>,
-    /// Names no command may take, because they are built in; in lower case.
+    /// Names of built-in commands, which no other command may take; in lower case.
     pub built_in: Vec<String>,
-    /// What the folder holds that waits until it is trusted.
+    /// What the folder contains that cannot be used until it is trusted.
     pub waiting: Option<Say>,
 }
 
-/// What other agents keep below a project's or a person's folder.
+/// The folders of other agents in a project or in the user's home.
 const FOREIGN: &[(&str, Kind, Maker)] = &[
     (".agents/skills", Kind::Skill, Maker::Agents),
     (".claude/skills", Kind::Skill, Maker::Claude),
     (".claude/commands", Kind::Command, Maker::Claude),
     (".gemini/commands", Kind::Command, Maker::Gemini),
 ];
-/// What lies beside them in a person's home alone.
+/// Further ones in the user's home only.
 const OF_HOME: &[(&str, Kind, Maker)] =
     &[(".r9s/bots", Kind::Bot, Maker::R9s), (".r9s/commands", Kind::Command, Maker::R9s)];
 const OWN: &[(&str, Kind)] =
     &[("bots", Kind::Bot), ("commands", Kind::Command), ("skills", Kind::Skill)];
 
-/// Names in a folder that may be entries, in folders below it as well.
+/// Number of names in a folder that may be entries, including sub-folders.
 fn entries(folder: &Path, depth: usize) -> usize {
     const MOST: usize = 500;
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
@@ -89,8 +89,7 @@ fn entries(folder: &Path, depth: usize) -> usize {
 }
 
 impl Places {
-    /// `project` is the folder that is worked in, if it is trusted: nothing of a folder
-    /// nobody trusts is read.
+    /// `project` is the working folder, if it is trusted: nothing is read from an untrusted folder.
     pub fn of(paths: &Paths, project: Option<&Path>, built_in: &[&str]) -> Places {
         let roots = project.map(paths::project_roots).unwrap_or_default();
         let within: Vec<PathBuf> = roots
@@ -129,8 +128,8 @@ impl Places {
         }
     }
 
-    /// The same places, and what waits in a folder that is not trusted. Only names are
-    /// counted; nothing is opened.
+    /// The same folders, and a note about the contents of an untrusted folder. Only names are
+    /// counted; no file is opened.
     #[must_use]
     pub fn waiting_in(self, folder: &Path) -> Places {
         let own = OWN.iter().map(|(name, kind)| (Path::new(".avocet").join(name), *kind));
@@ -161,7 +160,7 @@ impl Places {
         self.list.iter().filter(move |place| place.kind == kind)
     }
 
-    /// The folder of the person's own.
+    /// The user's own folder.
     pub fn own_folder(&self, kind: Kind) -> PathBuf {
         let own = Owner { maker: Maker::Avocet, project: false };
         let mut places = self.of_kind(kind);
@@ -177,8 +176,8 @@ impl Places {
     }
 }
 
-/// Who works in their home folder has the same folder twice; it is theirs then, and not
-/// a project's.
+/// If the working folder is the home folder, the same folder is listed twice; it then counts as the
+/// user's, not the project's.
 fn once(list: Vec<Place>) -> Vec<Place> {
     let personal: Vec<PathBuf> = list
         .iter()
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_comes_before_a_person_and_both_before_other_agents() {
+    fn the_project_comes_before_the_user_and_both_before_other_agents() {
         let root = tempfile::tempdir().unwrap();
         let deep = root.path().join("repo/deep");
         std::fs::create_dir_all(&deep).unwrap();
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn who_works_at_home_has_each_folder_once() {
+    fn in_the_home_folder_each_folder_is_listed_once() {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::under(&home.path().join("own"), home.path().to_owned());
         let places = Places::of(&paths, Some(home.path()), &[]);

@@ -1,5 +1,5 @@
-//! Makes, changes and deletes files of one's own. What is written is checked before it is
-//! kept; a file is whole or as it was, never half of it.
+//! Creates, changes and deletes the user's own files. The text is checked before it is saved; a
+//! write either succeeds as a whole or changes nothing.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use crate::words::{Say, Spoken, library as w};
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
-/// Where a bot or a command of this name would lie.
+/// The path of a bot or a command with this name.
 pub fn file(paths: &Paths, kind: Kind, name: &str) -> Result<PathBuf, Say> {
     if !name::is_usable(kind, name) {
         return Err(Absent::bad_name(kind, name).say());
@@ -20,7 +20,7 @@ pub fn file(paths: &Paths, kind: Kind, name: &str) -> Result<PathBuf, Say> {
     Ok(folder(paths, kind).join(format!("{name}.toml")))
 }
 
-/// The folder of one's own.
+/// The user's own folder.
 pub fn folder(paths: &Paths, kind: Kind) -> PathBuf {
     paths.config.join(match kind {
         Kind::Bot => "bots",
@@ -29,18 +29,18 @@ pub fn folder(paths: &Paths, kind: Kind) -> PathBuf {
     })
 }
 
-/// Whether this text could be that file.
+/// Checks that this text is valid for that file.
 pub fn check(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), Say> {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     match kind {
         Kind::Bot => bot::read(file, &name, owner, text).map(|_| ()),
         Kind::Command => of_command(file, &name, owner, text).map(|_| ()),
-        // Skills are written where they lie, by hand.
+        // Skills are edited in place, by hand.
         Kind::Skill => Ok(()),
     }
 }
 
-/// Makes a new file; one that is there is left as it is.
+/// Creates a new file; an existing one is left unchanged.
 pub fn create(paths: &Paths, kind: Kind, name: &str, text: &str) -> Result<PathBuf, Say> {
     let file = file(paths, kind, name)?;
     check(kind, OWN, &file, text)?;
@@ -51,18 +51,18 @@ pub fn create(paths: &Paths, kind: Kind, name: &str, text: &str) -> Result<PathB
     Ok(file)
 }
 
-/// Puts another text into a file.
+/// Replaces the text of a file.
 pub fn replace(kind: Kind, owner: Owner, file: &Path, text: &str) -> Result<(), Say> {
     check(kind, owner, file, text)?;
     saved::write(file, text).map_err(|error| io_say(w::NOT_SAVED, file, &error))
 }
 
-/// Takes a file away.
+/// Deletes a file.
 pub fn delete(file: &Path) -> Result<(), Say> {
     fs::remove_file(file).map_err(|error| io_say(w::NOT_DELETED, file, &error))
 }
 
-/// A file as `new` writes it: each key with its text, in this order.
+/// The text of a file created by `new`: each key with its value, in this order.
 pub fn toml(pairs: &[(&str, toml_edit::Value)]) -> String {
     let mut document = toml_edit::DocumentMut::new();
     for (key, value) in pairs {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_is_checked_and_never_written_over_another() {
+    fn a_new_file_is_checked_and_never_overwrites_another() {
         let root = tempfile::tempdir().unwrap();
         let paths = paths(root.path());
         let text =
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_wrong_leaves_the_file_as_it_was() {
+    fn an_invalid_text_leaves_the_file_unchanged() {
         let root = tempfile::tempdir().unwrap();
         let paths = paths(root.path());
         let file = create(&paths, Kind::Bot, "b", "temperature = 1\n").unwrap();

@@ -1,7 +1,7 @@
-//! Finds the files of a folder, and notices when they change: without watching, by
-//! looking at times and sizes when somebody asks.
+//! Finds the files of a folder, and detects changes: without watching, by comparing times and sizes
+//! on demand.
 //!
-//! Links are followed; those of a project only to where the question of trust looked.
+//! Links are followed; those of a project only to targets that the trust check covered.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -10,41 +10,41 @@ use std::path::{Path, PathBuf};
 use super::{Kind, Maker, Place, name, skill};
 use crate::words::{Say, library as w};
 
-/// How deep folders are looked into, how many of them, and how many entries of one.
+/// How deep folders are searched, how many of them, and how many entries in one.
 const DEEPEST: usize = 6;
 const MOST_FOLDERS: usize = 2_000;
 const MOST_ENTRIES: usize = 10_000;
-/// Folders that hold other people's files.
+/// Folders of files that are not the project's own.
 const SKIPPED: &[&str] = &[".git", "node_modules"];
 
-/// A file, by the name it asks for.
+/// A file, with the name it claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// From its path; a skill may call itself otherwise.
+    /// From its path; a skill may declare another one.
     pub name: String,
     pub path: PathBuf,
 }
 
-/// What a look into a folder brought.
+/// The result of scanning a folder.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
     pub found: Vec<Found>,
-    /// What was found and is not read, with the reason.
+    /// Files that are not read, with the reason.
     pub refused: Vec<(Found, Say)>,
-    /// Everything that was looked at, as it was.
+    /// The state of every path that was examined.
     pub seen: Vec<Seen>,
-    /// Folders that were not looked into, if there were too many.
+    /// A note about folders that were skipped because there were too many.
     pub cut: Option<Say>,
 }
 
-/// A path as it was when it was looked at; `None`: nothing was there.
+/// The state of a path when it was examined; `None`: it did not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     path: PathBuf,
     stamp: Option<Stamp>,
 }
 
-/// When it changed last, its size, and which file it is.
+/// Time of the last change, size, and identity of the file.
 type Stamp = (i64, i64, u64, u64);
 
 impl Seen {
@@ -52,7 +52,7 @@ impl Seen {
         Seen { path: path.to_owned(), stamp: stamp(path) }
     }
 
-    /// True when nothing happened to it since.
+    /// True if it has not changed since.
     pub fn is_as_it_was(&self) -> bool {
         stamp(&self.path) == self.stamp
     }
@@ -64,22 +64,22 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((meta.ctime(), meta.ctime_nsec(), meta.size(), meta.ino()))
 }
 
-/// True for a path that may be read: of a project, nothing that a link leads out of what
-/// was shown when it was trusted.
+/// True for a path that may be read: in a project, a link must not lead outside what was shown when
+/// it was trusted.
 pub fn may_be_read(path: &Path, place: &Place) -> bool {
     let real = || path.canonicalize().ok();
     let within = || place.within.iter().filter_map(|root| root.canonicalize().ok());
     place.within.is_empty() || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
 }
 
-/// How the files of a place lie.
+/// The layout of the files in a folder.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// In the folder itself, with this ending.
+    /// In the folder itself, with this extension.
     Flat(&'static str),
-    /// In it and below it; folders are parts of the name.
+    /// In it and below it; folders are part of the name.
     Deep(&'static str),
-    /// One folder a skill.
+    /// One folder for each skill.
     Skills,
 }
 
@@ -94,7 +94,7 @@ impl Shape {
     }
 }
 
-/// Looks into a place. A folder that is not there has nothing.
+/// Scans a folder. A missing folder counts as empty.
 pub fn look(place: &Place) -> Look {
     let mut walk = Walk {
         place,
@@ -118,7 +118,7 @@ pub fn look(place: &Place) -> Look {
 struct Walk<'p> {
     place: &'p Place,
     shape: Shape,
-    /// Folder, the names before it, depth.
+    /// Folder, name prefix, depth.
     folders: VecDeque<(PathBuf, String, usize)>,
     entered: usize,
     out: Look,
@@ -168,7 +168,7 @@ impl Walk<'_> {
         }
         let (Shape::Flat(end) | Shape::Deep(end)) = self.shape else { return };
         match own.strip_suffix(end) {
-            // What begins with a dot is some other program's.
+            // Names that begin with a dot belong to other programs.
             Some(name) if !name.is_empty() && !name.starts_with('.') => {
                 self.take(join(prefix, name), path);
             }
@@ -179,7 +179,7 @@ impl Walk<'_> {
     fn take(&mut self, name: String, path: PathBuf) {
         self.out.seen.push(Seen::at(&path));
         let usable = match self.shape {
-            // A skill's own name is checked when it is read.
+            // A skill's own name is checked when it is parsed.
             Shape::Skills => true,
             Shape::Flat(_) => name::is_usable(self.place.kind, &name),
             Shape::Deep(_) => name::is_usable_path(&name),
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn each_format_lies_in_its_own_way() {
+    fn each_format_has_its_own_layout() {
         let desk = Desk::new(&[
             "in/b.toml",
             "in/a.toml",
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_is_a_folder_and_what_lies_in_it_is_not_looked_into() {
+    fn a_skill_is_a_folder_and_its_contents_are_not_scanned() {
         let desk = Desk::new(&[
             "in/one/SKILL.md",
             "in/one/deeper/SKILL.md",
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_nobody_can_type_is_refused_and_shown() {
+    fn a_name_that_cannot_be_typed_is_refused_and_shown() {
         let desk = Desk::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
         let look = look(&desk.place(Kind::Command, Maker::Avocet));
         assert_eq!(look.found.len(), 1);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_of_a_project_leads_only_to_where_trust_looked() {
+    fn a_project_link_is_followed_only_to_what_the_trust_check_covered() {
         let desk = Desk::new(&["in/ok/SKILL.md", "seen/linked/SKILL.md", "out/secret/SKILL.md"]);
         let root = desk.0.path();
         symlink(root.join("seen/linked"), root.join("in/inside")).unwrap();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_any_kind_is_noticed() {
+    fn any_kind_of_change_is_detected() {
         let desk = Desk::new(&["in/a/SKILL.md"]);
         let place = desk.place(Kind::Skill, Maker::Avocet);
         let root = desk.0.path();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_folders_the_rest_is_left_out_and_said() {
+    fn folders_over_the_limit_are_skipped_and_reported() {
         let desk = Desk::new(&[]);
         for number in 0..MOST_FOLDERS + 5 {
             fs::create_dir_all(desk.0.path().join(format!("in/{number:05}"))).unwrap();

@@ -1,7 +1,7 @@
-//! A skill: a folder with a `SKILL.md` that says when it is of use, and how it is done.
+//! Skills: a folder with a `SKILL.md` that says when the skill is useful, and how to do it.
 //!
-//! Only the head of the file is read when it is found; what follows is read when the
-//! skill is entered, and the other files of its folder when the text asks for them.
+//! Only the head of the file is read during the search; the body is read when the skill is entered,
+//! and the other files of its folder when the text asks for them.
 
 use std::path::{Path, PathBuf};
 
@@ -14,20 +14,20 @@ use crate::words::{Say, library as w};
 pub const FILE: &str = "SKILL.md";
 /// The longest description, in characters.
 pub const DESCRIBED: usize = 1_024;
-/// Examples, tools and keys that are kept at most.
+/// Maximum number of examples, tools and keys that are kept.
 const MOST: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
     pub name: String,
-    /// When it is of use, on one line.
+    /// When it is useful, on one line.
     pub description: String,
-    /// What people say when they want it.
+    /// Example requests that call for it.
     pub examples: Vec<String>,
-    /// Tools it is meant to work with, as its file names them: `Bash(git add:*)`.
+    /// The tools it is meant to work with, as its file names them: `Bash(git add:*)`.
     pub allowed_tools: Vec<String>,
     pub argument_hint: String,
-    /// True for a skill the model may not enter by itself.
+    /// True for a skill the model may not enter on its own.
     pub disable_model_invocation: bool,
     pub papers: Papers,
     /// Absolute.
@@ -35,13 +35,13 @@ pub struct Skill {
     pub owner: Owner,
 }
 
-/// What a skill says about itself that changes nothing here.
+/// Metadata of a skill that has no effect here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Papers {
     pub license: String,
     pub compatibility: String,
     pub metadata: Vec<(String, String)>,
-    /// Keys nobody knows, as they stand there.
+    /// Unknown keys, as written.
     pub more: Vec<(String, String)>,
 }
 
@@ -51,7 +51,7 @@ impl Skill {
         self.file.parent().unwrap_or(Path::new("/"))
     }
 
-    /// What stands behind the front matter, as it is now.
+    /// The text after the front matter, read now.
     pub fn body(&self) -> Result<String, Say> {
         let text = saved::read(&self.file).map_err(|fault| wrong(&self.file, fault))?;
         let text = text.ok_or_else(|| at(&self.file, None, w::SKILL_GONE))?;
@@ -59,7 +59,7 @@ impl Skill {
     }
 }
 
-/// Reads the head of a skill. What is odd and does no harm comes with it.
+/// Parses the head of a skill. Harmless oddities are returned with it.
 pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<Say>), Say> {
     let (text, whole) = front::head(file).map_err(|fault| wrong(file, fault))?;
     let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
@@ -117,8 +117,8 @@ impl Skill {
     }
 }
 
-/// Checks the name: one that cannot be typed or that leaves its folder is refused, one
-/// that only differs from the format is loaded with a remark.
+/// Checks the name: one that cannot be typed or that leaves its folder is refused, one that merely
+/// differs from the format is loaded with a remark.
 fn named(skill: &mut Skill, folder: &str) -> Result<Vec<Say>, Say> {
     let mut remarks = Vec::new();
     if skill.name.is_empty() {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_body_is_read_when_it_is_wanted_and_as_it_is_then() {
+    fn the_body_is_read_only_on_demand() {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("pdf-tools").join(FILE);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_skill_is_refused_with_its_reason() {
+    fn an_invalid_skill_is_refused_with_its_reason() {
         let cases = [
             ("no front matter at all", "front matter"),
             ("---\nname: x\n---\n", "`description`"),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_description_is_cut_and_said() {
+    fn a_long_description_is_cut_and_reported() {
         let text = format!("---\nname: x\ndescription: {}\n---\n", "长".repeat(1_100));
         let (skill, remarks) = of("x", &text).unwrap();
         assert_eq!(skill.description.chars().count(), DESCRIBED);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_told_apart_by_commas_or_spaces() {
+    fn tools_are_separated_by_commas_or_spaces() {
         let of = |text: &str| tools(&Node::Text(text.into()));
         assert_eq!(
             of("Bash(git add:*) Bash(git status:*), Read"),

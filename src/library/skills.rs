@@ -1,8 +1,8 @@
-//! All skills, and what the model is told of them (002 §2.3): the name, when it is of
-//! use, and what people say when they want it. The model chooses; there are no keywords.
+//! The list of all skills, and the part of it in the system prompt (002 §2.3): the name, when the
+//! skill is useful, and example requests. The model chooses; there are no keywords.
 //!
-//! What the model is told has a bound in bytes. Over it, examples go first, then ends of
-//! descriptions, then names; what was left out is said, to the model as well.
+//! The list for the model is limited in bytes. Over the limit, examples go first, then ends of
+//! descriptions, then names; omissions are reported, to the model as well.
 
 use std::path::Path;
 
@@ -11,28 +11,28 @@ use super::{Kind, Maker, Owner, Place, Skill, scan, skill};
 use crate::protocol::Untold;
 use crate::words::Say;
 
-/// What the model is told of all skills, at most, in bytes.
+/// Largest list of skills for the model, in bytes.
 pub const BUDGET: usize = 8 * 1024;
-/// Examples of one skill that the model is shown.
+/// Number of examples of one skill in the model's list.
 const EXAMPLES: usize = 3;
-/// Where a description is cut when there is too little room for all of them.
+/// Length to which descriptions are cut when they do not all fit.
 const SHORT: usize = 80;
-/// Of the skills that are left out, so many are named to people.
+/// Number of omitted skills that are listed by name for the user.
 const NAMED: usize = 12;
-/// Kept back for the sentence that says what was left out.
+/// Bytes reserved for the sentence about omissions.
 const TAIL: usize = 120;
 
-/// The skills of a session, each name once, in the order in which they won.
+/// The skills of a session, each name once, in order of precedence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SkillsContext {
     skills: Vec<Skill>,
 }
 
-/// A file that is no skill, and why.
+/// A file that is not a skill, and why.
 pub type Refused = (std::path::PathBuf, Say);
 
 impl SkillsContext {
-    /// Adds a skill; false when the name is taken, which changes nothing.
+    /// Adds a skill; false if the name is taken, in which case nothing changes.
     pub fn register(&mut self, skill: Skill) -> bool {
         let free = self.find(&skill.name).is_none();
         if free {
@@ -41,8 +41,8 @@ impl SkillsContext {
         free
     }
 
-    /// Adds every skill below a folder of the person's; what could not be read comes back
-    /// with its reason.
+    /// Adds every skill below a folder of the user's; files that could not be read are returned
+    /// with the reason.
     pub fn load_from_directory(&mut self, folder: &Path) -> Vec<Refused> {
         let owner = Owner { maker: Maker::Avocet, project: false };
         let place =
@@ -77,13 +77,13 @@ impl SkillsContext {
         self.skills.is_empty()
     }
 
-    /// One line a skill, for the system prompt, in at most `budget` bytes; empty when
-    /// there is none the model may enter.
+    /// One line for each skill, for the system prompt, in at most `budget` bytes; empty if there is
+    /// none the model may enter.
     pub fn skills_prompt(&self, budget: usize) -> String {
         self.within(budget).0
     }
 
-    /// What the list for the model leaves out.
+    /// The skills that the model's list omits or shortens.
     pub fn untold(&self, budget: usize) -> Untold {
         let (_, shown, cut) = self.within(budget);
         let told = self.offered();
@@ -97,12 +97,12 @@ impl SkillsContext {
         }
     }
 
-    /// Those a model may enter.
+    /// The skills the model may enter.
     fn offered(&self) -> Vec<&Skill> {
         self.skills.iter().filter(|skill| !skill.disable_model_invocation).collect()
     }
 
-    /// The list, how many skills it names, and whether it has less of them than it could.
+    /// The list, the number of skills it names, and whether it is shortened.
     fn within(&self, budget: usize) -> (String, usize, bool) {
         let told = self.offered();
         let ways: [fn(&Skill) -> String; 4] = [whole, described, shortened, named];
@@ -118,7 +118,7 @@ impl SkillsContext {
     }
 }
 
-/// As many names as there is room for.
+/// As many names as fit.
 fn first(told: &[&Skill], budget: usize) -> (String, usize) {
     let room = budget.saturating_sub(TAIL);
     let (mut out, mut shown) = (String::new(), 0);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn over_the_budget_examples_go_first_then_words_then_names_and_it_is_said() {
+    fn over_the_budget_examples_go_first_then_words_then_names_and_that_is_reported() {
         let of = |count| many(count).skills_prompt(BUDGET);
         assert!(of(10).contains("Examples:"));
         assert!(of(30).contains("xxx") && !of(30).contains("Examples:"));
@@ -246,7 +246,7 @@ mod tests {
             for budget in [0, 50, 200, 1_000, BUDGET] {
                 let (prompt, untold) = (context.skills_prompt(budget), context.untold(budget));
                 assert!(prompt.len() <= budget, "{count} {budget}: {}", prompt.len());
-                // What is not in the list is counted, and the first of it named.
+                // Omitted skills are counted, and the first of them named.
                 let listed = prompt.lines().filter(|line| line.starts_with("- ")).count();
                 assert_eq!((listed, untold.of), (count - untold.count, count));
                 let first = untold.names.first().cloned();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_loaded_whole_and_what_is_no_skill_is_named() {
+    fn a_folder_is_loaded_whole_and_files_that_are_not_skills_are_named() {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in [
             ("good", "---\nname: good\ndescription: This skill should be used when it is.\n---\n"),

@@ -1,4 +1,4 @@
-//! What is loaded from where, and what becomes of the rest.
+//! Loading from all folders, and the state of the files that are not loaded.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ impl Desk {
         Library::load(&Places::of(&paths, project, &["help", "Diff"]))
     }
 
-    /// `command review: loaded`, one line a file, with paths from the root on.
+    /// `command review: loaded`, one line for each file, with paths relative to the root.
     fn told(&self, library: &Library) -> Vec<String> {
         let root = format!("{}/", self.root.path().display());
         let line = |file: &File| {
@@ -56,7 +56,7 @@ impl Desk {
 const SAY: &str = "prompt = \"say\"\n";
 
 #[test]
-fn a_project_wins_over_a_person_and_both_over_other_agents() {
+fn the_project_wins_over_the_user_and_both_over_other_agents() {
     let desk = Desk::new();
     for (file, about) in [
         ("work/.avocet/commands/x.toml", "project"),
@@ -86,7 +86,7 @@ fn a_project_wins_over_a_person_and_both_over_other_agents() {
 }
 
 #[test]
-fn nothing_of_a_folder_nobody_trusts_is_read() {
+fn nothing_is_read_from_an_untrusted_folder() {
     let desk = Desk::new();
     desk.write("work/.avocet/bots/b.toml", "");
     desk.write("work/.claude/commands/c.md", "x");
@@ -97,7 +97,7 @@ fn nothing_of_a_folder_nobody_trusts_is_read() {
 }
 
 #[test]
-fn files_of_other_agents_work_where_they_lie() {
+fn files_of_other_agents_work_in_place() {
     let desk = Desk::new();
     desk.write("home/.r9s/bots/reviewer.toml", "system_prompt = \"Be strict.\"\n");
     desk.write("home/.r9s/commands/commit-msg.toml", SAY);
@@ -119,7 +119,7 @@ fn files_of_other_agents_work_where_they_lie() {
 }
 
 #[test]
-fn the_last_part_of_a_name_is_enough_only_when_one_has_it() {
+fn the_last_part_of_a_name_is_enough_only_if_it_is_unique() {
     let desk = Desk::new();
     desk.write("work/.claude/commands/a/fix.md", "x");
     desk.write("work/.claude/commands/b/fix.md", "x");
@@ -155,7 +155,7 @@ fn a_command_comes_before_a_skill_of_its_name() {
 }
 
 #[test]
-fn a_broken_file_keeps_its_name_and_says_what_is_wrong() {
+fn a_broken_file_keeps_its_name_and_gives_the_reason() {
     let desk = Desk::new();
     desk.write("work/.avocet/commands/x.toml", "prompt = ");
     desk.write("own/commands/x.toml", SAY);
@@ -169,7 +169,7 @@ fn a_broken_file_keeps_its_name_and_says_what_is_wrong() {
 }
 
 #[test]
-fn a_name_that_is_not_there_names_the_nearest() {
+fn a_missing_name_names_the_closest_match() {
     let desk = Desk::new();
     desk.write("own/commands/commit-msg.toml", SAY);
     let said = |name: &str| desk.load(false).command(name).unwrap_err().say().text(Lang::En);
@@ -190,7 +190,7 @@ fn hostile_text_is_made_safe_before_it_is_shown() {
 }
 
 #[test]
-fn what_was_loaded_is_current_until_something_changes() {
+fn loaded_files_are_current_until_something_changes() {
     let desk = Desk::new();
     desk.write("own/commands/x.toml", SAY);
     let before = desk.load(true);
@@ -204,7 +204,7 @@ fn what_was_loaded_is_current_until_something_changes() {
 }
 
 #[test]
-fn five_thousand_skills_are_loaded_within_the_bounds_and_the_rest_is_named() {
+fn five_thousand_skills_are_loaded_within_the_limits_and_the_rest_is_named() {
     let desk = Desk::new();
     for number in 0..5_000 {
         desk.skill(&format!("own/skills/s{number:04}"), "This skill should be used when counted.");
@@ -217,7 +217,7 @@ fn five_thousand_skills_are_loaded_within_the_bounds_and_the_rest_is_named() {
     assert!(library.is_current());
 }
 
-// Where r9s behaves otherwise than its seed, we follow the seed.
+// Where r9s differs from its own specification, we follow the specification.
 
 #[test]
 fn unlike_r9s_a_name_that_leaves_its_folder_is_refused_everywhere() {
@@ -233,7 +233,7 @@ fn unlike_r9s_a_name_that_leaves_its_folder_is_refused_everywhere() {
 }
 
 #[test]
-fn unlike_r9s_a_key_nobody_knows_is_an_error_and_not_silence() {
+fn unlike_r9s_an_unknown_key_is_an_error_and_not_ignored() {
     let desk = Desk::new();
     desk.write("home/.r9s/commands/x.toml", "prompt = \"p\"\nsystem_prompt = \"q\"\n");
     let said = desk.load(false).command("x").unwrap_err().say().text(Lang::En);

@@ -1,5 +1,5 @@
-//! As much of YAML as stands in front matter: a mapping of names to texts, lists and
-//! mappings. No anchors, no tags, no types: `true` and `5` are texts as well.
+//! The subset of YAML used in front matter: a mapping of names to texts, lists and mappings. No
+//! anchors, no tags, no types: `true` and `5` are texts as well.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
@@ -12,7 +12,7 @@ pub enum Node {
     Map(Vec<(String, Node)>),
 }
 
-/// Why a text cannot be read, and where, counted from 1.
+/// Why a text cannot be parsed, and where, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     pub place: Place,
@@ -20,12 +20,12 @@ pub struct Wrong {
     pub why: String,
 }
 
-/// Values in all, and how deep they may stand in each other.
+/// Maximum number of values, and their deepest nesting.
 const MOST: usize = 2_000;
 const DEEPEST: usize = 8;
 
 impl Node {
-    /// A text, or what a list of texts is as one.
+    /// A text, or a list of texts joined to one.
     pub fn text(&self) -> Option<&str> {
         match self {
             Node::Text(text) => Some(text),
@@ -33,7 +33,7 @@ impl Node {
         }
     }
 
-    /// As one line, whatever it is.
+    /// Any node, as one line.
     pub fn flat(&self) -> String {
         match self {
             Node::Text(text) => text.clone(),
@@ -46,8 +46,7 @@ impl Node {
     }
 }
 
-/// Reads a mapping; an empty text is an empty one. Of a key that stands twice the first
-/// counts.
+/// Parses a mapping; an empty text is an empty one. If a key is repeated, the first one counts.
 pub fn read(text: &str) -> Result<Vec<(String, Node)>, Wrong> {
     let mut reader = Reader { parser: Parser::new_from_str(text), left: MOST };
     loop {
@@ -162,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_an_empty_mapping() {
+    fn an_empty_text_is_an_empty_mapping() {
         for empty in ["", "\n", "# only words\n", "~"] {
             assert_eq!(read(empty), Ok(Vec::new()), "{empty:?}");
         }
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_name_their_place() {
         assert_eq!(read("a: 1\nb: x: y\n").unwrap_err().place.line, 2);
         for wrong in ["- a", "a: &x 1\nb: *x", "just words", "a: ["] {
             assert!(read(wrong).is_err(), "{wrong:?}");
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_key_that_stands_twice_the_first_counts() {
+    fn the_first_of_two_equal_keys_counts() {
         assert_eq!(read("a: 1\na: 2").unwrap(), [("a".to_owned(), text("1"))]);
     }
 }

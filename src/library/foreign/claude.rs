@@ -1,7 +1,7 @@
-//! Claude's commands: Markdown with front matter; what follows it is the template.
+//! Claude's commands: Markdown with front matter; the template follows it.
 //!
-//! `model` is kept out: which model answers is not a file's to say. `allowed-tools` is
-//! told and grants nothing: a step asks by its own tier.
+//! `model` is ignored: a file does not choose the model. `allowed-tools` is reported and grants
+//! nothing: a step asks by its own tier.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::library::skill::{hint, one_line, tools};
 use crate::library::{Command, Form, Owner, at};
 use crate::words::{Say, library as w};
 
-/// The most letters of a description that is taken from the text itself.
+/// Maximum length in characters of a description taken from the text itself.
 const DESCRIBED: usize = 100;
 
-/// Reads the text of a command. What is odd and does no harm comes with it.
+/// Parses a command. Harmless oddities are returned with it.
 pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(Command, Vec<Say>), Say> {
     let parts = front::split(text);
     let (pairs, mended) = front::read(parts.front.unwrap_or_default())
@@ -40,14 +40,14 @@ pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(Comman
             "model" => {
                 remarks.push(w::MODEL_IGNORED.with("model", node.text().unwrap_or_default()));
             }
-            // Commands are typed by people; the model has none of them.
+            // The user types commands; the model cannot call them.
             _ => {}
         }
     }
     Ok((command, remarks))
 }
 
-/// Without a description, the first line says what it is about.
+/// Without a description, the first line describes the command.
 fn described(body: &str) -> String {
     let line = body.lines().map(|line| line.trim_start_matches('#').trim());
     let line = line.into_iter().find(|line| !line.is_empty()).unwrap_or_default();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn front_matter_describes_and_what_follows_is_the_template() {
+    fn front_matter_describes_and_the_template_follows_it() {
         let text = "---\ndescription: Commit\nargument-hint: [message] [scope]\n\
                     allowed-tools: Bash(git add:*), Bash(git commit:*)\nmodel: opus\n---\n\n\
                     Status: !`git status`\n\nCommit: $ARGUMENTS\n";
@@ -96,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_say_is_refused() {
+    fn an_empty_command_is_refused() {
         assert!(of("---\ndescription: x\n---\n\n").unwrap_err().contains("commit.md"));
     }
 
     #[test]
-    fn a_value_that_is_no_text_is_shown_as_one() {
+    fn a_value_that_is_not_text_is_shown_as_text() {
         assert_eq!(Node::List(vec![]).flat(), "");
         assert_eq!(of("---\ndescription: [a, b]\n---\nx").unwrap().0.description, "a, b");
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::library::{Command, Form, Owner, command};
 use crate::words::{Say, library as w};
 
-/// Reads the text of a command. Keys that only Gemini knows are named and left.
+/// Parses a command. Keys that only Gemini knows are reported and ignored.
 pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(Command, Vec<Say>), Say> {
     let (command, more) = command::read(file, name, owner, Form::Gemini, text)?;
     let remark = (!more.is_empty()).then(|| w::KEYS_IGNORED.with("keys", more.join(", ")));

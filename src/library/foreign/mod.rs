@@ -1,7 +1,7 @@
-//! Files that people keep for other agents, read where they lie and never written.
+//! Files written for other agents, read in place and never written.
 //!
-//! What shares our own format (`.r9s`, `.agents/skills`, `.claude/skills`) has no file in
-//! here: only the folder differs, and stands in [`places`](super::places).
+//! Formats that are the same as ours (`.r9s`, `.agents/skills`, `.claude/skills`) have no file in
+//! here: only the folder differs, and is listed in [`places`](super::places).
 
 pub mod claude;
 pub mod gemini;
