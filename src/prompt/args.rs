@@ -1,7 +1,8 @@
-//! The words behind a name: `-m "fix bug"` is two. Quotes keep blanks together, a
-//! backslash keeps the next character; a quote that is never closed is a character.
+//! Splits the arguments after a name into words: `-m "fix bug"` is two. Quotes keep spaces
+//! together, a backslash keeps the next character; a quote that is never closed is a plain
+//! character.
 
-/// Divides a text into words.
+/// Splits a text into words.
 pub fn split(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let mut words = Vec::new();
@@ -29,12 +30,12 @@ pub fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// What a backslash takes its meaning from; before anything else it is a backslash.
+/// The characters a backslash escapes; before anything else it is a backslash.
 fn keeps(c: char) -> bool {
     c.is_whitespace() || "\\\"'".contains(c)
 }
 
-/// What stands in quotes, and where it goes on behind them.
+/// The content of the quotes, and the position after them.
 fn closed(chars: &[char], from: usize, quote: char) -> Option<(String, usize)> {
     let mut inner = String::new();
     let mut at = from;

@@ -1,31 +1,31 @@
-//! What one typed line means, before any model sees it (002 §2.1).
+//! Parses one typed line into its intent, before any model sees it (002 §2.1).
 //!
 //! | typed | meaning |
 //! |---|---|
 //! | `/name args…` | a command; the name decides later which kind |
 //! | `!cmd`, `! cmd`, `` !`cmd` `` | a line for the user's shell |
 //! | `!!cmd` | the same, and its output is kept out of the context |
-//! | `@path`, `@"a b"`, `@dir/`, `@file:10-40` | a file that goes with the message |
+//! | `@path`, `@"a b"`, `@dir/`, `@file:10-40` | a file that is sent with the message |
 //! | `\/`, `\!`, `\@` | the plain character |
 //! | anything else | a message |
 //!
-//! `/` begins a command only where a name follows at once and no second `/` stands in
-//! that name, so `/usr/bin/env is missing` is a message. Only the first line is looked
-//! at: a pasted text that has `/x` or `!x` further down is a message as a whole.
+//! `/` begins a command only if a name follows at once and that name contains no second `/`, so
+//! `/usr/bin/env is missing` is a message. Only the first line is checked: a pasted text that has
+//! `/x` or `!x` further down is a message as a whole.
 
 use super::{args, mention};
 use crate::protocol::{Mention, Op, Part, Prompt};
 
-/// What the line asks for.
+/// The intent of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Intent {
     Empty,
-    /// Words for the model, and the files that are named among them.
+    /// Text for the model, and the files mentioned in it.
     Message {
         parts: Vec<Part>,
     },
-    /// A slash command, a user's command or a skill. `args` is the rest as typed, with
-    /// the files that are named in it.
+    /// A slash command, a user's command or a skill. `args` is the rest as typed, with the files
+    /// mentioned in it.
     Command {
         name: String,
         args: String,
@@ -38,15 +38,15 @@ pub enum Intent {
     },
 }
 
-/// What a line consists of: instructions, and the text that is left without them
-/// (002 §2.1). The files it names are looked at later, by others.
+/// A line split into instructions and the remaining text (002 §2.1). The files it mentions are read
+/// later, elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreprocessingResult {
     pub cleaned_content: String,
     pub commands: Vec<CommandInstruction>,
-    /// In the order they are named, also in the arguments of a command.
+    /// In order of appearance, including those in the arguments of a command.
     pub mentions: Vec<Mention>,
-    /// Nothing is left for the model.
+    /// True if no text is left for the model.
     pub should_halt: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct CommandInstruction {
     /// The other words, without their quotes.
     pub args: Vec<String>,
     pub kind: InstructionKind,
-    /// As it was typed.
+    /// The line as typed.
     pub original: String,
 }
 
@@ -67,7 +67,7 @@ pub enum InstructionKind {
     Shell,
 }
 
-/// Takes a typed text apart. Never fails: what is nothing else is a message.
+/// Splits a typed text. Never fails: anything else is a message.
 pub fn preprocess(content: &str) -> PreprocessingResult {
     let instruction = |name, args, kind| CommandInstruction {
         name,
@@ -100,12 +100,12 @@ pub fn preprocess(content: &str) -> PreprocessingResult {
     }
 }
 
-/// Reads what was typed.
+/// Parses typed text.
 pub fn read(typed: &str) -> Intent {
     read_beside(typed, &[])
 }
 
-/// Reads what was typed beside what was pasted: in a pasted text `@` is a character.
+/// Parses text of which parts were pasted: in a pasted text `@` is a plain character.
 pub fn read_beside(typed: &str, pasted: &[String]) -> Intent {
     let line = typed.trim();
     if line.is_empty() {
@@ -116,7 +116,7 @@ pub fn read_beside(typed: &str, pasted: &[String]) -> Intent {
         .unwrap_or_else(|| Intent::Message { parts: message(line, pasted) })
 }
 
-/// The words of a message, with the mentions as they were typed.
+/// The text of a message, with the mentions as they were typed.
 pub fn text_of(parts: &[Part]) -> String {
     parts
         .iter()
@@ -135,8 +135,8 @@ fn mentions_of(parts: &[Part]) -> Vec<Mention> {
     parts.iter().filter_map(mention).collect()
 }
 
-/// What a message asks of a session. `whole` puts folded pastes back into a text; what it
-/// puts in is not read.
+/// The operation that submits a message. `whole` restores folded pastes in a text; the restored
+/// text is not parsed.
 pub fn submit(parts: Vec<Part>, whole: impl Fn(&str) -> String) -> Op {
     let shown = whole(&text_of(&parts));
     if mentions_of(&parts).is_empty() {
@@ -184,7 +184,7 @@ fn shell(line: &str) -> Option<Intent> {
     (!rest.is_empty()).then(|| Intent::Shell { line: rest.to_owned(), keep })
 }
 
-/// The words of a message apart from the files it names.
+/// The text of a message, separated from the files it mentions.
 fn message(line: &str, pasted: &[String]) -> Vec<Part> {
     let line = line.strip_prefix('\\').filter(|rest| rest.starts_with(['/', '!'])).unwrap_or(line);
     let mut parts = Vec::new();
@@ -204,7 +204,7 @@ fn message(line: &str, pasted: &[String]) -> Vec<Part> {
     parts
 }
 
-/// The mentions that do not stand in a pasted text.
+/// The mentions that are not in a pasted text.
 fn named(line: &str, pasted: &[String]) -> Vec<mention::Found> {
     let inside = |at: usize| {
         pasted.iter().filter(|text| !text.is_empty()).any(|text| {
@@ -215,7 +215,7 @@ fn named(line: &str, pasted: &[String]) -> Vec<mention::Found> {
     mention::find(line).into_iter().filter(|found| !inside(found.from)).collect()
 }
 
-/// Takes the escapes away: `\@` anywhere.
+/// Removes the escapes: `\@` anywhere.
 fn plain(text: &str) -> String {
     text.replace(r"\@", "@")
 }
@@ -276,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn a_lonely_mark_is_a_message() {
+    fn a_lone_mark_is_a_message() {
         assert_eq!(read("!"), message("!"));
         assert_eq!(read("!!"), message("!!"));
         assert_eq!(read("/"), message("/"));
     }
 
     #[test]
-    fn plain_text_is_a_message_and_holds_no_instruction() {
+    fn plain_text_is_a_message_without_instructions() {
         let read = preprocess("hello world");
         assert_eq!(read.cleaned_content, "hello world");
         assert!(read.commands.is_empty() && !read.should_halt);
@@ -311,14 +311,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_named_in_the_arguments_of_a_command_is_found() {
+    fn a_file_mentioned_in_the_arguments_of_a_command_is_found() {
         let read = preprocess("/review @src/index.ts");
         assert_eq!(read.commands[0].args, ["@src/index.ts"]);
         assert_eq!(written(&read.mentions), ["@src/index.ts"]);
     }
 
     #[test]
-    fn a_file_that_is_named_in_a_message_stands_apart_from_its_words() {
+    fn a_file_mentioned_in_a_message_is_separated_from_its_text() {
         let Intent::Message { parts } = read("check this @file, please") else { panic!() };
         let mention = Mention { path: "file".into(), lines: None };
         let expected = [
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_folded_paste_holds_is_not_read() {
+    fn the_contents_of_a_folded_paste_are_not_parsed() {
         let Intent::Message { parts } = read("@a.rs [pasted]") else { panic!() };
         let Op::Prompt { prompt } = submit(parts, |text| text.replace("[pasted]", "@b.rs")) else {
             panic!()
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_line_names_no_files() {
+    fn a_shell_line_mentions_no_files() {
         assert!(preprocess("!cat @a").mentions.is_empty());
     }
 }

@@ -1,11 +1,11 @@
 //! Mentions of files in a text: `@src/lib.rs`, `@"a b.rs"`, `@dir/`, `@file:10-40`.
 //!
-//! Where one may begin, where it ends, and what it names. Whether there is such a file
-//! is for whoever may look.
+//! Decides where a mention may begin, where it ends, and what it names. Whether the file exists is
+//! checked elsewhere.
 
 use crate::protocol::{Lines, Mention};
 
-/// A mention and where it stands: bytes from its `@` to behind its end.
+/// A mention and its place: bytes from its `@` to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub from: usize,
@@ -13,7 +13,7 @@ pub struct Found {
     pub mention: Mention,
 }
 
-/// The mentions of a text, in order. `\@` begins none.
+/// The mentions of a text, in order. `\@` is not one.
 pub fn find(text: &str) -> Vec<Found> {
     let mut found = Vec::new();
     let mut before = None;
@@ -32,13 +32,13 @@ pub fn find(text: &str) -> Vec<Found> {
     found
 }
 
-/// Whether a mention may begin behind this character. Chinese is written without blanks,
-/// so a letter of ours is what ends a chance: `me@home` is an address.
+/// Whether a mention may begin after this character. Chinese is written without spaces, so only a
+/// Latin letter rules it out: `me@home` is an address.
 pub fn begins(before: Option<char>) -> bool {
     before.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || "([{<'\",:;".contains(c))
 }
 
-/// What stands behind an `@`, and how many bytes of it belong to the mention.
+/// The mention after an `@`, and its length in bytes.
 pub fn read(text: &str) -> Option<(Mention, usize)> {
     let (path, len) = match text.strip_prefix('"') {
         Some(rest) => {
@@ -55,7 +55,7 @@ pub fn read(text: &str) -> Option<(Mention, usize)> {
     Some((Mention { path, lines }, len + more))
 }
 
-/// A whole text as a path, with the range of lines at its end, if one stands there.
+/// A whole text as a path, with the range of lines at its end, if it has one.
 pub fn ranged(text: &str) -> Option<(String, Option<Lines>)> {
     let inner = |text: &str| {
         let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -71,8 +71,7 @@ pub fn ranged(text: &str) -> Option<(String, Option<Lines>)> {
     (!whole.0.is_empty()).then_some(whole)
 }
 
-/// A path without quotes: blanks behind a backslash belong to it, punctuation at its end
-/// does not.
+/// A path without quotes: escaped spaces belong to it, punctuation at its end does not.
 fn plain(text: &str) -> (String, usize) {
     let mut end = 0;
     let mut chars = text.char_indices().peekable();
@@ -82,7 +81,7 @@ fn plain(text: &str) -> (String, usize) {
             end = at + 2;
             continue;
         }
-        // Chinese is written without blanks: the next mention may follow at once.
+        // Chinese is written without spaces: the next mention may follow at once.
         let next =
             c == '@' && !text.get(..at).is_some_and(|text| text.ends_with(|c: char| c.is_ascii()));
         if ends(c) || next || (c == ':' && range(text.get(at..).unwrap_or_default()).is_some()) {
@@ -98,14 +97,14 @@ fn plain(text: &str) -> (String, usize) {
     (path.replace("\\ ", " "), path.len())
 }
 
-/// A character no path goes on with: blanks, quotes, and the punctuation of Chinese.
+/// A character that ends a path: spaces, quotes, and Chinese punctuation.
 fn ends(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || "\"'`<>|,;*?$，。；：！？、（）【】《》「」『』〈〉“”‘’…—".contains(c)
 }
 
-/// Whether the last character of a path is rather the end of a sentence around it.
+/// Whether the last character of a path more likely ends a sentence around it.
 fn hangs(last: char, path: &str) -> bool {
     let count = |c: char| path.chars().filter(|other| *other == c).count();
     match last {
@@ -119,7 +118,7 @@ fn hangs(last: char, path: &str) -> bool {
     }
 }
 
-/// `:10`, `:10-40`, `:10-`; with how many bytes it has.
+/// `:10`, `:10-40`, `:10-`; with its length in bytes.
 fn range(text: &str) -> Option<(Lines, usize)> {
     let rest = text.strip_prefix(':')?;
     let (first, rest) = number(rest)?;
@@ -130,7 +129,7 @@ fn range(text: &str) -> Option<(Lines, usize)> {
             None => (None, rest),
         },
     };
-    // `:10x` is a part of a name.
+    // `:10x` is part of a name.
     let goes_on =
         rest.chars().next().is_some_and(|c| c.is_ascii_alphanumeric() || "/_".contains(c));
     let sound = !goes_on && first > 0 && last.is_none_or(|last| last >= first);
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_stands_is_told_in_bytes() {
+    fn the_place_of_a_mention_is_in_bytes() {
         let text = "看看@src/main.rs，谢谢";
         let found = &find(text)[0];
         assert_eq!(text.get(found.from..found.to), Some("@src/main.rs"));

@@ -1,5 +1,5 @@
-//! What the user typed or a template says, and what it means, before any model sees it.
-//! Pure text to plain data; files and processes are looked at later, by others.
+//! Parses text that the user typed or that a template contains, before any model sees it. Pure text
+//! to plain data; files and processes are handled later, elsewhere.
 
 pub mod args;
 pub mod line;

@@ -1,4 +1,4 @@
-//! The signs of Markdown commands and skills.
+//! The placeholders of Markdown commands and skills.
 
 use super::{Bit, Form, Hole, Piece, put, shell};
 use crate::prompt::mention;
@@ -9,7 +9,7 @@ use crate::words::Say;
 const ROOTS: &[&str] = &["${SKILL_ROOT}", "${CLAUDE_SKILL_DIR}"];
 const ARGUMENTS: &str = "$ARGUMENTS";
 
-/// The sign for an argument at the start of `text`, and its length.
+/// The placeholder for an argument at the start of `text`, and its length.
 pub(super) fn hole(text: &str) -> Option<(Hole, usize)> {
     let rest = text.strip_prefix('$')?;
     if let Some(root) = ROOTS.iter().find(|root| text.starts_with(**root)) {
@@ -50,11 +50,11 @@ pub(super) fn read(text: &str) -> Result<Vec<Piece>, Say> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Text,
-    /// Code of a fence, and the rows that open and close it.
+    /// Fenced code, and the lines that open and close it.
     Fence,
 }
 
-/// The signs that open or close fenced code.
+/// The marks that open or close fenced code.
 fn fence_mark(row: &str) -> Option<&str> {
     let row = row.trim_start_matches(' ');
     let sign = row.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -111,7 +111,7 @@ fn command(text: &str) -> Result<Option<(Piece, usize)>, crate::words::Word> {
     Ok(Some((Piece::Shell(line), inner.len() + 3)))
 }
 
-/// `@path` at the start of `text`; arguments may stand in the path.
+/// `@path` at the start of `text`; the path may contain arguments.
 fn file(text: &str) -> Option<(Piece, usize)> {
     let mut path = Vec::new();
     let mut lines: Option<Lines> = None;
@@ -124,7 +124,7 @@ fn file(text: &str) -> Option<(Piece, usize)> {
             continue;
         }
         let Some((mention, len)) = mention::read(rest) else { break };
-        // Behind an argument a dot ends the sentence.
+        // After an argument, a dot ends the sentence.
         if !path.is_empty() && mention.path.chars().all(|c| c == '.') {
             break;
         }

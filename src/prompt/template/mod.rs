@@ -1,18 +1,18 @@
-//! Templates of commands and skills: read once into pieces, then filled.
+//! Templates of commands and skills: parsed once into pieces, then filled.
 //!
-//! | stands in a template | of a command (TOML) | of Markdown |
+//! | meaning | in a command (TOML) | in Markdown |
 //! |---|---|---|
 //! | all arguments, as typed | `{{args}}` | `$ARGUMENTS` |
 //! | one argument | | `$1` … `$9` |
 //! | the folder of the skill | | `${SKILL_ROOT}` |
-//! | what a shell line writes | `!{ line }` | `` !`line` `` |
-//! | what a file holds | `@{path}`, in its place | `@path`, behind the message |
+//! | the output of a shell line | `!{ line }` | `` !`line` `` |
+//! | the contents of a file | `@{path}`, in place | `@path`, after the message |
 //!
-//! Reading happens before anything is put in. What is put in, an argument or the name of
-//! a file, becomes [`Part::Text`] or a word of a shell line and is never read again;
-//! nothing here takes a part back. Files and shell lines are left to others.
+//! Parsing happens before anything is inserted. An inserted argument or file name becomes
+//! [`Part::Text`] or a word of a shell line and is never parsed again; nothing here parses a part.
+//! Files and shell lines are handled elsewhere.
 //!
-//! In fenced code of Markdown only arguments are put in: an example is no order.
+//! In fenced code of Markdown only arguments are inserted: an example is not an instruction.
 
 use std::borrow::Cow;
 
@@ -27,12 +27,12 @@ mod tests;
 
 pub use shell::Line;
 
-/// The longest template, in bytes.
+/// Longest template, in bytes.
 const LONGEST: usize = 1024 * 1024;
-/// The most shell lines of one template: a person reads them all.
+/// Maximum number of shell lines in one template: the user reads them all.
 const MOST_SHELL: usize = 32;
 
-/// Which signs count.
+/// The syntax of the placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `{{args}}`, `!{…}`, `@{…}`.
@@ -41,7 +41,7 @@ pub enum Form {
     Markdown,
 }
 
-/// A template that was read.
+/// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pieces: Vec<Piece>,
@@ -63,7 +63,7 @@ enum Bit {
     Hole(Hole),
 }
 
-/// Where something is put in.
+/// A placeholder for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hole {
     /// All arguments, as they were typed.
@@ -74,7 +74,7 @@ pub enum Hole {
     Root,
 }
 
-/// What is put in.
+/// The values to insert.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     all: String,
@@ -83,7 +83,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// `root`: the folder of the skill, where there is one.
+    /// `root`: the folder of the skill, if there is one.
     pub fn new(args: &str, root: Option<String>) -> Values {
         Values { all: args.trim().to_owned(), words: args::split(args), root }
     }
@@ -99,11 +99,11 @@ impl Values {
 }
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// One sentence with the line, for a piece that is empty or has no end, for an
-    /// argument where no quoting would hold it, and for a template beyond the limits.
+    /// One sentence with the line, for a piece that is empty or has no end, for an argument in a
+    /// place where no quoting works, and for a template beyond the limits.
     pub fn parse(text: &str, form: Form) -> Result<Template, Say> {
         if text.len() > LONGEST {
             return Err(words::TEMPLATE_LONG.with("most", LONGEST / 1024));
@@ -118,7 +118,7 @@ impl Template {
         Ok(Template { pieces })
     }
 
-    /// The shell lines as they stand in the file.
+    /// The shell lines as they are in the file.
     pub fn shell(&self) -> impl Iterator<Item = &Line> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Shell(line) => Some(line),
@@ -126,7 +126,7 @@ impl Template {
         })
     }
 
-    /// Whether an argument is put in anywhere.
+    /// Whether an argument is inserted anywhere.
     pub fn takes_args(&self) -> bool {
         let is_arg = |hole: &Hole| *hole != Hole::Root;
         self.pieces.iter().any(|piece| match piece {
@@ -139,8 +139,7 @@ impl Template {
         })
     }
 
-    /// Puts the values in. Arguments no piece asks for follow the text, so that none is
-    /// lost.
+    /// Inserts the values. Arguments without a placeholder follow the text, so that none is lost.
     pub fn fill(&self, values: &Values) -> Vec<Part> {
         let mut parts = Vec::new();
         for piece in &self.pieces {
@@ -167,8 +166,8 @@ impl Template {
         parts
     }
 
-    /// Puts the values in and leaves the shell lines as they stand in the file: what a
-    /// model gets that asks for a skill, since no model may make a line for a shell.
+    /// Inserts the values and leaves the shell lines as they are in the file: the form for a model
+    /// that asks for a skill, since no model may write a line for a shell.
     pub fn read_only(&self, values: &Values) -> String {
         let mut out = String::new();
         for piece in &self.pieces {
@@ -189,7 +188,7 @@ impl Template {
     }
 }
 
-/// Adds text; neighbours become one.
+/// Adds text, merging it with text before it.
 fn say(parts: &mut Vec<Part>, text: &str) {
     match parts.last_mut() {
         _ if text.is_empty() => {}
@@ -207,8 +206,8 @@ fn joined(path: &[Bit], values: &Values) -> String {
         .collect()
 }
 
-/// The arguments of a template in one shell line, as `policy explain` is asked about it.
-/// `None`: they cannot stand where the line has them.
+/// The arguments of a template inserted into one shell line, for `policy explain`. `None`: the line
+/// cannot have them in that place.
 pub fn filled_line(line: &str, args: &str) -> Option<String> {
     let (line, _) = shell::read(line, Form::Braces, shell::End::Text).ok()?;
     Some(line.fill(&Values::new(args, None)))
@@ -216,7 +215,7 @@ pub fn filled_line(line: &str, args: &str) -> Option<String> {
 
 const ARGS: &str = "{{args}}";
 
-/// The sign for an argument at the start of `text`, and its length.
+/// The placeholder for an argument at the start of `text`, and its length.
 fn hole(text: &str, form: Form) -> Option<(Hole, usize)> {
     match form {
         Form::Braces => text.starts_with(ARGS).then_some((Hole::All, ARGS.len())),
@@ -230,7 +229,7 @@ fn braces(text: &str) -> Result<Vec<Piece>, Say> {
     let line_of = |rest: &str| line_number(text, text.len() - rest.len());
     while let Some(at) = next_sign(rest) {
         let Some((before, sign)) = rest.split_at_checked(at) else { break };
-        // A backslash makes a character of the sign.
+        // A backslash makes the placeholder plain text.
         if let Some(before) = before.strip_suffix('\\') {
             let len = sign.find('{').map_or(0, |at| at + 1);
             let (plain, behind) = sign.split_at_checked(len).unwrap_or((sign, ""));
@@ -296,7 +295,7 @@ fn path(text: &str) -> Option<(Vec<Bit>, usize)> {
     }
 }
 
-/// The path without the blanks around it, its quotes, and its range of lines.
+/// The path without the spaces around it, its quotes, and its range of lines.
 fn ranged(mut bits: Vec<Bit>) -> Option<(Vec<Bit>, Option<Lines>)> {
     if let Some(Bit::Text(first)) = bits.first_mut() {
         *first = first.trim_start().to_owned();
@@ -319,7 +318,7 @@ fn line_number(text: &str, at: usize) -> usize {
     1 + text.get(..at).map_or(0, |before| before.matches('\n').count())
 }
 
-/// What is put into a shell line, quoted for where it stands.
+/// A value for a shell line, quoted for its place.
 fn quoted(value: &str, quoting: shell::Quoting) -> Cow<'_, str> {
     use shell::Quoting;
     let escape = |signs: &str| {

@@ -1,14 +1,13 @@
-//! The shell line of a template: where it ends, and how what is put into it must be
-//! quoted. Not a judgement of what it does.
+//! Parses the shell line of a template: where it ends, and how inserted values must be quoted. Does
+//! not judge what it does.
 //!
-//! It follows quotes, substitutions, parentheses, comments and here-documents. Where an
-//! argument would stand in something that cannot hold any text as one word, the template
-//! is refused rather than filled.
+//! It follows quotes, substitutions, parentheses, comments and here-documents. If an argument is in
+//! a place that cannot hold any text as one word, the template is refused rather than filled.
 
 use super::{Form, Hole, Values, hole, quoted};
 use crate::words::{Word, prompt as words};
 
-/// A line with what is put into it.
+/// A line with its placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     source: String,
@@ -21,7 +20,7 @@ enum Bit {
     Hole(Hole, Quoting),
 }
 
-/// How a value is kept one word where it stands.
+/// How a value is quoted so that it stays one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quoting {
     /// In quotes of its own.
@@ -32,22 +31,22 @@ pub(super) enum Quoting {
     Ansi,
 }
 
-/// Where a line ends.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// At the brace that closes it.
     Brace,
-    /// With the text.
+    /// At the end of the text.
     Text,
 }
 
 impl Line {
-    /// As it stands in the file.
+    /// As it is in the file.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// With the values in it, each as one word.
+    /// With the values inserted, each as one word.
     pub fn fill(&self, values: &Values) -> String {
         let mut out = String::new();
         for bit in &self.bits {
@@ -67,7 +66,7 @@ impl Line {
     }
 }
 
-/// Reads a line, and how many bytes it has with its closing brace.
+/// Parses a line; also returns its length in bytes with its closing brace.
 pub(super) fn read(text: &str, form: Form, end: End) -> Result<(Line, usize), Word> {
     let mut reader = Reader {
         text,
@@ -90,7 +89,7 @@ pub(super) fn read(text: &str, form: Form, end: End) -> Result<(Line, usize), Wo
     Ok((Line { source: source.to_owned(), bits: reader.bits }, len))
 }
 
-/// What the reader stands in.
+/// The construct the parser is inside of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Within {
     Plain {
@@ -101,7 +100,7 @@ enum Within {
     Double,
     Ansi,
     Backquote,
-    /// `$((…))`; how many parentheses are open.
+    /// `$((…))`; the number of open parentheses.
     Sum(usize),
     Comment,
 }
@@ -124,13 +123,13 @@ struct Reader<'a> {
     form: Form,
     end: End,
     at: usize,
-    /// From here on nothing has become a bit.
+    /// Start of the text that is not yet part of a bit.
     from: usize,
     bits: Vec<Bit>,
     within: Vec<Within>,
     /// A word may begin here.
     word: bool,
-    /// What follows is not surely understood.
+    /// The rest may not be parsed correctly.
     lost: bool,
     waiting: Vec<Here>,
 }
@@ -148,7 +147,7 @@ impl<'a> Reader<'a> {
         &mut self.within[last]
     }
 
-    /// Up to the end; answers with where the line ends.
+    /// Runs to the end of the line; returns its position.
     fn run(&mut self) -> Result<usize, Word> {
         loop {
             let rest = self.rest();
@@ -184,7 +183,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text is over.
+    /// Handles the end of the text.
     fn ended(&mut self) -> Result<usize, Word> {
         if self.end == End::Brace {
             return Err(words::TEMPLATE_SHELL_OPEN);
@@ -193,7 +192,7 @@ impl<'a> Reader<'a> {
         Ok(self.at)
     }
 
-    /// `awk '{print $2}'`: in single quotes a shell would not look at it either.
+    /// `awk '{print $2}'`: a shell would not expand it in single quotes either.
     fn is_shells_own(&mut self, hole: Hole) -> bool {
         matches!(hole, Hole::Nth(_)) && *self.top() == Within::Single
     }
@@ -252,7 +251,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A backslash and what it escapes. Nothing can be put in there.
+    /// A backslash and the character it escapes. No value can be inserted there.
     fn escaped(&mut self) -> Result<(), Word> {
         self.step('\\');
         if hole(self.rest(), self.form).is_some() {
@@ -276,7 +275,7 @@ impl<'a> Reader<'a> {
         if self.word && c == '#' {
             self.enter(Within::Comment);
         } else if self.word && self.rest().split(char::is_whitespace).next() == Some("case") {
-            // Its patterns close parentheses that nobody opened.
+            // Its patterns close parentheses that were never opened.
             self.lost = true;
             self.step(c);
         } else if self.take("$'") {
@@ -294,7 +293,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What begins in quotes as well as outside them.
+    /// Expansions that are valid inside quotes as well as outside.
     fn expansion(&mut self) -> bool {
         if self.take("$((") {
             self.enter(Within::Sum(2));
@@ -346,13 +345,13 @@ impl<'a> Reader<'a> {
                 self.within.pop();
             }
             ')' => *self.top() = Within::Sum(open - 1),
-            // Quotes in there have rules of their own.
+            // Quotes in there have their own rules.
             '"' | '\'' | '`' | '\\' => self.lost = true,
             _ => {}
         }
     }
 
-    /// A comment ends with its row; a brace in it may still close the piece.
+    /// A comment ends with its line; a brace in it may still close the piece.
     fn comment(&mut self, c: char) {
         if c == '\n' || c == '}' {
             self.within.pop();
@@ -369,8 +368,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `${NAME…}` without anything nested is passed over; behind another one nothing is
-    /// sure any more.
+    /// Skips `${NAME…}` without anything nested; after any other form the rest may not be parsed
+    /// correctly.
     fn parameter(&mut self) {
         let rest = self.rest();
         let end = rest.find(|c: char| "}'\"`\\${".contains(c) || c == '\n');
@@ -380,13 +379,13 @@ impl<'a> Reader<'a> {
             return;
         }
         self.lost = true;
-        // The brace that opened it wants its own.
+        // An opening brace needs its own closing one.
         if let Within::Plain { braces, .. } = self.top() {
             *braces += 1;
         }
     }
 
-    /// The delimiter of a here-document, behind its `<<`.
+    /// The delimiter of a here-document, after its `<<`.
     fn here(&mut self) {
         let tabs = self.take("-");
         while self.rest().starts_with([' ', '\t']) {
@@ -404,7 +403,7 @@ impl<'a> Reader<'a> {
         self.waiting.push(Here { delimiter, tabs });
     }
 
-    /// The texts of the here-documents that wait, row by row.
+    /// The texts of the pending here-documents, line by line.
     fn here_documents(&mut self) -> Result<(), Word> {
         for here in std::mem::take(&mut self.waiting) {
             loop {

@@ -24,7 +24,7 @@ fn mention(path: &str) -> Mention {
 }
 
 #[test]
-fn the_arguments_stand_where_the_template_has_them() {
+fn the_arguments_replace_their_placeholders() {
     assert_eq!(braces("Sum up: {{args}}.", "focus on risks"), [text("Sum up: focus on risks.")]);
     assert_eq!(
         braces("See:\n!{git diff --staged}\nDone", ""),
@@ -38,7 +38,7 @@ fn the_arguments_stand_where_the_template_has_them() {
 }
 
 #[test]
-fn r9s_differs_an_argument_is_put_in_before_shell_pieces_are_found_here_it_stays_text() {
+fn r9s_differs_an_argument_is_inserted_before_shell_pieces_are_found_here_it_stays_text() {
     for args in ["!{id}", "!`id`", "{{args}}", "@{a}", "@a", "$1", "$ARGUMENTS"] {
         assert_eq!(braces("a {{args}} b", args), [text(&format!("a {args} b"))], "{args}");
         assert_eq!(markdown("a $ARGUMENTS b", args), [text(&format!("a {args} b"))], "{args}");
@@ -72,7 +72,7 @@ fn awk_works_in_both_forms() {
 }
 
 #[test]
-fn an_argument_is_quoted_for_where_it_stands() {
+fn an_argument_is_quoted_for_its_place() {
     let args = "a'b\"c$d`e\\";
     let cases = [
         ("echo {{args}}", r#"echo 'a'\''b"c$d`e\'"#),
@@ -88,7 +88,7 @@ fn an_argument_is_quoted_for_where_it_stands() {
 }
 
 #[test]
-fn an_argument_where_no_quoting_holds_it_is_refused_with_the_line() {
+fn an_argument_that_no_quoting_can_hold_is_refused_with_the_line() {
     for line in [
         "echo `echo {{args}}`",
         "echo \\{{args}}",
@@ -105,7 +105,7 @@ fn an_argument_where_no_quoting_holds_it_is_refused_with_the_line() {
 }
 
 #[test]
-fn nothing_is_put_into_a_shell_line_when_there_is_no_argument() {
+fn nothing_is_inserted_into_a_shell_line_without_an_argument() {
     assert_eq!(braces("!{git log {{args}}}", " "), [shell("git log")]);
 }
 
@@ -119,12 +119,12 @@ fn a_piece_without_its_end_is_an_error_with_its_line() {
 }
 
 #[test]
-fn a_backslash_makes_a_character_of_a_sign() {
+fn a_backslash_makes_a_placeholder_plain_text() {
     assert_eq!(braces(r"\!{id} \@{a} \{{args}}", ""), [text("!{id} @{a} {{args}}")]);
 }
 
 #[test]
-fn arguments_nobody_asks_for_follow_the_text() {
+fn arguments_without_a_placeholder_follow_the_text() {
     assert_eq!(braces("Explain.", "this"), [text("Explain.\n\nthis")]);
     assert_eq!(markdown("Explain.", "this"), [text("Explain.\n\nthis")]);
     assert_eq!(braces("!{ls}", "x"), [shell("ls"), text("\n\nx")]);
@@ -132,7 +132,7 @@ fn arguments_nobody_asks_for_follow_the_text() {
 }
 
 #[test]
-fn the_signs_of_markdown_count() {
+fn markdown_placeholders_are_recognised() {
     assert_eq!(
         markdown("Fix #$1 with $2, all: $ARGUMENTS", "12 \"high prio\" x"),
         [text("Fix #12 with high prio, all: 12 \"high prio\" x")]
@@ -179,7 +179,7 @@ fn a_model_gets_shell_lines_as_text() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_without_a_panic(text in "[\\PC\n]{0,60}", args in "[\\PC\n]{0,20}") {
+    fn any_text_is_parsed_without_a_panic(text in "[\\PC\n]{0,60}", args in "[\\PC\n]{0,20}") {
         for form in [Form::Braces, Form::Markdown] {
             if let Ok(template) = Template::parse(&text, form) {
                 template.fill(&Values::new(&args, None));
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn signs_in_any_order_are_read_without_a_panic(
+    fn placeholders_in_any_order_are_parsed_without_a_panic(
         parts in prop::collection::vec(
             prop::sample::select(vec![
                 "!{", "}", "{{args}}", "@{", "'", "\"", "`", "$(", "(", ")", "${", "\\", "<<E", "\n",
@@ -205,9 +205,9 @@ proptest! {
         }
     }
 
-    /// The shell lines of a filled template are those of its source, whatever is put in.
+    /// The shell lines of a filled template are those of its source, whatever is inserted.
     #[test]
-    fn what_is_put_in_never_makes_a_piece(args in "[!{}@$`'\"a-z0-9 \n]{0,24}") {
+    fn inserted_text_never_becomes_a_piece(args in "[!{}@$`'\"a-z0-9 \n]{0,24}") {
         let parts = braces("{{args}} !{echo \"{{args}}\"} @{x} {{args}}", &args);
         let shells = parts.iter().filter(|part| matches!(part, Part::Shell(_))).count();
         let files = parts.iter().filter(|part| matches!(part, Part::Insert(_))).count();
