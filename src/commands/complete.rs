@@ -1,23 +1,23 @@
-//! What could be meant by a line that is still being typed.
+//! Completes a slash command while it is typed.
 
 use super::dispatch::find_in;
 use super::table::COMMANDS;
 use super::{Args, Call, Category, Command, Source, kept};
 use crate::words::{Value, commands as w};
 
-/// One way to go on.
+/// One possible completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The whole line as it would be.
+    /// The whole line after completion.
     pub text: String,
-    /// What may follow: `<message>`.
+    /// The hint for what may follow: `<message>`.
     pub hint: String,
     pub about: Option<Value>,
     pub category: Option<Category>,
 }
 
-/// The candidates for `line`, which begins with `/`: names while the name is typed,
-/// values behind it. The best come first; those of equal rank in the order of the table.
+/// The candidates for `line`, which begins with `/`: names while the name is typed, values after
+/// it. The best come first; those of equal rank in the order of the table.
 pub fn complete(call: &Call<'_>, line: &str) -> Vec<Candidate> {
     let line = line.trim_start();
     let typed = line.strip_prefix('/').unwrap_or(line);
@@ -58,7 +58,7 @@ fn names(call: &Call<'_>, typed: &str) -> Vec<Candidate> {
     found.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// What a script takes, while its arguments are typed: `{name: …, ` and the next one.
+/// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one.
 fn inputs(call: &Call<'_>, name: &str, script: &str, typed: &str) -> Vec<Candidate> {
     let Some((_, inputs)) = call.kept.inputs.iter().find(|(known, _)| known == script) else {
         return Vec::new();
@@ -66,12 +66,12 @@ fn inputs(call: &Call<'_>, name: &str, script: &str, typed: &str) -> Vec<Candida
     let (before, partial) = match typed.rfind(['{', ',']) {
         Some(at) => typed.split_at(at + 1),
         None if typed.is_empty() => ("{", ""),
-        // A plain text goes to the input that takes one.
+        // A plain text is assigned to the input that accepts one.
         None => return Vec::new(),
     };
     let partial = partial.trim_start();
     let quotes = before.chars().filter(|c| *c == '"').count();
-    // Behind a colon, or inside quotes, a value is typed.
+    // After a colon, or inside quotes, a value is being typed.
     if partial.contains([':', '}']) || quotes % 2 == 1 || !before.starts_with('{') {
         return Vec::new();
     }
@@ -109,7 +109,7 @@ fn values(call: &Call<'_>, command: &Command, name: &str, typed: &str) -> Vec<Ca
         | Args::RequiredOfThen(_, source, _) => known(call, source),
     };
     if is_path(command.args) {
-        // Hidden ones are for who asks for them.
+        // Hidden entries are offered only when asked for.
         let hidden = |path: &str| last(path).starts_with('.');
         values.retain(|value| hidden(typed) || !hidden(value.trim_end_matches('/')));
     }
@@ -135,8 +135,7 @@ fn is_path(args: Args) -> bool {
     matches!(args, Args::OptionalOf(_, Source::Folders))
 }
 
-/// The folder that the path in a line has come to, as it was typed; `None`: the line takes
-/// no path.
+/// The folder of the path typed so far; `None`: the line does not take a path.
 pub fn typed_folder(line: &str) -> Option<&str> {
     let (name, typed) = line.trim_start().strip_prefix('/')?.split_once(char::is_whitespace)?;
     let command = find_in(COMMANDS, name).filter(|command| is_path(command.args));
@@ -159,7 +158,7 @@ fn about(call: &Call<'_>, command: &Command, value: &str, used: Option<&str>) ->
     Some(bot.1.as_str().into())
 }
 
-/// What is known at this moment.
+/// The values known at this moment.
 fn known(call: &Call<'_>, source: Source) -> Vec<String> {
     match source {
         Source::Models => call.models.to_vec(),
@@ -182,7 +181,7 @@ fn known(call: &Call<'_>, source: Source) -> Vec<String> {
     }
 }
 
-/// The value that counts now, where the session knows it.
+/// The current value, if the session knows it.
 fn used<'c>(call: &'c Call<'_>, command: &Command) -> Option<&'c str> {
     match command.name {
         "model" => Some(call.facts.model.as_str()),
@@ -193,13 +192,13 @@ fn used<'c>(call: &'c Call<'_>, command: &Command) -> Option<&'c str> {
     }
 }
 
-/// How well a name fits, best first.
+/// How well a name matches, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Same,
     Begins,
     Holds,
-    /// The letters stand in it, in their order.
+    /// Contains the letters in order.
     Scattered,
 }
 

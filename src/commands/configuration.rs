@@ -1,4 +1,4 @@
-//! Commands that change how this session behaves.
+//! Commands that change the behaviour of this session.
 
 use super::{Act, Call, Outcome, refusal};
 use crate::protocol::{Mode, Notice, Op};
@@ -11,11 +11,11 @@ pub(super) fn model(call: &Call<'_>, name: &str) -> Outcome {
     let same = |known: &&String| known.to_lowercase() == name.to_lowercase();
     let known = call.models.iter().find(same);
     let set = Outcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
-    // Without a server there is no list to speak of; the session says what is missing.
+    // Without a server there is no list to check; the session reports what is missing.
     if known.is_some() || call.models.is_empty() || call.facts.base_url.is_empty() {
         return set;
     }
-    // The server's list may be old: it is asked all the same, and will say so itself.
+    // The list may be outdated: the server is asked anyway, and will report it itself.
     let notice = Notice::warning(w::MODEL_NOT_LISTED.with("name", super::short(name)));
     Outcome::Many(vec![Outcome::Say(notice), set])
 }
@@ -53,7 +53,7 @@ pub(super) fn timestamps(_: &Call<'_>, name: &str) -> Outcome {
     switch("timestamps", name, Act::Timestamps)
 }
 
-/// `on`, `off`, or nothing for the other way round.
+/// `on`, `off`, or nothing to toggle.
 fn switch(command: &'static str, name: &str, act: fn(Option<bool>) -> Act) -> Outcome {
     Outcome::Do(act(match name.to_lowercase().as_str() {
         "" => None,
@@ -74,7 +74,7 @@ pub(super) fn deny(call: &Call<'_>, rule: &str) -> Outcome {
     rule_op(call, rule, |rule| Op::Deny { rule })
 }
 
-/// Without a path, the folders of the session.
+/// Without a path, shows the folders of the session.
 pub(super) fn add_dir(call: &Call<'_>, path: &str) -> Outcome {
     if path.is_empty() {
         let rows = super::info::folders(call);
@@ -87,7 +87,8 @@ pub(super) fn trust(_: &Call<'_>, _: &str) -> Outcome {
     Outcome::Send(Op::Trust)
 }
 
-/// Without a rule, those there are. A rule names a program: `*` alone would be everything.
+/// Without a rule, shows the existing ones. A rule names a program: `*` alone would match
+/// everything.
 fn rule_op(call: &Call<'_>, rule: &str, op: fn(String) -> Op) -> Outcome {
     if rule.is_empty() {
         return super::info::rules_page(call);

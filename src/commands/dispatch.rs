@@ -1,18 +1,19 @@
-//! From a typed line to an outcome: finds the row, checks what the row says, calls its
-//! function; a name of no row may be a command or a skill that people keep. What is wrong becomes a sentence, never a message to the model.
+//! Turns a typed line into an outcome: finds the row, checks its requirements, calls its function;
+//! a name without a row may be a custom command or a skill. Mistakes become a sentence, never a
+//! message to the model.
 
 use super::table::{COMMANDS, OVER_A_QUESTION};
 use super::{Act, Args, Busy, Call, Command, Outcome, kept, short};
 use crate::protocol::Notice;
 use crate::words::commands as w;
 
-/// The row of a name or alias, with or without its slash; names come before aliases.
+/// The row for a name or alias, with or without its slash; names take precedence over aliases.
 pub fn find(name: &str) -> Option<&'static Command> {
     find_in(COMMANDS, name)
 }
 
-/// Does what a line that begins with `/` says while a question waits for its answer. What
-/// does not work then says that it waits.
+/// Dispatches a line that begins with `/` while a question is open. A command that does not work
+/// then says so.
 pub fn dispatch_over_question(call: &Call<'_>, line: &str) -> Outcome {
     let (name, _) = split(line);
     let row = find_in(COMMANDS, name);
@@ -28,7 +29,7 @@ pub fn dispatch_over_question(call: &Call<'_>, line: &str) -> Outcome {
     }
 }
 
-/// Does what a line that begins with `/` says.
+/// Dispatches a line that begins with `/`.
 pub fn dispatch(call: &Call<'_>, line: &str) -> Outcome {
     dispatch_in(COMMANDS, call, line)
 }
@@ -80,7 +81,7 @@ pub(super) fn split(line: &str) -> (&str, &str) {
     }
 }
 
-/// What is wrong with the arguments, said with the usage line.
+/// The problem with the arguments, reported with the usage line.
 fn check(command: &Command, args: &str) -> Option<Outcome> {
     let say = match command.args {
         Args::Optional(_) | Args::OptionalOf(..) | Args::ChoiceThen(..) => return None,

@@ -1,11 +1,11 @@
-//! Help, made from the table.
+//! Generates the help from the table.
 
 use super::table::COMMANDS;
 use super::{Category, Command, Outcome, Row, Surface, dispatch, kept, refusal};
 use crate::protocol::Catalogue;
 use crate::words::{Lang, commands as w};
 
-/// The commands a surface reaches, by category; empty categories are left out.
+/// The commands available on a surface, by category; empty categories are omitted.
 pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static Command>)> {
     let of = |category| {
         let reachable = COMMANDS.iter().filter(move |command| command.reach.covers(surface));
@@ -15,8 +15,7 @@ pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static Command>
     all.filter(|(_, commands)| !commands.is_empty()).collect()
 }
 
-/// Help about one command, or about all; a topic nobody knows is refused with the
-/// nearest names.
+/// Help about one command, or about all; an unknown topic is refused with similar names.
 pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Catalogue) -> Outcome {
     let Some(topic) = topic else { return all(surface, own) };
     let built_in = dispatch::find_in(COMMANDS, topic).map(one);

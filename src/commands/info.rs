@@ -1,4 +1,4 @@
-//! Commands that show something and change nothing.
+//! Commands that show information and change nothing.
 
 use super::{Act, Call, Outcome, Row, Surface};
 use crate::protocol::{Facts, Notice, Op, Report, Shelter};
@@ -58,7 +58,7 @@ pub(super) fn status(call: &Call<'_>, _: &str) -> Outcome {
             tokens.with("input", usage.input_tokens).with("output", usage.output_tokens).into(),
         ),
     ];
-    // Another server may answer by now.
+    // The server may have changed since.
     let exposed = Some(call.facts.exposed.as_str()).filter(|host| !host.is_empty());
     let exposed = exposed.filter(|host| base_url.starts_with("http:") && base_url.contains(*host));
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
@@ -97,8 +97,8 @@ pub(super) fn tools(call: &Call<'_>, _: &str) -> Outcome {
     Outcome::Page { title: w::TOOLS_TITLE.into(), rows }
 }
 
-/// The page; `revoke N` takes the rule of that number back. What is no number is refused
-/// by the sentence that says how.
+/// Shows the page; `revoke N` removes the rule with that number. Anything but a number is refused
+/// with the usage sentence.
 pub(super) fn permissions(call: &Call<'_>, asked: &str) -> Outcome {
     match asked.split_once(char::is_whitespace) {
         _ if asked.is_empty() => permissions_page(call),
@@ -107,7 +107,7 @@ pub(super) fn permissions(call: &Call<'_>, asked: &str) -> Outcome {
     }
 }
 
-/// Taking back a refusal allows something, so only who is there may do it.
+/// Removing a denial allows something, so only a local user may do it.
 fn revoke(call: &Call<'_>, number: &str) -> Outcome {
     let Facts { allowed, denied, .. } = call.facts;
     let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -121,12 +121,12 @@ fn revoke(call: &Call<'_>, number: &str) -> Outcome {
     }
 }
 
-/// What `/allow` and `/deny` show when they are given nothing.
+/// The page that `/allow` and `/deny` show without arguments.
 pub(super) fn rules_page(call: &Call<'_>) -> Outcome {
     Outcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: both(call.facts) }
 }
 
-/// Numbered through, as `revoke` counts them.
+/// Numbered consecutively, as `revoke` counts them.
 fn both(facts: &Facts) -> Vec<Row> {
     let Facts { allowed, allowed_covers, denied, .. } = facts;
     let mut rows = rules(w::PERMISSIONS_ALLOWED.into(), allowed, allowed_covers, 1);

@@ -1,15 +1,15 @@
-//! Commands and skills that people keep, beside those of the table: typed, completed,
-//! explained and listed from the catalogue that is known at that moment.
+//! Custom commands and skills in addition to those of the table: runs, completes, explains and
+//! lists them from the current catalogue.
 
 use super::{Act, Call, Outcome, Row, refusal, short};
 use crate::protocol::{Catalogue, Entry, EntryKind, EntryState, Notice, Op, Untold};
 use crate::words::{Value, commands as w};
 
-/// Rows of one list; of more, the number is said.
+/// Maximum number of rows in one list; the rest is counted.
 const MOST: usize = 200;
 
-/// Does what a name that is not in the table says: a command, then a skill. A name nobody
-/// has is answered with the nearest, and is never a message to the model.
+/// Runs a name that is not in the table: a command, then a skill. An unknown name is answered with
+/// similar names, and is never a message to the model.
 pub(super) fn run(call: &Call<'_>, name: &str, args: &str, built_in: &[&str]) -> Outcome {
     if let Some(entry) = call.kept.find(name) {
         let (name, args) = (entry.name.clone(), args.to_owned());
@@ -29,12 +29,12 @@ pub(super) fn run(call: &Call<'_>, name: &str, args: &str, built_in: &[&str]) ->
     }
 }
 
-/// What can be typed, commands first.
+/// The entries that can be typed, commands first.
 pub(super) fn typed(kept: &Catalogue) -> impl Iterator<Item = &Entry> {
     kept.entries.iter().filter(|entry| entry.can_be_typed())
 }
 
-/// How it is typed: `/commit-msg [scope]`.
+/// The usage line: `/commit-msg [scope]`.
 pub fn usage(entry: &Entry) -> String {
     match entry.hint.as_str() {
         "" => format!("/{}", entry.name),
@@ -42,7 +42,7 @@ pub fn usage(entry: &Entry) -> String {
     }
 }
 
-/// What help lists below the table: each section by its heading; empty ones are left out.
+/// The sections of help below the table, each with its heading; empty ones are omitted.
 pub fn sections(kept: &Catalogue) -> Vec<(Value, Vec<(String, Value)>)> {
     let rows = |kind| {
         let typed = kept.of(kind).filter(|entry| entry.can_be_typed());
@@ -72,7 +72,7 @@ fn capped(mut rows: Vec<(String, Value)>) -> Vec<(String, Value)> {
     rows
 }
 
-/// Help about one of them.
+/// Help about one entry.
 pub(super) fn help(kept: &Catalogue, name: &str) -> Option<Outcome> {
     let name = name.strip_prefix('/').unwrap_or(name);
     let entry = kept.find(name)?;
@@ -105,7 +105,7 @@ pub(super) fn skills(call: &Call<'_>, _: &str) -> Outcome {
     Outcome::Page { title: w::SKILLS.into(), rows }
 }
 
-/// What the model is not told of the skills, and why.
+/// The skills that the model's list omits or shortens, and why.
 pub fn untold(untold: &Untold) -> Vec<Row> {
     let Untold { of, count, names, cut, most } = untold;
     let most = most / 1024;
@@ -120,7 +120,7 @@ pub fn untold(untold: &Untold) -> Vec<Row> {
     [Row::line(say), Row::line(names_say)].into_iter().chain(more).collect()
 }
 
-/// By whose they are, those that cannot be used with the reason.
+/// Grouped by owner; unusable entries with the reason.
 fn list(call: &Call<'_>, kind: EntryKind, none: Value) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut heading = None;
@@ -145,8 +145,8 @@ fn list(call: &Call<'_>, kind: EntryKind, none: Value) -> Vec<Row> {
     rows
 }
 
-/// `/bot`: without a name, those there are; `none` goes on without one. Whether there is
-/// such a bot is the session's to say, which reads the files.
+/// `/bot`: without a name, lists the bots; `none` continues without one. The session, which reads
+/// the files, checks whether a bot exists.
 pub(super) fn bot(call: &Call<'_>, name: &str) -> Outcome {
     let known = call.kept.bots.iter().any(|(bot, _)| bot == name);
     match name {
@@ -156,12 +156,12 @@ pub(super) fn bot(call: &Call<'_>, name: &str) -> Outcome {
     }
 }
 
-/// `/run`: which scripts there are is the session's to say, which reads the files.
+/// `/run`: the session, which reads the files, checks whether a script exists.
 pub(super) fn script(_: &Call<'_>, args: &str) -> Outcome {
     Outcome::Send(run_op(args))
 }
 
-/// The script and what follows it. A path with blanks stands in quotes.
+/// The script and its arguments. A path with spaces is quoted.
 pub fn run_op(typed: &str) -> Op {
     let typed = typed.trim();
     let quoted =
@@ -174,10 +174,10 @@ pub fn run_op(typed: &str) -> Op {
     Op::RunScript { script: script.to_owned(), args: args.trim().to_owned() }
 }
 
-/// What is typed to go on without a bot.
+/// The argument that means no bot.
 pub const NO_BOT: &str = "none";
 
-/// The bots as a page, for where nothing can be chosen from a list.
+/// The bots as a page, for surfaces without a selection list.
 pub fn bots_page(kept: &Catalogue, now: Option<&str>) -> Outcome {
     let mark = |name: &str, about: &str| match now == Some(name) {
         true => w::IN_USE_NOW.with("about", about).into(),

@@ -1,10 +1,10 @@
-//! Slash commands: what a person can say to the program instead of to the model.
+//! Slash commands: the input that the user addresses to the program instead of the model.
 //!
-//! One table ([`table::COMMANDS`]) holds a row a command, its function with it.
-//! Dispatch, checking of arguments, completion, help and the README's table are derived
-//! from the rows; commands and skills that people keep stand beside them as data
-//! ([`Catalogue`]). A command answers with an [`Outcome`], which is data: it knows no
-//! surface and never calls the session. The model cannot see or call any of this.
+//! One table ([`table::COMMANDS`]) has a row for each command, including its function. Dispatch,
+//! checking of arguments, completion, help and the README's table are derived from the rows; custom
+//! commands and skills complement them as data ([`Catalogue`]). A command returns an [`Outcome`],
+//! which is data: it does not depend on a surface and never calls the session. The model cannot see
+//! or call any of this.
 
 use crate::config::near;
 pub use crate::protocol::Row;
@@ -43,12 +43,12 @@ pub struct Command {
     pub args: Args,
     pub reach: Reach,
     pub busy: Busy,
-    /// Called with arguments that `args` has let through, trimmed.
+    /// Called with trimmed arguments that `args` has accepted.
     pub run: fn(&Call<'_>, &str) -> Outcome,
 }
 
 impl Command {
-    /// How it is typed: `/export [md|json|html] [file]`.
+    /// The usage line: `/export [md|json|html] [file]`.
     pub fn usage(&self) -> String {
         match self.args.hint() {
             hint if hint.is_empty() => format!("/{}", self.name),
@@ -72,7 +72,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// In the order help shows them.
+    /// In the order of the help page.
     pub const ALL: [Category; 5] = [
         Category::Session,
         Category::Configuration,
@@ -93,26 +93,26 @@ impl Category {
     }
 }
 
-/// What may follow the name. What the usage line shows is what is checked.
+/// The arguments of a command. The usage line shows exactly what is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Args {
     None,
     Optional(&'static str),
-    /// Optional, and completed from a list that is known when it is typed.
+    /// Optional, and completed from a list that is known at typing time.
     OptionalOf(&'static str, Source),
     Required(&'static str),
     /// Required, and completed from such a list.
     RequiredOf(&'static str, Source),
-    /// Required, completed from such a list; then anything or nothing.
+    /// Required, completed from such a list; then any text or nothing.
     RequiredOfThen(&'static str, Source, &'static str),
     /// Exactly one of these.
     Choice(&'static [&'static str]),
-    /// One of these or none, then anything or nothing.
+    /// One of these or none, then any text or nothing.
     ChoiceThen(&'static [&'static str], &'static str),
 }
 
 impl Args {
-    /// As the usage line shows it; empty when nothing may follow.
+    /// The form in the usage line; empty if the command takes no arguments.
     pub fn hint(self) -> String {
         match self {
             Args::None => String::new(),
@@ -125,7 +125,7 @@ impl Args {
     }
 }
 
-/// Where the values of an argument come from.
+/// The source of an argument's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     Commands,
@@ -139,11 +139,11 @@ pub enum Source {
     Denied,
     /// `on` and `off`.
     Switch,
-    /// The folders where the typed path has come to.
+    /// The folders at the path typed so far.
     Folders,
 }
 
-/// Who can reach a command.
+/// Who may use a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     Everywhere,
@@ -169,51 +169,51 @@ impl Reach {
     }
 }
 
-/// What happens while a turn runs. A command never waits as text among the messages.
+/// The behaviour while a turn runs. A command is never queued as text among the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
     /// It runs at once.
     Now,
-    /// The surface keeps it and runs it when the turn is over.
+    /// The surface holds it and runs it after the turn.
     Wait,
     /// It is refused with a sentence.
     Refuse,
 }
 
-/// Where a command was typed.
+/// The place where a command was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface<'a> {
     Local,
-    /// A chat platform; `open` lists the settings that are true there.
+    /// A chat platform; `open` lists the settings that are true for it.
     Gateway {
         open: &'a [&'a str],
     },
 }
 
-/// What a command may look at.
+/// The data a command may read.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     pub facts: &'a Facts,
-    /// The models the server offers; empty when nobody asked it yet.
+    /// The models the server offers; empty if it has not been asked yet.
     pub models: &'a [String],
     pub themes: &'a [String],
-    /// Commands, skills and bots that people keep, as far as they were read.
+    /// The custom commands, skills and bots loaded so far.
     pub kept: &'a Catalogue,
-    /// The folders where a typed path has come to, as they would be typed.
+    /// The folders at the path typed so far, in the form they are typed.
     pub folders: &'a [String],
     pub surface: Surface<'a>,
     /// True while a turn runs.
     pub busy: bool,
 }
 
-/// What comes of a command.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// For the session.
     Send(Op),
-    /// For the person.
+    /// For the user.
     Say(Notice),
-    /// For the person, as aligned lines.
+    /// For the user, as aligned lines.
     Page { title: Say, rows: Vec<Row> },
     /// For the surface.
     Do(Act),
@@ -221,7 +221,7 @@ pub enum Outcome {
     Many(Vec<Outcome>),
 }
 
-/// What only a surface can do.
+/// An action that only a surface can perform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     Quit,
@@ -229,34 +229,32 @@ pub enum Act {
     Help(Option<String>),
     /// Show every key.
     Keys,
-    /// Put on a theme; without a name, offer them.
+    /// Set a theme; without a name, offer a list.
     Theme(Option<String>),
     Lang(Lang),
-    /// Turn vi's keys on or off; `None`: the other way round.
+    /// Turn vi's keys on or off; `None` toggles.
     Vim(Option<bool>),
-    /// Show times beside what was said and done, or hide them; `None`: the other way
-    /// round.
+    /// Show or hide times next to messages and steps; `None` toggles.
     Timestamps(Option<bool>),
     /// Copy an answer, counted from the last one, which is 1.
     Copy(usize),
-    /// Print the conversation where the terminal itself scrolls.
+    /// Print the conversation to the terminal's own scrollback.
     Dump,
-    /// Search what is shown; without words, ask for them.
+    /// Search the visible conversation; without words, ask for them.
     Search(String),
-    /// Offer the models.
+    /// Offer a list of models.
     Models,
-    /// Offer the saved sessions.
+    /// Offer a list of saved sessions.
     Sessions,
-    /// Offer the turns to go back to.
+    /// Offer a list of turns to go back to.
     Rewind,
-    /// Offer the bots.
+    /// Offer a list of bots.
     Bots,
-    /// Dispatch this line again when the turn is over.
+    /// Dispatch this line again after the turn.
     Later(String),
 }
 
-/// A refusal with the names that are nearly the one that was typed, as they are typed
-/// behind `lead`.
+/// A refusal with names similar to the typed one, each prefixed with `lead`.
 fn refusal<'a>(
     lead: &str,
     say: Word,
@@ -273,7 +271,7 @@ fn refusal<'a>(
     })
 }
 
-/// What a person typed, cut for a sentence.
+/// The user's input, cut to fit a sentence.
 fn short(text: &str) -> String {
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {

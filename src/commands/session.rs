@@ -15,9 +15,8 @@ pub(super) fn stop(call: &Call<'_>, _: &str) -> Outcome {
     }
 }
 
-/// A message waits its turn by itself: the session queues what is submitted while it is
-/// busy. When it is not, there is nothing to wait for.
-/// Without a message, what waits begins.
+/// A message queues itself: the session queues input that is submitted while it is busy. When it is
+/// idle, there is nothing to wait for. Without a message, the queue is started.
 pub(super) fn queue(_: &Call<'_>, message: &str) -> Outcome {
     Outcome::Send(match message {
         "" => Op::RunQueue,
@@ -41,7 +40,7 @@ pub(super) fn recall(_: &Call<'_>, id: &str) -> Outcome {
     Outcome::Send(Op::Recall { id: id.to_owned() })
 }
 
-/// What the model is asked for a first AGENTS.md.
+/// The request for a first AGENTS.md.
 const INIT: &str = include_str!("../../assets/prompts/init.md");
 
 pub(super) fn init(_: &Call<'_>, _: &str) -> Outcome {
@@ -52,7 +51,7 @@ pub(super) fn init(_: &Call<'_>, _: &str) -> Outcome {
 const DIFF: &str = "git diff --stat --patch";
 
 pub(super) fn diff(_: &Call<'_>, _: &str) -> Outcome {
-    // What steps of this session changed, also where git does not look; then git's word.
+    // First the changes by steps of this session, also where git does not look; then git's output.
     Outcome::Many(vec![
         Outcome::Send(Op::Report { report: Report::Changes }),
         Outcome::Send(Op::Shell { line: DIFF.to_owned(), keep: false }),
@@ -87,7 +86,7 @@ pub(super) fn raw(_: &Call<'_>, _: &str) -> Outcome {
     Outcome::Do(Act::Dump)
 }
 
-/// The format is the first word when it is one, else the file's ending, else Markdown.
+/// The format is the first word if it is a format, else the file's ending, else Markdown.
 pub(super) fn export(_: &Call<'_>, args: &str) -> Outcome {
     let (first, rest) = args.split_once(char::is_whitespace).unwrap_or((args, ""));
     let (format, file) = match format(first) {
@@ -129,8 +128,8 @@ pub(super) fn rename(_: &Call<'_>, name: &str) -> Outcome {
     Outcome::Send(Op::Rename { name: name.to_owned() })
 }
 
-/// So many turns back; without a number, one chooses. What is taken back is asked where
-/// it is not named.
+/// Goes back this many turns; without a number, the user chooses. If the argument does not say what
+/// to take back, the user is asked.
 pub(super) fn rewind(call: &Call<'_>, words: &str) -> Outcome {
     if words.is_empty() {
         return Outcome::Do(Act::Rewind);

@@ -1,4 +1,4 @@
-//! The table of slash commands: one row a command, and nothing about it elsewhere.
+//! The table of slash commands: one row for each command, and its only definition.
 
 use super::Args::{self, Choice, ChoiceThen, Optional, OptionalOf, Required, RequiredOfThen};
 use super::Busy::{Now, Refuse, Wait};
@@ -59,8 +59,8 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "exit",        aliases: &["quit", "q"],      about: w::ABOUT_EXIT,        category: Exit,          args: Args::None,                              reach: LocalOnly,  busy: Now,    run: session::exit },
 ];
 
-/// Commands that work at once while a question waits for its answer: they stop, add
-/// words for later, forbid, or only tell.
+/// Commands that run at once while a question is open: they stop, add steering, forbid, or only
+/// show.
 pub const OVER_A_QUESTION: &[&str] = &[
     "stop",
     "queue",

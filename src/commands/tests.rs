@@ -1,4 +1,4 @@
-//! What commands do with what is typed.
+//! The outcomes of typed commands.
 
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
@@ -46,7 +46,7 @@ impl Desk {
         dispatch(&self.call(), line)
     }
 
-    /// The sentence and the hint that come back, in English.
+    /// The sentence and the hint of the notice, in English.
     fn told(&self, line: &str) -> String {
         told(self.types(line))
     }
@@ -66,7 +66,7 @@ fn told(outcome: Outcome) -> String {
     }
 }
 
-/// A page as text, one line a row.
+/// A page as text, one line for each row.
 fn shown(outcome: Outcome) -> Vec<String> {
     let text = |value: &Value| words::commands::USAGE.with("usage", value.clone()).text(Lang::En);
     let text = |value: &Value| text(value).trim_start_matches("Usage: ").to_owned();
@@ -96,7 +96,7 @@ fn scripts_are_completed_by_their_names() {
 }
 
 #[test]
-fn what_a_script_takes_is_completed_behind_its_name() {
+fn the_inputs_of_a_script_are_completed_after_its_name() {
     let desk = Desk {
         kept: Catalogue {
             scripts: vec!["tr".into()],
@@ -196,7 +196,7 @@ fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
 }
 
 #[test]
-fn what_is_typed_wrong_is_said_with_what_to_type() {
+fn mistakes_are_reported_with_the_usage() {
     let cases = [
         ("/stauts", "There is no command `/stauts`. Did you mean `/status`?"),
         ("/weather Beijing", "There is no command `/weather`. `/help` lists the commands."),
@@ -221,7 +221,7 @@ fn what_is_typed_wrong_is_said_with_what_to_type() {
 }
 
 #[test]
-fn a_model_the_server_does_not_list_is_tried_with_a_word() {
+fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
     let Outcome::Many(outcomes) = desk().types("/model huge") else { panic!("two outcomes") };
     assert_eq!(outcomes[1], Outcome::Send(Op::SetModel { name: "huge".into() }));
     let mut alone = desk();
@@ -231,18 +231,18 @@ fn a_model_the_server_does_not_list_is_tried_with_a_word() {
 }
 
 #[test]
-fn while_a_turn_runs_each_row_says_what_happens() {
+fn during_a_turn_each_command_behaves_as_its_row_says() {
     assert_eq!(busy().types("/stop"), Outcome::Send(Op::Stop));
     assert!(busy().told("/new").starts_with("`/new` does not work while a turn runs."));
     let Outcome::Many(outcomes) = busy().types("/mode low") else { panic!("two outcomes") };
     assert_eq!(outcomes[1], Outcome::Do(Act::Later("/mode low".into())));
     assert_eq!(desk().types("/mode low"), Outcome::Send(Op::SetMode { mode: Mode::Low }));
-    // A line that is wrong is said at once, not when the turn is over.
+    // A mistake is reported at once, not after the turn.
     assert!(busy().told("/mode fast").contains("takes one of"));
 }
 
 #[test]
-fn what_must_work_at_once_does() {
+fn commands_that_must_run_at_once_do() {
     for name in ["stop", "queue", "help", "status", "copy", "exit"] {
         assert_eq!(find(name).map(|command| command.busy), Some(Busy::Now), "{name}");
     }
@@ -276,7 +276,7 @@ fn a_name_wins_over_an_alias() {
 }
 
 #[test]
-fn completion_goes_from_the_best_to_the_scattered() {
+fn completion_is_ordered_from_prefix_to_scattered_matches() {
     assert_eq!(desk().offers("/mode"), ["/mode", "/model"]);
     assert_eq!(desk().offers("/clea"), ["/new"], "by its alias");
     assert_eq!(desk().offers("/prm"), ["/permissions"]);
@@ -285,7 +285,7 @@ fn completion_goes_from_the_best_to_the_scattered() {
 }
 
 #[test]
-fn arguments_complete_from_what_is_known_at_that_moment() {
+fn arguments_are_completed_from_the_values_known_at_that_moment() {
     assert_eq!(desk().offers("/mode "), ["/mode low", "/mode high"]);
     let folders = ["../lib/", "../.cache/", "../Tools/", "../../"].map(str::to_owned).to_vec();
     let desk_there = Desk { folders, ..desk() };
@@ -306,7 +306,7 @@ fn arguments_complete_from_what_is_known_at_that_moment() {
 }
 
 #[test]
-fn rules_complete_from_the_other_side() {
+fn allow_completes_denied_rules_and_deny_allowed_ones() {
     let mut desk = desk();
     desk.facts.allowed = vec!["git push *".into(), "touch *".into()];
     desk.facts.denied = vec!["npm install *".into()];
@@ -315,7 +315,7 @@ fn rules_complete_from_the_other_side() {
 }
 
 #[test]
-fn the_value_that_counts_now_is_told() {
+fn the_current_value_is_shown() {
     let mut desk = desk();
     desk.facts.mode = crate::protocol::Mode::High;
     let told: Vec<_> = complete(&desk.call(), "/mode ")
@@ -326,7 +326,7 @@ fn the_value_that_counts_now_is_told() {
 }
 
 #[test]
-fn the_status_page_shows_what_there_is_and_no_empty_line() {
+fn the_status_page_omits_empty_lines() {
     let mut desk = desk();
     desk.facts.usage = Usage { input_tokens: 10, output_tokens: 2, estimated: true };
     let page = shown(desk.types("/status"));
@@ -345,7 +345,7 @@ fn the_permissions_page_shows_tiers_rules_and_limits() {
 }
 
 #[test]
-fn rules_are_counted_through_and_taken_back_by_their_number() {
+fn rules_are_numbered_consecutively_and_revoked_by_number() {
     let mut desk = desk();
     desk.facts.allowed = vec!["git add *".into()];
     desk.facts.denied = vec!["curl *".into()];
@@ -386,7 +386,7 @@ fn entry(kind: EntryKind, name: &str, about: &str, state: EntryState) -> Entry {
     Entry { kind, name: name.into(), about: about.into(), hint: String::new(), from, state }
 }
 
-/// Somebody who keeps a few things.
+/// A user with a few custom commands, skills and bots.
 fn keeper() -> Desk {
     use EntryKind::{Command, Skill};
     let hidden = || EntryState::Hidden(words::commands::NO_RULES.into());
@@ -410,7 +410,7 @@ fn invoked(name: &str, args: &str) -> Outcome {
 }
 
 #[test]
-fn a_built_in_comes_before_a_command_and_a_command_before_a_skill() {
+fn a_built_in_wins_over_a_command_and_a_command_over_a_skill() {
     let keeper = keeper();
     assert_eq!(keeper.types("/help"), Outcome::Do(Act::Help(None)));
     assert_eq!(keeper.types("/summarize focus on  risks"), invoked("summarize", "focus on  risks"));
@@ -421,7 +421,7 @@ fn a_built_in_comes_before_a_command_and_a_command_before_a_skill() {
 }
 
 #[test]
-fn unlike_r9s_an_unknown_name_is_answered_with_the_nearest_of_all() {
+fn unlike_r9s_an_unknown_name_is_answered_with_similar_names_of_all_kinds() {
     let keeper = keeper();
     assert_eq!(
         keeper.told("/sumarize x"),
@@ -432,7 +432,7 @@ fn unlike_r9s_an_unknown_name_is_answered_with_the_nearest_of_all() {
 }
 
 #[test]
-fn what_people_keep_is_completed_and_explained_like_the_rest() {
+fn custom_commands_and_skills_are_completed_and_explained_like_the_rest() {
     let keeper = keeper();
     assert_eq!(keeper.offers("/summ"), ["/summarize"]);
     assert_eq!(keeper.offers("/commit"), ["/git:commit"]);
@@ -456,7 +456,7 @@ fn what_people_keep_is_completed_and_explained_like_the_rest() {
 }
 
 #[test]
-fn commands_and_skills_are_listed_with_what_is_wrong_with_them() {
+fn commands_and_skills_are_listed_with_their_problems() {
     let keeper = keeper();
     let commands = shown(keeper.types("/commands"));
     assert!(commands.contains(&"/summarize: Sum up".to_owned()), "{commands:?}");
@@ -471,7 +471,7 @@ fn commands_and_skills_are_listed_with_what_is_wrong_with_them() {
 }
 
 #[test]
-fn of_too_many_skills_the_rest_is_counted() {
+fn skills_over_the_limit_are_counted() {
     let mut keeper = keeper();
     keeper.kept.entries = (0..5_000)
         .map(|number| entry(EntryKind::Skill, &format!("s{number}"), "x", EntryState::Usable))
@@ -483,7 +483,7 @@ fn of_too_many_skills_the_rest_is_counted() {
 }
 
 #[test]
-fn what_the_model_is_not_told_of_the_skills_is_said_with_the_bound() {
+fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
     let mut keeper = keeper();
     let names = vec!["s3".to_owned(), "s4".to_owned()];
     keeper.kept.untold = Untold { of: 6, count: 3, names, cut: true, most: 8 * 1024 };
@@ -514,7 +514,7 @@ fn a_bot_is_chosen_from_a_list_by_its_name_or_left() {
 }
 
 #[test]
-fn what_works_over_a_question_is_a_row_that_never_waits() {
+fn commands_over_a_question_are_rows_that_never_wait() {
     for name in table::OVER_A_QUESTION {
         let row = find(name).expect("a row");
         assert_eq!((row.name, row.busy), (*name, Busy::Now));
