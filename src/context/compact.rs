@@ -1,9 +1,8 @@
-//! When the past takes too much room: what is made shorter without a model, what a
-//! model is asked to sum up, and how its answer is read (001 §8.3, §8.4).
+//! Compaction of a long history: shortens without a model, asks a model for a summary, and parses
+//! its answer (001 §8.3, §8.4).
 //!
-//! Nothing is lost by a failure: an answer that is no summary changes nothing, and
-//! turns leave only together with a summary that stands for them. Asking is the
-//! session's.
+//! A failure loses nothing: an answer that is not a summary changes nothing, and turns are removed
+//! only together with a summary that replaces them. The session sends the request.
 
 use serde_json::{Map, Value};
 
@@ -13,42 +12,43 @@ use super::size::{Size, fit};
 use super::window::Bounds;
 use crate::protocol::{Dropped, Message, Receipt, Summed, reply};
 
-/// Turns that stay whole when older ones are shortened, and when they are summed up.
+/// Number of latest turns that stay whole when older ones are shortened, and when they are
+/// summarised.
 const WHOLE: usize = 2;
 const STAY: usize = 3;
 
-/// Bytes of a text that was shortened.
+/// Size in bytes of a shortened text.
 const SHORT: usize = 1_500;
 
-/// Turns that pass before it is tried again after a failure.
+/// Number of turns before a retry after a failure.
 const PAUSE: u64 = 4;
 
-/// Bytes of a summary, of one of its items, and how many there may be of a kind.
+/// Bytes of a summary, of one of its items, and the maximum number of items of each kind.
 const SUMMARY: usize = 4_000;
 const ITEM: usize = 300;
 const ITEMS: usize = 30;
 
-/// Bytes of the first words in a receipt.
+/// Bytes of the quoted beginning of a turn in a receipt.
 const ABOUT: usize = 60;
 
 const PROMPT: &str = include_str!("../../assets/prompts/summary.md");
 
-/// The turns that will be summed up: so many, from the oldest on.
+/// The turns to summarise: this many, from the oldest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     turns: usize,
 }
 
-/// Who wants it.
+/// The reason for a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// The past is too long.
+    /// The history is too long.
     Due,
-    /// A person typed `/compress`.
+    /// The user typed `/compress`.
     Asked,
 }
 
-/// True when the past takes more room than it should.
+/// True when the history takes more room than it should.
 pub fn is_due(history: &History, bounds: Bounds) -> bool {
     messages(history) + 2 > bounds.messages || history.bytes() > bounds.full
 }
@@ -57,7 +57,7 @@ fn messages(history: &History) -> usize {
     history.recent.iter().map(|exchange| exchange.messages.len()).sum()
 }
 
-/// Makes shorter what can be without a model: long texts of all but the latest turns.
+/// Shortens without a model: long texts of all but the latest turns.
 pub fn shrink(history: &mut History) -> Vec<Dropped> {
     let old = history.recent.len().saturating_sub(WHOLE);
     let mut shortened = Vec::new();
@@ -77,7 +77,7 @@ pub fn shrink(history: &mut History) -> Vec<Dropped> {
     shortened
 }
 
-/// What to sum up now; `None` when there is too little of it.
+/// The turns to summarise now; `None` if there are too few.
 pub fn plan(history: &History, bounds: Bounds, wish: Wish) -> Option<Plan> {
     let stay = match wish {
         Wish::Asked => 1,
@@ -94,18 +94,18 @@ pub fn plan(history: &History, bounds: Bounds, wish: Wish) -> Option<Plan> {
     let old = || history.recent.iter().take(turns);
     let bytes: usize = old().map(Exchange::bytes).sum();
     let messages: usize = old().map(|exchange| exchange.messages.len()).sum();
-    // A request must be worth it, or each turn would make one.
+    // The request must be worth its cost, or each turn would make one.
     let worth = wish == Wish::Asked || bytes >= bounds.full / 4 || messages * 3 > bounds.messages;
     (turns > 0 && worth).then_some(Plan { turns })
 }
 
-/// True when a turn ended since the last time it was tried.
+/// True when a turn has ended since the last attempt.
 pub fn may(history: &History, wish: Wish) -> bool {
     let rested = wish == Wish::Asked || history.last() + 1 >= history.not_before;
     rested && history.summed_at.is_none_or(|at| history.last() > at)
 }
 
-/// The request for a summary, below the same bounds.
+/// The request for a summary, within the same bounds.
 pub fn ask(history: &History, plan: Plan, focus: Option<&str>, bounds: Bounds) -> Vec<Message> {
     let room = bounds.room.part(2);
     let mut head = String::new();
@@ -144,8 +144,8 @@ fn transcript(exchange: &Exchange) -> String {
     out
 }
 
-/// Reads a model's answer. Strict: a field of a wrong type, or no summary, is none.
-/// A list that is left out stays as it was.
+/// Parses a model's answer. Strict: a field of the wrong type, or an empty summary, is `None`. An
+/// omitted list stays unchanged.
 pub fn read(text: &str, before: &Summary) -> Option<Summary> {
     let object = reply::any_object(text)?;
     let summary = object.get("summary")?.as_str()?.trim();
@@ -171,7 +171,7 @@ fn list(object: &Map<String, Value>, name: &str, before: &[String]) -> Option<Ve
     Some(out)
 }
 
-/// Lets the summary stand for the turns of the plan.
+/// Replaces the turns of the plan with the summary.
 pub fn apply(history: &mut History, plan: Plan, summary: Summary) -> Receipt {
     let before = history.bytes();
     let turns = plan.turns.min(history.recent.len());
@@ -196,7 +196,7 @@ pub fn apply(history: &mut History, plan: Plan, summary: Summary) -> Receipt {
     }
 }
 
-/// What stays, for a receipt.
+/// The state after the compaction, for a receipt.
 pub fn receipt(history: &History) -> Receipt {
     let bytes = history.bytes();
     Receipt {
@@ -208,7 +208,7 @@ pub fn receipt(history: &History) -> Receipt {
     }
 }
 
-/// It was tried and nothing came of it.
+/// Records a failed attempt.
 pub fn failed(history: &mut History) {
     history.summed_at = Some(history.last());
     history.not_before = history.last() + 1 + PAUSE;

@@ -1,8 +1,8 @@
-//! Makes old text shorter without a model: the ends of an output, the head of a list.
+//! Shortens old text without a model: keeps the ends of an output, the start of a list.
 //!
-//! A tool result keeps what it is about (program, args, exit code, outcome) and loses
-//! what it printed; other text loses its middle. Each says how much is left out.
-//! A [`Digest`] is what stays of a step once its turn is over (001 §8.1).
+//! A tool result keeps its identity (program, args, exit code, outcome) and loses its output; other
+//! text loses its middle. Each says how much is omitted. A [`Digest`] is the short record of a step
+//! after its turn (001 §8.1).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::protocol::{Observation, Outcome, Parsed, Work};
 use crate::words::Lang;
 
-/// How many items of a parsed list an old result keeps.
+/// Number of items of a parsed list that an old result keeps.
 const ITEMS: usize = 8;
 
-/// Bytes of the ends of both streams that a digest keeps (more of a line that the user
-/// ran), of one item, of all of an input, and of a step on one line.
+/// Bytes that a digest keeps of the ends of stdout and stderr (more for a line that the user ran),
+/// of one item, of a whole input, and of a step on one line.
 const STDOUT: usize = 2_000;
 const SHELL: usize = 6_000;
 const STDERR: usize = 800;
@@ -22,14 +22,14 @@ const ITEM: usize = 240;
 const INPUT: usize = 300;
 const LINE: usize = 160;
 
-/// What stays of a step: what it was, how it ended, the ends of what it printed.
+/// The short record of a step: what it was, how it ended, the ends of its output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Digest {
-    /// As the transcript names it: `cmd_012`.
+    /// The id in the transcript: `cmd_012`.
     pub id: String,
     pub turn: u64,
-    /// What ran, for the model: `{"program","args"}`, `{"tool","input"}` or `{"line"}`.
+    /// The step, for the model: `{"program","args"}`, `{"tool","input"}` or `{"line"}`.
     pub step: Value,
     pub exit_code: Option<i32>,
     pub outcome: Outcome,
@@ -41,7 +41,7 @@ pub struct Digest {
 impl Digest {
     pub fn of(turn: u64, seen: &Observation) -> Digest {
         let stdout = match seen.step.work {
-            // What a tool read has its sense at both ends, what a program printed at its last.
+            // A tool's output matters at both ends, a program's at its end.
             Work::Tool { .. } => cut_middle(&seen.stdout, STDOUT),
             Work::Exec { .. } => tail(&seen.stdout, STDOUT).to_owned(),
             // The user ran it so that the model sees it.
@@ -63,7 +63,7 @@ impl Digest {
         }
     }
 
-    /// One line of JSON for the model; what says nothing is left out.
+    /// One line of JSON for the model; empty fields are omitted.
     pub fn line(&self) -> String {
         let mut out = json!({ "id": self.id });
         if let (Some(out), Value::Object(step)) = (out.as_object_mut(), &self.step) {
@@ -84,7 +84,7 @@ impl Digest {
         out.to_string()
     }
 
-    /// Each text that came from outside, to be masked.
+    /// Each text that came from outside, for masking.
     pub fn texts(&mut self, mut each: impl FnMut(&mut String)) {
         each(&mut self.stdout_tail);
         each(&mut self.stderr_tail);
@@ -103,7 +103,7 @@ pub fn ran(seen: &Observation) -> String {
         (Outcome::Ran | Outcome::Edited, None) => "no exit".to_owned(),
         (outcome, _) => outcome.name().to_owned(),
     };
-    // A person's word with a rejection is worth more than what they rejected.
+    // The user's note on a rejection matters more than the rejected step.
     let how = match (&seen.note, seen.outcome) {
         (Some(note), Outcome::Declined | Outcome::Refused | Outcome::Edited) => {
             format!("{how} ({})", cut_end(&note.text(Lang::En), LINE))
@@ -140,7 +140,7 @@ fn short_step(work: &Work) -> Value {
     }
 }
 
-/// A value that is small, or its text as far as there is room.
+/// A value if it is small, else its text cut to fit.
 fn short_item(item: &Value) -> Value {
     let text = item.to_string();
     if text.len() <= ITEM { item.clone() } else { json!(cut_end(&text, ITEM)) }
@@ -155,7 +155,7 @@ fn strings(value: &mut Value, each: &mut impl FnMut(&mut String)) {
     }
 }
 
-/// The head of a text in at most `limit` bytes, with a sign where something is missing.
+/// The start of a text in at most `limit` bytes, with a sign where it is cut.
 pub fn cut_end(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
@@ -164,8 +164,8 @@ pub fn cut_end(text: &str, limit: usize) -> String {
     if limit < "…".len() { String::new() } else { format!("{head}…") }
 }
 
-/// The text in at most `limit` bytes. Lines that are tool results are made shorter
-/// field by field, so that they stay JSON where the limit allows it.
+/// The text in at most `limit` bytes. Lines that are tool results are shortened field by field, so
+/// that they stay JSON if the limit allows it.
 pub fn shorten(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
@@ -200,7 +200,7 @@ fn result(line: &str, limit: usize) -> String {
     }
 }
 
-/// The end of a text, in at most `limit` bytes, from a line's start where there is one.
+/// The end of a text, in at most `limit` bytes, starting at the start of a line if there is one.
 fn tail(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;
@@ -213,8 +213,8 @@ fn tail(text: &str, limit: usize) -> &str {
     }
 }
 
-/// Both ends of a text, in at most `limit` bytes, with a line between that says how
-/// many bytes are left out.
+/// Both ends of a text, in at most `limit` bytes, with a line between that says how many bytes are
+/// omitted.
 pub fn cut_middle(text: &str, limit: usize) -> String {
     const MARK: usize = 48;
     if text.len() <= limit {
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_result_stays_json_and_keeps_what_it_is_about() {
+    fn an_old_result_stays_json_and_keeps_its_identity() {
         let short = shorten(&long_result(), 2_000);
         assert!(short.len() <= 2_000);
         let value: Value = serde_json::from_str(&short).expect("still JSON");
@@ -280,11 +280,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted() {
+    fn omitted_bytes_are_counted() {
         let text = "a".repeat(1_000);
         let short = cut_middle(&text, 200);
         let kept = short.matches('a').count();
-        // The mark itself has no `a` but in none of its words.
+        // The mark's own words contain no `a`.
         assert!(short.contains(&format!("{} bytes left out", 1_000 - kept)), "{short}");
     }
 }

@@ -1,10 +1,10 @@
-//! What a session remembers for the model (001 §8.1): a summary of what is long over,
-//! the latest turns, and what stayed of the latest steps.
+//! The session's memory for the model (001 §8.1): a summary of old turns, the latest turns, and
+//! digests of the latest steps.
 //!
-//! A turn is kept as its words, and of each reply its type, its message and what ran;
-//! never the JSON. All texts are masked before they come in here, so that what is cut
-//! later cannot cut a secret into something unknown. It is plain data: whoever keeps
-//! sessions keeps this value, and nothing else is needed to go on.
+//! A turn is stored as its messages, and for each reply its type, its message and the steps that
+//! ran; never the JSON. All texts are masked before they are added here, so that a later cut cannot
+//! make a secret unrecognisable. It is plain data: saving this value saves everything needed to
+//! continue.
 
 use std::collections::VecDeque;
 
@@ -18,19 +18,19 @@ use crate::protocol::{Message, Observation, PlanItem, PlanState};
 /// The version of the saved form.
 pub const VERSION: u32 = 1;
 
-/// Turns and digests that are kept at most; a request takes fewer of both.
+/// Maximum number of stored turns and digests; a request uses fewer of both.
 const TURNS: usize = 200;
 pub const DIGESTS: usize = 3;
 
 /// Bytes of one message of a turn that is over.
 const MESSAGE: usize = 12 * 1024;
 
-/// Lists of what is to be done that are kept, items of one, and bytes of an item.
+/// Maximum number of stored plans, of items in one, and bytes of an item.
 const PLANS: usize = 8;
 const ITEMS: usize = 20;
 const ITEM: usize = 160;
 
-/// Steps of a turn that are named, and parts brought back at once.
+/// Maximum number of steps listed for a turn, and of parts brought back at one time.
 const RAN: usize = 12;
 pub const RECALLED: usize = 3;
 
@@ -42,25 +42,25 @@ pub struct History {
     pub summary: Summary,
     pub(super) recent: VecDeque<Exchange>,
     pub(super) tool_digest: VecDeque<Digest>,
-    /// What a person brought back, until the next compaction.
+    /// Parts the user brought back, until the next compaction.
     #[serde(default)]
     pub(super) recalled: Vec<Recalled>,
-    /// What the model wrote down as to be done, the newest last. Only what is open of that
-    /// one counts; the others are there to go back to.
+    /// The model's plans, the newest last. Only the open items of that one count; the others are
+    /// there for going back.
     #[serde(default)]
     plans: VecDeque<Plan>,
     /// The last turn that was added.
     #[serde(default)]
     last: u64,
-    /// The last turn when earlier ones were summed up, or it was tried.
+    /// The last turn at the time of the last summary, or the last attempt.
     #[serde(default)]
     pub(super) summed_at: Option<u64>,
-    /// After a failure it is not tried by itself before this turn.
+    /// After a failure there is no automatic retry before this turn.
     #[serde(default)]
     pub(super) not_before: u64,
 }
 
-/// What is long over, in few words (001 §8.4).
+/// A short summary of old turns (001 §8.4).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Summary {
@@ -69,21 +69,21 @@ pub struct Summary {
     pub open_tasks: Vec<String>,
 }
 
-/// What is open of a list of what is to be done.
+/// The open items of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     turn: u64,
     open: Vec<String>,
 }
 
-/// A turn that is over.
+/// A finished turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     pub turn: u64,
     pub messages: Vec<Line>,
 }
 
-/// One side of it.
+/// One message of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
 pub enum Line {
@@ -94,7 +94,7 @@ pub enum Line {
         #[serde(rename = "type")]
         kind: Kind,
         message: String,
-        /// The steps before it, one a line.
+        /// The steps before it, one per line.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ran: Vec<String>,
     },
@@ -119,7 +119,7 @@ impl Kind {
     }
 }
 
-/// Something older that goes along again.
+/// An older part that is included again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recalled {
     /// `turn_3`, `cmd_012`.
@@ -127,7 +127,7 @@ pub struct Recalled {
     pub text: String,
 }
 
-/// What a turn leaves behind when it ends.
+/// The record of a turn at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
     lines: Vec<Line>,
@@ -135,7 +135,7 @@ pub struct Kept {
     plan: Option<Vec<PlanItem>>,
 }
 
-/// What one turn left, to be kept apart and put back in its place.
+/// The data of one turn, to be saved separately and restored to its place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     messages: Vec<Line>,
@@ -144,18 +144,18 @@ pub struct Trace {
     plan: Option<Plan>,
 }
 
-/// All of a history but its turns, which are kept one by one beside it: what is kept when
-/// turns were summed up.
+/// Everything in a history but its turns, which are saved one by one next to it: saved after a
+/// summary was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
-    /// The first turn that the summary does not stand for.
+    /// The first turn that the summary does not cover.
     since: u64,
     #[serde(flatten)]
     history: History,
 }
 
 impl Outline {
-    /// The history again, with the turns of `before` that belong to it.
+    /// Rebuilds the history, with the turns of `before` that belong to it.
     pub fn over(self, before: History) -> History {
         let Outline { since, mut history } = self;
         history.recent = before.recent;
@@ -197,7 +197,7 @@ impl Kept {
         }
     }
 
-    /// A reply. Behind another one it takes its place: what ran in between stays.
+    /// A reply. It replaces a reply directly before it; the steps in between are kept.
     pub fn reply(&mut self, of_kind: Kind, said: &str) {
         match self.lines.last_mut() {
             Some(Line::Assistant { kind, message, .. }) => {
@@ -212,7 +212,7 @@ impl Kept {
         }
     }
 
-    /// What came of steps.
+    /// The results of steps.
     pub fn steps(&mut self, seen: &[Observation]) {
         if let Some(Line::Assistant { ran, .. }) = self.lines.last_mut() {
             ran.extend(seen.iter().map(digest::ran));
@@ -220,17 +220,17 @@ impl Kept {
         self.steps.extend(seen.iter().cloned());
     }
 
-    /// What is to be done from here on.
+    /// The plan from here on.
     pub fn plan(&mut self, items: &[PlanItem]) {
         self.plan = Some(items.to_vec());
     }
 
-    /// The person stopped it here.
+    /// The user stopped the turn here.
     pub fn cancelled(&mut self) {
         self.broke_off("(cancelled by the user)");
     }
 
-    /// The program ended here, and nobody knows what came of it.
+    /// The program ended here; the outcome is unknown.
     pub fn interrupted(&mut self) {
         self.broke_off("(interrupted here, outcome unknown)");
     }
@@ -262,8 +262,8 @@ impl Line {
         }
     }
 
-    /// As it is sent. The newest reply is the JSON that the protocol wants, so that a
-    /// model that reads its own words keeps to it; older ones are shorter.
+    /// The message as it is sent. The newest reply is the JSON of the protocol, so that a model
+    /// that reads its own words keeps to it; older ones are shorter.
     pub(super) fn message(&self, newest: bool) -> Message {
         match self {
             Line::User { content } => Message::user(content.as_str()),
@@ -308,7 +308,7 @@ impl Exchange {
         self.messages.iter().map(Line::bytes).sum()
     }
 
-    /// The first words of the person.
+    /// The beginning of the user's message.
     pub fn about(&self) -> &str {
         let words = self.messages.iter().find_map(|line| match line {
             Line::User { content } => Some(content.as_str()),
@@ -319,7 +319,7 @@ impl Exchange {
 }
 
 impl History {
-    /// Adds a turn that is over, with every text masked by `mask`.
+    /// Adds a finished turn, with every text masked by `mask`.
     pub fn push(&mut self, turn: u64, kept: Kept, mask: impl Fn(&mut String)) {
         self.last = self.last.max(turn);
         let Kept { mut lines, steps, plan } = kept;
@@ -358,8 +358,8 @@ impl History {
         }
     }
 
-    /// Takes a list of what is to be done in place of the one before. What is open of it
-    /// goes with every request until it is done or another list comes.
+    /// Replaces the plan. Its open items go with every request until they are done or another plan
+    /// replaces it.
     pub fn plan(&mut self, turn: u64, items: &[PlanItem], mask: impl Fn(&mut String)) {
         let open = items.iter().filter(|item| item.state != PlanState::Done);
         let open = open.take(ITEMS).map(|item| {
@@ -378,7 +378,7 @@ impl History {
         self.plans.drain(..over);
     }
 
-    /// What is pinned: the summary, and what is open of the newest plan.
+    /// The pinned part: the summary, and the open items of the newest plan.
     pub(super) fn pinned(&self) -> String {
         let mut out = self.summary.text();
         let open = self.plans.back().map(|plan| plan.open.as_slice()).unwrap_or_default();
@@ -392,7 +392,7 @@ impl History {
         out
     }
 
-    /// Adds lines to what a turn left; they go with that turn.
+    /// Adds lines to the record of a turn; they are removed with that turn.
     pub fn append(&mut self, turn: u64, kept: Kept, mask: impl Fn(&mut String)) {
         self.push(turn, kept, mask);
         let Some(added) = self.recent.pop_back() else { return };
@@ -402,7 +402,7 @@ impl History {
         }
     }
 
-    /// All of it but its turns.
+    /// Everything but its turns.
     pub fn outline(&self) -> Outline {
         let since = self.recent.front().map_or(self.last + 1, |exchange| exchange.turn);
         let recent = VecDeque::new();
@@ -423,17 +423,17 @@ impl History {
         Outline { since, history }
     }
 
-    /// Whether it has this turn, in its own words.
+    /// Whether it contains this turn itself.
     pub fn holds(&self, turn: u64) -> bool {
         self.recent.iter().any(|exchange| exchange.turn == turn)
     }
 
-    /// Whether another one says the same of what is not in its turns.
+    /// Whether another history has the same data outside its turns.
     pub fn sums_up_like(&self, other: &History) -> bool {
         self.summary == other.summary && self.recalled == other.recalled
     }
 
-    /// What a turn left, as it is kept.
+    /// The data of a turn, in its saved form.
     pub fn trace(&self, turn: u64) -> Trace {
         let of_turn = self.recent.iter().rev().find(|exchange| exchange.turn == turn);
         Trace {
@@ -443,7 +443,7 @@ impl History {
         }
     }
 
-    /// Adds a turn that was kept. It was masked and cut when it was new.
+    /// Adds a saved turn. It was masked and cut when it was new.
     pub fn retrace(&mut self, turn: u64, trace: Trace) {
         let Trace { messages, digests, plan } = trace;
         self.last = self.last.max(turn);
@@ -460,8 +460,8 @@ impl History {
         self.recent.drain(..over);
     }
 
-    /// Lets a part go along again; the oldest of too many gives way. False when it is
-    /// there already.
+    /// Includes a part again; the oldest is dropped if there are too many. False if it is already
+    /// included.
     pub fn recall(&mut self, id: &str, text: String) -> bool {
         if self.recalled.iter().any(|part| part.id == id) {
             return false;
@@ -476,17 +476,17 @@ impl History {
         self.recent.is_empty() && self.summary == Summary::default()
     }
 
-    /// Turns that are still kept as such.
+    /// Number of turns that are stored.
     pub fn turns(&self) -> usize {
         self.recent.len()
     }
 
-    /// Here, to come back to.
+    /// The current position, to come back to.
     pub fn mark(&self) -> Mark {
         Mark(self.last)
     }
 
-    /// Forgets what was added behind the mark. What was summed up meanwhile stays so.
+    /// Removes everything added after the mark. Summaries made since then stay.
     pub fn back_to(&mut self, mark: Mark) {
         self.recent.retain(|exchange| exchange.turn <= mark.0);
         self.tool_digest.retain(|digest| digest.turn <= mark.0);
@@ -494,7 +494,7 @@ impl History {
         self.last = self.last.min(mark.0);
     }
 
-    /// Forgets every turn from this one on.
+    /// Removes every turn from this one on.
     pub fn rewind(&mut self, turn: u64) {
         self.back_to(Mark(turn.saturating_sub(1)));
     }
@@ -503,7 +503,7 @@ impl History {
         self.last
     }
 
-    /// Bytes of the turns, about as they are sent.
+    /// Bytes of the turns, roughly as they are sent.
     pub(super) fn bytes(&self) -> usize {
         self.recent.iter().map(Exchange::bytes).sum()
     }
@@ -514,7 +514,7 @@ impl Summary {
         self.summary.is_empty() && self.key_facts.is_empty() && self.open_tasks.is_empty()
     }
 
-    /// For the model; nothing when it is empty.
+    /// The text for the model; empty if there is none.
     pub fn text(&self) -> String {
         if self.is_empty() {
             return String::new();
@@ -530,15 +530,15 @@ impl Summary {
     }
 }
 
-/// Bytes and tokens of messages, with what each costs beside its content.
+/// Bytes and tokens of messages, including the overhead of each.
 pub fn size(messages: &[Message]) -> Size {
     messages.iter().fold(Size::default(), |sum, message| sum + weight(&message.content))
 }
 
-/// What a message costs beside its content; no less than [`JOINT`] does.
+/// The overhead of a message; at least that of [`JOINT`].
 pub const ENVELOPE: Size = Size { bytes: 24, tokens: 4 };
 
-/// What stands between two messages of one role that became one.
+/// The separator of two messages of one role that are merged.
 pub const JOINT: &str = "\n\n";
 
 pub fn weight(content: &str) -> Size {

@@ -1,14 +1,14 @@
-//! What a request is made of, and what stays of a conversation when it grows long
-//! (001 §8). Pure; reading files is `config`'s, sending is `model`'s.
+//! Builds requests from a conversation, and keeps it small as it grows (001 §8). Pure; `config`
+//! reads files, `model` sends.
 //!
 //! | file | decides |
 //! |---|---|
 //! | `history` | what is remembered: summary, latest turns, latest digests |
-//! | `window` | what of it goes into a request, below two bounds; the ledger |
-//! | `compact` | when it is too much: what is shortened, what is summed up |
-//! | `digest` | how a result, or any text, is made shorter |
+//! | `window` | what of it goes into a request, within two bounds; the ledger |
+//! | `compact` | when it is too long: what is shortened, what is summarised |
+//! | `digest` | how a result, or any text, is shortened |
 //! | `size` | bytes and estimated tokens |
-//! | `notes` | what a project says of itself (AGENTS.md) |
+//! | `notes` | the project's instructions (AGENTS.md) |
 //! | `system` | the system prompt |
 
 pub mod compact;

@@ -1,19 +1,19 @@
-//! What a project says of itself in AGENTS.md and its kin, as one text for the model.
+//! Joins the project's instructions, AGENTS.md and similar files, to one text for the model.
 //!
-//! The files come outermost first and fill a bound in that order; what found no room is
-//! counted and said. They are words of the project, not of the user: they stand marked
-//! and cannot change what the program allows. Reading them is `config::notes`'s.
+//! The files come outermost first and fill the limit in that order; what does not fit is counted
+//! and reported. They are the project's words, not the user's: they are marked as such and cannot
+//! change what the program allows. `config::notes` reads the files.
 
 use super::digest::cut_end;
 use crate::protocol::NoteFact;
 
-/// Bytes of all files together.
+/// Maximum size of all files together, in bytes.
 pub const MOST: usize = 32 * 1024;
 
 /// A project's notes, ready to be sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Empty when there are none.
+    /// Empty if there are none.
     pub text: String,
     pub files: Vec<NoteFact>,
 }
@@ -43,13 +43,13 @@ pub fn join(files: Vec<(String, String)>) -> Notes {
 }
 
 impl Notes {
-    /// Files that did not go whole.
+    /// Files that were cut or omitted.
     pub fn cut(&self) -> impl Iterator<Item = &NoteFact> {
         self.files.iter().filter(|note| note.sent < note.bytes)
     }
 }
 
-/// A folder's name can hold line breaks, and could pass for text of a file.
+/// A folder's name can contain line breaks, and could pass for the text of a file.
 fn one_line(path: &str) -> String {
     if path.contains(char::is_control) { format!("{path:?}") } else { path.to_owned() }
 }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_room_is_counted() {
+    fn omitted_bytes_are_counted() {
         let notes = join(vec![
             file("AGENTS.md", &"长".repeat(9_000)),
             file("b/AGENTS.md", &"x".repeat(9_000)),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_says_nothing() {
+    fn an_empty_file_adds_nothing() {
         assert_eq!(join(vec![file("AGENTS.md", " \n")]), Notes::default());
     }
 }

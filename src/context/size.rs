@@ -1,14 +1,13 @@
-//! How much room a text takes: its bytes, and about how many tokens a model makes of it.
+//! Measures text: its bytes, and an estimate of its tokens.
 //!
-//! No tokenizer is right for all models. The estimate errs upwards: a Chinese character
-//! counts as a token, four letters do, two signs do. It is additive, so parts can be
-//! measured alone.
+//! No tokenizer is right for all models. The estimate errs upwards: a Chinese character counts as a
+//! token, as do four letters or two signs. It is additive, so parts can be measured alone.
 
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// Room, taken or left.
+/// An amount of room, used or free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     pub bytes: usize,
@@ -26,14 +25,14 @@ impl Size {
         self.bytes <= room.bytes && self.tokens <= room.tokens
     }
 
-    /// What is left of this room when `taken` is gone; `None` when it does not fit.
+    /// What remains of this room without `taken`; `None` if it does not fit.
     pub fn without(self, taken: Size) -> Option<Size> {
         let bytes = self.bytes.checked_sub(taken.bytes)?;
         let tokens = self.tokens.checked_sub(taken.tokens)?;
         Some(Size { bytes, tokens })
     }
 
-    /// The same, down to nothing.
+    /// The same, but at least zero.
     #[must_use]
     pub fn less(self, taken: Size) -> Size {
         Size {
@@ -42,7 +41,7 @@ impl Size {
         }
     }
 
-    /// One of so many equal parts.
+    /// One of `of` equal parts.
     #[must_use]
     pub fn part(self, of: usize) -> Size {
         Size { bytes: self.bytes / of.max(1), tokens: self.tokens / of.max(1) }
@@ -69,21 +68,21 @@ impl AddAssign for Size {
     }
 }
 
-/// A character in quarters of a token.
+/// The size of a character in quarters of a token.
 fn quarters(c: char) -> usize {
     match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' => 1,
         '\0'..='\x7f' => 2,
         // Letters of Europe and the Middle East.
         '\u{80}'..='\u{7ff}' => 3,
-        // Everything else of the first plane: Chinese, Japanese, Korean, Indic, signs.
+        // Everything else of the Basic Multilingual Plane: Chinese, Japanese, Korean, Indic, signs.
         '\u{800}'..='\u{ffff}' => 4,
-        // Emoji and rare signs fall apart into bytes.
+        // Emoji and rare signs are split into bytes.
         _ => 12,
     }
 }
 
-/// The text made to fit by `cut`, which takes it and a number of bytes.
+/// The text cut to fit by `cut`, which takes it and a number of bytes.
 pub fn fit(text: &str, room: Size, cut: impl Fn(&str, usize) -> String) -> String {
     let mut bytes = room.bytes.min(text.len());
     loop {
@@ -122,7 +121,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_weigh_no_less_than_the_whole(a in "\\PC{0,40}", b in "\\PC{0,40}") {
+        fn the_parts_of_a_text_are_no_smaller_than_the_whole(a in "\\PC{0,40}", b in "\\PC{0,40}") {
             let whole = Size::of(&format!("{a}{b}"));
             let parts = Size::of(&a) + Size::of(&b);
             prop_assert!(whole.tokens <= parts.tokens && whole.bytes == parts.bytes);

@@ -1,14 +1,14 @@
-//! The system prompt: the protocol, the tools, the place. Its text lies in
-//! `assets/prompts/system.md`; this file only fills the gaps, each once.
+//! The system prompt: the protocol, the tools, the environment. Its text is in
+//! `assets/prompts/system.md`; this file only fills in the placeholders, each once.
 
 use crate::words::{self, Lang};
 
 const TEMPLATE: &str = include_str!("../../assets/prompts/system.md");
 
-/// What the prompt speaks of.
+/// The values for the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting<'a> {
-    /// One line a tool.
+    /// One line for each tool.
     pub tools: Vec<&'a str>,
     /// The session's folder, absolute.
     pub cwd: &'a str,
@@ -16,11 +16,11 @@ pub struct Setting<'a> {
     pub os: &'a str,
     pub lang: Lang,
     pub max_commands: usize,
-    /// A bot's own prompt; it stands first, since it says who speaks.
+    /// A bot's own prompt; it comes first, since it defines the speaker.
     pub bot: Option<&'a str>,
 }
 
-/// The whole system prompt. A value that looks like a gap stays as it is.
+/// The whole system prompt. A value that looks like a placeholder stays as it is.
 pub fn prompt(setting: &Setting<'_>) -> String {
     let prompt = words::fill(TEMPLATE.trim_end(), |name| gap(name, setting));
     match setting.bot.map(str::trim).filter(|bot| !bot.is_empty()) {
@@ -45,7 +45,7 @@ fn gap(name: &str, setting: &Setting<'_>) -> Option<String> {
     }
 }
 
-/// A folder's name can hold line breaks, and could pass for a line of the prompt.
+/// A folder's name can contain line breaks, and could pass for a line of the prompt.
 fn one_line(path: &str) -> String {
     if path.contains(char::is_control) { format!("{path:?}") } else { path.to_owned() }
 }
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn every_gap_is_filled_and_a_value_is_not_looked_into() {
+    fn every_placeholder_is_filled_and_values_are_not_scanned() {
         let prompt = prompt(&setting());
         assert!(prompt.contains("Folder: /work/{tools}"), "{prompt}");
         assert!(prompt.contains("- exec: a program and its args"), "{prompt}");
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_speaks_first() {
+    fn a_bot_prompt_comes_first() {
         let prompt = prompt(&Setting { bot: Some("You review code.\n"), ..setting() });
         assert!(prompt.starts_with("You review code.\n\nYou are Avocet"), "{prompt}");
     }

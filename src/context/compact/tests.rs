@@ -25,7 +25,7 @@ fn summary(text: &str) -> Summary {
 const BOUNDS: fn() -> Bounds = Bounds::default;
 
 #[test]
-fn a_short_past_is_left_alone() {
+fn a_short_history_is_left_alone() {
     let history = history(5, 100);
     assert!(!is_due(&history, BOUNDS()));
     assert_eq!(plan(&history, BOUNDS(), Wish::Due), None);
@@ -44,7 +44,7 @@ fn long_texts_of_old_turns_are_shortened_first() {
 }
 
 #[test]
-fn what_still_takes_too_much_is_summed_up_and_the_latest_stay() {
+fn a_history_still_too_long_is_summarised_except_for_the_latest_turns() {
     let mut history = history(25, 400);
     let plan = plan(&history, BOUNDS(), Wish::Due).expect("there is enough");
     let asked = ask(&history, plan, Some("the lexer"), BOUNDS());
@@ -84,7 +84,7 @@ fn a_failure_changes_nothing_and_is_not_repeated_at_once() {
 }
 
 #[test]
-fn a_person_may_sum_up_all_but_the_last_turn() {
+fn the_user_may_summarise_all_but_the_last_turn() {
     let mut history = history(2, 10);
     let plan = plan(&history, BOUNDS(), Wish::Asked).expect("one is enough");
     assert_eq!(apply(&mut history, plan, summary("x")).summed.len(), 1);
@@ -120,7 +120,7 @@ fn an_answer_is_read_strictly() {
 }
 
 #[test]
-fn a_summary_has_bounds_of_its_own() {
+fn a_summary_has_its_own_bounds() {
     let text = serde_json::json!({
         "summary": "s".repeat(90_000),
         "keyFacts": vec!["f".repeat(5_000); 500],

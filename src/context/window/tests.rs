@@ -57,7 +57,7 @@ fn room(bytes: usize, tokens: usize) -> Bounds {
 }
 
 #[test]
-fn the_latest_turns_go_in_order_behind_the_system_prompt() {
+fn the_latest_turns_follow_the_system_prompt_in_order() {
     let history = history(["one", "two", "three"].map(|text| chat(text, &text.to_uppercase())));
     let sent = sent(&history, &[Message::user("now")], room(230, 100));
     let newest = r#"{"type":"chat","message":"THREE"}"#;
@@ -78,7 +78,7 @@ fn a_turn_keeps_what_ran_and_not_its_output() {
 }
 
 #[test]
-fn three_digests_go_along_and_no_more() {
+fn at_most_three_digests_are_included() {
     let turns = (1..=5).map(|n| worked("find", &format!("cmd_00{n}"), "out"));
     let sent = sent(&history(turns), &[Message::user("now")], Bounds::default());
     let ids: Vec<bool> = (1..=5).map(|n| sent[1].content.contains(&format!("cmd_00{n}"))).collect();
@@ -86,7 +86,7 @@ fn three_digests_go_along_and_no_more() {
 }
 
 #[test]
-fn summary_then_results_stand_between_the_prompt_and_the_turns() {
+fn summary_then_results_come_between_the_prompt_and_the_turns() {
     let mut history = history([worked("find", "cmd_001", "out")]);
     history.summary.summary = "They fix a lexer.".into();
     history.summary.open_tasks = vec!["write a test".into()];
@@ -121,7 +121,7 @@ fn summary_then_results_stand_between_the_prompt_and_the_turns() {
 }
 
 #[test]
-fn what_was_added_behind_a_mark_can_be_forgotten() {
+fn lines_added_after_a_mark_can_be_removed() {
     let mut history = history([chat("one", "1")]);
     let mark = history.mark();
     history.push(2, worked("two", "cmd_001", "x"), |_| {});
@@ -158,7 +158,7 @@ fn neighbours_of_one_role_become_one_message() {
 }
 
 #[test]
-fn words_to_a_running_turn_stand_where_they_were_said() {
+fn steering_stays_where_it_was_sent() {
     let mut kept = Kept::default();
     kept.user("one");
     kept.reply(Kind::Cmd, "Looking.");
@@ -171,7 +171,7 @@ fn words_to_a_running_turn_stand_where_they_were_said() {
 }
 
 #[test]
-fn a_history_is_saved_and_read_back_whole() {
+fn a_history_is_saved_and_read_back_unchanged() {
     let mut history = history([worked("find", "cmd_001", "out"), chat("a", "b")]);
     history.summary.key_facts = vec!["tabs".into()];
     let text = serde_json::to_string(&history).expect("JSON");
@@ -183,7 +183,7 @@ fn a_history_is_saved_and_read_back_whole() {
 }
 
 #[test]
-fn a_secret_is_masked_before_it_is_kept() {
+fn a_secret_is_masked_before_it_is_stored() {
     let mut history = History::default();
     let mask = |text: &mut String| *text = text.replace("hunter2", "***");
     history.push(1, worked("use hunter2", "cmd_001", "hunter2"), mask);
@@ -192,7 +192,7 @@ fn a_secret_is_masked_before_it_is_kept() {
 }
 
 #[test]
-fn long_words_stay_whole_while_there_is_room() {
+fn long_messages_stay_whole_while_they_fit() {
     let words = "w".repeat(40_000);
     let turn = [Message::user(words.as_str()), Message::assistant("c"), Message::user("r")];
     let sent = sent(&History::default(), &turn, Bounds::default());
@@ -200,7 +200,7 @@ fn long_words_stay_whole_while_there_is_room() {
 }
 
 #[test]
-fn old_results_give_way_before_anything_is_left_out() {
+fn old_results_are_shortened_before_anything_is_omitted() {
     let long = "z".repeat(3_000);
     let turn: Vec<Message> = [
         Message::user("do it ".repeat(150)),
