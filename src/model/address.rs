@@ -1,12 +1,13 @@
-//! Where a model server is: makes the usual spellings of `base_url` one address.
+//! The address of a model server: makes the usual spellings of `base_url` one address.
 //!
-//! What people paste differs, what is meant does not. All of these are
-//! `http://localhost:8080/v1`: `localhost:8080`, `http://localhost:8080/`,
-//! `http://localhost:8080/v1/`, `http://localhost:8080/v1/chat/completions`.
+//! Users paste different forms of the same address. All of these are `http://localhost:8080/v1`:
+//! `localhost:8080`, `http://localhost:8080/`, `http://localhost:8080/v1/`,
+//! `http://localhost:8080/v1/chat/completions`.
+//!
 //! - Without a scheme: `http` for this machine, `https` for any other.
-//! - Without a path: `/v1` is added. A path is kept as it is (`/api/v1`,
-//!   `/v1beta/openai`, `/compatible-mode/v1`), because servers differ there.
-//! - A known endpoint at the end is taken off; a query is kept and goes along.
+//! - Without a path: `/v1` is added. A path is kept as it is (`/api/v1`, `/v1beta/openai`,
+//!   `/compatible-mode/v1`), because servers differ there.
+//! - A known endpoint at the end is removed; a query is kept and sent.
 
 use std::net::IpAddr;
 
@@ -14,7 +15,7 @@ use reqwest::Url;
 
 use super::ModelError;
 
-/// What may stand behind the base and is not part of it.
+/// Endpoints that may follow the base and are not part of it.
 const ENDPOINTS: &[&str] = &["/chat/completions", "/completions", "/models"];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -47,23 +48,23 @@ impl Address {
         url
     }
 
-    /// For people: without user, password and query.
+    /// For display: without user, password and query.
     pub fn shown(&self) -> String {
         bare(self.base.clone()).to_string().trim_end_matches('/').to_owned()
     }
 
-    /// True when nothing of it is encrypted.
+    /// True when the connection is not encrypted.
     pub fn is_plain(&self) -> bool {
         self.base.scheme() == "http"
     }
 
-    /// True when it never leaves this machine.
+    /// True for this machine.
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.base)
     }
 }
 
-/// An address as it was written, without user, password and query.
+/// An address as written, without user, password and query.
 pub fn shown_address(given: &str) -> String {
     let (scheme, rest) = match given.split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
@@ -74,7 +75,7 @@ pub fn shown_address(given: &str) -> String {
         Some(at) => rest.split_at_checked(at).unwrap_or((rest, "")),
         None => (rest, ""),
     };
-    // A password may hold a `/` although it must not.
+    // A password may contain a `/` although it must not.
     let (host, path) = match path.rsplit_once('@') {
         Some((_, after)) => (after, ""),
         None => (host.rsplit_once('@').map_or(host, |(_, host)| host), path),
@@ -82,8 +83,8 @@ pub fn shown_address(given: &str) -> String {
     format!("{scheme}{host}{path}")
 }
 
-/// The host that a key, or a password in the address itself, would be sent to for anybody
-/// on the way to read: not encrypted, and not this machine.
+/// The host to which a key, or a password in the address itself, would be sent readable by anyone
+/// on the way: not encrypted, and not this machine.
 pub fn exposed_host(given: &str, has_key: bool) -> Option<String> {
     let address = Address::parse(given).ok()?;
     let base = &address.base;
@@ -111,7 +112,7 @@ fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
-/// The URL without what could be a secret.
+/// The URL without anything that could be a secret.
 pub(super) fn bare(mut url: Url) -> Url {
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -120,7 +121,7 @@ pub(super) fn bare(mut url: Url) -> Url {
     url
 }
 
-/// A text that is no address, for a message about it: it may hold a password.
+/// A text that is not an address, for a message about it: it may contain a password.
 fn shown(given: &str) -> String {
     let given = given.rsplit_once('@').map_or(given, |(_, host)| host);
     super::said::clean(given, None)
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_http_address_is_said() {
+    fn an_invalid_http_address_is_reported() {
         for given in ["", "ftp://x/v1", "http://", "file:///etc/passwd", "a b"] {
             assert!(chat(given).contains("is no address"), "{given}");
         }
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_known_by_name_and_by_number() {
+    fn this_machine_is_recognised_by_name_and_by_address() {
         let local = |given| Address::parse(given).is_ok_and(|address| address.is_loopback());
         assert!(local("http://127.0.0.1:1") && local("http://[::1]:1") && local("localhost"));
         assert!(!local("http://10.0.0.1") && !local("https://localhost.example"));

@@ -1,5 +1,5 @@
-//! A server without a model's name: the first one it lists answers. The server is asked
-//! once, at the first call.
+//! A server without a model name: uses the first chat model it lists. The server is asked once, at
+//! the first call.
 
 use std::future::ready;
 use std::sync::{Arc, OnceLock};
@@ -8,13 +8,13 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 
 use super::{Chunk, Endpoint, Model, ModelError, OpenAi, Request, list_models};
 
-/// How it is called until the server has named its models.
+/// The model's name until the server has listed its models.
 const UNNAMED: &str = "auto";
 
-/// What is sent where a server lists nothing: some serve one model under any name.
+/// The name sent to a server that lists nothing: some serve one model under any name.
 const ANY: &str = "default";
 
-/// Parts of names of models that do something else than chat.
+/// Parts of the names of models that are not for chat.
 #[rustfmt::skip]
 const MUTE: &[&str] = &[
     "embed", "rerank", "moderation", "whisper", "transcribe", "tts", "audio", "realtime",
@@ -36,7 +36,7 @@ struct Asked {
 }
 
 impl Auto {
-    /// Connects to nothing yet; the endpoint's own model is not looked at.
+    /// Does not connect yet; the endpoint's own model is ignored.
     pub fn new(endpoint: Endpoint) -> Result<Auto, ModelError> {
         let server = Asked {
             base_url: endpoint.base_url.clone(),
@@ -61,7 +61,7 @@ impl Auto {
     }
 }
 
-/// The first that talks; the first of all when none looks as if it did.
+/// The first chat model; the first of all if none looks like one.
 fn talker(models: Vec<String>) -> Option<String> {
     let talks = |name: &String| {
         let name = name.to_lowercase();
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_model_that_talks_is_chosen() {
+    fn the_first_chat_model_is_chosen() {
         let chosen = |names: &[&str]| talker(names.iter().map(|name| (*name).to_owned()).collect());
         let listed = ["text-embedding-3-small", "tts-1", "gpt-5-mini", "gpt-5"];
         assert_eq!(chosen(&listed).as_deref(), Some("gpt-5-mini"));

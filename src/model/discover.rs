@@ -1,7 +1,7 @@
-//! What is there to connect to: keys in the environment, servers on this machine.
+//! Finds servers to connect to: keys in the environment, servers on this machine.
 //!
-//! Only this machine is asked; a key is never sent anywhere by looking. The
-//! environment is handed in, because reading it is `config`'s.
+//! Only this machine is contacted; the search never sends a key anywhere. The environment is passed
+//! in, because reading it is `config`'s job.
 
 use std::time::Duration;
 
@@ -14,27 +14,27 @@ use super::said::{Said, clean, is_html};
 use super::{ModelError, status};
 use crate::deadline::within;
 
-/// How long a server on this machine may take to show itself.
+/// How long a server on this machine may take to respond.
 const LOCAL_WAIT: Duration = Duration::from_secs(1);
 
 /// How long a list of models may take.
 const LIST_WAIT: Duration = Duration::from_secs(15);
 
-/// The most models of one server that are listed.
+/// Maximum number of models listed for one server.
 const MOST_MODELS: usize = 2_000;
 
-/// Something to connect to.
+/// A server to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub name: String,
     pub base_url: String,
     /// The variable that holds the key; `None` for a server on this machine.
     pub key_env: Option<String>,
-    /// What the server says it has; empty where it was not asked.
+    /// The models the server lists; empty if it was not asked.
     pub models: Vec<String>,
 }
 
-/// A service whose key may lie in the environment.
+/// A service whose key may be in the environment.
 #[derive(Clone, Copy, Debug)]
 pub struct Hosted<'a> {
     pub name: &'a str,
@@ -71,8 +71,8 @@ pub const LOCAL: &[Local<'static>] = &[
     Local { name: "vLLM",      base_url: "http://127.0.0.1:8000/v1" },
 ];
 
-/// Looks for servers on this machine, all at once, and for keys. `env` answers with
-/// the value of a variable. Servers that run come first: they need no key.
+/// Looks for servers on this machine, all at once, and for keys. `env` returns the value of a
+/// variable. Running servers come first: they need no key.
 pub async fn discover(env: impl Fn(&str) -> Option<String>, local: &[Local<'_>]) -> Vec<Offer> {
     let mut offers: Vec<Offer> =
         join_all(local.iter().map(knock)).await.into_iter().flatten().collect();
@@ -99,8 +99,8 @@ async fn knock(local: &Local<'_>) -> Option<Offer> {
     })
 }
 
-/// The models a server offers, in its order. `key_name` says where the key comes
-/// from, for messages about it.
+/// The models a server offers, in its order. `key_name` says where the key comes from, for error
+/// messages.
 pub async fn list_models(
     base_url: &str,
     key: Option<&str>,
@@ -138,7 +138,7 @@ fn read(body: &[u8], server: &Server) -> Result<Vec<String>, ModelError> {
     }
 }
 
-/// `{"data":[{"id":…}]}`, or a bare list, or `models` with `name`s as Ollama has them.
+/// `{"data":[{"id":…}]}`, or a bare list, or `models` with `name`s as in Ollama.
 fn names(value: &Value) -> Option<Vec<String>> {
     let list = [value.get("data"), value.get("models"), Some(value)];
     let list = list.into_iter().flatten().find_map(Value::as_array)?;

@@ -1,8 +1,8 @@
-//! What can go wrong with a model: a variant for each thing a person can do next.
+//! The errors of a model: a variant for each different remedy.
 //!
-//! Texts of a server are in here cleaned and shortened already ([`super::said`]),
-//! and no variant ever holds a key. Whether a call is worth another try is said by
-//! [`ModelError::again`]; trying is [`super::Retry`]'s.
+//! A server's texts in here are already cleaned and shortened ([`super::said`]), and no variant
+//! ever holds a key. [`ModelError::again`] says whether a call is worth another try;
+//! [`super::Retry`] retries.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::words::{Say, Spoken, Word, model as words};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.say())]
 pub enum ModelError {
-    /// `base_url` is no http address.
+    /// `base_url` is not an http address.
     Address {
         given: String,
     },
-    /// The key cannot stand in a header. `key` names where it came from.
+    /// The key is not valid in a header. `key` names where it came from.
     KeyUnusable {
         key: String,
     },
@@ -57,7 +57,7 @@ pub enum ModelError {
         status: u16,
         said: String,
     },
-    /// 429. `after`: when the server wants to be asked again.
+    /// 429. `after`: the pause the server asks for.
     Busy {
         url: String,
         after: Option<Duration>,
@@ -78,11 +78,11 @@ pub enum ModelError {
         url: String,
         why: Unreached,
     },
-    /// No HTTP client can be made on this machine.
+    /// The HTTP client cannot be created on this machine.
     Client {
         why: String,
     },
-    /// Not a byte for so long.
+    /// Not a single byte for this long.
     Stalled {
         url: String,
         seconds: u64,
@@ -95,7 +95,7 @@ pub enum ModelError {
     WebPage {
         url: String,
     },
-    /// JSON or bytes that are no chat completion.
+    /// JSON or bytes that are not a chat completion.
     Foreign {
         url: String,
         said: String,
@@ -104,7 +104,7 @@ pub enum ModelError {
     Reported {
         url: String,
         said: String,
-        /// True when the server calls it its own trouble of the moment.
+        /// True if the server calls it temporary.
         passing: bool,
     },
     TooLarge {
@@ -127,20 +127,20 @@ pub enum ModelError {
     },
 }
 
-/// Why no connection came about.
+/// Why the connection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreached {
-    /// Nothing listens there.
+    /// Nothing listens on that port.
     Refused,
-    /// The host's name is not known.
+    /// The host's name cannot be resolved.
     Name,
-    /// It did not take the connection in time.
+    /// The connection was not accepted in time.
     Slow,
     /// Its certificate is not trusted.
     Trust,
-    /// Its certificate is not valid any more, by this machine's clock, which says `now`.
+    /// Its certificate has expired, according to this machine's clock, which says `now`.
     Expired { now: String },
-    /// The same, not yet.
+    /// The same, but not yet valid.
     NotYetValid { now: String },
     /// Its certificate is for another name.
     OtherName,
@@ -148,11 +148,11 @@ pub enum Unreached {
     Other(String),
 }
 
-/// Whether the same call may be made again.
+/// Whether the same call may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
     Never,
-    /// Once more, no oftener: it cost a long wait already.
+    /// One more time only: it cost a long wait already.
     Once,
     /// With growing pauses, or after the pause the server asked for.
     Soon(Option<Duration>),

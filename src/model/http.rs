@@ -1,8 +1,8 @@
-//! Sends requests to one server: its address, its key, and a client that is built
-//! at the first request and not before.
+//! Sends requests to one server: holds its address, its key, and a client that is created at the
+//! first request.
 //!
-//! Why no redirects: a redirect would carry the key to a place nobody chose.
-//! Why no proxy for this machine: a proxy elsewhere cannot reach it.
+//! Why no redirects: a redirect would send the key to an address the user did not choose. Why no
+//! proxy for this machine: a proxy elsewhere cannot reach it.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -22,13 +22,13 @@ use super::said::{Said, clean};
 use super::status::{self, Party};
 use crate::deadline::within;
 
-/// The most bytes of one answer.
+/// Maximum size of one answer, in bytes.
 pub(super) const BODY_CAP: usize = 16 << 20;
 
-/// The most bytes of a fault's body that are looked at.
+/// Maximum number of bytes read of an error's body.
 const FAULT_CAP: usize = 64 << 10;
 
-/// How long a server may keep us waiting.
+/// How long to wait for a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     pub connect: Duration,
@@ -61,14 +61,14 @@ pub(super) struct Server {
     client: OnceLock<Client>,
 }
 
-/// A key, as text to be taken out of foreign words and as the header it travels in.
+/// A key, as text to remove from foreign text and as the header it is sent in.
 struct Key {
     text: String,
     header: HeaderValue,
 }
 
 impl Server {
-    /// `key_name` says where the key comes from, for people.
+    /// `key_name` says where the key comes from, for error messages.
     pub fn new(
         base_url: &str,
         key: Option<&str>,
@@ -89,7 +89,7 @@ impl Server {
         })
     }
 
-    /// The address for people.
+    /// The address for display.
     pub fn url(&self) -> String {
         self.address.shown()
     }
@@ -126,7 +126,7 @@ impl Server {
         Ok(self.client.get_or_init(|| client))
     }
 
-    /// Sends, and answers with the response whatever its status.
+    /// Sends, and returns the response whatever its status.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, ModelError> {
         match within(self.timeouts.first_byte, request.send()).await {
             Ok(Ok(response)) => Ok(response),
@@ -153,13 +153,12 @@ impl Server {
         ModelError::Broken { url: self.url() }
     }
 
-    /// An answer, or one event of it, is larger than `cap` bytes.
+    /// The error for an answer, or one event of it, that is larger than `cap` bytes.
     pub fn too_large(&self, cap: usize) -> ModelError {
         ModelError::TooLarge { url: self.url(), mib: cap >> 20 }
     }
 
-    /// Reads a response whose status is no success: what it means, and the server's
-    /// words about it.
+    /// Reads a response with an error status: its meaning, and the server's words about it.
     pub async fn refusal(&self, response: Response, model: &str) -> (ModelError, Said) {
         let status = response.status();
         if status.is_redirection() {
@@ -175,7 +174,7 @@ impl Server {
         (status::fault(party, status.as_u16(), after, &said), said)
     }
 
-    /// The first bytes of a body, as far as they come.
+    /// The first bytes of a body, as many as arrive.
     async fn begin(&self, response: Response, cap: usize) -> Vec<u8> {
         let mut body = Vec::new();
         let mut chunks = Box::pin(response.bytes_stream());
@@ -190,7 +189,7 @@ impl Server {
     }
 }
 
-/// The body as it comes: watched for stalls, for breaks and for its size.
+/// The body as a stream, watched for stalls, breaks and its size.
 pub(super) fn body(
     server: std::sync::Arc<Server>,
     response: Response,
@@ -232,9 +231,9 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Builds a client. Machines without a store of certificates exist (containers): there
-/// the certificates that were compiled in serve. Where there is nothing to encrypt, none
-/// are read: a store holds hundreds of files.
+/// Builds a client. Some machines have no certificate store (containers): there the compiled-in
+/// certificates are used. If there is nothing to encrypt, none are read: a store consists of
+/// hundreds of files.
 fn build(connect: Duration, address: &Address) -> reqwest::Result<Client> {
     // An error means that a provider is installed already, which is what we want.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -257,7 +256,7 @@ fn with_own_roots(builder: ClientBuilder) -> ClientBuilder {
     builder.tls_certs_only(roots.filter_map(|der| Certificate::from_der(der).ok()))
 }
 
-/// Why no connection came about, from the chain of causes.
+/// Why the connection failed, from the chain of causes.
 fn why(error: &reqwest::Error) -> Unreached {
     if error.is_timeout() {
         return Unreached::Slow;
@@ -284,11 +283,11 @@ fn why(error: &reqwest::Error) -> Unreached {
     Unreached::Other(clean(&last, None))
 }
 
-/// What is wrong with a server's certificate, if that is the error.
+/// The problem with a server's certificate, if that is the error.
 fn certificate(error: &(dyn std::error::Error + 'static)) -> Option<Unreached> {
     use rustls::CertificateError as Fault;
     let mut error = error;
-    // An error of the network may hold another, which is not its cause but itself.
+    // A network error may wrap another one that is not its cause but itself.
     while let Some(inside) =
         error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref)
     {
@@ -311,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_can_be_built_where_no_certificates_are_installed() {
+    fn a_client_can_be_built_without_installed_certificates() {
         let _ = rustls::crypto::ring::default_provider().install_default();
         assert!(with_own_roots(Client::builder()).build().is_ok());
     }

@@ -1,11 +1,10 @@
-//! Talks to models. A [`Model`] turns messages into a stream of [`Chunk`]s; dropping
-//! the stream is the cancel, and frees the connection.
+//! Talks to models. A [`Model`] turns messages into a stream of [`Chunk`]s; dropping the stream
+//! cancels the call and frees the connection.
 //!
-//! Three kinds: [`OpenAi`] over HTTP (through [`Auto`] where no model is named),
-//! [`Scripted`] from a file, and [`Guide`], which needs neither network nor settings. [`Retry`] wraps any of them.
+//! Three kinds: [`OpenAi`] over HTTP (through [`Auto`] if no model is named), [`Scripted`] from a
+//! file, and [`Guide`], which needs neither network nor settings. [`Retry`] wraps any of them.
 //!
-//! Not in here: what the text means (`protocol::reply`), and what is sent
-//! (`context::window`).
+//! Not in here: what the text means (`protocol::reply`), and what is sent (`context::window`).
 
 use futures_util::stream::BoxStream;
 use serde_json::Value;
@@ -41,7 +40,7 @@ pub trait Model: Send + Sync {
     /// The model's name, as the server knows it.
     fn name(&self) -> &str;
 
-    /// Starts one call. Faults are items of the stream; after an error it ends.
+    /// Starts one call. Errors are items of the stream; after an error it ends.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>>;
 }
 
@@ -49,7 +48,7 @@ pub trait Model: Send + Sync {
 pub struct Request {
     pub messages: Vec<Message>,
     pub params: Params,
-    /// The JSON Schema the answer should follow, sent where the server takes one.
+    /// The JSON Schema the answer should follow, sent if the server accepts one.
     pub schema: Option<Value>,
 }
 
@@ -57,9 +56,9 @@ pub struct Request {
 pub enum Chunk {
     /// More of the answer.
     Text(String),
-    /// More of the model's reasoning, where the server tells it apart.
+    /// More of the model's reasoning, if the server separates it.
     Thought(String),
-    /// The call failed before anything was shown, and is made again after a wait.
+    /// The call failed before any output, and is repeated after a wait.
     Retrying {
         attempt: u32,
         of: u32,

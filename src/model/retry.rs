@@ -1,8 +1,8 @@
-//! Makes a failed call again, as long as nothing of it was seen.
+//! Repeats a failed call, as long as none of its output was shown.
 //!
-//! A wrapper around any [`Model`]: the clients stay simple, and a scripted model can
-//! show a retry as well. Each wait is announced by [`Chunk::Retrying`]. What was shown
-//! cannot be taken back, so after the first visible chunk a fault goes through.
+//! A wrapper around any [`Model`]: the clients stay simple, and a scripted model can demonstrate a
+//! retry as well. Each wait is announced by [`Chunk::Retrying`]. Output that was shown cannot be
+//! withdrawn, so after the first visible chunk an error is passed on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use tokio::time::sleep;
 use super::{Again, Chunk, Model, ModelError, Request};
 use crate::words::Spoken;
 
-/// How often and how patiently.
+/// How often to retry, and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Calls in all, the first one included.
+    /// Total number of calls, including the first one.
     pub tries: u32,
-    /// The first pause; each further one doubles, and up to its length is added by
-    /// chance, so that many clients do not come back at once.
+    /// The first pause; each further one doubles, and a random part of up to its length is added,
+    /// so that many clients do not return at the same time.
     pub first: Duration,
-    /// The longest pause of our own.
+    /// The longest pause without a request by the server.
     pub longest: Duration,
     /// The longest pause a server can ask for.
     pub cap: Duration,
@@ -39,7 +39,7 @@ impl Default for Pace {
     }
 }
 
-/// A model whose passing faults are tried again.
+/// A model whose temporary errors are retried.
 #[derive(Clone)]
 pub struct Retry {
     model: Arc<dyn Model>,
@@ -97,7 +97,7 @@ struct Tries {
     pauses: ExponentialBackoff,
     made: u32,
     stalled: bool,
-    /// Something was shown.
+    /// Output was shown.
     seen: bool,
 }
 
@@ -126,7 +126,7 @@ impl Tries {
         }
     }
 
-    /// Goes on to a pause, or ends with the fault.
+    /// Starts a pause, or ends with the error.
     fn failed(&mut self, error: ModelError) -> Result<Chunk, ModelError> {
         let (pause, of) = match error.again() {
             Again::Soon(asked) if !self.seen => {

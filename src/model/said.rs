@@ -1,24 +1,24 @@
-//! What a server says in its own words: found in a body, cleaned, shortened, and
-//! without the key it may have echoed. Pure; what it means is [`super::status`]'s.
+//! Extracts a server's error message: found in a body, cleaned, shortened, and without the key it
+//! may have echoed. Pure; [`super::status`] interprets it.
 
 use serde_json::Value;
 
 use crate::safety::redact::Redactor;
 
-/// The most characters of a server's words that are kept.
+/// Longest message that is kept, in characters.
 const MOST: usize = 300;
 
-/// Shorter keys are not looked for: they would blank out ordinary words.
+/// Shorter keys are not masked: that would blank out ordinary words.
 const SHORTEST_KEY: usize = 6;
 
-/// A server's own words about a fault.
+/// A server's own words about an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Said {
-    /// For people; empty when there are none.
+    /// For display; empty if there are none.
     pub text: String,
-    /// `code` and `type` of the error, joined by a blank, in lower case.
+    /// `code` and `type` of the error, joined by a space, in lower case.
     pub code: String,
-    /// The status that stands inside the error, where there is one.
+    /// The status inside the error, if there is one.
     pub status: Option<u16>,
 }
 
@@ -32,7 +32,7 @@ impl Said {
         }
     }
 
-    /// Reads an object that holds an error, or is one.
+    /// Reads an object that contains an error, or is one.
     pub fn value(value: &Value, key: Option<&str>) -> Said {
         let value = value.get(0).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
@@ -51,20 +51,20 @@ impl Said {
         Said { text: clean(&text, key), code: words.join(" "), status: status(error) }
     }
 
-    /// True when the words or the code hold one of these, in lower case.
+    /// True if the text or the code contains one of these, in lower case.
     pub fn mentions(&self, any: &[&str]) -> bool {
         let text = self.text.to_lowercase();
         any.iter().any(|word| text.contains(word) || self.code.contains(word))
     }
 }
 
-/// Takes control characters, line breaks and the key out of foreign text, and cuts it.
+/// Removes control characters, line breaks and the key from foreign text, and cuts it.
 pub(super) fn clean(text: &str, key: Option<&str>) -> String {
     let text = match key.filter(|key| key.len() >= SHORTEST_KEY) {
         Some(key) => text.replace(key, "[key]"),
         None => text.to_owned(),
     };
-    // Other keys by their shapes: servers echo what they were sent.
+    // Mask other keys by their form: servers echo their input.
     let text = Redactor::new([("", ""); 0], [0; 16]).mask(&text).into_owned();
     let mut out = String::new();
     let mut count = 0;
@@ -82,7 +82,7 @@ pub(super) fn clean(text: &str, key: Option<&str>) -> String {
     out
 }
 
-/// Control characters, and those that change how the text around them is shown.
+/// Control characters, and those that change how the text around them is displayed.
 fn hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')

@@ -1,8 +1,8 @@
-//! Replies read from a file, one after the other: for tests, demos and reports of
-//! faults that others can repeat.
+//! Replays replies from a file, one after the other: for tests, demos and reproducible bug
+//! reports.
 //!
-//! The file is blocks, parted by a line `---`. A block is a reply's text, usually one
-//! JSON object. Its first line may be a directive, `#!` and a JSON object:
+//! The file consists of blocks separated by a line `---`. A block is the text of a reply, usually
+//! one JSON object. Its first line may be a directive, `#!` and a JSON object:
 //!
 //! ```text
 //! #! {"delay_ms": 20, "chunk": 5}
@@ -20,12 +20,12 @@
 //! | `chunk` | characters in a chunk; 0: the whole text at once |
 //! | `status` | fail at once, as a server with this HTTP status does |
 //! | `error` | the server's words; without `status`: the error comes after the text |
-//! | `cut` | after the text: `length`, `filtered`, or `broken` (the connection is gone) |
+//! | `cut` | after the text: `length`, `filtered`, or `broken` (the connection is lost) |
 //! | `wait` | never end: `before` the text, or `after` it |
-//! | `thought` | reasoning that comes before the text |
+//! | `thought` | reasoning sent before the text |
 //! | `usage` | `[input, output]` tokens |
 //!
-//! A call takes the next reply when it starts. When all are used, calls fail.
+//! A call takes the next reply when it starts. After the last one, calls fail.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,10 +40,10 @@ use super::status::{self, Party};
 use super::{Chunk, Model, ModelError, Request};
 use crate::protocol::{Cut, Usage};
 
-/// The most bytes of a file of replies.
+/// Maximum size of a file of replies, in bytes.
 const FILE_CAP: u64 = 64 << 20;
 
-/// A model that reads its lines from a file.
+/// A model that reads its replies from a file.
 #[derive(Clone, Debug)]
 pub struct Scripted {
     file: String,
@@ -98,7 +98,7 @@ impl Scripted {
         Scripted::parse(&file, &text)
     }
 
-    /// Replies from a text; `file` names it in messages.
+    /// Parses replies from a text; `file` names it in messages.
     pub fn parse(file: &str, text: &str) -> Result<Scripted, ModelError> {
         let fault = |(line, why): (usize, String)| ModelError::ScriptFaulty {
             file: file.to_owned(),
@@ -117,7 +117,7 @@ impl Model for Scripted {
 
     fn stream(&self, _: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let count = self.replies.len();
-        // Nobody counts past the end: the next call fails in the same way.
+        // Past the end the number no longer matters: the next call fails in the same way.
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         match self.replies.get(number) {
             Some(reply) => play(reply, &self.file),
@@ -129,7 +129,7 @@ impl Model for Scripted {
     }
 }
 
-/// The blocks of a file; a fault has its line, counted from 1.
+/// The blocks of a file; an error has its line, counted from 1.
 fn replies(text: &str) -> Result<Vec<Reply>, (usize, String)> {
     let mut replies = Vec::new();
     let mut block = Vec::new();
@@ -145,7 +145,7 @@ fn replies(text: &str) -> Result<Vec<Reply>, (usize, String)> {
     Ok(replies)
 }
 
-/// `None` for a block without a word.
+/// `None` for an empty block.
 fn reply(block: &[(usize, &str)]) -> Result<Option<Reply>, (usize, String)> {
     let blank = block.iter().take_while(|(_, line)| line.trim().is_empty()).count();
     let mut lines = block.iter().skip(blank).copied().peekable();
@@ -214,7 +214,7 @@ fn paced(items: Vec<Item>, delay_ms: u64) -> impl Stream<Item = Item> + Send + '
     })
 }
 
-/// Text in pieces of so many characters; 0 for one piece.
+/// Splits a text into pieces of `size` characters; 0 for one piece.
 pub(super) fn pieces(text: &str, size: usize) -> Vec<String> {
     if text.is_empty() {
         return Vec::new();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_come_one_after_the_other_and_then_it_says_so() {
+    fn replies_come_one_after_the_other_until_none_are_left() {
         let model = scripted("one\n---\n\ntwo\nlines\n\n---\n");
         assert_eq!(call(&model), [text("one"), Ok(Chunk::Finished(None))]);
         assert_eq!(call(&model), [text("two\nlines"), Ok(Chunk::Finished(None))]);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directive_with_a_fault_is_named_with_its_line() {
+    fn an_invalid_directive_is_reported_with_its_line() {
         let error = Scripted::parse("f", "one\n---\n\n#! {\"dealy_ms\":2}\n").map(|_| ());
         assert!(
             matches!(error, Err(ModelError::ScriptFaulty { line: 4, why, .. }) if why.contains("dealy_ms"))

@@ -1,10 +1,10 @@
-//! Events out of a byte stream.
+//! Parses server-sent events from a byte stream.
 //!
-//! Reading fields is `eventsource-stream`'s. Alone it would panic on a byte order
-//! mark, copy the rest of its buffer for every line, end at one invalid byte and grow
-//! without bound. So it never sees the raw bytes: `Lines` hands it one whole line
-//! at a time, without the mark, with `\n` at its end, as valid UTF-8, and counts the
-//! bytes of the event. The cost is linear in the bytes, however they are cut.
+//! `eventsource-stream` parses the fields. Alone it would panic on a byte order mark, copy the rest
+//! of its buffer for every line, end at one invalid byte and grow without bound. So it never sees
+//! the raw bytes: `Lines` passes it one whole line at a time, without the mark, with `\n` at its
+//! end, as valid UTF-8, and counts the bytes of the event. The cost is linear in the bytes, however
+//! they are split.
 //!
 //! Not in here: what an event means.
 
@@ -13,14 +13,14 @@ use std::mem::take;
 use eventsource_stream::{EventStream, EventStreamError};
 use futures_util::stream::{self, Stream, StreamExt, TryStreamExt};
 
-/// The most bytes of one event.
+/// Maximum size of one event, in bytes.
 pub const EVENT_CAP: usize = 8 << 20;
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The `event:` field; `message` where there is none.
+    /// The `event:` field; `message` if there is none.
     pub name: String,
     /// The `data:` lines, joined by `\n`.
     pub data: String,
@@ -28,14 +28,14 @@ pub struct Event {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault<E> {
-    /// The bytes broke off.
+    /// The source of the bytes failed.
     Source(E),
-    /// An event, or a line without an end, passed the cap.
+    /// An event, or an unterminated line, exceeded the cap.
     TooLarge,
 }
 
-/// The events in `bytes`, none larger than `cap`. An event that the end of the stream
-/// cuts short is handed over as far as it came. After a fault the stream ends.
+/// The events in `bytes`, none larger than `cap`. An event cut short by the end of the stream is
+/// passed on as far as it arrived. After an error the stream ends.
 pub fn events<S, B, E>(bytes: S, cap: usize) -> impl Stream<Item = Result<Event, Fault<E>>> + Send
 where
     S: Stream<Item = Result<B, E>> + Send,
@@ -68,11 +68,11 @@ where
         })
 }
 
-/// Cuts bytes into lines that end in `\n`, whatever they ended in before.
+/// Splits bytes into lines that end in `\n`, whatever their original line ending.
 #[derive(Debug)]
 struct Lines {
     cap: usize,
-    /// The line that has no end yet.
+    /// The incomplete last line.
     open: Vec<u8>,
     /// Bytes of the event before `open`.
     event: usize,
@@ -115,7 +115,7 @@ impl Lines {
         lines
     }
 
-    /// What is left at the end of the bytes: the open line, and the end of its event.
+    /// The rest at the end of the bytes: the incomplete line, and the end of its event.
     fn end<E>(&mut self) -> Vec<Result<String, Fault<E>>> {
         if self.over {
             return Vec::new();

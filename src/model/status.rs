@@ -1,5 +1,5 @@
-//! What an HTTP status of a model server means, and how long it asks us to wait.
-//! Pure: status, headers and body in, a [`ModelError`] out.
+//! Maps an HTTP status of a model server to an error, and reads the pause it asks for. Pure:
+//! status, headers and body in, a [`ModelError`] out.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use super::said::Said;
 use super::{Again, ModelError};
 
-/// Whom a fault is about, as a person knows it.
+/// The server and model an error is about, as the user knows them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Party<'a> {
     /// Without user, password or query.
     pub url: &'a str,
-    /// Empty when the request named none.
+    /// Empty if the request named none.
     pub model: &'a str,
-    /// Where the key comes from; `has_key` tells whether there was one.
+    /// Where the key comes from; `has_key` says whether there was one.
     pub key_name: &'a str,
     pub has_key: bool,
 }
 
-/// The fault an answer with this status stands for.
+/// The error for a response with this status.
 pub(super) fn fault(
     party: Party<'_>,
     status: u16,
@@ -87,7 +87,7 @@ const TOO_LONG: &[&str] = &[
 const NO_MODEL: &[&str] =
     &["model_not_found", "model not found", "unknown model", "invalid model", "not a valid model"];
 
-/// An error inside an answer that had begun well.
+/// An error inside a response that began successfully.
 pub(super) fn reported(url: &str, said: Said) -> ModelError {
     let by_status = said.status.is_some_and(|status| {
         let party = Party { url, model: "", key_name: "", has_key: true };
@@ -97,8 +97,8 @@ pub(super) fn reported(url: &str, said: Said) -> ModelError {
     ModelError::Reported { url: url.to_owned(), said: said.text, passing }
 }
 
-/// The pause the server asks for: `Retry-After` in seconds or as a date, or the
-/// milliseconds some servers send beside it.
+/// The pause the server asks for: `Retry-After` in seconds or as a date, or the milliseconds some
+/// servers send in addition.
 pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse().ok()) {

@@ -1,12 +1,12 @@
-//! The offline guide: what answers when no model is connected.
+//! The offline guide: answers when no model is connected.
 //!
-//! It is no language model and says so. It knows a dozen wishes, proposes steps for
-//! them and reports what came of them, through the same protocol as a model, so that
-//! the first run shows the real loop, the real tiers and the real questions. It sees
-//! only the messages of the request and always answers the same to the same.
+//! It is not a language model and says so. It knows a dozen requests, proposes steps for them and
+//! reports their results, through the same protocol as a model, so that the first run shows the
+//! real loop, the real tiers and the real questions. It sees only the messages of the request and
+//! is deterministic.
 //!
-//! `seen` reads the messages, `wish` finds out what is wanted, `plan` chooses the
-//! next step or the answer, `report` words results.
+//! `seen` reads the messages, `wish` recognises the request, `plan` chooses the next step or the
+//! answer, `report` words the results.
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::{Value, json};
@@ -23,10 +23,10 @@ mod wish;
 
 use self::plan::Next;
 
-/// Characters in a chunk: enough to show that answers grow.
+/// Characters in a chunk: small enough to show that answers are streamed.
 const CHUNK: usize = 24;
 
-/// The built-in guide, speaking one language; it understands both.
+/// The built-in guide, answering in one language; it understands both.
 #[derive(Clone, Copy, Debug)]
 pub struct Guide {
     lang: Lang,
@@ -50,7 +50,7 @@ impl Model for Guide {
     }
 }
 
-/// The reply to these messages, as it goes over the wire.
+/// The reply to these messages, in the wire format.
 fn answer(messages: &[Message], lang: Lang) -> Value {
     let talk = seen::talk(messages);
     match plan::next(&wish::read(&talk.wish), &talk.findings, lang) {
@@ -74,7 +74,7 @@ fn answer(messages: &[Message], lang: Lang) -> Value {
     }
 }
 
-/// The guide asks for nothing by itself: the policy knows better what a step needs.
+/// The guide never asks for approval itself: the policy knows better what a step needs.
 fn command(words: &[String]) -> Value {
     let (program, args) = words.split_first().map_or(("", [].as_slice()), |(p, a)| (p, a));
     let requires = json!({ "confirm": false, "elevated": false, "network": false, "write": false });

@@ -1,7 +1,7 @@
 //! Chooses the guide's next move: steps to propose, or the answer.
 //!
-//! Decides from the wish and what came of earlier steps of the turn. Every wish takes
-//! three steps at most, so a turn always ends.
+//! Decides from the request and the results of earlier steps of the turn. Every request takes three
+//! steps at most, so a turn always ends.
 
 use super::report::{self, Say};
 use super::seen::Finding;
@@ -18,14 +18,14 @@ pub(super) enum Next {
 pub(super) struct Steps {
     pub why: String,
     pub expected: String,
-    /// Each a program and its arguments.
+    /// Each is a program and its arguments.
     pub commands: Vec<Vec<String>>,
 }
 
-/// Lines of a file that are shown when no range is named.
+/// Number of lines shown of a file when no range is given.
 pub(super) const HEAD: u32 = 200;
 
-/// The most files whose lines are counted, and the most bytes of their names.
+/// Maximum number of files whose lines are counted, and of bytes of their names.
 const MOST_FILES: usize = 400;
 const MOST_NAMES: usize = 30_000;
 
@@ -34,7 +34,7 @@ pub(super) fn next(wish: &Wish, findings: &[Finding], lang: Lang) -> Next {
         && !last.ran()
         && !(last.unavailable() && may_replace(wish, findings))
     {
-        // What was only left out says nothing; the step before it does.
+        // A skipped step has no reason of its own; the step before it has.
         let why = findings.iter().rfind(|finding| finding.outcome != "cancelled");
         let why = why.filter(|finding| !finding.ran()).unwrap_or(last);
         return Next::Say(report::not_run(why, lang));
@@ -56,7 +56,7 @@ pub(super) fn next(wish: &Wish, findings: &[Finding], lang: Lang) -> Next {
     }
 }
 
-/// A first step for which there is another way: `grep` for `rg`, `find` for `git`.
+/// A first step that has an alternative: `grep` for `rg`, `find` for `git`.
 fn may_replace(wish: &Wish, findings: &[Finding]) -> bool {
     findings.len() == 1 && matches!(wish, Wish::Find { .. } | Wish::Count { file: None, .. })
 }
@@ -79,7 +79,7 @@ fn command(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// A path that no program takes for an option.
+/// A path in a form that no program takes for an option.
 fn operand(path: &str) -> String {
     if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
 }
@@ -105,7 +105,7 @@ fn history(findings: &[Finding], lang: Lang) -> Next {
 
 fn find(text: &str, place: Option<&str>, findings: &[Finding], lang: Lang) -> Next {
     let place = operand(place.unwrap_or("."));
-    // Looked for as it stands, not as a pattern; `--` ends the options.
+    // Searched literally, not as a pattern; `--` ends the options.
     let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-'));
     let line = |start: &[&str]| {
         let mut line = command(start);
@@ -199,7 +199,7 @@ fn all_files(findings: &[Finding], kind: Option<&str>) -> usize {
     })
 }
 
-/// Files of one kind; hidden ones are no code, and some of them hold secrets.
+/// Files of one kind; hidden ones are not code, and some of them contain secrets.
 fn of_kind(files: &Finding, kind: Option<&str>) -> impl Iterator<Item = String> {
     let hidden = |name: &str| name.split('/').any(|part| part.len() > 1 && part.starts_with('.'));
     let wanted = move |name: &String| !hidden(name) && kind.is_none_or(|end| name.ends_with(end));
@@ -218,7 +218,7 @@ fn some_files(files: &Finding, kind: Option<&str>) -> Vec<String> {
         .collect()
 }
 
-/// A file that tells how a project is tested, and how.
+/// Files that show how a project is tested, and the command.
 #[rustfmt::skip]
 const TESTS: &[(&str, &[&str])] = &[
     ("Cargo.toml",     &["cargo", "test"]),

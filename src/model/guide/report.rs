@@ -1,4 +1,4 @@
-//! Words what came of the guide's steps, as short Markdown with suggestions.
+//! Words the results of the guide's steps, as short Markdown with suggestions.
 
 use super::plan::HEAD;
 use super::seen::Finding;
@@ -11,10 +11,10 @@ pub(super) struct Say {
     pub suggestions: Vec<String>,
 }
 
-/// The most lines of a list, and of output that is shown.
+/// Maximum number of lines of a list, and of output, that are shown.
 const MOST: usize = 40;
 
-/// What is offered under an answer that has nothing better.
+/// The default suggestions of an answer.
 const OFFERS: &[Word] = &[
     words_of::TRY_CHANGES,
     words_of::TRY_FIND,
@@ -51,7 +51,7 @@ pub(super) fn not_run(finding: &Finding, lang: Lang) -> Say {
     Say::offering(say.text(lang), &offers, lang)
 }
 
-/// What the person said with their no, out of the note that tells a model of it.
+/// The user's own words in the note that tells the model of a rejection.
 fn persons_word(note: &str) -> Option<&str> {
     let (before, _) = words::agent::DECLINED_WORD.en.split_once('{')?;
     note.strip_prefix(before).filter(|word| !word.is_empty())
@@ -85,8 +85,8 @@ pub(super) fn changes(findings: &[Finding], lang: Lang) -> Say {
         text.push_str(&format!("\n\n{}", total.trim()));
     }
     let mut say = Say::offering(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
-    // ` M path` and `?? path`: the name begins after two letters and a blank. Renamed
-    // and quoted names are left to the person.
+    // ` M path` and `?? path`: the name begins after two letters and a space. Renamed and quoted
+    // names are left to the user.
     let plain = |name: &&str| !name.contains(['"', ' ']) && !name.ends_with('/');
     let name = files.iter().filter_map(|line| line.get(3..)).find(plain);
     say.suggestions.splice(0..0, name.map(|name| show(name, lang)));
@@ -118,7 +118,7 @@ pub(super) fn history(log: &Finding, lang: Lang) -> Say {
 pub(super) fn found(text: &str, finding: &Finding, lang: Lang) -> Say {
     let matches = matches(finding);
     if matches.is_empty() {
-        // 1 means: ran well, nothing there.
+        // 1 means: ran well, no match.
         return match finding.exit {
             Some(0 | 1) => Say::new(words_of::NOT_FOUND.with("text", text).text(lang), lang),
             _ => output(finding, lang),
@@ -127,7 +127,7 @@ pub(super) fn found(text: &str, finding: &Finding, lang: Lang) -> Say {
     let mut files: Vec<&str> = matches.iter().map(|(file, _, _)| file.as_str()).collect();
     files.dedup();
     let count = finding.total.max(matches.len());
-    // Of matches that are only counted nobody knows the files.
+    // When matches are only counted, their files are unknown.
     let head = if count > matches.len() { words_of::FOUND_MANY } else { words_of::FOUND };
     let head = head.with("text", text).with("lines", lines(count)).with("files", some(files.len()));
     let rows: Vec<String> = matches
@@ -145,7 +145,7 @@ pub(super) fn found(text: &str, finding: &Finding, lang: Lang) -> Say {
     say
 }
 
-/// File, line number and text: as parsed, else out of the output.
+/// File, line number and text: as parsed, else from the output.
 fn matches(finding: &Finding) -> Vec<(String, String, String)> {
     let tidy = |file: &str| file.strip_prefix("./").unwrap_or(file).to_owned();
     let parsed = finding.items.iter().filter_map(|item| {
@@ -219,7 +219,7 @@ pub(super) fn listing(listing: &Finding, lang: Lang) -> Say {
     say
 }
 
-/// `of`: how many files there are in all.
+/// `of`: the total number of files.
 pub(super) fn counted(finding: &Finding, of: usize, lang: Lang) -> Say {
     let row = |line: &str| {
         let (number, name) = line.trim_start().split_once(' ')?;
@@ -274,7 +274,7 @@ fn code(run: &Finding) -> String {
     run.exit.map_or_else(|| "?".to_owned(), |code| code.to_string())
 }
 
-/// The end of what was printed: that is where programs sum up.
+/// The end of the output: that is where programs put their summary.
 fn with_output(head: String, run: &Finding, lang: Lang) -> String {
     let streams = [run.stdout.trim_end(), run.stderr.trim_end()];
     let lines: Vec<&str> = match (streams, run.succeeded()) {
@@ -305,7 +305,7 @@ fn show(file: &str, lang: Lang) -> String {
     words_of::TRY_SHOW_FILE.with("file", file).text(lang)
 }
 
-/// Lines as one text, the rest only counted.
+/// Lines as one text; lines over the limit are only counted.
 fn capped(lines: &[&str], lang: Lang) -> String {
     let mut text = lines.iter().take(MOST).copied().collect::<Vec<_>>().join("\n");
     if lines.len() > MOST {

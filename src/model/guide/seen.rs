@@ -1,4 +1,4 @@
-//! What the guide sees of a conversation: the last wish, and what came of its steps.
+//! The guide's view of a conversation: the last request, and the results of its steps.
 
 use serde_json::{Deserializer, Value};
 
@@ -7,13 +7,13 @@ use crate::protocol::{Message, Role};
 /// The running turn.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Talk {
-    /// The person's last words.
+    /// The user's last message.
     pub wish: String,
-    /// What came of the steps since, in order.
+    /// The results of the steps since then, in order.
     pub findings: Vec<Finding>,
 }
 
-/// A `tool_result`, as far as the guide needs it.
+/// The part of a `tool_result` that the guide needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Finding {
     pub program: String,
@@ -23,7 +23,7 @@ pub(super) struct Finding {
     pub stderr: String,
     pub truncated: bool,
     pub outcome: String,
-    /// Why it was judged as it was, and what was said about it.
+    /// The reason for its verdict, and the note on it.
     pub reason: String,
     pub note: String,
     pub kind: String,
@@ -32,7 +32,7 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    /// It ran to its end, as proposed or as a person rewrote it.
+    /// It ran to its end, as proposed or as edited by the user.
     pub fn ran(&self) -> bool {
         matches!(self.outcome.as_str(), "ran" | "edited") && self.exit.is_some()
     }
@@ -41,7 +41,7 @@ impl Finding {
         self.ran() && self.exit == Some(0)
     }
 
-    /// The program is not there, or may not be used: another one could do.
+    /// The program is missing or may not be used: another one might work.
     pub fn unavailable(&self) -> bool {
         self.outcome == "refused"
             || self.exit == Some(127)
@@ -76,7 +76,7 @@ impl Finding {
 pub(super) fn talk(messages: &[Message]) -> Talk {
     let mut talk = Talk::default();
     for message in messages.iter().filter(|message| message.role != Role::Assistant) {
-        // What was attached is no wish, and no result of a step either.
+        // An attachment is neither a request nor the result of a step.
         let content = message.content.split("\n\n[Attached @").next().unwrap_or_default();
         let events = events(content);
         if !events.is_empty() {
@@ -88,7 +88,7 @@ pub(super) fn talk(messages: &[Message]) -> Talk {
     talk
 }
 
-/// The events a message holds: one or several objects, a list of them, or one a line.
+/// The events in a message: one or several objects, a list of them, or one per line.
 fn events(content: &str) -> Vec<Value> {
     let whole: Result<Vec<Value>, _> = Deserializer::from_str(content).into_iter().collect();
     let values = whole.unwrap_or_else(|_| {

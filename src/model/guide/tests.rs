@@ -1,4 +1,4 @@
-//! The guide in conversation: words and results in, replies out.
+//! The guide in conversation: messages and results in, replies out.
 
 use futures_util::FutureExt;
 
@@ -37,7 +37,7 @@ fn not_run(line: &str, outcome: &str) -> Value {
     value
 }
 
-/// The proposed commands, a line each; empty for an answer.
+/// The proposed commands, one per line; empty for an answer.
 fn lines(reply: &Value) -> Vec<String> {
     let commands = reply["data"]["commands"].as_array().cloned().unwrap_or_default();
     let line = |command: &Value| {
@@ -54,7 +54,7 @@ fn said(reply: &Value) -> &str {
 }
 
 #[test]
-fn each_wish_begins_with_its_steps() {
+fn each_request_begins_with_its_steps() {
     let cases: &[(&str, &[&str])] = &[
         ("what changed?", &["git status --short --branch", "git diff --stat"]),
         ("recent commits", &["git log --oneline -n 15"]),
@@ -100,7 +100,7 @@ fn a_reply_is_the_protocol_and_comes_in_small_pieces() {
 }
 
 #[test]
-fn changes_are_summed_up() {
+fn changes_are_summarised() {
     let status =
         result("git status --short --branch", 0, "## main...origin/main\n M src/a.rs\n?? b\n");
     let stat = result("git diff --stat", 0, " src/a.rs | 2 +-\n 1 file changed, 1 insertion(+)\n");
@@ -113,7 +113,7 @@ fn changes_are_summed_up() {
 }
 
 #[test]
-fn a_folder_without_git_is_told_apart() {
+fn a_folder_without_git_is_recognised() {
     let mut status = result("git status --short --branch", 128, "");
     status["stderrTail"] = json!("fatal: not a git repository (or any of the parents)");
     let answer = reply("what changed?", &[status]);
@@ -121,7 +121,7 @@ fn a_folder_without_git_is_told_apart() {
 }
 
 #[test]
-fn matches_are_shown_from_what_was_parsed_or_printed() {
+fn matches_are_shown_as_parsed_or_from_the_output() {
     let printed = result("rg -n TODO .", 0, "./src/a.rs:3:  // TODO: x\n./src/a.rs:9:y\n");
     let mut parsed = result("rg -n TODO .", 0, "");
     let item = json!({ "file": "src/a.rs", "line": 3, "text": "  // TODO: x" });
@@ -141,7 +141,7 @@ fn matches_are_shown_from_what_was_parsed_or_printed() {
 }
 
 #[test]
-fn grep_looks_where_rg_is_not_to_be_had() {
+fn grep_searches_where_rg_is_unavailable() {
     for finding in [not_run("rg -n TODO .", "refused"), not_run("rg -n TODO .", "ran")] {
         let second = reply("find TODO", std::slice::from_ref(&finding));
         assert_eq!(lines(&second), ["grep -rn TODO ."]);
@@ -151,14 +151,14 @@ fn grep_looks_where_rg_is_not_to_be_had() {
 }
 
 #[test]
-fn a_file_is_shown_in_a_fence_it_cannot_leave() {
+fn a_file_is_shown_in_a_fence_it_cannot_close() {
     let read = result("head -n 200 a.md", 0, "# Title\n```sh\nls\n```\n");
     let answer = reply("show a.md", &[read]);
     assert_eq!(said(&answer), "`a.md`:\n\n````md\n# Title\n```sh\nls\n```\n````");
 }
 
 #[test]
-fn a_file_that_is_not_there_is_looked_for_by_name() {
+fn a_missing_file_is_searched_by_name() {
     let missing = result("head -n 200 main.rs", 1, "");
     assert_eq!(
         lines(&reply("show main.rs", std::slice::from_ref(&missing))),
@@ -185,7 +185,7 @@ fn lines_are_counted_in_the_files_of_a_kind() {
 }
 
 #[test]
-fn the_tests_are_chosen_by_what_lies_in_the_folder() {
+fn the_test_command_depends_on_the_files_in_the_folder() {
     let cases = [
         ("Cargo.toml\nsrc\n", "cargo test"),
         ("package.json\n", "npm test"),
@@ -204,7 +204,7 @@ fn the_tests_are_chosen_by_what_lies_in_the_folder() {
 }
 
 #[test]
-fn a_declined_step_is_taken_with_grace() {
+fn a_rejected_step_is_acknowledged() {
     let listing = result("ls", 0, "Cargo.toml\n");
     let mut declined = not_run("cargo test", "declined");
     declined["note"] = json!(agent::DECLINED.en);
@@ -226,7 +226,7 @@ fn hidden_files_are_not_counted_as_code() {
 }
 
 #[test]
-fn of_a_list_that_was_ended_the_step_that_ended_it_is_named() {
+fn the_step_that_ended_a_list_is_named() {
     let results = [
         not_run("git status --short --branch", "declined"),
         not_run("git diff --stat", "cancelled"),
@@ -237,7 +237,7 @@ fn of_a_list_that_was_ended_the_step_that_ended_it_is_named() {
 }
 
 #[test]
-fn several_results_in_one_message_are_all_seen() {
+fn all_results_in_one_message_are_read() {
     let both = [
         result("git status --short --branch", 0, "## main\n").to_string(),
         result("git diff --stat", 0, "").to_string(),
@@ -261,7 +261,7 @@ fn an_earlier_turn_does_not_count() {
 }
 
 #[test]
-fn every_suggestion_is_a_wish_it_understands() {
+fn the_guide_understands_every_suggestion() {
     let offers = crate::words::all().filter(|word| word.key.starts_with("guide.TRY_"));
     let mut count = 0;
     for word in offers {
@@ -275,7 +275,7 @@ fn every_suggestion_is_a_wish_it_understands() {
 }
 
 #[test]
-fn it_says_that_it_is_no_model() {
+fn it_says_that_it_is_not_a_model() {
     for wish in ["hello", "help", "write me a poem", ""] {
         for lang in [Lang::En, Lang::Zh] {
             let answer = answer(&[Message::user(wish)], lang);
@@ -287,7 +287,7 @@ fn it_says_that_it_is_no_model() {
 }
 
 #[test]
-fn no_turn_goes_on_for_ever() {
+fn every_turn_ends() {
     for wish in
         ["what changed?", "find x", "show a.rs", "how many lines?", "run the tests", "run x"]
     {
@@ -303,7 +303,7 @@ fn no_turn_goes_on_for_ever() {
 }
 
 #[test]
-fn results_that_make_no_sense_are_survived() {
+fn malformed_results_are_survived() {
     for event in [
         json!({ "_event": "tool_result" }),
         json!({ "_event": "tool_result", "args": 3, "parsed": [], "exitCode": "x", "risk": null }),

@@ -1,10 +1,9 @@
-//! What a person wants, found by words. English and Chinese, read alike.
+//! Recognises the user's request by phrases, in English and Chinese.
 //!
-//! A table, tried from the top: the first row with a phrase in the request decides.
-//! Who looks for something names it, so looking comes first; only then do single
-//! words such as "test" count.
+//! A table, tried from the top: the first row with a phrase in the request decides. A search names
+//! its subject, so searches come first; only after them do single words such as "test" count.
 
-/// Something the guide can do.
+/// A request the guide can handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     Hello,
@@ -22,11 +21,10 @@ pub(super) enum Wish {
     Other,
 }
 
-/// Only the beginning is read: what follows is an attachment.
+/// Only the beginning is read: the rest is an attachment.
 const MOST: usize = 500;
 
-/// Phrases, and what to make of the request when one stands in it. `None`: the next
-/// row is tried.
+/// Phrases, and how to parse a request that contains one. `None`: the next row is tried.
 type Row = (&'static [&'static str], fn(&Line<'_>) -> Option<Wish>);
 
 #[rustfmt::skip]
@@ -43,7 +41,7 @@ const WISHES: &[Row] = &[
     (&["show", "open", "read", "cat", "print", "view", "display", "head", "显示", "打开", "查看", "看看", "看一下", "看", "读"], show),
     (&["list", "ls", "files", "folder", "directory", "tree", "what is here", "what's here", "列出", "文件", "目录"], list),
     (&["hi", "hello", "hey", "good morning", "thanks", "thank you", "你好", "您好", "早上好", "谢谢"], |_| Some(Wish::Hello)),
-    // A bare file name is a wish to see it.
+    // A bare file name is a request to show it.
     (&[""], show),
 ];
 
@@ -70,7 +68,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A Latin phrase counts as whole words only, a Chinese one anywhere.
+    /// A Latin phrase matches whole words only, a Chinese one anywhere.
     fn at(text: &'a str, phrase: &str) -> Option<Line<'a>> {
         text.char_indices().map(|(start, _)| start).find_map(|start| {
             let (before, rest) = text.split_at_checked(start)?;
@@ -94,7 +92,7 @@ impl<'a> Line<'a> {
         let quote = |c: char| QUOTES.iter().any(|(open, close)| c == *open || c == *close);
         let part = move |c: char| c.is_whitespace() || (!c.is_ascii() && !c.is_alphanumeric());
         let words = self.text.split(part);
-        // `@src/main.rs` is how a file is named in the input.
+        // `@src/main.rs` is the input's form for a file.
         words
             .map(move |word| word.trim_matches(ends).trim_start_matches('@').trim_matches(quote))
             .filter(|word| !word.is_empty())
@@ -105,7 +103,7 @@ impl<'a> Line<'a> {
         self.words().filter_map(latin).find_map(file_name)
     }
 
-    /// The place behind "in", or before "里".
+    /// The place after "in", or before "里".
     fn place(&self) -> Option<String> {
         let place = self
             .text
@@ -119,11 +117,11 @@ impl<'a> Line<'a> {
 const QUOTES: &[(char, char)] =
     &[('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”'), ('「', '」'), ('『', '』'), ('《', '》')];
 
-/// What stands between the first pair of quotes.
+/// The text inside the first pair of quotes.
 fn quoted(text: &str) -> Option<&str> {
     let (_, open, rest) = text.char_indices().find_map(|(at, c)| {
         let close = QUOTES.iter().find(|(open, _)| *open == c)?.1;
-        // An apostrophe inside a word opens nothing.
+        // An apostrophe inside a word does not open a quote.
         let before = text.get(..at)?.chars().next_back();
         let word = c == '\'' && before.is_some_and(char::is_alphanumeric);
         (!word).then_some((at, close, text.get(at + c.len_utf8()..)?))
@@ -146,7 +144,7 @@ fn path_like(word: &str) -> Option<String> {
     (!word.is_empty() && !common.contains(&word) && !word.starts_with('-')).then(|| word.to_owned())
 }
 
-/// Files people name without a dot.
+/// Files that people name without a dot.
 const KNOWN: &[(&str, &str)] = &[
     ("readme", "README.md"),
     ("makefile", "Makefile"),
@@ -160,7 +158,7 @@ fn file_name(word: &str) -> Option<String> {
     let path = word.split_once(':').map_or(word, |(path, _)| path);
     let known = KNOWN.iter().find(|(name, _)| name.eq_ignore_ascii_case(path));
     if let Some((name, file)) = known {
-        // Written with capitals it is meant as it stands.
+        // Written with capitals, the name is meant literally.
         return Some(if path == *name { (*file).to_owned() } else { path.to_owned() });
     }
     let dotted = path.rsplit_once('.').is_some_and(|(_, ext)| {
@@ -186,7 +184,7 @@ fn find(line: &Line<'_>) -> Option<Wish> {
     (!text.is_empty()).then(|| Wish::Find { text: text.to_owned(), place })
 }
 
-/// Said before what is looked for, in the order people say it.
+/// Words before the search text, in the order people write them.
 const FILLERS: &[&str] = &[
     "for ",
     "me ",
@@ -208,7 +206,7 @@ fn run(line: &Line<'_>) -> Option<Wish> {
         return Some(Wish::Tests);
     }
     let words = split(line.after.trim().trim_matches('`'));
-    // "How does it run?" and "run it" are no commands.
+    // "How does it run?" and "run it" are not commands.
     let program = |word: &String| {
         word.chars().all(|c| c.is_ascii_graphic()) && !NO_PROGRAMS.contains(&word.as_str())
     };
@@ -216,11 +214,11 @@ fn run(line: &Line<'_>) -> Option<Wish> {
     starts.then_some(Wish::Run(words))
 }
 
-/// Words that begin a sentence and no command.
+/// Words that begin a sentence and not a command.
 const NO_PROGRAMS: &[&str] = &["it", "this", "that", "the", "a", "my", "all", "again"];
 
-/// Words as a person types them: blanks part them, quotes hold them together. No shell
-/// reads them.
+/// Words as the user types them: separated by spaces, held together by quotes. No shell parses
+/// them.
 fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -248,7 +246,7 @@ fn tests(line: &Line<'_>) -> Option<Wish> {
     line.file().is_none().then_some(Wish::Tests)
 }
 
-/// What people call the files of a language, and how those end.
+/// What people call the files of a language, and their extensions.
 const KINDS: &[(&[&str], &str)] = &[
     (&["rust"], ".rs"),
     (&["python"], ".py"),
@@ -272,7 +270,7 @@ fn show(line: &Line<'_>) -> Option<Wish> {
     Some(Wish::Show { lines: Some(behind).filter(is_range).and_then(range), file })
 }
 
-/// `show Procfile`: what follows the verb alone is the file.
+/// `show Procfile`: a single word after the verb is the file.
 fn only_word(line: &Line<'_>) -> Option<String> {
     let mut words = line.after.split_whitespace();
     let word = words.next().filter(|_| words.next().is_none() && line.before.trim().is_empty())?;
@@ -312,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_are_understood_in_both_languages() {
+    fn requests_are_understood_in_both_languages() {
         let cases = [
             ("Hello!", Wish::Hello),
             ("你好", Wish::Hello),
@@ -362,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn strange_input_is_only_not_understood() {
+    fn strange_input_is_merely_not_understood() {
         for request in
             ["'", "\"", "`", "run", "find", "find \"", "show", "在", "：", "\u{0}", "👍 in "]
         {

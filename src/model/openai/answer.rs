@@ -1,5 +1,5 @@
-//! Makes chunks of what a server sends: events of a stream, or one JSON body.
-//! Pure; bytes and waiting are the folder's own.
+//! Turns a server's response into chunks: events of a stream, or one JSON body. Pure; the rest of
+//! the folder handles bytes and waiting.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use crate::protocol::{Cut, Usage};
 /// A byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What a body turns out to be, from its first visible byte.
+/// The kind of a body, from its first visible byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Events,
@@ -23,8 +23,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// `None` while only white space came, or the beginning of a mark. The label of the answer is not asked:
-    /// servers send streams as text and errors as streams.
+    /// `None` as long as there is only white space, or the beginning of a byte order mark. The
+    /// content type is not used: servers send streams as text and errors as streams.
     pub fn of(head: &[u8]) -> Option<Kind> {
         if MARK.len() > head.len() && MARK.starts_with(head) {
             return None;
@@ -38,16 +38,16 @@ impl Kind {
     }
 }
 
-/// How the server said that the answer is over.
+/// How the server ended the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Open,
-    /// A finish reason came; a count of tokens may still follow.
+    /// A finish reason has arrived; token counts may still follow.
     Finishing(Option<Cut>),
     Done,
 }
 
-/// Reads one answer.
+/// Parses one answer.
 #[derive(Debug)]
 pub(super) struct Reader {
     url: String,
@@ -56,14 +56,14 @@ pub(super) struct Reader {
     usage: Option<Usage>,
     out: VecDeque<Chunk>,
     halves: Halves,
-    /// An event that could be read has come.
+    /// A valid event has arrived.
     is_known: bool,
-    /// What the first event that could not be read was, and how many there were.
+    /// The error of the first invalid event, and their number.
     unread: Option<ModelError>,
     unreadable: usize,
 }
 
-/// Events of one answer that are passed over because they cannot be read.
+/// Maximum number of invalid events to skip in one answer.
 const PASSED_OVER: usize = 64;
 
 impl Reader {
@@ -81,12 +81,12 @@ impl Reader {
         }
     }
 
-    /// The next chunk that was made and not yet taken.
+    /// The next chunk that has not been taken yet.
     pub fn take(&mut self) -> Option<Chunk> {
         self.out.pop_front()
     }
 
-    /// True when a finish reason came: the rest is not worth a long wait.
+    /// True when a finish reason has arrived: the rest is not worth a long wait.
     pub fn finishing(&self) -> bool {
         matches!(self.end, End::Finishing(_))
     }
@@ -95,7 +95,7 @@ impl Reader {
         self.end == End::Done
     }
 
-    /// Takes in one event of a stream.
+    /// Processes one event of a stream.
     pub fn event(&mut self, event: &Event) -> Result<(), ModelError> {
         let data = event.data.trim();
         if data == "[DONE]" {
@@ -129,8 +129,8 @@ impl Reader {
         serde_json::from_str(&self.halves.join(data))
     }
 
-    /// One event that cannot be read does not cost the rest of the answer. A server that
-    /// sends nothing else speaks another protocol.
+    /// One invalid event does not cost the rest of the answer. A server that sends nothing else
+    /// speaks another protocol.
     fn pass_over(&mut self, error: ModelError) -> Result<(), ModelError> {
         tracing::warn!(%error, "an event of the answer was passed over");
         self.unreadable += 1;
@@ -148,7 +148,7 @@ impl Reader {
         }
     }
 
-    /// Takes in the body of a server that did not stream.
+    /// Processes the body of a server that did not stream.
     pub fn whole(&mut self, body: &[u8]) -> Result<(), ModelError> {
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches('\u{feff}');
@@ -169,7 +169,7 @@ impl Reader {
         }
     }
 
-    /// The stream ended by itself: well when it had finished, broken when not.
+    /// The stream ended: normally if the answer was finished, otherwise it broke off.
     pub fn close(&mut self) -> Result<(), ModelError> {
         self.fail_if_foreign()?;
         if self.end == End::Open {
@@ -225,7 +225,7 @@ impl Reader {
         }
     }
 
-    /// Text, nothing, or a list of parts.
+    /// Text, null, or a list of parts.
     fn content(&mut self, content: &Value) {
         match content {
             Value::String(text) => self.push(Chunk::Text, text),

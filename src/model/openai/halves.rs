@@ -1,16 +1,17 @@
-//! Servers that count in UTF-16 cut an emoji in two: one event ends with the escape of its
-//! first half, the next begins with that of the second. Neither is JSON by itself.
+//! Rejoins surrogate pairs that a server split: servers that count in UTF-16 cut an emoji in two,
+//! so that one event ends with the escape of the first half and the next begins with the second.
+//! Neither is valid JSON by itself.
 
-/// Joins halves over the events of one answer.
+/// Joins halves across the events of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Halves {
-    /// The first half that the last event ended with.
+    /// The first half at the end of the last event.
     first: Option<u16>,
 }
 
 impl Halves {
-    /// The text of an event with each half joined to its other one, or replaced where there
-    /// is none. The first half at the end of a string waits for the next event.
+    /// The text of an event with each half joined to its other one, or replaced if there is none. A
+    /// first half at the end of a string waits for the next event.
     pub fn join(&mut self, data: &str) -> String {
         let mut first = self.first.take();
         let mut out = String::with_capacity(data.len());
@@ -56,7 +57,7 @@ impl Halves {
 /// The length of `\u0000`.
 const ESCAPE: usize = 6;
 
-/// The code of the escape that the text begins with, if it is one of that form.
+/// The code of the escape at the start of the text, if it has that form.
 fn code(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_without_its_other_one_is_a_mark_and_whole_ones_stay() {
+    fn a_lone_half_is_replaced_and_whole_pairs_stay() {
         let joined = |text: &str| Halves::default().join(text);
         assert_eq!(joined(r#""\ud83d\ude42""#), r#""\ud83d\ude42""#);
         assert_eq!(joined(r#""\ud83dx \ude42""#), "\"\u{fffd}x \u{fffd}\"");

@@ -1,8 +1,8 @@
 //! Chat completions of any compatible server, streamed or whole.
 //!
-//! One call is one or more requests: when a server does not know an optional part
-//! (`response_format`, `stream_options`), the request is made again without it and
-//! what was refused is remembered; that is no failure. Failures are [`super::Retry`]'s.
+//! One call is one or more requests: if a server does not support an optional part
+//! (`response_format`, `stream_options`), the request is repeated without it and the refusal is
+//! remembered; that is not a failure. [`super::Retry`] handles failures.
 
 use std::fmt;
 use std::pin::Pin;
@@ -24,19 +24,19 @@ mod answer;
 mod halves;
 mod request;
 
-/// A stream may live on comments alone for so long.
+/// How long a stream may consist of comments alone.
 const WITHOUT_CONTENT: Duration = Duration::from_secs(300);
 
-/// After the finish reason only a count can follow; it is not waited for longer.
+/// After the finish reason only token counts can follow; this is the longest wait for them.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
 
-/// Everything needed to call a server.
+/// The settings of a server.
 #[derive(Clone)]
 pub struct Endpoint {
     /// With or without scheme, trailing slash and `/v1`: a bare host gets `/v1`.
     pub base_url: String,
     pub api_key: Option<String>,
-    /// Where the key comes from (`OPENAI_API_KEY`), for messages about it.
+    /// Where the key comes from (`OPENAI_API_KEY`), for error messages.
     pub key_name: String,
     pub model: String,
     pub timeouts: Timeouts,
@@ -46,13 +46,13 @@ pub struct Endpoint {
 #[derive(Clone, Debug)]
 pub struct OpenAi {
     server: Arc<Server>,
-    /// What the server refused; shared by all models of this client.
+    /// The parts the server refused; shared by all models of this client.
     ladder: Arc<Ladder>,
     model: String,
 }
 
 impl OpenAi {
-    /// Connects to nothing yet. Fails on an address or a key that cannot be used.
+    /// Does not connect yet. Fails on an invalid address or key.
     pub fn new(endpoint: Endpoint) -> Result<OpenAi, ModelError> {
         let Endpoint { base_url, api_key, key_name, model, timeouts } = endpoint;
         let server = Server::new(&base_url, api_key.as_deref(), &key_name, timeouts)?;
@@ -66,7 +66,7 @@ impl OpenAi {
         OpenAi { model: model.into(), ..self.clone() }
     }
 
-    /// Makes the request, stepping down where a part of it is refused.
+    /// Makes the request, stepping down when a part of it is refused.
     async fn accepted(&self, request: &Request) -> Result<Response, ModelError> {
         let mut shape = self.ladder.shape();
         loop {
@@ -101,7 +101,8 @@ impl OpenAi {
             }
             match Kind::of(&head) {
                 Some(kind) => break kind,
-                // Blanks that keep the connection alive; a mark may still be open.
+                // White space that keeps the connection alive; a byte order mark may still be
+                // incomplete.
                 None if head.len() > 3 => head.clear(),
                 None => {}
             }
@@ -145,7 +146,7 @@ async fn whole(
     Ok(stream::iter(chunks).boxed())
 }
 
-/// Where a streamed answer stands.
+/// The state of a streamed answer.
 struct Streamed {
     server: Arc<Server>,
     reader: Reader,

@@ -1,7 +1,7 @@
-//! The body of a request, and the parts of it that a server may not know.
+//! The body of a request, and the optional parts of it that a server may not support.
 //!
-//! Servers differ in what they accept beside messages. [`Shape`] says what is asked
-//! for; [`Ladder`] remembers what was refused, for as long as the client lives.
+//! Servers differ in what they accept in addition to messages. [`Shape`] says what is requested;
+//! [`Ladder`] remembers the refusals, for as long as the client lives.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -11,16 +11,16 @@ use super::super::Request;
 use super::super::said::Said;
 use crate::protocol::{Message, Role};
 
-/// The optional parts of one request. A bit is a part given up.
+/// The optional parts of one request. Each bit is a part given up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shape(u8);
 
-/// What to ask for instead.
+/// The request to try next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The server named the part it refuses.
     Named(Shape),
-    /// It named none; whether this was it shows when it accepts.
+    /// It named none; whether this was the cause is known when it accepts.
     Guessed(Shape),
 }
 
@@ -29,11 +29,11 @@ impl Shape {
     const NO_OBJECT: Shape = Shape(2);
     const NO_USAGE: Shape = Shape(4);
     const NEW_LIMIT: Shape = Shape(8);
-    /// What the system says goes as one message: some templates take no second one.
+    /// All system messages are sent as one: some templates accept only one.
     const ONE_SYSTEM: Shape = Shape(16);
-    /// Biases by text: only servers that cut texts into tokens themselves take them.
+    /// Biases by text: only servers with their own tokenizer accept them.
     const NO_BIAS: Shape = Shape(32);
-    /// All that is not messages and parameters.
+    /// Everything but messages and parameters.
     const PLAIN: Shape = Shape(1 | 2 | 4 | 32);
 
     fn has(self, part: Shape) -> bool {
@@ -44,7 +44,7 @@ impl Shape {
         Shape(self.0 | part.0)
     }
 
-    /// What to ask for after this refusal; `None` when nothing optional is to blame.
+    /// The request to try after this refusal; `None` if no optional part is to blame.
     pub fn step_down(self, request: &Request, status: u16, said: &Said) -> Option<Step> {
         if !matches!(status, 400 | 415 | 422 | 500 | 501) {
             return None;
@@ -68,7 +68,8 @@ impl Shape {
         if said.mentions(FORMAT) {
             return self.next_format(request).map(Step::Named);
         }
-        // Names nothing, but complains of something it does not know: once, plainly.
+        // The refusal names nothing, but complains of something unknown: send the plain request,
+        // once.
         let vague = status != 500 && (said.text.is_empty() || said.mentions(VAGUE));
         let plain = self.and(Shape::PLAIN);
         (vague && plain.sent(request) != self.sent(request)).then_some(Step::Guessed(plain))
@@ -89,12 +90,12 @@ impl Shape {
         !self.has(Shape::NO_USAGE)
     }
 
-    /// What of the optional parts really goes out with this request.
+    /// The optional parts that are actually sent with this request.
     fn sent(self, request: &Request) -> (Option<Value>, bool, Option<&Value>) {
         (self.format(request), self.asks_usage(), self.bias(request))
     }
 
-    /// Biases by text that go out; those by token are a parameter like others.
+    /// Biases by text that are sent; those by token are an ordinary parameter.
     fn bias(self, request: &Request) -> Option<&Value> {
         let bias = request.params.more.get(BIAS).filter(|bias| bias.is_array())?;
         (!self.has(Shape::NO_BIAS)).then_some(bias)
@@ -120,7 +121,7 @@ const BIAS: &str = "logit_bias";
 const FORMAT: &[&str] =
     &["response_format", "response format", "json_schema", "json_object", "json schema", "grammar"];
 
-/// How templates complain of a second message of the system.
+/// How templates complain of a second system message.
 const SYSTEMS: &[&str] = &[
     "system message",
     "system role",
@@ -129,7 +130,7 @@ const SYSTEMS: &[&str] = &[
     "must be at the beginning",
 ];
 
-/// How servers complain of a field without naming it.
+/// How servers complain of an unknown field without naming it.
 const VAGUE: &[&str] = &[
     "unknown",
     "unrecognized",
@@ -142,13 +143,13 @@ const VAGUE: &[&str] = &[
     "additional propert",
 ];
 
-/// What a server refused, remembered.
+/// The refusals of a server.
 #[derive(Debug, Default)]
 pub(super) struct Ladder(AtomicU8);
 
 impl Ladder {
-    /// What is known of a server before it is asked: one that is not on this machine has
-    /// a tokenizer that nobody here knows, and rejects biases by text.
+    /// The initial assumptions about a server: one on another machine has an unknown tokenizer, and
+    /// rejects biases by text.
     pub fn of(is_local: bool) -> Ladder {
         let ladder = Ladder::default();
         if !is_local {
@@ -161,13 +162,13 @@ impl Ladder {
         Shape(self.0.load(Ordering::Relaxed))
     }
 
-    /// What this shape leaves out stays out.
+    /// Parts this shape omits stay omitted.
     pub fn remember(&self, shape: Shape) {
         self.0.fetch_or(shape.0, Ordering::Relaxed);
     }
 }
 
-/// The JSON that is sent.
+/// The JSON to send.
 pub(super) fn body(model: &str, request: &Request, shape: Shape) -> Value {
     let messages = match shape.has(Shape::ONE_SYSTEM) {
         true => json!(one_system(&request.messages)),
@@ -192,7 +193,7 @@ pub(super) fn body(model: &str, request: &Request, shape: Shape) -> Value {
     body
 }
 
-/// Neighbours of the system joined.
+/// Joins adjacent system messages.
 fn one_system(messages: &[Message]) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::with_capacity(messages.len());
     for message in messages {
@@ -234,9 +235,9 @@ mod tests {
         }
     }
 
-    /// ISDK-110, 111: biases by text are for servers that take them.
+    /// ISDK-110, 111: biases by text are for servers that accept them.
     #[test]
-    fn isdk_110_biases_by_text_go_to_servers_that_take_them() {
+    fn isdk_110_biases_by_text_go_to_servers_that_accept_them() {
         let mut request = request();
         request.params.more.insert(BIAS.into(), json!([["happy", 0.2], ["bad", false]]));
         let near = Ladder::of(true).shape();
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_helps_is_asked_for_at_first() {
+    fn the_first_request_has_every_optional_part() {
         assert_eq!(
             body("m", &request(), Shape::default()),
             json!({
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_format_goes_down_one_rung_at_a_time() {
+    fn the_format_steps_down_one_level_at_a_time() {
         let first = refused(Shape::default(), 400, "json_schema is not available");
         assert_eq!(first, Some(Step::Named(Shape::NO_SCHEMA)));
         let second = refused(Shape::NO_SCHEMA, 422, "'response_format.type' must be text");
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_that_is_not_about_the_shape_is_none_of_its_business() {
+    fn an_unrelated_error_changes_nothing() {
         for (status, message) in [
             (401, "response_format"),
             (400, "temperature must be below 2"),
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vague_refusal_is_answered_plainly_and_only_once() {
+    fn a_vague_refusal_leads_to_one_plain_request() {
         let plain = refused(Shape::default(), 400, "Unrecognized request argument");
         assert_eq!(plain, Some(Step::Guessed(Shape::PLAIN)));
         assert_eq!(refused(Shape::PLAIN, 400, "Unrecognized request argument"), None);

@@ -1,4 +1,4 @@
-//! The adaptor, cut everywhere, with every recorded stream.
+//! The adaptor with every recorded stream, split in every way.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 
 use super::*;
 
-/// Cuts this far apart, begun at each of so many places, cut at every byte.
+/// The distance of the splits. Starting them at each of this many offsets splits at every byte.
 const STRIDE: usize = 61;
 
 fn read(pieces: &[&[u8]], cap: usize) -> Vec<Result<Event, Fault<()>>> {
@@ -37,7 +37,7 @@ fn recordings() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_recording_reads_the_same_however_it_is_cut() {
+fn every_recording_parses_the_same_however_it_is_split() {
     let recordings = recordings();
     assert!(recordings.len() > 15, "only {} recordings", recordings.len());
     for path in recordings {
@@ -55,7 +55,7 @@ fn every_recording_reads_the_same_however_it_is_cut() {
 }
 
 #[test]
-fn a_byte_order_mark_is_dropped_wherever_it_is_cut() {
+fn a_byte_order_mark_is_dropped_wherever_it_is_split() {
     let bytes = b"\xef\xbb\xbfdata: a\n\n";
     assert_eq!(whole(bytes), [message("a")]);
     for at in 1..bytes.len() {
@@ -66,14 +66,14 @@ fn a_byte_order_mark_is_dropped_wherever_it_is_cut() {
 }
 
 #[test]
-fn every_kind_of_line_end_counts_once() {
+fn every_kind_of_line_ending_counts_once() {
     for bytes in ["data: a\ndata: b\n\n", "data: a\r\ndata: b\r\n\r\n", "data: a\rdata: b\r\r"] {
         assert_eq!(whole(bytes.as_bytes()), [message("a\nb")], "{bytes:?}");
     }
 }
 
 #[test]
-fn invalid_bytes_are_replaced_and_the_stream_goes_on() {
+fn invalid_bytes_are_replaced_and_the_stream_continues() {
     assert_eq!(
         whole(b"data: a\xff\xc3b\n\ndata: c\n\n"),
         [message("a\u{fffd}\u{fffd}b"), message("c")]
@@ -81,12 +81,12 @@ fn invalid_bytes_are_replaced_and_the_stream_goes_on() {
 }
 
 #[test]
-fn an_event_without_its_end_is_handed_over() {
+fn an_event_without_its_end_is_passed_on() {
     assert_eq!(whole(b"event: x\ndata: a"), [event("x", "a")]);
 }
 
 #[test]
-fn comments_and_empty_lines_are_no_events() {
+fn comments_and_empty_lines_are_not_events() {
     assert_eq!(whole(b": hello\n\n\n: again\n\nid: 3\n\ndata: a\n\n"), [message("a")]);
     assert_eq!(whole(b""), []);
 }
@@ -108,7 +108,7 @@ fn an_event_of_many_lines_is_stopped_at_the_cap() {
 }
 
 #[test]
-fn a_break_of_the_source_comes_through_and_ends_it() {
+fn an_error_of_the_source_is_passed_on_and_ends_the_stream() {
     let pieces = vec![Ok("data: a\n\nda"), Err("gone"), Ok("ta: b\n\n")];
     let read = events(stream::iter(pieces), 100).collect::<Vec<_>>().now_or_never();
     let expected =

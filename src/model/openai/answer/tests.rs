@@ -38,7 +38,7 @@ fn thought(text: &str) -> Chunk {
 }
 
 #[test]
-fn content_may_be_text_nothing_or_parts() {
+fn content_may_be_text_null_or_parts() {
     let events = [
         delta(json!({ "role": "assistant", "content": null })),
         delta(json!({})),
@@ -52,7 +52,7 @@ fn content_may_be_text_nothing_or_parts() {
 }
 
 #[test]
-fn reasoning_is_told_apart_and_not_doubled() {
+fn reasoning_is_separated_and_not_duplicated() {
     let events = [
         delta(json!({ "reasoning_content": "x", "reasoning": "x", "content": null })),
         delta(json!({ "reasoning": "y", "content": "" })),
@@ -81,7 +81,7 @@ fn the_reasons_to_finish_say_whether_it_was_cut() {
 }
 
 #[test]
-fn the_last_count_of_tokens_is_told_once_before_the_end() {
+fn the_last_token_count_is_reported_once_before_the_end() {
     let usage = |input, output| json!({ "prompt_tokens": input, "completion_tokens": output });
     let events = [
         json!({ "choices": [{ "delta": { "content": "a" } }], "usage": usage(1, 1) }),
@@ -144,7 +144,7 @@ fn an_error_inside_the_stream_is_an_error_in_every_shape() {
 }
 
 #[test]
-fn what_is_no_json_is_said_and_half_of_it_is_a_break() {
+fn invalid_json_is_reported_and_truncated_json_is_a_break() {
     let read = |data: &str| {
         let mut reader = reader();
         reader.event(&Event { name: "message".into(), data: data.into() })?;
@@ -165,7 +165,7 @@ fn lines(lines: &[&str]) -> Result<Vec<Chunk>, ModelError> {
 }
 
 #[test]
-fn one_event_that_cannot_be_read_does_not_cost_the_rest_of_the_answer() {
+fn one_invalid_event_does_not_cost_the_rest_of_the_answer() {
     let (a, b) = (delta(json!({ "content": "a" })), delta(json!({ "content": "b" })));
     let (a, b, end) = (a.to_string(), b.to_string(), finish("stop").to_string());
     let half = r#"{"choices":[{"del"#;
@@ -175,7 +175,8 @@ fn one_event_that_cannot_be_read_does_not_cost_the_rest_of_the_answer() {
         assert_eq!(lines(&[&a, bad, bad, &b, &end]), whole, "{bad}");
         assert_eq!(lines(&[&a, &b, &end, bad, "[DONE]"]), whole, "{bad}");
     }
-    // Nothing else, and without end, is another protocol; a stream that only broke off is said.
+    // Invalid events alone, or without end, mean another protocol; a stream that merely broke off
+    // is reported as such.
     assert!(matches!(lines(&["not json", "nor this"]), Err(ModelError::Foreign { .. })));
     let many: Vec<&str> = [a.as_str()].into_iter().chain(["not json"; 100]).collect();
     assert!(matches!(lines(&many), Err(ModelError::Foreign { .. })));
@@ -183,7 +184,7 @@ fn one_event_that_cannot_be_read_does_not_cost_the_rest_of_the_answer() {
 }
 
 #[test]
-fn an_emoji_that_is_cut_in_two_is_whole_and_a_half_costs_nothing() {
+fn an_emoji_cut_in_two_is_rejoined_and_a_lone_half_costs_nothing() {
     let event = |text: &str| format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
     let (first, second) = (event("x\\ud83d"), event("\\ude42y"));
     let end = finish("stop").to_string();
@@ -209,7 +210,7 @@ fn a_whole_body_is_one_answer() {
 }
 
 #[test]
-fn other_bodies_with_status_200_are_told_apart() {
+fn other_bodies_with_status_200_are_recognised() {
     let read = |body: &str| reader().whole(body.as_bytes());
     assert!(matches!(read(r#"{"error":{"message":"x"}}"#), Err(ModelError::Reported { .. })));
     assert!(matches!(read("{}"), Err(ModelError::Foreign { .. })));
@@ -218,7 +219,7 @@ fn other_bodies_with_status_200_are_told_apart() {
 }
 
 #[test]
-fn the_kind_is_seen_at_the_first_visible_byte() {
+fn the_kind_is_known_at_the_first_visible_byte() {
     let cases: [(&[u8], Option<Kind>); 8] = [
         (b"", None),
         (b"\xef\xbb", None),
