@@ -1,4 +1,5 @@
-//! The driver of a turn: waits for what the machine wants, and for a cancel.
+//! Drives a turn: carries out the actions of the state machine, and waits for their results or a
+//! cancel.
 
 use std::time::Instant;
 
@@ -9,20 +10,20 @@ use super::{Answer, Host};
 use crate::context::history::Kept;
 use crate::protocol::{Cut, Ending, Event, Usage};
 
-/// What is left of a turn for the session to keep.
+/// The result of a turn, for the session to store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     pub ending: Ending,
-    /// What the turn leaves in the conversation.
+    /// The turn's record for the conversation history.
     pub kept: Kept,
     pub usage: Usage,
-    /// The numbers the next turn goes on with.
+    /// The first free step and question numbers for the next turn.
     pub next_step: u64,
     pub next_ask: u64,
 }
 
-/// Runs a turn to its end. A cancel drops the call of a model, takes a question back,
-/// and lets a running step end by itself (its tool hears the same cancel).
+/// Runs a turn to its end. A cancel drops the model call, withdraws a question, and lets a running
+/// step end by itself (its tool gets the same cancel).
 pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationToken) -> Ended {
     let started = Instant::now();
     let mut input = Input::Begin;
@@ -82,7 +83,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
     }
 }
 
-/// What came of a call before it was dropped stays, marked as cut off.
+/// The part of an answer that arrived before the call was dropped is kept, marked as cut off.
 fn broken_off(heard: Option<Answer>) -> Input {
     match heard {
         Some(answer) => Input::Replied(Ok(Answer { cut: Some(Cut::Cancelled), ..answer })),

@@ -1,7 +1,7 @@
 //! One user turn: the loop of reply, judgement, question, step, observation.
 //!
-//! [`Turn`](turn::Turn) decides and is pure; [`drive`](drive::drive) waits. What a
-//! turn needs of the world it asks of its [`Host`].
+//! [`Turn`](turn::Turn) decides and is pure; [`drive`](drive::drive) waits. A turn reaches the
+//! outside through its [`Host`].
 
 use std::future::Future;
 
@@ -12,37 +12,37 @@ use crate::safety::{Cleared, Grant, Scene};
 pub mod drive;
 pub mod turn;
 
-/// What a turn asks of the world. A session is one; a test is another.
+/// The interface from a turn to its environment. Implemented by a session and by tests.
 pub trait Host: Send {
-    /// Where steps are judged now; the policy may have changed since the last one.
+    /// The current context for judging steps; the policy may have changed since the last one.
     fn scene(&mut self) -> Scene<'_>;
 
-    /// Calls the model with what was said since the turn began. Streams to the
-    /// surfaces by itself; answers with the whole text.
+    /// Calls the model with the messages since the turn began. Streams to the surfaces itself;
+    /// returns the whole text.
     fn reply(&mut self, call: Call) -> impl Future<Output = Result<Answer, ModelError>> + Send;
 
-    /// What had come of the last call when it was dropped by a cancel; `None` when
-    /// nothing had.
+    /// The part of the last call's answer that had arrived when a cancel dropped it; `None` if
+    /// there was nothing.
     fn heard(&mut self) -> Option<Answer> {
         None
     }
 
-    /// What the user said since it was last asked, for the turn that runs. Never waits.
+    /// The user's messages to the running turn since the last call of this function. Never waits.
     fn steered(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Puts a question and waits for its decision.
+    /// Shows a question and waits for its decision.
     fn ask(&mut self, ask: Ask) -> impl Future<Output = Decision> + Send;
 
-    /// Runs a cleared step; a cancel ends it and gives an observation all the same.
+    /// Runs a cleared step; a cancel stops it, but it still returns an observation.
     fn run(&mut self, step: Cleared) -> impl Future<Output = Observation> + Send;
 
-    /// Tells the surfaces.
+    /// Sends an event to the surfaces.
     fn tell(&mut self, event: Event) -> impl Future<Output = ()> + Send;
 
-    /// Tells the surfaces what happened before a call of the model. The call that follows
-    /// need not wait until they know.
+    /// Sends the surfaces the events before a model call. The call need not wait until they have
+    /// arrived.
     fn tell_ahead(&mut self, events: Vec<Event>) -> impl Future<Output = ()> + Send {
         async {
             for event in events {
@@ -51,10 +51,10 @@ pub trait Host: Send {
         }
     }
 
-    /// The user wants what this rule covers to run without a question.
+    /// The user wants steps that this rule covers to run without a question.
     fn remember(&mut self, rule: String, scope: Scope);
 
-    /// The same, with the terms of the step it was given for.
+    /// The same, limited to the terms of the step it was given for.
     fn grant(&mut self, grant: Grant, scope: Scope) {
         self.remember(grant.rule.to_string(), scope);
     }
@@ -63,14 +63,14 @@ pub trait Host: Send {
 /// One call of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// What the turn adds behind the session's history: the user's words first, then
-    /// the model's own replies, tool results and `continue`s.
+    /// The turn's messages after the session's history: the user's message first, then the model's
+    /// own replies, tool results and `continue`s.
     pub messages: Vec<Message>,
-    /// Set when the last reply was no valid one and is asked for again.
+    /// Set when the last reply was invalid and is requested again.
     pub repair: bool,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     pub text: String,

@@ -1,10 +1,10 @@
 //! Decides what a turn does next. Pure: no waiting, no I/O, no clock.
 //!
-//! An [`Input`] says what happened, the [`Action`] that answers says what to do; what
-//! surfaces are told on the way is drained with [`Turn::told`]. The order of a reply's
-//! steps: all are judged before the first one runs, so that a refusal ahead is known;
-//! each is judged again when its turn comes, since an earlier one may have changed the
-//! world; a refused, declined or failed one ends the list.
+//! An [`Input`] says what happened, the returned [`Action`] says what to do; events for the
+//! surfaces are drained with [`Turn::told`]. The order of a reply's steps: all are judged before
+//! the first one runs, so that a later refusal is known in advance; each is judged again when its
+//! turn comes, since an earlier one may have changed the environment; a refused, declined or failed
+//! one ends the list.
 
 use std::collections::VecDeque;
 
@@ -34,34 +34,34 @@ use ahead::{Ahead, Approved};
 use limits::Limits;
 use said::Said;
 
-/// How a turn begins.
+/// The initial data of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     pub turn: u64,
-    /// The user's words.
+    /// The user's message.
     pub text: String,
     pub origin: Origin,
-    /// Who tells the surfaces that the turn begins.
+    /// Who tells the surfaces that the turn has begun.
     pub opening: Opening,
-    /// Steps that run before the turn pauses; 0: it asks at each.
+    /// Steps that run before the turn pauses; 0: ask at each.
     pub max_steps: usize,
-    /// What runs behind a list of steps that changed files.
+    /// The project's check, which runs after a list of steps that changed files.
     pub check: Option<Work>,
-    /// The number of the first step and of the first question.
+    /// The numbers of the first step and of the first question.
     pub next_step: u64,
     pub next_ask: u64,
 }
 
-/// Who tells the surfaces that a turn begins.
+/// Who tells the surfaces that a turn has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// The turn itself, with the user's words.
+    /// The turn itself, with the user's message.
     Tells,
-    /// They know it already: what they were shown is not what is sent.
+    /// They already know: the message they show differs from the one sent to the model.
     Told,
 }
 
-/// What happened.
+/// An event for the turn.
 #[derive(Debug)]
 pub enum Input {
     Begin,
@@ -73,7 +73,7 @@ pub enum Input {
     Cancelled,
 }
 
-/// What to do next.
+/// The next thing to do.
 #[derive(Debug)]
 pub enum Action {
     Call(Call),
@@ -82,7 +82,7 @@ pub enum Action {
     End(Ending),
 }
 
-/// What the world is told besides.
+/// A side effect for the host.
 #[derive(Debug, PartialEq)]
 pub enum Told {
     Event(Box<Event>),
@@ -98,7 +98,7 @@ pub struct Turn {
     limits: Limits,
     usage: Usage,
     told: Vec<Told>,
-    /// What the user said meanwhile; the model hears it at the next step.
+    /// The user's messages since then; the model gets them before its next step.
     steers: Vec<String>,
     next_step: u64,
     next_ask: u64,
@@ -113,40 +113,40 @@ struct Batch {
     why: String,
     expected: String,
     of: usize,
-    /// The step that checks what the list changed.
+    /// The step that checks the changes of the list.
     checking: Option<String>,
 }
 
-/// What the next input answers.
+/// The kind of input the turn is waiting for.
 #[derive(Debug)]
 enum Waiting {
     Reply,
-    /// A person decides about a step.
+    /// The user's decision about a step.
     Step {
         door: Box<Door>,
         grant: Option<Box<Grant>>,
         ahead: Ahead,
     },
-    /// A person answers a question of the model.
+    /// The user's answer to a question of the model.
     Choice {
         judged: Box<Judged>,
     },
-    /// A person decides whether a step that the sandbox denied something runs without.
+    /// The user's decision whether a step that the sandbox denied something runs without it.
     Wall {
         held: Box<Held>,
     },
-    /// A person decides whether to go on.
+    /// The user's decision whether to continue.
     Pause {
         why: Say,
     },
-    /// A step runs. `instead_of`: what the model had proposed.
+    /// The end of a running step. `instead_of`: the step as the model had proposed it.
     Run {
         instead_of: Option<Work>,
     },
 }
 
-/// A step on its way to a person: held by the policy, or cleared and asked about
-/// because the user wants to be asked at each.
+/// A step waiting for the user: held by the policy, or cleared but still asked about because the
+/// user wants to be asked at each.
 #[derive(Debug)]
 enum Door {
     Held(Held),
@@ -189,18 +189,18 @@ impl Turn {
         self.start.turn
     }
 
-    /// What to tell the world, in order, each once.
+    /// The side effects for the host, in order, each once.
     pub fn told(&mut self) -> Vec<Told> {
         std::mem::take(&mut self.told)
     }
 
-    /// The user says something to the turn that runs. It is heard at the next boundary:
-    /// what remains of the list is not run, and the model answers to the words.
+    /// Adds a message from the user to the running turn. It takes effect at the next boundary: the
+    /// rest of the list is not run, and the model answers the message.
     pub fn steer(&mut self, words: String) {
         self.steers.push(words);
     }
 
-    /// What is left of the turn.
+    /// The result of the turn.
     pub fn ended(&self, ending: Ending) -> Ended {
         Ended {
             ending,
@@ -211,7 +211,7 @@ impl Turn {
         }
     }
 
-    /// One move of the machine.
+    /// Advances the state machine by one step.
     pub fn next(&mut self, input: Input, scene: Scene<'_>) -> Action {
         match input {
             Input::Begin => {
@@ -292,7 +292,7 @@ impl Turn {
         self.tell(Event::Replied(replied));
     }
 
-    /// A reply that did not come to its end is shown, and nothing of it is done.
+    /// An incomplete reply is shown, and none of it is run.
     fn cut_off(&mut self, reading: &Reading, text: &str, cut: Cut) -> Action {
         let message = said::readable(reading, text).unwrap_or_default();
         self.said.forget_repair();
@@ -312,8 +312,8 @@ impl Turn {
         self.end(Ending::Failed { why: why.into() })
     }
 
-    /// Asks once more. The second time prose is taken as the answer it was meant to be;
-    /// of a broken reply its message is shown, but the turn has failed.
+    /// Asks once more. The second time, prose is taken as the intended answer; of a broken reply
+    /// its message is shown, but the turn has failed.
     fn faulty(&mut self, reading: &Reading, text: &str) -> Action {
         let fault = reading.fault().unwrap_or_else(|| words::CUT_BROKEN.into());
         if !self.said.is_repairing() {
@@ -344,7 +344,7 @@ impl Turn {
         let message = batch.why.clone();
         self.show(Replied { message, markdown: true, ..Replied::default() });
         for mut proposal in commands {
-            // What had to be repaired is never acted on without a question.
+            // A repaired reply is never acted on without a question.
             proposal.requires.confirm |= found == Found::Repaired;
             let id = format!("cmd_{:03}", self.next_step);
             self.next_step += 1;
@@ -358,8 +358,8 @@ impl Turn {
         self.go_on(scene)
     }
 
-    /// Says before the first step runs that a later one will not: who is asked about
-    /// the first may want to know.
+    /// Announces, before the first step runs, that a later one will be refused: it may matter to
+    /// the user's decision about the first.
     fn announce_refusal(&mut self, scene: Scene<'_>) {
         let refused =
             |step: &Step| matches!(safety::assess(step.clone(), scene), Verdict::Refuse(_));
@@ -369,7 +369,7 @@ impl Turn {
             .with("number", index + 1)
             .with("of", self.batch.of)
             .with("step", limits::one_line(&step.work));
-        // Where the first is refused itself, nothing behind it matters.
+        // If the first step itself is refused, the later ones do not matter.
         if !self.batch.todo.front().is_some_and(refused) {
             self.tell(Event::Notice(Notice::warning(say)));
         }
@@ -377,7 +377,7 @@ impl Turn {
 
     // Steps
 
-    /// The next step of the list, or back to the model.
+    /// Goes to the next step of the list, or back to the model.
     fn go_on(&mut self, scene: Scene<'_>) -> Action {
         if !self.steers.is_empty() {
             self.skip_rest(words::STEERED, scene);
@@ -395,7 +395,7 @@ impl Turn {
                 self.ask(Door::Cleared(cleared), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
-            // What cannot start is no question to a person.
+            // A step that cannot start is not worth a question.
             Verdict::Ask(held) if let Some(why) = said::unstartable(held.judged(), scene) => {
                 self.not_run(held.judged(), Outcome::NotStarted, Some(why));
                 self.skip_rest(words::SKIPPED, scene);
@@ -418,7 +418,7 @@ impl Turn {
         Action::Run(Box::new(cleared))
     }
 
-    /// Where the user wants to be asked at each, unless they said yes ahead.
+    /// If the user wants to be asked at each step, unless they approved it in advance.
     fn asks_all_the_same(&self, judged: &Judged) -> bool {
         self.limits.asks_at_each() && !self.batch.approved.covers(judged)
     }
@@ -484,12 +484,12 @@ impl Turn {
                     self.end(Ending::Limit { why })
                 }
             },
-            // A decision nobody waits for: rather stop than guess what it was about.
+            // A decision without a pending question: stop rather than guess what it was about.
             Waiting::Reply | Waiting::Run { .. } => self.cancelled(scene),
         }
     }
 
-    /// Takes in what came of a step; true when the rest of the list may follow.
+    /// Processes the observation of a step; true if the rest of the list may follow.
     fn observed(&mut self, mut seen: Observation) -> bool {
         let waiting = std::mem::replace(&mut self.waiting, Waiting::Reply);
         if let Waiting::Run { instead_of: Some(original) } = waiting {
@@ -506,10 +506,10 @@ impl Turn {
         self.limits.observed(&seen);
         let goes_on = match (seen.outcome, seen.exit_code) {
             (Outcome::Ran | Outcome::Edited, Some(0)) => true,
-            // A read that finds nothing exits with 1; a change that fails may be what
-            // the next step stands on.
+            // A read that finds nothing exits with 1; the next step may depend on a change that
+            // failed.
             (Outcome::Ran | Outcome::Edited, Some(_)) => seen.risk.tier == Tier::L0,
-            // A signal ended it.
+            // Ended by a signal.
             (Outcome::Ran | Outcome::Edited, None) => false,
             (
                 Outcome::Declined
@@ -536,7 +536,7 @@ impl Turn {
         self.batch.seen.push(seen);
     }
 
-    /// The rest of the list is not run, and the model is told so.
+    /// Skips the rest of the list, and tells the model so.
     fn skip_rest(&mut self, why: Word, scene: Scene<'_>) {
         for step in std::mem::take(&mut self.batch.todo) {
             let verdict = safety::assess(step, scene);
@@ -544,7 +544,7 @@ impl Turn {
         }
     }
 
-    /// All is done: the results go to the model.
+    /// The list is done: sends the results to the model.
     fn hand_back(&mut self) -> Action {
         let seen = std::mem::take(&mut self.batch.seen);
         self.said.results(&seen);
@@ -555,7 +555,7 @@ impl Turn {
         self.hear()
     }
 
-    /// The user's words go to the model, which answers to them.
+    /// Sends the user's messages to the model, which answers them.
     fn hear(&mut self) -> Action {
         for text in std::mem::take(&mut self.steers) {
             self.said.steered(&text);

@@ -1,14 +1,14 @@
-//! The steps behind the one a person is asked about, and a yes to all of them.
+//! Approval of several steps at once: the step the user is asked about, and those after it.
 //!
-//! A yes given ahead is to what was shown: each step is judged again when its turn
-//! comes, and where that judgement is any worse, the person is asked after all.
+//! An approval in advance is for the steps as shown: each step is judged again when its turn comes,
+//! and if that judgement is any worse, the user is asked after all.
 
 use std::collections::VecDeque;
 
 use crate::protocol::{self, Step};
 use crate::safety::{self, Judged, Scene};
 
-/// The rest of a reply's list, as it is judged at this moment.
+/// The rest of a reply's list, as judged now.
 #[derive(Debug, Default)]
 pub struct Ahead(Vec<Judged>);
 
@@ -18,7 +18,7 @@ impl Ahead {
         Ahead(todo.iter().map(judged).collect())
     }
 
-    /// What a surface shows of it.
+    /// The form that surfaces show.
     pub fn shown(&self) -> Vec<protocol::Ahead> {
         let shown = |judged: &Judged| protocol::Ahead {
             id: judged.step.id.clone(),
@@ -29,8 +29,8 @@ impl Ahead {
         self.0.iter().map(shown).collect()
     }
 
-    /// The yes to those of `steps`. One that is grave cannot be said yes to ahead, and
-    /// makes the yes worth nothing for the others: it was not offered.
+    /// The advance approval of those of `steps`. A high-risk step cannot be approved in advance; if
+    /// one is among them the whole approval is void, because it was not offered.
     pub fn approved(self, steps: &[String]) -> Approved {
         if !self.0.iter().all(|judged| judged.risk.is_mild()) {
             return Approved::default();
@@ -39,12 +39,12 @@ impl Ahead {
     }
 }
 
-/// Steps that were said yes to ahead, as they were shown.
+/// Steps approved in advance, as they were shown.
 #[derive(Debug, Default)]
 pub struct Approved(Vec<Judged>);
 
 impl Approved {
-    /// True when the yes holds for the step as it is judged now.
+    /// True if the approval covers the step as judged now.
     pub fn covers(&self, now: &Judged) -> bool {
         self.0.iter().any(|shown| shown.step == now.step && !is_worse(now, shown))
     }
@@ -56,9 +56,9 @@ fn is_worse(now: &Judged, shown: &Judged) -> bool {
         || now.risk.tier > shown.risk.tier
         || !now.risk.effects.iter().all(|effect| shown.risk.effects.contains(effect))
         || !now.risk.reasons.iter().all(|reason| known_rule(&reason.rule))
-        // Another file by the same name, or the same name from another place.
+        // Another file with the same name, or the same name from another place.
         || now.program != shown.program
         || now.cwd != shown.cwd
-        // Another file, or the same from another content.
+        // Another file, or the same file with other content.
         || now.change() != shown.change()
 }

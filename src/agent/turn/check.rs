@@ -1,5 +1,5 @@
-//! What follows a change of files: the project's own check, once behind each list that
-//! changed something; and a look whether a file is still what a person said yes to.
+//! Follow-ups of file changes: runs the project's own check once after each list that changed a
+//! file, and verifies that a file is still the one the user approved a change of.
 
 use super::limits::one_line;
 use super::{Door, Turn};
@@ -8,8 +8,8 @@ use crate::safety::{self, Scene};
 use crate::words::agent as words;
 
 impl Turn {
-    /// The check as a step, when the list has changed a file and it has not run since. It
-    /// is judged like any other.
+    /// The check as a step, if the list has changed a file and the check has not run since. It is
+    /// judged like any other.
     pub(super) fn check(&mut self) -> Option<Step> {
         let work = self.start.check.clone()?;
         let changed = |seen: &&Observation| seen.change.is_some() && seen.succeeded();
@@ -26,15 +26,15 @@ impl Turn {
         Some(Step { id, work, requires: Requires::default(), cwd: None })
     }
 
-    /// Tells the model that a result is the check's, which it did not ask for.
+    /// Tells the model that a result is from the check, which it did not request.
     pub(super) fn mark_check(&self, seen: &mut Observation) {
         if self.batch.checking.as_ref() == Some(&seen.step.id) && seen.note.is_none() {
             seen.note = Some(words::CHECKED.into());
         }
     }
 
-    /// True when the file a yes was for is another one by now: it is asked about again,
-    /// with the change it would be.
+    /// True if the approved file has changed in the meantime: the user is asked again, with the
+    /// change as it would be now.
     pub(super) fn is_stale(&mut self, door: &Door, scene: Scene<'_>) -> bool {
         let judged = door.judged();
         let Some(shown) = judged.change() else { return false };

@@ -1,4 +1,4 @@
-//! What a person's decision about a step makes of it.
+//! Applies the user's decision about a step.
 
 use super::limits::one_line;
 use super::{Action, Door, Told, Turn, trust};
@@ -39,7 +39,7 @@ impl Turn {
             Decision::Reject { word: None } | Decision::Dismiss | Decision::Trust => {
                 self.declined(&door, words::DECLINED.into(), scene)
             }
-            // An answer to a step that was not asked as a question is no yes.
+            // An answer to a step that was not a question is not an approval.
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
                 self.declined(&door, words::DECLINED_WORD.with("word", word), scene)
             }
@@ -57,7 +57,7 @@ impl Turn {
         self.go_on(scene)
     }
 
-    /// A person's edit is judged like any step; their yes to it is already given.
+    /// A step the user edited is judged like any other; the user has already approved it.
     pub(super) fn edited(&mut self, original: &Judged, work: Work, scene: Scene<'_>) -> Action {
         let instead_of = original.step.work.clone();
         let step = Step { work, ..original.step.clone() };

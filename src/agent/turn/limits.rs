@@ -1,18 +1,18 @@
-//! When a turn has to stop and ask: too many steps, the same step again, the same
-//! failure again.
+//! Decides when a turn has to stop and ask: too many steps, the same step again, the same failure
+//! again.
 
 use std::borrow::Cow;
 
 use crate::protocol::{Observation, Outcome, Step, Work};
 use crate::words::{Say, agent as words};
 
-/// So many equal steps or failures in a row are a loop.
+/// This many identical steps or failures in a row count as a loop.
 const LOOP: usize = 3;
 
 #[derive(Debug)]
 pub struct Limits {
     max_steps: usize,
-    /// Steps that ran since the turn began or was told to go on.
+    /// Number of steps that ran since the turn began or was last continued.
     ran: usize,
     last: Option<Work>,
     same: usize,
@@ -20,7 +20,7 @@ pub struct Limits {
     failures: usize,
 }
 
-/// What is counted as a failure of one kind.
+/// A kind of failure, for counting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Failure {
     Refused,
@@ -34,12 +34,12 @@ impl Limits {
         Limits { max_steps, ran: 0, last: None, same: 0, failed: None, failures: 0 }
     }
 
-    /// Whether even a safe step is asked about.
+    /// Whether to ask even about a safe step.
     pub fn asks_at_each(&self) -> bool {
         self.max_steps == 0
     }
 
-    /// Why to pause before this step, or before the next call of the model.
+    /// The reason to pause before this step, or before the next model call.
     pub fn pause(&self, next: Option<&Step>) -> Option<Say> {
         if let Some(failure) = self.failed.as_ref().filter(|_| self.failures >= LOOP) {
             return Some(match failure {
@@ -65,7 +65,7 @@ impl Limits {
         }
     }
 
-    /// The step that was proposed last is judged once more: that is no repetition.
+    /// The last proposed step is judged once more: that is not a repetition.
     pub fn withdraw(&mut self) {
         self.same = self.same.saturating_sub(1);
     }
@@ -81,7 +81,7 @@ impl Limits {
         self.failed = failure;
     }
 
-    /// A person said to go on.
+    /// The user chose to continue.
     pub fn start_over(&mut self) {
         *self = Limits::new(self.max_steps);
     }
@@ -96,7 +96,7 @@ fn failure(seen: &Observation) -> Option<Failure> {
     match seen.outcome {
         Outcome::Refused => Some(Failure::Refused),
         Outcome::Declined => Some(Failure::Declined),
-        // A search that finds nothing says so with 1 and no word.
+        // A search that finds nothing exits with 1 and prints nothing.
         Outcome::Ran | Outcome::Edited if seen.exit_code == Some(1) && seen.stderr.is_empty() => {
             None
         }
@@ -110,7 +110,7 @@ fn failure(seen: &Observation) -> Option<Failure> {
     }
 }
 
-/// A step on one line, to speak of it; a word that holds more than one is quoted.
+/// A step on one line, for sentences; an argument that contains spaces is quoted.
 pub fn one_line(work: &Work) -> String {
     let line = match work {
         Work::Exec { program, args } => {
@@ -126,7 +126,7 @@ pub fn one_line(work: &Work) -> String {
     }
 }
 
-/// How many characters of a step stand in a sentence.
+/// Longest step in a sentence, in characters.
 const MOST_SHOWN: usize = 120;
 
 fn quoted(word: &str) -> Cow<'_, str> {

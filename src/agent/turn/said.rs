@@ -1,8 +1,8 @@
-//! What a turn adds to the conversation: short forms of the replies, whole results; and
-//! what stays of it when it is over.
+//! The messages a turn adds to the conversation: short forms of the replies, whole results; and the
+//! record that remains after the turn.
 //!
-//! While it runs, a reply is sent as its type, its message and what it wanted to run, in
-//! JSON, so that a model that reads its own words keeps to the protocol.
+//! While the turn runs, a reply is sent as its type, its message and its proposed steps, in JSON,
+//! so that a model that reads its own words keeps to the protocol.
 
 use serde_json::{Value, json};
 
@@ -13,14 +13,14 @@ use crate::protocol::{Message, Observation, Outcome, Role, Work, partial};
 use crate::safety::{Judged, Scene};
 use crate::words::{Lang, Say, exec};
 
-/// How much of a faulty reply is sent back with its fault, in bytes.
+/// How much of an invalid reply is sent back with its error, in bytes.
 const FAULTY: usize = 2_000;
 
 #[derive(Debug)]
 pub struct Said {
     messages: Vec<Message>,
     kept: Kept,
-    /// How many messages stood here before a repair; they are cut back to it.
+    /// Number of messages before a repair; they are truncated to it afterwards.
     before_repair: Option<usize>,
 }
 
@@ -31,7 +31,7 @@ impl Said {
         Said { messages: vec![Message::user(words)], kept, before_repair: None }
     }
 
-    /// What stays of it.
+    /// The record that remains.
     pub fn kept(&self) -> Kept {
         self.kept.clone()
     }
@@ -65,7 +65,7 @@ impl Said {
         self.kept.reply(Kind::Cmd, message);
     }
 
-    /// The faulty reply and what is wrong with it; both are gone once a valid one came.
+    /// Adds the invalid reply and its error; both are removed once a valid one arrives.
     pub fn repair(&mut self, text: &str, fault: &Say) {
         self.before_repair = Some(self.messages.len());
         self.messages.push(Message::assistant(digest::cut_middle(text, FAULTY)));
@@ -77,14 +77,14 @@ impl Said {
         self.messages.push(Message::user(event.to_string()));
     }
 
-    /// Takes a faulty reply and its fault away when no valid one came.
+    /// Removes an invalid reply and its error when no valid one arrived.
     pub fn forget_repair(&mut self) {
         if let Some(before) = self.before_repair.take() {
             self.messages.truncate(before);
         }
     }
 
-    /// One line a result, as 001 §10.2 has it.
+    /// Adds the results, one line each, as specified in 001 §10.2.
     pub fn results(&mut self, seen: &[Observation]) {
         if !seen.is_empty() {
             let lines: Vec<String> =
@@ -94,12 +94,12 @@ impl Said {
         }
     }
 
-    /// Asks for what comes next, behind the results.
+    /// Asks for the next reply, after the results.
     pub fn go_on(&mut self) {
         self.behind_results(&json!({ "_event": "continue" }));
     }
 
-    /// The user's own words in the middle of a turn, behind the results.
+    /// Adds the user's message in the middle of a turn, after the results.
     pub fn steered(&mut self, words: &str) {
         self.kept.user(words);
         match self.messages.last_mut() {
@@ -111,7 +111,7 @@ impl Said {
         }
     }
 
-    /// Says that the user stopped here.
+    /// Records that the user stopped here.
     pub fn cancelled(&mut self) {
         self.kept.cancelled();
         self.behind_results(&json!({ "_event": "cancelled_by_user" }));
@@ -133,8 +133,8 @@ impl Said {
     }
 }
 
-/// What a person can read of an answer that is not acted on: the message of a reply,
-/// or prose. Raw JSON is never shown; `None` when there is nothing else.
+/// The readable part of an answer that is not acted on: the message of a reply, or prose. Raw JSON
+/// is never shown; `None` if there is nothing else.
 pub fn readable(reading: &Reading, text: &str) -> Option<String> {
     let message = match reading {
         Reading::Valid { reply, .. } => match reply {
@@ -154,7 +154,7 @@ fn prose(text: &str) -> Option<String> {
     (!text.starts_with(['{', '[', '<'])).then(|| text.to_owned())
 }
 
-/// Whether JSON began in the text and broke off.
+/// Whether the text contains the beginning of JSON that broke off.
 fn is_open(text: &str) -> bool {
     let count = |bracket| text.matches(bracket).count();
     count('{') > count('}')
@@ -166,7 +166,7 @@ fn before_json(text: &str) -> &str {
     end.map_or(text, |end| text.split_at(end).0)
 }
 
-/// The observation of a step that was judged and did not run.
+/// The observation of a step that was judged but did not run.
 pub fn not_run(judged: &Judged, outcome: Outcome, note: Option<Say>) -> Observation {
     let cwd = judged.cwd.display().to_string();
     let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
@@ -180,7 +180,7 @@ fn short(work: &Work) -> Value {
         Work::Shell { line } => json!({ "line": line }),
     }
 }
-/// Why a program cannot be started at all; `None`: it is there, or the step is none.
+/// Why a program cannot be started at all; `None` if it exists, or if the step is not a program.
 pub fn unstartable(judged: &Judged, scene: Scene<'_>) -> Option<Say> {
     let Work::Exec { program, .. } = &judged.step.work else { return None };
     if judged.program.is_some() || program.contains('/') {

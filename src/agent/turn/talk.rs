@@ -1,12 +1,12 @@
-//! Steps that only talk with the person: a question of the model, its plan. No tool does
-//! them; the turn itself asks, shows and answers.
+//! Steps that only interact with the user: a question of the model, its plan. No tool runs them;
+//! the turn itself asks, shows and answers.
 
 use super::{Action, Turn, Waiting, said};
 use crate::protocol::{Decision, Ending, Event, Observation, Outcome, Question};
 use crate::safety::{Cleared, Judged, Scene, Task};
 use crate::words::agent as words;
 
-/// Whether it is one of those.
+/// Whether the step is one of those.
 pub(super) fn talks(judged: &Judged) -> bool {
     matches!(judged.task, Some(Task::Ask(_) | Task::Plan(_)))
 }
@@ -33,7 +33,7 @@ impl Turn {
         }
     }
 
-    /// What a person makes of the model's question.
+    /// Applies the user's answer to the model's question.
     pub(super) fn chosen(
         &mut self,
         judged: &Judged,

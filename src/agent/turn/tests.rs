@@ -44,7 +44,7 @@ impl World for Machine {
     }
 }
 
-/// A turn on a bench: what goes in, and what was told so far.
+/// A turn under test: feeds inputs, and collects the side effects so far.
 struct Bench {
     turn: Turn,
     policy: Policy,
@@ -89,7 +89,7 @@ impl Bench {
         self.next(Input::Replied(Ok(Answer { text: text.into(), usage, cut: Some(cut) })))
     }
 
-    /// What the newest call of the model is answered with.
+    /// The last message of the newest model call.
     fn heard(action: &Action) -> String {
         match action {
             Action::Call(call) => {
@@ -111,7 +111,7 @@ impl Bench {
         self.next(Input::Observed(ran(action, Some(code), Outcome::Ran)))
     }
 
-    /// What became of each step, in order: `cmd_001 ran`.
+    /// The outcome of each step, in order: `cmd_001 ran`.
     fn outcomes(&self) -> Vec<String> {
         self.observations()
             .map(|seen| format!("{} {}", seen.step.id, seen.outcome.name()))
@@ -247,7 +247,7 @@ fn an_error_reply_ends_the_turn_as_one() {
 }
 
 #[test]
-fn a_model_that_fails_ends_the_turn_with_its_reason() {
+fn a_failing_model_ends_the_turn_with_its_reason() {
     let mut bench = begun();
     let error = ModelError::Address { given: "x".into() };
     let action = bench.next(Input::Replied(Err(error)));
@@ -343,7 +343,7 @@ fn a_refused_step_is_an_observation_with_its_reason() {
 }
 
 #[test]
-fn a_refused_step_ends_the_list_before_it_and_that_is_said_ahead() {
+fn a_refused_step_ends_the_list_before_it_and_is_announced_in_advance() {
     let mut bench = begun();
     let action = bench.proposes(&["ls", "rm -rf build", "pwd"]);
     let notice = bench.events().find_map(|event| match event {
@@ -358,7 +358,7 @@ fn a_refused_step_ends_the_list_before_it_and_that_is_said_ahead() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_told_to_the_model_and_no_question_to_a_person() {
+fn a_missing_program_is_reported_to_the_model_without_asking_the_user() {
     for (program, hint) in
         [("absent", "trusted folders."), ("own", "program_folders = [\"/home/u/bin\"]")]
     {
@@ -373,7 +373,7 @@ fn a_program_that_is_not_there_is_told_to_the_model_and_no_question_to_a_person(
 }
 
 #[test]
-fn a_step_that_did_not_come_to_its_end_ends_the_list() {
+fn an_unfinished_step_ends_the_list() {
     for (code, outcome) in
         [(None, Outcome::Ran), (None, Outcome::TimedOut), (None, Outcome::Refused)]
     {
@@ -438,7 +438,7 @@ fn an_edit_that_must_not_run_is_refused() {
 }
 
 #[test]
-fn what_is_remembered_runs_and_is_told_to_the_session() {
+fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let mut bench = begun();
     let action = bench.proposes(&["npm install left-pad"]);
     let Action::Ask(ask) = &action else { panic!("asks") };
@@ -466,7 +466,7 @@ fn a_rule_added_meanwhile_covers_the_steps_that_follow() {
 }
 
 #[test]
-fn where_no_rule_is_offered_remembering_is_a_yes_for_once() {
+fn remembering_without_an_offered_rule_approves_once() {
     let mut bench = begun();
     bench.proposes(&["bash -c ls"]);
     assert_eq!(line(&bench.decides(Decision::Remember(Scope::Project))), "run bash -c ls");
@@ -474,14 +474,14 @@ fn where_no_rule_is_offered_remembering_is_a_yes_for_once() {
 }
 
 #[test]
-fn what_the_model_says_a_step_needs_only_makes_it_stricter() {
+fn requirements_of_the_model_only_make_a_step_stricter() {
     let mut bench = begun();
     let text = r#"{"type":"cmd","message":"","data":{"commands":[{"program":"ls","requires":{"confirm":true}}]}}"#;
     assert_eq!(line(&bench.says(text)), "ask 1/1 L1 ls");
 }
 
 #[test]
-fn the_risk_of_each_step_is_told_with_it() {
+fn the_risk_of_each_step_is_sent_with_it() {
     let mut bench = begun();
     bench.proposes(&["sudo ls", "ls"]);
     let risks: Vec<&Risk> = bench.observations().map(|seen| &seen.risk).collect();

@@ -1,5 +1,5 @@
-//! A step that the sandbox denied something: the user is told what, and asked whether it
-//! shall run again without.
+//! Handles a step that the sandbox denied something: tells the user what was denied, and asks
+//! whether to run it again without the sandbox.
 
 use super::{Action, Turn, Waiting};
 use crate::protocol::{Decision, Denied, Ending, Observation, Question, Step, Tier};
@@ -7,7 +7,7 @@ use crate::safety::{self, Held, Scene};
 use crate::words::agent;
 
 impl Turn {
-    /// The step as it would run again, where an approved one was denied something.
+    /// The step to run again, if an approved one was denied something.
     pub(super) fn denied_step(
         &mut self,
         seen: &Observation,
@@ -36,7 +36,7 @@ impl Turn {
             number: self.batch.of - self.batch.todo.len(),
             of: self.batch.of,
             pieces: judged.pieces.clone(),
-            // What is beyond the wall is never remembered, and never one of several.
+            // Running without the sandbox is never remembered, and never one of several.
             rule: None,
             rule_covers: Vec::new(),
             trust: None,
@@ -47,7 +47,7 @@ impl Turn {
         self.question(question)
     }
 
-    /// Only a plain yes runs it.
+    /// Only a plain approval runs it.
     pub(super) fn decided_wall(
         &mut self,
         held: Held,

@@ -1,11 +1,11 @@
-//! A yes to the rest of the list.
+//! Approval of the rest of the list.
 
 use pretty_assertions::assert_eq;
 
 use super::*;
 use crate::protocol::{self, Effect};
 
-/// Asked about the first of these, the answer is yes to all that is listed.
+/// At the question about the first of these lines, approves all listed steps.
 fn approves_all(bench: &mut Bench, lines: &[&str]) -> (Vec<protocol::Ahead>, Action) {
     let Action::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
     let Question::Step { rest, .. } = ask.question else { panic!("asks about a step") };
@@ -35,7 +35,7 @@ fn limits_line(step: &protocol::Ahead) -> String {
 }
 
 #[test]
-fn a_yes_to_all_runs_the_list_without_asking_again() {
+fn approve_all_runs_the_list_without_asking_again() {
     let mut bench = begun();
     let (_, action) = approves_all(&mut bench, &["git add a", "git add b", "git status"]);
     assert_eq!(line(&action), "run git add a");
@@ -47,7 +47,7 @@ fn a_yes_to_all_runs_the_list_without_asking_again() {
 }
 
 #[test]
-fn a_yes_to_all_ends_with_its_list() {
+fn approve_all_ends_with_its_list() {
     let mut bench = begun();
     let (_, action) = approves_all(&mut bench, &["git add a", "git add b"]);
     let action = bench.exits(action, 0);
@@ -59,13 +59,13 @@ fn a_yes_to_all_ends_with_its_list() {
 fn a_step_that_became_worse_is_asked_about_after_all() {
     let mut bench = begun();
     let (_, action) = approves_all(&mut bench, &["git add a", "git add b"]);
-    // What moved the working folder also moved what the step means.
+    // The changed working folder also changed the meaning of the step.
     bench.place.cwd = "/elsewhere".into();
     assert_eq!(line(&bench.exits(action, 0)), "ask 2/2 L1 git add b");
 }
 
 #[test]
-fn a_step_that_is_refused_by_then_does_not_run() {
+fn a_step_that_is_refused_when_its_turn_comes_does_not_run() {
     let mut bench = begun();
     let (_, action) = approves_all(&mut bench, &["git add a", "git add b"]);
     bench.policy.denied.push(Rule::parse("git add *").unwrap());
@@ -74,7 +74,7 @@ fn a_step_that_is_refused_by_then_does_not_run() {
 }
 
 #[test]
-fn a_step_that_was_harmless_is_judged_again_when_its_turn_comes() {
+fn a_harmless_step_is_judged_again_when_its_turn_comes() {
     let mut bench = begun();
     let action = bench.proposes(&["git status", "git log", "ls"]);
     assert_eq!(line(&action), "run git status");
@@ -84,7 +84,7 @@ fn a_step_that_was_harmless_is_judged_again_when_its_turn_comes() {
 }
 
 #[test]
-fn a_yes_to_all_is_worth_one_step_where_a_grave_one_is_behind() {
+fn approve_all_runs_only_one_step_when_a_later_one_is_high_risk() {
     let mut bench = begun();
     let (_, action) = approves_all(&mut bench, &["git add a", "git add b", "rm -rf /"]);
     assert_eq!(line(&action), "run git add a");
@@ -101,7 +101,7 @@ fn steps_that_were_not_listed_are_asked_about() {
 }
 
 #[test]
-fn what_leaves_the_folder_or_cannot_be_undone_takes_its_own_yes() {
+fn a_step_that_leaves_the_folder_or_cannot_be_undone_needs_its_own_approval() {
     let risk = |effects: &[Effect]| Risk {
         tier: Tier::L1,
         rule: String::new(),

@@ -1,4 +1,4 @@
-//! How a turn ends before its time.
+//! Turns that are stopped or cancelled.
 
 use pretty_assertions::assert_eq;
 
@@ -51,7 +51,7 @@ fn a_cancel_at_any_moment_leaves_a_valid_history() {
 }
 
 #[test]
-fn what_was_streamed_before_a_cancel_is_kept_with_its_mark() {
+fn text_streamed_before_a_cancel_is_kept_with_its_mark() {
     let mut bench = begun();
     bench.says_cut(r#"{"type":"chat","message":"half an ans"#, Cut::Cancelled);
     let replied = bench.replied();

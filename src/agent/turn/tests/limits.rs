@@ -1,11 +1,11 @@
-//! When a turn pauses by itself.
+//! Turns that pause by themselves.
 
 use pretty_assertions::assert_eq;
 
 use super::*;
 
 #[test]
-fn at_the_limit_the_turn_pauses_and_a_yes_starts_it_over() {
+fn at_the_limit_the_turn_pauses_and_continuing_resets_the_count() {
     let mut bench = Bench::with_limit(2);
     bench.next(Input::Begin);
     let mut action = bench.proposes(&["ls", "pwd", "ls -l", "ls -a", "whoami"]);
@@ -26,7 +26,7 @@ fn at_the_limit_the_turn_pauses_and_a_yes_starts_it_over() {
 }
 
 #[test]
-fn the_limit_does_not_ask_where_nothing_is_left_to_run() {
+fn the_limit_does_not_ask_when_nothing_is_left_to_run() {
     let mut bench = Bench::with_limit(1);
     bench.next(Input::Begin);
     let action = bench.proposes(&["ls"]);
@@ -58,7 +58,7 @@ fn the_same_step_for_the_third_time_pauses() {
 }
 
 #[test]
-fn another_step_between_makes_it_no_loop() {
+fn another_step_in_between_breaks_the_loop() {
     let mut bench = begun();
     for _ in 0..4 {
         let action = bench.proposes(&["ls", "pwd"]);
@@ -82,7 +82,7 @@ fn three_failures_of_one_kind_pause() {
 }
 
 #[test]
-fn three_refusals_pause_whatever_they_are_about() {
+fn three_refusals_pause_whatever_their_reasons() {
     let mut bench = begun();
     bench.proposes(&["sudo ls"]);
     bench.proposes(&["rm -rf /"]);
@@ -93,7 +93,7 @@ fn three_refusals_pause_whatever_they_are_about() {
 }
 
 #[test]
-fn searches_that_find_nothing_are_no_failures() {
+fn searches_that_find_nothing_are_not_failures() {
     let mut bench = begun();
     for n in 0..4 {
         let action = bench.proposes(&[&format!("rg word{n}")]);

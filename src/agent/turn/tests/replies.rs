@@ -12,7 +12,7 @@ fn a_repaired_reply_is_asked_about_even_where_it_is_safe() {
 }
 
 #[test]
-fn a_broken_reply_is_asked_for_once_more_and_then_forgotten() {
+fn a_broken_reply_is_requested_once_more_and_then_forgotten() {
     let mut bench = begun();
     let broken =
         r#"{"type":"cmd","message":"m","data":{"commands":[{"program":"head","args":[1]}]}}"#;
@@ -48,7 +48,7 @@ fn prose_is_taken_as_the_answer_the_second_time() {
 }
 
 #[test]
-fn of_a_reply_that_stays_broken_only_its_message_is_shown() {
+fn only_the_message_of_a_reply_that_stays_broken_is_shown() {
     let broken = r#"{"type":"cmd","message":"I look.","data":{"commands":[]}}"#;
     let mut bench = begun();
     bench.says(broken);
@@ -77,7 +77,7 @@ fn raw_json_is_never_shown() {
 }
 
 #[test]
-fn a_reply_cut_off_is_shown_with_its_mark_and_nothing_of_it_runs() {
+fn a_truncated_reply_is_shown_with_its_mark_and_does_not_run() {
     let whole = cmd(&["ls"]);
     for text in [whole.as_str(), whole.split_at(whole.len() - 3).0] {
         let mut bench = begun();
@@ -90,7 +90,7 @@ fn a_reply_cut_off_is_shown_with_its_mark_and_nothing_of_it_runs() {
 }
 
 #[test]
-fn a_chat_cut_off_keeps_its_mark_however_well_it_reads() {
+fn a_truncated_chat_keeps_its_mark_even_if_it_is_valid() {
     for text in [HI, r#"{"type":"chat","message":"hi"#, "hi", "hi {\"type\":\"cm"] {
         let mut bench = begun();
         let action = bench.says_cut(text, Cut::Broken);

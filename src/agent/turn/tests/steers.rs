@@ -1,11 +1,11 @@
-//! What the user says to a turn that runs.
+//! The user's messages to a running turn.
 
 use pretty_assertions::assert_eq;
 
 use super::*;
 
 #[test]
-fn words_said_while_a_step_runs_end_the_list_and_go_behind_the_results() {
+fn steering_skips_remaining_steps_and_follows_the_results() {
     let mut bench = begun();
     let step = bench.proposes(&["ls", "ls -a"]);
     bench.turn.steer("Look at src only.".into());
@@ -18,7 +18,7 @@ fn words_said_while_a_step_runs_end_the_list_and_go_behind_the_results() {
 }
 
 #[test]
-fn words_said_while_the_answer_is_written_are_answered_in_the_same_turn() {
+fn steering_during_the_answer_is_answered_in_the_same_turn() {
     let mut bench = begun();
     bench.turn.steer("And in French?".into());
     let call = bench.says(r#"{"type":"chat","message":"Hello.","data":{}}"#);

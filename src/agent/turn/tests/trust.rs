@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// A bench in a folder that is not trusted, at the question of the first step.
+/// A turn in an untrusted folder, at the question of the first step.
 fn in_a_strange_folder(lines: &[&str]) -> (Bench, Ask) {
     let mut bench = begun();
     bench.place.trusted = false;
@@ -30,7 +30,7 @@ fn a_step_that_waits_for_trust_offers_it_and_runs_once_it_is_given() {
 }
 
 #[test]
-fn a_step_that_asks_in_a_trusted_folder_too_is_asked_about_again_without_the_offer() {
+fn a_step_that_also_asks_in_a_trusted_folder_is_asked_about_again_without_the_offer() {
     let (mut bench, ask) = in_a_strange_folder(&["git push"]);
     assert!(offered(&ask).is_some());
     bench.place.trusted = true;
@@ -41,7 +41,7 @@ fn a_step_that_asks_in_a_trusted_folder_too_is_asked_about_again_without_the_off
 }
 
 #[test]
-fn trust_that_was_not_offered_or_not_taken_runs_nothing() {
+fn trust_that_was_not_offered_or_not_given_runs_nothing() {
     let (mut bench, _) = in_a_strange_folder(&["git status"]);
     assert!(matches!(bench.decides(Decision::Trust), Action::Call(_)));
     assert_eq!(bench.outcomes(), ["cmd_001 declined"]);

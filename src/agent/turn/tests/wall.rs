@@ -1,4 +1,4 @@
-//! What follows when the sandbox denied an approved step something.
+//! Approved steps that the sandbox denied something.
 
 use pretty_assertions::assert_eq;
 
@@ -12,7 +12,7 @@ fn denied(action: Action) -> Observation {
     seen
 }
 
-/// A bench at the question whether a step runs again, with one behind it.
+/// A turn at the question whether a step runs again, with another step after it.
 fn at_the_wall() -> (Bench, Ask) {
     let mut bench = begun();
     bench.proposes(&["git add .", "ls"]);
@@ -22,7 +22,7 @@ fn at_the_wall() -> (Bench, Ask) {
 }
 
 #[test]
-fn an_approved_step_that_met_the_wall_is_asked_about_again_and_says_what_was_denied() {
+fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_denied() {
     let (_, ask) = at_the_wall();
     let Question::Step { risk, rule, rest, .. } = &ask.question else { panic!("a step") };
     assert_eq!((risk.rule.as_str(), rule, rest.len()), ("sandbox.denied", &None, 0));
@@ -31,7 +31,7 @@ fn an_approved_step_that_met_the_wall_is_asked_about_again_and_says_what_was_den
 }
 
 #[test]
-fn a_yes_runs_it_without_the_sandbox_and_the_list_goes_on() {
+fn approval_runs_it_without_the_sandbox_and_the_list_continues() {
     let (mut bench, _) = at_the_wall();
     let action = bench.decides(Decision::Approve);
     let Action::Run(cleared) = &action else { panic!("runs") };
@@ -44,7 +44,7 @@ fn a_yes_runs_it_without_the_sandbox_and_the_list_goes_on() {
 }
 
 #[test]
-fn a_no_gives_the_model_what_failed_and_nothing_else_is_a_yes() {
+fn rejection_gives_the_model_the_failure_and_only_plain_approval_runs_it() {
     let others = [
         Decision::Reject { word: None },
         Decision::Remember(Scope::Project),
@@ -61,14 +61,14 @@ fn a_no_gives_the_model_what_failed_and_nothing_else_is_a_yes() {
 }
 
 #[test]
-fn a_step_that_runs_by_itself_is_not_asked_about_for_what_it_could_not_reach() {
+fn a_step_that_ran_without_a_question_is_not_asked_about_after_a_denial() {
     let mut bench = begun();
     let action = bench.proposes(&["ls"]);
     assert!(matches!(bench.next(Input::Observed(denied(action))), Action::Call(_)));
 }
 
 #[test]
-fn a_question_says_how_the_sandbox_holds_the_step() {
+fn a_question_says_how_the_sandbox_confines_the_step() {
     let mut bench = begun();
     bench.policy.shelter = Shelter::Held;
     let Action::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
