@@ -1,11 +1,11 @@
-//! A question that holds the turn, and the decisions that answer it.
+//! A question that blocks the turn, and the decisions that answer it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Change, Risk, Step, Tier, Work};
 use crate::words::Say;
 
-/// Names one question; an answer to another one is ignored.
+/// Identifies one question; an answer to another one is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AskId(pub u64);
 
@@ -16,7 +16,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// The question as it is kept: the changes it shows are cut as done ones are.
+    /// The question in its stored form: its changes are cut like those of finished steps.
     pub fn kept(mut self) -> Ask {
         if let Question::Step { change, rest, .. } = &mut self.question {
             let ahead = rest.iter_mut().map(|step| &mut step.change);
@@ -40,90 +40,90 @@ pub enum Question {
         resolved: Option<String>,
         /// The absolute folder it would run in.
         cwd: String,
-        /// The model's own words for why, and what it expects to come of it.
+        /// The model's own reason, and the result it expects.
         why: String,
         expected: String,
-        /// Which of the reply's steps this is, counted from 1, and how many there are.
+        /// The position of this step in the reply, counted from 1, and the number of steps.
         number: usize,
         of: usize,
         /// For a shell line: its simple commands, each with its own judgement.
         pieces: Vec<Piece>,
-        /// The exact rule "don't ask again" would add; `None` where it is not offered.
+        /// The exact rule "don't ask again" would add; `None` if it is not offered.
         rule: Option<String>,
-        /// What that rule would cover and what it would not, in sentences.
+        /// The extent and the limits of that rule, in sentences.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rule_covers: Vec<Say>,
-        /// Trust in the folder, where the step would be judged otherwise with it;
+        /// Trust in the folder, if the step would be judged differently with it;
         /// [`Decision::Trust`] gives it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trust: Option<Box<TrustOffer>>,
-        /// What it does to a file; `None` where that is not known before.
+        /// Its change to a file; `None` if that is not known beforehand.
         #[serde(default)]
         change: Option<Change>,
-        /// The steps of the reply behind this one, in their order.
+        /// The later steps of the reply, in order.
         #[serde(default)]
         rest: Vec<Ahead>,
     },
-    /// The model asks the person something. A rejection leaves it without an answer.
+    /// The model asks the user something. A rejection leaves it without an answer.
     Choice {
         /// The step that asks.
         step: String,
         text: String,
-        /// May be empty: then any words answer.
+        /// May be empty: then any text is an answer.
         choices: Vec<String>,
-        /// Whether other words than the choices answer as well.
+        /// Whether a text other than the choices is accepted.
         free: bool,
     },
-    /// May these shell pieces run? All pieces of one template at once. The answer is
-    /// [`Decision::ApproveAll`] with the ids of those that may; a plain approval means
-    /// those that are not grave, and without a yes to any nothing is sent.
+    /// May these shell pieces run? All pieces of one template together. The answer is
+    /// [`Decision::ApproveAll`] with the ids of those that may; a plain approval means all but the
+    /// high-risk ones, and if none is approved nothing is sent.
     Pieces {
-        /// What they stand in, as it was typed: `/commit-msg`.
+        /// What contains them, as typed: `/commit-msg`.
         of: String,
         /// The absolute folder they would run in.
         cwd: String,
         pieces: Vec<ShellPiece>,
     },
-    /// The turn paused by itself; shall it go on?
+    /// The turn paused by itself; should it continue?
     Pause { why: Say },
-    /// Is this folder trusted? A yes trusts it, a rejection leaves it as something to
-    /// read, a stop leaves the program. [`Decision::ApproveAll`] with `above` trusts that
-    /// folder too, and those in it. It belongs to no turn.
+    /// Is this folder trusted? An approval trusts it, a rejection leaves it untrusted, a stop exits
+    /// the program. [`Decision::ApproveAll`] with `above` trusts that folder too, and the folders
+    /// in it. The question does not belong to a turn.
     Trust {
         /// Absolute.
         folder: String,
-        /// The folder above; `None`: trust in it is not offered.
+        /// The parent folder; `None` if trust in it is not offered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<String>,
-        /// Why it is asked now.
+        /// Why the question is asked now.
         because: Say,
         found: Vec<Lying>,
     },
 }
 
-/// Trust in a folder that a step waits for.
+/// An offer to trust a folder, for a step that needs it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustOffer {
     /// Absolute.
     pub folder: String,
-    /// What makes trust in it a risk.
+    /// The reason why trusting it is a risk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hazard: Option<Say>,
     #[serde(default)]
     pub found: Vec<Lying>,
 }
 
-/// A file that lies in a folder nobody trusts yet: named and measured, not read.
+/// A file in an untrusted folder: its name and size, without its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lying {
-    /// As seen from the folder.
+    /// Relative to the folder.
     pub name: String,
     pub bytes: u64,
-    /// Whether it can steer what programs do.
+    /// Whether it can change the behaviour of programs.
     pub steers: bool,
 }
 
-/// A step that has not had its turn, as it is judged now.
+/// A later step, as judged now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ahead {
     /// The step's own id.
@@ -134,7 +134,7 @@ pub struct Ahead {
     pub change: Option<Change>,
 }
 
-/// A shell piece of a template, with its arguments in it.
+/// A shell piece of a template, with its arguments inserted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShellPiece {
     /// The id of its step.
@@ -146,7 +146,7 @@ pub struct ShellPiece {
 }
 
 impl ShellPiece {
-    /// It needs a yes of its own: an L2, also one that settings lifted.
+    /// Needs its own approval: an L2, including one that settings lifted.
     pub fn is_grave(&self) -> bool {
         self.risk.tier == Tier::L2 || self.risk.lifted
     }
@@ -172,23 +172,23 @@ pub enum Scope {
 pub enum Decision {
     /// Run this once, or go on after a pause.
     Approve,
-    /// Run this, and the listed ones of those behind it when their turn comes. Each is
-    /// judged again then, and asked about if it became worse than it was shown. Of the
-    /// pieces of a template: run exactly these.
+    /// Run this, and the listed ones of the later steps when their turn comes. Each is judged again
+    /// then, and asked about if the judgement became worse. For the pieces of a template: run
+    /// exactly these.
     ApproveAll { steps: Vec<String> },
-    /// Run it, and what its rule covers, without asking again.
+    /// Run it, and anything its rule covers, without asking again.
     Remember(Scope),
-    /// Trust the folder, then judge the step again: it runs, or is asked about without
-    /// what the folder added. Only where the question offers it.
+    /// Trust the folder, then judge the step again: it runs, or is asked about for the remaining
+    /// reasons. Only if the question offers it.
     Trust,
     /// Run this instead. It is judged again, and the model is told.
     Edit(Work),
     /// The answer to a [`Question::Choice`].
     Answer { text: String },
-    /// Do not run it; the words, if any, go to the model.
+    /// Do not run it; the text, if any, goes to the model.
     Reject { word: Option<String> },
-    /// Leave it as it is: whether a folder is trusted does not change, and nothing is
-    /// kept. To every other question it is a rejection.
+    /// Leave the state as it is: whether a folder is trusted does not change, and nothing is saved.
+    /// For every other question it is a rejection.
     Dismiss,
     /// Do not run it, and end the turn.
     Stop,

@@ -1,5 +1,5 @@
-//! What a person keeps, as surfaces show it: commands and skills that can be typed, and
-//! the names of bots. Sent whole when the files were read, and when they changed.
+//! The user's extensions as surfaces show them: commands and skills that can be typed, and the
+//! names of bots. Sent as a whole when the files are loaded, and when they change.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,37 +7,36 @@ use crate::words::Say;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catalogue {
-    /// Commands, then skills, then what cannot be used.
+    /// Commands, then skills, then unusable entries.
     pub entries: Vec<Entry>,
-    /// Names of bots, and what they are for.
+    /// Names of bots, and their descriptions.
     pub bots: Vec<(String, String)>,
     /// Names of scripts that can be run.
     #[serde(default)]
     pub scripts: Vec<String>,
-    /// What those of them take that say so.
+    /// The inputs of those scripts that declare any.
     #[serde(default)]
     pub inputs: Vec<(String, Vec<String>)>,
-    /// What the model's list of skills has no room for.
+    /// Skills that do not fit in the model's list.
     #[serde(default)]
     pub untold: Untold,
-    /// What the folder holds that waits until it is trusted.
+    /// What the folder contains that cannot be used until it is trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Say>,
 }
 
-/// Skills a model is not told of, or in fewer words than their files have, because its
-/// list has a bound.
+/// Skills omitted from, or shortened in, the model's list because of its size limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Untold {
-    /// How many skills a model may be told of.
+    /// Total number of skills for the model.
     pub of: usize,
-    /// How many of them are left out.
+    /// Number of omitted skills.
     pub count: usize,
-    /// The first of them.
+    /// The first omitted skills.
     pub names: Vec<String>,
     /// Examples and descriptions of the others are cut.
     pub cut: bool,
-    /// The bound, in bytes.
+    /// The limit, in bytes.
     pub most: usize,
 }
 
@@ -47,11 +46,11 @@ pub struct Entry {
     pub kind: EntryKind,
     /// Without the slash.
     pub name: String,
-    /// One line, made safe.
+    /// One line, sanitised.
     pub about: String,
-    /// What may follow the name, as its file says it; one line, made safe.
+    /// The hint for its arguments, from its file; one line, sanitised.
     pub hint: String,
-    /// Whose it is.
+    /// Its owner.
     pub from: Say,
     pub state: EntryState,
 }
@@ -67,24 +66,24 @@ pub enum EntryKind {
 #[serde(rename_all = "snake_case")]
 pub enum EntryState {
     Usable,
-    /// A skill that only a person enters.
+    /// A skill that only the user can enter.
     Sensitive,
-    /// Something else has the name.
+    /// Another entry has the same name.
     Hidden(Say),
     /// It cannot be read.
     Broken(Say),
 }
 
 impl Entry {
-    /// True for one that can be typed.
+    /// True if it can be typed.
     pub fn can_be_typed(&self) -> bool {
         matches!(self.state, EntryState::Usable | EntryState::Sensitive)
     }
 }
 
 impl Catalogue {
-    /// The entry that is typed so: a command before a skill, and for one in folders the
-    /// last part of its name where no other has it.
+    /// The entry with this name: a command before a skill, and for one in a folder the last part of
+    /// its name if that is unique.
     pub fn find(&self, name: &str) -> Option<&Entry> {
         let whole = |entry: &&Entry| entry.can_be_typed() && entry.name == name;
         let last =
@@ -95,7 +94,7 @@ impl Catalogue {
         })
     }
 
-    /// One of that name that cannot be used.
+    /// An unusable entry with this name.
     pub fn find_broken(&self, name: &str) -> Option<&Entry> {
         let broken = |entry: &&Entry| matches!(entry.state, EntryState::Broken(_));
         self.entries.iter().filter(broken).find(|entry| entry.name == name)

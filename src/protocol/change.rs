@@ -1,4 +1,4 @@
-//! What a step does to one file: shown before it is done, kept when it was done.
+//! The change a step makes to one file: shown before it is made, stored afterwards.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,25 +6,24 @@ use serde::{Deserialize, Serialize};
 pub struct Change {
     /// Absolute, links resolved.
     pub path: String,
-    /// SHA-256 of the content before, in hex; `None`: there was no file.
+    /// SHA-256 of the content before, in hex; `None`: the file did not exist.
     pub before: Option<String>,
     /// Of the content after; `None`: the file is deleted.
     pub after: Option<String>,
     /// Lines.
     pub added: usize,
     pub removed: usize,
-    /// A unified diff, with the path as it is seen from the workspace. Text of files:
-    /// not cleaned.
+    /// A unified diff, with the path relative to the workspace. Text of files: not cleaned.
     pub diff: String,
-    /// True when the diff is longer than what is kept of it.
+    /// True when the stored diff is cut.
     pub cut: bool,
 }
 
 impl Change {
-    /// Bytes of a diff that are kept once the change is done: a question shows all of it.
+    /// Largest stored diff of a finished change, in bytes: a question shows all of it.
     const KEPT: usize = 192 * 1024;
 
-    /// The change as it is kept.
+    /// The change in its stored form.
     pub fn kept(mut self) -> Change {
         if self.diff.len() > Change::KEPT {
             let most = self.diff.floor_char_boundary(Change::KEPT);
@@ -36,7 +35,7 @@ impl Change {
     }
 }
 
-/// One line of the list of what is to be done.
+/// One item of the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanItem {
     pub text: String,

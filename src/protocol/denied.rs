@@ -1,10 +1,10 @@
-//! What the sandbox kept a step from.
+//! What the sandbox denied a step.
 
 use serde::{Deserialize, Serialize};
 
 use crate::words::{Say, sandbox as words};
 
-/// As far as it can be told: paths as the user knows them, absolute.
+/// As far as it can be determined: paths as the user knows them, absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denied {
     #[serde(default)]
@@ -16,7 +16,7 @@ pub struct Denied {
 }
 
 impl Denied {
-    /// The rule of the question whether a step shall run again without the sandbox.
+    /// The rule of the question whether to run the step again without the sandbox.
     pub const RULE: &str = "sandbox.denied";
 
     /// `changing x and reaching the network`.

@@ -1,4 +1,4 @@
-//! What a session tells its surfaces.
+//! The events a session sends to its surfaces.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -11,13 +11,13 @@ use crate::words::{Say, session};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// A turn began with these words.
+    /// A turn began with this message.
     TurnStarted {
         turn: u64,
         text: String,
         origin: Origin,
     },
-    /// What was put to the words of the turn that began.
+    /// A file attached to the message of the turn that began.
     Attached {
         items: Vec<Attached>,
     },
@@ -25,34 +25,34 @@ pub enum Event {
     Rendered {
         text: String,
     },
-    /// The user's words reached the running turn.
+    /// The user's message reached the running turn.
     Steered {
         text: String,
     },
     /// The model is being called; a new reply begins.
     ReplyStarted,
-    /// More of the growing `message`. Neighbours may be merged.
+    /// More of the growing `message`. Adjacent deltas may be merged.
     Delta {
         text: String,
     },
-    /// The model thinks aloud (reasoning text); shown dim, never kept as the answer.
+    /// The model's reasoning text; shown dim, never stored as the answer.
     Thought {
         text: String,
     },
-    /// A call failed and is tried again after a wait.
+    /// A call failed and is retried after a wait.
     Retrying {
         attempt: u32,
         of: u32,
         wait_ms: u64,
         why: Say,
     },
-    /// The reply was no valid answer; it is thrown away and asked for once more.
+    /// The reply was invalid; it is discarded and requested once more.
     Repairing {
         fault: Say,
     },
-    /// The reply is whole. `message` replaces what was streamed.
+    /// The reply is complete. `message` replaces the streamed text.
     Replied(Replied),
-    /// A step was cleared and runs now.
+    /// A step was cleared and is running.
     StepStarted {
         step: Step,
         risk: Risk,
@@ -62,7 +62,7 @@ pub enum Event {
         id: String,
         text: String,
     },
-    /// What came of a step, also of one that did not run.
+    /// The observation of a step, including one that did not run.
     Observed(Box<Observation>),
     Asked(Box<Ask>),
     /// The answer to `Op::Judge`, for exactly this work.
@@ -73,41 +73,40 @@ pub enum Event {
         #[serde(default)]
         change: Option<Box<Change>>,
     },
-    /// The question is settled or gone, by whatever way.
+    /// The question was answered or withdrawn.
     Answered {
         ask: AskId,
     },
-    /// What is to be done, in place of what was said before.
+    /// The plan, replacing the previous one.
     Plan {
         items: Vec<PlanItem>,
     },
-    /// A step needs the terminal itself. The surface that has one gives it over and then
-    /// approves; one without rejects. It comes back with [`Event::Returned`].
+    /// A step needs the terminal itself. A surface with a terminal releases it and then approves;
+    /// one without rejects. The terminal is returned with [`Event::Returned`].
     Lend {
         ask: AskId,
     },
     Returned,
-    /// Files are as they were before these turns, beside what was told of each.
+    /// Files were restored to their state before these turns. The observation of each file is sent
+    /// separately.
     Undone {
         turns: Vec<u64>,
-        /// What had stayed of turns that were taken back, as [`Event::StillChanged`]
-        /// numbers it.
+        /// Turns whose kept files (see [`Event::StillChanged`]) were undone as well.
         #[serde(default)]
         left: Vec<u64>,
     },
-    /// The chat was taken back from a turn on, and these files hold still what was done to
-    /// them since. It stands for all that was said so of that turn and of later ones.
+    /// The conversation was rewound to before `turn`, but these files keep their changes. Replaces
+    /// earlier events of this kind for this and later turns.
     StillChanged {
         turn: u64,
-        /// Without what the changes look like.
+        /// Without diffs.
         files: Vec<Change>,
     },
-    /// The user added a folder to the session, absolute with links resolved. It is kept and
-    /// not shown.
+    /// The user added a folder to the session, absolute with links resolved. Stored but not shown.
     FolderAdded {
         path: String,
     },
-    /// What waits in the queue now.
+    /// The current contents of the queue.
     Queued {
         texts: Vec<String>,
     },
@@ -122,22 +121,22 @@ pub enum Event {
     Notice(Notice),
     /// The answer to an `Op::Report`.
     Page(Box<Page>),
-    /// The models that can be named to `/model`, best first.
+    /// The models that `/model` accepts, best first.
     Models {
         names: Vec<String>,
     },
-    /// What happened before all that was told so far: a session was taken up again.
-    /// Pieces of a long one follow, each before the last.
+    /// Events from before all that were sent so far: a session was resumed. A long history follows
+    /// in several chunks, each one earlier than the last.
     Earlier {
         events: Vec<Event>,
-        /// When each of them happened, by the clock on the wall here: milliseconds since
-        /// 1970. Empty where nobody knows.
+        /// When each of them happened, by wall-clock time: milliseconds since 1970. Empty if
+        /// unknown.
         #[serde(default)]
         at: Vec<i64>,
-        /// There is more, and it is on its way.
+        /// Another chunk follows.
         more: bool,
     },
-    /// Files were changed since that turn began: which part is to be taken back?
+    /// Files were changed since that turn began: which part should be taken back?
     RewindAsked {
         turn: u64,
         /// How many files.
@@ -146,7 +145,7 @@ pub enum Event {
     /// Turns were taken back, from `turn` on.
     Rewound {
         turn: u64,
-        /// What that turn began with.
+        /// The message that began that turn.
         text: String,
         what: Rewind,
     },
@@ -154,19 +153,19 @@ pub enum Event {
     Sessions {
         rows: Vec<SessionRow>,
     },
-    /// Commands, skills and bots as they were read, and the answer to `Op::Look`.
+    /// Commands, skills and bots as loaded; also the answer to `Op::Look`.
     Catalogue(Box<Catalogue>),
-    /// Earlier turns are being summed up.
+    /// Earlier turns are being summarised.
     Compacting,
-    /// The context was made smaller.
+    /// The context was compacted.
     Compacted(Box<Receipt>),
-    /// The conversation was emptied.
+    /// The conversation was cleared.
     Cleared,
-    /// The session is over; nothing follows.
+    /// The session has ended; no event follows.
     Closed,
 }
 
-/// Where the words of a turn came from.
+/// The source of a turn's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -174,11 +173,11 @@ pub enum Origin {
     Queue,
     /// `!cmd`: a shell line, no model.
     Shell,
-    /// A slash command that takes steps, no model.
+    /// A slash command that runs steps, no model.
     Command,
 }
 
-/// A whole reply, as it is shown and kept.
+/// A complete reply, as it is shown and stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Replied {
     pub message: String,
@@ -187,7 +186,7 @@ pub struct Replied {
     pub suggestions: Vec<String>,
     /// True for a reply of type `error`.
     pub error: bool,
-    /// Set when the stream ended before the reply did.
+    /// Set if the stream ended before the reply did.
     pub cut: Option<Cut>,
 }
 
@@ -195,9 +194,9 @@ pub struct Replied {
 #[serde(rename_all = "snake_case")]
 pub enum Cut {
     Cancelled,
-    /// The connection broke or the server said an error half-way.
+    /// The connection broke or the server reported an error midway.
     Broken,
-    /// The server's own limit of tokens.
+    /// The server's own token limit.
     Length,
     /// The server filtered the answer.
     Filtered,
@@ -212,15 +211,15 @@ pub enum Ending {
     /// The model answered with an error of its own.
     Error,
     Cancelled,
-    /// The person stopped at a question.
+    /// The user stopped at a question.
     Stopped,
     /// The program ended while the turn ran.
     Interrupted,
-    /// A limit was reached and nobody said to go on.
+    /// A limit was reached and the user did not continue.
     Limit {
         why: Say,
     },
-    /// A part of the message could not be made, so no model heard of it.
+    /// A part of the message could not be prepared, so it was not sent to a model.
     Unsent {
         why: Say,
     },
@@ -230,7 +229,7 @@ pub enum Ending {
     },
 }
 
-/// Version 0.1 told an interrupted turn from a failed one by its sentence only.
+/// Version 0.1 distinguished an interrupted turn from a failed one only by its sentence.
 fn ending_of_any_version<'de, D: Deserializer<'de>>(from: D) -> Result<Ending, D::Error> {
     Ok(match Ending::deserialize(from)? {
         Ending::Failed { why } if why.word() == session::INTERRUPTED => Ending::Interrupted,
@@ -238,7 +237,7 @@ fn ending_of_any_version<'de, D: Deserializer<'de>>(from: D) -> Result<Ending, D
     })
 }
 
-/// Counts as the server gave them, or estimated where it gave none.
+/// Token counts reported by the server, or estimated if it reports none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     pub input_tokens: u64,
@@ -265,19 +264,19 @@ pub enum Level {
     Error,
 }
 
-/// A sentence to the person that is no part of the conversation.
+/// A sentence for the user that is not part of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
     pub level: Level,
     pub say: Say,
     /// What to do about it.
     pub hint: Option<Say>,
-    /// What it is about, for those who treat some notices differently.
+    /// The subject, for surfaces that treat some notices differently.
     #[serde(default, skip_serializing_if = "Topic::is_general")]
     pub topic: Topic,
 }
 
-/// What a notice is about.
+/// The subject of a notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {

@@ -1,5 +1,5 @@
-//! What a session is at this moment, for the status line and for commands that
-//! answer from it. Sent whole whenever a part of it changes.
+//! The current state of a session, for the status line and for commands that show it. Sent as a
+//! whole whenever a part of it changes.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,13 @@ use crate::words::{Lang, Say, context as words};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The model that answers now, as the server names it.
+    /// The current model, as the server names it.
     pub model: String,
     /// `openai`, `guide` or `scripted`.
     pub provider: Provider,
-    /// Where it is reached; empty for a built-in one.
+    /// The address of its server; empty for a built-in one.
     pub base_url: String,
-    /// The host that a key goes to without encryption; empty for none.
+    /// The host that receives a key without encryption; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub exposed: String,
     pub profile: String,
@@ -31,63 +31,63 @@ pub struct Facts {
     #[serde(default)]
     pub trusted: bool,
     pub tools: Vec<ToolFact>,
-    /// Rules in force beside the built-in policy, as `/allow` and `/deny` take them.
+    /// Rules in force in addition to the built-in policy, as `/allow` and `/deny` accept them.
     pub allowed: Vec<String>,
     pub denied: Vec<String>,
-    /// What each of the rules that allow covers, in their order.
+    /// The extent of each allowing rule, in the same order.
     #[serde(default)]
     pub allowed_covers: Vec<Vec<Say>>,
-    /// The limit of steps a turn runs by itself.
+    /// Number of steps a turn runs before it pauses.
     pub max_steps: usize,
-    /// The project's check: a program and its args, run behind changes of files.
+    /// The project's check: a program and its args, run after changes of files.
     #[serde(default)]
     pub check: Vec<String>,
     /// Turns and steps so far.
     pub turns: u64,
     pub steps: u64,
     pub usage: Usage,
-    /// The id the session is saved under; empty when it is not saved.
+    /// The id of the saved session; empty if it is not saved.
     #[serde(default)]
     pub session: String,
-    /// What it is called; empty before its first words.
+    /// The title; empty before the first message.
     #[serde(default)]
     pub title: String,
     /// Another window writes to it.
     #[serde(default)]
     pub read_only: bool,
-    /// Set for as long as what was said cannot be saved.
+    /// Set while the conversation cannot be saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsaved: Option<Unsaved>,
-    /// Filled in once it has been tried out, after the session opened.
+    /// Set once the sandbox has been tested, after the session opened.
     #[serde(default)]
     pub shelter: Shelter,
-    /// Files of the project that go along with each request, outermost first.
+    /// Instruction files of the project sent with each request, outermost first.
     #[serde(default)]
     pub notes: Vec<NoteFact>,
 }
 
-/// That a conversation is not saved, and what can be done about it.
+/// A conversation that is not saved, and the remedies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unsaved {
-    /// The file, and what is wrong with it.
+    /// The file, and its problem.
     pub why: Say,
-    /// Files it could be written to instead; none is there yet.
+    /// Files it could be written to instead; none of them exists yet.
     pub places: Vec<String>,
-    /// All of it was written to another place since.
+    /// The whole conversation has since been written to another place.
     pub elsewhere: bool,
 }
 
-/// A file that a project wrote for agents.
+/// An instruction file of the project, written for agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoteFact {
-    /// From the project's root on.
+    /// Relative to the project's root.
     pub path: String,
-    /// Bytes it has, and bytes of it that are sent.
+    /// Its size in bytes, and the bytes of it that are sent.
     pub bytes: usize,
     pub sent: usize,
 }
 
-/// What kind of model answers.
+/// The kind of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
@@ -101,7 +101,7 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// As the settings file names it.
+    /// The name in the settings file.
     pub fn name(self) -> &'static str {
         match self {
             Provider::OpenAi => "openai",
@@ -124,37 +124,37 @@ impl NoteFact {
     }
 }
 
-/// Whether the system holds steps back, and which.
+/// Whether the system confines steps, and which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shelter {
-    /// Not tried out yet.
+    /// Not tested yet.
     #[default]
     Unknown,
-    /// Those that run by themselves only read; approved ones are held to the workspace.
+    /// Automatic steps can only read; approved ones are confined to the workspace.
     Held,
-    /// Those that run by themselves only read; approved ones are free.
+    /// Automatic steps can only read; approved ones are not confined.
     ReadOnly,
-    /// This system offers nothing that would.
+    /// This system has no sandbox.
     Absent,
-    /// The user's settings switch it off.
+    /// Disabled in the user's settings.
     Off,
 }
 
-/// `[safety] sandbox`: which steps are held.
+/// `[safety] sandbox`: the steps to confine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sandboxing {
-    /// All: those that run by themselves only read, approved ones work in the workspace.
+    /// All: automatic ones can only read, approved ones can write to the workspace.
     #[default]
     Work,
-    /// Those that run by themselves.
+    /// Automatic ones only.
     Read,
     Off,
 }
 
 impl Sandboxing {
-    /// As the settings file spells it; `None` for any other word.
+    /// Parses the spelling of the settings file; `None` for any other word.
     pub fn parse(text: &str) -> Option<Sandboxing> {
         match text {
             "work" | "all" => Some(Sandboxing::Work),
@@ -164,7 +164,7 @@ impl Sandboxing {
         }
     }
 
-    /// As the settings file spells it today.
+    /// The current spelling in the settings file.
     pub fn name(self) -> &'static str {
         match self {
             Sandboxing::Work => "work",
@@ -173,7 +173,7 @@ impl Sandboxing {
         }
     }
 
-    /// How many steps it holds, to compare two by.
+    /// How many steps it confines, for comparing two values.
     pub fn strictness(self) -> u8 {
         match self {
             Sandboxing::Work => 2,

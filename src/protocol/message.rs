@@ -1,4 +1,4 @@
-//! What is sent to a model: roles, messages, sampling parameters.
+//! The messages sent to a model: roles, messages, sampling parameters.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ impl Message {
     }
 }
 
-/// Sampling parameters; what is `None` is not sent.
+/// Sampling parameters; `None` is not sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Params {

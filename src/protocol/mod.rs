@@ -1,19 +1,19 @@
-//! The vocabulary everyone shares, as plain data: no I/O, no clock, no decisions.
+//! The shared vocabulary, as plain data: no I/O, no clock, no decisions.
 //!
 //! | word | meaning |
 //! |---|---|
 //! | session | one conversation in one folder |
-//! | turn | all that follows one line of a person, until the model ends it |
+//! | turn | everything after one message of the user, until the model ends it |
 //! | reply | one answer of the model: `chat`, `cmd` or `error` |
-//! | step | one thing a `cmd` reply proposes: a program with its args, or a tool |
-//! | risk | what `safety` found: a tier, and the reasons for it |
-//! | ask | a question that holds the turn until a person decides |
-//! | observation | what came of a step; it goes back to the model |
-//! | op | what a surface wants of a session |
-//! | event | what a session tells its surfaces |
+//! | step | one action a `cmd` reply proposes: a program with its args, or a tool |
+//! | risk | the judgement by `safety`: a tier, and the reasons for it |
+//! | ask | a question that blocks the turn until the user decides |
+//! | observation | the result of a step; it is sent back to the model |
+//! | op | a request of a surface to a session |
+//! | event | a message of a session to its surfaces |
 //! | surface | the screen, the command line, a chat platform |
 //!
-//! A session reads [`Op`]s and writes [`Event`]s; nothing else crosses.
+//! A session reads [`Op`]s and writes [`Event`]s; nothing else is exchanged.
 
 mod ask;
 mod catalogue;

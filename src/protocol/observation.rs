@@ -1,4 +1,4 @@
-//! What came of a step, and the `tool_result` the model reads (001 §10.2).
+//! The result of a step, and the `tool_result` the model reads (001 §10.2).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,17 +11,17 @@ use crate::words::{Lang, Say};
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Ran,
-    /// A person said no.
+    /// The user rejected it.
     Declined,
-    /// The policy said no.
+    /// The policy refused it.
     Refused,
     TimedOut,
     Cancelled,
-    /// It ran as a person rewrote it; the observation shows what ran.
+    /// It ran as edited by the user; the observation shows the edited step.
     Edited,
-    /// The program ended while it ran: nobody knows what came of it.
+    /// The program ended while it ran; the outcome is unknown.
     Interrupted,
-    /// Its program is not there, or the system would not start it.
+    /// The program is missing, or the system could not start it.
     NotStarted,
 }
 
@@ -40,40 +40,40 @@ impl Outcome {
     }
 }
 
-/// What was read out of the output locally: `kind` and its fields, as sent.
+/// The result of parsing the output locally: `kind` and its fields, as sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parsed {
     /// `search_matches`, `file_list`, `git_status`, `git_log`, `git_diff_stat`,
     /// `diagnostics`, `test_summary`, `json`, `plugin_output` or `text`.
     pub kind: String,
-    /// How many there were before the list was capped.
+    /// The number of items before the list was capped.
     pub total: usize,
     pub items: Vec<Value>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// The step as it ran: after a person's edit, the edited one.
+    /// The step as it ran: the edited one, if the user edited it.
     pub step: Step,
     /// The absolute folder it ran in.
     pub cwd: String,
-    /// `None` when it did not run or was killed by a signal.
+    /// `None` if it did not run or was killed by a signal.
     pub exit_code: Option<i32>,
     pub duration_ms: u64,
     pub stdout: String,
     pub stderr: String,
-    /// True when bytes of either stream are not shown here.
+    /// True if bytes of either stream are omitted here.
     pub truncated: bool,
     pub parsed: Option<Parsed>,
     pub risk: Risk,
     pub outcome: Outcome,
-    /// What a person or the machine wants said about it: a word with a rejection,
-    /// why it did not start, which signal ended it, that it was edited.
+    /// A note by the user or the program: the text of a rejection, why it did not start, which
+    /// signal ended it, that it was edited.
     pub note: Option<Say>,
-    /// What it did to a file.
+    /// Its change to a file.
     #[serde(default)]
     pub change: Option<Change>,
-    /// What the sandbox kept it from, where it failed and its words tell.
+    /// What the sandbox denied it, if it failed and its output shows that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denied: Option<Denied>,
 }
@@ -108,8 +108,8 @@ impl Observation {
         matches!(self.outcome, Outcome::Ran | Outcome::Edited) && self.exit_code == Some(0)
     }
 
-    /// The object the model reads: the fields of 001 §10.2 in their order, then
-    /// `risk`, `outcome` and, where there is one, `note`.
+    /// The object the model reads: the fields of 001 §10.2 in order, then `risk`, `outcome` and, if
+    /// there is one, `note`.
     pub fn tool_result(&self) -> Value {
         let mut out = json!({
             "_event": "tool_result",
@@ -152,7 +152,7 @@ impl Observation {
     }
 }
 
-/// Bytes of a text in a tool's input that a result repeats: the model wrote it itself.
+/// Longest text of a tool's input that a result repeats, in bytes: the model wrote it itself.
 const REPEATED: usize = 160;
 
 fn short(input: &Value) -> Value {

@@ -1,4 +1,4 @@
-//! What a surface wants of a session.
+//! The operations a surface requests of a session.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +8,16 @@ use crate::words::Lang;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
-    /// A message for the model: starts a turn, or waits in the queue while one runs.
+    /// A message for the model: starts a turn, or is queued while one runs.
     Submit {
         text: String,
     },
-    /// A message that names files or holds shell pieces: those are looked at first, then
-    /// it is sent as one.
+    /// A message that mentions files or contains shell pieces: those are processed first, then it
+    /// is sent as one.
     Prompt {
         prompt: Box<Prompt>,
     },
-    /// Fills a prompt and tells its text; no model hears of it.
+    /// Expands a prompt and returns its text without sending it to a model.
     Render {
         prompt: Box<Prompt>,
     },
@@ -26,14 +26,13 @@ pub enum Op {
         line: String,
         keep: bool,
     },
-    /// What waits in the queue from now on, in order. It follows the next turn, and starts
-    /// none by itself.
+    /// Replaces the queue, in order. It follows the next turn, and does not start one by itself.
     SetQueue {
         texts: Vec<String>,
     },
-    /// Starts what waits in the queue, when no turn runs.
+    /// Starts the queue, if no turn runs.
     RunQueue,
-    /// Takes the `at`-th message out of the queue, if it still waits there.
+    /// Removes the `at`-th message from the queue, if it is still there.
     Unqueue {
         at: usize,
         text: String,
@@ -42,45 +41,45 @@ pub enum Op {
         ask: AskId,
         decision: Decision,
     },
-    /// What would `work` be judged, in place of the step that `ask` holds?
+    /// How would `work` be judged, in place of the step of the question `ask`?
     Judge {
         ask: AskId,
         work: Work,
     },
-    /// Words for the running turn, heard at its next step; a message when none runs.
+    /// A message for the running turn, delivered at its next step; an ordinary message if none
+    /// runs.
     Steer {
         text: String,
     },
-    /// Asks the last message again; what was answered to it is forgotten.
+    /// Sends the last message again; the answer to it is forgotten.
     Retry,
-    /// Puts files back as they were before the last so many turns that changed any.
+    /// Restores files to their state before the last so many turns that changed any.
     Undo {
         turns: usize,
     },
-    /// Ends the running turn; does nothing when none runs.
+    /// Ends the running turn; does nothing if none runs.
     Stop,
-    /// A fresh conversation; what was remembered for the session is kept.
+    /// Starts a new conversation; rules remembered for the session are kept.
     New,
-    /// Does what a command or a skill that people keep says, by its name without the
-    /// slash: its template is filled and sent.
+    /// Invokes a custom command or a skill, by its name without the slash: its template is expanded
+    /// and sent.
     Invoke {
         name: String,
         args: String,
-        /// Files the person named in the arguments.
+        /// Files the user mentioned in the arguments.
         #[serde(default)]
         mentions: Vec<Mention>,
     },
-    /// Runs a script as a turn of its own: its ID or path, and its arguments as they were
-    /// typed.
+    /// Runs a script as a separate turn: its ID or path, and its arguments as typed.
     RunScript {
         script: String,
         args: String,
     },
-    /// Another bot answers from the next turn on; `None`: none does.
+    /// Switches to another bot from the next turn on; `None`: to no bot.
     SetBot {
         name: Option<String>,
     },
-    /// Looks whether what people keep has changed, and tells it.
+    /// Checks whether the user's extensions have changed, and sends them.
     Look,
     SetModel {
         name: String,
@@ -91,85 +90,85 @@ pub enum Op {
     SetLang {
         lang: Lang,
     },
-    /// Adds a rule (`git push *`) to what this session runs without asking.
+    /// Adds a rule (`git push *`) to those this session runs without asking.
     Allow {
         rule: String,
     },
-    /// Adds a rule to what this session refuses.
+    /// Adds a rule to those this session refuses.
     Deny {
         rule: String,
     },
-    /// Asks once more whether this folder is trusted.
+    /// Asks again whether this folder is trusted.
     Trust,
-    /// Adds a folder to the session: it is read and changed as the session's own.
+    /// Adds a folder to the session: it is read and changed like the session's own.
     AddFolder {
         path: String,
     },
-    /// Takes a rule back, from this session and from what the folder remembers.
+    /// Revokes a rule, in this session and in the folder's saved rules.
     Revoke {
         rule: String,
     },
-    /// Writes the conversation to a file; `None`: a name is made.
+    /// Writes the conversation to a file; `None`: the name is generated.
     Export {
         format: ExportFormat,
         path: Option<String>,
     },
-    /// Takes up a saved session, by its id or the start of one.
+    /// Resumes a saved session, by its id or the start of one.
     Resume {
         session: String,
     },
-    /// Lists the saved sessions, to choose from.
+    /// Lists the saved sessions, for selection.
     Sessions,
-    /// Lists the saved sessions as a page; with words, those in which they stand.
+    /// Lists the saved sessions as a page; with words, only those that contain them.
     Find {
         words: String,
     },
-    /// Goes on in a copy of the session; the one it was stays as it is.
+    /// Continues in a copy of the session; the original stays unchanged.
     Fork {
         name: Option<String>,
     },
-    /// Gives the session a name.
+    /// Renames the session.
     Rename {
         name: String,
     },
-    /// Takes back what happened from the turn of this number on. Without `what`, the
-    /// chat where no file was changed since; else `Event::RewindAsked` is the answer.
+    /// Takes back everything from this turn on. Without `what`, the conversation if no file was
+    /// changed since; otherwise `Event::RewindAsked` is the answer.
     Rewind {
         turn: u64,
         what: Option<Rewind>,
     },
-    /// Sums up earlier turns now; the focus is what must be kept above all.
+    /// Summarises earlier turns now; the focus names what to preserve above all.
     Compress {
         focus: Option<String>,
     },
-    /// Lets a part that is no longer sent go along again.
+    /// Includes a part again that is no longer sent.
     Recall {
         id: String,
     },
-    /// Collects something that needs a look at the world, then says it.
+    /// Collects a report that requires I/O, then sends it.
     Report {
         report: Report,
     },
-    /// Ends the session after the running turn was cancelled.
+    /// Cancels the running turn and ends the session.
     Shutdown,
 }
 
-/// What is taken back with a turn.
+/// What a rewind takes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rewind {
-    /// All is as it was before the turn. It is offered first: who goes back means the
-    /// moment, and a model that has forgotten its changes is misled by files that still
-    /// hold them. What a person wrote since is asked about, file by file.
+    /// Restores everything to the state before the turn. It is offered first: going back means that
+    /// moment, and a model that has forgotten its changes is misled by files that still contain
+    /// them. The user's own later edits are asked about, file by file.
     Both,
-    /// What was said; files stay as they are.
+    /// The conversation; files stay unchanged.
     Chat,
-    /// What the model changed; what was said stays.
+    /// The model's changes; the conversation stays.
     Files,
 }
 
 impl Rewind {
-    /// In the order they are offered.
+    /// In the order of the offer.
     pub const ALL: [Rewind; 3] = [Rewind::Both, Rewind::Chat, Rewind::Files];
 
     pub fn name(self) -> &'static str {
@@ -191,9 +190,9 @@ pub struct SessionRow {
     pub id: String,
     pub title: String,
     pub folder: String,
-    /// When it was last worked in, as a person reads it.
+    /// The time of the last activity, formatted for the user.
     pub when: String,
-    /// The start of what was said last.
+    /// The start of the last message.
     pub preview: String,
     pub turns: u64,
 }
@@ -212,9 +211,9 @@ pub enum Report {
     Doctor,
     /// The models the server offers.
     Models,
-    /// How the bytes of the next request divide.
+    /// How the bytes of the next request are divided.
     Context,
-    /// Tokens of each turn and of all.
+    /// Tokens of each turn and in total.
     Usage,
     /// The files that steps of this session changed.
     Changes,

@@ -15,7 +15,7 @@ pub struct Page {
 #[serde(rename_all = "snake_case")]
 pub enum Row {
     Heading(Value),
-    /// A label and what it stands at; the values of a page stand below each other.
+    /// A label and its value; the values of a page are aligned in a column.
     Pair {
         label: Value,
         value: Value,

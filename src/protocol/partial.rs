@@ -1,15 +1,15 @@
-//! Takes the growing `message` out of a reply whose JSON is not finished yet.
+//! Extracts the growing `message` from a reply whose JSON is incomplete.
 //!
-//! A machine over characters: it knows just enough JSON to tell the top-level string
-//! field `message` from everything else, and lets nothing else through. Prose, a fence
-//! and a `<think>` block before the object are stepped over. Whether the whole is a
-//! reply is not judged here: `reply::read` has the last word.
+//! A state machine over characters: it knows just enough JSON to tell the top-level string field
+//! `message` from everything else, and lets nothing else through. Prose, a fence and a `<think>`
+//! block before the object are skipped. It does not decide whether the whole is a reply:
+//! `reply::read` does.
 
 use std::mem;
 
 use super::unescape::Unescape;
 
-/// The longest key that is looked at; a longer one cannot be `message`.
+/// The longest key that is compared; a longer one cannot be `message`.
 const LONGEST_KEY: usize = 16;
 const OPEN_THOUGHT: &str = "<think>";
 const CLOSE_THOUGHT: &str = "</think>";
@@ -19,17 +19,17 @@ const CLOSE_THOUGHT: &str = "</think>";
 pub struct Partial {
     place: Place,
     escape: Unescape,
-    /// Open brackets inside the value that is stepped over.
+    /// Open brackets inside the skipped value.
     depth: usize,
-    /// The key being read, or the tag that may open or close a thought.
+    /// The key being read, or the tag that may open or close a reasoning block.
     word: String,
     out: String,
 }
 
-/// Where in the reply the next character stands.
+/// The position of the next character in the reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
-    /// At the very start, where a `<think>` may stand.
+    /// At the very start, where a `<think>` may come.
     #[default]
     Start,
     Thought,
@@ -38,7 +38,7 @@ enum Place {
     /// Inside the object, before a key.
     Before,
     Key,
-    /// Behind a key, before its value.
+    /// After a key, before its value.
     Colon(Field),
     Message,
     /// In a value that is not shown.
@@ -60,7 +60,7 @@ impl Partial {
         Partial::default()
     }
 
-    /// Takes the next chunk and gives what became visible of the message.
+    /// Processes the next chunk and returns the newly visible part of the message.
     pub fn push(&mut self, chunk: &str) -> String {
         for c in chunk.chars() {
             self.step(c);
@@ -106,7 +106,7 @@ impl Partial {
             self.place = Place::Thought;
         } else if !OPEN_THOUGHT.starts_with(&self.word) {
             self.place = Place::Outside;
-            // No `{` can stand before the last character: it would not have matched.
+            // A `{` cannot precede the last character: it would not have matched.
             self.word.clear();
             self.step(c);
         }
@@ -134,7 +134,7 @@ impl Partial {
             '}' => self.place = Place::Outside,
             ',' => {}
             c if c.is_whitespace() => {}
-            // A brace in prose: over at its match, or at a comma if it is broken JSON.
+            // A brace in prose: ends at its match, or at a comma if it is broken JSON.
             c => self.skip(c),
         }
     }
@@ -183,7 +183,7 @@ impl Partial {
     }
 }
 
-/// The message of a reply that may be broken or cut off; `None` when none began.
+/// The message of a reply that may be broken or truncated; `None` if there is none.
 pub fn message(text: &str) -> Option<String> {
     let mut reader = Partial::new();
     let message = reader.push(text);
@@ -195,7 +195,7 @@ pub fn message(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What is shown in the end, whole and cut at every character alike.
+    /// The final visible text, which is the same for the whole and for every split.
     fn shown(text: &str) -> String {
         let whole = Partial::new().push(text);
         let mut reader = Partial::new();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_grows_while_it_comes() {
+    fn the_message_grows_as_it_arrives() {
         let mut reader = Partial::new();
         let chunks = [
             r#"{"type":"chat","mes"#,
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_fences_and_thoughts_before_the_object_are_stepped_over() {
+    fn prose_fences_and_thoughts_before_the_object_are_skipped() {
         let object = r#"{"type":"chat","message":"hi"}"#;
         assert_eq!(shown(&format!("Sure, here it is:\n```json\n{object}\n```")), "hi");
         assert_eq!(shown(&format!("With {{x}} or {{}}: {object}")), "hi");
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_shows_nothing() {
+    fn text_that_is_not_json_shows_nothing() {
         for text in
             ["just prose", "fn main() { println!(\"message\"); }", "{message: 'x'}", "[1,", "\"x\""]
         {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_surrogates_are_one_character_and_halves_a_mark() {
+    fn surrogate_pairs_are_one_character_and_lone_halves_are_replaced() {
         assert_eq!(shown(r#"{"message":"\ud83d\ude00!"}"#), "😀!");
         assert_eq!(
             shown(r#"{"message":"\ud83dx\ude00\ud83d\n\ud83d"}"#),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_was_cut_off_is_still_found() {
+    fn a_truncated_message_is_still_found() {
         assert_eq!(message(r#"{"type":"chat","message":"half of"#).as_deref(), Some("half of"));
         assert_eq!(message(r#"{"type":"chat","mess"#), None);
         assert_eq!(message("prose"), None);

@@ -1,20 +1,20 @@
-//! What a person asks for, before files and shell pieces of it are looked at: parts with
-//! their origin. A part that is text stays text; nothing reads it again.
+//! The user's input before its files and shell pieces are processed: parts with their origin. A
+//! part that is text stays text and is never parsed again.
 
 use serde::{Deserialize, Serialize};
 
 use crate::words::{Say, counted, prompt as words};
 
-/// One user message in the making.
+/// A user message being prepared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Prompt {
-    /// As the person typed it; it is shown, and kept in the queue.
+    /// As the user typed it; shown, and stored in the queue.
     pub shown: String,
     pub parts: Vec<Part>,
-    /// Where the parts come from; `None`: the person typed them.
+    /// The template of the parts; `None`: the user typed them.
     pub source: Option<Source>,
-    /// What the shell pieces read on their standard input.
+    /// The standard input of the shell pieces.
     pub input: Option<Vec<u8>>,
 }
 
@@ -22,23 +22,22 @@ pub struct Prompt {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// It goes to the model as it is.
+    /// Goes to the model unchanged.
     Text(String),
-    /// A file somebody named: `text` stays where it was, what the file holds goes
-    /// behind the message.
+    /// A mentioned file: `text` stays in place, the file's contents follow the message.
     Mention { text: String, mention: Mention },
-    /// `@{path}`: what the file holds stands here.
+    /// `@{path}`: replaced by the file's contents.
     Insert(Mention),
-    /// What this line writes to its standard output stands here.
+    /// Replaced by this line's standard output.
     Shell(String),
 }
 
-/// A file, a part of one, or a folder, as it was named.
+/// A file, a part of one, or a folder, as it was mentioned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mention {
     /// As written; a `/` at the end means a folder.
     pub path: String,
-    /// The lines that are wanted, counted from 1; `None`: all.
+    /// The requested lines, counted from 1; `None`: all.
     pub lines: Option<Lines>,
 }
 
@@ -50,12 +49,12 @@ pub struct Lines {
     pub last: Option<usize>,
 }
 
-/// The template a prompt was made of.
+/// The template a prompt was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     pub kind: SourceKind,
     pub name: String,
-    /// `allowed-tools` of the file; empty: it says nothing.
+    /// `allowed-tools` of the file; empty if it has none.
     #[serde(default)]
     pub tools: Vec<String>,
 }
@@ -67,13 +66,13 @@ pub enum SourceKind {
     Skill,
 }
 
-/// Something that was put to a message, as a person is told of it.
+/// An attachment of a message, as the user sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attached {
-    /// As it was named, with its `@`.
+    /// The mention as written, with its `@`.
     pub name: String,
     pub size: Size,
-    /// True when its middle was left out.
+    /// True when its middle was omitted.
     pub cut: bool,
 }
 
@@ -86,7 +85,7 @@ pub enum Size {
 }
 
 impl Attached {
-    /// How much it is, in words.
+    /// Its size, in words.
     pub fn said(&self) -> Say {
         let size = match self.size {
             Size::Lines(n) => counted(n, words::SIZE_LINE, words::SIZE_LINES),
@@ -97,7 +96,7 @@ impl Attached {
 }
 
 impl Mention {
-    /// As it is written: `@src/lib.rs:10-40`, `@"a b.rs"`.
+    /// The mention as written: `@src/lib.rs:10-40`, `@"a b.rs"`.
     pub fn written(&self) -> String {
         let blank = self.path.contains(char::is_whitespace);
         let path = if blank { format!("\"{}\"", self.path) } else { self.path.clone() };
@@ -111,7 +110,7 @@ impl Mention {
 }
 
 impl Prompt {
-    /// The shell lines of it, in order.
+    /// Its shell lines, in order.
     pub fn shell(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Shell(line) => Some(line.as_str()),
@@ -119,7 +118,7 @@ impl Prompt {
         })
     }
 
-    /// Adds files the person named beside it.
+    /// Adds files the user mentioned next to it.
     pub fn attach(&mut self, mentions: impl IntoIterator<Item = Mention>) {
         let silent = |mention| Part::Mention { text: String::new(), mention };
         self.parts.extend(mentions.into_iter().map(silent));

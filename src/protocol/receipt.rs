@@ -1,61 +1,61 @@
-//! What a compaction did to the context: what was dropped, what was kept, under which
-//! ids a person can have it back. It is an event like any other and is kept as one.
+//! The result of a compaction of the context: what was dropped, what was kept, and the ids with
+//! which the user can restore it. An event like any other, and stored as one.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Page, Row};
 use crate::words::{Say, context as words};
 
-/// Rows of parts that are named one by one.
+/// Maximum number of parts listed one by one.
 const NAMED: usize = 6;
 
 /// One compaction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// What the person wanted to be kept above all.
+    /// What the user wanted to preserve above all.
     pub focus: Option<String>,
-    /// Bytes of past turns before and behind it.
+    /// Bytes of past turns before and after it.
     pub before: usize,
     pub after: usize,
     /// Parts that lost their middle.
     pub shortened: Vec<Dropped>,
-    /// Turns that are no longer sent: the summary stands for them.
+    /// Turns that are no longer sent: the summary replaces them.
     pub summed: Vec<Dropped>,
-    /// `None`: nothing had to be summed up.
+    /// `None`: nothing had to be summarised.
     pub summary: Option<Summed>,
-    /// Turns and results that go along as they were.
+    /// Turns and results that are still sent unchanged.
     pub turns: usize,
     pub results: usize,
 }
 
-/// Something that `/recall` brings back.
+/// A part that `/recall` restores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dropped {
     /// `turn_3`, `cmd_012`.
     pub id: String,
-    /// Its first words.
+    /// The beginning of its text.
     pub about: String,
-    /// How many it lost.
+    /// Number of bytes it lost.
     pub bytes: usize,
 }
 
-/// What stands for the turns that were summed up.
+/// The summary that replaces turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summed {
     pub summary: String,
     pub facts: Vec<String>,
     pub tasks: Vec<String>,
-    /// Tasks that were open before and are not any more.
+    /// Tasks that were open before and no longer are.
     pub closed: Vec<String>,
 }
 
 impl Receipt {
-    /// What it came to, in a sentence.
+    /// The result, in a sentence.
     pub fn say(&self) -> Say {
         words::RECEIPT.with("before", shown(self.before)).with("after", shown(self.after))
     }
 
-    /// As a person reads it.
+    /// The page for the user.
     pub fn page(&self) -> Page {
         let mut rows = Vec::new();
         if let Some(focus) = &self.focus {
@@ -97,7 +97,7 @@ impl Receipt {
     }
 }
 
-/// Bytes as people read them.
+/// Bytes in a human-readable form.
 pub fn shown(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),

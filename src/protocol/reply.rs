@@ -1,9 +1,9 @@
-//! The model's reply (001 §4–6): what it can be, and how it is found in a text.
+//! The model's reply (001 §4–6): its forms, and how it is found in a text.
 //!
-//! [`read`] climbs down a ladder until it holds one JSON object: the whole text, a
-//! fenced block, the first `{` to its brace, the same repaired. Finding is in here;
-//! `strict` turns text into data, `shape` turns data into a [`Reply`] or names the
-//! field that is wrong. Nothing in here runs or judges anything.
+//! [`read`] tries one source after the other until it has one JSON object: the whole text, a fenced
+//! block, the first `{` to its brace, the same repaired. This file finds the object; `strict`
+//! parses text to data, `shape` decodes data to a [`Reply`] or names the invalid field. Nothing in
+//! here runs or judges anything.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -22,11 +22,11 @@ mod tests;
 
 pub use schema::schema;
 
-/// The longest reply that is read, in bytes.
+/// Longest reply that is parsed, in bytes.
 pub const LONGEST: usize = 4 * 1024 * 1024;
-/// How deep a reply may nest.
+/// Deepest nesting of a reply.
 pub const DEEPEST: usize = 64;
-/// How many commands one reply may hold.
+/// Maximum number of commands in one reply.
 pub const MOST_COMMANDS: usize = 64;
 
 /// A valid reply.
@@ -56,26 +56,26 @@ pub enum Found {
     Repaired,
 }
 
-/// A reply that was understood, or what is wrong with it.
+/// A parsed reply, or its error.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reading {
     Valid {
         reply: Reply,
         found: Found,
     },
-    /// An object, but not a reply: `fault` names the field and what is wrong.
+    /// An object, but not a reply: `fault` names the field and the problem.
     Invalid {
         fault: Say,
         text: String,
     },
-    /// No object at all: 001 §2's fallback, the text as it came.
+    /// No object at all: the fallback of 001 §2, with the text as received.
     Fallback {
         text: String,
     },
 }
 
 impl Reading {
-    /// What to tell about a reply that was not understood; `None` for a valid one.
+    /// The error of an invalid reply; `None` for a valid one.
     pub fn fault(&self) -> Option<Say> {
         match self {
             Reading::Valid { .. } => None,
@@ -112,8 +112,8 @@ pub fn read(text: &str) -> Reading {
     }
 }
 
-/// The first JSON object in a text that is no reply: the whole of it, a fenced block, or
-/// what stands between braces. Nothing is repaired.
+/// The first JSON object in a text that is not a reply: the whole of it, a fenced block, or the
+/// text between braces. Nothing is repaired.
 pub fn any_object(text: &str) -> Option<Map<String, Value>> {
     let text = after_thought(text.get(..LONGEST).unwrap_or(text));
     let whole = strict::object(text).ok();
@@ -122,7 +122,7 @@ pub fn any_object(text: &str) -> Option<Map<String, Value>> {
         .or_else(|| braces(text).find_map(|(block, _)| strict::object(block).ok()))
 }
 
-/// The object that stands for a text which is no JSON (001 §2).
+/// The object that represents a text which is not JSON (001 §2).
 pub fn fallback_json(text: &str) -> Value {
     json!({
         "result": text,
@@ -131,7 +131,7 @@ pub fn fallback_json(text: &str) -> Value {
     })
 }
 
-/// The text behind a leading `<think>` block, which some models put before the answer.
+/// The text after a leading `<think>` block, which some models put before the answer.
 fn after_thought(text: &str) -> &str {
     let text = text.trim_start_matches('\u{feff}').trim();
     match text.strip_prefix("<think>") {
@@ -140,7 +140,7 @@ fn after_thought(text: &str) -> &str {
     }
 }
 
-/// What came of looking for an object.
+/// The result of the search for an object.
 enum Search {
     Object(Map<String, Value>, Found),
     Wrong(Say),
@@ -187,8 +187,8 @@ fn understood(object: &Map<String, Value>, found: Found, text: &str) -> Reading 
     }
 }
 
-/// The last rung. What comes of it may have lost something, so it is marked; prose
-/// with a stray brace becomes an object of no meaning and counts as nothing.
+/// The last attempt. The result may have lost something, so it is marked; prose with a stray brace
+/// becomes a meaningless object and counts as nothing.
 fn repaired(text: &str) -> Search {
     let Some(broken) = broken_object(text) else { return Search::Nothing };
     let Some(fixed) = repair::repair(broken) else {
@@ -201,8 +201,8 @@ fn repaired(text: &str) -> Search {
     }
 }
 
-/// The part of the text to repair: from its first `{` to the matching brace, or to the
-/// end (or the end of the fence it stands in) where none matches.
+/// The part of the text to repair: from its first `{` to the matching brace, or to the end (or the
+/// end of the surrounding fence) if there is none.
 fn broken_object(text: &str) -> Option<&str> {
     let open = text.find('{')?;
     let (_, tail) = text.split_at_checked(open)?;
@@ -212,7 +212,7 @@ fn broken_object(text: &str) -> Option<&str> {
     }
 }
 
-/// Text may speak of JSON; only an object with a field of a reply is taken for one.
+/// Prose may mention JSON; only an object with a field of a reply is taken for one.
 fn like_a_reply(object: &Map<String, Value>) -> bool {
     ["type", "message", "data", "_fallback"].iter().any(|key| object.contains_key(*key))
 }
@@ -223,8 +223,8 @@ fn holds_reply(text: &str) -> bool {
     })
 }
 
-/// Fenced blocks that begin with `{`, each with the text before and behind it. A fence
-/// closes at the start of a line, where no JSON string can reach.
+/// Fenced blocks that begin with `{`, each with the text before and after it. A fence closes at the
+/// start of a line, where a JSON string cannot continue.
 fn fences(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -243,8 +243,8 @@ fn fences(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     })
 }
 
-/// The stretches from a `{` to its matching brace, one after the other and never one
-/// inside another, each with the text behind it. Ends where a brace has no match.
+/// The parts from a `{` to its matching brace, one after the other and never nested, each with the
+/// text after it. Ends at a brace without a match.
 fn braces(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -255,7 +255,7 @@ fn braces(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Where the brace that `text` begins with is closed, exclusive; strings are stepped over.
+/// The end of the brace at the start of `text`, exclusive; strings are skipped.
 fn matching(text: &str) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! What a judgement consists of. Judging itself is `safety`'s.
+//! The data of a judgement. `safety` makes judgements.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ impl Tier {
     }
 }
 
-/// What a step may do to the world beyond reading.
+/// An effect of a step beyond reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -43,14 +43,14 @@ pub enum Effect {
     Irreversible,
 }
 
-/// One finding: which rule, how grave, why in plain words, and about which argument.
+/// One finding: the rule, its tier, the reason in plain words, and the argument it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
-    /// A stable id such as `git.reset.hard`; it is what `lift` and `/allow` speak of.
+    /// A stable id such as `git.reset.hard`; used by `lift` and `/allow`.
     pub rule: String,
     pub tier: Tier,
     pub say: Say,
-    /// Index into the args; `None` when it is about the program or the whole step.
+    /// Index into the args; `None` if it is about the program or the whole step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arg: Option<usize>,
 }
@@ -59,31 +59,31 @@ pub struct Reason {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Risk {
     pub tier: Tier,
-    /// The rule that decided: the first of the gravest reasons.
+    /// The deciding rule: that of the first of the most severe reasons.
     pub rule: String,
-    /// All that was found, gravest first.
+    /// All findings, most severe first.
     pub reasons: Vec<Reason>,
-    /// What it may do, in the order of [`Effect`], each once.
+    /// Its possible effects, in the order of [`Effect`], each once.
     pub effects: Vec<Effect>,
     /// True when it is an L2 that the user's own settings lifted to a question.
     #[serde(default)]
     pub lifted: bool,
 }
 
-/// Effects that need a look at the step itself.
+/// Effects that require a separate look at the step.
 const GRAVE: &[Effect] = &[Effect::Secret, Effect::Elevate, Effect::Irreversible, Effect::Outside];
 
 impl Risk {
-    /// Whether it may give credentials away: to the model, or to a file that is no place
-    /// for them. A file of credentials that a tool writes stays one.
+    /// Whether it may hand out credentials: to the model, or to a file that is not a place for
+    /// them. A file of credentials that a tool writes stays one.
     pub fn hands_out_secrets(&self, work: &Work) -> bool {
         let kept = |reason: &Reason| reason.rule == "path.sensitive.write";
         let into_place = matches!(work, Work::Tool { .. }) && self.reasons.iter().any(kept);
         self.effects.contains(&Effect::Secret) && !into_place
     }
 
-    /// True when a yes to several steps at once may hold this one: at most L1, not
-    /// lifted, and nothing that cannot be undone, leaves the folder or reads secrets.
+    /// True if one approval for several steps may include this one: at most L1, not lifted, and
+    /// nothing that cannot be undone, leaves the folder or reads secrets.
     pub fn is_mild(&self) -> bool {
         self.tier <= Tier::L1
             && !self.lifted

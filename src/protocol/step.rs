@@ -1,5 +1,5 @@
-//! One thing the model proposes to do. Never a shell string: the model's JSON can
-//! only become [`Work::Exec`] or [`Work::Tool`].
+//! One action the model proposes. Never a shell string: the model's JSON can only become
+//! [`Work::Exec`] or [`Work::Tool`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,16 +30,16 @@ impl Mode {
     }
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
-    /// A program and its arguments, each passed as it is.
+    /// A program and its arguments, each passed unchanged.
     Exec { program: String, args: Vec<String> },
     /// Another tool with its input.
     Tool { name: String, input: Value },
-    /// A line for the user's own shell, typed by the user (`!cmd`) or standing in a
-    /// template. A model cannot make one.
+    /// A line for the user's own shell, typed by the user (`!cmd`) or part of a template. A model
+    /// cannot create one.
     Shell { line: String },
 }
 
@@ -51,7 +51,7 @@ impl Work {
         }
     }
 
-    /// A tool and what it is about, on one line: `file.edit src/main.rs`. For reading.
+    /// A tool and its subject, on one line: `file.edit src/main.rs`. For display.
     pub fn brief(name: &str, input: &Value) -> String {
         const ABOUT: &[&str] = &["path", "file", "file_path", "query", "alias", "question"];
         let text = |field: &&str| input.get(*field).and_then(Value::as_str);
@@ -73,7 +73,7 @@ impl Work {
         }
     }
 
-    /// The name of the tool that does it.
+    /// The name of the tool that runs it.
     pub fn tool(&self) -> &str {
         match self {
             Work::Exec { .. } => "exec",
@@ -83,7 +83,7 @@ impl Work {
     }
 }
 
-/// What the model says a step needs (001 §6). It can raise a tier, never lower it.
+/// The requirements the model declares for a step (001 §6). They can raise a tier, never lower it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "the wire format of the protocol")]

@@ -1,19 +1,19 @@
-//! The inside of a JSON string, decoded one character at a time. Broken escapes are
-//! kept visible instead of failing: whether the string is valid is decided elsewhere.
+//! Decodes the inside of a JSON string, one character at a time. Broken escapes are kept visible
+//! instead of failing: validity is checked elsewhere.
 
-/// Where in an escape the next character stands.
+/// The position of the next character in an escape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Unescape {
     #[default]
     Plain,
     Backslash,
-    /// `\u` with the digits so far, and the half of a pair that stood before it.
+    /// `\u` with the digits so far, and the surrogate half before it.
     Unicode {
         digits: u8,
         value: u32,
         high: Option<u32>,
     },
-    /// Behind the first half of a pair.
+    /// After the first half of a surrogate pair.
     High(u32),
     HighBackslash(u32),
 }
@@ -24,8 +24,8 @@ impl Unescape {
         matches!(self, Unescape::Plain | Unescape::High(_))
     }
 
-    /// Takes one character and puts what it completes into `out`. True when it was a
-    /// bare `"`, which is not put.
+    /// Processes one character and appends what it completes to `out`. True if it was a bare `"`,
+    /// which is not appended.
     pub(super) fn push(&mut self, c: char, out: &mut String) -> bool {
         match std::mem::take(self) {
             Unescape::Plain => match c {
@@ -43,7 +43,7 @@ impl Unescape {
             },
             Unescape::High(high) if c == '\\' => *self = Unescape::HighBackslash(high),
             Unescape::HighBackslash(high) => self.escaped(c, Some(high), out),
-            // The other half of the pair never came.
+            // The other half of the pair is missing.
             Unescape::High(_) => {
                 out.push(char::REPLACEMENT_CHARACTER);
                 return self.push(c, out);
@@ -67,7 +67,7 @@ impl Unescape {
             'b' => out.push('\u{8}'),
             'f' => out.push('\u{c}'),
             '"' | '\'' | '\\' | '/' | '`' => out.push(c),
-            // No escape of JSON: a Windows path or a regular expression, most likely.
+            // Not a JSON escape: most likely a Windows path or a regular expression.
             other => out.extend(['\\', other]),
         }
     }

@@ -1,16 +1,16 @@
-//! Makes JSON of what is nearly JSON: single quotes, bare keys, comments, stray and
-//! missing commas, raw line breaks, Python's words, an end that was cut off.
+//! Repairs text that is nearly JSON: single quotes, bare keys, comments, extra and missing commas,
+//! raw line breaks, Python's literals, a missing end.
 //!
-//! Linear in the text, at most [`DEEPEST`](super::DEEPEST) deep, and it cannot fail but
-//! for depth. What it gives may not be what was meant, so whoever uses it marks it.
+//! Linear in the text, at most [`DEEPEST`](super::DEEPEST) deep, and it fails only because of
+//! depth. The result may not be what was meant, so callers mark it.
 
 use serde_json::{Number, Value};
 
 use super::super::unescape::Unescape;
 use super::DEEPEST;
 
-/// The object that `text` begins with, as valid JSON; `None` when it nests too deep.
-/// What stands behind the object is left out.
+/// The object at the start of `text`, as valid JSON; `None` if it is nested too deep. Text after
+/// the object is ignored.
 pub(super) fn repair(text: &str) -> Option<String> {
     let mut repair = Repair { rest: text, out: String::with_capacity(text.len()) };
     repair.value(1)?;
@@ -22,7 +22,7 @@ struct Repair<'a> {
     out: String,
 }
 
-/// What must stand behind a quote for it to close its string.
+/// What must follow a quote for it to close its string.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Key,
@@ -56,7 +56,7 @@ impl Repair<'_> {
                     self.advance();
                     break;
                 }
-                // A bracket that closes something around this object.
+                // A bracket that closes an enclosing value of this object.
                 Some(']') | None => break,
                 Some(c) => {
                     self.comma(&mut first);
@@ -100,7 +100,7 @@ impl Repair<'_> {
         Some(())
     }
 
-    /// A quoted string. A quote inside that nothing of JSON follows is part of the text.
+    /// A quoted string. A quote inside that is not followed by JSON syntax is part of the text.
     fn string(&mut self, role: Role) {
         let Some(close) = self.peek().and_then(closing) else { return };
         self.advance();
@@ -118,7 +118,7 @@ impl Repair<'_> {
         self.put(&text);
     }
 
-    /// Whether what stands behind a quote lets it be the end of the string.
+    /// Whether the text after a quote allows it to be the end of the string.
     fn closes(&self, role: Role) -> bool {
         let after = self.rest.trim_start();
         let newline = self.rest.len() > after.len()
@@ -202,7 +202,7 @@ impl<'a> Repair<'a> {
     }
 }
 
-/// The quote that closes a string opened with `open`; `None` when it opens none.
+/// The quote that closes a string opened with `open`; `None` if it is not a quote.
 fn closing(open: char) -> Option<char> {
     match open {
         '"' | '\'' | '`' => Some(open),
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_nearly_json_becomes_json() {
+    fn text_that_is_nearly_json_becomes_json() {
         let cases = [
             (r#"{"a":1}"#, r#"{"a":1}"#),
             (r#"{'a': 'b', "c": [1, 2,],}"#, r#"{"a":"b","c":[1,2]}"#),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn it_gives_up_where_it_is_too_deep() {
+    fn it_gives_up_when_nesting_is_too_deep() {
         assert_eq!(repair(&"{a:".repeat(DEEPEST + 1)), None);
         assert_eq!(repair(&"[".repeat(1_000_000)), None);
     }

@@ -1,9 +1,9 @@
-//! The shape of a reply as a JSON Schema, for servers that hold a model to one.
+//! The JSON Schema of a reply, for servers with constrained output.
 
 use serde_json::{Value, json};
 
-/// The schema. `message` stands before `data`, so that a server which writes fields in
-/// this order sends early what people read; kept small, for it goes with each request.
+/// The schema. `message` comes before `data`, so that a server which writes fields in this order
+/// sends the readable text early; kept small, because it is sent with each request.
 pub fn schema() -> Value {
     let text = json!({"type": "string"});
     let texts = json!({"type": "array", "items": text});

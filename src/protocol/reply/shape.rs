@@ -1,7 +1,7 @@
-//! Data to a [`Reply`], or the name of the field that is wrong.
+//! Decodes data to a [`Reply`], or names the invalid field.
 //!
-//! What a field may leave out is decided here: small models forget `data` of a chat,
-//! `args`, `requires`, `cwd`. What is there must have the right type.
+//! Optional fields are defined here: small models omit `data` of a chat, `args`, `requires`, `cwd`.
+//! A field that is present must have the right type.
 
 use serde_json::{Map, Value};
 
@@ -83,8 +83,8 @@ fn exec(part: &Part<'_>, program: String) -> Result<Work, Say> {
     Ok(Work::Exec { program, args: part.texts("args")? })
 }
 
-/// `exec` under its tool name becomes the step it means, so that it is judged as one;
-/// there is no tool that takes a shell line.
+/// `exec` as a tool name becomes the step it means, so that it is judged as one; there is no tool
+/// that takes a shell line.
 fn tool(part: &Part<'_>, name: String) -> Result<Work, Say> {
     let empty = Object::new();
     let input = part.optional_object("input")?.unwrap_or(&empty);
@@ -115,7 +115,7 @@ fn requires(part: &Part<'_>) -> Result<Requires, Say> {
     })
 }
 
-/// An object and where it stands, so that a fault can name the field.
+/// An object and its path, so that an error can name the field.
 struct Part<'a> {
     object: &'a Object,
     path: &'a str,
@@ -130,7 +130,7 @@ impl<'a> Part<'a> {
         self.object.get(name).ok_or_else(|| words::MISSING.with("field", self.field(name)))
     }
 
-    /// `null` counts as left out.
+    /// `null` counts as omitted.
     fn optional(&self, name: &str) -> Option<&'a Value> {
         self.object.get(name).filter(|value| !value.is_null())
     }
@@ -197,7 +197,7 @@ fn kind(value: &Value) -> Word {
     }
 }
 
-/// The model's own text inside a sentence: one line, and not long.
+/// The model's own text inside a sentence: one line, cut if it is long.
 fn short(text: &str) -> String {
     let mut out: String =
         text.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();

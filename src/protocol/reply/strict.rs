@@ -1,5 +1,5 @@
-//! JSON text to data, without mercy: no key twice, nothing behind the object, no
-//! nesting past the limit. Knows nothing of replies.
+//! Parses JSON text strictly: no duplicate keys, nothing after the object, no nesting beyond the
+//! limit. Knows nothing of replies.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use crate::words::{Say, protocol as words};
 /// Why a text is not one JSON object.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Flaw {
-    /// No JSON, or an array, a string or the like.
+    /// Not JSON, or an array, a string or the like.
     NoObject,
-    /// A key stands twice in the object at `path`.
+    /// A key is duplicated in the object at `path`.
     Twice {
         path: String,
         key: String,
@@ -23,7 +23,7 @@ pub(super) enum Flaw {
 }
 
 impl Flaw {
-    /// True when the text is JSON as such, so that no further rung can do better.
+    /// True if the text is JSON as such, so that later attempts cannot do better.
     pub(super) fn is_final(&self) -> bool {
         match self {
             Flaw::Twice { .. } | Flaw::TooDeep => true,
@@ -59,7 +59,7 @@ fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
-/// Reads one value; what is wrong beyond syntax is left in `flaw`.
+/// Parses one value; problems beyond syntax are left in `flaw`.
 struct Seed<'a> {
     path: String,
     depth: usize,

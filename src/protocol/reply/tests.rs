@@ -22,7 +22,7 @@ fn chat(message: &str) -> Reply {
 const HI: &str = r#"{"type":"chat","message":"hi"}"#;
 
 #[test]
-fn a_reply_is_found_on_each_rung_of_the_ladder() {
+fn a_reply_is_found_by_each_attempt() {
     let cases = [
         (HI.to_owned(), Found::Whole),
         (format!("\u{feff}\n {HI} \n"), Found::Whole),
@@ -41,7 +41,7 @@ fn a_reply_is_found_on_each_rung_of_the_ladder() {
 }
 
 #[test]
-fn a_chat_may_leave_out_everything_but_its_message() {
+fn a_chat_may_omit_everything_but_its_message() {
     let full = r#"{"type":"chat","message":"m","data":{"format":"plain","suggestions":["a","b"]}}"#;
     let (reply, _) = valid(full);
     let suggestions = vec!["a".to_owned(), "b".to_owned()];
@@ -72,7 +72,7 @@ fn a_cmd_reply_becomes_proposals() {
 }
 
 #[test]
-fn a_cmd_reply_may_leave_out_what_small_models_forget() {
+fn a_cmd_reply_may_omit_what_small_models_forget() {
     let (reply, _) = valid(r#"{"type":"cmd","data":{"commands":[{"program":"ls","args":null}]}}"#);
     let commands = vec![Proposal { work: Work::exec("ls", &[]), requires: Requires::default() }];
     let expected = String::new();
@@ -126,7 +126,7 @@ fn each_fault_of_a_command_names_the_command() {
 }
 
 #[test]
-fn a_second_object_is_never_ignored_in_silence() {
+fn a_second_object_is_never_silently_ignored() {
     let both = "The reply holds more than one JSON object; it must be exactly one.";
     let ls = r#"{"type":"cmd","data":{"commands":[{"program":"ls"}]}}"#;
     assert_eq!(fault(&format!("{ls} {HI}")), both);
@@ -135,7 +135,7 @@ fn a_second_object_is_never_ignored_in_silence() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_named_even_behind_prose() {
+fn a_duplicate_key_is_named_even_after_prose() {
     assert_eq!(
         fault(r#"So: {"type":"chat","message":"a","type":"cmd"}"#),
         "The key `type` stands twice."
@@ -143,7 +143,7 @@ fn a_key_that_stands_twice_is_named_even_behind_prose() {
 }
 
 #[test]
-fn limits_are_said() {
+fn exceeded_limits_are_reported() {
     let deep = |levels: usize| {
         let nest = "[".repeat(levels) + &"]".repeat(levels);
         format!(r#"{{"type":"chat","message":"m","data":{{"x":{nest}}}}}"#)
@@ -157,7 +157,7 @@ fn limits_are_said() {
 }
 
 #[test]
-fn what_holds_no_object_falls_back_to_its_text() {
+fn text_without_an_object_falls_back_to_prose() {
     for text in [
         "Hello!",
         "",
@@ -182,7 +182,7 @@ fn what_holds_no_object_falls_back_to_its_text() {
 }
 
 #[test]
-fn numbers_past_every_range_are_no_reason_to_fall_over() {
+fn numbers_out_of_range_do_not_panic() {
     let _ = read(
         r#"{"type":"chat","message":"x","data":{"n":1e999,"m":123456789012345678901234567890}}"#,
     );
@@ -193,7 +193,7 @@ fn numbers_past_every_range_are_no_reason_to_fall_over() {
 }
 
 #[test]
-fn the_schema_is_small_and_holds_what_is_read() {
+fn the_schema_is_small_and_covers_all_fields() {
     let schema = schema();
     assert!(schema.to_string().len() <= 1200, "{} bytes", schema.to_string().len());
     let mut schemas = boon::Schemas::new();
