@@ -497,7 +497,7 @@ fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
 }
 
 #[test]
-fn a_bot_is_chosen_from_a_list_by_its_name_or_left() {
+fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
     let mut keeper = keeper();
     let set = |name: Option<&str>| Outcome::Send(Op::SetBot { name: name.map(str::to_owned) });
     assert_eq!(keeper.types("/bot"), Outcome::Do(Act::Bots));

@@ -22,7 +22,7 @@ pub const VERSION: u32 = 1;
 const TURNS: usize = 200;
 pub const DIGESTS: usize = 3;
 
-/// Bytes of one message of a turn that is over.
+/// Maximum size of one message of a finished turn, in bytes.
 const MESSAGE: usize = 12 * 1024;
 
 /// Maximum number of stored plans, of items in one, and bytes of an item.

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_link_is_followed_only_to_what_the_trust_check_covered() {
+    fn a_project_link_is_followed_only_to_targets_the_trust_check_covered() {
         let desk = Desk::new(&["in/ok/SKILL.md", "seen/linked/SKILL.md", "out/secret/SKILL.md"]);
         let root = desk.0.path();
         symlink(root.join("seen/linked"), root.join("in/inside")).unwrap();

@@ -298,7 +298,7 @@ mod tests {
     use crate::words::Lang;
 
     #[test]
-    fn an_error_says_what_happened_and_quotes_the_server() {
+    fn an_error_describes_the_problem_and_quotes_the_server() {
         let error = ModelError::KeyWrong {
             url: "https://x.example/v1".into(),
             key: "OPENAI_API_KEY".into(),

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_and_control_characters_are_taken_out() {
+    fn the_key_and_control_characters_are_removed() {
         let said = Said::body("bad key sk-abcdef\u{1b}[31m\r\nnext\u{202e}x", Some("sk-abcdef"));
         assert_eq!(said.text, "bad key [key] [31m next x");
     }

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn each_status_names_what_to_do() {
+    fn each_status_names_the_remedy() {
         let cases = [
             (401, r#"{"error":"x"}"#, "KeyWrong"),
             (402, "", "Unpaid"),

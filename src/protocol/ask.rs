@@ -78,7 +78,7 @@ pub enum Question {
     /// [`Decision::ApproveAll`] with the ids of those that may; a plain approval means all but the
     /// high-risk ones, and if none is approved nothing is sent.
     Pieces {
-        /// What contains them, as typed: `/commit-msg`.
+        /// The command that contains them, as typed: `/commit-msg`.
         of: String,
         /// The absolute folder they would run in.
         cwd: String,

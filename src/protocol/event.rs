@@ -139,7 +139,7 @@ pub enum Event {
     /// Files were changed since that turn began: which part should be taken back?
     RewindAsked {
         turn: u64,
-        /// How many files.
+        /// Number of changed files.
         files: usize,
     },
     /// Turns were taken back, from `turn` on.

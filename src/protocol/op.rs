@@ -41,7 +41,7 @@ pub enum Op {
         ask: AskId,
         decision: Decision,
     },
-    /// How would `work` be judged, in place of the step of the question `ask`?
+    /// Asks how `work` would be judged in place of the step of the question `ask`.
     Judge {
         ask: AskId,
         work: Work,

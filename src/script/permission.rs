@@ -289,7 +289,7 @@ mod tests {
 
     /// ISDK-105: a denial wins, in any order.
     #[test]
-    fn isdk_105_a_denial_wins_over_what_allows() {
+    fn isdk_105_a_denial_wins_over_rules_that_allow() {
         for rules in [
             json!(["!weather", "w*"]),
             json!(["w*", "!weather"]),

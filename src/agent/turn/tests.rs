@@ -399,7 +399,7 @@ fn a_read_that_exits_with_1_does_not_end_the_list_a_change_does() {
 }
 
 #[test]
-fn an_edited_step_runs_as_it_was_edited_and_the_model_is_told() {
+fn an_edited_step_runs_as_edited_and_the_model_is_told() {
     let mut bench = begun();
     bench.proposes(&["git push --dry-run", "ls"]);
     let action = bench.decides(Decision::Edit(Work::exec("git", &["commit", "-m", "a b"])));
@@ -414,7 +414,7 @@ fn an_edited_step_runs_as_it_was_edited_and_the_model_is_told() {
 }
 
 #[test]
-fn an_edit_is_told_even_when_it_timed_out() {
+fn an_edit_is_reported_even_when_the_step_timed_out() {
     let mut bench = begun();
     bench.proposes(&["git add ."]);
     let action = bench.decides(Decision::Edit(Work::exec("git", &["add", "a"])));

@@ -145,7 +145,7 @@ fn seconds(time: Duration) -> String {
 #[derive(Clone, Default)]
 struct Watch {
     until: Rc<Cell<Option<Instant>>>,
-    /// When the engine last checked, and how much time it has left.
+    /// When the engine last checked, and its time limit.
     looked: Rc<Cell<Option<Instant>>>,
     time: Rc<Cell<Duration>>,
     tripped: Rc<Cell<bool>>,

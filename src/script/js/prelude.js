@@ -1,23 +1,24 @@
-// The inside of the engine: what scripts see of the runtime, and how plain data crosses.
-// It reaches nothing by itself. A call of the host is an entry in `out` and a promise.
+// The part of the engine written in JavaScript: the functions and values scripts see, and the
+// exchange of plain data. It has no access to the host: a call of the host is an entry in `out`
+// and a promise.
 (function (MOST_TEXT) {
   'use strict';
   const { stringify, parse } = JSON;
-  const compile = eval; // indirect, so that nothing in here is in its scope
+  const compile = eval; // indirect, so that the names in here are not in its scope
   const asText = String;
 
   const vars = Object.create(null); // the values of the script
   const dirty = new Set(); // names that were assigned
-  const touched = new Map(); // names whose object was handed out, with its JSON before
+  const touched = new Map(); // names whose object was returned to scripts, with its JSON before
   const fns = Object.create(null); // functions and modules, without `$`
-  const handles = new WeakMap(); // functions that left as data, and their names
+  const handles = new WeakMap(); // functions that were passed out as data, and their names
   const compiled = new Map(); // expressions
   const wants = new Map(); // calls of the host without an answer
   const waiting = new Map(); // runs without an end, and how many calls each waits for
   const out = [];
   let serial = 0;
   let current = 0; // the run that is being served
-  let missing = null; // names the running expression looked for in vain
+  let missing = null; // unknown names in the running expression
 
   // ---- values ----
 
@@ -78,7 +79,7 @@
     }
   }
 
-  // What was changed since the host last saw the values, as JSON.
+  // The changes since the host last got the values, as JSON.
   function changes() {
     for (const [name, before] of touched) {
       if (name in vars && !dirty.has(name) && same(vars[name], before) === false) dirty.add(name);
@@ -93,7 +94,7 @@
         if (name in vars) set.push('[' + stringify(name) + ',' + json(vars[name]) + ']');
         else gone.push(stringify(name));
       } catch (error) {
-        // What has no plain form cannot be a value of the script.
+        // A value without a plain form cannot be a value of the script.
         delete vars[name];
         throw new TypeError('`' + name + '` cannot be kept: ' + message(error));
       }
@@ -106,7 +107,7 @@
     for (const name of order.gone) delete vars[name];
   }
 
-  // ---- what scripts see ----
+  // ---- the view of scripts ----
 
   function find(path) {
     if (path in fns) return fns[path];
@@ -117,7 +118,7 @@
     return at;
   }
 
-  // A function of the host: called, it asks for itself; its fields are further ones.
+  // A function of the host: calling it sends a request; its fields are further functions.
   function host(path) {
     const call = function (...args) {
       return new Promise((resolve, reject) => {
@@ -182,7 +183,7 @@
     set: (_, name, value) => write(name, value),
   });
 
-  // The names a function may use: only `$name`, so that no value hides its own words.
+  // The names a function may use: only `$name`, so that no value shadows its own names.
   const dollars = new Proxy(Object.create(null), {
     has: (_, name) => typeof name === 'string' && name[0] === '$' && name.length > 1,
     get: (_, name) => (typeof name === 'string' ? dollar(name.slice(1)) : undefined),
@@ -288,7 +289,7 @@
     return found;
   }
 
-  // Files of CommonJS that others require, by their names; each runs once.
+  // CommonJS files that others require, by name; each runs once.
   const files = Object.create(null);
   const loaded = Object.create(null);
 
@@ -331,10 +332,10 @@
     return /^\s*(?:export\b|import\b\s*[\w{*'"])/m.test(source);
   }
 
-  // Engine modules know no imports here; the built-in ones become plain names.
+  // Engine modules cannot import the built-in ones: those imports become constants.
   function imports(source) {
     return source.replace(/^([ \t]*)import\s+([^'";]+?)\s+from\s*(['"])([^'"]+)\3\s*;?/gm, (all, space, what, _, name) => {
-      // A file beside it: the engine knows it by its name.
+      // A relative file: the engine resolves it by its name.
       if (/^\.{1,2}\//.test(name)) return all;
       const from = '__require(' + stringify(name) + ')';
       const parts = [];
@@ -405,7 +406,7 @@
       waiting.delete(order.run);
       if (!isModule(order.source)) {
         files[order.file] = order.source;
-        // For modules that import it: all it exports as one, and each by its name.
+        // For modules that import it: all its exports as one object, and each by its name.
         const names = new Set(Array.from(order.source.matchAll(/\bexports\.([A-Za-z_$][\w$]*)\s*=[^=]/g), (m) => m[1]));
         names.delete('default');
         const parts = Array.from(names, (name, at) => ['v' + at + ' = all.' + name, 'v' + at + ' as ' + name]);
@@ -418,7 +419,7 @@
     module(order) {
       if (order.kind === 'builtin') return done(order.run, register(order.id, require(order.source)));
       if (order.kind === 'module' || (order.kind === 'auto' && isModule(order.source))) {
-        // The host evaluates it and hands the exports to `modules`.
+        // The host evaluates it and passes the exports to `modules`.
         out.push('{"type":"module","run":' + order.run + ',"id":' + stringify(order.id) + ',"file":' + stringify(order.file) + ',"source":' + stringify(imports(order.source)) + '}');
         return;
       }
@@ -454,13 +455,13 @@
     done(run, register(id, exported));
   }
 
-  // The run cannot go on: nobody will ever end what it waits for.
+  // The run is stuck: nothing will ever settle the promise it waits for.
   function drain(run) {
     if (waiting.get(run) === 0 && !out.some((event) => event.startsWith('{"type":"module"') || event.startsWith('{"type":"declared"'))) settle(run, 'stuck', 'null');
     return '[' + out.splice(0, out.length).join(',') + ']';
   }
 
-  // ---- what is built in ----
+  // ---- built-ins ----
 
   function log(...parts) {
     const text = parts.map((part) => {

@@ -148,7 +148,7 @@ fn isdk_048_a_natural_object_is_read_by_its_fields() {
 
 /// ISDK-051: the natural form of a schema.
 #[test]
-fn isdk_051_a_schema_in_words() {
+fn isdk_051_a_schema_is_described_in_words() {
     let schema = json!({"type": "object", "properties": {
         "name": {"type": "string", "description": "full name"},
         "size": {"enum": ["S", "L"]},

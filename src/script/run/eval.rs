@@ -276,7 +276,7 @@ impl Run {
             Known::Computed => Ok(match Box::pin(self.evaluate(frame, text)).await? {
                 Got::Value(value) => value,
                 Got::Function(name) => Value::String(name),
-                // A file name, a word, a date: it was meant as text.
+                // A file name, a word, a date: meant as text.
                 Got::Undefined | Got::Unknown(_) | Got::Invalid(_) => as_text(),
             }),
         }

@@ -31,7 +31,7 @@ pub fn read(input: Option<&Value>, file: &str) -> Result<Vec<Input>, Failure> {
     let mut inputs: Vec<Input> = Vec::new();
     for item in items {
         for input in one(&item, file)? {
-            // A script may add to an input its base declares.
+            // A script may redeclare an input of its base.
             match inputs.iter_mut().find(|known| known.name == input.name) {
                 Some(known) => *known = input,
                 None => inputs.push(input),

@@ -81,7 +81,7 @@ fn isdk_055_a_chat_template_of_a_model_renders() {
 }
 
 #[test]
-fn three_braces_of_the_seed_are_a_gap() {
+fn three_braces_are_a_placeholder() {
     assert_eq!(
         hf("扮演{{{name}}。{{description}}", &json!({"name": "Dobby", "description": "d"})),
         "扮演Dobby。d"

@@ -176,7 +176,7 @@ mod tests {
 
     /// ISDK-172: the argument of `run` is JSON or the text of a JavaScript object.
     #[test]
-    fn isdk_172_the_relaxed_form_reads_what_the_seed_shows() {
+    fn isdk_172_the_relaxed_form_reads_the_examples_of_the_specification() {
         let text = r#"{content: "10加18等于28。", lang: "中文", target: "English"}"#;
         assert_eq!(
             read(text).unwrap(),

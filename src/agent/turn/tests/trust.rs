@@ -1,4 +1,4 @@
-//! A step that waits for trust in its folder.
+//! Steps that need trust in their folder.
 
 use pretty_assertions::assert_eq;
 
