@@ -388,6 +388,89 @@ fn a_secret_is_written_back_as_its_value_and_is_sent_and_kept_nowhere() {
 }
 
 #[test]
+fn after_a_session_is_resumed_a_known_mask_turns_back_and_a_dead_one_is_refused() {
+    let key = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
+    let bench = Bench::new();
+    let before = format!("API_KEY = \"{key}\"\nport = 1\n");
+    bench.file("conf.py", &before);
+    let mask = masked(&bench, key);
+    let read = tool("file.read", serde_json::json!({"path": "conf.py"}));
+    let edit = |old: &str, new: &str| {
+        let input = serde_json::json!({"path": "conf.py", "old": old, "new": new});
+        server::Reply::text(&tool("file.edit", input), 8)
+    };
+    let write = |path: &str, content: &str| {
+        let input = serde_json::json!({"path": path, "content": content});
+        server::Reply::text(&tool("file.write", input), 8)
+    };
+    let done = || server::Reply::text(DONE, 8);
+    let server = server::Server::start(vec![
+        server::Reply::text(&read, 8),
+        done(),
+        edit(&format!("API_KEY = \"{mask}\""), &format!("KEY = \"{mask}\"")),
+        edit("port = 1", "port = ‹secret:key #dead›"),
+        write("new.py", "x = '‹secret:key #dead›'\n"),
+        done(),
+    ]);
+    let url = server.base_url();
+    let ask = |more: &[&str]| {
+        let fixed = ["--base-url", &url, "--model", "m", "--approve-steps"];
+        bench.run(&[&fixed[..], more].concat())
+    };
+    exits(&ask(&["-p", "look"]), 0);
+    let output = ask(&["-c", "-p", "rename it"]);
+    let now = fs::read_to_string(bench.work().join("conf.py")).unwrap();
+    assert!(now == before.replace("API_KEY", "KEY"), "{now}\n{}", err(&output));
+    assert!(!bench.work().join("new.py").exists());
+    let last = server.requests().last().unwrap().json().to_string();
+    assert!(last.matches("stands for no secret").count() >= 2, "{last}");
+    for request in server.requests() {
+        assert!(!request.json().to_string().contains(key));
+    }
+    let list = bench.run(&["session", "list", "--json"]);
+    let listed: Value = serde_json::from_str(out(&list).lines().next().unwrap()).unwrap();
+    for format in ["md", "json", "html"] {
+        let id = listed["id"].as_str().unwrap();
+        let exported = bench.run(&["session", "export", id, "--format", format]);
+        assert!(out(&exported).contains("conf.py"), "{}", err(&exported));
+        assert!(!out(&exported).contains(key), "{format}");
+    }
+    assert_eq!(holding(&bench.root.path().join("avocet"), key), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn keys_of_any_service_in_the_body_of_a_servers_error_are_masked_everywhere() {
+    let keys = [
+        "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d",
+        "ghp_aB3dE6gH9kLmN2pQ5rS8tU1vW4xY7zA0bC3d",
+        "AKIAQ3EGRTYBVNXLP7WD",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI5MTcyNjM1NCJ9.dBjftJeZ4CVPmB92K27uhbUJU1p1r_wW1gFWFOEjXk0",
+        "Hunter2xWq9!zP",
+    ];
+    let said =
+        format!("bad keys {} {} {} {} password={}", keys[0], keys[1], keys[2], keys[3], keys[4]);
+    for status in [400, 401, 403, 404, 422] {
+        for json in [false, true] {
+            let bench = Bench::new();
+            let body = serde_json::json!({ "error": { "message": said.clone() } });
+            let replies = (0..8).map(|_| server::Reply::json(status, &body)).collect();
+            let server = server::Server::start(replies);
+            let url = server.base_url();
+            let mut args = vec!["--base-url", &url, "--model", "m", "-p", "hello"];
+            args.extend(json.then_some("--json"));
+            let output = bench.run(&args);
+            assert!(!output.status.success());
+            let shown = format!("{}{}", out(&output), err(&output));
+            for key in keys {
+                assert!(!shown.contains(key), "{status} {json}: {shown}");
+                let kept = holding(&bench.root.path().join("avocet"), key);
+                assert_eq!(kept, Vec::<PathBuf>::new(), "{status} {json} {key}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_key_in_a_message_reaches_the_model_masked_and_the_file_as_it_is() {
     let key = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
     let bench = Bench::new();

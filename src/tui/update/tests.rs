@@ -16,6 +16,7 @@ use crate::words::{Lang, Word};
 mod asking;
 mod copying;
 mod queueing;
+mod typing;
 
 const SIZE: (u16, u16) = (80, 24);
 

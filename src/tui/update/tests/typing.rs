@@ -1,0 +1,363 @@
+//! Rhythms of typing while questions come and go: no key that was not meant for a question
+//! decides it, and no letter is lost.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::protocol::{Ahead, ShellPiece};
+use crate::tui::guard::QUIET;
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Beat {
+    Letter(char),
+    /// A key that is held down.
+    Held(char, usize),
+    Key(KeyCode),
+    Paste(&'static str),
+    Click,
+    Wheel,
+    Focus(bool),
+    Resize,
+    /// The session heard the decisions that were sent, and a turn may go on asking.
+    Heard,
+    Asks(Kind),
+    /// A list to choose from opens over everything.
+    Picker,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Step,
+    Batch,
+    Grave,
+    Line,
+    Pause,
+    Trust,
+    Pieces,
+    Choices,
+    Field,
+}
+
+fn question(kind: Kind) -> Question {
+    let step = |work, risk| match asks(work, risk) {
+        protocol::Event::Asked(ask) => ask.question,
+        other => panic!("{other:?}"),
+    };
+    let touch = || Work::exec("touch", &["a"]);
+    let choice = |choices: &[&str]| Question::Choice {
+        text: "Which one?".into(),
+        choices: choices.iter().map(|text| (*text).to_owned()).collect(),
+        free: true,
+        step: "cmd_001".into(),
+    };
+    match kind {
+        Kind::Step => step(touch(), risk(Tier::L1)),
+        Kind::Grave => step(touch(), Risk { lifted: true, ..risk(Tier::L1) }),
+        Kind::Line => step(Work::Shell { line: "touch a && touch b".into() }, risk(Tier::L1)),
+        Kind::Batch => {
+            let mut question = step(touch(), risk(Tier::L1));
+            if let Question::Step { rest, .. } = &mut question {
+                let (id, work) = ("cmd_002".to_owned(), Work::exec("touch", &["b"]));
+                rest.push(Ahead { id, work, risk: risk(Tier::L1), change: None });
+            }
+            question
+        }
+        Kind::Pause => Question::Pause { why: WHY.into() },
+        Kind::Trust => {
+            let (folder, above) = ("/w".to_owned(), Some("/".to_owned()));
+            Question::Trust { folder, above, because: WHY.into(), found: Vec::new() }
+        }
+        Kind::Pieces => {
+            let (id, line) = ("cmd_001".to_owned(), "touch a".to_owned());
+            let piece = ShellPiece { id, line, risk: risk(Tier::L1), commands: Vec::new() };
+            Question::Pieces { of: "/x".into(), cwd: "/w".into(), pieces: vec![piece] }
+        }
+        Kind::Choices => choice(&["tabs", "spaces"]),
+        Kind::Field => choice(&[]),
+    }
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    use Kind::*;
+    prop::sample::select(vec![Step, Batch, Grave, Line, Pause, Trust, Pieces, Choices, Field])
+}
+
+fn beat() -> impl Strategy<Value = Beat> {
+    let letter = || prop::char::ranges(vec!['a'..='z', 'Y'..='Y', '1'..='4', '中'..='中'].into());
+    let keys = vec![
+        KeyCode::Enter,
+        KeyCode::Enter,
+        KeyCode::Tab,
+        KeyCode::Down,
+        KeyCode::Up,
+        KeyCode::Left,
+        KeyCode::Right,
+        KeyCode::Esc,
+        KeyCode::End,
+        KeyCode::PageDown,
+        KeyCode::Char(' '),
+    ];
+    prop_oneof![
+        16 => prop::sample::select(vec!['y', 'a', 's', 'p', 'n', 'w', 'e', 't', '1', '2', 'Y'])
+            .prop_map(Beat::Letter),
+        16 => letter().prop_map(Beat::Letter),
+        2 => (letter(), 2usize..30).prop_map(|(c, n)| Beat::Held(c, n)),
+        9 => prop::sample::select(keys).prop_map(Beat::Key),
+        1 => prop::sample::select(vec!["so\n", "yes\ny\n", "", "Y"]).prop_map(Beat::Paste),
+        1 => Just(Beat::Click),
+        1 => Just(Beat::Wheel),
+        1 => any::<bool>().prop_map(Beat::Focus),
+        1 => Just(Beat::Resize),
+        4 => Just(Beat::Heard),
+        5 => kind().prop_map(Beat::Asks),
+        1 => Just(Beat::Picker),
+    ]
+}
+
+/// Bursts, ordinary typing, and pauses for thought.
+fn gap() -> impl Strategy<Value = Millis> {
+    prop_oneof![4 => 0u64..60, 8 => 60u64..400, 2 => 400u64..QUIET, 3 => QUIET..4_000]
+}
+
+struct Desk {
+    state: State,
+    now: Millis,
+    next: u64,
+    /// Questions that wait, and those whose decision is on its way.
+    open: Vec<AskId>,
+    sent: Vec<AskId>,
+    /// The last key, click or paste, or when what is asked changed.
+    last: Millis,
+    /// The pause was kept since the question can be seen, and nothing was written since.
+    calm: bool,
+    /// Tab or an arrow was pressed since something was written.
+    moved: bool,
+    /// What was given to the question letter by letter.
+    given: String,
+}
+
+fn letters(text: &str) -> Vec<char> {
+    let mut letters: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    letters.sort_unstable();
+    letters
+}
+
+impl Desk {
+    fn new(busy: bool) -> Desk {
+        let mut state = State::new(Config::default());
+        state.chips.set::<&str>(&[]);
+        if busy {
+            hear(&mut state, started());
+        }
+        Desk {
+            state,
+            now: 5_000,
+            next: 1,
+            open: Vec::new(),
+            sent: Vec::new(),
+            last: 5_000,
+            calm: false,
+            moved: false,
+            given: String::new(),
+        }
+    }
+
+    fn draw(&mut self) {
+        let backend = TestBackend::new(SIZE.0, SIZE.1);
+        let mut terminal = Terminal::new(backend).expect("a test terminal");
+        terminal.draw(|frame| view(&mut self.state, frame, self.now)).expect("a frame");
+    }
+
+    fn written(&self) -> Vec<char> {
+        let kept = self.state.palette.draft().unwrap_or_default();
+        letters(&format!("{}{kept}", self.state.composer.whole()))
+    }
+
+    /// What is asked changed: nothing of before is for it.
+    fn changed(&mut self) {
+        (self.last, self.calm, self.moved) = (self.now, false, false);
+        self.given.clear();
+        self.draw();
+    }
+
+    fn session(&mut self, event: protocol::Event) {
+        let before = self.written();
+        let effects = told(update(&mut self.state, Event::session(self.now, event)));
+        assert!(decided(&effects).is_none(), "an event of the session decides nothing");
+        assert_eq!(self.written(), before, "nor does it take a letter");
+    }
+
+    fn heard(&mut self) {
+        if self.sent.is_empty() {
+            return;
+        }
+        for ask in std::mem::take(&mut self.sent) {
+            self.session(protocol::Event::Answered { ask });
+            self.open.retain(|open| *open != ask);
+        }
+        self.changed();
+    }
+
+    fn asks(&mut self, kind: Kind) {
+        let id = AskId(self.next);
+        self.next += 1;
+        self.open.push(id);
+        let ask = Ask { id, question: question(kind) };
+        self.session(protocol::Event::Asked(Box::new(ask)));
+        self.changed();
+    }
+
+    /// A key; `types`: the letter it types.
+    fn key(&mut self, event: KeyEvent, types: Option<char>) {
+        let asking = self.state.modals.is_asking();
+        let listed = !asking && !self.state.modals.is_empty();
+        let blank = self.state.composer.is_blank();
+        let (before, field) = (self.written(), self.state.modals.is_field());
+        self.calm |= self.now >= self.last + QUIET;
+        self.last = self.now;
+        let effects = told(update(&mut self.state, Event::key(self.now, event)));
+        if let Some((ask, decision)) = decided(&effects) {
+            self.check(ask, decision, blank, types);
+        }
+        let mut after = self.written();
+        for effect in &effects {
+            if let Effect::Send(Op::Submit { text } | Op::Steer { text }) = effect {
+                after.extend(letters(text));
+                after.sort_unstable();
+            }
+        }
+        let mut expected = before.clone();
+        expected.extend(types);
+        expected.sort_unstable();
+        let wrote = after != before;
+        if listed {
+            // A list takes what is typed as what is looked for in it.
+        } else if types.is_some() && asking && self.calm && !wrote {
+            if field {
+                self.given.extend(types);
+            }
+        } else {
+            assert_eq!(after, expected, "{event:?} loses or invents a letter");
+        }
+        match event.code {
+            KeyCode::Tab | KeyCode::Up | KeyCode::Down | KeyCode::Left | KeyCode::Right => {
+                self.moved = true;
+            }
+            KeyCode::Esc if field && self.calm && !wrote => self.given.clear(),
+            _ => {}
+        }
+        if wrote {
+            (self.calm, self.moved) = (false, false);
+        }
+        if listed && self.state.modals.is_asking() {
+            self.changed();
+        }
+    }
+
+    fn check(&mut self, ask: AskId, decision: &Decision, blank: bool, types: Option<char>) {
+        assert_eq!(Some(&ask), self.open.last(), "the question that is seen is answered");
+        assert!(!self.sent.contains(&ask), "and once");
+        assert!(self.calm, "{decision:?} without a pause");
+        assert!(blank || self.moved, "{decision:?} past a draft");
+        let word = match decision {
+            Decision::Answer { text } => Some(text.as_str()).filter(|_| types.is_none()),
+            Decision::Reject { word } => word.as_deref(),
+            _ => None,
+        };
+        if let Some(word) = word.filter(|_| !self.given.is_empty()) {
+            for letter in letters(&self.given) {
+                assert!(word.contains(letter), "{letter} is not in {word:?}");
+            }
+        }
+        self.sent.push(ask);
+    }
+
+    fn paste(&mut self, text: &str) {
+        let field = self.state.modals.is_field();
+        let (asking, listed) = (self.state.modals.is_asking(), !self.state.modals.is_empty());
+        let before = self.written();
+        let input = Input::Paste(text.into());
+        let effects = told(update(&mut self.state, Event { at: self.now, input }));
+        assert_eq!(effects, [], "a paste decides nothing");
+        let mut expected = before.clone();
+        expected.extend(letters(text));
+        expected.sort_unstable();
+        let after = self.written();
+        if after != before {
+            (self.calm, self.moved) = (false, false);
+        } else if !field && (asking || !listed) {
+            assert_eq!(after, expected, "{text:?} is lost");
+        }
+        self.last = self.now;
+    }
+
+    fn other(&mut self, input: Input) {
+        let before = self.written();
+        let effects = told(update(&mut self.state, Event { at: self.now, input }));
+        assert!(decided(&effects).is_none(), "only a key decides: {effects:?}");
+        assert_eq!(self.written(), before);
+    }
+
+    fn beat(&mut self, beat: &Beat) {
+        let mouse = |kind| MouseEvent { kind, column: 3, row: 20, modifiers: KeyModifiers::NONE };
+        match beat {
+            Beat::Letter(c) => self.key(KeyCode::Char(*c).into(), Some(*c)),
+            Beat::Held(c, times) => {
+                self.key(KeyCode::Char(*c).into(), Some(*c));
+                for _ in 0..*times {
+                    self.now += 33;
+                    let mut event = KeyEvent::from(KeyCode::Char(*c));
+                    event.kind = KeyEventKind::Repeat;
+                    self.key(event, Some(*c));
+                }
+            }
+            Beat::Key(code) => self.key((*code).into(), None),
+            Beat::Paste(text) => self.paste(text),
+            Beat::Click => {
+                self.other(Input::Mouse(mouse(MouseEventKind::Down(MouseButton::Left))));
+                self.last = self.now;
+            }
+            Beat::Wheel => self.other(Input::Mouse(mouse(MouseEventKind::ScrollDown))),
+            Beat::Focus(true) => self.other(Input::FocusGained),
+            Beat::Focus(false) => self.other(Input::FocusLost),
+            Beat::Resize => {
+                self.other(Input::Resized);
+                self.draw();
+            }
+            Beat::Heard => self.heard(),
+            Beat::Asks(kind) => self.asks(*kind),
+            Beat::Picker => {
+                self.session(protocol::Event::RewindAsked { turn: 1, files: 2 });
+                self.changed();
+            }
+        }
+    }
+}
+
+fn decided(effects: &[Effect]) -> Option<(AskId, &Decision)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Send(Op::Decide { ask, decision }) => Some((*ask, decision)),
+        _ => None,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+    #[test]
+    fn no_rhythm_of_typing_answers_a_question_by_accident_or_loses_a_letter(
+        beats in prop::collection::vec((gap(), beat()), 1..60),
+        first in kind(),
+        busy in any::<bool>(),
+        opens in 0usize..12,
+    ) {
+        let mut desk = Desk::new(busy);
+        for (at, (gap, beat)) in beats.iter().enumerate() {
+            if at == opens {
+                desk.asks(first);
+            }
+            desk.now += gap;
+            desk.beat(beat);
+        }
+    }
+}
