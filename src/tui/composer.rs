@@ -1,8 +1,8 @@
-//! The input: many lines, soft-wrapped, with undo, kill and yank, history and folded
-//! pastes. What the text means is decided by others.
+//! The message input: several lines, soft-wrapped, with undo, kill and yank, history and folded
+//! pastes. It does not interpret the text.
 //!
-//! The text widget is wrapped here and nowhere else. Its own key map is not used: the
-//! keys stand in [`super::keys`].
+//! The text widget is wrapped here and nowhere else. Its own key map is not used: the keys are in
+//! [`super::keys`].
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -32,37 +32,37 @@ pub use history::History;
 pub use mention::{Mention, Mentions};
 pub use search::{Search, Way};
 
-/// A text that was written by hand is folded from here on, in bytes: editing costs time
-/// with every character there is.
+/// From this size in bytes a text written by hand is folded: every keystroke costs time with every
+/// character in the input.
 const WRITTEN: usize = 40_000;
 
 #[derive(Debug)]
 pub struct Composer {
     text: TextArea<'static>,
     folds: Folds,
-    /// Small pastes that hold an `@`.
+    /// Small pastes that contain an `@`.
     pasted: Vec<String>,
     mentions: Mentions,
-    /// The list that opens while a mention is written.
+    /// The list that is open while a mention is typed.
     pub files: Files,
     history: History,
-    /// While something that was sent is looked for.
+    /// Set while the history is searched.
     search: Option<Search>,
-    /// The keys of vi, while they are wanted.
+    /// The vi keys, while they are on.
     vim: Option<Vim>,
 }
 
-/// What was in the input when it was taken out.
+/// A text taken out of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// As it stood there, big pastes folded.
+    /// As shown, with big pastes folded.
     pub shown: String,
     pub folds: Folds,
-    /// Small pastes that stand in it: an `@` in one names no file.
+    /// Small pastes in it: an `@` in one of them does not name a file.
     pub pasted: Vec<String>,
 }
 
-/// What stands beside the text: a hint while it is empty, and the mark before it.
+/// The decoration of the text: a hint while it is empty, and the mark in front of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Dress<'a> {
     pub theme: &'a Theme,
@@ -92,12 +92,12 @@ impl Composer {
         self.text.is_empty()
     }
 
-    /// Nothing, or nothing but blanks.
+    /// Empty, or only blanks.
     pub fn is_blank(&self) -> bool {
         self.text.lines().iter().all(|line| line.trim().is_empty())
     }
 
-    /// Whether an arrow moves nothing here.
+    /// Whether an arrow key would not move the cursor.
     pub fn is_edge(&self, arrow: KeyCode) -> bool {
         let (row, column) = self.text.cursor();
         let lines = self.text.lines();
@@ -111,17 +111,17 @@ impl Composer {
         }
     }
 
-    /// As it stands there, big pastes folded.
+    /// The text as shown, with big pastes folded.
     pub fn shown(&self) -> String {
         self.text.lines().join("\n")
     }
 
-    /// With every paste in its place.
+    /// The text with all pastes unfolded.
     pub fn whole(&self) -> String {
         self.folds.expand(&self.shown())
     }
 
-    /// A character that was typed. False when the key types nothing.
+    /// Types a character. False when the key types nothing.
     pub fn typed(&mut self, key: &KeyEvent) -> bool {
         let KeyCode::Char(c) = key.code else { return false };
         if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) || c.is_control() {
@@ -172,7 +172,7 @@ impl Composer {
         }
     }
 
-    /// A line break instead of sending, when the line ends with a backslash.
+    /// Breaks the line instead of sending, when it ends with a backslash.
     pub fn break_at_backslash(&mut self) -> bool {
         let (row, column) = self.text.cursor();
         let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
@@ -185,8 +185,8 @@ impl Composer {
         true
     }
 
-    /// One row up; at the first one, one entry back in the history. False when there
-    /// is nothing further.
+    /// One row up; from the first row, one entry back in the history. False when there is nothing
+    /// further.
     pub fn up(&mut self, lang: Lang) -> bool {
         if self.moved(CursorMove::Up) {
             return true;
@@ -203,8 +203,8 @@ impl Composer {
         self.recall(entry, lang)
     }
 
-    /// Text from the clipboard: line ends as we know them, nothing that moves a
-    /// cursor, and folded when it is big.
+    /// Inserts text from the clipboard: line ends normalised, control characters removed, and
+    /// folded when it is big.
     pub fn paste(&mut self, text: &str, lang: Lang) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         match self.folds.fold(&text, lang) {
@@ -220,17 +220,16 @@ impl Composer {
         self.changed();
     }
 
-    /// Puts a text in place of what stands there; undo brings that back.
+    /// Replaces the text; undo restores the old one.
     pub fn set(&mut self, text: &str, lang: Lang) {
         self.text.clear();
         self.paste(text, lang);
-        // It was typed once.
+        // The text counts as typed.
         self.pasted.clear();
     }
 
-    /// Puts what was written elsewhere in place of what stands there. Pastes that are
-    /// still in it stay folded; the rest is folded only when it is very big, because it
-    /// was written by hand.
+    /// Replaces the text by one edited elsewhere. Pastes that are still in it stay folded; the rest
+    /// is folded only when it is very big, because it was written by hand.
     pub fn rewrite(&mut self, text: &str, lang: Lang) {
         let text = seen(&text.replace("\r\n", "\n").replace('\r', "\n"));
         let shown = self.folds.contract(&text);
@@ -247,13 +246,13 @@ impl Composer {
         }
     }
 
-    /// Empties the input; undo brings the text back.
+    /// Empties the input; undo restores the text.
     pub fn clear(&mut self) {
         self.text.clear();
         self.changed();
     }
 
-    /// Takes everything out and keeps it in the history.
+    /// Takes everything out and adds it to the history.
     pub fn take(&mut self) -> Taken {
         let shown = self.shown();
         let folds = std::mem::take(&mut self.folds);
@@ -267,7 +266,7 @@ impl Composer {
         Taken { shown, folds, pasted }
     }
 
-    /// What stands here, to be put back by [`Composer::restore`].
+    /// The current text, for [`Composer::restore`].
     pub fn draft(&self) -> Draft {
         let pastes = self.folds.pastes().iter();
         let shown = self.shown();
@@ -285,7 +284,7 @@ impl Composer {
         self.changed();
     }
 
-    /// The mention that is being written, if one is. A line for the shell has none.
+    /// The mention at the cursor, if there is one. A shell line has none.
     pub fn mention(&self) -> Option<Mention> {
         let (row, column) = self.text.cursor();
         let lines = self.text.lines();
@@ -298,7 +297,7 @@ impl Composer {
         (!self.places(line).iter().any(unit)).then_some(mention)
     }
 
-    /// Puts a path in place of the mention that is being written, as one unit.
+    /// Replaces the mention at the cursor by a path, as one unit.
     pub fn mention_path(&mut self, path: &str) {
         let Some(mention) = self.mention() else { return };
         let unit = self.mentions.add(path);
@@ -308,7 +307,7 @@ impl Composer {
         self.replace(&mention, &format!("{unit}{gap}"));
     }
 
-    /// Goes on writing the mention inside a folder.
+    /// Replaces the mention at the cursor by a folder, to continue inside it.
     pub fn mention_folder(&mut self, folder: &str) {
         let Some(mention) = self.mention() else { return };
         let quote = if folder.contains(char::is_whitespace) { "\"" } else { "" };
@@ -324,7 +323,7 @@ impl Composer {
         self.changed();
     }
 
-    /// Where units stand in a line: bytes from and to, none in another.
+    /// The units in a line: byte ranges, which do not overlap.
     fn places(&self, line: &str) -> Vec<(usize, usize)> {
         let mut places = self.folds.places(line);
         let apart =
@@ -335,12 +334,12 @@ impl Composer {
         places
     }
 
-    /// The search, while there is one.
+    /// The search, while one is open.
     pub fn searching(&self) -> Option<&Search> {
         self.search.as_ref()
     }
 
-    /// Looks for what was sent before; again: further in that direction.
+    /// Searches the history; again: the next hit in that direction.
     pub fn search(&mut self, way: Way) {
         match &mut self.search {
             None => self.search = Some(Search::over(self.text.lines().to_vec())),
@@ -348,7 +347,7 @@ impl Composer {
         }
     }
 
-    /// More of what is looked for.
+    /// Adds text to the search.
     pub fn search_for(&mut self, text: &str) {
         if let Some(search) = &mut self.search {
             search.add(text, self.history.entries());
@@ -361,7 +360,7 @@ impl Composer {
         }
     }
 
-    /// Ends the search and puts what it found into the input.
+    /// Ends the search and puts its hit into the input.
     pub fn take_found(&mut self, lang: Lang) {
         let search = self.search.take();
         let found =
@@ -372,17 +371,17 @@ impl Composer {
         }
     }
 
-    /// Ends the search; the input is as it was.
+    /// Ends the search and leaves the input unchanged.
     pub fn leave_search(&mut self) {
         self.search = None;
     }
 
-    /// What is looked for, drawn into one row, and where the caret is.
+    /// Draws the query in one row; returns the position of the cursor.
     pub fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Option<Position> {
         self.search.as_ref().map(|search| search.draw(area, buf, pen))
     }
 
-    /// Rows the text needs in `width` columns, the mark counted in.
+    /// Rows of the text in `width` columns, including the mark.
     pub fn rows(&mut self, width: u16) -> u16 {
         let text = match &mut self.search {
             Some(search) => search.area(),
@@ -391,7 +390,7 @@ impl Composer {
         text.measure(width.saturating_sub(indent()).max(1)).content_rows.max(1)
     }
 
-    /// Draws the text and says where the caret is.
+    /// Draws the text; returns the position of the cursor.
     pub fn draw(&mut self, area: Rect, buf: &mut Buffer, dress: &Dress<'_>) -> Option<Position> {
         let inner = Rect {
             x: area.x + indent().min(area.width),
@@ -450,7 +449,7 @@ impl Composer {
         true
     }
 
-    /// After each change: folded pastes stay whole, and Up starts from here again.
+    /// After each change: folded pastes stay whole, and Up starts from the newest entry again.
     fn changed(&mut self) {
         self.history.settle();
         let ranges: Vec<_> = self
@@ -472,7 +471,7 @@ impl Composer {
     }
 }
 
-/// A text widget as the input and the search show it: soft-wrapped, its caret ours.
+/// The text widget of the input and the search: soft-wrapped, without a cursor of its own.
 fn plain_area() -> TextArea<'static> {
     let mut text = TextArea::default();
     text.set_wrap_mode(WrapMode::WordOrGlyph);
@@ -481,8 +480,8 @@ fn plain_area() -> TextArea<'static> {
     text
 }
 
-/// Without what moves a cursor, turns round what stands beside it, or says something
-/// that nobody sees: a person sends what they read.
+/// The text without characters that move the cursor, reverse the text around them, or are
+/// invisible: the user sends what they can read.
 fn seen(text: &str) -> String {
     let unseen = |c: char| {
         matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
@@ -520,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caret_stands_behind_wide_characters() {
+    fn the_cursor_counts_wide_characters_as_two_columns() {
         assert_eq!(caret(&mut composer("中文"), 20, 1), Some((6, 0)));
         assert_eq!(caret(&mut composer("a🦀b"), 20, 1), Some((6, 0)));
         assert_eq!(caret(&mut composer(""), 20, 1), Some((2, 0)));
@@ -546,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn up_and_down_walk_the_history_from_the_edges() {
+    fn up_and_down_step_through_the_history_at_the_edges() {
         let mut composer = composer("a\nb");
         assert!(composer.up(Lang::En));
         assert_eq!(composer.shown(), "a\nb", "one row up first");
@@ -569,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_text_comes_back_by_undo() {
+    fn a_cleared_text_is_restored_by_undo() {
         let mut composer = composer("a draft");
         composer.clear();
         assert!(composer.is_empty());

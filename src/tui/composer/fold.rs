@@ -1,14 +1,15 @@
-//! Big pastes as one unit: `[pasted 132 lines]` stands in the input, the text itself
-//! waits here until it is sent.
+//! Folds big pastes into one unit: the input shows `[pasted 132 lines]`, and the text itself is
+//! kept here until it is sent.
 
 use crate::config::draft::Paste;
 use crate::words::{Lang, screen as words};
 
-/// From here on a paste is folded: editing costs time with every character there is.
+/// From this size on a paste is folded: every keystroke costs time with every character in the
+/// input.
 const LINES: usize = 10;
 const CHARS: usize = 2_000;
 
-/// What was pasted, by the mark that stands for it.
+/// The pastes, by the mark that represents them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folds(Vec<Paste>);
 
@@ -21,7 +22,7 @@ impl Folds {
         &self.0
     }
 
-    /// The mark for a text that is too big to stand in the input, else `None`.
+    /// The mark for a text that is too big for the input, else `None`.
     pub fn fold(&mut self, text: &str, lang: Lang) -> Option<String> {
         let lines = text.lines().count();
         let chars = text.chars().count();
@@ -45,7 +46,7 @@ impl Folds {
         std::iter::once(first).chain(numbered).find(|mark| !taken(mark)).unwrap_or_default()
     }
 
-    /// Where marks stand in one line: bytes from and to.
+    /// The marks in one line, as byte ranges.
     pub fn places(&self, line: &str) -> Vec<(usize, usize)> {
         let mut places: Vec<_> = self
             .0
@@ -56,7 +57,7 @@ impl Folds {
         places
     }
 
-    /// The reverse of [`Folds::expand`], as far as pastes still stand there unchanged.
+    /// The reverse of [`Folds::expand`], for pastes that are still in the text unchanged.
     pub fn contract(&self, text: &str) -> String {
         let mut rest = text;
         let mut out = String::new();
@@ -71,8 +72,7 @@ impl Folds {
         out
     }
 
-    /// The text with every mark replaced by what it stands for. What was put in is
-    /// not looked into again.
+    /// Replaces every mark by its text. Inserted text is not expanded again.
     pub fn expand(&self, shown: &str) -> String {
         let mut out = String::new();
         let mut done = 0;
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_big_paste_becomes_one_unit_and_comes_back_whole() {
+    fn a_big_paste_becomes_one_unit_and_is_restored_whole() {
         let mut folds = Folds::default();
         let text = "line\n".repeat(132);
         let mark = folds.fold(&text, Lang::En).expect("big");
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn two_pastes_of_one_size_stay_apart() {
+    fn two_pastes_of_one_size_stay_distinct() {
         let mut folds = Folds::default();
         let one = folds.fold(&"a\n".repeat(20), Lang::En).expect("big");
         let two = folds.fold(&"b\n".repeat(20), Lang::En).expect("big");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_inside_a_paste_is_only_text() {
+    fn a_mark_inside_a_paste_is_plain_text() {
         let mut folds = Folds::default();
         let one = folds.fold(&"a\n".repeat(20), Lang::En).expect("big");
         let two = folds.fold(&format!("{one}\n").repeat(30), Lang::En).expect("big");

@@ -1,7 +1,7 @@
-//! What was sent before, walked with Up and Down. Keeping it across restarts is
-//! not done here: the entries are handed in, and each one that is sent is told to others.
+//! The history of sent messages, for Up and Down. It is not saved here: the caller supplies the
+//! entries and saves each new one.
 
-/// Entries kept; older ones fall out.
+/// Entries kept; the oldest is dropped.
 const KEPT: usize = 1_000;
 
 #[derive(Clone, Debug, Default)]
@@ -10,13 +10,13 @@ pub struct History {
     place: Place,
 }
 
-/// Where Up and Down stand.
+/// The position of Up and Down.
 #[derive(Clone, Debug, Default)]
 enum Place {
-    /// At the text being written.
+    /// At the text being typed.
     #[default]
     Draft,
-    /// At an entry; the text being written waits.
+    /// At an entry; the text being typed is kept.
     Entry { at: usize, draft: String },
 }
 
@@ -27,7 +27,7 @@ impl History {
         History { entries, place: Place::Draft }
     }
 
-    /// One entry back; `None` at the oldest. `now` is what stands in the input.
+    /// One entry back; `None` at the oldest. `now` is the text in the input.
     pub fn back(&mut self, now: &str) -> Option<String> {
         let (at, draft) = match &self.place {
             Place::Draft => (self.entries.len().checked_sub(1)?, now.to_owned()),
@@ -37,7 +37,7 @@ impl History {
         self.entries.get(at).cloned()
     }
 
-    /// One entry on, at the end the text that was being written.
+    /// One entry forward, and at the end the text that was being typed.
     pub fn forward(&mut self) -> Option<String> {
         match std::mem::take(&mut self.place) {
             Place::Draft => None,
@@ -51,7 +51,7 @@ impl History {
         }
     }
 
-    /// Keeps what was sent; the same twice in a row counts once.
+    /// Adds a sent message; the same one twice in a row is kept once.
     pub fn push(&mut self, text: String) {
         self.place = Place::Draft;
         if self.entries.last() == Some(&text) {
@@ -63,7 +63,7 @@ impl History {
         }
     }
 
-    /// Back at the text being written: it was changed.
+    /// Returns to the text being typed, because it was changed.
     pub fn settle(&mut self) {
         self.place = Place::Draft;
     }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_twice_in_a_row_counts_once() {
+    fn the_same_message_twice_in_a_row_is_kept_once() {
         let mut history = History::new(vec!["old".into()]);
         history.push("new".into());
         history.push("new".into());
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_history_loses_its_oldest() {
+    fn a_long_history_drops_its_oldest_entry() {
         let mut history = History::new((0..2_000).map(|n| n.to_string()).collect());
         history.push("last".into());
         assert_eq!(history.entries.len(), KEPT);

@@ -1,25 +1,25 @@
-//! Mentions of files, `@src/lib.rs` and `@"a b.rs"`: where one is being written, and
-//! which of them are units. What a mention brings along is decided by others.
+//! Mentions of files, `@src/lib.rs` and `@"a b.rs"`: which one is being typed, and which are units.
+//! It does not read the files.
 
 use crate::prompt::mention::{begins, find};
 
-/// A mention that is being written: everything from its `@` to the caret.
+/// A mention that is being typed: everything from its `@` to the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
     /// Row and column of the `@`, in characters.
     pub at: (usize, usize),
-    /// Characters from the `@` to the caret.
+    /// Characters from the `@` to the cursor.
     pub len: usize,
-    /// What stands behind the `@`, its open quote left out.
+    /// The text after the `@`, without an opening quote.
     pub query: String,
 }
 
-/// The mentions that were taken from the list: each is deleted as one.
+/// The mentions that were chosen from the list: each is deleted as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mentions(Vec<String>);
 
 impl Mentions {
-    /// The mention of a path, as it stands in the input from now on.
+    /// Makes a path a unit; returns its mention as it is put into the input.
     pub fn add(&mut self, path: &str) -> String {
         let mention = match path.contains(char::is_whitespace) {
             true => format!("@\"{path}\""),
@@ -31,8 +31,7 @@ impl Mentions {
         mention
     }
 
-    /// Takes those of a text that was written before for units again: all that look like
-    /// a path.
+    /// Makes the mentions of an earlier text units again: all that look like a path.
     pub fn find(&mut self, text: &str) {
         for found in find(text) {
             if found.mention.path.contains(['/', '.', ' ']) {
@@ -41,7 +40,7 @@ impl Mentions {
         }
     }
 
-    /// Where they stand in one line: bytes from and to.
+    /// The mentions in one line, as byte ranges.
     pub fn places(&self, line: &str) -> Vec<(usize, usize)> {
         let found = self.0.iter().flat_map(|mention| {
             line.match_indices(mention.as_str()).map(|(at, found)| (at, at + found.len()))
@@ -58,8 +57,8 @@ impl Mentions {
     }
 }
 
-/// The mention the caret stands in or right behind, if there is one. `column` is in
-/// characters. Paths out of the folder are not looked for.
+/// The mention that contains the cursor or ends at it, if there is one. `column` is in characters.
+/// Paths outside the folder are not completed.
 pub fn written(line: &str, row: usize, column: usize) -> Option<Mention> {
     let before: Vec<char> = line.chars().take(column).collect();
     let signs = before.iter().enumerate().rev().filter(|(_, c)| **c == '@');
@@ -81,7 +80,7 @@ pub fn written(line: &str, row: usize, column: usize) -> Option<Mention> {
     None
 }
 
-/// Whether a path may go on with this character.
+/// Whether a path may continue with this character.
 fn goes_on(behind: char) -> bool {
     behind.is_ascii_alphanumeric() || "/._-\"".contains(behind)
 }
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_stands_before_the_caret_counts() {
+    fn only_text_before_the_cursor_counts() {
         let mention = written("见 @ab cd", 3, 4).expect("a mention");
         assert_eq!(mention, Mention { at: (3, 2), len: 2, query: "a".into() });
     }
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_one_only_while_it_stands_alone() {
+    fn a_mention_is_a_unit_only_when_it_is_a_separate_word() {
         let mut mentions = Mentions::default();
         assert_eq!(mentions.add("src/a"), "@src/a");
         assert_eq!(mentions.add("a b.rs"), "@\"a b.rs\"");

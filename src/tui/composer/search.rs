@@ -1,5 +1,5 @@
-//! Looks for a line that was sent before, letter by letter, from the newest back. The
-//! input itself stays as it is until the find is taken.
+//! Incremental search in the history, from the newest entry back. The input itself stays unchanged
+//! until the hit is accepted.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -14,29 +14,29 @@ use crate::tui::paint::{self, Pen};
 use crate::tui::theme::Theme;
 use crate::words::input as words;
 
-/// The longest text that is looked for, in characters.
+/// The longest query, in characters.
 const LONGEST: usize = 200;
 
 #[derive(Debug)]
 pub struct Search {
     query: String,
     hit: Hit,
-    /// What is shown in the input's place.
+    /// The text shown in place of the input.
     text: TextArea<'static>,
 }
 
-/// What the last look found.
+/// The result of the last search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hit {
-    /// Nothing has been looked for yet.
+    /// Nothing was searched for yet.
     Unasked,
     At(usize),
-    /// This one is the last that holds it.
+    /// This entry is the last that contains it.
     Last(usize),
     Nothing,
 }
 
-/// Where to look.
+/// The direction of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Older,
@@ -44,14 +44,14 @@ pub enum Way {
 }
 
 impl Search {
-    /// Begins over a text, which is shown until something is found.
+    /// Begins over a text, which is shown until there is a hit.
     pub fn over(lines: Vec<String>) -> Search {
         let mut text = plain_area();
         text.set_lines(lines, (0, 0));
         Search { query: String::new(), hit: Hit::Unasked, text }
     }
 
-    /// What was found.
+    /// The current hit.
     pub fn found<'e>(&self, entries: &'e [String]) -> Option<&'e str> {
         self.at().and_then(|at| entries.get(at)).map(String::as_str)
     }
@@ -60,7 +60,7 @@ impl Search {
         &mut self.text
     }
 
-    /// More of what is looked for. What was found stays while it still holds it.
+    /// Adds to the query. The hit stays while it still contains it.
     pub fn add(&mut self, text: &str, entries: &[String]) {
         let room = LONGEST.saturating_sub(self.query.chars().count());
         self.query.extend(text.chars().filter(|c| !c.is_control()).take(room));
@@ -68,7 +68,7 @@ impl Search {
         self.look(entries, from);
     }
 
-    /// Takes the last character off, and looks again from the newest.
+    /// Removes the last character, and searches from the newest again.
     pub fn back(&mut self, entries: &[String]) {
         if let Some((at, _)) = self.query.grapheme_indices(true).next_back() {
             self.query.truncate(at);
@@ -76,7 +76,7 @@ impl Search {
         self.look(entries, entries.len());
     }
 
-    /// The next one that holds it and is not the same again.
+    /// The next entry that contains the query and differs from the hit.
     pub fn go_on(&mut self, way: Way, entries: &[String]) {
         let Some(at) = self.at() else { return self.look(entries, entries.len()) };
         let same = entries.get(at);
@@ -108,7 +108,7 @@ impl Search {
         self.show(entries, newest.map_or(Hit::Nothing, Hit::At));
     }
 
-    /// What was found last stays in sight when nothing is.
+    /// Without a hit, the last one stays in view.
     fn show(&mut self, entries: &[String], hit: Hit) {
         self.hit = hit;
         let Some(entry) = self.found(entries) else { return };
@@ -117,7 +117,7 @@ impl Search {
         self.text.set_lines(lines, (at, 0));
     }
 
-    /// Marks what was looked for, before the text is drawn.
+    /// Highlights the query, before the text is drawn.
     pub fn dress(&mut self, theme: &Theme) {
         self.text.set_style(theme.text);
         self.text.clear_custom_highlight();
@@ -133,7 +133,7 @@ impl Search {
         }
     }
 
-    /// Draws what is looked for into one row, and says where the caret is.
+    /// Draws the query in one row; returns the position of the cursor.
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Position {
         let label = words::SEARCH_LABEL.text(pen.lang);
         let room = usize::from(area.width).saturating_sub(clean::width(label) + 4);
@@ -156,18 +156,18 @@ impl Search {
         Position { x, y: area.y }
     }
 
-    /// Columns that [`Search::draw`] takes, the note left out.
+    /// Columns that [`Search::draw`] takes, without the note.
     pub fn width(&self, pen: &Pen<'_>) -> usize {
         2 + clean::width(words::SEARCH_LABEL.text(pen.lang)) + clean::width(&self.query) + 1
     }
 
-    /// Whether there is something to say beside the query.
+    /// Whether there is no note next to the query.
     pub fn is_quiet(&self) -> bool {
         matches!(self.hit, Hit::Unasked | Hit::At(_))
     }
 }
 
-/// The end of a text, as much as there is room for.
+/// The end of a text, as much as fits.
 fn tail(text: &str, columns: usize) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut width = 0;
@@ -181,7 +181,7 @@ fn tail(text: &str, columns: usize) -> String {
     kept.into_iter().rev().collect()
 }
 
-/// Where a text holds another, whatever their case: bytes from and to.
+/// The byte range of one text in another, ignoring case.
 fn place(text: &str, wanted: &str) -> Option<(usize, usize)> {
     let folded: Vec<char> = wanted.chars().flat_map(char::to_lowercase).collect();
     text.char_indices().map(|(at, _)| at).chain([text.len()]).find_map(|at| {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn each_letter_narrows_it_from_the_newest_back() {
+    fn each_letter_narrows_the_search_from_the_newest_back() {
         assert_eq!(searched("test").found(&entries()), Some("cargo test"));
         assert_eq!(searched("build").found(&entries()), Some("Cargo build\nthen test"));
         assert_eq!(searched("测试").found(&entries()), Some("运行测试"));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn older_passes_over_the_same_again_and_ends_at_the_oldest() {
+    fn older_skips_duplicates_and_stops_at_the_oldest() {
         let entries = entries();
         let mut search = searched("CARGO");
         search.go_on(Way::Older, &entries);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn taking_a_letter_off_looks_from_the_newest_again() {
+    fn removing_a_letter_searches_from_the_newest_again() {
         let entries = entries();
         let mut search = searched("testx");
         assert_eq!(search.found(&entries), None);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_found_whatever_the_case_and_the_script() {
+    fn a_match_ignores_case_in_every_script() {
         assert_eq!(place("Straße ÄB", "äb"), Some((8, 11)));
         assert_eq!(place("看看中文", "中文"), Some((6, 12)));
         assert_eq!(place("a👩‍🚀b", "b"), Some((12, 13)));

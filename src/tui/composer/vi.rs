@@ -1,5 +1,4 @@
-//! Does to the input what the keys of vi ask for. What they ask is decided in
-//! [`crate::tui::vim`].
+//! Applies vi commands to the input. [`crate::tui::vim`] decides which command a key gives.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Style;
@@ -8,7 +7,7 @@ use tui_textarea::CursorMove;
 use super::{Composer, chars_before};
 use crate::tui::vim::{Do, Mode, Place, Vim, on_character};
 
-/// Which way out of a unit.
+/// The side on which to leave a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Start,
@@ -16,19 +15,19 @@ enum Side {
 }
 
 impl Composer {
-    /// Turns vi's keys on or off; `None`: the other way round. Answers what counts now.
+    /// Turns the vi keys on or off; `None` toggles them. Returns whether they are on.
     pub fn set_vim(&mut self, on: Option<bool>) -> bool {
         let on = on.unwrap_or(self.vim.is_none());
         self.vim = on.then(Vim::default);
         on
     }
 
-    /// The mode of vi's keys, while they are wanted.
+    /// The mode of the vi keys, while they are on.
     pub fn vim_mode(&self) -> Option<Mode> {
         self.vim.as_ref().map(|vim| vim.mode)
     }
 
-    /// A key, if it is one of vi's at this moment. False when it means what it always does.
+    /// Handles a key that vi uses at the moment. False when the key has its usual meaning.
     pub fn vim_key(&mut self, key: &KeyEvent) -> bool {
         let Some(vim) = &mut self.vim else { return false };
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
@@ -86,7 +85,7 @@ impl Composer {
         self.text.move_cursor(CursorMove::Jump(most(row), most(column)));
     }
 
-    /// A unit is cut whole or not at all.
+    /// A unit is deleted as a whole or not at all.
     fn beside_unit(&self, (row, column): Place, side: Side) -> Place {
         let Some(line) = self.text.lines().get(row) else { return (row, column) };
         let units = self.places(line).into_iter();
@@ -98,7 +97,7 @@ impl Composer {
         }
     }
 
-    /// Shows what is selected in visual mode.
+    /// Highlights the selection of visual mode.
     pub(super) fn dress_selection(&mut self, style: Style) {
         let Some(Mode::Visual(anchor)) = self.vim_mode() else { return };
         let (row, column) = self.text.cursor();
