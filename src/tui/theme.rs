@@ -1,9 +1,9 @@
-//! Colours by meaning. A screen never names a colour, it names what a thing is.
+//! Colours by meaning: the screen never names a colour, but the meaning of what it draws.
 //!
-//! Themes are TOML files under `themes/`; a meaning that is missing, misspelt or has
-//! no such colour is one sentence with its line and name, so that a user's own file can
-//! be put right. How many colours the terminal has is decided once, when a theme is
-//! read. Which themes there are, and which of them `auto` means, is the wardrobe's.
+//! Themes are TOML files under `themes/`. A meaning that is missing, misspelt or has an invalid
+//! colour gives an error with its line and name, so that users can fix their own files. The number
+//! of colours of the terminal is decided once, when a theme is read. The list of themes, and the
+//! choice that `auto` makes, are in `wardrobe`.
 
 use ratatui::style::{Modifier, Style};
 
@@ -35,7 +35,7 @@ pub struct Theme {
     pub text: Style,
     pub dim: Style,
     pub accent: Style,
-    /// What the person said.
+    /// Messages of the user.
     pub user: Style,
     pub ok: Style,
     pub warn: Style,
@@ -47,25 +47,25 @@ pub struct Theme {
     pub change: Change,
 }
 
-/// What Markdown marks.
+/// Elements of Markdown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Markup {
     pub heading: Style,
     pub strong: Style,
     pub emph: Style,
     pub struck: Style,
-    /// Code inside a line.
+    /// Inline code.
     pub code: Style,
-    /// Code in a block of its own.
+    /// Code blocks.
     pub block: Style,
     pub link: Style,
     pub quote: Style,
-    /// Bullets, numbers, boxes of a list.
+    /// Bullets, numbers and boxes of a list.
     pub marker: Style,
     pub syntax: Syntax,
 }
 
-/// What code consists of; laid over [`Markup::block`].
+/// Elements of code; applied on top of [`Markup::block`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Syntax {
     pub comment: Style,
@@ -98,12 +98,12 @@ impl Theme {
         NAMES
     }
 
-    /// Reads a theme file. The error names the meaning and what is wrong with it.
+    /// Parses a theme file. The error names the meaning and its problem.
     pub fn parse(toml: &str, depth: Depth) -> Result<Theme, Say> {
         read::theme(toml, depth)
     }
 
-    /// The style a tier is said in. Its word is always said beside it.
+    /// The style of a tier. Its name is always shown too.
     pub fn tier(&self, tier: Tier) -> Style {
         match tier {
             Tier::L0 => self.ok,
@@ -113,7 +113,7 @@ impl Theme {
     }
 }
 
-/// Without any file: the terminal's own colours, weight and underline.
+/// Without a file: the terminal's own colours, bold and underline.
 impl Default for Theme {
     fn default() -> Theme {
         let plain = Style::new();

@@ -1,9 +1,9 @@
-//! Is the terminal's background dark or light? Guessed from `COLORFGBG`, then told by
-//! the terminal itself, when it answers OSC 11.
+//! Detects whether the terminal's background is dark or light: guessed from `COLORFGBG`, then from
+//! the terminal's answer to OSC 11.
 //!
-//! The answer comes among the keys, some time or never; `input` tells it from them.
+//! The answer arrives among the keys, sooner or later or never; `input` separates it from them.
 
-/// What stands behind the text.
+/// The background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ground {
     #[default]
@@ -11,11 +11,11 @@ pub enum Ground {
     Light,
 }
 
-/// How every answer goes on behind its `ESC ]`.
+/// The start of every answer after its `ESC ]`.
 const HEAD: &str = "11;rgb:";
 
 impl Ground {
-    /// What `COLORFGBG` says, such as `15;0`: the last number is the background.
+    /// Parses `COLORFGBG`, such as `15;0`: the last number is the background.
     pub fn of_variable(value: &str) -> Option<Ground> {
         let last = value.rsplit(';').next()?.trim();
         match last.parse::<u8>().ok()? {
@@ -25,7 +25,7 @@ impl Ground {
         }
     }
 
-    /// The theme `auto` puts on over it.
+    /// The theme that `auto` chooses for it.
     pub fn theme(self) -> &'static str {
         match self {
             Ground::Dark => "dark",
@@ -37,13 +37,13 @@ impl Ground {
     pub fn of_answer(text: &str) -> Option<Ground> {
         let mut parts = text.strip_prefix(HEAD)?.split('/').map(part);
         let (red, green, blue) = (parts.next()??, parts.next()??, parts.next()??);
-        // How bright it looks: green counts most, blue hardly.
+        // The perceived brightness: green counts most, blue least.
         let bright = 0.299 * red + 0.587 * green + 0.114 * blue;
         Some(if bright > 0.5 { Ground::Light } else { Ground::Dark })
     }
 }
 
-/// A part of a colour, from 0 to 1.
+/// A colour component, from 0 to 1.
 fn part(digits: &str) -> Option<f64> {
     let most =
         16_u32.checked_pow(u32::try_from(digits.len()).ok().filter(|n| (1..=4).contains(n))?)?;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_names_the_colour_of_the_background() {
+    fn an_answer_gives_the_colour_of_the_background() {
         let cases = [
             ("11;rgb:1e1e/1e1e/1e1e", Some(Ground::Dark)),
             ("11;rgb:ffff/ffff/ffff", Some(Ground::Light)),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_names_the_background_last() {
+    fn the_variable_has_the_background_last() {
         let (dark, light) = (Some(Ground::Dark), Some(Ground::Light));
         let cases =
             [("15;0", dark), ("0;15", light), ("0;default;15", light), ("12;8", dark), ("x", None)];

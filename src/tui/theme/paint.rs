@@ -1,11 +1,11 @@
-//! Colours for terminals that have fewer of them.
+//! Reduces colours for terminals with fewer of them.
 
 use ratatui::style::Color;
 
-/// How many colours the terminal has.
+/// The number of colours of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
-    /// `NO_COLOR`: weight and underline only.
+    /// `NO_COLOR`: bold and underline only.
     None,
     Sixteen,
     Full256,
@@ -16,7 +16,7 @@ pub enum Depth {
 /// Red, green, blue.
 pub(super) type Rgb = (u8, u8, u8);
 
-/// The sixteen names, with the colour most terminals give them.
+/// The sixteen names, with the values that most terminals use.
 #[rustfmt::skip]
 pub(super) const SIXTEEN: &[(&str, Color, Rgb)] = &[
     ("black",         Color::Black,        (0x00, 0x00, 0x00)),
@@ -45,7 +45,7 @@ pub(super) fn hex(text: &str) -> Option<Rgb> {
     Some((red, green, blue))
 }
 
-/// The colour as the terminal can show it; `named` is the author's wish for sixteen.
+/// The colour as the terminal can show it; `named` is the author's choice for sixteen colours.
 pub(super) fn shown(rgb: Rgb, named: Option<Color>, depth: Depth) -> Option<Color> {
     match depth {
         Depth::None => None,
@@ -59,7 +59,7 @@ fn nearest_16(rgb: Rgb) -> Option<Color> {
     SIXTEEN.iter().min_by_key(|(_, _, known)| distance(rgb, *known)).map(|(_, color, _)| *color)
 }
 
-/// The nearest of the colour cube and the grey ramp.
+/// The nearest entry of the colour cube and the grey ramp.
 fn nearest_256(rgb: Rgb) -> u8 {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let level = |value: u8| {

@@ -1,4 +1,4 @@
-//! From a theme's TOML to styles. What is wrong is said with its line and its key.
+//! Parses a theme's TOML into styles. Errors give the line and the key.
 
 use ratatui::style::{Color, Modifier, Style};
 use toml_edit::{Document, Item, TableLike};
@@ -7,7 +7,7 @@ use super::paint::{SIXTEEN, hex, shown};
 use super::{Change, Depth, Markup, Syntax, Theme};
 use crate::words::{Say, screen};
 
-/// Keys of the file that are no meanings.
+/// Keys of the file that are not meanings.
 const ABOUT: &[&str] = &["name", "background"];
 const GROUPS: &[&str] = &["markup", "syntax", "change"];
 const TOP: &[&str] =
@@ -91,7 +91,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The line of a place in the file, counted from 1.
+    /// The line of an offset in the file, counted from 1.
     fn line(self, at: Option<usize>) -> usize {
         let before = at.and_then(|at| self.source.get(..at)).unwrap_or_default();
         before.matches('\n').count() + 1
@@ -126,7 +126,7 @@ impl<'a> Group<'a> {
         self.reader.line(key.and_then(|key| key.span()).map(|span| span.start))
     }
 
-    /// A key as its path in the file: `markup.code`.
+    /// The path of a key in the file: `markup.code`.
     fn path(&self, name: &str) -> String {
         if self.name.is_empty() { name.to_owned() } else { format!("{}.{name}", self.name) }
     }
@@ -153,7 +153,8 @@ impl<'a> Group<'a> {
             (None, Some(parts)) => self.painted(name, parts)?,
             (None, None) => return Err(self.misshaped(name)),
         };
-        // What is told by its background alone needs another sign without colours.
+        // The selection is shown by its background alone, so without colours it needs another
+        // attribute.
         let bare = self.reader.depth == Depth::None && name == "selection";
         Ok(if bare { style.add_modifier(Modifier::REVERSED) } else { style })
     }
@@ -184,7 +185,7 @@ impl<'a> Group<'a> {
         Ok(style)
     }
 
-    /// `wish`: the name of the author's choice where there are only sixteen.
+    /// `wish`: the name that the author chose for sixteen colours.
     fn color(&self, name: &str, text: &str, wish: Option<&str>) -> Result<Option<Color>, Say> {
         let depth = self.reader.depth;
         if text == "default" {

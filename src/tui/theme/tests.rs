@@ -1,4 +1,4 @@
-//! Every theme can be read, in both senses.
+//! Every theme is readable, in both senses.
 
 use ratatui::style::Color;
 
@@ -14,7 +14,7 @@ fn light(rgb: Rgb) -> f64 {
     0.2126 * part(rgb.0) + 0.7152 * part(rgb.1) + 0.0722 * part(rgb.2)
 }
 
-/// The contrast of WCAG 2: 1 is invisible, 21 is black on white.
+/// The contrast ratio of WCAG 2: 1 is invisible, 21 is black on white.
 fn contrast(a: Rgb, b: Rgb) -> f64 {
     let (a, b) = (light(a), light(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -62,8 +62,8 @@ fn every_built_in_theme_has_every_meaning_at_every_depth() {
     assert!(Theme::built_in("nope", Depth::True).is_none());
 }
 
-/// What each theme lies on: what its file assumes, and what terminals really have; and
-/// the contrast it promises.
+/// The backgrounds of each theme: the one its file assumes, and those of real terminals; and the
+/// contrast it promises.
 const GROUNDS: &[(&str, &[&str], f64)] = &[
     ("dark", &["#1c1e26", "#000000", "#1e1e1e", "#0d1117"], 4.5),
     ("light", &["#fbfaf7", "#ffffff", "#f6f8fa"], 4.5),
@@ -96,9 +96,8 @@ fn every_word_stands_out_from_the_background() {
     }
 }
 
-/// What an eye makes of the three parts of light: all of them, or without the cones for
-/// long (protanopia) or middle waves (deuteranopia), after Machado, Oliveira and
-/// Fernandes, 2009.
+/// How an eye maps the three components of light: with all cones, or without those for long
+/// (protanopia) or middle wavelengths (deuteranopia), after Machado, Oliveira and Fernandes, 2009.
 #[rustfmt::skip]
 const EYES: &[(&str, [[f64; 3]; 3])] = &[
     ("all colours",  [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
@@ -121,14 +120,14 @@ fn lab(rgb: Rgb, eye: &[[f64; 3]; 3]) -> [f64; 3] {
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
-/// How far apart two colours are for that eye; 2 is the least anybody sees.
+/// The distance of two colours for that eye; below 2 the difference is invisible.
 fn apart(a: Rgb, b: Rgb, eye: &[[f64; 3]; 3]) -> f64 {
     let squares = lab(a, eye).into_iter().zip(lab(b, eye)).map(|(a, b)| (a - b).powi(2));
     squares.sum::<f64>().sqrt()
 }
 
 #[test]
-fn tiers_changes_and_outcomes_are_told_apart_by_every_eye() {
+fn tiers_changes_and_outcomes_are_distinct_for_every_eye() {
     for name in Theme::names() {
         let theme = Theme::built_in(name, Depth::True).unwrap();
         let least = if *name == "colorblind" { 25.0 } else { 15.0 };
@@ -153,7 +152,7 @@ fn tiers_changes_and_outcomes_are_told_apart_by_every_eye() {
 }
 
 #[test]
-fn without_colours_only_weight_and_underline_are_left() {
+fn without_colours_only_bold_and_underline_remain() {
     let theme = Theme::built_in("dark", Depth::None).unwrap();
     for (meaning, style) in styles(&theme) {
         assert_eq!((style.fg, style.bg), (None, None), "{meaning}");
@@ -163,7 +162,7 @@ fn without_colours_only_weight_and_underline_are_left() {
 }
 
 #[test]
-fn fewer_colours_are_named_by_the_theme_or_the_nearest() {
+fn fewer_colours_use_the_name_in_the_theme_or_the_nearest() {
     let sixteen = Theme::built_in("dark", Depth::Sixteen).unwrap();
     assert_eq!(sixteen.ok.fg, Some(Color::Green));
     let full = Theme::built_in("dark", Depth::Full256).unwrap();
@@ -171,7 +170,7 @@ fn fewer_colours_are_named_by_the_theme_or_the_nearest() {
 }
 
 #[test]
-fn a_faulty_theme_gets_one_sentence_that_names_the_place() {
+fn an_invalid_theme_gives_one_sentence_with_the_place() {
     let good = BUILT_IN[0].1;
     let cases = [
         ("name = ".to_owned(), "not valid TOML: line 1,"),

@@ -1,13 +1,13 @@
-//! The themes there are: the built-in ones and the person's own, which may take the
-//! name of a built-in one. Nothing in here reads a file: the sources are given.
+//! The available themes: the built-in ones and the user's own, which may replace a built-in one by
+//! name. Reads no files: the caller supplies the sources.
 
 use super::{Depth, Ground, Theme};
 use crate::words::{Say, screen};
 
-/// The name that means: as the terminal's background asks for.
+/// The name of the theme that follows the terminal's background.
 pub const AUTO: &str = "auto";
 
-/// A theme of the person's own: its name and its TOML.
+/// A theme of the user: its name and its TOML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
@@ -32,7 +32,7 @@ impl Wardrobe {
         Wardrobe { own, names }
     }
 
-    /// Every name that can be put on, `auto` first.
+    /// Every available name, `auto` first.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -40,7 +40,7 @@ impl Wardrobe {
     /// The theme of that name on a terminal with this background.
     ///
     /// # Errors
-    /// The sentence for a name nobody knows, or for a file that cannot be read.
+    /// A sentence for an unknown name, or for an invalid file.
     pub fn theme(&self, name: &str, depth: Depth, ground: Ground) -> Result<Theme, Say> {
         let name = if name == AUTO { ground.theme() } else { name };
         if let Some(own) = self.own.iter().find(|own| own.name == name) {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_persons_own_theme_stands_beside_the_others_or_in_the_place_of_one() {
+    fn a_user_theme_is_added_or_replaces_a_built_in_one() {
         let wardrobe = wardrobe();
         let names = wardrobe.names().join(" ");
         assert_eq!(names, "auto dark light high-contrast colorblind 16-colors sea torn");
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_goes_by_the_background() {
+    fn auto_follows_the_background() {
         let wardrobe = Wardrobe::new(Vec::new());
         for (ground, name) in [(Ground::Dark, "dark"), (Ground::Light, "light")] {
             let auto = wardrobe.theme(AUTO, Depth::True, ground);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_theme_that_cannot_be_had_says_why() {
+    fn an_unavailable_theme_says_why() {
         let why = |name| match wardrobe().theme(name, Depth::True, Ground::Dark) {
             Ok(_) => String::new(),
             Err(say) => say.text(Lang::En),
