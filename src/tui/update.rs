@@ -1,5 +1,5 @@
-//! What an event changes. Pure: no I/O, no clock, no channel; it routes to the area
-//! the event belongs to and answers with what the driver must do.
+//! Applies events to the state. Pure: no I/O, no clock, no channel; it routes each event to the
+//! area it belongs to and returns what the driver must do.
 
 use crossterm::event::{
     KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -20,15 +20,15 @@ mod asking;
 mod past;
 mod writing;
 
-/// A second Ctrl-C counts for this long.
+/// A second Ctrl-C counts within this time.
 const LEAVING: Millis = 3_000;
-/// What is said for a moment is said for this long.
+/// A temporary message is shown this long.
 const TOLD: Millis = 4_000;
-/// A turn longer than this rings when it ends and nobody looks.
+/// A turn longer than this notifies the user when it ends and the terminal is not focused.
 const LONG_TURN: Millis = 20_000;
-/// A paste above this is refused: it would be no message a model could read.
+/// A larger paste is refused: no model could read such a message.
 const PASTE: usize = 4 << 20;
-/// Lines the wheel moves by.
+/// Lines per step of the wheel.
 const WHEEL: i32 = 3;
 
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
@@ -70,7 +70,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     effects
 }
 
-/// Something to be said for a moment, over the input.
+/// Shows a temporary message over the input.
 fn told(state: &mut State, say: Say, at: Millis) -> Vec<Effect> {
     state.person.told = Some((say, at + TOLD));
     Vec::new()
@@ -91,8 +91,8 @@ fn ticked(state: &mut State, at: Millis) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A key goes to what is on top: a modal, the palette, the input, then to what it
-/// means everywhere.
+/// A key goes to the topmost part: a dialog, the palette, the input, and then to its global
+/// meaning.
 fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     let leaving = state.person.leaving_until.take();
     state.person.leaves_when_written = false;
@@ -149,7 +149,7 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     }
 }
 
-/// A key on what is no question: a page, or a list to choose from.
+/// A key in a dialog that is not a question: a page, or a picker.
 fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     match state.modals.key(key, at, state.dress.lang) {
         Answer::Stay => Vec::new(),
@@ -196,7 +196,7 @@ fn palette_key(state: &mut State, action: Action, at: Millis) -> Vec<Effect> {
     }
 }
 
-/// What a key does, once it is known.
+/// Carries out the action of a key.
 fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     match action {
         Action::Stop => return stop(state, at),
@@ -241,7 +241,7 @@ fn act(state: &mut State, action: Action, key: &KeyEvent, at: Millis) -> Vec<Eff
     Vec::new()
 }
 
-/// Ctrl-C: clears the input, then stops the turn, then asks to leave.
+/// Ctrl-C: clears the input, then stops the turn, then asks whether to quit.
 fn interrupt(state: &mut State, leaving: Option<Millis>, at: Millis) -> Vec<Effect> {
     if !state.composer.is_empty() {
         state.composer.clear();
@@ -282,7 +282,7 @@ fn enter(state: &mut State, at: Millis) -> Vec<Effect> {
     submit::send(state, at)
 }
 
-/// Up on an empty input picks what waits; else a row up, or the history.
+/// Up on an empty input selects a queued message; else goes a row up, or back in the history.
 fn up(state: &mut State) -> Vec<Effect> {
     let lang = state.dress.lang;
     if state.composer.is_empty() && state.queue.pick() {
@@ -294,7 +294,7 @@ fn up(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Tab walks the suggestions while the input holds nothing else.
+/// Tab cycles through the suggestions while the input contains nothing else.
 fn suggest(state: &mut State, number: Option<usize>) {
     let shown = state.composer.shown();
     if !(shown.is_empty() || state.chips.is_filled(&shown)) || state.activity.is_busy() {
@@ -315,7 +315,7 @@ fn open_palette(state: &mut State) {
     input_changed(state);
 }
 
-/// After each change of the input by hand.
+/// After each change of the input by the user.
 fn input_changed(state: &mut State) {
     let shown = state.composer.shown();
     let draft = match shown.is_empty() {
@@ -424,7 +424,7 @@ fn turn_ended(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<Effect> {
     effects
 }
 
-/// An event of the session: the areas that show it, each its own part.
+/// Applies an event of the session to each area that shows it.
 fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect> {
     state.activity.apply(&event, at);
     state.transcript.apply(&event);
@@ -461,7 +461,7 @@ fn happened(state: &mut State, event: protocol::Event, at: Millis) -> Vec<Effect
             choosing::models_came(state);
         }
         protocol::Event::Catalogue(kept) => writing::kept_came(state, *kept),
-        // What was typed there was for the step.
+        // Keys typed meanwhile were meant for the step.
         protocol::Event::Returned => state.guard.opened(at),
         protocol::Event::Closed => return vec![Effect::Quit],
         protocol::Event::ReplyStarted

@@ -1,5 +1,5 @@
-//! Keys while a question waits: they answer it, write on in the draft, or give a command
-//! that need not wait for the answer. Which of these is for [`crate::tui::guard`] to say.
+//! Keys while a question waits: they answer it, continue the draft, or run a command that need not
+//! wait for the answer. [`crate::tui::guard`] decides which.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -13,7 +13,7 @@ use crate::tui::modal::Answer;
 use crate::tui::state::State;
 use crate::tui::{choosing, submit};
 
-/// A second Esc counts for this long.
+/// A second Esc counts within this time.
 const AGAIN: Millis = 1_000;
 
 pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
@@ -30,7 +30,7 @@ pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> 
         Route::To(Focus::Draft) => {
             state.modals.leave();
             let effects = write(state, key, ready, at);
-            // Who takes everything back writes nothing ahead.
+            // The user deleted the whole draft, so typing ahead is over.
             if draft && state.composer.is_blank() && effects.is_empty() {
                 state.guard.erased();
             }
@@ -39,14 +39,14 @@ pub(super) fn key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> 
     }
 }
 
-/// A question opens: what was being looked for or picked is let go, so that keys write.
+/// A question opens: searches and selections end, so that keys type text.
 pub(super) fn opened(state: &mut State, at: Millis) {
     state.composer.leave_search();
     state.queue.act(Some(Action::Close));
     state.guard.opened(at);
 }
 
-/// Text from the clipboard: for a field of the question, else for the draft.
+/// Pastes into a field of the question, else into the draft.
 pub(super) fn pasted(state: &mut State, text: &str, at: Millis) -> Vec<Effect> {
     let lang = state.dress.lang;
     let focus = state.guard.focus(at, !state.composer.is_blank());
@@ -102,7 +102,7 @@ fn answer(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     if !state.modals.is_field() && keys::letter(key) == Some('/') {
         return open_line(state, at);
     }
-    // What comes with a paste was not typed.
+    // A line break in a paste was not typed.
     if state.guard.is_pasting(at) && keys::action(Place::Input, key) == Some(Action::Send) {
         return Vec::new();
     }
@@ -135,7 +135,7 @@ fn answer(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Effect> {
     }
 }
 
-/// A key for the draft: it does there what it does while a turn runs.
+/// A key for the draft, with the same meaning as while a turn runs.
 fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<Effect> {
     if let Some(effects) = listed(state, key, at) {
         return effects;
@@ -166,7 +166,7 @@ fn write(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<Effe
         Some(action) => act(state, action, key, at),
         None if keys::letter(key) == Some('/') && state.composer.is_empty() => open_line(state, at),
         None => {
-            // Before anything is written, a blank is meant for what does not fit.
+            // With an empty draft, a space scrolls what does not fit.
             if key.code == KeyCode::Char(' ') && state.composer.is_blank() {
                 state.modals.scroll(Scrolled::PageDown);
             }
@@ -200,8 +200,8 @@ fn typed(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Enter queues what was written, as it does while a turn runs. An empty draft sends
-/// nothing, and what came with a paste is a line break of it.
+/// Enter queues the draft, as it does while a turn runs. An empty draft sends nothing, and an Enter
+/// in a paste is a line break.
 fn send(state: &mut State, at: Millis) -> Vec<Effect> {
     if state.composer.is_blank() {
         return Vec::new();
@@ -222,15 +222,15 @@ fn send(state: &mut State, at: Millis) -> Vec<Effect> {
     effects
 }
 
-/// The line for commands, over the question and over what is being written.
+/// Opens the command line over the question and the draft.
 fn open_line(state: &mut State, at: Millis) -> Vec<Effect> {
     state.guard.wrote(at);
     super::open_palette(state);
     Vec::new()
 }
 
-/// Esc leads from the line for commands back to the question. In a draft it stops the
-/// turn, as it does everywhere; in the middle of writing only the second one does.
+/// Esc leads from the command line back to the question. In a draft it stops the turn, as it does
+/// everywhere; while the user is typing, only the second one does.
 fn leave(state: &mut State, ready: bool, at: Millis) -> Vec<Effect> {
     let before = state.person.escaped.replace(at);
     if let Some(draft) = state.palette.take_draft() {

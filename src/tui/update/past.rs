@@ -1,15 +1,14 @@
-//! What happened before: a session that was taken up again, and turns that were taken
-//! back.
+//! The conversation before now: a resumed session, and turns that were undone.
 
 use super::input_changed;
 use crate::protocol::Event;
 use crate::tui::Millis;
 use crate::tui::state::State;
 
-/// A second Esc counts for this long.
+/// A second Esc counts within this time.
 const TWICE: Millis = 1_000;
 
-/// `at`: when each happened, where that is known.
+/// `at`: the time of each event, where that is known.
 pub fn earlier(state: &mut State, events: &[Event], at: &[i64]) {
     state.transcript.before(events, at);
     if !state.activity.is_busy() {
@@ -17,7 +16,7 @@ pub fn earlier(state: &mut State, events: &[Event], at: &[i64]) {
     }
 }
 
-/// The words that were taken back can be changed and sent again.
+/// Puts the undone message into the input, to be changed and sent again.
 pub fn rewound(state: &mut State, text: &str) {
     state.chips.set::<&str>(&[]);
     if state.composer.is_empty() {
@@ -26,7 +25,7 @@ pub fn rewound(state: &mut State, text: &str) {
     }
 }
 
-/// Esc was pressed: true for the second time within a moment, with nothing written.
+/// Esc was pressed: true for the second time within a moment, with an empty input.
 pub fn twice(state: &mut State, at: Millis) -> bool {
     let before = state.person.escaped.replace(at);
     let twice = before.is_some_and(|before| at < before + TWICE) && state.composer.is_empty();

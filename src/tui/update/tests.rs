@@ -1,4 +1,4 @@
-//! The screen's behaviour, by keys and events; only questions need a frame first.
+//! Tests of the screen's behaviour by keys and events; only questions need a frame first.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
@@ -24,7 +24,7 @@ fn screen() -> State {
     State::new(Config { history: vec!["earlier".into()], ..Config::default() })
 }
 
-/// Each character a key, `\n` Enter, `\t` Tab, `\x1b` Esc, `\x08` Backspace.
+/// Each character is a key; `\n` Enter, `\t` Tab, `\x1b` Esc, `\x08` Backspace.
 fn press(state: &mut State, keys: &str) -> Vec<Effect> {
     press_at(state, keys, 10_000)
 }
@@ -56,7 +56,7 @@ fn hear(state: &mut State, event: protocol::Event) -> Vec<Effect> {
     told(update(state, Event::session(1_000, event)))
 }
 
-/// Effects without the window's title, what is kept in the history, and looks at files.
+/// Effects without the window title, history entries, and file searches.
 fn told(effects: Vec<Effect>) -> Vec<Effect> {
     let quiet =
         |effect: &Effect| matches!(effect, Effect::Title(_) | Effect::Keep(_) | Effect::Look);
@@ -131,7 +131,7 @@ fn enter_sends_and_empties_the_input() {
 }
 
 #[test]
-fn a_line_can_be_broken_in_every_way_there_is() {
+fn a_line_can_be_broken_in_every_way() {
     let mut state = screen();
     press(&mut state, "a");
     hold(&mut state, KeyCode::Char('j'), KeyModifiers::CONTROL);
@@ -144,7 +144,7 @@ fn a_line_can_be_broken_in_every_way_there_is() {
 }
 
 #[test]
-fn a_pasted_command_is_only_text() {
+fn a_pasted_command_is_plain_text() {
     let mut state = screen();
     let log = format!("!rm -rf /\n{}", "x\n".repeat(50));
     update(&mut state, Event { at: 0, input: Input::Paste(log.clone()) });
@@ -152,7 +152,7 @@ fn a_pasted_command_is_only_text() {
 }
 
 #[test]
-fn a_paste_no_message_can_hold_is_refused() {
+fn a_paste_too_large_for_a_message_is_refused() {
     let mut state = screen();
     update(&mut state, Event { at: 0, input: Input::Paste("x".repeat(PASTE + 1)) });
     assert!(state.composer.is_empty());
@@ -160,7 +160,7 @@ fn a_paste_no_message_can_hold_is_refused() {
 }
 
 #[test]
-fn the_wheel_scrolls_and_the_end_comes_back() {
+fn the_wheel_scrolls_and_end_returns() {
     let mut state = screen();
     for n in 0..40 {
         state.transcript.notice(Notice::info(words::SECONDS.with("s", n)));
@@ -175,7 +175,7 @@ fn the_wheel_scrolls_and_the_end_comes_back() {
 }
 
 #[test]
-fn the_mouse_can_be_given_to_the_terminal() {
+fn the_mouse_can_be_left_to_the_terminal() {
     let mut state = screen();
     assert_eq!(hold(&mut state, KeyCode::F(2), KeyModifiers::NONE), [Effect::ReleaseMouse]);
     assert_eq!(hold(&mut state, KeyCode::F(2), KeyModifiers::NONE), [Effect::CaptureMouse]);
@@ -190,7 +190,7 @@ fn a_shell_line_goes_to_the_shell() {
 }
 
 #[test]
-fn ctrl_c_clears_then_stops_then_asks_then_leaves() {
+fn ctrl_c_clears_then_stops_then_asks_then_quits() {
     let mut state = screen();
     hear(&mut state, started());
     press(&mut state, "a draft");
@@ -222,7 +222,7 @@ fn esc_stops_the_turn_at_once_and_does_nothing_without_one() {
 }
 
 #[test]
-fn ctrl_d_leaves_only_from_an_empty_input() {
+fn ctrl_d_quits_only_from_an_empty_input() {
     let mut state = screen();
     press(&mut state, "ab");
     hold(&mut state, KeyCode::Home, KeyModifiers::NONE);
@@ -234,7 +234,7 @@ fn ctrl_d_leaves_only_from_an_empty_input() {
 }
 
 #[test]
-fn up_walks_the_history_and_down_comes_back() {
+fn up_and_down_step_through_the_history() {
     let mut state = screen();
     press(&mut state, "dra");
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
@@ -244,7 +244,7 @@ fn up_walks_the_history_and_down_comes_back() {
 }
 
 #[test]
-fn tab_walks_the_suggestions_until_something_is_typed() {
+fn tab_cycles_through_the_suggestions_until_something_is_typed() {
     let mut state = screen();
     let suggestions = vec!["one".to_owned(), "two".to_owned()];
     hear(&mut state, started());
@@ -260,7 +260,7 @@ fn tab_walks_the_suggestions_until_something_is_typed() {
 }
 
 #[test]
-fn a_long_turn_rings_only_when_nobody_looks() {
+fn a_long_turn_notifies_only_without_focus() {
     let mut state = screen();
     hear(&mut state, started());
     assert_eq!(hear(&mut state, ended(60_000)), []);
@@ -293,7 +293,7 @@ fn nothing_wakes_an_idle_screen() {
 }
 
 #[test]
-fn a_slash_opens_the_palette_and_enter_runs_what_is_marked() {
+fn a_slash_opens_the_palette_and_enter_runs_the_selected_command() {
     let mut state = screen();
     press(&mut state, "/vers");
     assert!(state.palette.is_open());
@@ -313,7 +313,7 @@ fn a_command_that_needs_an_argument_asks_for_it() {
 }
 
 #[test]
-fn what_may_be_anything_is_sent_as_it_was_typed() {
+fn free_text_arguments_are_sent_as_typed() {
     let mut state = State::new(Config { models: vec!["gpt-4o".into()], ..Config::default() });
     let effects = press(&mut state, "/model gpt-4\n");
     assert_eq!(effects, [Effect::Send(Op::SetModel { name: "gpt-4".into() })]);
@@ -324,7 +324,7 @@ fn what_may_be_anything_is_sent_as_it_was_typed() {
 }
 
 #[test]
-fn the_palette_over_an_empty_input_leaves_nothing_behind() {
+fn the_palette_over_an_empty_input_leaves_it_empty() {
     let mut state = screen();
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
     press(&mut state, "\x1b");
@@ -336,7 +336,7 @@ fn the_palette_over_an_empty_input_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_palette_over_a_draft_gives_it_back() {
+fn the_palette_over_a_draft_restores_it() {
     let mut state = screen();
     press(&mut state, "half a thought");
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
@@ -368,7 +368,7 @@ fn an_unknown_command_is_never_sent() {
 }
 
 #[test]
-fn the_language_changes_at_once() {
+fn the_language_changes_immediately() {
     let mut state = screen();
     press(&mut state, "/lang zh\n");
     assert_eq!(state.dress.lang, Lang::Zh);
@@ -399,7 +399,7 @@ fn a_question_is_answered_by_letter_digit_or_arrows() {
 }
 
 #[test]
-fn what_was_typed_before_a_question_opened_does_not_answer_it() {
+fn keys_typed_before_a_question_opened_do_not_answer_it() {
     let mut state = asked(risk(Tier::L1));
     assert_eq!(press_at(&mut state, "y\x08", 1_699), []);
     assert_eq!(press_at(&mut state, "\n", 2_398), []);
@@ -407,7 +407,7 @@ fn what_was_typed_before_a_question_opened_does_not_answer_it() {
 }
 
 #[test]
-fn help_over_a_question_starts_its_guard_again() {
+fn help_over_a_question_restarts_its_guard() {
     let mut state = asked(risk(Tier::L1));
     hold(&mut state, KeyCode::F(1), KeyModifiers::NONE);
     assert_eq!(press_at(&mut state, "q", 20_000), []);
@@ -416,7 +416,7 @@ fn help_over_a_question_starts_its_guard_again() {
 }
 
 #[test]
-fn what_was_not_on_the_screen_cannot_be_approved() {
+fn unseen_rows_cannot_be_approved() {
     let mut state = screen();
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     hear(&mut state, asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
@@ -430,7 +430,7 @@ fn what_was_not_on_the_screen_cannot_be_approved() {
 }
 
 #[test]
-fn a_screen_too_small_to_judge_on_can_only_reject() {
+fn a_screen_too_small_to_review_on_can_only_reject() {
     let mut state = asked(risk(Tier::L1));
     draw(&mut state, (22, 4));
     assert_eq!(press(&mut state, "y"), []);
@@ -438,7 +438,7 @@ fn a_screen_too_small_to_judge_on_can_only_reject() {
 }
 
 #[test]
-fn what_is_grave_takes_its_capital_letter() {
+fn a_high_risk_step_takes_its_capital_letter() {
     let mut state = asked(Risk { lifted: true, ..risk(Tier::L1) });
     assert_eq!(press(&mut state, "y"), []);
     assert_eq!(press(&mut state, "5"), []);
@@ -448,7 +448,7 @@ fn what_is_grave_takes_its_capital_letter() {
 }
 
 #[test]
-fn ctrl_c_stops_the_turn_even_before_the_guard_is_over() {
+fn ctrl_c_stops_the_turn_even_while_the_guard_is_active() {
     let mut state = asked(risk(Tier::L1));
     assert_eq!(ctrl_c(&mut state, 1_001), decides(Decision::Stop));
 }
@@ -463,14 +463,14 @@ fn one_question_gets_one_answer() {
 }
 
 #[test]
-fn a_question_goes_when_its_turn_is_over() {
+fn a_question_closes_with_its_turn() {
     let mut state = asked(risk(Tier::L1));
     hear(&mut state, ended(10));
     assert!(state.modals.is_empty());
 }
 
 #[test]
-fn an_edit_runs_only_when_exactly_it_was_judged() {
+fn an_edit_runs_only_when_exactly_it_was_assessed() {
     let mut state = asked(risk(Tier::L1));
     assert_eq!(press(&mut state, "e"), []);
     let work = Work::exec("touch", &["ab"]);
@@ -495,7 +495,7 @@ fn an_edit_runs_only_when_exactly_it_was_judged() {
 }
 
 #[test]
-fn an_edit_that_cannot_be_read_is_not_judged() {
+fn an_edit_that_cannot_be_parsed_is_not_assessed() {
     let mut state = asked(risk(Tier::L1));
     press(&mut state, "e");
     assert_eq!(press(&mut state, "|"), []);
@@ -504,7 +504,7 @@ fn an_edit_that_cannot_be_read_is_not_judged() {
 }
 
 #[test]
-fn the_transcript_scrolls_behind_a_question() {
+fn the_transcript_scrolls_while_a_question_is_open() {
     let mut state = screen();
     for n in 0..40 {
         state.transcript.notice(Notice::info(words::SECONDS.with("s", n)));
@@ -536,7 +536,7 @@ fn no_size_is_too_small_or_too_odd() {
 mod writing;
 
 #[test]
-fn a_theme_is_tried_on_while_the_mark_moves_and_taken_off_by_esc() {
+fn a_theme_is_previewed_while_it_is_selected_and_restored_by_esc() {
     let mut state = screen();
     press(&mut state, "/theme\n");
     let before = state.dress.theme.clone();
@@ -550,7 +550,7 @@ fn a_theme_is_tried_on_while_the_mark_moves_and_taken_off_by_esc() {
 }
 
 #[test]
-fn a_theme_that_is_taken_stays_and_is_kept() {
+fn a_confirmed_theme_stays_and_is_saved() {
     let mut state = screen();
     press(&mut state, "/theme\nhigh");
     let seen = state.dress.theme.clone();
@@ -560,7 +560,7 @@ fn a_theme_that_is_taken_stays_and_is_kept() {
 }
 
 #[test]
-fn a_broken_theme_says_why_and_the_one_that_is_worn_stays() {
+fn a_broken_theme_says_why_and_the_current_one_stays() {
     let own = crate::tui::theme::Source { name: "torn".into(), toml: "text = 3".into() };
     let mut state = State::new(Config { themes: vec![own], ..Config::default() });
     let before = state.dress.theme.clone();
@@ -573,7 +573,7 @@ fn a_broken_theme_says_why_and_the_one_that_is_worn_stays() {
 }
 
 #[test]
-fn models_are_asked_for_and_stand_in_the_list_when_they_come() {
+fn models_are_requested_and_listed_when_they_arrive() {
     let mut state = screen();
     let asked = Effect::Send(Op::Report { report: protocol::Report::Models });
     assert_eq!(press(&mut state, "/model\n"), [asked]);

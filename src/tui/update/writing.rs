@@ -1,5 +1,4 @@
-//! Keys of what opens over the input while one writes: the list of files, and the search
-//! through what was sent.
+//! Keys of the lists over the input: the list of files, and the search in the history.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -22,7 +21,7 @@ pub(super) fn files_key(state: &mut State, action: Action) {
     refresh_files(state);
 }
 
-/// What people keep was read: what is being completed may be one of them.
+/// The user's extensions were read: one of them may be the command being completed.
 pub(super) fn kept_came(state: &mut State, kept: Catalogue) {
     state.known.looked = true;
     if state.known.kept == kept {
@@ -34,7 +33,7 @@ pub(super) fn kept_came(state: &mut State, kept: Catalogue) {
     }
 }
 
-/// A key while one of the messages that wait is picked; `None`: it means something else.
+/// A key while a queued message is selected; `None`: it has another meaning.
 pub(super) fn queue_key(state: &mut State, key: &KeyEvent) -> Option<Vec<Effect>> {
     let op = match state.queue.act(keys::action(Place::Queue, key)) {
         queue::Answer::Stay => None,
@@ -48,13 +47,13 @@ pub(super) fn queue_key(state: &mut State, key: &KeyEvent) -> Option<Vec<Effect>
     Some(op.map(Effect::Send).into_iter().collect())
 }
 
-/// After each change of the input: is a mention being written, and which?
+/// After each change of the input: updates the list for the mention at the cursor.
 pub(super) fn refresh_files(state: &mut State) {
     let mention = state.composer.mention();
     state.composer.files.refresh(mention);
 }
 
-/// The person's own editor was closed.
+/// The external editor was closed.
 pub(super) fn edited(state: &mut State, edited: Result<String, Say>) -> Vec<Effect> {
     match edited {
         Ok(text) => {
@@ -66,15 +65,15 @@ pub(super) fn edited(state: &mut State, edited: Result<String, Say>) -> Vec<Effe
     Vec::new()
 }
 
-/// Begins to look for what was sent before.
+/// Begins a search in the history.
 pub(super) fn search(state: &mut State) {
     state.palette.close();
     state.composer.files.close();
     state.composer.search(Way::Older);
 }
 
-/// A key while something is looked for. False when it means something else: then what
-/// was found is taken, and the key does to it what it always does.
+/// A key during the search. False when it has another meaning: the hit is then accepted first, and
+/// the key applies to it.
 pub(super) fn search_key(state: &mut State, key: &KeyEvent) -> bool {
     let lang = state.dress.lang;
     match keys::action(Place::Recall, key) {

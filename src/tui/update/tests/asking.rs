@@ -1,4 +1,4 @@
-//! Keys while a question waits: none that was meant for the draft answers it.
+//! Keys while a question waits: no key meant for the draft answers it.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::protocol::{Ahead, Change, Facts, Lying, TrustOffer};
 use crate::tui::guard::{Listening, QUIET};
 
-/// A turn runs, and a question opens at one second.
+/// A turn is running, and a question opens at one second.
 fn opens(question: protocol::Event) -> State {
     let mut state = screen();
     hear(&mut state, started());
@@ -51,7 +51,7 @@ fn a_step_that_waits_for_trust_is_answered_by_a_marked_row_and_enter() {
     assert_eq!(press_at(&mut state, "\n", 6_000), decides(Decision::Trust));
 }
 
-/// A file of so many new lines.
+/// A file with this many new lines.
 fn writes(lines: usize, risk: Risk) -> protocol::Event {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
     let Question::Step { change, risk: old, .. } = &mut ask.question else { panic!("a step") };
@@ -90,7 +90,7 @@ proptest! {
                 draw(&mut state, SIZE);
             }
             now += gap;
-            // Help opens by a question mark on an empty input, as it does everywhere.
+            // A question mark on an empty input opens help, as it does everywhere.
             let help = typed.is_empty() && !state.modals.is_asking();
             let letter = if help { "x".to_owned() } else { letter };
             typed.push_str(&letter);
@@ -101,7 +101,7 @@ proptest! {
 }
 
 #[test]
-fn a_sentence_over_an_opening_question_stands_in_the_draft() {
+fn a_message_over_an_opening_question_stays_in_the_draft() {
     for gap in [20, 50, 90, 120, 200, 400, 600] {
         let mut state = screen();
         hear(&mut state, started());
@@ -116,7 +116,7 @@ fn a_sentence_over_an_opening_question_stands_in_the_draft() {
             assert_eq!(press_at(&mut state, &letter.to_string(), now), [], "{gap} ms");
         }
         assert_eq!(state.composer.shown(), sentence, "{gap} ms");
-        // One deliberate key, and after a pause it can be answered; the draft stays.
+        // After one deliberate key and a pause the question can be answered; the draft stays.
         assert_eq!(press_at(&mut state, "\t", now + 10), []);
         assert_eq!(press_at(&mut state, "y", now + 720), decides(Decision::Approve));
         assert_eq!(state.composer.shown(), sentence);
@@ -134,7 +134,7 @@ fn enter_in_a_draft_over_a_question_queues_it_and_an_empty_one_sends_nothing() {
 }
 
 #[test]
-fn letters_are_taken_back_by_backspace_and_words_by_ctrl_w() {
+fn backspace_deletes_letters_and_ctrl_w_words() {
     let mut state = opens(touches());
     press_at(&mut state, "yes sir\x08", 1_100);
     update(&mut state, Event::key(1_200, KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL)));
@@ -142,7 +142,7 @@ fn letters_are_taken_back_by_backspace_and_words_by_ctrl_w() {
 }
 
 #[test]
-fn who_takes_everything_back_can_answer_after_the_pause() {
+fn an_emptied_draft_lets_keys_answer_after_the_pause() {
     let mut state = opens(touches());
     press_at(&mut state, "y", 1_500);
     assert_eq!(listens(&state, 4_000), Listening::ToDraft);
@@ -152,7 +152,7 @@ fn who_takes_everything_back_can_answer_after_the_pause() {
 }
 
 #[test]
-fn the_end_of_the_conversation_is_not_the_end_of_the_question() {
+fn the_end_key_of_the_conversation_does_not_scroll_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     let to_end = KeyEvent::new(KeyCode::End, KeyModifiers::CONTROL);
@@ -180,14 +180,14 @@ fn tab_and_arrows_move_the_focus_to_the_question_and_tab_and_esc_back() {
 }
 
 #[test]
-fn a_letter_that_answers_nothing_begins_a_draft() {
+fn a_letter_without_a_choice_begins_a_draft() {
     let mut state = opens(touches());
     assert_eq!(press_at(&mut state, "over to you", 5_000), []);
     assert_eq!(state.composer.shown(), "over to you");
 }
 
 #[test]
-fn what_is_remembered_or_trusted_takes_enter_on_a_marked_choice() {
+fn lasting_choices_take_enter_on_a_selected_row() {
     let mut state = opens(touches());
     assert_eq!(press_at(&mut state, "psp", 5_000), [], "letters only mark it");
     assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Remember(Scope::Project)));
@@ -200,7 +200,7 @@ fn what_is_remembered_or_trusted_takes_enter_on_a_marked_choice() {
 }
 
 #[test]
-fn the_question_of_trust_marks_how_it_stands_and_esc_changes_nothing() {
+fn the_question_of_trust_selects_the_current_state_and_esc_changes_nothing() {
     for (trusted, marked) in [(true, Decision::Approve), (false, Decision::Reject { word: None })] {
         let mut state = trusts(trusted);
         assert_eq!(press_at(&mut state, "\x1b", 5_000), decides(Decision::Dismiss));
@@ -226,7 +226,7 @@ fn a_command_over_a_question_runs_nothing_and_decides_nothing() {
 }
 
 #[test]
-fn a_mark_does_not_outlast_what_is_written_after_it() {
+fn a_selection_does_not_outlast_text_typed_after_it() {
     for marks in ["so", "po", "s\x1b"] {
         let mut state = opens(touches());
         if marks.ends_with('\x1b') {
@@ -245,7 +245,7 @@ fn a_mark_does_not_outlast_what_is_written_after_it() {
 }
 
 #[test]
-fn what_was_picked_or_looked_for_is_let_go_when_a_question_opens() {
+fn selections_and_searches_end_when_a_question_opens() {
     let mut state = screen();
     hear(&mut state, started());
     hear(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
@@ -259,7 +259,7 @@ fn what_was_picked_or_looked_for_is_let_go_when_a_question_opens() {
 }
 
 #[test]
-fn other_commands_say_that_they_wait() {
+fn other_commands_say_that_they_must_wait() {
     for line in ["/new", "/allow touch *", "/undo", "/retry", "/sessions", "/nope-nope", "/diff x"]
     {
         let mut state = opens(touches());
@@ -270,7 +270,7 @@ fn other_commands_say_that_they_wait() {
 }
 
 #[test]
-fn esc_leads_from_the_line_for_commands_back_to_the_question() {
+fn esc_leads_from_the_command_line_back_to_the_question() {
     for line in ["/", "/sta", "/nothing like it", "/steer "] {
         let mut state = opens(touches());
         press_at(&mut state, "half\t", 2_000);
@@ -282,7 +282,7 @@ fn esc_leads_from_the_line_for_commands_back_to_the_question() {
 }
 
 #[test]
-fn esc_in_a_draft_stops_the_turn_and_in_the_middle_of_writing_only_twice() {
+fn esc_in_a_draft_stops_the_turn_and_while_typing_only_twice() {
     let mut state = opens(touches());
     press_at(&mut state, "so", 1_100);
     assert_eq!(press_at(&mut state, "\x1b", 1_200), []);
@@ -293,7 +293,7 @@ fn esc_in_a_draft_stops_the_turn_and_in_the_middle_of_writing_only_twice() {
 }
 
 #[test]
-fn what_follows_a_paste_is_no_answer() {
+fn keys_after_a_paste_do_not_answer() {
     for after in ["y", "\n", "p\n", "\t", "Y", "x"] {
         let mut state = opens(touches());
         assert_eq!(paste(&mut state, "text ", 5_000), []);
@@ -303,7 +303,7 @@ fn what_follows_a_paste_is_no_answer() {
         assert_eq!(paste(&mut state, "", 5_000), []);
         assert_eq!(press_at(&mut state, after, 5_010), [], "{after:?}");
     }
-    // Nor does it send the draft, or what is written on the question.
+    // Nor does it send the draft, or the text in the question's field.
     let mut state = opens(touches());
     paste(&mut state, "rm", 5_000);
     assert_eq!(press_at(&mut state, "\n", 5_000), []);
@@ -317,7 +317,7 @@ fn what_follows_a_paste_is_no_answer() {
 }
 
 #[test]
-fn a_click_restarts_the_quiet_span() {
+fn a_click_restarts_the_quiet_time() {
     let mut state = opens(touches());
     let kind = MouseEventKind::Down(MouseButton::Left);
     let click = MouseEvent { kind, column: 3, row: 20, modifiers: KeyModifiers::NONE };
@@ -327,7 +327,7 @@ fn a_click_restarts_the_quiet_span() {
 }
 
 #[test]
-fn the_next_question_of_a_list_wants_a_pause_too() {
+fn the_next_question_of_a_batch_needs_a_pause_too() {
     let mut state = opens(touches());
     assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
     update(&mut state, Event::session(5_050, protocol::Event::Answered { ask: AskId(7) }));
@@ -353,7 +353,7 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
 }
 
 #[test]
-fn blanks_before_anything_is_written_go_through_the_question_and_are_no_draft() {
+fn blanks_in_an_empty_draft_scroll_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     for at in 0..6 {
@@ -381,7 +381,7 @@ fn pages_of_a_question_go_down_and_up() {
 }
 
 #[test]
-fn a_mild_change_of_a_file_runs_unseen_by_a_second_letter_that_is_not_held_down() {
+fn a_low_risk_change_runs_unseen_by_a_second_press_that_is_not_held_down() {
     let mut state = opens(writes(300, risk(Tier::L1)));
     assert_eq!(press_at(&mut state, "y", 5_000), []);
     assert!(row(&mut state, "y again").contains("Not all"));
@@ -398,7 +398,7 @@ fn a_mild_change_of_a_file_runs_unseen_by_a_second_letter_that_is_not_held_down(
 }
 
 #[test]
-fn what_is_grave_is_gone_through_page_by_page() {
+fn a_high_risk_change_is_read_page_by_page() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     let grave = Risk { lifted: true, ..risk(Tier::L1) };
     let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, grave));
@@ -416,7 +416,7 @@ fn what_is_grave_is_gone_through_page_by_page() {
 }
 
 #[test]
-fn a_larger_window_takes_back_that_not_all_was_seen() {
+fn a_larger_window_withdraws_the_note_about_unseen_rows() {
     let args: Vec<String> = (0..30).map(|n| format!("file {n}")).collect();
     let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     press_at(&mut state, "y", 5_000);
@@ -426,7 +426,7 @@ fn a_larger_window_takes_back_that_not_all_was_seen() {
 }
 
 #[test]
-fn all_of_a_list_takes_all_of_it_to_be_seen_and_says_why_not() {
+fn all_of_a_batch_must_be_seen_to_be_approved() {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
     let Question::Step { rest, .. } = &mut ask.question else { panic!("a step") };
     rest.extend((0..30).map(|n| Ahead {
@@ -463,13 +463,13 @@ fn no_argument_is_shown_without_its_middle() {
     let mut state = opens(protocol::Event::Asked(ask));
     let shown: String =
         text(&mut state, (80, 100)).lines().map(|row| row.trim().to_owned()).collect();
-    // As it is quoted.
+    // As it appears inside quotes.
     let hidden = hidden.replace('\'', r"'\''");
     assert_eq!(shown.matches(&hidden).count(), 2, "the step and the one behind it\n{shown}");
 }
 
 #[test]
-fn a_program_in_an_argument_stands_line_by_line_with_its_breaks() {
+fn a_program_in_an_argument_is_shown_line_by_line() {
     let code = "import os\nfor name in os.listdir():\n\tprint(name)\nprint('done')\n";
     let work = Work::exec("python3", &["-c", code]);
     let mut state = opens(asks(work, risk(Tier::L1)));
@@ -478,7 +478,7 @@ fn a_program_in_an_argument_stands_line_by_line_with_its_breaks() {
     for row in [r"$'import os\n", r"for name in os.listdir():\n", r"\tprint(name)\n"] {
         assert!(rows.contains(&row), "{row}\n{shown}");
     }
-    // One line is the question of a line that was typed by hand.
+    // A single line, as in the question about a line typed by hand.
     let line = format!("cat <<'E'\n{}E", "a line of it\n".repeat(5));
     let mut state = opens(asks(Work::Shell { line }, risk(Tier::L1)));
     let shown = text(&mut state, SIZE);
@@ -502,7 +502,7 @@ fn paths_and_names_are_shown_whole() {
     assert!(shown.contains(&key), "{shown}");
 }
 
-/// What stands on the screen.
+/// The text on the screen.
 fn text(state: &mut State, (width, height): (u16, u16)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
     let frame = terminal.draw(|frame| view(state, frame, 50_000)).expect("a frame");
@@ -511,7 +511,7 @@ fn text(state: &mut State, (width, height): (u16, u16)) -> String {
     (0..height).map(row).collect::<Vec<_>>().join("\n")
 }
 
-/// The row that holds these words.
+/// The row that contains these words.
 fn row(state: &mut State, words: &str) -> String {
     let text = text(state, SIZE);
     let found = text.lines().find(|line| line.contains(words)).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! What is copied, and what is said of it.
+//! Copying, and the messages about it.
 
 use super::*;
 use crate::tui::Copied;
@@ -15,7 +15,7 @@ fn copying_goes_through_the_terminal_and_says_so() {
 }
 
 #[test]
-fn how_copying_went_is_said_for_a_moment() {
+fn the_result_of_copying_is_shown_for_a_moment() {
     let mut state = screen();
     let copied = Copied { chars: 3, program: Some("wl-copy"), held_back: false };
     update(&mut state, Event { at: 10, input: Input::Copied(copied) });

@@ -1,9 +1,9 @@
-//! Messages that wait, picked one by one.
+//! Queued messages, selected one by one.
 
 use super::*;
 
 #[test]
-fn up_on_an_empty_input_picks_what_waits() {
+fn up_on_an_empty_input_selects_a_queued_message() {
     let mut state = screen();
     hear(&mut state, started());
     hear(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
@@ -14,7 +14,7 @@ fn up_on_an_empty_input_picks_what_waits() {
 }
 
 #[test]
-fn what_waits_is_taken_out_one_by_one_and_typing_leaves_it() {
+fn queued_messages_are_taken_out_one_by_one_and_typing_leaves_the_queue() {
     let mut state = screen();
     hear(&mut state, started());
     hear(&mut state, protocol::Event::Queued { texts: vec!["one".into(), "two".into()] });
@@ -30,7 +30,7 @@ fn what_waits_is_taken_out_one_by_one_and_typing_leaves_it() {
 }
 
 #[test]
-fn what_waited_when_one_left_waits_again_and_is_told() {
+fn messages_queued_at_exit_are_queued_again_and_reported() {
     let draft = crate::config::draft::Draft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(Config { draft, ..Config::default() });
     assert_eq!(state.requeued(), Some(Op::SetQueue { texts: vec!["next".into()] }));
@@ -40,7 +40,7 @@ fn what_waited_when_one_left_waits_again_and_is_told() {
 }
 
 #[test]
-fn enter_in_an_empty_input_sends_what_was_left_waiting_and_only_when_nothing_runs() {
+fn enter_in_an_empty_input_sends_restored_messages_only_when_nothing_runs() {
     let draft = crate::config::draft::Draft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(Config { draft, ..Config::default() });
     let enter = |state: &mut State| hold(state, KeyCode::Enter, KeyModifiers::NONE);
@@ -50,7 +50,7 @@ fn enter_in_an_empty_input_sends_what_was_left_waiting_and_only_when_nothing_run
 }
 
 #[test]
-fn what_waits_runs_in_the_order_it_is_shown() {
+fn queued_messages_run_in_the_order_shown() {
     let mut state = screen();
     hear(&mut state, started());
     hear(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
@@ -70,7 +70,7 @@ fn what_waits_runs_in_the_order_it_is_shown() {
             ["/mode low", "two", "/mode high", "three"].map(str::to_owned).to_vec(),
         )
     );
-    // The session has its own message first.
+    // The session's own message comes first.
     assert!(!sends(&hear(&mut state, ended(1))));
     hear(&mut state, protocol::Event::Queued { texts: Vec::new() });
     hear(&mut state, started());

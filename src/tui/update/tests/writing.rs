@@ -1,4 +1,4 @@
-//! What one writes: history, search, draft, mentions.
+//! Typing: history, search, draft, mentions.
 
 use super::*;
 use crate::config::draft::Draft;
@@ -7,7 +7,7 @@ use crate::protocol::{Part, Prompt};
 use crate::tui::files::{Found, Hit, Reach};
 
 #[test]
-fn what_is_sent_is_kept_at_once() {
+fn a_sent_message_is_saved_at_once() {
     let mut state = screen();
     for (typed, kept) in [("hello\n", "hello"), ("/version\n", "/version"), ("!ls\n", "!ls")] {
         let mut effects: Vec<Effect> = Vec::new();
@@ -30,7 +30,7 @@ fn searched(keys: &str) -> State {
 }
 
 #[test]
-fn a_search_takes_the_newest_that_holds_the_letters() {
+fn a_search_finds_the_newest_entry_with_the_letters() {
     let mut state = searched("cargo");
     assert_eq!(state.composer.shown(), "a draft", "until it is taken");
     hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL);
@@ -48,7 +48,7 @@ fn a_search_in_chinese_finds_chinese() {
 }
 
 #[test]
-fn a_search_that_is_left_changes_nothing() {
+fn a_cancelled_search_changes_nothing() {
     for leave in
         [KeyEvent::from(KeyCode::Esc), KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)]
     {
@@ -61,7 +61,7 @@ fn a_search_that_is_left_changes_nothing() {
 }
 
 #[test]
-fn another_key_takes_what_was_found_and_does_its_work_there() {
+fn another_key_accepts_the_hit_and_applies_to_it() {
     let mut state = searched("build");
     hold(&mut state, KeyCode::Char('a'), KeyModifiers::CONTROL);
     press(&mut state, "x");
@@ -69,13 +69,13 @@ fn another_key_takes_what_was_found_and_does_its_work_there() {
 }
 
 #[test]
-fn a_search_that_finds_nothing_leaves_the_draft() {
+fn a_search_without_a_hit_leaves_the_draft() {
     let state = searched("nowhere\n");
     assert_eq!(state.composer.shown(), "a draft");
 }
 
 #[test]
-fn a_draft_comes_back_and_a_first_message_leaves_it_there() {
+fn a_draft_is_restored_and_a_first_message_leaves_it() {
     let pastes = vec![crate::config::draft::Paste { mark: "[m]".into(), text: "long".into() }];
     let draft = Draft { shown: "see [m]\n好 👋".into(), pastes, ..Draft::default() };
     let mut state = State::new(Config { draft: draft.clone(), ..Config::default() });
@@ -100,7 +100,7 @@ fn names(shown: &str, files: &[&str]) -> Vec<Effect> {
 }
 
 #[test]
-fn a_file_that_is_named_in_a_paste_is_only_text() {
+fn a_file_named_in_a_paste_is_plain_text() {
     let mut state = screen();
     update(&mut state, Event { at: 10_000, input: Input::Paste("see @a.rs".into()) });
     assert_eq!(press(&mut state, "\n"), sends("see @a.rs"));
@@ -118,7 +118,7 @@ fn names_but(shown: &str, pasted: &str) -> Vec<Effect> {
     vec![Effect::Send(Op::Prompt { prompt: Box::new(prompt) })]
 }
 
-/// Answers as the finder would, whatever is looked for.
+/// Answers like the finder, whatever the query.
 fn finds(state: &mut State, paths: &[&str]) {
     let query = state.wanted_files().0.expect("a mention is being written").to_owned();
     let hits: Vec<_> =
@@ -128,7 +128,7 @@ fn finds(state: &mut State, paths: &[&str]) {
 }
 
 #[test]
-fn a_mention_is_picked_and_deleted_as_one() {
+fn a_mention_is_inserted_and_deleted_as_one() {
     let mut state = screen();
     press(&mut state, "看看@li");
     assert_eq!(state.wanted_files().0, Some("li"));
@@ -143,7 +143,7 @@ fn a_mention_is_picked_and_deleted_as_one() {
 }
 
 #[test]
-fn a_path_with_blanks_is_quoted_and_sent_as_it_stands() {
+fn a_path_with_spaces_is_quoted_and_sent_as_shown() {
     let mut state = screen();
     press(&mut state, "see @a");
     finds(&mut state, &["a b.rs"]);
@@ -152,7 +152,7 @@ fn a_path_with_blanks_is_quoted_and_sent_as_it_stands() {
 }
 
 #[test]
-fn tab_goes_into_a_folder_and_on_from_there() {
+fn tab_enters_a_folder_and_continues_there() {
     let mut state = screen();
     press(&mut state, "@m");
     finds(&mut state, &["my files/"]);
@@ -165,7 +165,7 @@ fn tab_goes_into_a_folder_and_on_from_there() {
 }
 
 #[test]
-fn an_enter_before_anything_was_found_sends() {
+fn an_enter_before_any_result_sends() {
     let mut state = screen();
     assert_eq!(press(&mut state, "look at @nobody\n"), names("look at @nobody", &["nobody"]));
     assert_eq!(state.wanted_files().0, None);
@@ -182,14 +182,14 @@ fn a_list_of_files_closes_without_harm() {
 }
 
 #[test]
-fn a_line_for_the_shell_and_a_command_have_no_mentions() {
+fn shell_lines_and_commands_have_no_mentions() {
     let mut state = screen();
     press(&mut state, "!git show @");
     assert_eq!(state.wanted_files().0, None);
 }
 
 #[test]
-fn a_mention_in_the_middle_keeps_what_stands_around_it() {
+fn a_mention_in_the_middle_keeps_the_text_around_it() {
     let mut state = screen();
     press(&mut state, "compare  now");
     for _ in 0..4 {
@@ -205,7 +205,7 @@ fn a_mention_in_the_middle_keeps_what_stands_around_it() {
 }
 
 #[test]
-fn the_editor_gets_all_of_the_text_and_its_answer_is_one_step_of_undo() {
+fn the_editor_gets_the_whole_text_and_its_result_is_one_step_of_undo() {
     let mut state = screen();
     let paste = "x\n".repeat(50);
     press(&mut state, "see ");
@@ -220,7 +220,7 @@ fn the_editor_gets_all_of_the_text_and_its_answer_is_one_step_of_undo() {
 }
 
 #[test]
-fn an_editor_that_failed_leaves_the_text_and_says_why() {
+fn a_failed_editor_leaves_the_text_and_says_why() {
     let mut state = screen();
     press(&mut state, "a draft");
     let failed = Err(crate::words::input::NO_EDITOR.into());
@@ -230,7 +230,7 @@ fn an_editor_that_failed_leaves_the_text_and_says_why() {
 }
 
 #[test]
-fn the_keys_of_vi_edit_and_escape_keeps_its_meaning_behind_them() {
+fn vi_keys_edit_and_escape_keeps_its_meaning_in_normal_mode() {
     let mut state = screen();
     press(&mut state, "/vim on\n");
     press(&mut state, "hello 世界 world\x1bbdwx");
@@ -248,7 +248,7 @@ fn the_keys_of_vi_edit_and_escape_keeps_its_meaning_behind_them() {
 }
 
 #[test]
-fn vi_cuts_a_unit_whole() {
+fn vi_deletes_a_unit_whole() {
     let mut state = screen();
     press(&mut state, "/vim\na ");
     update(&mut state, Event { at: 0, input: Input::Paste("x\n".repeat(50)) });
@@ -259,7 +259,7 @@ fn vi_cuts_a_unit_whole() {
 }
 
 #[test]
-fn what_people_keep_is_looked_at_once_when_the_list_opens() {
+fn extensions_are_read_once_when_the_list_opens() {
     let mut state = screen();
     let mut type_ = |keys: &str| {
         let key = |c: char| update(&mut state, Event::key(1, KeyCode::Char(c)));
@@ -272,7 +272,7 @@ fn what_people_keep_is_looked_at_once_when_the_list_opens() {
 }
 
 #[test]
-fn a_command_that_was_just_made_joins_the_open_list() {
+fn a_new_command_joins_the_open_list() {
     let mut state = screen();
     press(&mut state, "/summ");
     assert!(!state.palette.is_open());
@@ -292,7 +292,7 @@ fn a_command_that_was_just_made_joins_the_open_list() {
 }
 
 #[test]
-fn files_named_behind_a_command_go_with_it() {
+fn files_named_after_a_command_go_with_it() {
     let mut state = screen();
     let kept = protocol::Catalogue {
         entries: vec![protocol::Entry {
