@@ -1,5 +1,5 @@
-//! What the session is doing at this moment, and for how long: the line over the
-//! input. It knows no clock: times come with the events.
+//! The line over the input: the current activity of the session, and its duration. It has no clock:
+//! times come with the events.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,15 +12,15 @@ use super::{Millis, clean};
 use crate::protocol::{Event, Step, Tier};
 use crate::words::{Lang, context, screen as words};
 
-/// Between two frames of the spinner: eight a second.
+/// The time between two frames of the spinner: eight per second.
 pub const FRAME: Millis = 125;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
     doing: Doing,
-    /// When this began.
+    /// The start of this activity.
     since: Millis,
-    /// When the turn began.
+    /// The start of the turn.
     turn: Millis,
 }
 
@@ -50,7 +50,7 @@ impl Activity {
         self.doing != Doing::Idle
     }
 
-    /// True while something moves by itself and the line must be drawn again.
+    /// True while something moves by itself and the line must be redrawn.
     pub fn moves(&self) -> bool {
         !matches!(self.doing, Doing::Idle | Doing::Asking)
     }
@@ -59,7 +59,7 @@ impl Activity {
         self.doing == Doing::Stopping
     }
 
-    /// Milliseconds since this began.
+    /// The duration of this activity.
     pub fn elapsed(&self, now: Millis) -> Millis {
         now.saturating_sub(self.since)
     }
@@ -68,14 +68,14 @@ impl Activity {
         usize::try_from(now.saturating_sub(self.turn) / FRAME).unwrap_or(0)
     }
 
-    /// The person asked to stop.
+    /// The user asked to stop.
     pub fn stopping(&mut self, now: Millis) {
         if self.is_busy() {
             self.become_(Doing::Stopping, now);
         }
     }
 
-    /// What an event says about it. Once stopping, only the end counts.
+    /// Applies an event. While stopping, only the end counts.
     pub fn apply(&mut self, event: &Event, now: Millis) {
         let doing = match event {
             Event::TurnStarted { .. } => {
@@ -130,7 +130,7 @@ impl Activity {
         }
     }
 
-    /// What is said about it, and the seconds; nothing while idle.
+    /// The activity and its seconds; empty while idle.
     pub fn line(&self, now: Millis, theme: &Theme, lang: Lang, width: usize) -> Line<'static> {
         let (said, style) = match &self.doing {
             Doing::Idle => return Line::default(),

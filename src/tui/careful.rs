@@ -1,13 +1,13 @@
-//! Draws rows whole where terminals disagree on widths.
+//! A ratatui backend that redraws whole rows where terminals disagree on widths.
 //!
-//! Some draw `👍🏽` two cells wide and some four, `→` and `“` one cell or two. The ones
-//! that are wrong leave a piece behind in a cell that both frames call blank, so it would
-//! never be drawn again. A row that has or had such a character is therefore drawn from
-//! end to end whenever something in it changes; what is too much for it is cut by the
-//! terminal, which does not wrap lines while it is ours.
+//! Some draw `👍🏽` two cells wide and some four, `→` and `“` one cell or two. A terminal with a
+//! different width leaves a remnant in a cell that is blank in both frames, so it would never be
+//! redrawn. A row that contains or contained such a character is therefore drawn from end to end
+//! whenever something in it changes; the terminal cuts what does not fit, since line wrapping is
+//! off while the screen is active.
 //!
-//! Links are told here as well (OSC 8), because they belong to cells and the frame knows
-//! no such thing: a row whose links changed is drawn whole, too.
+//! Links (OSC 8) are sent here too, because they belong to cells and ratatui's frame does not know
+//! them: a row whose links changed is also redrawn whole.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -25,16 +25,16 @@ use super::transcript::Anchor;
 #[derive(Debug)]
 pub struct Careful<W: Write> {
     inner: CrosstermBackend<W>,
-    /// What stands on the terminal.
+    /// The content of the terminal.
     shown: Buffer,
-    /// Rows that have or had such a character since they were drawn whole.
+    /// Rows that contained such a character at any time since they were last drawn whole.
     doubtful: Vec<bool>,
-    /// The links of the frame that comes, and those that stand on the terminal.
+    /// The links of the coming frame, and those on the terminal.
     links: Shared,
     told: Vec<Anchor>,
 }
 
-/// What leads somewhere in a frame, from whoever draws it.
+/// The links of a frame, from the drawing code.
 pub type Shared = Rc<RefCell<Vec<Anchor>>>;
 
 impl<W: Write> Careful<W> {
@@ -48,10 +48,10 @@ impl<W: Write> Careful<W> {
         }
     }
 
-    /// Takes the changes in; says which rows they touch.
+    /// Takes in the changes; returns the rows they touch.
     fn take(&mut self, changes: &[(u16, u16, Cell)]) -> Vec<u16> {
         let mut rows = Vec::new();
-        // At once, not cell by cell: a first frame touches them all.
+        // At once, not cell by cell: a first frame touches all cells.
         if let Some(x) = changes.iter().map(|(x, _, _)| *x).max()
             && let Some(y) = changes.iter().map(|(_, y, _)| *y).max()
         {
@@ -59,7 +59,8 @@ impl<W: Write> Careful<W> {
         }
         for (x, y, cell) in changes {
             self.shown[(*x, *y)] = cell.clone();
-            // The cells a wide character covers are not told: what stood there is gone.
+            // The cells that a wide character covers are not part of the changes, but their content
+            // is gone.
             let covered = (x + 1..self.shown.area.width).zip(1..cell.symbol().width());
             for (covered, _) in covered {
                 self.shown[(covered, *y)].reset();
@@ -99,7 +100,7 @@ impl<W: Write> Careful<W> {
         self.told.clear();
     }
 
-    /// Rows whose links are not those that the terminal was told.
+    /// Rows whose links differ from those on the terminal.
     fn relinked(&mut self) -> Vec<u16> {
         let now = self.links.borrow();
         let others = |one: &[Anchor], other: &[Anchor]| -> Vec<u16> {
@@ -112,7 +113,7 @@ impl<W: Write> Careful<W> {
         rows
     }
 
-    /// One row from end to end, its links told.
+    /// Draws one row from end to end, with its links.
     fn draw_whole(&mut self, y: u16) -> io::Result<()> {
         let links: Vec<Anchor> =
             self.links.borrow().iter().filter(|link| link.y == y).cloned().collect();
@@ -134,15 +135,15 @@ impl<W: Write> Careful<W> {
     }
 }
 
-/// Pieces of one link in several rows light up together.
+/// One id for all pieces of a link, so that the terminal highlights them together across rows.
 fn id(address: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     address.hash(&mut hasher);
     hasher.finish() >> 32
 }
 
-/// Whether terminals may disagree on the width of a character: it is made of several, or
-/// Unicode calls it ambiguous.
+/// Whether terminals may disagree on the width of a character: it consists of several, or Unicode
+/// calls its width ambiguous.
 fn is_doubtful(symbol: &str) -> bool {
     !symbol.is_ascii() && (symbol.chars().nth(1).is_some() || symbol.width() != symbol.width_cjk())
 }
@@ -204,7 +205,7 @@ impl<W: Write> Backend for Careful<W> {
         self.inner.clear_region(kind)
     }
 
-    /// Asked before each frame; crossterm would open the terminal anew each time.
+    /// Called before each frame; crossterm would reopen the terminal each time.
     fn size(&self) -> io::Result<Size> {
         terminal::size()
             .map_or_else(|| self.inner.size(), |(width, height)| Ok(Size { width, height }))
@@ -260,7 +261,7 @@ mod tests {
         careful.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell))).unwrap();
     }
 
-    /// The bytes each of these draws takes, one after the other.
+    /// The number of bytes that each of these draws takes, in order.
     fn bytes(draws: &[&[(u16, u16, &str)]]) -> Vec<usize> {
         let measure = |count: usize| {
             let mut counter = Counter::default();
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_had_a_doubtful_character_is_drawn_whole_once_more() {
+    fn a_row_that_had_a_doubtful_character_is_redrawn_whole_once() {
         let sent = bytes(&[
             &[(0, 0, "👍🏽"), (2, 0, "a"), (30, 0, "z")],
             &[(0, 0, "b"), (1, 0, " ")],
@@ -284,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_a_character_of_ambiguous_width_is_drawn_whole() {
+    fn a_row_with_a_character_of_ambiguous_width_is_redrawn_whole() {
         let sent = |mark| bytes(&[&[(0, 0, mark), (40, 0, "z")], &[(3, 0, "x")]])[1];
         assert!(sent("→") > 40 && sent("“") > 40);
         assert!(sent("╌") < 40 && sent("ñ") < 40);
     }
 
     #[test]
-    fn a_link_is_told_once_and_taken_back_when_it_goes() {
+    fn a_link_is_sent_once_and_removed_when_it_goes() {
         let links = Shared::default();
         let mut out = Vec::new();
         let mut careful = Careful::new(&mut out, Rc::clone(&links));
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_wide_character_covered_does_not_come_back() {
+    fn text_covered_by_a_wide_character_does_not_reappear() {
         let mut out = Vec::new();
         let mut careful = Careful::new(&mut out, Shared::default());
         let draw = |careful: &mut Careful<&mut Vec<u8>>, cells: &[(u16, &str)]| {
@@ -331,7 +332,7 @@ mod tests {
         };
         draw(&mut careful, &[(0, "a"), (1, "b"), (2, "c"), (3, "d"), (9, "“")]);
         draw(&mut careful, &[(0, "中"), (2, "文")]);
-        // Only the cells that were seen are told to be blank.
+        // Only the visible cells are sent as blanks.
         draw(&mut careful, &[(0, " "), (2, " ")]);
         drop(careful);
         let out = String::from_utf8(out).unwrap();
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_row_is_drawn_as_it_changes() {
+    fn an_ordinary_row_is_drawn_only_where_it_changes() {
         let sent = bytes(&[&[(0, 0, "中"), (30, 0, "z")], &[(5, 0, "x")]]);
         assert!(sent[1] < 30, "{sent:?}");
     }

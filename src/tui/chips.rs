@@ -1,5 +1,5 @@
-//! Suggestions under an answer and on the start screen: Tab walks them into an empty
-//! input, Alt with a digit takes one. They are only ever filled in, never sent.
+//! Suggestions under an answer and on the welcome screen: Tab cycles them through an empty input,
+//! Alt with a digit inserts one. They are only inserted, never sent.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::clean;
 use super::paint::{self, Pen};
 
-/// As many as there are digits.
+/// One per digit.
 const MOST: usize = 9;
 const ROWS: u16 = 2;
 const GAP: usize = 3;
@@ -16,7 +16,7 @@ const GAP: usize = 3;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chips {
     texts: Vec<String>,
-    /// The one that was filled in last.
+    /// The one inserted last.
     filled: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ impl Chips {
         self.filled = None;
     }
 
-    /// The suggestion with this number, counted from 1.
+    /// The suggestion with this number, from 1.
     pub fn nth(&mut self, number: usize) -> Option<&str> {
         let at = number.checked_sub(1)?;
         let text = self.texts.get(at)?;
@@ -36,13 +36,13 @@ impl Chips {
         Some(text)
     }
 
-    /// The one after the one that was filled in last.
+    /// The suggestion after the one inserted last.
     pub fn next(&mut self) -> Option<&str> {
         let at = self.filled.map_or(0, |at| (at + 1) % self.texts.len().max(1));
         self.nth(at + 1)
     }
 
-    /// True when `input` is a suggestion as it was filled in.
+    /// True when `input` is a suggestion as inserted.
     pub fn is_filled(&self, input: &str) -> bool {
         self.filled.and_then(|at| self.texts.get(at)).is_some_and(|text| text == input)
     }
@@ -67,7 +67,7 @@ impl Chips {
         }
     }
 
-    /// What stands in each row.
+    /// The content of each row.
     fn layout(&self, width: u16) -> Vec<Vec<(usize, String)>> {
         let room = usize::from(width).saturating_sub(3);
         let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tab_walks_around() {
+    fn tab_wraps_around() {
         let mut chips = Chips::default();
         chips.set(&["one", "two"]);
         assert_eq!(chips.next(), Some("one"));

@@ -1,5 +1,5 @@
-//! What can be chosen from a list, and what a choice does: themes are tried on while
-//! the mark moves, a model is set when it is taken, a saved session is taken up.
+//! The pickers and what their choices do: a theme is previewed while it is selected, a model is set
+//! when it is confirmed, a saved session is resumed.
 
 use super::event::{Effect, Millis};
 use super::modal::{Choice, Choose, Modal, Row, Topic};
@@ -10,7 +10,7 @@ use crate::commands::NO_BOT;
 use crate::protocol::{ExportFormat, Op, Report, Rewind, SessionRow};
 use crate::words::{Say, Word, screen as words};
 
-/// What the built-in themes are for.
+/// Descriptions of the built-in themes.
 const ABOUT: &[(&str, Word)] = &[
     (AUTO, words::THEME_AUTO),
     ("dark", words::THEME_DARK),
@@ -37,7 +37,7 @@ pub fn themes(state: &mut State) {
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
-/// The models as far as they are known; else the server is asked for them.
+/// The known models; if there are none, the server is asked.
 pub fn models(state: &mut State) -> Vec<Effect> {
     let choose = Choose::new(Topic::Model, model_rows(state), &state.facts.model);
     state.modals.open(Modal::Choose(Box::new(choose)));
@@ -53,7 +53,7 @@ fn model_rows(state: &State) -> Vec<Row> {
     state.known.models.iter().map(row).collect()
 }
 
-/// The server said which models it has.
+/// The server listed its models.
 pub fn models_came(state: &mut State) {
     let rows = model_rows(state);
     if let Some(choose) = state.modals.choosing()
@@ -63,7 +63,7 @@ pub fn models_came(state: &mut State) {
     }
 }
 
-/// The bots, and going on without one.
+/// The bots, and the choice to continue without one.
 pub fn bots(state: &mut State) {
     let now = state.facts.bot.as_deref().unwrap_or(NO_BOT);
     let about = |name: &str, about: Say| match name == now {
@@ -83,7 +83,7 @@ pub fn bots(state: &mut State) {
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
-/// Saved sessions; they come when they are read.
+/// Saved sessions; the rows are added once they are read.
 pub fn sessions(state: &mut State) -> Vec<Effect> {
     let choose = Choose::new(Topic::Session, Vec::new(), "");
     state.modals.open(Modal::Choose(Box::new(choose)));
@@ -118,7 +118,7 @@ pub fn turns(state: &mut State) {
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
-/// What is taken back with a turn, since files were changed in it or after it.
+/// The parts to undo with a turn, since it or a later one changed files.
 pub fn what(state: &mut State, turn: u64, files: usize) {
     let lang = state.dress.lang;
     let rows = (1..).zip(Rewind::ALL).map(|(number, what)| {
@@ -134,11 +134,11 @@ pub fn what(state: &mut State, turn: u64, files: usize) {
     state.modals.open(Modal::Choose(Box::new(choose)));
 }
 
-/// The values of the rows of [`leave`] that are no path.
+/// The values of the rows of [`leave`] that are not paths.
 const OTHER: &str = "other";
 const LOSE: &str = "lose";
 
-/// Leaving, unless something would be lost by it: that is asked.
+/// Quits, unless something would be lost: then the user is asked.
 pub fn leave(state: &mut State) -> Vec<Effect> {
     let lang = state.dress.lang;
     let unsaved = state.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere);
@@ -178,7 +178,7 @@ fn chose_to_leave(state: &mut State, how: String) -> Vec<Effect> {
     }
 }
 
-/// The facts are new: whoever waited for a file to be written to leave leaves.
+/// New facts arrived: if quitting waited for a file to be written, quit now.
 pub fn leave_when_written(state: &mut State) -> Vec<Effect> {
     let is_lost = state.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
     match state.person.leaves_when_written && !is_lost {
@@ -199,7 +199,7 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
     match (topic, choice) {
         (Topic::Theme, Choice::Marked(name)) => try_on(state, &name),
         (Topic::Theme, Choice::Taken(name)) => {
-            // What cannot be had leaves what was worn, also in view.
+            // If the theme is unavailable, the current one stays, also in view.
             let worn = state.dress.worn.clone();
             let _ = state.dress.put_on(&worn);
             return submit::set_theme(state, &name);
@@ -236,7 +236,7 @@ pub fn chose(state: &mut State, topic: Topic, choice: Choice, at: Millis) -> Vec
     Vec::new()
 }
 
-/// Changes what is seen, not what is worn.
+/// Shows a theme without changing the current one.
 fn try_on(state: &mut State, name: &str) {
     let dress = &mut state.dress;
     let tried: Result<Theme, Say> = dress.wardrobe.theme(name, dress.depth, dress.ground);

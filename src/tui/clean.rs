@@ -1,7 +1,7 @@
-//! Foreign text on its way into cells: cleaned, measured, wrapped, shortened.
+//! Prepares foreign text for cells: cleans, measures, wraps and shortens it.
 //!
-//! What may be shown at all is decided by [`crate::safety::clean`]; this file knows
-//! columns. Widths are counted by grapheme cluster, here and nowhere else.
+//! [`crate::safety::clean`] decides which characters may be shown; this file deals with columns.
+//! Widths are counted by grapheme cluster, here and nowhere else.
 
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ mod rows;
 
 pub use rows::{cut, rows};
 
-/// Columns to the next tab stop.
+/// Columns between two tab stops.
 pub(super) const TAB: usize = 4;
-/// Stands for what is left out.
+/// The mark for omitted text.
 pub(super) const GAP: &str = "...";
 
 /// One line in one style: line breaks shown as `\n`, tabs as spaces.
@@ -27,22 +27,22 @@ pub fn line(text: &str, style: Style) -> Line<'static> {
     Line::styled(flat(text), style)
 }
 
-/// The text without anything that hides or moves; line breaks and tabs are kept.
+/// The text without hidden characters and cursor movements; line breaks and tabs are kept.
 pub fn text(text: &str) -> String {
     clean(text, Source::Text)
 }
 
-/// The same on one line: line breaks become `\n`, tabs spaces.
+/// The text on one line: line breaks become `\n`, tabs spaces.
 pub fn flat(foreign: &str) -> String {
     expand(&text(foreign).replace('\n', "\\n"))
 }
 
-/// How many columns a text takes.
+/// The number of columns of a text.
 pub fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(cells).sum() }
 }
 
-/// The columns of one grapheme cluster.
+/// The number of columns of one grapheme cluster.
 fn cells(cluster: &str) -> usize {
     cluster.width()
 }
@@ -58,7 +58,7 @@ pub fn wrap(foreign: &str, width: usize) -> Vec<String> {
     out
 }
 
-/// One line of at most `width` columns; what is left out of the middle shows as `...`.
+/// One line of at most `width` columns; `...` replaces the middle of a longer text.
 pub fn elide_middle(foreign: &str, columns: usize) -> String {
     let text = flat(foreign);
     let gap = width(GAP);
@@ -72,7 +72,7 @@ pub fn elide_middle(foreign: &str, columns: usize) -> String {
     format!("{}{GAP}{}", head(&text, kept.div_ceil(2)), tail(&text, kept / 2))
 }
 
-/// One line of at most `width` columns; what is left out of the end shows as `...`.
+/// One line of at most `width` columns; `...` replaces the end of a longer text.
 pub fn elide_end(foreign: &str, columns: usize) -> String {
     let text = flat(foreign);
     if width(&text) <= columns {
@@ -84,7 +84,7 @@ pub fn elide_end(foreign: &str, columns: usize) -> String {
     }
 }
 
-/// Tabs as spaces, up to the next stop.
+/// Replaces tabs by spaces, up to the next stop.
 pub fn expand(line: &str) -> String {
     if !line.contains('\t') {
         return line.to_owned();
@@ -104,7 +104,7 @@ pub fn expand(line: &str) -> String {
     out
 }
 
-/// A step's work as one would type it: for reading, never for running.
+/// A step's work as a command line: for reading, never for running.
 pub fn command(work: &Work) -> String {
     match work {
         Work::Exec { program, args } => {
@@ -120,7 +120,7 @@ pub fn command(work: &Work) -> String {
     }
 }
 
-/// One argument as a shell reads it; unseen characters make it `$'…'`.
+/// One argument in shell syntax; invisible characters make it `$'…'`.
 pub fn quote(arg: &str) -> String {
     let bare = |c: char| c.is_alphanumeric() || "_@%+=:,./-^".contains(c);
     let escaped = escape(arg);
@@ -133,14 +133,14 @@ pub fn quote(arg: &str) -> String {
     }
 }
 
-/// One row out of its line, never wider than `width`: a character that is wider than
-/// the whole screen is shown as `?`.
+/// One row of its line, never wider than `width`: a character that is wider than the whole screen
+/// is shown as `?`.
 fn fit(line: &str, row: Range<usize>, columns: usize) -> String {
     let row = line.get(row).unwrap_or_default();
     if width(row) <= columns { row.to_owned() } else { "?".repeat(columns.min(1)) }
 }
 
-/// The longest start of `text` in `columns`.
+/// The longest start of `text` that fits into `columns`.
 fn head(text: &str, columns: usize) -> &str {
     let mut used = 0;
     let fits = |cluster: &&str| {
@@ -151,7 +151,7 @@ fn head(text: &str, columns: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// The longest end of `text` in `columns`.
+/// The longest end of `text` that fits into `columns`.
 fn tail(text: &str, columns: usize) -> &str {
     let mut used = 0;
     let fits = |cluster: &&str| {

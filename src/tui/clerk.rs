@@ -1,8 +1,7 @@
-//! Keeps what must outlive the screen, on a thread of its own: each line as it is sent,
-//! what waits as soon as it changes, and what stands in the input before the frame that
-//! shows it, so that a killed program loses nothing that was seen. What was sent stays in
-//! the draft until the session has it in its file. A machine that loses its power loses no
-//! more than what was typed since the last rest.
+//! Saves on a thread what must outlive the screen: each line when it is sent, the queue when it
+//! changes, and the input before the frame that shows it, so that a killed program loses nothing
+//! that was visible. A sent line stays in the draft until the session has written it to its file. A
+//! power failure loses at most what was typed since the last pause.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -23,23 +22,23 @@ use crate::protocol;
 use crate::safety::redact::{Redactor, is_masked};
 use crate::words::Say;
 
-/// How long the last words may take.
+/// How long the thread may take to finish.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// How long nothing is typed before the input is written to the disk itself, and how long at
-/// most it is not.
+/// The input is synced to the disk after this pause in typing, and at the latest after the second
+/// span.
 const REST: Millis = 500;
 const MOST: Millis = 5_000;
-/// A draft of so many bytes may be written once in a millisecond, a longer one less often.
+/// A draft of this many bytes may be written once per millisecond, a longer one less often.
 const BYTES: usize = 256;
-/// How long a frame waits for what it shows to be written. Where the disk takes longer, no
-/// frame waits until it has caught up.
+/// How long a frame waits until what it shows is written. If the disk takes longer, no frame waits
+/// until it has caught up.
 const GRACE: Duration = Duration::from_millis(30);
-/// How long a line that was sent stays in the draft when the session begins nothing with it,
-/// as with most commands.
+/// How long a sent line stays in the draft when the session does not start anything with it, as
+/// with most commands.
 const HELD: Millis = 5_000;
 
-/// Where to keep what; `None`: it is not kept.
+/// The files to save to; `None`: not saved.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     pub history: Option<PathBuf>,
@@ -50,20 +49,20 @@ pub struct Files {
 pub struct Clerk {
     desk: Sender<Paper>,
     done: oneshot::Receiver<()>,
-    /// What the thread was given last, and whether it is only in passing.
+    /// The draft that the thread was given last, and whether it was unsynced.
     given: Draft,
     passing: bool,
-    /// What was typed since the draft went to the disk itself: when the first of it came,
-    /// and when it does.
+    /// Typing since the draft was last synced: the time of the first key, and the time it is synced
+    /// at.
     typed: Option<(Millis, Millis)>,
-    /// Ends when what was given in passing last is written.
+    /// Closes when the last unsynced draft is written.
     written: Option<Receiver<()>>,
     is_slow: bool,
     /// Something was typed since the last frame.
     fresh: bool,
-    /// Before this the draft is not written again for a frame.
+    /// Before this time the draft is not written again for a frame.
     again: Millis,
-    /// Lines that were sent and are not in the session yet, and until when that is waited for.
+    /// Lines that were sent but are not in the session yet, and how long to wait for that.
     sent: (VecDeque<String>, Millis),
 }
 
@@ -71,7 +70,7 @@ pub struct Clerk {
 enum Paper {
     Line(String),
     Draft(Draft),
-    /// A draft that changes in a moment: what a killed program must leave, and no more.
+    /// A draft that will change in a moment: it is written, to survive a kill, but not synced.
     Passing(Draft, Sender<()>),
 }
 
@@ -82,10 +81,10 @@ impl Clerk {
         let (over, done) = oneshot::channel();
         let work = move || {
             file_away(&files, &papers);
-            // Nobody may be waiting any more.
+            // The receiver may be gone.
             let _ = over.send(());
         };
-        // Without a thread nothing is kept: a pity, not a fault to stop for.
+        // Without the thread nothing is saved, which is not worth stopping for.
         let _ = thread::Builder::new().name("clerk".into()).spawn(work);
         Clerk {
             desk,
@@ -101,7 +100,7 @@ impl Clerk {
         }
     }
 
-    /// A line that was sent. Until the session has it, it stands in the draft.
+    /// A line was sent. It stays in the draft until the session has it.
     pub fn line(&mut self, line: String, at: Millis) {
         self.sent.0.push_back(line.clone());
         self.sent.1 = at + HELD;
@@ -110,17 +109,17 @@ impl Clerk {
         let _ = self.desk.send(Paper::Line(line));
     }
 
-    /// Something happened that may change the input.
+    /// Takes note of an event that may change the input.
     pub fn happened(&mut self, input: &Input, at: Millis) {
         let typed = match input {
             Input::Key(_) | Input::Paste(_) | Input::Edited(_) | Input::First(_) => true,
-            // A message that was taken back stands in the input.
+            // An undone message is put into the input.
             Input::Session(event) => {
                 matches!(**event, protocol::Event::Queued { .. } | protocol::Event::Rewound { .. })
             }
             _ => false,
         };
-        // The session has it now, in its file or among what waits: it is not offered again.
+        // The session has it now, in its file or in its queue: it is not offered again.
         if matches!(input, Input::Session(event) if self.taken(event)) {
             self.typed = Some((at, at));
         } else if typed {
@@ -130,13 +129,13 @@ impl Clerk {
         }
     }
 
-    /// True when something of what was sent is in the session now.
+    /// True when one of the sent lines is in the session now.
     fn taken(&mut self, event: &protocol::Event) -> bool {
         let (sent, _) = &mut self.sent;
         let before = sent.len();
         match event {
             protocol::Event::TurnStarted { text, .. } => {
-                // It may stand there in other words, as what a command is made into.
+                // The text may differ from the line, such as the expansion of a command.
                 let at = sent.iter().position(|line| line == text).unwrap_or(0);
                 sent.remove(at);
             }
@@ -146,7 +145,7 @@ impl Clerk {
         sent.len() < before
     }
 
-    /// Gives the thread what is due: what waits at once, what is written after a rest.
+    /// Gives the thread what is due: the queue at once, the input after a pause.
     pub fn look(&mut self, state: &State, at: Millis) {
         let Some((_, due)) = self.typed else { return };
         let (queue, later) = state.queue.waiting();
@@ -170,8 +169,7 @@ impl Clerk {
         }
     }
 
-    /// A frame is about to show what was typed: the thread has it first, though not yet on
-    /// the disk itself.
+    /// Before a frame shows typed text, the thread writes it, without syncing it.
     pub fn shows(&mut self, state: &State, at: Millis) {
         if self.fresh && self.again <= at {
             self.fresh = false;
@@ -199,19 +197,19 @@ impl Clerk {
         }
     }
 
-    /// What a start after a kill is to offer.
+    /// The draft to offer after a kill.
     fn with_sent(&self, draft: Draft) -> Draft {
         let input = (!draft.shown.trim().is_empty()).then_some(&draft.shown);
         let lines: Vec<&str> = self.sent.0.iter().chain(input).map(String::as_str).collect();
         Draft { shown: lines.join("\n"), ..draft }
     }
 
-    /// When there is something to give though nothing happens.
+    /// When something is due even if no event comes.
     pub fn wakes_at(&self) -> Option<Millis> {
         self.typed.map(|(_, due)| due)
     }
 
-    /// The last paper. Waits until all is written, for a moment at most.
+    /// Saves the last draft. Waits until all is written, for a moment at most.
     pub async fn close(self, draft: Draft) {
         let _ = self.desk.send(Paper::Draft(draft));
         drop(self.desk);
@@ -222,11 +220,11 @@ impl Clerk {
 fn file_away(files: &Files, papers: &Receiver<Paper>) {
     let mut history = None;
     let secrets = Redactor::new([("", ""); 0], [0; 16]);
-    // Who waits for a draft also waits for one that takes its place.
+    // Waiters for a draft also wait for the one that replaces it.
     let (mut waiting, mut owed) = (VecDeque::new(), Vec::new());
     while let Some(paper) = waiting.pop_front().or_else(|| papers.recv().ok()) {
         waiting.extend(papers.try_iter());
-        // Of drafts that came while the disk was slow the last one counts.
+        // Of the drafts that arrived while the disk was slow, only the last counts.
         let is_draft = |paper: &Paper| !matches!(paper, Paper::Line(_));
         if is_draft(&paper) && waiting.iter().any(is_draft) {
             if let Paper::Passing(_, done) = paper {
@@ -235,7 +233,7 @@ fn file_away(files: &Files, papers: &Receiver<Paper>) {
             continue;
         }
         let written = match (paper, &files.history, &files.draft) {
-            // A line with a key in it is sent and forgotten; a draft of one stays a draft.
+            // A line that contains a key is sent but not saved; a draft of one stays a draft.
             (Paper::Line(line), Some(_), _) if is_masked(&secrets.mask(&line)) => Ok(()),
             (Paper::Line(line), Some(file), _) => {
                 history.get_or_insert_with(|| History::open(file.clone())).add(&line)
@@ -256,10 +254,10 @@ fn file_away(files: &Files, papers: &Receiver<Paper>) {
     }
 }
 
-/// Keeps a setting, by its key and value, for the next start. It may wait for a disk.
+/// Saves a setting, by its key and value, for the next start. It may wait for a disk.
 pub type Keep = Arc<dyn Fn(&str, &str) -> Result<(), Say> + Send + Sync>;
 
-/// Keeps settings where waiting is allowed.
+/// Saves settings where waiting is allowed.
 pub struct Keeper {
     keep: Keep,
     pub faults: (UnboundedSender<Say>, UnboundedReceiver<Say>),
@@ -285,7 +283,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_was_handed_in_is_written_when_the_clerk_closes() {
+    async fn everything_is_written_before_the_thread_ends() {
         let folder = tempfile::tempdir().expect("a folder");
         let (history, kept) = (folder.path().join("history"), folder.path().join("d.json"));
         let files = Files { history: Some(history.clone()), draft: Some(kept.clone()) };
@@ -298,7 +296,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_files_nothing_is_kept_and_nothing_fails() {
+    async fn without_files_nothing_is_saved_and_nothing_fails() {
         let mut clerk = Clerk::start(Files::default(), Draft::default());
         clerk.line("one".into(), 0);
         clerk.close(Draft::of("half")).await;

@@ -1,8 +1,8 @@
-//! The clipboard: which ways lead to it from here, and which one worked.
+//! The clipboard: the ways to reach it from here, and which of them worked.
 //!
-//! The terminal is always asked, with OSC 52, and never answers. Beside that a program
-//! of this machine is given the text, unless this machine is not the one the person
-//! sits at: then its clipboard is nobody's.
+//! The terminal is always asked, with OSC 52, and never answers. In addition a program of this
+//! machine gets the text, unless the user sits at another machine: the clipboard here is then of no
+//! use.
 
 use std::future::pending;
 
@@ -11,21 +11,21 @@ use tokio::task::JoinHandle;
 use crate::tools::exec::{Feed, ask, feed};
 use crate::words::{Say, screen as words};
 
-/// What is known of the surroundings: plain data, gathered by the caller.
+/// Facts about the environment: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clipboard {
-    /// Of [`Clipboard::VARIABLES`], those that are set.
+    /// Those of [`Clipboard::VARIABLES`] that are set.
     pub variables: Vec<(String, String)>,
 }
 
-/// A program that takes a text.
+/// A program that copies a text.
 #[derive(Debug)]
 struct Way {
-    /// The variable without which it is of no use.
+    /// The variable that it requires.
     needs: &'static str,
     program: &'static str,
     args: &'static [&'static str],
-    /// It reaches the person also from another machine.
+    /// It also reaches the user on another machine.
     far: bool,
 }
 
@@ -39,26 +39,26 @@ const WAYS: &[Way] = &[
     Way { needs: "TMUX", program: "tmux", args: &["load-buffer", "-w", "-"], far: true },
 ];
 
-/// What lies between here and the terminal.
+/// The program between here and the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Through {
     Nothing,
-    /// It hands a sequence on only when that is wrapped, and it may be told not to.
+    /// Passes a sequence on only when it is wrapped, and only if its settings allow that.
     Tmux,
 }
 
-/// What was copied, and how.
+/// The copied text, and how it was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
     pub chars: usize,
     /// The program that took it; `None`: only the terminal was asked.
     pub program: Option<&'static str>,
-    /// What took it keeps it to itself.
+    /// The program keeps the text to itself.
     pub held_back: bool,
 }
 
 impl Copied {
-    /// How it went, for the person.
+    /// A message about the result.
     pub fn say(self) -> Say {
         match self.program {
             Some("tmux") if self.held_back => words::COPIED_TMUX_ONLY.with("n", self.chars),
@@ -70,7 +70,7 @@ impl Copied {
 }
 
 impl Clipboard {
-    /// What it has to know of the environment.
+    /// The environment variables it needs.
     pub const VARIABLES: &[&str] = &[
         "DISPLAY",
         "HOME",
@@ -107,7 +107,7 @@ impl Clipboard {
         Copied { chars, program: None, held_back: false }
     }
 
-    /// Whether tmux was told to leave the terminal's clipboard alone.
+    /// Whether tmux is set to leave the terminal's clipboard alone.
     async fn tmux_keeps_it(&self) -> bool {
         let args = &["show-options", "-sv", "set-clipboard"];
         let with = Feed { program: "tmux", args, variables: self.variables.clone() };
@@ -115,7 +115,7 @@ impl Clipboard {
     }
 }
 
-/// Windows reads UTF-16, all others UTF-8.
+/// Windows reads UTF-16, all other programs UTF-8.
 fn encoded(program: &str, text: &str) -> Vec<u8> {
     match program {
         "clip.exe" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
@@ -123,7 +123,7 @@ fn encoded(program: &str, text: &str) -> Vec<u8> {
     }
 }
 
-/// Has texts copied, one at a time, while the screen goes on.
+/// Copies texts in the background, one at a time.
 #[derive(Debug)]
 pub struct Copier {
     clipboard: Clipboard,
@@ -135,7 +135,7 @@ impl Copier {
         Copier { clipboard, work: None }
     }
 
-    /// What a sequence for the terminal has to pass.
+    /// The program that a sequence for the terminal passes through.
     pub fn through(&self) -> Through {
         match self.clipboard.is_set("TMUX") {
             true => Through::Tmux,
@@ -143,14 +143,14 @@ impl Copier {
         }
     }
 
-    /// Begins to copy; what was still being copied is given up.
+    /// Begins to copy; a copy still in progress is abandoned.
     pub fn copy(&mut self, text: String) {
         if let Some(before) = self.work.replace(tokio::spawn(self.clipboard.clone().copy(text))) {
             before.abort();
         }
     }
 
-    /// Waits until it is done; for ever while there is nothing to do.
+    /// Waits for the result; for ever while nothing is being copied.
     pub async fn copied(&mut self) -> Copied {
         loop {
             let Some(work) = &mut self.work else { return pending().await };
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn only_programs_that_can_reach_the_person_are_tried() {
+    fn only_programs_that_reach_the_user_are_tried() {
         assert_eq!(programs(&["DISPLAY"]), ["xclip", "xsel"]);
         assert_eq!(programs(&["DISPLAY", "WAYLAND_DISPLAY", "TMUX"])[0], "wl-copy");
         assert_eq!(programs(&["HOME", "TMUX"]), ["pbcopy", "tmux"]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_or_the_terminal_got_is_told_apart() {
+    fn the_message_names_the_program_or_the_terminal() {
         let say = |program| Copied { chars: 3, program, held_back: false }.say().text(Lang::En);
         let kept = Copied { chars: 3, program: Some("tmux"), held_back: true };
         assert!(kept.say().text(Lang::En).contains("set-clipboard"));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_gets_its_own_encoding() {
+    fn windows_gets_utf_16() {
         assert_eq!(encoded("clip.exe", "中"), [0x2d, 0x4e]);
         assert_eq!(encoded("pbcopy", "中"), "中".as_bytes());
     }

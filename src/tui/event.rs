@@ -1,4 +1,4 @@
-//! What happens to the screen, and what it wants done: plain data on both sides of
+//! The events of the screen and the effects they have: plain data on both sides of
 //! [`super::update::update`].
 
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -9,10 +9,10 @@ use super::theme::Ground;
 use crate::protocol::{self, AskId, Op};
 use crate::words::Say;
 
-/// Milliseconds since the screen began: the clock is the driver's.
+/// Milliseconds since the screen began; the driver has the clock.
 pub type Millis = u64;
 
-/// Something that happened, and when.
+/// An event and its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     pub at: Millis,
@@ -24,22 +24,22 @@ pub enum Input {
     Key(KeyEvent),
     Paste(String),
     Mouse(MouseEvent),
-    /// The terminal has another size now; the next drawing will know it.
+    /// The terminal has another size, which the next frame reads.
     Resized,
-    /// What was to be copied has been sent on.
+    /// A text was copied.
     Copied(Copied),
     FocusGained,
     FocusLost,
-    /// The terminal said what its background is.
+    /// The terminal reported its background.
     Ground(Ground),
     Session(Box<protocol::Event>),
-    /// A setting could not be kept, and why.
+    /// A setting could not be saved, and why.
     NotKept(Box<Say>),
-    /// Nothing happened but the time.
+    /// Time passed.
     Tick,
-    /// The person's own editor was closed: the text, or why there is none.
+    /// The external editor was closed: the text, or why there is none.
     Edited(Result<String, Say>),
-    /// The first message, sent as if it had been typed.
+    /// The first message, sent as if typed.
     First(String),
 }
 
@@ -47,31 +47,31 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     Send(Op),
-    /// Look whether the commands and skills people keep have changed.
+    /// Check whether the user's commands and skills have changed.
     Look,
-    /// Keep this line in the history: it was sent.
+    /// Save this line in the history: it was sent.
     Keep(String),
-    /// Leave the screen.
+    /// Quit.
     Quit,
-    /// Draw everything anew, trusting nothing of what is there.
+    /// Redraw everything, regardless of what is on the terminal.
     Redraw,
-    /// Put this into the clipboard.
+    /// Copy this to the clipboard.
     Copy(String),
     /// Show this on the normal screen until a key is pressed.
     Dump(String),
-    /// Call somebody who looks elsewhere, with a text of our own.
+    /// Notify a user who is looking elsewhere, with a fixed text.
     Ring(Ring, &'static str),
     Title(String),
-    /// Ask the terminal for its background; the answer comes when it comes.
+    /// Ask the terminal for its background; the answer may come at any time.
     AskGround,
-    /// Keep this setting for the next start.
+    /// Save this setting for the next start.
     Set {
         key: &'static str,
         value: String,
     },
-    /// Open the person's own editor on this text.
+    /// Open the user's editor on this text.
     Editor(String),
-    /// Leave the terminal to a step, and say so by this answer.
+    /// Hand the terminal to a step, and confirm that with this answer.
     Lend(AskId),
     CaptureMouse,
     ReleaseMouse,

@@ -1,8 +1,8 @@
-//! The list over the input while a mention is written: the files whose names fit what
-//! stands behind the `@`.
+//! The list over the input while a mention is typed: the files whose names match the text after the
+//! `@`.
 //!
-//! Finding is done on a thread of its own, `finder`; this file knows what is looked
-//! for, narrows what has come already, chooses and draws.
+//! A thread, `finder`, searches; this file holds the query, filters the results so far, selects and
+//! draws.
 
 use nucleo_matcher::Matcher;
 use ratatui::buffer::Buffer;
@@ -24,26 +24,26 @@ mod sieve;
 pub use finder::Finder;
 pub use sieve::{Found, Hit, Reach, Sieve};
 
-/// Names that are visible at once.
+/// Names visible at once.
 const ROWS: usize = 8;
 
 #[derive(Debug, Default)]
 pub struct Files {
-    /// The mention that is being written.
+    /// The mention at the cursor.
     mention: Option<Mention>,
-    /// Where a mention begins whose list was closed by hand.
+    /// The start of a mention whose list the user closed.
     closed: Option<(usize, usize)>,
     found: Found,
     chosen: usize,
 }
 
-/// What a key in the list leads to.
+/// The result of a key in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Stay,
-    /// This path is the one.
+    /// This path was chosen.
     Take(String),
-    /// Go on inside this folder.
+    /// Continue inside this folder.
     Enter(String),
 }
 
@@ -53,13 +53,13 @@ impl Files {
         self.mention.is_some() && !self.found.hits.is_empty()
     }
 
-    /// What the finder should look for; `None`: nothing.
+    /// The query for the finder; `None`: no search.
     pub fn wanted(&self) -> Option<&str> {
         self.mention.as_ref().map(|mention| mention.query.as_str())
     }
 
-    /// After each change of the input. What does not fit any more goes at once, so that
-    /// Enter never takes a name that was meant before.
+    /// After each change of the input. Names that no longer match are removed at once, so that
+    /// Enter never inserts a name for an earlier query.
     pub fn refresh(&mut self, mention: Option<Mention>) {
         let at = mention.as_ref().map(|mention| mention.at);
         if at.is_none() || self.closed != at {
@@ -78,12 +78,12 @@ impl Files {
         }
     }
 
-    /// Names that were found. Those for another query came too late.
+    /// Takes results. Those for another query came too late.
     pub fn found(&mut self, found: Found) {
         if self.wanted() == Some(found.query.as_str()) {
             let kept = self.found.hits.get(self.chosen).map(|hit| hit.path.clone());
             let place = |kept: String| found.hits.iter().position(|hit| hit.path == kept);
-            // Who has moved stays where they are; the first stays the first.
+            // A moved selection stays on its item; an unmoved one stays on the first.
             self.chosen = kept.filter(|_| self.chosen > 0).and_then(place).unwrap_or(0);
             self.found = found;
         }
@@ -107,7 +107,7 @@ impl Files {
         Answer::Stay
     }
 
-    /// Draws the list at the bottom of `above`, over whatever is there.
+    /// Draws the list at the bottom of `above`, on top of the content.
     pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &Pen<'_>) {
         let looking = self.found.reach == Reach::Looking;
         if self.mention.is_none() || above.width < 12 || (self.found.hits.is_empty() && !looking) {
@@ -172,8 +172,8 @@ impl Hit {
     }
 }
 
-/// Characters to leave out at the start of a path, so that its end fits, which tells
-/// more than the start.
+/// Characters to omit at the start of a path so that its end fits, which is more useful than the
+/// start.
 fn ends_within(path: &str, columns: usize) -> usize {
     if clean::width(path) <= columns {
         return 0;
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_any_more_goes_before_the_finder_answers() {
+    fn names_that_no_longer_match_are_removed_before_the_finder_answers() {
         let mut files = files("l", &["Cargo.lock", "src/lib.rs"]);
         files.refresh(mention("li"));
         assert_eq!(files.act(Action::Accept), Answer::Take("src/lib.rs".into()));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_was_chosen_stays_when_more_is_found() {
+    fn a_moved_selection_stays_when_more_is_found() {
         let mut files = files("", &["a", "b"]);
         files.act(Action::Next);
         files.found(hits("", &["0", "a", "b", "c"]));
@@ -228,14 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn tab_goes_into_a_folder_and_enter_takes_it() {
+    fn tab_enters_a_folder_and_enter_inserts_it() {
         let mut files = files("", &["src/"]);
         assert_eq!(files.act(Action::Complete), Answer::Enter("src/".into()));
         assert_eq!(files.act(Action::Accept), Answer::Take("src/".into()));
     }
 
     #[test]
-    fn a_list_that_was_closed_stays_closed_for_its_mention() {
+    fn a_closed_list_stays_closed_for_its_mention() {
         let mut files = files("", &["a"]);
         files.act(Action::Close);
         files.refresh(mention("a"));

@@ -1,5 +1,5 @@
-//! Finds the folders that a path may go on to while it is typed. A folder may lie on a disk
-//! that answers late, so each is read on a thread of its own.
+//! Finds the folders that may complete a path while it is typed. A folder may be on a slow disk, so
+//! each is read on its own thread.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use tokio::sync::oneshot;
 
 use crate::safety::absolute;
 
-/// Names that are looked at in one folder.
+/// Names that are read in one folder.
 const MOST: usize = 2_000;
 
-/// The folders in one place, each as it would be typed.
+/// The folders in one place, each as the user would type it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// What is typed before each of them: `../`.
+    /// The text in front of each: `../`.
     pub lead: String,
     pub folders: Vec<String>,
 }
@@ -27,7 +27,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Reads the folder that a typed path has come to; `None`: no path is typed.
+    /// Reads the folder at the end of a typed path; `None`: no path is being typed.
     pub fn look(&mut self, lead: Option<String>, root: &str, home: &Path) {
         if self.lead == lead {
             return;
@@ -42,7 +42,7 @@ impl Folders {
         });
     }
 
-    /// The folders that were found; waits for ever while none are looked for.
+    /// The folders found; waits for ever while no search runs.
     pub async fn found(&mut self) -> Option<Listing> {
         let Some(listing) = &mut self.listing else { return std::future::pending().await };
         let found = listing.await.ok();
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_folders_of_the_place_that_was_typed_are_found_and_no_files() {
+    async fn folders_of_the_typed_path_are_found_but_files_are_not() {
         let root = tempfile::tempdir().expect("a folder");
         for folder in ["ws/src", "lib/deep", "lib/a b", ".hidden"] {
             fs::create_dir_all(root.path().join(folder)).expect("a folder");

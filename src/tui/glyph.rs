@@ -1,9 +1,9 @@
-//! The marks the screen draws with: rules, bars, signs, spinners.
+//! The symbols of the screen: rules, bars, signs, spinners.
 //!
-//! Each takes one column in every terminal. `─`, `│`, `┌`, `…` and most arrows do not:
-//! their width is ambiguous, and where East Asian text is at home many terminals draw
-//! them two columns wide, which tears a frame apart. Not in here: what texts consist
-//! of; a row of those is drawn whole and cut at the edge, see `careful`.
+//! Each takes one column in every terminal. `─`, `│`, `┌`, `…` and most arrows do not: their width
+//! is ambiguous, and many terminals for East Asian text draw them two columns wide, which breaks
+//! frames. Characters of texts are not listed here; a row that contains them is drawn whole and cut
+//! at the edge, see `careful`.
 
 /// A horizontal rule.
 pub const RULE: &str = "╌";
@@ -11,21 +11,21 @@ pub const RULE: &str = "╌";
 pub const HEAVY: &str = "╍";
 /// At the left of code, of quotes and between the columns of a table.
 pub const BAR: &str = "╎";
-/// The same where a line of code goes on in another row.
+/// The bar where a line of code continues in another row.
 pub const BAR_ON: &str = "⋮";
-/// Where the bar of a code block begins.
+/// The top of the bar of a code block.
 pub const BAR_TOP: &str = "╷";
-/// Before what a person wrote.
+/// In front of a message of the user.
 pub const SIGIL: &str = "›";
-/// Before what is chosen in a list, and before the first line of the input.
+/// In front of the selected row of a list, and of the first line of the input.
 pub const CHOSEN: &str = "› ";
 /// As wide as [`CHOSEN`].
 pub const NOT_CHOSEN: &str = "  ";
 pub const DONE: &str = "✓";
 pub const FAILED: &str = "✗";
-/// What turns while something is waited for.
+/// The spinner while something is awaited.
 pub const SPINNER: [&str; 8] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"];
-/// The same beside a step that runs.
+/// The spinner of a running step.
 pub const WHEEL: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛"];
 
 #[cfg(test)]

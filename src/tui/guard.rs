@@ -1,18 +1,18 @@
-//! Who gets a key while a question waits: the question, or the draft that is being
-//! written. Pure: times come with the keys.
+//! Decides who gets a key while a question waits: the question, or the draft. Pure: times come with
+//! the keys.
 //!
-//! A question takes no key until none was pressed for [`QUIET`]: whoever goes on writing
-//! has not read it. Until then, and while something stands in the draft, keys write; one
-//! deliberate key moves the focus.
+//! A question takes no key until none was pressed for [`QUIET`]: a user who goes on typing has not
+//! read it. Until then, and while the draft contains text, keys go to the draft; one deliberate key
+//! moves the focus.
 
 use super::Millis;
 
-/// A question takes its first key after so long without any.
+/// A question takes its first key after this long without any.
 pub const QUIET: Millis = 700;
-/// Who wrote while the turn ran goes on writing for so long, also into an empty draft.
+/// A user who typed while the turn ran may continue for this long, even into an empty draft.
 const AHEAD: Millis = 2_000;
 
-/// Where a key goes.
+/// The target of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
     Question,
@@ -20,19 +20,19 @@ pub enum Focus {
     Draft,
 }
 
-/// What a key is, as far as the focus goes by it.
+/// The kind of a key, as far as it matters for the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It changes a text.
+    /// Changes a text.
     Text,
     Tab,
-    /// An arrow that moves nothing in the draft.
+    /// An arrow that does not move the cursor in the draft.
     Edge,
     Esc,
     Other,
 }
 
-/// What becomes of a key.
+/// What happens to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     To(Focus),
@@ -40,12 +40,12 @@ pub enum Route {
     Moved,
 }
 
-/// What the sheet says about its keys.
+/// What the dialog says about its keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listening {
     /// Keys were pressed just now.
     NotYet,
-    /// Keys write.
+    /// Keys go to the draft.
     ToDraft,
     #[default]
     Here,
@@ -55,57 +55,57 @@ pub enum Listening {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// When the quiet span began: the question opened, or a key was pressed.
+    /// The start of the quiet time: the question opened, or a key was pressed.
     since: Millis,
-    /// The quiet span was kept once, and keys answer since then.
+    /// The quiet time has passed once, and keys answer since then.
     ready: bool,
-    /// The focus was moved to the question by hand.
+    /// The user moved the focus to the question.
     moved: bool,
-    /// When something was written while the turn ran.
+    /// The time of the last typing while the turn ran.
     wrote: Option<Millis>,
     pasted: Option<Millis>,
 }
 
 impl Guard {
-    /// A question can be seen, for the first time or again: nothing of before is for it.
+    /// A question becomes visible, for the first time or again: no earlier key is meant for it.
     pub fn opened(&mut self, now: Millis) {
         (self.since, self.ready, self.moved) = (self.since.max(now), false, false);
     }
 
-    /// A key, a click or a paste that no question is asked about.
+    /// A key, a click or a paste at a time when no question waits for it.
     pub fn pressed(&mut self, now: Millis) {
         self.since = self.since.max(now);
     }
 
-    /// Something was written while the turn ran.
+    /// The user typed while the turn ran.
     pub fn wrote(&mut self, now: Millis) {
         self.pressed(now);
         (self.ready, self.moved, self.wrote) = (false, false, Some(now));
     }
 
-    /// What was written was taken back.
+    /// The user deleted the draft.
     pub fn erased(&mut self) {
         self.wrote = None;
     }
 
-    /// A paste. What a terminal sends behind its end may be part of it still.
+    /// A paste. Keys that follow its end may still be part of it.
     pub fn pasted(&mut self, now: Millis) {
         self.pressed(now);
         self.pasted = Some(now);
     }
 
-    /// Whether a key may have come with a paste.
+    /// Whether a key may be part of a paste.
     pub fn is_pasting(&self, now: Millis) -> bool {
         self.pasted.is_some_and(|at| now < at.saturating_add(QUIET))
     }
 
-    /// A command was given over the question: the focus goes back to it.
+    /// A command was run over the question: the focus returns to it.
     pub fn returned(&mut self, now: Millis) {
         self.pressed(now);
         (self.ready, self.moved) = (false, true);
     }
 
-    /// Whether the quiet span was kept.
+    /// Whether the quiet time has passed.
     pub fn is_ready(&self, now: Millis) -> bool {
         self.ready || now >= self.since.saturating_add(QUIET)
     }
@@ -114,7 +114,7 @@ impl Guard {
         self.wrote.is_some_and(|at| now < at.saturating_add(AHEAD))
     }
 
-    /// Who has the focus. `draft`: something stands in it.
+    /// The current focus. `draft`: the draft contains text.
     pub fn focus(&self, now: Millis, draft: bool) -> Focus {
         match self.is_ready(now) && (self.moved || !(draft || self.writes_ahead(now))) {
             true => Focus::Question,
@@ -131,7 +131,7 @@ impl Guard {
         }
     }
 
-    /// Where a key goes, and what is so from then on.
+    /// Routes a key, and updates the focus.
     pub fn key(&mut self, kind: Kind, now: Millis, draft: bool) -> Route {
         let (focus, ready) = (self.focus(now, draft), self.is_ready(now));
         self.pressed(now);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_restarts_the_quiet_span() {
+    fn a_key_restarts_the_quiet_time() {
         let mut guard = Guard::default();
         guard.opened(1_000);
         assert_eq!(guard.key(Kind::Other, 1_699, false), Route::To(Focus::Draft));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn once_it_answers_keys_may_follow_at_any_speed() {
+    fn once_the_question_answers_keys_may_follow_at_any_speed() {
         let mut guard = Guard::default();
         guard.opened(0);
         for now in [700, 701, 701, 750] {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_focus_that_was_moved_while_writing_waits_for_the_pause() {
+    fn a_focus_moved_while_typing_waits_for_the_pause() {
         let mut guard = Guard::default();
         guard.opened(0);
         guard.key(Kind::Text, 100, false);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wrote_ahead_goes_on_in_an_empty_draft() {
+    fn typing_ahead_continues_in_an_empty_draft() {
         let mut guard = Guard::default();
         guard.wrote(1_000);
         guard.opened(1_100);

@@ -1,6 +1,6 @@
-//! Tells when the terminal is gone. Usually a signal says so; where none comes (the
-//! program has no controlling terminal, or ran on in another session) the keyboard reads
-//! as ended for ever, and whoever waits for keys would spin.
+//! Detects that the terminal is gone. Usually a signal reports it; where none comes (the program
+//! has no controlling terminal, or continues in another session) reading the keyboard returns its
+//! end for ever, and a reader would spin.
 
 use tokio::sync::oneshot;
 
@@ -8,8 +8,7 @@ use tokio::sync::oneshot;
 pub struct HangUp(Option<oneshot::Receiver<()>>);
 
 impl HangUp {
-    /// Watches from a thread that sleeps until it happens. Without a thread nobody
-    /// watches: signals are left.
+    /// Watches from a thread that sleeps until it happens. Without a thread only signals remain.
     #[cfg(unix)]
     pub fn watch() -> HangUp {
         let (told, gone) = oneshot::channel();
@@ -27,7 +26,7 @@ impl HangUp {
         HangUp(None)
     }
 
-    /// Waits until the terminal is gone; for ever where nobody watches.
+    /// Waits until the terminal is gone; for ever where nothing watches.
     pub async fn gone(&mut self) {
         if let Some(gone) = &mut self.0
             && gone.await.is_ok()
@@ -39,7 +38,7 @@ impl HangUp {
     }
 }
 
-/// Waits for nothing but the end: no key wakes this.
+/// Waits for the hang-up only: keys do not wake it.
 #[cfg(unix)]
 fn wait() -> rustix::io::Result<()> {
     use rustix::event::{PollFd, PollFlags, poll};

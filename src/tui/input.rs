@@ -1,12 +1,12 @@
-//! Reads what a terminal sends, byte by byte: keys, the mouse, pastes, and answers to
-//! questions, whoever asked them.
+//! Parses the bytes of a terminal: keys, the mouse, pastes, and answers to queries, even those of
+//! other programs.
 //!
-//! Pure: bytes and times in, events out. A sequence may come in any number of pieces; what
-//! has no meaning here is swallowed whole, so that none of it is ever typed.
+//! Pure: bytes and times in, events out. A sequence may come in any number of pieces; an unknown
+//! one is swallowed whole, so that none of it is ever typed.
 //!
-//! An Esc is both a key and the beginning of a sequence, and only time tells them apart. A
-//! paste without its brackets looks like fast typing with line ends; nobody types further
-//! lines within one read, so that is a paste.
+//! An Esc is both a key and the beginning of a sequence, and only time tells which. A paste without
+//! brackets looks like fast typing with line ends; nobody types several lines within one read, so
+//! it is treated as a paste.
 
 use std::time::Duration;
 
@@ -18,33 +18,33 @@ mod csi;
 #[cfg(test)]
 mod tests;
 
-/// After this an Esc was a key, and the beginning of a sequence was Alt with a letter.
+/// After this long an Esc was a key, and the beginning of a sequence was Alt with a letter.
 const ESCAPE: Duration = Duration::from_millis(50);
-/// After this the rest of a longer sequence does not come any more.
+/// After this long the rest of a longer sequence is not expected any more.
 const SEQUENCE: Duration = Duration::from_millis(500);
-/// After this what follows a paste does not belong to it.
+/// Input that comes this long after a paste does not belong to it.
 const PASTED: Duration = Duration::from_millis(30);
-/// After this without a byte, a paste that has not ended is handed on as far as it came.
+/// After this long without a byte, an unfinished paste is delivered as far as it came.
 const STALLED: Duration = Duration::from_secs(2);
 
-/// The longest answer that is kept, in bytes. The rest of a longer one is swallowed.
+/// The longest answer that is kept, in bytes. The rest of a longer one is dropped.
 const ANSWER: usize = 4096;
 /// The longest paste without brackets that is one edit, in characters.
 const LONGEST: usize = 2 << 20;
-/// The longest paste that is kept, in bytes. The input refuses one that is far shorter.
+/// The longest paste that is kept, in bytes. The input's own limit is far lower.
 const PASTE: usize = 16 << 20;
 
 const END_OF_PASTE: &[u8] = b"\x1b[201~";
 
-/// What the terminal sent.
+/// An event from the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
     Event(Event),
-    /// Its background colour, as it was asked for.
+    /// Its background colour, in answer to a query.
     Ground(Ground),
 }
 
-/// What was read so far.
+/// The state of parsing.
 #[derive(Debug, Default)]
 pub struct Parser {
     state: State,
@@ -63,13 +63,13 @@ enum State {
         alt: bool,
     },
     Escape,
-    /// Behind `ESC [`.
+    /// After `ESC [`.
     Csi(Vec<u8>),
-    /// Behind `ESC [ [`, as the console of Linux sends function keys.
+    /// After `ESC [ [`, as the Linux console sends function keys.
     Console,
-    /// Behind `ESC [ M`: three bytes of the mouse.
+    /// After `ESC [ M`: three bytes of the mouse.
     Mouse(Vec<u8>),
-    /// Behind `ESC O`.
+    /// After `ESC O`.
     Ss3,
     /// An answer of the terminal, up to its end.
     Answer {
@@ -78,31 +78,31 @@ enum State {
         escape: bool,
     },
     Paste(Paste),
-    /// After the end of a paste. When another end follows at once, what is between them was
-    /// pasted too: the paste held the mark of its own end.
+    /// After the end of a paste. If another end follows at once, the text between them was pasted
+    /// too: the paste contained its own end mark.
     Pasted(Paste),
 }
 
 #[derive(Debug, Default)]
 struct Paste {
     bytes: Vec<u8>,
-    /// Where the first mark of its end was, if one came.
+    /// The position of the first end mark, if there was one.
     tail: Option<usize>,
-    /// How many of them came.
+    /// The number of end marks.
     marks: usize,
-    /// How much of the mark that ends it was read last.
+    /// How much of the end mark has just been read.
     mark: usize,
 }
 
 impl Parser {
-    /// Takes in bytes; what they mean is drained with [`Parser::burst`].
+    /// Takes in bytes; [`Parser::burst`] returns the events.
     pub fn feed(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.byte(*byte);
         }
     }
 
-    /// What was read, when no more waits to be read.
+    /// The events read so far, when no more bytes are waiting.
     pub fn burst(&mut self) -> Vec<Heard> {
         if !self.is_held() {
             self.settle();
@@ -110,8 +110,8 @@ impl Parser {
         std::mem::take(&mut self.out)
     }
 
-    /// Whether what was typed may be the beginning of a paste: a paste in pieces is one
-    /// edit, and the line end that ends a piece sends nothing.
+    /// Whether the typed characters may be the beginning of a paste: a paste in pieces is one edit,
+    /// and a line end between the pieces does not send.
     fn is_held(&self) -> bool {
         let ends = self.typed.last().and_then(letter).is_some_and(is_line_end);
         let plain = matches!(self.state, State::Ground | State::Character { .. });
@@ -187,7 +187,7 @@ impl Parser {
         }
     }
 
-    /// A byte outside any sequence, or the one behind an Esc that means Alt.
+    /// A byte outside any sequence, or the one after an Esc that means Alt.
     fn plain(&mut self, byte: u8, alt: bool) {
         let held = if alt { KeyModifiers::ALT } else { KeyModifiers::NONE };
         let control = held | KeyModifiers::CONTROL;
@@ -201,7 +201,7 @@ impl Parser {
             0x1c..=0x1f => self.key(KeyCode::Char(char::from(byte - 0x1c + b'4')), control),
             0x20..=0x7e => self.text(char::from(byte), held),
             0xc2..=0xf4 => self.state = State::Character { bytes: vec![byte], alt },
-            // Begins no character.
+            // Not the first byte of a character.
             0x80..=0xc1 | 0xf5..=0xff => {}
         }
     }
@@ -258,7 +258,7 @@ impl Parser {
                     self.event(event);
                 }
             }
-            // No part of a sequence: it was cut.
+            // Not part of a sequence: the sequence was cut.
             _ => self.plain(byte, false),
         }
     }
@@ -266,7 +266,7 @@ impl Parser {
     fn answer(&mut self, kind: u8, mut text: Vec<u8>, escape: bool, byte: u8) {
         match (escape, byte) {
             (true, b'\\') | (false, 0x07) => self.answered(kind, &text),
-            // It was cut: this is something new.
+            // The sequence was cut: this is something new.
             (true, _) => self.escaped(byte),
             (false, 0x1b) => self.state = State::Answer { kind, text, escape: true },
             (false, 0x18 | 0x1a) => {}
@@ -334,12 +334,12 @@ impl Parser {
         self.out.push(Heard::Event(event));
     }
 
-    /// Hands on what was typed: as keys, or as the paste that it was.
+    /// Delivers the typed characters: as keys, or as a paste.
     fn settle(&mut self) {
         let typed = std::mem::take(&mut self.typed);
         if has_lines(&typed) {
             let text: String = typed.iter().filter_map(letter).collect();
-            // A line end in both its forms is one.
+            // Both forms of a line end count as one.
             let text = text.replace("\r\n", "\n").replace('\r', "\n");
             self.out.push(Heard::Event(Event::Paste(text)));
         } else {
@@ -361,7 +361,7 @@ impl Paste {
     }
 
     fn without_mark(mut self) -> Paste {
-        // One that was cut at its longest holds no mark.
+        // A paste cut at the maximum length has no end mark.
         if self.bytes.ends_with(END_OF_PASTE) {
             self.bytes.truncate(self.bytes.len() - END_OF_PASTE.len());
         }
@@ -371,8 +371,8 @@ impl Paste {
         self
     }
 
-    /// What was pasted, and what was typed after it. A paste that held marks of its end
-    /// holds no keys after the first one either: what would be one is left out.
+    /// The pasted text, and the bytes typed after it. If the paste contained end marks, there are
+    /// no keys after the first one: bytes that would be keys are dropped.
     fn parts(&self) -> (String, &[u8]) {
         let (text, tail) = self.bytes.split_at(self.tail.unwrap_or(self.bytes.len()));
         let text = String::from_utf8_lossy(text).into_owned();
@@ -392,7 +392,7 @@ impl Paste {
     }
 }
 
-/// The character of a key that a paste may consist of.
+/// The character of a key that a paste may contain.
 fn letter(key: &KeyEvent) -> Option<char> {
     match (key.code, key.modifiers) {
         (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT) => Some(c),

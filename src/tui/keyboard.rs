@@ -1,5 +1,5 @@
-//! Reads what the terminal sends, on a thread of its own, and hands on what it means. A
-//! terminal that sends half a sequence, or is gone, keeps nothing waiting but that thread.
+//! Reads the terminal on a thread, and delivers parsed events. A terminal that sends half a
+//! sequence, or is gone, blocks nothing but that thread.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter};
@@ -14,22 +14,22 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::input::{Heard, Parser};
 
-/// Events that may wait for the screen. More of them wait in the kernel.
+/// Events that may wait for the screen. Further input waits in the kernel.
 const ROOM: usize = 4_096;
-/// How long the thread may take to let go of the terminal.
+/// How long the thread may take to release the terminal.
 const GRACE: Duration = Duration::from_millis(200);
-/// What is read at once, in bytes.
+/// The size of one read, in bytes.
 const CHUNK: usize = 64 * 1024;
-/// The most that is read before it is handed on, in bytes.
+/// The most that is read before it is delivered, in bytes.
 const BURST: usize = 1 << 20;
 
 type Read = io::Result<Heard>;
 
-/// The keys, whether the screen reads them just now or not.
+/// The keyboard, whether or not the screen reads it at the moment.
 #[derive(Debug, Default)]
 pub struct Keyboard {
     reader: Option<Reader>,
-    /// What was read before the reader had to stop.
+    /// Events read before the reader had to stop.
     early: VecDeque<Read>,
 }
 
@@ -49,7 +49,7 @@ enum Woken {
 }
 
 impl Keyboard {
-    /// Reads the keys from now on.
+    /// Starts to read keys.
     pub fn listen(&mut self) {
         if self.reader.is_some() {
             return;
@@ -70,7 +70,7 @@ impl Keyboard {
         }
     }
 
-    /// Lets go of the terminal: the next key is not ours. What was read already is kept.
+    /// Releases the terminal: the next key is for another program. Events already read are kept.
     pub fn let_go(&mut self) {
         let Some(Reader { mut keys, stop }) = self.reader.take() else { return };
         drop(stop);
@@ -94,7 +94,7 @@ impl Keyboard {
         }
     }
 
-    /// An event that waits already.
+    /// An event that is already waiting.
     pub fn waiting(&mut self) -> Option<Read> {
         self.early.pop_front().or_else(|| self.reader.as_mut()?.keys.try_recv().ok())
     }
@@ -142,12 +142,12 @@ fn read(out: &Sender<Read>, stopped: &PipeReader) -> io::Result<()> {
     }
 }
 
-/// False when the screen wants no more keys.
+/// False when the screen takes no more keys.
 fn hand_on(out: &Sender<Read>, heard: Vec<Heard>) -> bool {
     heard.into_iter().all(|event| out.blocking_send(Ok(event)).is_ok())
 }
 
-/// Sleeps until there is something to read, to stop for, or the time is over.
+/// Sleeps until there is something to read, until it must stop, or until the time is over.
 fn wait(stopped: &PipeReader, most: Option<Duration>) -> io::Result<Woken> {
     let most = most.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
     let keyboard = stdin();

@@ -1,27 +1,27 @@
-//! The keys: one table of what is pressed, where it counts, and what it does.
+//! The key bindings: one table of keys, contexts and actions.
 //!
-//! The screen looks keys up here, and help is drawn from here, so the two cannot
-//! drift. Letters of a question (`y`, `n`, …) stand beside the question's choices.
+//! The screen looks keys up here, and help is drawn from it, so the two cannot drift apart. Letters
+//! of a question (`y`, `n`, …) are listed with the question's choices.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::words::{Lang, Word, input, screen as words};
 
-/// Where a key counts. The first place that knows a key wins.
+/// The context of a key. The first context that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Anywhere,
     Input,
-    /// The input while nothing stands in it.
+    /// The input while it is empty.
     EmptyInput,
     Palette,
-    /// One of the messages that wait is picked.
+    /// A queued message is selected.
     Queue,
-    /// While something that was sent is looked for.
+    /// During a search in the history.
     Recall,
-    /// The words to search for.
+    /// The query of a search in the conversation.
     Search,
-    /// The hits of a search.
+    /// The hits of that search.
     Found,
     /// A question: may this run, shall it go on.
     Question,
@@ -29,10 +29,10 @@ pub enum Place {
     Page,
 }
 
-/// What a key does.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Clear the input, stop the turn, then leave.
+    /// Clear the input, stop the turn, then quit.
     Interrupt,
     /// Stop the turn, or close what is open.
     Stop,
@@ -45,7 +45,7 @@ pub enum Action {
     Search,
     /// Print the conversation on the normal screen.
     Dump,
-    /// Copy what is selected.
+    /// Copy the selection.
     Copy,
     Scroll(Scrolled),
     Palette,
@@ -57,23 +57,23 @@ pub enum Action {
     /// The next suggestion, or the nth.
     Suggest,
     SuggestNth,
-    /// Look for what was sent before.
+    /// Search the history.
     Recall,
-    /// Write in the person's own editor.
+    /// Edit in the user's editor.
     Editor,
     /// In a list of choices.
     Next,
     Previous,
     Complete,
     Accept,
-    /// Take the picked one out.
+    /// Remove the selected message.
     Remove,
     /// Show the part of a question that did not fit.
     More,
     Close,
 }
 
-/// How the transcript moves.
+/// How the transcript scrolls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scrolled {
     LineUp,
@@ -86,7 +86,7 @@ pub enum Scrolled {
     TurnDown,
 }
 
-/// What changes in a text, or where its caret goes.
+/// Changes of a text, and moves of its cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit {
     Break,
@@ -107,15 +107,15 @@ pub enum Edit {
     Redo,
 }
 
-/// One combination, as a terminal reports it.
+/// One key combination, as a terminal reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chord {
     code: KeyCode,
     modifiers: KeyModifiers,
 }
 
-/// A row: the keys that do one thing in one place. Rows without a word are other ways
-/// to the same and stay out of help.
+/// A row: the keys for one action in one context. Rows without a sentence are alternatives, which
+/// help leaves out.
 #[derive(Debug)]
 pub struct Key {
     pub place: Place,
@@ -275,8 +275,8 @@ const fn also(place: Place, chords: &'static [Chord], action: Action) -> Key {
     Key { place, chords, action, about: None }
 }
 
-/// The keys worth knowing at first, as the README shows them: all but the ways of a
-/// question and the small moves of editing, which help on the screen lists.
+/// The most useful keys, for the README: without the keys of a question and the small edits, which
+/// the help on the screen lists.
 pub fn readme_table() -> String {
     let told = |key: &&Key| {
         let place = matches!(key.place, Anywhere | EmptyInput | Input);
@@ -293,7 +293,7 @@ pub fn readme_table() -> String {
     table
 }
 
-/// What a key does in one place; `None` when the place does not know it.
+/// The action of a key in one context; `None` when the context does not know it.
 pub fn action(place: Place, event: &KeyEvent) -> Option<Action> {
     KEYS.iter()
         .filter(|key| key.place == place)
@@ -302,8 +302,8 @@ pub fn action(place: Place, event: &KeyEvent) -> Option<Action> {
 }
 
 impl Chord {
-    /// Shift is part of the character, so it does not count for characters; some
-    /// terminals send the small letter with it.
+    /// Shift is part of the character, so it does not count for characters; some terminals send the
+    /// lower-case letter with it.
     fn matches(&self, event: &KeyEvent) -> bool {
         let asked = KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT;
         let held = event.modifiers & asked;
@@ -316,7 +316,7 @@ impl Chord {
         self.code == code && self.modifiers == held
     }
 
-    /// `Ctrl-J`, as people write it.
+    /// `Ctrl-J`, as users write it.
     pub fn name(&self) -> String {
         let mut name = String::new();
         for (modifier, word) in [
@@ -349,8 +349,8 @@ impl Chord {
     }
 }
 
-/// The character a question's choice is picked by: lower-cased width folded, so that
-/// `ｙ` and `１` of an input method count as `y` and `1`. Case is kept.
+/// The character that selects a choice of a question: full-width forms are folded, so that `ｙ` and
+/// `１` of an input method count as `y` and `1`. Case is kept.
 pub fn letter(event: &KeyEvent) -> Option<char> {
     let Char(c) = event.code else { return None };
     if event.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
@@ -366,7 +366,7 @@ pub fn letter(event: &KeyEvent) -> Option<char> {
     })
 }
 
-/// The digit of a key, whatever is held with it.
+/// The digit of a key, with any modifiers.
 pub fn digit(event: &KeyEvent) -> Option<usize> {
     let Char(c) = event.code else { return None };
     c.to_digit(10).and_then(|digit| usize::try_from(digit).ok())
@@ -377,7 +377,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_place_knows_a_key_twice() {
+    fn no_context_has_a_key_twice() {
         for (at, one) in KEYS.iter().enumerate() {
             for other in KEYS.iter().skip(at + 1).filter(|other| other.place == one.place) {
                 for chord in one.chords {
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_written_as_people_write_it() {
+    fn a_key_is_written_as_users_write_it() {
         let names: Vec<_> =
             [ctrl('j'), alt('Z'), shift(Enter), key(F(1)), key(Char('?')), key(PageUp)]
                 .iter()
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_letters_of_an_input_method_count() {
+    fn full_width_letters_of_an_input_method_count() {
         let cases = [('ｙ', Some('y')), ('１', Some('1')), ('Ｙ', Some('Y')), ('n', Some('n'))];
         for (typed, meant) in cases {
             assert_eq!(letter(&KeyEvent::from(Char(typed))), meant);
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn shift_belongs_to_the_character() {
+    fn shift_is_part_of_the_character() {
         let undo = KeyEvent::new(Char('Z'), KeyModifiers::ALT | KeyModifiers::SHIFT);
         assert_eq!(action(Input, &undo), Some(Action::Edit(Redo)));
         assert_eq!(action(EmptyInput, &KeyEvent::from(Char('?'))), Some(Action::Help));

@@ -1,15 +1,16 @@
-//! The screen.
+//! The full-screen terminal interface.
 //!
-//! Its rules:
+//! Rules:
 //! - [`update::update`] is pure: an [`event::Event`] comes in, [`event::Effect`]s go
-//!   out. Only [`run::run`] waits, and it waits for nothing but the next event: never
-//!   for the model, a child or a file.
+//!   out. Only [`run::run`] waits, and only for the next event: never for the model, a
+//!   child process or a file.
 //! - Each area has its own file with its state, its keys and its drawing; `state`,
 //!   `update` and `view` only route.
-//! - A modal is visible by being on the stack of `modal`.
-//! - Keys stand in one table, `keys`; help is drawn from it.
-//! - Colours are named by meaning, [`theme`]; nothing is said by colour alone.
-//! - Foreign text passes [`clean`] on its way to a cell; widths come from there too.
+//! - A dialog is visible while it is on the stack of `modal`.
+//! - Keys are in one table, `keys`; help is drawn from it.
+//! - Colours are named by meaning, [`theme`]; colour is never the only cue.
+//! - Foreign text passes through [`clean`] before it reaches a cell; widths come from there
+//!   too.
 
 pub mod event;
 pub mod files;

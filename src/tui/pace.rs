@@ -1,34 +1,33 @@
-//! When a frame may be drawn: at most sixty a second, at once for what a person does or
-//! waits for, at leisure for what streams by. Pure: the driver brings the time.
+//! Limits frames: at most sixty per second, at once for what the user does or waits for, with a
+//! delay for streamed text. Pure: the driver supplies the time.
 //!
-//! Frames are paid from a small purse that fills slowly: a key is answered at once even
-//! between two frames of a stream, and a burst of keys still costs no more than the
-//! limit. The last coin is for the first word of a reply: somebody who types on does not
-//! keep it waiting.
+//! It is a token bucket: a key is shown at once even between two frames of a stream, and a burst of
+//! keys still stays within the limit. The last token is reserved for the first word of a reply, so
+//! that typing does not delay it.
 
 use super::event::{Input, Millis};
 use crate::protocol::Event;
 
-/// Work that goes on from frame to frame goes on after so long.
+/// Work that spans frames continues after this long.
 pub const FRAME: Millis = 16;
-/// What a frame costs; with the purse's size that makes less than sixty in any second.
+/// The cost of a frame; with the size of the bucket this makes fewer than sixty in any second.
 const COST: Millis = 18;
-/// Frames that may follow each other at once.
+/// The size of the bucket: frames that may follow each other at once.
 const PURSE: Millis = 4 * COST;
-/// The beat of what streams by.
+/// The interval between frames of streamed text.
 const LEISURE: Millis = 34;
 
-/// How much a change hurries.
+/// The urgency of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Haste {
     /// Nothing has changed.
     #[default]
     None,
-    /// It may wait for the next beat.
+    /// May wait for the next interval.
     Leisure,
-    /// As soon as the purse allows, its last coin left in it.
+    /// As soon as the bucket allows, leaving its last token.
     Now,
-    /// As soon as the purse allows.
+    /// As soon as the bucket allows.
     First,
 }
 
@@ -37,19 +36,19 @@ pub struct Pace {
     haste: Haste,
     /// When the last frame was drawn.
     drawn: Option<Millis>,
-    /// When the purse will be full again.
+    /// When the bucket will be full again.
     full: Millis,
-    /// The reply that streams has shown nothing yet.
+    /// The streaming reply has not shown anything yet.
     fresh: bool,
 }
 
 impl Pace {
-    /// Something changed that nobody waits for.
+    /// A change without urgency.
     pub fn at_leisure(&mut self) {
         self.haste = self.haste.max(Haste::Leisure);
     }
 
-    /// Something changed that was waited for.
+    /// A change that the user waits for.
     pub fn now(&mut self) {
         self.haste = self.haste.max(Haste::Now);
     }
@@ -59,7 +58,7 @@ impl Pace {
         self.drawn.is_none()
     }
 
-    /// Something happened that changes the picture.
+    /// Takes note of an event that changes the screen.
     pub fn happened(&mut self, input: &Input) {
         let haste = match input {
             Input::Tick => Haste::Leisure,
@@ -82,7 +81,7 @@ impl Pace {
     fn session(&mut self, event: &Event) -> Haste {
         self.fresh |= matches!(event, Event::ReplyStarted);
         let text = matches!(event, Event::Delta { .. } | Event::Thought { .. });
-        // The first word of a reply is what was waited for; the others flow.
+        // The user waits for the first word of a reply; the rest may be delayed.
         if text && std::mem::take(&mut self.fresh) {
             return Haste::First;
         }
@@ -102,7 +101,7 @@ impl Pace {
         if text || flows { Haste::Leisure } else { Haste::Now }
     }
 
-    /// When the next frame is due; `None` when the last one still holds.
+    /// When the next frame is due; `None` when nothing has changed.
     pub fn due(&self) -> Option<Millis> {
         let affordable = (self.full + COST).saturating_sub(PURSE);
         let spared = (self.full + 2 * COST).saturating_sub(PURSE);
@@ -135,7 +134,7 @@ mod tests {
         Input::Session(Box::new(Event::Delta { text: "x".into() }))
     }
 
-    /// Draws whenever it may while `input` comes each millisecond; answers with when.
+    /// Draws whenever it may while `input` comes each millisecond; returns the times.
     fn frames(pace: &mut Pace, input: &Input, until: Millis) -> Vec<Millis> {
         let mut frames = Vec::new();
         for now in 0..until {
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_keeps_its_beat_and_a_key_does_not_wait_for_it() {
+    fn a_stream_keeps_its_interval_and_a_key_is_not_delayed() {
         let mut pace = Pace::default();
         let streamed = frames(&mut pace, &delta(), 1_001);
         assert_eq!(streamed.len(), 30);
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_of_a_reply_does_not_wait_for_frames_of_keys() {
+    fn the_first_word_of_a_reply_is_not_delayed_by_keys() {
         let mut pace = Pace::default();
         let typed = frames(&mut pace, &Input::FocusGained, 3_000);
         let now = typed.last().copied().unwrap_or_default() + 1;

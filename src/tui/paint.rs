@@ -1,5 +1,4 @@
-//! Small strokes that every area draws with: rules with something on them, and lines
-//! that stay between two columns.
+//! Drawing helpers for every area: rules with text on them, and lines between two columns.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,7 +10,7 @@ use super::theme::Theme;
 use super::{Millis, clean, glyph};
 use crate::words::Lang;
 
-/// What every area draws with.
+/// What every area needs for drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct Pen<'a> {
     pub theme: &'a Theme,
@@ -29,14 +28,14 @@ pub fn line(area: Rect, buf: &mut Buffer, from: usize, to: usize, line: &Line<'_
     }
 }
 
-/// Takes everything out of `area`, down to what the theme lays behind a text.
+/// Clears `area` to the background of the theme.
 pub fn blank(area: Rect, buf: &mut Buffer, theme: &Theme) {
     Clear.render(area, buf);
     buf.set_style(area, theme.text);
 }
 
-/// Gives a frame that is still blank the colours it is drawn on. Done with `set_style` this
-/// is a tenth of what a frame costs.
+/// Sets the colours of a blank frame. With `set_style` this would be a tenth of the cost of a
+/// frame.
 pub fn ground(buf: &mut Buffer, style: Style) {
     for cell in &mut buf.content {
         cell.fg = style.fg.unwrap_or(cell.fg);
@@ -45,14 +44,14 @@ pub fn ground(buf: &mut Buffer, style: Style) {
     }
 }
 
-/// Lines one below the other, as many as there is room for.
+/// Lines one below the other, as many as fit.
 pub fn lines(area: Rect, buf: &mut Buffer, lines: &[Line<'_>]) {
     for (y, text) in (area.y..area.bottom()).zip(lines) {
         line(Rect { y, height: 1, ..area }, buf, 0, area.width.into(), text);
     }
 }
 
-/// A label in its column, and a text beside it that keeps to its own.
+/// A label in its column, with a text beside it that wraps in its own column.
 pub fn labelled(
     label: &str,
     label_style: Style,
@@ -72,7 +71,7 @@ pub fn labelled(
         .collect()
 }
 
-/// A horizontal rule with words on its left and right.
+/// A horizontal rule with text on its left and right.
 #[derive(Debug)]
 pub struct Rule<'a> {
     style: Style,
@@ -104,7 +103,7 @@ impl<'a> Rule<'a> {
         self
     }
 
-    /// Draws it in the first row of `area`. What is on the left gives way.
+    /// Draws it in the first row of `area`. The left text is shortened first.
     pub fn draw(&self, area: Rect, buf: &mut Buffer) {
         if area.is_empty() {
             return;
@@ -125,7 +124,7 @@ impl<'a> Rule<'a> {
     }
 }
 
-/// A blank before, between and after.
+/// Spaces before, between and after.
 fn spaced<'a>(spans: &[Span<'a>]) -> Line<'a> {
     let mut out = vec![Span::raw(" ")];
     for span in spans {

@@ -1,27 +1,27 @@
-//! Has code coloured on a thread that is not the screen's. Idle until there is code in
-//! view; the syntaxes are read there, at the first piece, never before a frame.
+//! Highlights code on a thread of its own. Idle until code is in view; the syntaxes are loaded
+//! there, for the first piece, never before a frame.
 
 use tokio::task::JoinHandle;
 
 use super::Millis;
 use super::transcript::{Highlighter, Painted, Snippet, Transcript};
 
-/// Code that grows is asked for again at most this often.
+/// Growing code is requested again at most this often.
 const PAUSE: Millis = 250;
 
 #[derive(Debug, Default)]
 pub struct Painter {
     work: Option<JoinHandle<(Box<Highlighter>, Painted)>>,
-    /// Kept between two pieces: reading the syntaxes is the slow part.
+    /// Kept between two pieces, since loading the syntaxes is slow.
     highlighter: Option<Box<Highlighter>>,
-    /// When the last piece was handed over.
+    /// When the last piece was requested.
     asked: Option<Millis>,
     /// True when a piece waits for its time.
     waiting: bool,
 }
 
 impl Painter {
-    /// Takes the next piece, if it is time for one.
+    /// Requests the next piece, if it is time for one.
     pub fn look(&mut self, transcript: &Transcript, now: Millis) {
         self.waiting = false;
         if self.work.is_some() {
@@ -37,7 +37,7 @@ impl Painter {
         self.work = Some(tokio::task::spawn_blocking(move || paint(highlighter, &snippet)));
     }
 
-    /// When to look again though nothing happens.
+    /// When to look again even if no event comes.
     pub fn wakes_at(&self) -> Option<Millis> {
         self.asked.filter(|_| self.waiting).map(|asked| asked + PAUSE)
     }
@@ -47,7 +47,7 @@ impl Painter {
         let Some(work) = &mut self.work else { return std::future::pending().await };
         let done = work.await;
         self.work = None;
-        // A piece that cannot be painted stays plain.
+        // A piece that cannot be highlighted stays plain.
         let (highlighter, painted) = done.ok()?;
         self.highlighter = Some(highlighter);
         Some(painted)

@@ -1,7 +1,6 @@
 //! The list over the input while it begins with `/`: commands, then their arguments.
 //!
-//! What can be completed comes from [`crate::commands`]; this file finds, marks,
-//! chooses and draws.
+//! Completions come from [`crate::commands`]; this file matches, highlights, selects and draws.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -18,22 +17,22 @@ use super::theme::Theme;
 use crate::commands::{self, Args, Call, Candidate, Command, complete};
 use crate::words::{Lang, screen as words};
 
-/// Candidates that are visible at once.
+/// Candidates visible at once.
 const ROWS: usize = 8;
-/// From this width on, each row names its category; else the head does, for the chosen.
+/// From this width on, each row names its category; below it the head does, for the selected one.
 const WIDE: usize = 110;
-/// Candidates that are kept at all.
+/// Candidates that are kept at most.
 const MOST: usize = 200;
 
 #[derive(Debug, Default)]
 pub struct Palette {
     stage: Stage,
     found: Vec<Found>,
-    /// What was chosen by hand; `None`: the first, because nobody moved.
+    /// The row that the user selected; `None`: the first, because the selection was not moved.
     chosen: Option<usize>,
-    /// What stood in the input when the palette was called over it.
+    /// The text of the input when the palette was opened over it.
     draft: Option<String>,
-    /// It opened, and nobody was told of it yet.
+    /// It opened, and has not been reported yet.
     opened: bool,
 }
 
@@ -43,7 +42,7 @@ enum Stage {
     #[default]
     Closed,
     Name,
-    /// An argument out of a closed list.
+    /// An argument from a closed list.
     Choice,
     /// An argument that may also be something else.
     Free,
@@ -56,7 +55,7 @@ struct Found {
     marks: Vec<u32>,
 }
 
-/// What a key in the palette leads to.
+/// The result of a key in the palette.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Stay,
@@ -64,9 +63,9 @@ pub enum Answer {
     Fill(String),
     /// Put this into the input and send it.
     Run(String),
-    /// Send what stands in the input.
+    /// Send the text of the input.
     Send,
-    /// Closed; put this back where it was.
+    /// Closed; restore this text.
     Closed(Option<String>),
 }
 
@@ -80,7 +79,7 @@ impl Palette {
         self.stage != Stage::Closed
     }
 
-    /// Finds again, after the input changed.
+    /// Matches again, after the input changed.
     pub fn refresh(&mut self, input: &str, call: &Call<'_>) {
         self.chosen = None;
         let was_closed = self.stage == Stage::Closed;
@@ -95,7 +94,7 @@ impl Palette {
         }
     }
 
-    /// True once, after it opened.
+    /// True once after it opened.
     pub fn has_opened(&mut self) -> bool {
         std::mem::take(&mut self.opened)
     }
@@ -110,12 +109,12 @@ impl Palette {
         self.found.clear();
     }
 
-    /// What waits below, while it is open over a text.
+    /// The kept text, while the palette is open over one.
     pub fn draft(&self) -> Option<&str> {
         self.draft.as_deref()
     }
 
-    /// What was kept, once.
+    /// Takes the kept text.
     pub fn take_draft(&mut self) -> Option<String> {
         self.draft.take()
     }
@@ -125,7 +124,7 @@ impl Palette {
             Action::Next => self.step(1),
             Action::Previous => self.step(self.found.len().saturating_sub(1)),
             Action::Complete => match self.current() {
-                // A folder may go on to the next one.
+                // A folder may be completed further.
                 Some(found) if found.candidate.text.ends_with('/') => {
                     Answer::Fill(found.candidate.text.clone())
                 }
@@ -150,8 +149,8 @@ impl Palette {
         self.found.get(self.chosen.unwrap_or(0))
     }
 
-    /// Enter: runs what is whole, and goes on to the argument where one is needed.
-    /// What was typed counts when it may be anything and nobody chose.
+    /// Enter: runs a complete command, or continues with the argument where one is needed. The
+    /// typed text counts when any text is allowed and nothing was selected.
     fn accept(&self) -> Answer {
         let Some(found) = self.current() else { return Answer::Send };
         let text = found.candidate.text.clone();
@@ -165,7 +164,7 @@ impl Palette {
         }
     }
 
-    /// Draws the list at the bottom of `above`, over whatever is there.
+    /// Draws the list at the bottom of `above`, on top of the content.
     pub fn draw(&self, above: Rect, buf: &mut Buffer, theme: &Theme, lang: Lang) {
         let room = usize::from(above.height.saturating_sub(1)).min(ROWS);
         let shown = self.found.len().min(room);
@@ -241,7 +240,7 @@ impl Found {
         }
     }
 
-    /// The text, with what was typed in bold.
+    /// The text, with the typed characters in bold.
     fn marked(&self, base: Style, theme: &Theme) -> Vec<Span<'static>> {
         let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
         let mut spans: Vec<Span<'static>> = Vec::new();
@@ -256,7 +255,7 @@ impl Found {
     }
 }
 
-/// What the input asks to be completed.
+/// What part of the input is to be completed.
 fn stage(input: &str) -> Stage {
     let Some(rest) = input.strip_prefix('/') else { return Stage::Closed };
     if input.contains('\n') {
@@ -286,7 +285,7 @@ fn needs_argument(line: &str) -> bool {
     }
 }
 
-/// The candidates, which come best first, with the letters that were typed.
+/// The candidates, which come best first, with the typed letters.
 fn find(input: &str, candidates: Vec<Candidate>) -> Vec<Found> {
     let (before, typed) = typed(input);
     let pattern = Pattern::new(typed, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
@@ -305,7 +304,7 @@ fn find(input: &str, candidates: Vec<Candidate>) -> Vec<Found> {
         .collect()
 }
 
-/// What is being completed, and how many characters stand before it.
+/// The text to complete, and the number of characters in front of it.
 fn typed(input: &str) -> (usize, &str) {
     match input.split_once(char::is_whitespace) {
         None => (1, input.trim_start_matches('/')),

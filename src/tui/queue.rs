@@ -1,7 +1,7 @@
-//! Messages that wait for the running turn to end: shown over the input, and picked one
-//! by one with Up, to be edited or taken out. The session holds the queue; this is its
-//! picture. Commands that wait stand behind the messages of the session; what is written
-//! after one of them waits here, so that all runs in the order that is shown.
+//! Messages that wait for the running turn to end: shown over the input, and selected one by one
+//! with Up, to be edited or removed. The session holds the queue; this is its picture. Commands
+//! that wait come after the messages of the session; messages typed after such a command are held
+//! here, so that everything runs in the order shown.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,26 +15,26 @@ use crate::config::draft::Draft;
 use crate::protocol::{Notice, Op};
 use crate::words::{counted, input, screen as words};
 
-/// Messages that are shown; the others are counted.
+/// Messages that are shown; the rest are counted.
 const SHOWN: usize = 3;
-/// The same while one of them is picked.
+/// The same while one of them is selected.
 const PICKING: usize = 8;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Queue {
     texts: Vec<String>,
-    /// Commands that run when all of `texts` is answered, never sent as text, and what was
-    /// written after the first of them.
+    /// Commands that run once all of `texts` is answered, never sent as text, and messages typed
+    /// after the first of them.
     later: Vec<Later>,
-    /// The picked one, counted over both.
+    /// The selected one, counted over both.
     picked: Option<usize>,
 }
 
-/// What waits here, because the session would run it out of its order.
+/// Items held here because the session would run them out of order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Later {
     Command(String),
-    /// A message behind a command; `None`: it waited for a start of the program.
+    /// A message after a command; `None`: it was queued when the program last quit.
     Message(String, Option<Box<Op>>),
 }
 
@@ -52,33 +52,33 @@ impl Later {
     }
 }
 
-/// What came of a key while one is picked.
+/// The result of a key while a message is selected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Stay,
-    /// Taken out, to be written on.
+    /// Taken out for editing.
     Edit(String, Option<Op>),
-    /// Taken out.
+    /// Removed.
     Gone(Option<Op>),
-    /// The key means something else: none is picked any more.
+    /// The key has another meaning: nothing is selected any more.
     Pass,
 }
 
 impl Queue {
-    /// What waited when the program was left.
+    /// The queue when the program last quit.
     pub fn of(draft: &Draft) -> Queue {
         let later = draft.later.iter().map(|line| Later::of(line)).collect();
         Queue { texts: draft.queue.clone(), later, picked: None }
     }
 
-    /// Says that something waits which nobody of this session has written.
+    /// Reports queued messages that were not typed in this session.
     pub fn kept(&self) -> Option<Notice> {
         let say = || counted(self.len(), input::QUEUE_KEPT_ONE, input::QUEUE_KEPT);
         (!self.is_empty()).then(|| Notice::info(say()))
     }
 
     pub fn set(&mut self, texts: Vec<String>) {
-        // What stands behind the picked one moves up when the first one starts.
+        // Later entries move up when the first one starts.
         let gone = self.texts.len().saturating_sub(texts.len());
         self.picked = self.picked.map(|at| at.saturating_sub(gone));
         self.texts = texts;
@@ -89,23 +89,23 @@ impl Queue {
         self.texts.is_empty() && self.later.is_empty()
     }
 
-    /// A command for when all that stands before it is over.
+    /// Adds a command that runs after everything before it.
     pub fn later(&mut self, line: String) {
         self.later.push(Later::Command(line));
     }
 
-    /// A message that is sent when the commands before it have run.
+    /// Adds a message that is sent after the commands before it have run.
     pub fn hold(&mut self, text: String, op: Op) {
         self.later.push(Later::Message(text, Some(Box::new(op))));
     }
 
-    /// Whether a message that is written now has a command before it.
+    /// Whether a new message has a command before it.
     pub fn holds(&self) -> bool {
         !self.later.is_empty()
     }
 
-    /// What comes next when a turn is over: nothing while the session has messages of its
-    /// own, else the commands and then the messages up to the next command.
+    /// What comes next when a turn is over: nothing while the session has messages of its own, else
+    /// the commands and then the messages up to the next command.
     pub fn take_later(&mut self) -> Vec<Later> {
         if !self.texts.is_empty() {
             return Vec::new();
@@ -118,12 +118,12 @@ impl Queue {
         now
     }
 
-    /// What waits, messages and commands, to be kept for the next start.
+    /// Queued messages and commands, to be saved for the next start.
     pub fn waiting(&self) -> (&[String], Vec<String>) {
         (&self.texts, self.later.iter().map(|later| later.text().clone()).collect())
     }
 
-    /// Picks the last one; false when nothing waits.
+    /// Selects the last one; false when the queue is empty.
     pub fn pick(&mut self) -> bool {
         self.picked = self.len().checked_sub(1);
         self.picked.is_some()
@@ -133,7 +133,7 @@ impl Queue {
         self.picked.is_some()
     }
 
-    /// A key while one is picked; `None` for one that is not of the queue.
+    /// A key while one is selected; `None` for a key that is not one of the queue.
     pub fn act(&mut self, action: Option<Action>) -> Answer {
         let Some(at) = self.picked else { return Answer::Pass };
         match action {
@@ -158,7 +158,7 @@ impl Queue {
         Answer::Stay
     }
 
-    /// Takes one out, and what the session must know about it.
+    /// Takes one out, with the operation that tells the session.
     fn take(&mut self, at: usize) -> (String, Option<Op>) {
         match at.checked_sub(self.texts.len()) {
             None => {
@@ -194,7 +194,7 @@ impl Queue {
         let all = self.len();
         let most = usize::from(area.height.saturating_sub(u16::from(all > area.height.into())));
         let shown = self.shown().min(most.max(1));
-        // The picked one is in view.
+        // Keep the selected one in view.
         let first = self.picked.map_or(0, |at| (at + 1).saturating_sub(shown));
         let later = self.later.iter().map(Later::text);
         let texts = self.texts.iter().chain(later).enumerate();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_one_is_picked_first_and_the_way_down_leads_out() {
+    fn up_selects_the_last_message_first_and_down_leaves_the_queue() {
         let mut queue = queue(&["one", "two"], &["/model x"]);
         assert!(queue.pick());
         assert_eq!(queue.act(Some(Action::Accept)), Answer::Edit("/model x".into(), None));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn another_key_leaves_the_queue_as_it_is() {
+    fn another_key_leaves_the_queue_unchanged() {
         let mut queue = queue(&["one"], &[]);
         queue.pick();
         assert_eq!(queue.act(None), Answer::Pass);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picked_one_stays_picked_when_the_first_one_starts() {
+    fn the_selected_message_stays_selected_when_the_first_one_starts() {
         let mut queue = queue(&["one", "two", "three"], &[]);
         queue.pick();
         queue.set(vec!["two".into(), "three".into()]);

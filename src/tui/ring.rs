@@ -1,5 +1,5 @@
-//! How somebody who looks elsewhere is called back: by a notification of the terminal,
-//! by its bell, or not at all. The text is always one of our own.
+//! Notifies a user who is looking elsewhere: by a notification of the terminal, by its bell, or not
+//! at all. The text is always fixed.
 
 use super::event::Effect;
 use super::state::{Attention, State};
@@ -16,8 +16,7 @@ pub enum Ring {
     Osc777,
 }
 
-/// Terminals that show notifications, by a part of the name they give themselves in
-/// `TERM_PROGRAM` or `TERM`.
+/// Terminals that show notifications, by a part of their name in `TERM_PROGRAM` or `TERM`.
 const KNOWN: &[(&str, Ring)] = &[
     ("iterm", Ring::Osc9),
     ("wezterm", Ring::Osc9),
@@ -28,8 +27,8 @@ const KNOWN: &[(&str, Ring)] = &[
 ];
 
 impl Ring {
-    /// What a terminal of these names understands. Inside tmux and screen nothing gets
-    /// through but the bell, whatever the terminal around them is.
+    /// The method for a terminal with these names. Inside tmux and screen only the bell gets
+    /// through, whatever the outer terminal is.
     pub fn of_terminal(program: &str, term: &str) -> Ring {
         let (program, term) = (program.to_lowercase(), term.to_lowercase());
         if program == "tmux" || term.starts_with("tmux") || term.starts_with("screen") {
@@ -39,7 +38,7 @@ impl Ring {
         known.map_or(Ring::Bell, |(_, ring)| *ring)
     }
 
-    /// What is written to the terminal.
+    /// The sequence to write to the terminal.
     pub fn sequence(self, text: &str) -> String {
         match self {
             Ring::Off => String::new(),
@@ -50,7 +49,7 @@ impl Ring {
     }
 }
 
-/// A turn is over that took long.
+/// A long turn has ended.
 pub fn done(state: &State) -> Vec<Effect> {
     ring(state, words::RING_DONE)
 }
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_gets_what_it_understands() {
+    fn a_terminal_gets_a_sequence_it_supports() {
         let cases = [
             ("iTerm.app", "xterm-256color", Ring::Osc9),
             ("", "xterm-kitty", Ring::Osc9),
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn our_texts_end_no_sequence() {
+    fn fixed_texts_end_no_sequence() {
         for word in [words::RING_DONE, words::RING_ASKS] {
             for text in [word.en, word.zh] {
                 assert!(!text.contains([';', '\x07', '\x1b']), "{text}");

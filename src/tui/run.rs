@@ -1,6 +1,6 @@
-//! The driver: waits for the next thing that happens, hands it to
-//! [`super::update::update`], does what comes out, draws. The only place of the screen
-//! that waits, and it never waits for the model, a child or a file.
+//! The driver: waits for the next event, passes it to [`super::update::update`], carries out the
+//! effects, draws. The only place of the screen that waits, and it never waits for the model, a
+//! child process or a file.
 
 use std::collections::VecDeque;
 use std::io;
@@ -36,15 +36,15 @@ use crate::tools::exec::editor::Editing;
 use crate::tools::temp::RunFolder;
 use crate::words::{Say, input as words};
 
-/// What is taken in before a frame is drawn, however much more waits.
+/// Events that are processed before a frame is drawn, however many more wait.
 const BURST: usize = 1_024;
-/// How long the last words to the session may take.
+/// How long the last messages to the session may take.
 const FAREWELL: Duration = Duration::from_millis(300);
 
 /// Why the screen ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The person left.
+    /// The user quit.
     Left,
     /// The session is over.
     SessionClosed,
@@ -58,14 +58,14 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     pub cause: Cause,
-    /// What stood in the input.
+    /// The text in the input.
     pub draft: Draft,
-    /// The user was asked about what is not saved, and answered.
+    /// The user was asked about unsaved changes, and answered.
     pub knows_unsaved: bool,
 }
 
-/// Runs the screen until the person leaves, the session closes or a signal comes. Call
-/// it on the thread that blocks for it: a panic there gives the terminal back.
+/// Runs the screen until the user quits, the session closes or a signal comes. Call it on the
+/// thread that blocks for it: a panic there restores the terminal.
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
@@ -131,7 +131,7 @@ struct Driver {
     state: State,
     screen: Screen,
     began: Instant,
-    /// What the session has had no room for yet.
+    /// Operations that the session has no room for yet.
     outbox: VecDeque<Op>,
     ops: Sender<Op>,
     events: Receiver<protocol::Event>,
@@ -142,7 +142,7 @@ struct Driver {
     next: Next,
 }
 
-/// What works beside the screen.
+/// Workers besides the screen.
 struct Aside {
     clerk: Clerk,
     keeper: Keeper,
@@ -150,46 +150,46 @@ struct Aside {
     finder: Finder,
     folders: Folders,
     home: PathBuf,
-    /// The person's own editor.
+    /// The user's editor.
     editor: Option<String>,
     temp: Arc<RunFolder>,
     hangup: HangUp,
 }
 
-/// What comes after what has just happened.
+/// What to do after an event.
 enum Next {
     GoOn,
     Errand(Errand),
     End(Cause),
 }
 
-/// What needs the terminal for itself: nobody else reads the keys meanwhile.
+/// Tasks that need the terminal for themselves: nothing else reads keys meanwhile.
 enum Errand {
-    /// The person's own editor on a text.
+    /// The user's editor on a text.
     Editor(String),
     /// A step that needs the terminal.
     Lend(AskId),
-    /// The shell that started us.
+    /// The shell that started this program.
     Suspend,
 }
 
-/// What ended a wait.
+/// The reason a wait ended.
 enum Woken {
     Key(Option<io::Result<Heard>>),
-    /// There is no terminal any more.
+    /// The terminal is gone.
     HungUp,
     Session(Option<Box<protocol::Event>>),
     Signal(Signal),
     /// The session has room again.
     Room,
-    /// A setting was not kept.
+    /// A setting was not saved.
     NotKept(Option<Say>),
-    /// Code got its colours, or none.
+    /// Code was highlighted, or not.
     Painted(Option<Painted>),
     Copied(Copied),
-    /// Files whose names fit what is looked for.
+    /// Files whose names match the query.
     Found(Option<Found>),
-    /// Folders that a typed path may go on to.
+    /// Folders that may complete a typed path.
     Folders(Option<Listing>),
     Time,
 }
@@ -218,7 +218,7 @@ impl Driver {
         }
     }
 
-    /// Does what somebody else needs the terminal for.
+    /// Runs a task that needs the terminal.
     async fn run_errand(&mut self, errand: Errand, signals: &mut Receiver<Signal>) {
         match errand {
             Errand::Editor(text) => self.edit(&text, signals).await,
@@ -250,7 +250,7 @@ impl Driver {
         }
     }
 
-    /// When to wake though nothing happens: for a frame that is due, or for what moves.
+    /// When to wake even if no event comes: for a frame that is due, or for something that moves.
     fn wake(&self) -> Option<Instant> {
         if self.screen.is_away() {
             return None;
@@ -312,7 +312,7 @@ impl Driver {
         }
     }
 
-    /// Takes in what waits already, so that a burst costs one frame.
+    /// Processes all waiting events, so that a burst costs one frame.
     fn drain(&mut self, keys: &mut Keyboard) {
         for _ in 0..BURST {
             if !matches!(self.next, Next::GoOn) {
@@ -342,13 +342,13 @@ impl Driver {
         });
     }
 
-    /// Any key ends the look at the normal screen, and does nothing else.
+    /// Any key returns from the normal screen, and does nothing else.
     fn away_key(&mut self, key: &Key) {
         if !matches!(key, Key::Key(key) if key.is_press()) {
             return;
         }
         self.pace.now();
-        // What the title should be has not been told the terminal meanwhile.
+        // The terminal has not received changes of the title meanwhile.
         self.state.dress.title.clear();
         if self.screen.come_back().is_err() {
             self.next = Next::End(Cause::TerminalGone);
@@ -433,7 +433,7 @@ impl Driver {
         }
     }
 
-    /// Lets the person's own editor have the terminal. The session goes on meanwhile.
+    /// Hands the terminal to the user's editor. The session continues meanwhile.
     async fn edit(&mut self, text: &str, signals: &mut Receiver<Signal>) {
         let started = match &self.aside.editor {
             Some(editor) => {
@@ -487,7 +487,7 @@ impl Driver {
         }
     }
 
-    /// Leaves the terminal to a step until it gives it back.
+    /// Hands the terminal to a step until the step returns it.
     async fn lend(&mut self, ask: AskId, signals: &mut Receiver<Signal>) {
         self.screen.lend();
         self.outbox.push_back(Op::Decide { ask, decision: Decision::Approve });
@@ -521,7 +521,7 @@ impl Driver {
         }
     }
 
-    /// Gives the session what it has room for. Never waits.
+    /// Sends the session as many operations as it has room for. Never waits.
     fn post(&mut self) {
         while let Some(op) = self.outbox.pop_front() {
             match self.ops.try_send(op) {
@@ -535,7 +535,7 @@ impl Driver {
         }
     }
 
-    /// A frame that opens the list of files waits a moment for the first of them.
+    /// A frame that opens the list of files waits a moment for the first results.
     fn due(&self) -> Option<Millis> {
         if self.screen.is_away() {
             return None;
@@ -556,7 +556,7 @@ impl Driver {
             self.screen.ask_ground()?;
         }
         if self.pace.is_first() {
-            // Later than the first frame, which nothing may delay.
+            // After the first frame, which nothing may delay.
             self.watchdog.start();
             self.screen.watched();
         }
@@ -570,13 +570,13 @@ impl Driver {
     }
 }
 
-/// Whether a signal ends the program while another one has the terminal: what the keyboard
-/// sends, Ctrl-C and Ctrl-\\, is for the other.
+/// Whether a signal ends the program while another one has the terminal: the keyboard's signals,
+/// Ctrl-C and Ctrl-\\, are for the other program.
 fn ends(signal: Signal) -> bool {
     matches!(signal, Signal::End(number) if number != signals::INT && number != signals::QUIT)
 }
 
-/// Answers a signal while another program has the terminal.
+/// Handles a signal while another program has the terminal.
 fn lent(signal: Signal) {
     if signal == Signal::Stop {
         signals::stop();

@@ -1,5 +1,4 @@
-//! What is seen before the first word: what this is, where one is, who answers, and
-//! that there is something to try below.
+//! The welcome screen: what this is, the current folder, the model, and suggestions below.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,7 +10,7 @@ use super::{clean, status};
 use crate::protocol::Facts;
 use crate::words::{Lang, Word, library, screen as words};
 
-/// What one could begin with.
+/// The first suggestions.
 const SUGGESTIONS: &[Word] =
     &[words::START_TRY_CHANGED, words::START_TRY_FIND, words::START_TRY_TESTS];
 
@@ -19,7 +18,7 @@ pub fn suggestions(lang: Lang) -> Vec<&'static str> {
     SUGGESTIONS.iter().map(|word| word.text(lang)).collect()
 }
 
-/// `offers`: the examples are worth a word.
+/// `offers`: the suggestions are worth mentioning.
 pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &Facts, offers: bool) {
     let width = usize::from(area.width).saturating_sub(4);
     let mut lines = lines(pen, facts, width);
@@ -73,7 +72,7 @@ fn lines(pen: &Pen<'_>, facts: &Facts, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Who answers; without a model, how to get one.
+/// The model; without one, how to get one.
 fn answers(pen: &Pen<'_>, facts: &Facts, width: usize) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled(status::model(facts, pen.lang), pen.theme.text)];
     if status::is_guide(facts) {

@@ -1,5 +1,5 @@
-//! All that the screen remembers, split by area. Each area owns its own struct; this
-//! file only holds them side by side.
+//! The state of the screen, by area. Each area owns its own struct; this file only puts them
+//! together.
 
 use super::Millis;
 use super::activity::Activity;
@@ -23,41 +23,41 @@ use crate::protocol::{Catalogue, Facts, Notice, Op};
 use crate::tools::exec::Watchdog;
 use crate::words::{Lang, Say};
 
-/// What the screen starts from: plain data, gathered by the caller.
+/// The initial configuration of the screen: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     pub lang: Lang,
-    /// The name of a theme; `auto` or nothing goes by the background.
+    /// The name of a theme; `auto` or an empty name follows the background.
     pub theme: String,
-    /// The person's own themes.
+    /// The user's own themes.
     pub themes: Vec<Source>,
     pub around: Surroundings,
     pub facts: Facts,
-    /// What was sent before, oldest first.
+    /// Sent messages, oldest first.
     pub history: Vec<String>,
-    /// What stood in the input when the last session ended.
+    /// The text in the input when the last session ended.
     pub draft: Draft,
-    /// Where what is sent and what is being written are kept.
+    /// The files for the history and the draft.
     pub keep: clerk::Files,
-    /// The person's own editor, as `VISUAL` names it.
+    /// The user's editor, as in `VISUAL`.
     pub editor: Option<String>,
-    /// Where the editor's files lie.
+    /// The folder for the editor's files.
     pub temp: std::sync::Arc<crate::tools::temp::RunFolder>,
     pub habits: Habits,
     /// The first message, sent at once.
     pub first: Option<String>,
-    /// The models the server offers, where somebody asked it already.
+    /// The models of the server, where they were already requested.
     pub models: Vec<String>,
-    /// What the start has to say: a broken settings file, a server that was found.
+    /// Notices of the start: a broken settings file, a server that was found.
     pub notices: Vec<Notice>,
-    /// What restores the terminal when nothing else can any more.
+    /// Restores the terminal when nothing else can any more.
     pub watchdog: Watchdog,
 }
 
-/// What the person turned on for good.
+/// Settings that the user turned on permanently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Habits {
-    /// The input begins with vi's keys.
+    /// The input begins with vi keys.
     pub vim: bool,
     /// Times are shown.
     pub timestamps: bool,
@@ -80,37 +80,37 @@ pub struct State {
     pub(super) mouse: Mouse,
 }
 
-/// What can be named, as far as it was told.
+/// Names for completion, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// The models the server offers.
+    /// The models of the server.
     pub models: Vec<String>,
-    /// Commands, skills and bots that people keep.
+    /// The user's commands, skills and bots.
     pub kept: Catalogue,
-    /// Folders that a typed path may go on to.
+    /// Folders that may complete a typed path.
     pub folders: Vec<String>,
     /// The files were read.
     pub looked: bool,
 }
 
 impl Known {
-    /// True for somebody who has nothing of the kind yet.
+    /// True for a user who has no extensions yet.
     pub fn keeps_nothing(&self) -> bool {
         self.looked && self.kept == Catalogue::default()
     }
 }
 
-/// How things look and in which words.
+/// The appearance and the language.
 #[derive(Clone, Debug)]
 pub struct Dress {
     pub theme: Theme,
-    /// The name it was chosen by, which may be `auto`.
+    /// The name under which it was chosen, which may be `auto`.
     pub worn: String,
     pub wardrobe: Wardrobe,
     pub ground: Ground,
     pub depth: Depth,
     pub lang: Lang,
-    /// The window's title, as it was last set.
+    /// The window's title, as last set.
     pub title: String,
     /// The local time when the screen started, in milliseconds since midnight.
     pub clock: Millis,
@@ -118,21 +118,21 @@ pub struct Dress {
     pub timestamps: bool,
 }
 
-/// What is known of the person at the keyboard.
+/// The state of the user at the keyboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     pub attention: Attention,
-    /// Set when leaving was asked for once, until this time.
+    /// Set after a first request to quit, until this time.
     pub leaving_until: Option<Millis>,
-    /// What is not saved is being written to another place, and the screen is left then.
+    /// Unsaved changes are being written to another place; the screen quits after that.
     pub leaves_when_written: bool,
-    /// The user was asked about what is not saved.
+    /// The user was asked about unsaved changes.
     pub knows_unsaved: bool,
-    /// When Esc was pressed last.
+    /// When Esc was last pressed.
     pub escaped: Option<Millis>,
-    /// What is said for a moment, until this time.
+    /// A temporary message, and when it ends.
     pub told: Option<(Say, Millis)>,
-    /// How they are called back.
+    /// How the user is notified.
     pub ring: Ring,
 }
 
@@ -143,7 +143,7 @@ pub enum Attention {
     Elsewhere,
 }
 
-/// Whose the mouse is.
+/// Who handles the mouse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mouse {
     /// The wheel scrolls the transcript.
@@ -187,7 +187,7 @@ impl State {
         }
     }
 
-    /// When something must be drawn again though nothing happens; `None`: never.
+    /// When something must be redrawn even if no event comes; `None`: never.
     pub fn wakes_at(&self, now: Millis) -> Option<Millis> {
         let spinner = self.activity.moves().then_some(now + super::activity::FRAME);
         let reading = self.transcript.is_reading().then_some(now + super::pace::FRAME);
@@ -196,36 +196,36 @@ impl State {
         [spinner, self.person.leaving_until, reading, told, listens].into_iter().flatten().min()
     }
 
-    /// What is being written: it may wait below the list of commands.
+    /// The current draft, which may be hidden under the palette.
     pub fn draft(&self) -> Draft {
         let draft = self.palette.draft().map_or_else(|| self.composer.draft(), Draft::of);
         let (queue, later) = self.queue.waiting();
         Draft { queue: queue.to_vec(), later, ..draft }
     }
 
-    /// What waited when the program was left waits again: the session is told.
+    /// Messages queued at the last exit are queued again: tells the session.
     pub fn requeued(&self) -> Option<Op> {
         let (texts, _) = self.queue.waiting();
         (!texts.is_empty()).then(|| Op::SetQueue { texts: texts.to_vec() })
     }
 
-    /// What files are looked for, and below which folder.
+    /// The query for files, and the folder to search.
     pub fn wanted_files(&self) -> (Option<&str>, &str) {
         (self.composer.files.wanted(), &self.facts.cwd)
     }
 
-    /// Files that were found.
+    /// Takes the files found.
     pub fn found_files(&mut self, found: Found) {
         self.composer.files.found(found);
     }
 
-    /// The folder that a path typed for a command has come to, as it was typed.
+    /// The folder at the end of a path in a command's argument, as typed.
     pub fn wanted_folder(&self) -> Option<String> {
         let line = self.palette.is_wanted().then(|| self.composer.shown())?;
         commands::typed_folder(&line).map(str::to_owned)
     }
 
-    /// Folders that were found. Those of another place came too late.
+    /// Takes the folders found. Those of another path came too late.
     pub fn found_folders(&mut self, found: Listing) {
         if self.wanted_folder().as_ref() == Some(&found.lead) {
             self.known.folders = found.folders;
@@ -249,7 +249,7 @@ impl State {
 }
 
 impl Dress {
-    /// The theme of that name; if it cannot be had, `auto`, and why.
+    /// The theme of that name; if it is unavailable, `auto`, and the reason.
     fn of(
         name: String,
         wardrobe: Wardrobe,
@@ -264,13 +264,13 @@ impl Dress {
             Dress { theme, worn, wardrobe, ground, depth, lang, title, clock, timestamps };
         let torn = dress.put_on(&dress.worn.clone()).err();
         if torn.is_some() {
-            // `auto` is built in, so it can always be had.
+            // `auto` is built in, so it is always available.
             let _ = dress.put_on(AUTO);
         }
         (dress, torn)
     }
 
-    /// Puts on another theme; what is worn stays if that cannot be had.
+    /// Switches to another theme; the current one stays if that is unavailable.
     ///
     /// # Errors
     /// The sentence that says why.

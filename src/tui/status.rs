@@ -1,5 +1,5 @@
-//! The bottom line: who answers, where, at what cost, and the keys that help now.
-//! When it gets narrow, the least needed part goes first.
+//! The status line: the model, the folder, the cost, and the useful keys. On a narrow screen the
+//! least important part is dropped first.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,14 +13,14 @@ use crate::words::{Lang, Word, screen as words};
 
 const GAP: usize = 3;
 
-/// A key and what it does, as the bottom line names it.
+/// A key and its action, as named in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     pub key: &'static str,
     pub does: Word,
 }
 
-/// One part of the line. Parts with the lowest worth go first.
+/// One part of the line. Parts with the lowest worth are dropped first.
 struct Part {
     worth: u8,
     text: String,
@@ -40,13 +40,13 @@ pub fn draw(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, facts: &Facts, hints: &
     }
 }
 
-/// Only hints, for a moment when the keys matter more than the facts.
+/// Only hints, while the keys matter more than the facts.
 pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &Pen<'_>, hints: &[Hint]) {
     let width = usize::from(area.width).saturating_sub(3);
     paint::line(area, buf, 2, width + 2, &hint_line(hints, pen, width));
 }
 
-/// Hints that fit, the first ones first.
+/// The hints that fit, the first ones first.
 fn hint_line(hints: &[Hint], pen: &Pen<'_>, room: usize) -> Line<'static> {
     let mut line = Line::default();
     for hint in hints {
@@ -126,7 +126,7 @@ pub fn is_guide(facts: &Facts) -> bool {
     facts.provider == Provider::Guide
 }
 
-/// The last two parts of a path: enough to know where one is.
+/// The last two parts of a path.
 pub fn folder(cwd: &str) -> String {
     let parts: Vec<_> = cwd.split('/').filter(|part| !part.is_empty()).collect();
     match parts.as_slice() {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_sandbox_is_said_and_a_present_one_is_not() {
+    fn a_missing_sandbox_is_shown_and_a_present_one_is_not() {
         let theme = super::super::theme::Theme::default();
         let pen = Pen { theme: &theme, lang: Lang::En, now: Default::default() };
         let said = |shelter| {

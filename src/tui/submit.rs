@@ -1,5 +1,5 @@
-//! What Enter sends: a message, a command, a shell line. The words are read once, as
-//! they stand in the input; what was pasted is put in afterwards and never read.
+//! Handles Enter: sends a message, runs a command or a shell line. The text is parsed once, as
+//! shown in the input; pastes are expanded afterwards and never parsed.
 
 use super::event::{Effect, Millis};
 use super::modal::Modal;
@@ -28,7 +28,7 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
         Intent::Empty => Vec::new(),
         Intent::Message { parts } => vec![Effect::Send(line::submit(parts, whole))],
         Intent::Shell { line, keep } => vec![Effect::Send(Op::Shell { line: whole(&line), keep })],
-        // What people keep is not read yet: the session knows it first.
+        // The user's extensions are not read yet: the session decides.
         Intent::Command { name, args, mentions }
             if !state.known.looked
                 && !state.modals.is_asking()
@@ -47,7 +47,7 @@ pub fn send(state: &mut State, at: Millis) -> Vec<Effect> {
     effects
 }
 
-/// A message behind a command that waits is sent when that has run.
+/// A message after a waiting command is sent once that has run.
 fn held(state: &mut State, effects: Vec<Effect>, text: &str) -> Vec<Effect> {
     let mut now = Vec::new();
     for effect in effects {
@@ -61,7 +61,7 @@ fn held(state: &mut State, effects: Vec<Effect>, text: &str) -> Vec<Effect> {
     now
 }
 
-/// The files that were named in the arguments go with a prompt that was made of them.
+/// Files named in the arguments are attached to the prompt made of them.
 fn named(effect: Effect, mentions: &[Mention]) -> Effect {
     match effect {
         Effect::Send(Op::Prompt { mut prompt }) => {
@@ -97,7 +97,7 @@ pub fn later(state: &mut State, at: Millis) -> Vec<Effect> {
     effects
 }
 
-/// What a command's answer changes here, and what it asks of others.
+/// Applies the result of a command, here and elsewhere.
 fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
     match outcome {
         Outcome::Send(op) => {
@@ -124,7 +124,7 @@ fn follow(state: &mut State, outcome: Outcome, at: Millis) -> Vec<Effect> {
     }
 }
 
-/// What only a surface can do.
+/// Carries out actions that only a user interface can.
 fn perform(state: &mut State, act: Act) -> Vec<Effect> {
     match act {
         Act::Quit => return choosing::leave(state),
@@ -170,7 +170,7 @@ pub fn set_lang(state: &mut State, lang: Lang) {
     }
 }
 
-/// Puts a theme on, and keeps it for the next start.
+/// Switches the theme, and saves it for the next start.
 pub fn set_theme(state: &mut State, name: &str) -> Vec<Effect> {
     if let Err(why) = state.dress.put_on(name) {
         state.transcript.notice(Notice::error(why));

@@ -1,5 +1,5 @@
-//! What is known of the terminal and the machine around it before anything is drawn:
-//! plain data, gathered by the caller. Nothing here asks the terminal.
+//! The capabilities of the terminal and the machine, known before anything is drawn: plain data,
+//! gathered by the caller. Nothing here queries the terminal.
 
 use std::path::PathBuf;
 
@@ -11,21 +11,20 @@ use super::theme::{Depth, Ground};
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     pub depth: Depth,
-    /// What the background seems to be, until the terminal says so.
+    /// The assumed background, until the terminal reports it.
     pub ground: Ground,
     pub ring: Ring,
-    /// How the clipboard can be reached.
+    /// The ways to reach the clipboard.
     pub clipboard: Clipboard,
-    /// The user's home, as `~` in a path that is typed.
+    /// The user's home, for `~` in a typed path.
     pub home: PathBuf,
-    /// Whether the terminal may be told where links lead.
+    /// Whether links may be sent to the terminal.
     pub links: bool,
-    /// The clock on the wall when the screen starts, in milliseconds since 1970.
+    /// The wall-clock time when the screen starts, in milliseconds since 1970.
     pub clock: Millis,
 }
 
-/// Terminals that know links (OSC 8), by a part of the name they give themselves in
-/// `TERM_PROGRAM` or `TERM`.
+/// Terminals that support links (OSC 8), by a part of their name in `TERM_PROGRAM` or `TERM`.
 const KNOWN: &[&str] = &[
     "iterm",
     "wezterm",
@@ -41,14 +40,14 @@ const KNOWN: &[&str] = &[
     "zed",
     "warp",
 ];
-/// Variables by which others make themselves known.
+/// Variables by which other terminals identify themselves.
 const MARKS: &[&str] = &["WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID", "DOMTERM"];
-/// The first VTE and the first tmux that pass links on.
+/// The first versions of VTE and tmux that pass links on.
 const VTE: u32 = 5_000;
 const TMUX: (u32, u32) = (3, 4);
 
-/// Whether links may be told to a terminal with these variables. Whoever says nothing is
-/// told nothing; `FORCE_HYPERLINK` settles it.
+/// Whether links may be sent to a terminal with these variables. An unidentified terminal gets
+/// none; `FORCE_HYPERLINK` overrides.
 pub fn knows_links(variable: impl Fn(&str) -> String) -> bool {
     let (program, term) =
         (variable("TERM_PROGRAM").to_lowercase(), variable("TERM").to_lowercase());
@@ -67,7 +66,7 @@ pub fn knows_links(variable: impl Fn(&str) -> String) -> bool {
         || variable("VTE_VERSION").parse::<u32>().is_ok_and(|version| version >= VTE)
 }
 
-/// `3.4a` as its two numbers; what is none counts as 0.
+/// `3.4a` as its two numbers; a part that is not a number counts as 0.
 fn version(text: &str) -> (u32, u32) {
     let number = |part: Option<&str>| {
         let digits: String = part.unwrap_or("").chars().take_while(char::is_ascii_digit).collect();
@@ -82,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_terminals_that_make_themselves_known_are_told_links() {
+    fn only_terminals_that_identify_themselves_get_links() {
         let cases: [(&[(&str, &str)], bool); 10] = [
             (&[("TERM", "xterm-256color")], false),
             (&[("TERM", "xterm-kitty")], true),

@@ -1,8 +1,8 @@
-//! Takes the terminal over and gives it back, exactly as it was: at the end, after an
-//! error, a panic or a signal.
+//! Takes over the terminal and restores it exactly: at the end, after an error, a panic or a
+//! signal.
 //!
-//! Nothing here asks the terminal a question and waits for the answer: what it does
-//! not know it ignores.
+//! Nothing here queries the terminal and waits for the answer; a terminal ignores what it does not
+//! know.
 
 use std::cell::Cell;
 use std::fmt;
@@ -32,19 +32,19 @@ use super::transcript::Anchor;
 use crate::tools::exec::Watchdog;
 use crate::{signals, terminal_modes};
 
-/// A frame leaves in one write.
+/// A frame is sent in one write.
 const BUFFER: usize = 64 * 1024;
 
-/// Presses, the wheel and moves with a button held, in the form that knows wide screens.
-/// Not every move of the mouse: that would wake us for nothing.
+/// Presses, the wheel and moves with a button held, in the encoding for wide screens. Other moves
+/// of the mouse would only wake the program.
 struct CaptureMouse;
 struct ReleaseMouse;
-/// The title goes on the terminal's own stack, and comes back from it.
+/// The title is saved on the terminal's own stack, and restored from it.
 struct PushTitle;
 struct PopTitle;
-/// No flags of the keyboard, whatever was set.
+/// Clears all keyboard flags, whatever was set.
 struct ClearKeyboardFlags;
-/// OSC 11. Whoever does not know it ignores it; the answer comes among the keys.
+/// OSC 11. A terminal that does not know it ignores it; the answer arrives among the keys.
 struct AskGround;
 
 macro_rules! sequence {
@@ -70,23 +70,23 @@ sequence! {
     AskGround: "\x1b]11;?\x1b\\";
 }
 
-/// Writes a frame at once, whoever wants it flushed on the way: a terminal that reads
-/// half of one may show it.
+/// Writes a frame in one piece, ignoring flushes on the way: a terminal that reads half of a frame
+/// may show it.
 #[derive(Debug)]
 struct Whole {
     out: BufWriter<Stdout>,
     held: Rc<Cell<Hold>>,
 }
 
-/// What happens to what is written.
+/// What happens to written bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Hold {
     #[default]
     Passes,
     /// A frame is being written.
     Held,
-    /// The terminal is given back: nothing of ours is for it any more. Ratatui shows the
-    /// cursor when it is dropped, and panics where the terminal is gone.
+    /// The terminal is restored: nothing may be written to it any more. Ratatui shows the cursor
+    /// when it is dropped, and panics where the terminal is gone.
     Dropped,
 }
 
@@ -100,22 +100,21 @@ impl Write for Whole {
     }
 }
 
-/// The terminal while it is ours.
+/// The terminal while this program controls it.
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<Careful<Whole>>,
     held: Rc<Cell<Hold>>,
     taken: Taken,
-    /// True when nothing that stands on the terminal counts any more.
+    /// True when the content of the terminal is unknown.
     forgotten: bool,
-    /// True while the normal screen is shown and a key is waited for.
+    /// True while the normal screen is shown until a key is pressed.
     away: bool,
-    /// What leads somewhere in the next frame, for the backend; `None`: the terminal is
-    /// told of no links.
+    /// The links of the next frame, for the backend; `None`: the terminal gets no links.
     links: Option<Shared>,
 }
 
-/// Whether the terminal is ours now; shared with the panic hook.
+/// Whether this program controls the terminal now; shared with the panic hook.
 #[derive(Clone, Debug)]
 struct Taken {
     now: Arc<AtomicBool>,
@@ -123,7 +122,7 @@ struct Taken {
 }
 
 impl Screen {
-    /// Takes the terminal over.
+    /// Takes over the terminal.
     ///
     /// # Errors
     /// When there is no terminal, or it cannot be switched.
@@ -142,7 +141,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// One whole frame, shown at once. `draw` answers with what leads somewhere in it.
+    /// Draws one whole frame, shown at once. `draw` returns the links in it.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -157,7 +156,7 @@ impl Screen {
     fn draw_held(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Anchor>) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         if std::mem::take(&mut self.forgotten) {
-            // Not `Terminal::clear`: it asks the terminal where its cursor is, and waits.
+            // Not `Terminal::clear`: it queries the terminal for the cursor position, and waits.
             let size = self.terminal.size()?;
             self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
         }
@@ -171,8 +170,8 @@ impl Screen {
         Ok(())
     }
 
-    /// Forgets what is on the terminal, so that the next frame is drawn whole: a
-    /// terminal that was smaller for a moment has lost what stood there.
+    /// Forgets the content of the terminal, so that the next frame is drawn whole: a terminal that
+    /// was smaller for a moment has lost some of it.
     pub fn forget(&mut self) {
         self.forgotten = true;
     }
@@ -183,7 +182,7 @@ impl Screen {
         execute!(self.terminal.backend_mut(), SetTitle(title))
     }
 
-    /// Asks for the background, and waits for nothing.
+    /// Asks for the background without waiting.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -191,7 +190,7 @@ impl Screen {
         execute!(self.terminal.backend_mut(), AskGround)
     }
 
-    /// Writes what calls the person back.
+    /// Writes a notification of the user.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -208,7 +207,7 @@ impl Screen {
             .write_ansi(&mut sequence)
             .map_err(io::Error::other)?;
         if way == Through::Tmux {
-            // Handed on as it is where tmux may, and ignored where it may not.
+            // tmux passes it on unchanged where it may, and ignores it where it may not.
             let inner = sequence.replace('\x1b', "\x1b\x1b");
             write!(self.terminal.backend_mut(), "\x1bPtmux;{inner}\x1b\\")?;
         }
@@ -238,7 +237,7 @@ impl Screen {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
         out.flush()?;
-        // The key that ends it shall need no Enter, and not be shown.
+        // The key that ends it must not need Enter, and is not echoed.
         enable_raw_mode()
     }
 
@@ -246,7 +245,7 @@ impl Screen {
         self.away
     }
 
-    /// Back from the normal screen.
+    /// Returns from the normal screen.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -256,8 +255,8 @@ impl Screen {
         self.taken.take()
     }
 
-    /// Gives the terminal back, stops the process until the shell lets it go on, and
-    /// takes the terminal over again.
+    /// Restores the terminal, stops the process until the shell continues it, and takes over the
+    /// terminal again.
     ///
     /// # Errors
     /// When the terminal cannot be switched.
@@ -267,8 +266,8 @@ impl Screen {
         self.take_back()
     }
 
-    /// Sets everything again after the process was stopped from outside: whoever had the
-    /// terminal meanwhile may have changed it.
+    /// Sets everything again after the process was stopped from outside: another program may have
+    /// changed the terminal meanwhile.
     ///
     /// # Errors
     /// When the terminal cannot be switched.
@@ -278,7 +277,7 @@ impl Screen {
         }
         wait_for_foreground();
         self.forget();
-        // Nobody else has had it.
+        // No other program has changed it.
         if terminal_modes::is_raw(io::stdin()) {
             return Ok(());
         }
@@ -287,19 +286,19 @@ impl Screen {
         self.taken.switch()
     }
 
-    /// Lets the watchdog know of the terminal, if it was started later than that was taken.
+    /// Tells the watchdog about the terminal, if it was started after the terminal was taken over.
     pub fn watched(&self) {
         if self.is_ours() {
             self.taken.watchdog.terminal_taken(&given_back());
         }
     }
 
-    /// Gives the terminal to another program for a while.
+    /// Hands the terminal to another program for a while.
     pub fn lend(&mut self) {
         self.taken.give_back();
     }
 
-    /// Takes the terminal over again, whatever was done to it meanwhile.
+    /// Takes over the terminal again, whatever was done to it meanwhile.
     ///
     /// # Errors
     /// When the terminal cannot be switched.
@@ -339,21 +338,20 @@ impl Taken {
         execute!(
             io::stdout(),
             EnterAlternateScreen,
-            // A row that is wider there than here is cut, and does not fall into the next.
+            // A row that is wider on the terminal than computed is cut instead of wrapping.
             DisableLineWrap,
             EnableBracketedPaste,
             EnableFocusChange,
             CaptureMouse,
-            // The flags belong to the alternate screen: after it, and back before it. Those
-            // of a program that was killed there may still be set.
+            // The flags belong to the alternate screen: set them after entering it, and clear them
+            // before leaving it. Those of a program that was killed there may still be set.
             ClearKeyboardFlags,
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )
         .inspect_err(|_| self.give_back())
     }
 
-    /// Once, however often it is called. Failures have nobody to tell: the terminal
-    /// may be gone.
+    /// Restores once, however often it is called. Failures are ignored: the terminal may be gone.
     fn give_back(&self) {
         if !self.now.swap(false, Ordering::SeqCst) {
             return;
@@ -365,7 +363,7 @@ impl Taken {
     }
 }
 
-/// What gives the terminal back.
+/// The sequence that restores the terminal.
 fn given_back() -> String {
     let mut text = String::new();
     let commands: [&dyn Fn(&mut String) -> fmt::Result; 10] = [
@@ -380,13 +378,13 @@ fn given_back() -> String {
         &|to| PopTitle.write_ansi(to),
         &|to| Show.write_ansi(to),
     ];
-    // Writing to a text does not fail.
+    // Writing to a string cannot fail.
     let _ = commands.iter().try_for_each(|write| write(&mut text));
     text
 }
 
-/// Stops until this process may use the terminal: setting its modes from the background
-/// never ends, since the signal that would stop us is caught.
+/// Stops until this process may use the terminal: setting its modes from the background never ends,
+/// since the signal that would stop the process is caught.
 fn wait_for_foreground() {
     #[cfg(unix)]
     while !is_foreground() {
@@ -396,13 +394,13 @@ fn wait_for_foreground() {
 
 #[cfg(unix)]
 fn is_foreground() -> bool {
-    // Where it cannot be told, nothing stops us either.
+    // If the foreground group is unknown, go on.
     let foreground = rustix::termios::tcgetpgrp(rustix::stdio::stdin());
     foreground.map_or(true, |group| group == rustix::process::getpgrp())
 }
 
-/// A panic on this thread gives the terminal back before it is reported. On another
-/// thread the screen lives on, so the report goes to the log and not over the frame.
+/// A panic on this thread restores the terminal before it is reported. On another thread the screen
+/// goes on, so the report goes to the log and not over the frame.
 fn restore_on_panic(taken: Taken) {
     let before = std::panic::take_hook();
     let ours = std::thread::current().id();
@@ -420,7 +418,7 @@ fn restore_on_panic(taken: Taken) {
 /// Columns and rows; `None` where there is no terminal.
 #[cfg(unix)]
 pub fn size() -> Option<(u16, u16)> {
-    // Crossterm would start `tput` twice where nothing is a terminal.
+    // Crossterm would start `tput` twice without a terminal.
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
 }

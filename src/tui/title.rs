@@ -1,11 +1,11 @@
-//! The window's title: where one is, and whether the session works or asks.
+//! The window's title: the folder, and whether the session works or asks.
 
 use super::clean;
 use super::event::Effect;
 use super::state::State;
 use crate::words::screen as words;
 
-/// The title, when it is another one now.
+/// The title, if it has changed.
 pub fn changed(state: &mut State) -> Option<Effect> {
     let title = title(state);
     if state.dress.title == title {
@@ -17,7 +17,7 @@ pub fn changed(state: &mut State) -> Option<Effect> {
 
 fn title(state: &State) -> String {
     let folder = state.facts.cwd.rsplit('/').find(|part| !part.is_empty()).unwrap_or("/");
-    // It leaves inside a terminal sequence: nothing in it may end one.
+    // It is part of a terminal sequence and must not end it.
     let folder: String = clean::flat(folder).chars().filter(|c| !c.is_control()).take(60).collect();
     let lang = state.dress.lang;
     let title = match (state.modals.asks(), state.activity.is_busy()) {

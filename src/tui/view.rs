@@ -16,14 +16,14 @@ use super::transcript::{Look, Stage};
 use super::{clean, start};
 use crate::words::{counted, input, screen as words};
 
-/// Below this there is room for a sentence at most.
+/// On a smaller screen only a sentence is shown.
 const SMALLEST: (u16, u16) = (20, 4);
-/// Below this height rules and blanks give way.
+/// Below this height rules and blank rows are dropped.
 const LOW: u16 = 14;
-/// Rows of a draft below a question, and the height from which there is room for them.
+/// Rows of a draft below a question, and the height from which they are shown.
 const DRAFT_ROWS: u16 = 4;
 const DRAFT_FROM: u16 = 8;
-/// The same for what is queued.
+/// The same for the queue.
 const QUEUE_ROWS: u16 = 2;
 const QUEUE_FROM: u16 = 20;
 
@@ -58,7 +58,7 @@ pub fn view(state: &mut State, frame: &mut Frame<'_>, now: Millis) {
     }
 }
 
-/// A question, and below it the draft, while one is being written.
+/// A question, and below it the draft, while one is being typed.
 fn draw_asking(
     state: &mut State,
     screen: Rect,
@@ -71,7 +71,7 @@ fn draw_asking(
         true => state.composer.rows(input_width(screen)).min(DRAFT_ROWS) + 1,
         false => 0,
     };
-    // What was queued over the question is seen to be so.
+    // Messages queued over the question are shown as queued.
     let queued = if screen.height >= QUEUE_FROM { state.queue.rows().min(QUEUE_ROWS) } else { 0 };
     let above = Rect { height: screen.height - rows - queued, ..screen };
     let queue = Rect { y: above.bottom(), height: queued, ..screen };
@@ -91,7 +91,7 @@ fn draw_asking(
     }
 }
 
-/// The draft below a question; bright while keys go there.
+/// The draft below a question; highlighted while keys go there.
 fn draw_draft(
     state: &mut State,
     area: Rect,
@@ -193,7 +193,7 @@ fn divide(state: &mut State, screen: Rect) -> Areas {
         room -= given;
         given
     };
-    // A blank parts it from what was said.
+    // A blank row separates it from the conversation.
     let queue = take(match state.queue.rows() {
         rows if rows == 0 || low => rows,
         rows => rows + 1,
@@ -201,7 +201,7 @@ fn divide(state: &mut State, screen: Rect) -> Areas {
     let idle = !state.activity.is_busy();
     let rows_of_chips = match state.chips.rows(screen.width) {
         rows if rows == 0 || low => rows,
-        // A blank parts them from what was said.
+        // A blank row separates them from the conversation.
         rows => rows + 1,
     };
     let chips = if idle { take(rows_of_chips) } else { 0 };
@@ -288,7 +288,7 @@ fn draw_input(
     state.composer.draw(inner, buf, &dress)
 }
 
-/// What is looked for stands where the facts do, with the keys that help.
+/// The query replaces the facts, next to the useful keys.
 fn draw_search(
     state: &State,
     area: Rect,
@@ -305,7 +305,7 @@ fn draw_search(
     state.composer.draw_search(area, buf, pen)
 }
 
-/// On the right over the input: what cannot be seen from here, or how to stop.
+/// On the right over the input: what is out of view, or how to stop.
 fn below(state: &State, width: u16, pen: &Pen<'_>) -> Line<'static> {
     if let Some((say, _)) = &state.person.told {
         let text = clean::elide_end(&say.text(pen.lang), width.into());
@@ -355,7 +355,7 @@ fn draw_status(
     }
 }
 
-/// The mode of vi's keys at the start of the line, and what is left of the line.
+/// The vi mode at the start of the line, and the rest of the line.
 fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> Rect {
     let Some(mode) = state.composer.vim_mode() else { return area };
     let name = mode.name().text(pen.lang);
@@ -365,7 +365,7 @@ fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &Pen<'_>) -> 
     Rect { x: area.x + taken, width: area.width - taken, ..area }
 }
 
-/// The keys that help at this moment.
+/// The useful keys at this moment.
 fn hints(state: &State) -> &'static [Hint] {
     match (state.activity.is_busy(), state.composer.is_empty()) {
         (true, _) if !state.queue.is_empty() => BUSY_QUEUE,

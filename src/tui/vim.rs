@@ -1,8 +1,8 @@
-//! The keys of vi on top of the input: normal, insert and visual mode. Pure: from keys,
-//! lines and a caret to what is to be done; doing it is the composer's.
+//! The vi keys of the input: normal, insert and visual mode. Pure: from keys, lines and a cursor to
+//! edits, which the composer applies.
 //!
-//! Keys are tables. What was pressed is read anew with each key, so a command that is
-//! half typed is nothing but its letters.
+//! Keys are tables. The keys pressed so far are parsed again with each key, so an unfinished
+//! command is nothing but its letters.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -19,11 +19,11 @@ pub enum Mode {
     #[default]
     Insert,
     Normal,
-    /// From here to the caret.
+    /// From here to the cursor.
     Visual(Place),
 }
 
-/// What is to be done to the text, in this order.
+/// The edits to apply to the text, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Do {
     Go(Place),
@@ -37,7 +37,7 @@ pub enum Do {
 #[derive(Clone, Debug, Default)]
 pub struct Vim {
     pub mode: Mode,
-    /// What was pressed of a command.
+    /// The keys of an unfinished command.
     typed: String,
     register: Register,
 }
@@ -114,7 +114,7 @@ const VERBS: &[(&str, Verb)] = &[
 const OPERATORS: &[(&str, Operator)] =
     &[("d", Operator::Delete), ("c", Operator::Change), ("y", Operator::Yank)];
 
-/// What the keys pressed so far mean.
+/// The meaning of the keys pressed so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Command {
     Move(Motion),
@@ -122,19 +122,19 @@ enum Command {
     Operate(Operator, Motion),
     /// `dd`, `cc`, `yy`.
     Lines(Operator),
-    /// In visual mode: what is selected.
+    /// In visual mode: the selection.
     Selected(Operator),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Read {
     Whole(Option<usize>, Command),
-    /// More must follow.
+    /// More keys must follow.
     Begun,
     Nothing,
 }
 
-/// The most a count says, however many digits it has.
+/// The largest count, however many digits it has.
 const MOST: usize = 10_000;
 
 fn read(typed: &str, visual: bool) -> Read {
@@ -176,7 +176,7 @@ fn operation(first: Option<usize>, key: &str, operator: Operator, rest: &str) ->
     }
 }
 
-/// A number at the start; a nought alone is a motion.
+/// A number at the start; a zero alone is a motion.
 fn count(typed: &str) -> (Option<usize>, &str) {
     let rest = typed.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = typed.strip_suffix(rest).unwrap_or("");
@@ -191,7 +191,7 @@ fn found<T: Copy>(table: &[(&str, T)], key: &str) -> Option<T> {
 }
 
 impl Mode {
-    /// As the status line names it.
+    /// The name in the status line.
     pub fn name(self) -> Word {
         match self {
             Mode::Insert => words::VIM_INSERT,
@@ -220,7 +220,7 @@ impl Vim {
         }
     }
 
-    /// Esc. `None`: it means here what it means elsewhere.
+    /// Esc. `None`: it has its usual meaning.
     pub fn escape(&mut self) -> Option<Vec<Do>> {
         let typed = std::mem::take(&mut self.typed);
         match std::mem::replace(&mut self.mode, Mode::Normal) {
@@ -266,7 +266,7 @@ impl Vim {
         grid: &Grid,
         at: Cell,
     ) -> Vec<Do> {
-        // A change of a word leaves the blank behind it.
+        // Changing a word leaves the space after it.
         let motion = match (operator, motion) {
             (Operator::Change, Motion::Word) if !grid.is_blank(at) => Motion::WordEnd,
             (_, motion) => motion,
@@ -383,7 +383,7 @@ impl Vim {
     }
 }
 
-/// Where the caret may stand in normal mode: on a character, not behind the last.
+/// Where the cursor may be in normal mode: on a character, not after the last.
 pub fn on_character(line: &str, column: usize) -> usize {
     let mut last = 0;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Where a line breaks: byte ranges, so that styles can follow.
+//! Finds line breaks: byte ranges, so that styles can follow.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::cells;
 
-/// Never at the start of a row: closing marks, small kana, what follows a number.
+/// Never at the start of a row: closing marks, small kana, characters that follow a number.
 const NO_START: &str = "，。、；：？！）》」』】〕〉〗’”…—～ー々％℃‰·!),.:;?]}%\
     ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヶ";
 /// Never at the end of a row.
@@ -18,7 +18,7 @@ enum Edge {
     Space,
     Opens,
     Closes,
-    /// May stand on either side of a break.
+    /// Allowed on either side of a break.
     Wide,
     Letter,
 }
@@ -33,7 +33,7 @@ pub fn rows(line: &str, width: usize) -> Vec<Range<usize>> {
     rows.out
 }
 
-/// The rows of one line cut where the columns end, as code is shown: spaces stay.
+/// The rows of one line cut at the last column, as code is shown: spaces stay.
 pub fn cut(line: &str, width: usize) -> Vec<Range<usize>> {
     let (mut out, mut start, mut used) = (Vec::new(), 0, 0);
     for (at, cluster) in line.grapheme_indices(true) {
@@ -54,12 +54,12 @@ struct Rows {
     out: Vec<Range<usize>>,
     /// Columns are counted from the start of the line.
     column: usize,
-    /// Where the row starts, in bytes and in columns.
+    /// The start of the row, in bytes and in columns.
     start: usize,
     base: usize,
-    /// The last place in this row where it may break, in bytes and in columns.
+    /// The last possible break in this row, in bytes and in columns.
     good: Option<(usize, usize)>,
-    /// The cluster before: where it starts, in bytes and in columns, and its edge.
+    /// The previous cluster: its start, in bytes and in columns, and its edge.
     before: Option<(usize, usize, Edge)>,
 }
 
@@ -82,8 +82,8 @@ impl Rows {
         self.column += wide;
     }
 
-    /// Without a good place: here, or one cluster earlier to keep a closing mark
-    /// with its letter.
+    /// Without a possible break: here, or one cluster earlier to keep a closing mark with its
+    /// letter.
     fn forced(&self, at: usize, edge: Edge) -> (usize, usize) {
         match self.before {
             Some((earlier, column, kind))

@@ -1,4 +1,4 @@
-//! Nothing is wider than asked, nothing is lost.
+//! Nothing is wider than requested, nothing is lost.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -40,12 +40,12 @@ fn a_long_text_is_shortened_in_the_middle() {
 }
 
 #[test]
-fn a_line_shows_what_would_move_it() {
+fn control_characters_in_a_line_are_shown() {
     assert_eq!(line("a\tb\nc\x07\x1b[2J\u{202e}", Style::new()).to_string(), "a   b\\nc\\u{202e}");
 }
 
 #[test]
-fn a_command_reads_as_one_would_type_it() {
+fn a_command_is_shown_as_a_command_line() {
     let cases = [
         (
             Work::exec("git", &["commit", "-m", "fix: it's done"]),

@@ -1,6 +1,5 @@
-//! Finds files on a thread of its own, for as long as a mention is being written: walks
-//! the folder, lets the names through a sieve, tells the best as soon as there are any.
-//! When nobody asks any more it ends, wherever it stands.
+//! Finds files on a thread while a mention is typed: walks the folder, matches the names, reports
+//! the best as soon as there are any. It ends, wherever it is, when the list closes.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -13,11 +12,11 @@ use super::sieve::{Found, Reach, Sieve};
 use crate::tools::walk;
 use crate::tui::Millis;
 
-/// Names that are looked at in all.
+/// Names that are read in all.
 const MOST: usize = 200_000;
-/// Names between two looks at what was typed since.
+/// Names between two checks for a new query.
 const STRIDE: usize = 512;
-/// What has been found so far is told this often.
+/// How often results so far are reported.
 const TELL: Duration = Duration::from_millis(40);
 /// How long a frame may wait for the first names.
 const HOLD: Millis = 12;
@@ -25,7 +24,7 @@ const HOLD: Millis = 12;
 #[derive(Debug, Default)]
 pub struct Finder {
     work: Option<Work>,
-    /// The frame that opens the list waits until then, or until there are names.
+    /// The frame that opens the list waits until this time, or until there are names.
     hold: Option<Millis>,
 }
 
@@ -37,7 +36,7 @@ struct Work {
 }
 
 impl Finder {
-    /// Looks for what is wanted now in the folder `root`.
+    /// Searches for the current query in the folder `root`.
     pub fn look(&mut self, wanted: Option<&str>, root: &str, now: Millis) {
         let Some(wanted) = wanted else {
             *self = Finder::default();
@@ -61,13 +60,13 @@ impl Finder {
         self.hold
     }
 
-    /// The next names; waits for ever while nothing is looked for.
+    /// The next results; waits for ever while no search runs.
     pub async fn found(&mut self) -> Option<Found> {
         let Some(work) = &mut self.work else { return std::future::pending().await };
         let found = work.found.recv().await;
         self.hold = None;
         if found.is_none() {
-            // The thread is gone: ask it nothing more, and do not wake for it.
+            // The thread is gone: do not wait for it any more.
             self.work = None;
         }
         found
@@ -83,18 +82,18 @@ fn start(query: String, root: PathBuf) -> Option<Work> {
     Some(Work { query, asks, found })
 }
 
-/// One walk, and what is looked for on it.
+/// One walk, and its query.
 struct Errand {
     asked: mpsc::Receiver<String>,
     tell: news::Sender<Found>,
     sieve: Sieve,
     names: Vec<String>,
     reach: Reach,
-    /// When the screen last heard of this query.
+    /// When results for this query were last reported.
     told: Option<Instant>,
 }
 
-/// Nobody wants to know any more.
+/// The list was closed.
 struct Gone;
 
 impl Errand {
@@ -127,7 +126,7 @@ impl Errand {
         if all { self.wait() } else { Ok(()) }
     }
 
-    /// A few more names; fewer at first, so that something is there at once.
+    /// Reads a few more names; fewer at first, so that something is shown at once.
     fn walk_on(&mut self, walk: &mut impl Iterator<Item = String>) -> Result<(), Gone> {
         let most = if self.told.is_none() { STRIDE / 8 } else { STRIDE };
         let began = Instant::now();
@@ -145,7 +144,7 @@ impl Errand {
         if self.tell.is_closed() { Err(Gone) } else { Ok(()) }
     }
 
-    /// Whether something else is looked for by now.
+    /// Takes a new query, if there is one.
     fn hear(&mut self) -> Result<(), Gone> {
         loop {
             match self.asked.try_recv() {
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_come_and_another_query_is_answered_from_them() {
+    async fn names_are_reported_and_another_query_reuses_them() {
         let root = tree();
         let path = root.path().to_string_lossy().into_owned();
         let mut finder = Finder::default();
@@ -212,18 +211,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_thread_ends_when_nobody_asks_any_more() {
+    async fn the_thread_ends_when_its_requests_are_dropped() {
         let root = tree();
         let mut finder = Finder::default();
         finder.look(Some(""), &root.path().to_string_lossy(), 0);
         let tell = finder.work.take().map(|work| work.found);
         let mut found = tell.expect("it works");
-        // Its asks are dropped: what was told already still comes, then the end.
+        // The requests are dropped: results already sent still arrive, then the end.
         while found.recv().await.is_some() {}
     }
 
     #[test]
-    fn a_tree_without_end_is_left_at_the_limit() {
+    fn an_endless_tree_is_left_at_the_limit() {
         let (asks, asked) = mpsc::channel();
         let (tell, mut found) = news::channel(100);
         let mut errand = Errand::new(String::new(), asked, tell);

@@ -1,11 +1,11 @@
-//! Lets names through that fit what was typed, and keeps the best of them.
+//! Matches names against the query, and keeps the best of them.
 
 use std::cmp::Reverse;
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// Names that are kept of those that fit.
+/// Matching names that are kept.
 const MOST: usize = 100;
 
 /// The best names for a query: plain data for the screen.
@@ -14,9 +14,9 @@ pub struct Found {
     pub query: String,
     /// The best ones, best first.
     pub hits: Vec<Hit>,
-    /// All that fit, counted.
+    /// The number of names that match.
     pub fits: usize,
-    /// All that were looked at, counted.
+    /// The number of names that were read.
     pub seen: usize,
     pub reach: Reach,
 }
@@ -27,7 +27,7 @@ pub enum Reach {
     #[default]
     Looking,
     Whole,
-    /// There are more names than are looked at.
+    /// There are more names than are read.
     Cut,
 }
 
@@ -38,20 +38,20 @@ pub struct Hit {
     pub marks: Vec<u32>,
 }
 
-/// How well a name fits, best first.
+/// How well a name matches, best first.
 type Rank = (Reverse<u32>, usize);
 
 pub struct Sieve {
     query: String,
     pattern: Pattern,
     matcher: Matcher,
-    /// The best, best first, by their place among the names.
+    /// The best, best first, by their index among the names.
     best: Vec<(Rank, usize)>,
     fits: usize,
     seen: usize,
 }
 
-/// Paths match best where their parts begin.
+/// Paths match best at the start of their parts.
 pub fn config() -> Config {
     Config::DEFAULT.match_paths()
 }
@@ -63,12 +63,12 @@ impl Sieve {
         Sieve { query, pattern, matcher, best: Vec::new(), fits: 0, seen: 0 }
     }
 
-    /// How many names it has looked at.
+    /// The number of names it has read.
     pub fn seen(&self) -> usize {
         self.seen
     }
 
-    /// Looks at the names behind those it has seen, so many of them.
+    /// Reads the next `count` names.
     pub fn look(&mut self, names: &[String], count: usize) {
         let mut chars = Vec::new();
         for (at, name) in names.iter().enumerate().skip(self.seen).take(count) {
@@ -91,7 +91,7 @@ impl Sieve {
         }
     }
 
-    /// What there is by now.
+    /// The results so far.
     pub fn found(&mut self, names: &[String], reach: Reach) -> Found {
         let hits: Vec<Hit> = self
             .best
@@ -107,7 +107,7 @@ impl Sieve {
 }
 
 impl Found {
-    /// Keeps what fits a query that was typed since, in its new order.
+    /// Filters and sorts the results by a query typed since.
     pub fn narrow(&mut self, query: &str, matcher: &mut Matcher) {
         let pattern = pattern(query);
         let mut chars = Vec::new();
@@ -131,7 +131,7 @@ fn pattern(query: &str) -> Pattern {
     Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy)
 }
 
-/// Of names that fit alike, short ones come first; before anything is typed, near ones.
+/// Of names that match equally well, short ones come first; with an empty query, near ones.
 fn weight(query: &str, name: &str) -> usize {
     match query.is_empty() {
         true => name.trim_end_matches('/').matches('/').count(),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_fit_comes_first() {
+    fn the_best_match_comes_first() {
         let names = ["docs/library.md", "src/tui/lib.rs", "src/lib.rs", "Cargo.toml"];
         assert_eq!(found("lib.rs", &names), ["src/lib.rs", "src/tui/lib.rs"]);
         assert_eq!(found("srclib", &names), ["src/lib.rs", "src/tui/lib.rs"]);
@@ -166,12 +166,12 @@ mod tests {
     }
 
     #[test]
-    fn before_anything_is_typed_the_near_ones_come_first() {
+    fn with_an_empty_query_near_names_come_first() {
         assert_eq!(found("", &["b/c/d", "b/", "b/c", "a"]), ["a", "b/", "b/c", "b/c/d"]);
     }
 
     #[test]
-    fn of_many_that_fit_the_best_are_kept() {
+    fn of_many_matches_the_best_are_kept() {
         let names: Vec<String> = (0..1_000).rev().map(|n| format!("file{n:04}")).collect();
         let mut sieve = Sieve::new("file".into());
         while sieve.seen() < names.len() {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_letters_that_were_typed_are_marked() {
+    fn the_typed_letters_are_marked() {
         let names = ["中/lib.rs".to_owned()];
         let mut sieve = Sieve::new("lib".into());
         sieve.look(&names, 1);

@@ -1,4 +1,4 @@
-//! What control sequences of keys and of the mouse mean. What is not listed means nothing.
+//! The control sequences of keys and of the mouse. Sequences that are not listed have no meaning.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use crossterm::event::{
     MouseEventKind,
 };
 
-/// A sequence `CSI text last`; `None`: it is swallowed.
+/// Parses a sequence `CSI text last`; `None`: it is swallowed.
 pub(super) fn event(text: &[u8], last: u8) -> Option<Event> {
     let text = std::str::from_utf8(text).ok()?;
     if let Some(rest) = text.strip_prefix('<') {
@@ -31,7 +31,7 @@ pub(super) fn event(text: &[u8], last: u8) -> Option<Event> {
     }
 }
 
-/// A key behind `ESC O`.
+/// A key after `ESC O`.
 pub(super) fn ss3(byte: u8) -> Option<KeyCode> {
     match byte {
         b'R' => Some(KeyCode::F(3)),
@@ -66,7 +66,7 @@ fn numbered(text: &str) -> Option<Event> {
     let mut parts = text.split(';');
     let first: u16 = number(parts.next()?)?;
     let held = parts.next();
-    // The form that xterm gives to keys that have no other.
+    // The form of xterm for keys that have no other.
     if first == 27 {
         let (modifiers, kind, state) = modifiers(held);
         let code = code(number(parts.next()?)?, modifiers)?;
@@ -102,7 +102,7 @@ fn unicode(text: &str) -> Option<Event> {
             state |= KeyEventState::KEYPAD;
             code
         }
-        // Keys that are nobody's characters.
+        // Keys without a character.
         None if (57_344..=63_743).contains(&first) => return None,
         None => code(first, modifiers)?,
     };
@@ -153,7 +153,7 @@ fn keypad(code: u32) -> Option<KeyCode> {
     }
 }
 
-/// `modifiers:kind`: one more than the sum of what is held.
+/// `modifiers:kind`: one more than the sum of the modifiers held.
 fn modifiers(text: Option<&str>) -> (KeyModifiers, KeyEventKind, KeyEventState) {
     const HELD: [(u8, KeyModifiers); 6] = [
         (1, KeyModifiers::SHIFT),
@@ -182,7 +182,7 @@ fn key(code: KeyCode, modifiers: KeyModifiers, kind: KeyEventKind) -> Event {
     Event::Key(KeyEvent::new_with_kind(code, modifiers, kind))
 }
 
-/// `CSI < button;column;row M`, or `m` for a button that is let go.
+/// `CSI < button;column;row M`, or `m` for a released button.
 fn sgr_mouse(text: &str, last: u8) -> Option<Event> {
     let mut parts = text.split(';').map(number::<u16>);
     let (button, column, row) = (parts.next()??, parts.next()??, parts.next()??);

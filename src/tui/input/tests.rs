@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What the terminal sent, in words.
+/// The events of the terminal, as text.
 fn told(heard: Vec<Heard>) -> Vec<String> {
     heard
         .into_iter()
@@ -27,7 +27,7 @@ fn read(bytes: &[u8]) -> Vec<String> {
     in_pieces(&[bytes])
 }
 
-/// Each piece in a burst of its own, close behind one another.
+/// Each piece in a burst of its own, one shortly after the other.
 fn in_pieces(pieces: &[&[u8]]) -> Vec<String> {
     let mut parser = Parser::default();
     let mut out = Vec::new();
@@ -102,13 +102,13 @@ fn an_escape_that_comes_alone_is_a_key_after_a_moment() {
 }
 
 #[test]
-fn a_pasted_escape_does_not_break_the_paste() {
+fn a_pasted_escape_does_not_end_the_paste() {
     assert_eq!(read(b"\x1b\x1b[200~a\x1b[201~"), ["Esc", "paste \"a\""]);
     assert_eq!(read(b"\x1b[200~a\x1b\x1b[201~"), ["paste \"a\\u{1b}\""]);
 }
 
 #[test]
-fn answers_to_questions_of_others_are_never_typed() {
+fn answers_to_queries_of_other_programs_are_never_typed() {
     for answer in [
         &b"\x1bP>|xterm(379)\x1b\\"[..],
         b"\x1b[>41;380;0c",
@@ -128,7 +128,7 @@ fn answers_to_questions_of_others_are_never_typed() {
     ] {
         let mut whole = answer.to_vec();
         whole.push(b'x');
-        // What is cut swallows what follows at once, and nothing after that.
+        // A cut sequence swallows the bytes that follow at once, and nothing after that.
         let expected: &[&str] = if answer.ends_with(b"0m") { &[] } else { &["x"] };
         assert_eq!(read(&whole), expected, "{:?}", String::from_utf8_lossy(answer));
         for at in 1..answer.len() {
@@ -139,7 +139,7 @@ fn answers_to_questions_of_others_are_never_typed() {
 }
 
 #[test]
-fn the_background_is_told_among_the_keys() {
+fn the_background_is_reported_among_the_keys() {
     assert_eq!(read(b"ab\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\c"), ["a", "b", "Dark", "c"]);
     assert_eq!(read(b"\x1b]11;rgb:ffff/ffff/ffff\x07"), ["Light"]);
 }
@@ -152,7 +152,7 @@ fn a_burst_with_lines_is_one_edit() {
 }
 
 #[test]
-fn a_line_that_is_typed_is_sent_by_its_end() {
+fn a_typed_line_is_sent_by_enter() {
     assert_eq!(read(b"one\r"), ["o", "n", "e", "Enter"]);
     assert_eq!(read(b"\r\r"), ["Enter", "Enter"]);
     // Keys that come one by one.
@@ -164,12 +164,12 @@ fn a_line_that_is_typed_is_sent_by_its_end() {
 }
 
 #[test]
-fn what_follows_an_end_inside_a_paste_is_text() {
+fn text_after_an_end_mark_inside_a_paste_stays_text() {
     assert_eq!(read(b"\x1b[200~a\x1b[201~y\r"), ["paste \"a\"", "y", "Enter"]);
     assert_eq!(read(b"\x1b[200~a\x1b[201~y\x1b[201~"), ["paste \"ay\""]);
     assert_eq!(read(b"\x1b[200~a\x1b[201~\x1b[B\x1b[13uy\x1b[201~"), ["paste \"a\\ry\""]);
     assert_eq!(in_pieces(&[b"\x1b[200~a\x1b[201~", b"y\r\x1b[201~"]), ["paste \"ay\\r\""]);
-    // And later it is a key again.
+    // Later it is a key again.
     let mut parser = Parser::default();
     parser.feed(b"\x1b[200~a\x1b[201~");
     assert_eq!(parser.patience(), Some(PASTED));
@@ -179,7 +179,7 @@ fn what_follows_an_end_inside_a_paste_is_text() {
 }
 
 #[test]
-fn a_paste_that_never_ends_is_handed_on_and_goes_on() {
+fn an_endless_paste_is_delivered_and_continues() {
     let mut parser = Parser::default();
     parser.feed(b"\x1b[200~half");
     assert_eq!(told(parser.burst()), [""; 0]);

@@ -1,5 +1,5 @@
-//! The text as cells one can stand on, and the ways between them. A cell is what a
-//! person takes for one character; behind the last one of a line is its end.
+//! The text as a grid of cells, and the motions between them. A cell is one visible character;
+//! after the last one of a line comes its end.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -8,8 +8,8 @@ use super::{Motion, Place};
 /// A row, and the number of a cell in it.
 pub type Cell = (usize, usize);
 
-/// Runs of one kind are words. Chinese and Japanese are a kind of their own, so that
-/// they part from letters beside them.
+/// Runs of one kind are words. Chinese and Japanese are a kind of their own, which separates them
+/// from adjacent letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Blank,
@@ -56,17 +56,17 @@ impl Grid {
         (row, self.rows.get(row).map_or(0, Vec::len))
     }
 
-    /// The last cell one can stand on, instead of the end of the line.
+    /// The last cell that the cursor may be on, instead of the end of the line.
     pub fn inside(&self, (row, at): Cell) -> Cell {
         (row, at.min(self.end(row).1.saturating_sub(1)))
     }
 
-    /// Right behind a cell, in its line.
+    /// The position right after a cell, in its line.
     pub fn behind(&self, (row, at): Cell) -> Cell {
         (row, (at + 1).min(self.end(row).1))
     }
 
-    /// The end of the last line that has something before `to`, not before `from`'s.
+    /// The end of the last line that begins before `to`, but not before the line of `from`.
     pub fn end_before(&self, to: Cell, from: Cell) -> Cell {
         let row = if to.1 == 0 { to.0.saturating_sub(1) } else { to.0 };
         if to.1 == 0 || to == self.end(to.0) { self.end(row.max(from.0)) } else { to }
@@ -89,7 +89,7 @@ impl Grid {
         out
     }
 
-    /// Where a motion leads, so many times.
+    /// The target of a motion, repeated.
     pub fn moved(&self, motion: Motion, at: Cell, times: Option<usize>) -> Cell {
         let count = times.unwrap_or(1);
         let (row, column) = at;
@@ -113,7 +113,7 @@ impl Grid {
         }
     }
 
-    /// The end of the word that `at` stands in, and of as many more.
+    /// The end of the word at `at`, and of as many more.
     pub fn word_end_from(&self, at: Cell, count: usize) -> Cell {
         let here = self.run_end(at);
         (1..count).fold(here, |at, _| self.word_end(at))
@@ -154,7 +154,7 @@ impl Grid {
         at
     }
 
-    /// The last cell of the word `at` stands in; a blank is alone.
+    /// The last cell of the word at `at`; a blank is alone.
     fn run_end(&self, mut at: Cell) -> Cell {
         let kind = self.kind(at);
         while kind != Kind::Blank

@@ -1,9 +1,9 @@
-//! What each key of vi does, as text and caret before and after.
+//! The effect of each vi key, as text and cursor before and after.
 
 use super::*;
 
-/// Presses keys on a text whose caret is `|`; Esc is `\x1b`. Answers in the same form,
-/// with what is inserted by hand left to others.
+/// Presses keys on a text whose cursor is `|`; Esc is `\x1b`. Returns the same form; inserted text
+/// is not applied.
 fn pressed(text: &str, keys: &str) -> String {
     let (before, behind) = text.split_once('|').expect("a caret");
     let at = (
@@ -97,7 +97,7 @@ fn motions_go_where_vi_goes() {
 }
 
 #[test]
-fn chinese_and_emoji_are_words_and_characters_as_people_see_them() {
+fn chinese_and_emoji_move_by_visible_characters() {
     let cases = [
         ("|看看src目录", "w", "看看|src目录"),
         ("|看看src目录", "2w", "看看src|目录"),
@@ -112,7 +112,7 @@ fn chinese_and_emoji_are_words_and_characters_as_people_see_them() {
 }
 
 #[test]
-fn operators_take_what_a_motion_covers() {
+fn operators_apply_to_what_a_motion_covers() {
     let cases = [
         ("|one two three", "dw", "|two three"),
         ("|one two three", "2dw", "|three"),
@@ -138,7 +138,7 @@ fn operators_take_what_a_motion_covers() {
 }
 
 #[test]
-fn a_change_takes_the_word_and_writes_in_its_place() {
+fn a_change_deletes_the_word_and_starts_insert_mode() {
     let cases = [
         ("|one two", "cwnew\x1b", "ne|w two"),
         ("on|e two", "cwX\x1b", "on|X two"),
@@ -152,7 +152,7 @@ fn a_change_takes_the_word_and_writes_in_its_place() {
 }
 
 #[test]
-fn what_was_cut_or_copied_is_put_back() {
+fn deleted_and_yanked_text_is_put_back() {
     let cases = [
         ("|ab", "xp", "b|a"),
         ("|ab", "ylp", "a|ab"),
@@ -170,7 +170,7 @@ fn what_was_cut_or_copied_is_put_back() {
 }
 
 #[test]
-fn ways_to_write_begin_in_their_places() {
+fn insert_commands_start_in_their_places() {
     let cases = [
         ("a|b", "iX\x1b", "a|Xb"),
         ("|ab", "aX\x1b", "a|Xb"),
@@ -201,7 +201,7 @@ fn a_selection_is_deleted_changed_or_copied() {
 }
 
 #[test]
-fn escape_leaves_one_thing_at_a_time() {
+fn escape_leaves_one_mode_at_a_time() {
     let mut vim = Vim::default();
     assert_eq!(vim.escape(), Some(vec![Do::Left]), "from writing");
     vim.letter('d', &["a".into()], (0, 0));
@@ -210,7 +210,7 @@ fn escape_leaves_one_thing_at_a_time() {
 }
 
 #[test]
-fn keys_that_mean_nothing_do_nothing() {
+fn unknown_keys_do_nothing() {
     assert_eq!(pressed("|ab", "zZ&dqx"), "|b");
     assert_eq!(pressed("|ab", &format!("{}x", "9".repeat(30))), "|");
     assert_eq!(pressed("|", "xdwwbe$p"), "|");
