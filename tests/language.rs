@@ -108,8 +108,8 @@ fn has_idiom(comment: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '`';
     IDIOMS.iter().any(|idiom| {
         comment.match_indices(idiom).any(|(at, _)| {
-            let before = comment[..at].chars().next_back();
-            let after = comment[at + idiom.len()..].chars().next();
+            let before = comment.get(..at).and_then(|text| text.chars().next_back());
+            let after = comment.get(at + idiom.len()..).and_then(|text| text.chars().next());
             !before.is_some_and(is_part) && !after.is_some_and(is_part)
         })
     })

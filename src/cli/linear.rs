@@ -362,10 +362,7 @@ impl Linear {
                 self.doing = self.after_answer();
                 Vec::new()
             }
-            Event::ReplyStarted => {
-                (self.written, self.rest) = (0, String::new());
-                Vec::new()
-            }
+            Event::ReplyStarted => self.reply_started(),
             Event::Delta { text } => self.streamed(&text),
             Event::Repairing { fault } => vec![self.say(w::REPAIRING.with("fault", fault))],
             Event::Retrying { attempt, of, why, .. } => {
@@ -415,6 +412,11 @@ impl Linear {
                 self.judged(ask, &work, &risk, change.as_deref())
             }
         }
+    }
+
+    fn reply_started(&mut self) -> Vec<Effect> {
+        (self.written, self.rest) = (0, String::new());
+        Vec::new()
     }
 
     /// Trust is asked about while no turn runs; all else is asked by a turn that goes on.

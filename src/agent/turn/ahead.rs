@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::protocol::{self, Step};
+use crate::protocol::{self, Reason, Step};
 use crate::safety::{self, Judged, Scene};
 
 /// The rest of a reply's list, as judged now.
@@ -51,11 +51,14 @@ impl Approved {
 }
 
 fn is_worse(now: &Judged, shown: &Judged) -> bool {
-    let known_rule = |rule: &String| shown.risk.reasons.iter().any(|reason| reason.rule == *rule);
+    // The same rule may raise another argument now, such as one that became a link.
+    let is_shown = |now: &Reason| {
+        shown.risk.reasons.iter().any(|known| (&known.rule, known.arg) == (&now.rule, now.arg))
+    };
     !now.risk.is_mild()
         || now.risk.tier > shown.risk.tier
         || !now.risk.effects.iter().all(|effect| shown.risk.effects.contains(effect))
-        || !now.risk.reasons.iter().all(|reason| known_rule(&reason.rule))
+        || !now.risk.reasons.iter().all(is_shown)
         // Another file with the same name, or the same name from another place.
         || now.program != shown.program
         || now.cwd != shown.cwd

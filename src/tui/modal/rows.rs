@@ -60,7 +60,7 @@ impl Rows {
     }
 
     pub fn put(&mut self, long: Arc<LongDiff>) {
-        let all = 0..long.len();
+        let all = 0..long.height();
         self.0.push(Part::Long(long, all));
     }
 

@@ -58,7 +58,7 @@ impl LongDiff {
     }
 
     /// The number of its rows.
-    pub fn len(&self) -> usize {
+    pub fn height(&self) -> usize {
         self.rows
     }
 
@@ -101,7 +101,7 @@ mod tests {
         for width in [30, 76, 200] {
             let all = diff::rows(&text, width, &theme, Lang::En);
             let long = LongDiff::new(text.clone(), width, &theme, Lang::En);
-            assert_eq!(long.len(), all.len(), "{width}");
+            assert_eq!(long.height(), all.len(), "{width}");
             for from in [0, 1, 63, 700, all.len() - 20] {
                 let window = long.window(from, 20, &theme, Lang::En);
                 let plain = |rows: &[Row<'_>]| -> Vec<String> {
