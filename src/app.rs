@@ -1,17 +1,17 @@
-//! Builds every part from the settings and wires them, once. Only this module knows
-//! them all; what is typed decides which of them are needed.
+//! Builds every part from the settings and connects them, once. Only this module knows
+//! them all; the command line decides which of them are needed.
 //!
 //! | file | builds |
 //! |---|---|
-//! | `ground` | environment, folders, settings, language: what everything stands on |
-//! | `room` | whether the system has room for it all |
+//! | `ground` | environment, folders, settings, language: the basis of every run |
+//! | `room` | whether the system has enough resources |
 //! | `reach` | models: by settings, by name, by search |
 //! | `plugins` | the plugins of slothtool, listed and run |
 //! | `parts` | a session's parts: policy, tools, masks, bot |
 //! | `scripts` | a script on the command line |
-//! | `answers` | what is answered without a session |
+//! | `answers` | subcommands that need no session |
 //! | `headless` | one turn without a screen |
-//! | `rescue` | another place for what could not be saved |
+//! | `rescue` | another place for a conversation that could not be saved |
 //! | `kept` | bots, commands and skills from the command line |
 
 use std::io::{self, IsTerminal};
@@ -66,7 +66,7 @@ pub fn entry() -> ExitCode {
         Ok(ground) => {
             let temp = Arc::clone(&ground.temp);
             let exit = route(cli, ends, ground);
-            // Threads that were not waited for may hold parts of it.
+            // Threads that are still running may hold a part of it.
             temp.close();
             exit.into()
         }
@@ -115,7 +115,7 @@ fn route(cli: Cli, ends: Ends, ground: Ground) -> Exit {
     }
 }
 
-/// What starts threads, which would break off without a word where there are none left.
+/// Commands that start threads: without enough of them they would abort with no message.
 fn needs_room(way: &Way) -> bool {
     match way {
         Way::Screen { .. }
@@ -134,19 +134,19 @@ fn needs_room(way: &Way) -> bool {
     }
 }
 
-/// One worker, for the session and what it waits for: most of what it does is handing on,
-/// and between two threads that costs more than the work. What takes long goes to threads
-/// of its own. The surface has the main thread.
+/// One worker thread, for the session and what it waits for: it mostly passes messages on, and
+/// doing so between two threads costs more than the work itself. Slow work has threads of its own.
+/// The user interface has the main thread.
 fn runtime() -> io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }
 
-/// For the screen alone: its timers and signals wake nobody else.
+/// For the screen alone: its timers and signals wake no other thread.
 fn screen_runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
-/// The full screen. The first frame is drawn before anything is looked for.
+/// Runs the full screen. The first frame is drawn before any search starts.
 fn screen(
     ground: Ground,
     mut prompt: Option<String>,
@@ -169,7 +169,7 @@ fn screen(
         Ok(both) => both,
         Err(error) => return ground.broken(&error),
     };
-    // Held until the screen is left.
+    // Held until the screen ends.
     let slot = draft::claim(&ground.paths.drafts(), &ground.folder);
     let draft = slot.as_ref().map(|slot| slot.file.clone());
     let config = screen_config(&ground, built.facts.clone(), prompt, draft);
@@ -196,7 +196,7 @@ fn screen(
     }
 }
 
-/// What the screen starts from.
+/// The initial configuration of the screen.
 fn screen_config(
     ground: &Ground,
     facts: Facts,
@@ -226,7 +226,7 @@ fn screen_config(
     }
 }
 
-/// The conversation as plain lines.
+/// Runs the conversation as plain lines.
 fn lines(
     ground: Ground,
     prompt: Option<String>,
@@ -272,7 +272,7 @@ fn lines(
     exit
 }
 
-/// `-y` where questions can be answered: for the shell pieces of templates, and it says so.
+/// `-y` where questions can be answered: it approves the shell pieces of templates, and says so.
 fn approve_pieces(built: &mut session::Parts, yes: bool) {
     if yes {
         built.approves_pieces = true;
@@ -280,7 +280,7 @@ fn approve_pieces(built: &mut session::Parts, yes: bool) {
     }
 }
 
-/// What the session is told to take up; choosing is the surface's.
+/// The session to resume; choosing one from a list is up to the user interface.
 fn which(take: Take) -> Option<Which> {
     match take {
         Take::Last => Some(Which::Last),
@@ -289,19 +289,19 @@ fn which(take: Take) -> Option<Which> {
     }
 }
 
-/// Whether a session came to its end in time.
+/// Whether a session ended in time.
 #[derive(Debug)]
 enum Farewell {
-    /// With what could not be saved.
+    /// With the data that could not be saved.
     Ended(Option<Rescue>),
     Late,
 }
 
-/// How long leaving may take, but for what is dropped then. A child that heeds no signal
-/// takes one second, a database that another program holds one and a half.
+/// How long exiting may take, before whatever is late is dropped. A child that ignores signals
+/// takes one second, a database that another program has locked one and a half.
 const LEAVING: Duration = Duration::from_millis(2500);
 
-/// What is left of it after a turn without a screen.
+/// What is left of that time after a turn without a screen.
 fn time_to_leave(exit: Exit) -> Duration {
     match exit {
         Exit::Signal(_) => LEAVING.saturating_sub(print::GRACE),
@@ -309,7 +309,7 @@ fn time_to_leave(exit: Exit) -> Duration {
     }
 }
 
-/// Lets a session end what it started, for this long at most.
+/// Lets a session finish its work, for this long at most.
 async fn farewell(task: JoinHandle<Option<Rescue>>, most: Duration) -> Farewell {
     match tokio::time::timeout(most, task).await {
         Ok(ended) => Farewell::Ended(ended.ok().flatten()),
@@ -318,8 +318,8 @@ async fn farewell(task: JoinHandle<Option<Rescue>>, most: Duration) -> Farewell 
 }
 
 impl Farewell {
-    /// Ends a session's runtime. What is late is dropped, and with it every step that
-    /// still runs is killed. The answer is what could not be saved.
+    /// Ends a session's runtime. Late tasks are dropped, which kills every step that is still
+    /// running. Returns the data that could not be saved.
     fn shut(self, runtime: Runtime) -> Option<Rescue> {
         match self {
             Farewell::Ended(rescue) => {
@@ -334,7 +334,7 @@ impl Farewell {
     }
 }
 
-/// How long dropping what is late may take.
+/// How long dropping late tasks may take.
 const DROPPED: Duration = Duration::from_millis(300);
 
 fn left_by(cause: tui::Cause) -> Exit {
@@ -345,7 +345,7 @@ fn left_by(cause: tui::Cause) -> Exit {
     }
 }
 
-/// A start that could not be made.
+/// A start that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     notice: Box<Notice>,

@@ -1,4 +1,4 @@
-//! What is answered without a session: the policy, models, settings, the doctor.
+//! The subcommands that need no session: policy, models, settings, the doctor.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -27,8 +27,8 @@ use crate::words::{Spoken, cli as words};
 /// `policy explain` and `policy list`.
 pub fn policy(ground: &Ground, asked: &args::Policy, json: bool) -> Exit {
     let world = ground.world();
-    // What the policy says of a command, as the batch does; that this folder makes every
-    // command ask is said beside it.
+    // The verdict of the policy, as for a batch; a note adds that in this folder every command
+    // asks.
     let place = policy::place(&ground.folder, &ground.paths.home, true, &world);
     let rules = ground.loaded.settings.policy();
     let scene = Scene { policy: &rules, place: &place, world: &world };
@@ -97,7 +97,7 @@ fn ask_for_models(ground: &Ground) -> io::Result<Offer> {
     Ok(runtime()?.block_on(offer(connection)))
 }
 
-/// What the server of the settings says when it is asked for its models.
+/// The answer of the configured server to the request for its models.
 async fn offer(connection: Option<Connection>) -> Offer {
     match connection {
         Some(Connection {
@@ -146,8 +146,8 @@ pub fn session(ground: &Ground, asked: &args::Session, json: bool) -> Exit {
     }
 }
 
-/// The session a run without a screen goes on with. Nobody is there to see that it could
-/// not be had, so that is known before the start.
+/// The session that a run without a screen resumes. No user would see a failure later, so it is
+/// checked before the start.
 pub fn session_to_take(ground: &Ground, take: &args::Take) -> Result<String, Box<(Notice, Exit)>> {
     let failed = |error: StoreError| Box::new((Notice::error(error.say()), Exit::Failed));
     let store = ground.store();
@@ -208,7 +208,7 @@ pub fn doctor(ground: &Ground, json: bool) -> Exit {
     if said == Exit::Done { doctor::exit(&found) } else { said }
 }
 
-/// What `/doctor` shows: the same findings, looked for while the session goes on.
+/// The page of `/doctor`: the same findings, gathered while the session continues.
 pub fn doctor_page(ground: &Ground) -> Doctor {
     let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
     let folder = ground.folder.clone();
@@ -244,7 +244,7 @@ pub fn doctor_page(ground: &Ground) -> Doctor {
     })
 }
 
-/// Why rules of the settings that allow answer nothing here.
+/// Why allow rules of the settings have no effect here.
 fn idle_rules(
     loaded: &crate::config::Loaded,
     folder: &Path,
@@ -257,7 +257,7 @@ fn idle_rules(
     policy.allowed.iter().filter_map(|rule| crate::safety::never(rule, None, scene)).collect()
 }
 
-/// What a trusted folder says of itself to agents.
+/// The instructions for agents in a trusted folder.
 fn notes(folder: &Path, trusted: bool) -> Vec<NoteFact> {
     let found = trusted.then(|| crate::config::notes::read(folder));
     found.map_or_else(Vec::new, |found| found.notes.files)

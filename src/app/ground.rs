@@ -1,4 +1,4 @@
-//! What everything stands on: the environment, the folders, the settings.
+//! The basis of every run: the environment, the folders, the settings.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,13 +41,13 @@ pub struct Ground {
     /// False for `--no-save`.
     pub saves: bool,
     pub trust: Known,
-    /// Everything temporary of this run lies in it.
+    /// The folder for all temporary files of this run.
     pub temp: Arc<RunFolder>,
     /// Folders added on the command line, links resolved.
     pub added: Vec<PathBuf>,
-    /// Mends what a sudden death of this process leaves.
+    /// Cleans up after a sudden death of this process.
     pub watchdog: Watchdog,
-    /// The program is being left: steps that run are ended sooner.
+    /// The program is exiting: running steps are ended sooner.
     pub leaving: CancellationToken,
 }
 
@@ -55,13 +55,13 @@ pub struct Ground {
 #[derive(Debug)]
 pub struct Known {
     pub kept: Trust,
-    /// Why nothing is known, when something should be.
+    /// Why the trust store could not be read.
     pub broken: Option<Say>,
     pub survey: Survey,
     pub standing: Standing,
     /// `--trust` names exactly this folder.
     pub named: bool,
-    /// The folder of `--trust`, links resolved: scripts in it may run, wherever it lies.
+    /// The folder of `--trust`, links resolved: scripts in it may run, wherever it is.
     pub given: Option<PathBuf>,
 }
 
@@ -100,7 +100,7 @@ impl Ground {
             leaving: CancellationToken::new(),
         };
         for named in &cli.run.add_dir {
-            // Named in the user's shell, and so seen from where that stands.
+            // Given in the user's shell, so relative to its folder.
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());
             let added =
                 folders::admitted(&named.to_string_lossy(), &ground.place(), &ground.world());
@@ -109,18 +109,18 @@ impl Ground {
         Ok(ground)
     }
 
-    /// The folders a judgement speaks of.
+    /// The folders that matter for an assessment.
     pub fn place(&self) -> safety::Place {
         let place = policy::place(&self.folder, &self.paths.home, self.trusted, &self.world());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
         let own = own.into_iter().map(|path| world::resolved(path));
-        // A folder that holds the workspace or the home is not ours alone.
+        // A folder that contains the workspace or the home does not belong to this program alone.
         let holds = |own: &PathBuf| place.workspace.starts_with(own) || place.home.starts_with(own);
         let own = own.filter(|own| !holds(own)).collect();
         safety::Place { own, added: self.added.clone(), ..place }
     }
 
-    /// This machine, as the rules may ask about it.
+    /// This machine, as the rules query it.
     pub fn world(&self) -> System {
         let home = &self.paths.home;
         let folder = |text: &String| match text.strip_prefix("~/") {
@@ -141,12 +141,12 @@ impl Ground {
         voice(self.lang())
     }
 
-    /// What is wrong with the settings, one notice each.
+    /// The errors in the settings, one notice each.
     pub fn notices(&self) -> Vec<Notice> {
         self.loaded.problems.iter().map(|problem| problem.notice()).collect()
     }
 
-    /// The person's own editor, a line for a shell.
+    /// The user's own editor, as a shell command line.
     pub fn editor(&self) -> Option<String> {
         let named = self.environment.get("VISUAL").or_else(|| self.environment.get("EDITOR"));
         named.map(str::to_owned)
@@ -170,7 +170,7 @@ impl Ground {
         )
     }
 
-    /// Where sessions are kept.
+    /// The store of sessions.
     pub fn store(&self) -> Store {
         match self.saves {
             true => Store::under(self.paths.data.clone()),
@@ -178,13 +178,13 @@ impl Ground {
         }
     }
 
-    /// What the background seems to be, before the terminal says so itself.
+    /// The assumed background, until the terminal reports it.
     fn shade(&self) -> Shade {
         let said = self.environment.get("COLORFGBG").and_then(Shade::of_variable);
         said.unwrap_or_default()
     }
 
-    /// The person's own themes, and what is wrong with the files.
+    /// The user's own themes, and the errors in their files.
     pub fn themes(&self) -> (Vec<Source>, Vec<Notice>) {
         let (files, problems) = themes::read(&self.paths.themes());
         let source = |file: themes::File| Source { name: file.name, toml: file.text };
@@ -192,12 +192,12 @@ impl Ground {
         (files.into_iter().map(source).collect(), notices)
     }
 
-    /// Where bots, commands and skills lie; those of the project where it is trusted.
+    /// The folders of bots, commands and skills; those of the project only if it is trusted.
     pub fn places(&self) -> Places {
         self.find_places()(self.trusted)
     }
 
-    /// The same, for whoever learns later whether the folder is trusted.
+    /// The same, for callers that learn later whether the folder is trusted.
     pub fn find_places(&self) -> FindPlaces {
         let (paths, folder) = (self.paths.clone(), self.folder.clone());
         Arc::new(move |trusted| {
@@ -207,7 +207,7 @@ impl Ground {
         })
     }
 
-    /// How the screen keeps a setting: in the person's own file.
+    /// How the screen saves a setting: in the user's own file.
     pub fn keep(&self) -> Keep {
         let file = self.paths.settings();
         Arc::new(move |key, value| {
@@ -215,7 +215,7 @@ impl Ground {
         })
     }
 
-    /// How somebody who looks elsewhere is called back.
+    /// How a user who is looking elsewhere is notified.
     fn ring(&self) -> Ring {
         let variable = |name| self.environment.get(name).unwrap_or_default();
         match self.loaded.settings.look.notify {
@@ -225,7 +225,7 @@ impl Ground {
         }
     }
 
-    /// How many colours the terminal says it has.
+    /// The number of colours that the terminal claims.
     fn depth(&self) -> Depth {
         let variable = |name| self.environment.get(name).unwrap_or_default();
         let none =
@@ -239,7 +239,7 @@ impl Ground {
         }
     }
 
-    /// What the screen knows of the terminal and the machine before it asks.
+    /// What the screen knows of the terminal and the machine before it queries them.
     pub fn surroundings(&self) -> Surroundings {
         let variable = |name: &str| self.environment.get(name).unwrap_or_default().to_owned();
         let depth = self.depth();
@@ -254,7 +254,7 @@ impl Ground {
         }
     }
 
-    /// What the clipboard is reached by.
+    /// The ways to reach the clipboard.
     fn clipboard(&self) -> Clipboard {
         let set = |name: &&str| Some(((*name).to_owned(), self.environment.get(name)?.to_owned()));
         Clipboard { variables: Clipboard::VARIABLES.iter().filter_map(set).collect() }
@@ -267,7 +267,7 @@ impl Ground {
 }
 
 impl Known {
-    /// A store that cannot be read is an empty one.
+    /// A store that cannot be read counts as empty.
     fn about(folder: &Path, named: Option<&Path>, paths: &Paths) -> Known {
         let (kept, broken) = Trust::open(paths.trust());
         let survey = trust::survey(folder);
@@ -284,13 +284,13 @@ impl Known {
     }
 }
 
-/// The clock on the wall, in milliseconds since 1970.
+/// The wall-clock time, in milliseconds since 1970.
 fn wall() -> u64 {
     let now = jiff::Timestamp::now().as_millisecond();
     u64::try_from(saved::on_the_wall(now, &jiff::tz::TimeZone::system())).unwrap_or(0)
 }
 
-/// Where temporary files may lie, best first.
+/// Candidates for the folder of temporary files, best first.
 fn temp_places(environment: &Environment, paths: &Paths) -> Vec<PathBuf> {
     let named = |name| environment.path(name).filter(|path| !path.as_os_str().is_empty());
     let system = Some(PathBuf::from("/tmp"));
@@ -308,7 +308,7 @@ fn voice(lang: Lang) -> Voice {
     Voice { lang, clean }
 }
 
-/// The language of what can go wrong before the settings are read.
+/// The language of errors before the settings are read.
 fn early_lang(cli: &Cli, environment: &Environment) -> Lang {
     let named = cli.look.lang.as_deref();
     let named =

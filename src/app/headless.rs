@@ -1,4 +1,4 @@
-//! One turn without a screen: a message, or a command of the person's own.
+//! Runs one turn without a screen: a message, or a command of the user's own.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -19,23 +19,23 @@ use crate::session::saved::Which;
 use crate::signals;
 use crate::words::{Say, Spoken, cli as words, library as w};
 
-/// The turn, and how it was asked for.
+/// The turn, and its options.
 pub struct Headless {
     pub what: What,
     pub bot: Option<String>,
     pub json: bool,
     pub approved: Approved,
     pub schema: Option<PathBuf>,
-    /// A saved conversation that it goes on with.
+    /// A saved conversation to continue.
     pub take: Option<Take>,
 }
 
-/// What is asked.
+/// The input of the turn.
 pub enum What {
-    /// The words behind `-p`; `piped`: what comes on standard input goes with them.
+    /// The text after `-p`; `piped`: standard input is added to it.
     Message { prompt: Option<String>, piped: bool },
-    /// A command by its name. Its shell pieces read what is piped; where it has none,
-    /// that goes with the message.
+    /// A command by its name. Its shell pieces read standard input if it is piped; without shell
+    /// pieces it is added to the message.
     Command { name: String, args: String, then: Then, piped: bool },
 }
 
@@ -103,7 +103,7 @@ impl Headless {
         }
     }
 
-    /// What is asked of the session.
+    /// The operation for the session.
     fn op(&self, ground: &Ground) -> Result<Op, Exit> {
         match &self.what {
             What::Message { prompt, piped } => message(ground, prompt.as_deref(), *piped),
@@ -118,8 +118,8 @@ impl Headless {
     }
 }
 
-/// The words with what was piped behind them. A name behind `/` is a command here as
-/// well; what is piped is never read for one.
+/// The text with the piped input after it. A name after `/` is a command here too; piped input is
+/// never parsed as one.
 fn message(ground: &Ground, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
     if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::read) {
         if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
@@ -163,7 +163,7 @@ fn mention(part: Part) -> Option<Mention> {
     }
 }
 
-/// The prompt of a command or skill that somebody keeps.
+/// The prompt of a user's command or skill.
 fn own(ground: &Ground, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
     let wrong = |say: Say| ground.fail(&Notice::error(say), Exit::WrongUse);
     let library = Library::load_kinds(&ground.places(), &[Kind::Command, Kind::Skill]);
@@ -189,5 +189,5 @@ fn own(ground: &Ground, name: &str, args: &str, piped: bool) -> Result<Box<Promp
     Ok(Box::new(prompt))
 }
 
-/// The most of standard input that shell pieces are given, in bytes.
+/// The largest standard input that shell pieces get, in bytes.
 const MOST: usize = 4 << 20;

@@ -1,4 +1,4 @@
-//! Bots, commands and skills from the command line: list, show, make, change, delete,
+//! Manages bots, commands and skills from the command line: list, show, create, edit, delete,
 //! check; and the examples.
 
 use std::io::{self, IsTerminal, Write};
@@ -17,17 +17,17 @@ use crate::protocol::Notice;
 use crate::tools::exec::editor::Editing;
 use crate::words::{Say, Spoken, library as w};
 
-/// What was typed beside it.
+/// The options of the subcommand.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
     pub json: bool,
     pub yes: bool,
 }
 
-/// Does what was asked about files of a kind.
+/// Carries out a subcommand about one kind of file.
 pub fn run(ground: &Ground, kind: Kind, asked: Asked, how: How) -> Exit {
     ground.say_problems();
-    // A skill knows whether a command has its name.
+    // Whether a command has the same name matters for a skill.
     let kinds: &[Kind] = if kind == Kind::Skill { &[Kind::Command, Kind::Skill] } else { &[kind] };
     let library = Library::load_kinds(&ground.places(), kinds);
     let named = |name: &str| {
@@ -65,7 +65,7 @@ fn told(ground: &Ground, say: Say) -> Exit {
     ground.fail(&Notice::info(say), Exit::Done)
 }
 
-/// The file as it is; which one it is goes to standard error.
+/// Prints the file unchanged; its path goes to standard error.
 fn show(ground: &Ground, library: &Library, file: &File, how: How) -> Exit {
     if how.json {
         let json = kept::show_json(library, file, ground.lang());
@@ -89,7 +89,7 @@ fn show(ground: &Ground, library: &Library, file: &File, how: How) -> Exit {
 }
 
 fn new(ground: &Ground, kind: Kind, name: &str, texts: &Texts, sampling: &Sampling) -> Exit {
-    // A name that cannot be used is said before anybody writes for it.
+    // An invalid name is reported before the user writes the file.
     let file = match saved::file(&ground.paths, kind, name) {
         Ok(file) => file,
         Err(why) => return ground.fail(&Notice::error(why), Exit::WrongUse),
@@ -147,8 +147,7 @@ fn edit(ground: &Ground, file: &File) -> Exit {
     }
 }
 
-/// Opens the editor until the text is right or the person gives up; `None`: it is as it
-/// was.
+/// Opens the editor until the text is valid or the user gives up; `None`: unchanged.
 fn edited(
     ground: &Ground,
     file: &Path,
@@ -205,7 +204,7 @@ fn delete(ground: &Ground, file: &File, how: How) -> Exit {
     }
 }
 
-/// Asks on standard error; the answer is a line of standard input, if that is a terminal.
+/// Asks on standard error; reads a line of standard input, if that is a terminal.
 fn confirm(ground: &Ground, question: Say, usual: bool) -> Confirmed {
     if !io::stdin().is_terminal() {
         return Confirmed::Nobody;
@@ -224,7 +223,7 @@ fn check(ground: &Ground, file: &File) -> Exit {
     if refused { Exit::Failed } else { Exit::Done }
 }
 
-/// A skill that lies anywhere, by its folder or its file.
+/// A skill in any place, by its folder or its file.
 fn check_path(ground: &Ground, path: &Path) -> Exit {
     let path = ground.folder.join(path);
     let path = if path.is_dir() { path.join(skill::FILE) } else { path };

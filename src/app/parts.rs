@@ -1,4 +1,4 @@
-//! A session's parts, built from the ground.
+//! Builds a session's parts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,18 +29,18 @@ use crate::tools::world::{self, System};
 use crate::tools::{Tool, Toolbox, branch, file, talk};
 use crate::words::{Say, Spoken, session as words};
 
-/// Which surface the session is for.
+/// The user interface that the session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum For {
     Screen,
     Print,
-    /// Only the text of a template is wanted: no model is asked.
+    /// Only the expansion of a template is needed: no model is called.
     Render,
-    /// A script: it has no conversation to greet.
+    /// A script: there is no conversation, so no welcome.
     Script,
 }
 
-/// Removes what killed runs left half written, beside the start.
+/// Removes the incomplete files of killed runs, in parallel with the start.
 fn sweep(ground: &Ground) {
     let paths = &ground.paths;
     let (kept, journals) = (file::Kept::new(paths.kept()), paths.journals());
@@ -51,7 +51,7 @@ fn sweep(ground: &Ground) {
         file::journal::sweep(&journals);
         kept.sweep();
     };
-    // Without a thread a later run does it.
+    // If no thread can be started, a later run does it.
     let _ = std::thread::Builder::new().name("sweep".into()).spawn(work);
 }
 
@@ -88,7 +88,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     };
     guard.trust.told_unheld = told_unheld(ground);
     let facts = Facts {
-        // So that the first frame says it already.
+        // So that the first frame shows it already.
         model: first.model.name().to_owned(),
         provider: first.provider,
         base_url: first.base_url.clone(),
@@ -107,7 +107,7 @@ pub fn build(ground: &Ground, bot: Option<&str>, surface: For) -> Result<Parts, 
     let keep = match surface {
         For::Screen => Keeping { store: ground.store(), resume: None, replay: Replay::All },
         For::Print => Keeping { store: ground.store(), resume: None, replay: Replay::Nothing },
-        // A text that is filled and not sent, or a script, is no conversation.
+        // An expansion that is not sent, or a script, is not a conversation.
         For::Render | For::Script => Keeping::nothing(),
     };
     let kept = Kept::new(ground.find_places())
@@ -125,8 +125,8 @@ fn persona(ground: &Ground, bot: Option<&str>) -> Result<Persona, Say> {
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
 }
 
-/// What the environment holds behind the name of a secret, where it is no word that stands
-/// anywhere, and our own keys.
+/// Masks the values of environment variables that are named like secrets, unless they are ordinary
+/// words, and the program's own keys.
 pub fn redactor(ground: &Ground, keeps: bool) -> Redactor {
     let named = ground.environment.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
@@ -139,15 +139,15 @@ pub fn redactor(ground: &Ground, keeps: bool) -> Redactor {
     Redactor::new(named.chain(own), salt(ground, keeps))
 }
 
-/// What the tags of masks are made with. It is kept, so that a secret which is found again
-/// after a session was resumed has the mask it had; the secrets themselves never are.
+/// The salt of the tags of masks. It is saved, so that a secret found again after a session was
+/// resumed gets the same mask; the secrets themselves are never saved.
 fn salt(ground: &Ground, keeps: bool) -> [u8; 16] {
     let file = ground.paths.masks();
     let kept = saved::read(&file).ok().flatten();
     let kept = kept.unwrap_or_else(|| {
         let fresh = format!("{:032x}", fastrand::u128(..));
         if keeps && ground.saves {
-            // Without it masks hold for this run alone.
+            // Without the file, masks are valid for this run only.
             let _ = saved::create(&file, &fresh);
         }
         fresh
@@ -155,7 +155,7 @@ fn salt(ground: &Ground, keeps: bool) -> [u8; 16] {
     redact::salt(&kept, &ground.folder)
 }
 
-/// The host that a key would be sent to in the open.
+/// The host to which a key would be sent unencrypted.
 fn exposed_to(ground: &Ground) -> Option<String> {
     let connection = ground.loaded.settings.connection.as_ref()?;
     exposed_host(&connection.base_url, connection.api_key.is_some())
@@ -171,7 +171,7 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
     let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let exec = Exec::new(Setup {
         shell: ground.environment.path("SHELL").filter(|shell| shell.is_absolute()).unwrap_or_else(
-            // Every system that has a shell has this one.
+            // Every system with a shell has this one.
             || "/bin/sh".into(),
         ),
         environment: crate::tools::exec::Environment {
@@ -204,7 +204,7 @@ fn tools(ground: &Ground, world: &System, redactor: &Arc<Redactor>, desk: &file:
     Toolbox::new(tools).keeping(desk.kept.clone())
 }
 
-/// The sandbox of the settings, not tried out yet.
+/// The sandbox of the settings, not tested yet.
 pub fn sandbox(ground: &Ground, world: &System) -> Sandbox {
     Sandbox::new(ground.loaded.settings.sandbox, places(ground, world))
         .within(Arc::clone(&ground.temp))
@@ -219,7 +219,7 @@ pub fn places(ground: &Ground, world: &System) -> Places {
     });
     let holds_all =
         |folder: &PathBuf| ground.folder.starts_with(folder) || home.starts_with(folder);
-    // As they are named too: a link in the workspace could be made to lead elsewhere.
+    // Also the paths as configured: a link in the workspace could be changed to point elsewhere.
     let named = ground.paths.own().into_iter();
     let mut own: Vec<PathBuf> = named.flat_map(|path| [world::resolved(&path), path]).collect();
     own.retain(|folder| !holds_all(folder));
@@ -235,7 +235,7 @@ pub fn places(ground: &Ground, world: &System) -> Places {
     }
 }
 
-/// The policy with what was remembered for this folder, and how more is remembered.
+/// The policy with the rules remembered for this folder, and the way to remember more.
 fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Option<Say>) {
     let mut policy = ground.loaded.settings.policy();
     let (mut approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
@@ -261,8 +261,8 @@ fn guard(ground: &Ground, world: System, redactor: Arc<Redactor>) -> (Guard, Opt
     (guard, said)
 }
 
-/// The question of the screen: asked by itself where nobody answered it, or where what
-/// steers programs is not what it was.
+/// The question of trust on the screen: asked without a command if it was never answered, or if
+/// files that steer programs have changed.
 fn trust(ground: &Ground) -> Trust {
     let known = &ground.trust;
     let because = match known.standing {
@@ -296,7 +296,7 @@ fn trust(ground: &Ground) -> Trust {
     }
 }
 
-/// True for the first time on this machine, which a file of ours notes.
+/// True the first time on this machine, which an own file records.
 fn told_unheld(ground: &Ground) -> Box<dyn FnMut() -> bool + Send> {
     let folder = ground.paths.state.clone();
     Box::new(move || is_first_time(&folder))
@@ -305,11 +305,11 @@ fn told_unheld(ground: &Ground) -> Box<dyn FnMut() -> bool + Send> {
 fn is_first_time(folder: &Path) -> bool {
     let made = std::fs::create_dir_all(folder);
     let noted = made.and_then(|()| std::fs::File::create_new(folder.join("told-no-sandbox")));
-    // Where it cannot be noted, once more is better than never.
+    // If it cannot be recorded, telling the user again is better than never.
     !noted.is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists)
 }
 
-/// Without a screen nobody is asked; what that means is said.
+/// Without a screen the question is not asked; a notice says what that means.
 fn untrusted(ground: &Ground) -> Option<Notice> {
     let how = words::TRUST_HOW_HEADLESS.with("folder", ground.folder.display().to_string());
     (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).hint(how))
@@ -326,7 +326,7 @@ fn facts(ground: &Ground, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -
         bot: bot.map(str::to_owned),
         cwd: ground.folder.display().to_string(),
         added: ground.added.iter().map(|folder| folder.display().to_string()).collect(),
-        // Nothing of a folder is read that is not trusted.
+        // Nothing in an untrusted folder is read.
         branch: ground.trusted.then(|| branch::of(&ground.folder)).flatten(),
         tools: tools.facts(),
         allowed: shown(&policy.allowing()),
@@ -343,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn that_there_is_no_sandbox_is_told_once_for_each_user() {
+    fn the_missing_sandbox_is_reported_once_for_each_user() {
         let state = tempfile::tempdir().unwrap();
         let folder = state.path().join("state");
         assert_eq!([0, 1, 2].map(|_| is_first_time(&folder)), [true, false, false]);

@@ -1,5 +1,5 @@
-//! `plugin list` and `plugin run`: what a person does with plugins of slothtool from the
-//! command line. What they typed is their own word, so nobody is asked.
+//! `plugin list` and `plugin run`: lists and runs plugins of slothtool from the command line. The
+//! user typed the command, so no question is asked.
 
 use super::answers::answer_rows;
 use super::ground::Ground;
@@ -20,7 +20,7 @@ pub fn answer(ground: &Ground, asked: Plugin, json: bool) -> Exit {
     }
 }
 
-/// Found and resolved as the model's `plugin.run` would be; then it has the terminal.
+/// Finds and resolves it as for the model's `plugin.run`, then gives it the terminal.
 fn run(ground: &Ground, world: &System, alias: &str, args: &[String]) -> Exit {
     let policy = ground.loaded.settings.policy();
     let place = ground.place();

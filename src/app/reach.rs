@@ -1,4 +1,4 @@
-//! How models are reached: by the settings, by a name typed later, by a search.
+//! Connects to models: by settings, by a name typed later, by a search.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::protocol::{Mode, Provider};
 use crate::session::{Connect, Connected, Found, Wanted};
 use crate::words::{Lang, Say, Spoken, cli as words};
 
-/// What connecting needs to know; owned, because the session keeps it.
+/// What a connection needs; owned, because the session keeps it.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
     connection: Option<Connection>,
@@ -32,7 +32,7 @@ impl Knowledge {
         }
     }
 
-    /// The model that answers first.
+    /// The initial model.
     pub fn first(&self, mode: Mode, lang: Lang) -> Result<Connected, Say> {
         match &self.connection {
             None => Ok(guide(lang)),
@@ -62,7 +62,7 @@ impl Knowledge {
             (Some(found), _) => {
                 let key_name = found.key_env.clone().unwrap_or_default();
                 let key = self.environment.get(&key_name).map(str::to_owned);
-                // The server's own name stands for whatever it answers with.
+                // The server's own name selects its default model.
                 let model = if name.eq_ignore_ascii_case(&found.name) { "" } else { name };
                 self.server(&found.base_url, key, &key_name, model)
             }
@@ -119,7 +119,7 @@ impl Knowledge {
     }
 }
 
-/// What is nearby, for somebody who has no settings yet.
+/// Servers nearby, for a user without settings.
 pub fn search(environment: Environment) -> BoxFuture<'static, Vec<Found>> {
     async move {
         let look_up = |name: &str| environment.get(name).map(str::to_owned);
@@ -129,8 +129,8 @@ pub fn search(environment: Environment) -> BoxFuture<'static, Vec<Found>> {
     .boxed()
 }
 
-/// A hosted server is not asked for its models before somebody wants it: it is called
-/// by its own name.
+/// A hosted server is listed by its name: it is not asked for its models before the user selects
+/// it.
 fn found(offer: Offer) -> Found {
     let by_name = || vec![offer.name.to_lowercase()];
     let models = if offer.key_env.is_some() { by_name() } else { offer.models };

@@ -1,5 +1,5 @@
-//! Another place for a conversation that could not be saved when the program was left: the
-//! first that can be written to. The user is told which.
+//! Saves a conversation that could not be saved at exit in another place: the first that is
+//! writable. The user is told which.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -37,7 +37,7 @@ fn create(folder: &Path, rescue: &Rescue) -> io::Result<PathBuf> {
     let mut to = options.open(&file)?;
     let written = to.write_all(rescue.text.as_bytes()).and_then(|()| to.sync_all());
     if let Err(error) = written {
-        // Half of it is none.
+        // An incomplete file is useless.
         let _ = std::fs::remove_file(&file);
         return Err(error);
     }

@@ -1,5 +1,5 @@
-//! Whether the system has room for the program: descriptors, threads, memory. Asked
-//! before anything starts, because running out half way leaves no place to say so.
+//! Checks whether the system has enough resources for the program: descriptors, threads, memory.
+//! Done before anything starts, because running out later could leave no way to report it.
 
 use std::io;
 use std::sync::Mutex;
@@ -10,17 +10,17 @@ use rustix::process::{Resource, getrlimit};
 use crate::disk::used_up;
 use crate::words::{Word, exec as words};
 
-/// How many descriptors a session needs at most without a step.
+/// The most descriptors that a session needs without a step.
 const DESCRIPTORS: u32 = 31;
 
-/// And threads, and bytes beside their stacks.
+/// The same for threads, and bytes besides their stacks.
 const THREADS: usize = 10;
 const MEMORY: usize = 48 * 1024 * 1024;
 
-/// Below so many processes the limit may be near.
+/// Below this number of processes the limit may be near.
 const FEW: u64 = 4096;
 
-/// What there is too little of, if there is.
+/// The resource that is lacking, if one is.
 pub fn lacking() -> Option<Word> {
     if rustix::io::fcntl_dupfd_cloexec(io::stdin(), DESCRIPTORS.cast_signed()).is_err()
         && rustix::io::fcntl_dupfd_cloexec(io::stdin(), 0).is_ok()
@@ -38,7 +38,7 @@ pub fn lacking() -> Option<Word> {
     threads().err().map(|error| used_up(&error).unwrap_or(words::NO_PROCESSES))
 }
 
-/// Starts as many threads as are needed, all at once, and lets them end.
+/// Starts as many threads as needed, all at once, and lets them end.
 fn threads() -> io::Result<()> {
     let gate = Mutex::new(());
     let closed = gate.lock();

@@ -1,4 +1,4 @@
-//! `run SCRIPT`: a script with the model, the tools and the policy of this folder.
+//! `run SCRIPT`: runs a script with the model, the tools and the policy of this folder.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved)
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
     let (told, hear) = mpsc::unbounded_channel();
-    // The guide plays a part of its own and cannot take another.
+    // The guide has a fixed role and cannot serve as the model of a script.
     let first = built.reach.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
     let mut host = ScriptHost::new(model, built.tools, built.guard, told, asking(approved));
@@ -77,7 +77,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved)
             }
             Exit::Failed
         }
-        // Whoever read the output has gone: there is nobody to tell.
+        // The reader of the output is gone, so there is no use in an error message.
         Ok(Ok(Err(error))) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         Ok(Ok(Err(error))) | Err(error) => ground.broken(&error),
         Ok(Err(_)) => ground.broken(&io::Error::other("the script's thread broke")),
@@ -93,7 +93,7 @@ enum Ended {
 /// The messages of each call that a dry run would have made.
 type Caught = Arc<Mutex<Vec<Vec<Message>>>>;
 
-/// What went wrong on the way and did not end the run.
+/// Prints problems that did not end the run.
 fn noted(told: &Told, look: Look) {
     if let Told::Note(say) = told
         && !look.json
@@ -130,7 +130,7 @@ fn perform(
                 came = &mut running => break Ok(came),
                 Some(number) = signals.recv() => {
                     leaving.iter().for_each(CancellationToken::cancel);
-                    // The step that runs is ended, and no other starts.
+                    // The running step is ended, and no other starts.
                     let _ = tokio::time::timeout(LEAVING, &mut running).await;
                     break Err(number);
                 }
@@ -173,7 +173,7 @@ fn perform(
     }
 }
 
-/// The arguments as they were typed; `-` reads them from standard input.
+/// The arguments as typed; `-` reads them from standard input.
 fn typed(asked: &RunScript) -> Result<Option<String>, Say> {
     match asked.args.as_deref() {
         Some("-") => {
@@ -186,7 +186,7 @@ fn typed(asked: &RunScript) -> Result<Option<String>, Say> {
     }
 }
 
-/// The scripts of a project.
+/// The folder of a project's scripts.
 const FOLDER: &str = ".avocet/scripts";
 
 const MOST_TYPED: u64 = 16 << 20;
@@ -198,7 +198,7 @@ fn library(ground: &Ground, asked: &RunScript) -> Library {
     Library::new(Arc::new(Disk { trusted }), folders, built_in::SCRIPTS)
 }
 
-/// Where scripts lie, for whoever learns later whether the folder is trusted.
+/// The folders of scripts, for callers that learn later whether the folder is trusted.
 pub fn find(ground: &Ground) -> FindScripts {
     let (own, folder) = (ground.paths.scripts(), ground.folder.clone());
     let given = ground.trust.given.clone();
@@ -223,13 +223,13 @@ fn look(ground: &Ground, json: bool, no_stream: bool) -> Look {
     }
 }
 
-/// Nobody is there to be asked: `-y` says yes to what asks by itself.
+/// No user is present: `-y` approves what would be asked.
 fn asking(approved: Approved) -> Asking {
     let yes = approved.steps.is_some();
     Arc::new(move |asked| {
         let may = match asked {
             Asked::Call(_) => yes,
-            // Whoever said yes beforehand did not mean it without the sandbox.
+            // Approval in advance does not cover steps without the sandbox.
             Asked::Step { risk, question } => {
                 let hands_out = match question.as_ref() {
                     Question::Step { step, .. } => risk.hands_out_secrets(&step.work),
@@ -255,7 +255,7 @@ fn failed(ground: &Ground, json: bool, say: Say) -> Exit {
     ground.fail(&Notice::error(say), Exit::Failed)
 }
 
-/// Reads and checks a script; nothing of it runs.
+/// Reads and checks a script without running any of it.
 fn check(ground: &Ground, order: &Order, library: &Library, json: bool) -> Exit {
     let came = library
         .find(&order.script, &order.from)
@@ -275,11 +275,11 @@ fn check(ground: &Ground, order: &Order, library: &Library, json: bool) -> Exit 
     }
 }
 
-/// Most calls of a dry run: a loop may wait for a word that never comes.
+/// The most calls of a dry run: a loop may wait for a reply that never comes.
 const MOST_DRY: usize = 32;
 
-/// A world without a model: each call is kept, and a sign stands for its answer. Nothing
-/// is changed: files are read, and other steps are left out.
+/// A host without a model: each call is recorded, and a placeholder stands in for its answer.
+/// Nothing is changed: files are read, and other steps are skipped.
 struct Dry {
     inner: ScriptHost,
     seen: Caught,
@@ -299,7 +299,7 @@ impl Host for Dry {
     }
 
     fn tell(&mut self, told: Told) {
-        // What is printed may hang on answers that nobody gave.
+        // Output is dropped, since it may depend on answers that do not exist.
         if let Told::Note(_) = told {
             self.inner.tell(told);
         }
