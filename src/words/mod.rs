@@ -1,19 +1,18 @@
-//! The catalogue: every sentence a person reads, in English and in Chinese.
+//! The catalogue: every sentence that users read, in English and in Chinese.
 //!
-//! A row holds both languages side by side, so a missing translation does not
-//! compile, and a sentence is named by a constant, so a missing key does not either.
-//! Deeper shelves answer with a [`Say`] (a word and its values); only a surface turns
-//! it into text, in the language that is set at that moment.
+//! A row has both languages, so a missing translation does not compile, and a sentence is named by
+//! a constant, so a missing key does not either. Lower layers return a [`Say`] (a word and its
+//! values); only a user interface turns it into text, in the language set at that moment.
 //!
-//! The rows live here and not in files under `assets/`, because a key that is a Rust
-//! name is checked by the compiler and two files can drift apart. Text for the model
-//! is not in here: it lies in `assets/prompts`.
+//! The rows are here and not in files under `assets/`, because a key that is a Rust name is checked
+//! by the compiler, and two files can drift apart. Text for the model is in `assets/prompts`
+//! instead.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Makes the rows of one area: constants, and the table the tests walk.
+/// Defines the rows of one area: the constants, and the table that the tests read.
 macro_rules! words {
     ($area:literal: $($(#[$doc:meta])* $name:ident: $en:literal, $zh:literal;)*) => {
         $($(#[$doc])* pub const $name: $crate::words::Word =
@@ -78,7 +77,7 @@ pub fn all() -> impl Iterator<Item = Word> {
     AREAS.iter().flat_map(|area| area.iter().copied())
 }
 
-/// The language people are spoken to in.
+/// The language of the user interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lang {
@@ -88,7 +87,7 @@ pub enum Lang {
 }
 
 impl Lang {
-    /// `en`, `zh`, and what `LANG` holds (`zh_CN.UTF-8`); `None` for anything else.
+    /// `en`, `zh`, and values of `LANG` (`zh_CN.UTF-8`); `None` for anything else.
     pub fn parse(name: &str) -> Option<Lang> {
         let name = name.to_ascii_lowercase();
         match name.split(['_', '-', '.', '@']).next() {
@@ -120,7 +119,7 @@ impl Word {
         Say::from(self).with(name, value)
     }
 
-    /// The sentence as it stands.
+    /// The sentence without filling its placeholders.
     pub fn text(self, lang: Lang) -> &'static str {
         match lang {
             Lang::En => self.en,
@@ -134,7 +133,7 @@ pub fn counted(n: usize, one: Word, many: Word) -> Say {
     if n == 1 { one.into() } else { many.with("n", n) }
 }
 
-/// What fills a placeholder: text as it is, or another sentence of the catalogue.
+/// The value of a placeholder: plain text, or another sentence of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -187,7 +186,7 @@ macro_rules! value_from_number {
 }
 value_from_number!(u16 u32 u64 usize i32 i64);
 
-/// A sentence with its values: what deeper shelves hand up instead of text.
+/// A sentence with its values, which lower layers return instead of text.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct Say {
     #[serde(rename = "key", serialize_with = "key_only")]
@@ -209,25 +208,25 @@ impl Say {
         Say { word, ..self }
     }
 
-    /// What fills a placeholder, if it was filled.
+    /// The value of a placeholder, if it has one.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// The row of the catalogue this sentence stands in.
+    /// The row of the catalogue with this sentence.
     pub fn word(&self) -> Word {
         self.word
     }
 
-    /// The sentence in one language. Values are put in once and never looked into
-    /// again, so a value that holds `{name}` stays as it is.
+    /// The sentence in one language. Values are inserted once and never expanded again, so a value
+    /// that contains `{name}` stays unchanged.
     pub fn text(&self, lang: Lang) -> String {
         fill(self.word.text(lang), |name| Some(self.value(name)?.text(lang)))
     }
 }
 
-/// Puts values into the `{gaps}` of a text, each gap once and from left to right; a gap
-/// nobody knows stays as it is. What is put in is not looked into.
+/// Fills the `{gaps}` of a text, each gap once and from left to right; an unknown gap stays.
+/// Inserted values are not expanded.
 pub fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;
@@ -254,7 +253,7 @@ impl From<Word> for Say {
     }
 }
 
-/// English, for logs and for `std::error::Error`; surfaces use [`Say::text`].
+/// English, for logs and for `std::error::Error`; user interfaces use [`Say::text`].
 impl fmt::Display for Say {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(Lang::En))
@@ -267,8 +266,8 @@ impl fmt::Debug for Say {
     }
 }
 
-/// Keys of earlier versions and the keys that stand for them now, so that sessions saved
-/// with them can still be read.
+/// Keys of earlier versions with their replacements, so that sessions saved with them can still be
+/// read.
 pub const RENAMED: &[(&str, &str)] = &[];
 
 /// The sentence with this key, which may be one of an earlier version.
@@ -277,8 +276,8 @@ pub fn find(key: &str) -> Option<Word> {
     all().find(|word| word.key == now)
 }
 
-/// What is printed for other programs: JSON in which every sentence of the catalogue, which
-/// is stored as its key and values, also has its `text` in `lang`.
+/// JSON for other programs: every sentence of the catalogue, which is stored as its key and values,
+/// also gets its `text` in `lang`.
 pub fn with_sentences(value: &impl Serialize, lang: Lang) -> Option<String> {
     let mut value = serde_json::to_value(value).ok()?;
     add_sentences(&mut value, lang);
@@ -331,7 +330,7 @@ impl<'de> Deserialize<'de> for Say {
     }
 }
 
-/// What can be said to a person: errors, endings, reasons.
+/// Types with a sentence for users: errors, endings, reasons.
 pub trait Spoken {
     fn say(&self) -> Say;
 }
@@ -357,7 +356,7 @@ mod tests {
         let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(read[0]["text"], say.text(Lang::Zh));
         assert!(read[0]["values"][0][1]["text"].is_string(), "{json}");
-        // What is printed can be read back as what it was.
+        // The printed JSON can be read back unchanged.
         assert_eq!(serde_json::from_str::<Vec<Say>>(&json).expect("a sentence"), [say]);
     }
 
