@@ -201,7 +201,7 @@ mod tests {
         }
 
         #[test]
-        fn who_writes_after_a_pause_goes_on_writing(
+        fn typing_continues_after_a_pause(
             keys in prop::collection::vec(0u64..5_000, 1..40),
         ) {
             let (mut guard, mut now) = (Guard::default(), 0);

@@ -255,7 +255,7 @@ impl Found {
     }
 }
 
-/// What part of the input is to be completed.
+/// The part of the input to complete.
 fn stage(input: &str) -> Stage {
     let Some(rest) = input.strip_prefix('/') else { return Stage::Closed };
     if input.contains('\n') {

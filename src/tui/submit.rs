@@ -83,7 +83,7 @@ fn command(state: &mut State, line: &str, at: Millis) -> Vec<Effect> {
     follow(state, outcome, at)
 }
 
-/// The turn is over: what waited for that runs now.
+/// Runs what waited for the turn to end.
 pub fn later(state: &mut State, at: Millis) -> Vec<Effect> {
     let mut effects = Vec::new();
     for later in state.queue.take_later() {

@@ -64,7 +64,7 @@ pub enum Foot {
     Nothing,
 }
 
-/// What of a page has been shown.
+/// How much of a page has been shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
     offset: usize,
