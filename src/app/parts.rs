@@ -296,7 +296,7 @@ fn trust(ground: &Ground) -> Trust {
     }
 }
 
-/// True the first time on this machine, which an own file records.
+/// True the first time on this machine; a file of the program records that.
 fn told_unheld(ground: &Ground) -> Box<dyn FnMut() -> bool + Send> {
     let folder = ground.paths.state.clone();
     Box::new(move || is_first_time(&folder))

@@ -72,7 +72,7 @@ impl Guard {
         (self.since, self.ready, self.moved) = (self.since.max(now), false, false);
     }
 
-    /// A key, a click or a paste at a time when no question waits for it.
+    /// A key, a click or a paste that [`Guard::key`] does not route.
     pub fn pressed(&mut self, now: Millis) {
         self.since = self.since.max(now);
     }

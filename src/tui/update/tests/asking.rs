@@ -152,7 +152,7 @@ fn an_emptied_draft_lets_keys_answer_after_the_pause() {
 }
 
 #[test]
-fn the_end_key_of_the_conversation_does_not_scroll_the_question() {
+fn the_end_of_the_conversation_does_not_count_as_the_end_of_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     let mut state = opens(asks(Work::Exec { program: "touch".into(), args }, risk(Tier::L1)));
     let to_end = KeyEvent::new(KeyCode::End, KeyModifiers::CONTROL);

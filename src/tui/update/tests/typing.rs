@@ -7,7 +7,7 @@ use super::*;
 use crate::protocol::{Ahead, ShellPiece};
 use crate::tui::guard::QUIET;
 
-/// One thing that happens.
+/// One event.
 #[derive(Clone, Debug)]
 enum Beat {
     Letter(char),
@@ -19,10 +19,10 @@ enum Beat {
     Wheel,
     Focus(bool),
     Resize,
-    /// The session heard the decisions that were sent, and a turn may go on asking.
+    /// The session receives the decisions, and the turn may ask again.
     Heard,
     Asks(Kind),
-    /// A list to choose from opens over everything.
+    /// A picker opens over everything.
     Picker,
 }
 
@@ -124,16 +124,16 @@ struct Desk {
     state: State,
     now: Millis,
     next: u64,
-    /// Questions that wait, and those whose decision is on its way.
+    /// Open questions, and those whose decision was sent.
     open: Vec<AskId>,
     sent: Vec<AskId>,
-    /// The last key, click or paste, or when what is asked changed.
+    /// The last key, click or paste, or change of the question.
     last: Millis,
-    /// The pause was kept since the question can be seen, and nothing was written since.
+    /// The pause has passed since the question became visible, and nothing was typed since.
     calm: bool,
-    /// Tab or an arrow was pressed since something was written.
+    /// Tab or an arrow was pressed since the last typing.
     moved: bool,
-    /// What was given to the question letter by letter.
+    /// The letters that the question received.
     given: String,
 }
 
@@ -174,7 +174,7 @@ impl Desk {
         letters(&format!("{}{kept}", self.state.composer.whole()))
     }
 
-    /// What is asked changed: nothing of before is for it.
+    /// The question changed: earlier keys are not for it.
     fn changed(&mut self) {
         (self.last, self.calm, self.moved) = (self.now, false, false);
         self.given.clear();
@@ -232,7 +232,7 @@ impl Desk {
         expected.sort_unstable();
         let wrote = after != before;
         if listed {
-            // A list takes what is typed as what is looked for in it.
+            // In a list, typing filters.
         } else if types.is_some() && asking && self.calm && !wrote {
             if field {
                 self.given.extend(types);
