@@ -77,7 +77,7 @@ pub fn script(ground: Ground, asked: &RunScript, json: bool, approved: Approved)
             }
             Exit::Failed
         }
-        // The reader of the output is gone, so there is no use in an error message.
+        // The reader of the output is gone, so an error message is useless.
         Ok(Ok(Err(error))) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         Ok(Ok(Err(error))) | Err(error) => ground.broken(&error),
         Ok(Err(_)) => ground.broken(&io::Error::other("the script's thread broke")),

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_no_longer_match_are_removed_before_the_finder_answers() {
+    fn stale_names_are_removed_before_the_finder_answers() {
         let mut files = files("l", &["Cargo.lock", "src/lib.rs"]);
         files.refresh(mention("li"));
         assert_eq!(files.act(Action::Accept), Answer::Take("src/lib.rs".into()));
